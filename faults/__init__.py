@@ -1,0 +1,1 @@
+"""Implementations wrong on purpose, which prove that the suites can see."""

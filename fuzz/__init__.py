@@ -1,0 +1,1 @@
+"""Fuzzers of models and wire bytes."""

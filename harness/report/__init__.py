@@ -1,0 +1,1 @@
+"""What a run leaves for people and machines to read."""

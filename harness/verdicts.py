@@ -1,0 +1,69 @@
+"""What a case can end as, and what is thrown to end it so. A closed set (DESIGN 5)."""
+
+from __future__ import annotations
+
+import enum
+
+
+class Outcome(enum.Enum):
+    """How a case, or one configuration or mutation of it, ended."""
+
+    PASS = "pass"
+    FAIL = "fail"
+    CRASH = "crash"
+    HANG = "hang"
+    NOT_SUPPORTED = "not-supported"
+    NOT_APPLICABLE = "not-applicable"
+    NOT_RUN = "not-run"
+    SUITE_ERROR = "suite-error"
+
+
+class Disposition(enum.Enum):
+    """What is said about an outcome besides."""
+
+    WAIVED = "waived"
+    QUALITY_WARNING = "quality-warning"
+
+
+class CaseEnded(Exception):
+    """Base of what a case raises to end itself, or the configuration it is in, with an outcome."""
+
+    outcome: Outcome
+
+
+class Failed(CaseEnded):
+    """The implementation broke a requirement."""
+
+    outcome = Outcome.FAIL
+
+
+class NotSupported(CaseEnded):
+    """The implementation says, in a way it is allowed to, that it does not support this."""
+
+    outcome = Outcome.NOT_SUPPORTED
+
+
+class NotApplicable(CaseEnded):
+    """The rule does not apply: version, optional feature, transport."""
+
+    outcome = Outcome.NOT_APPLICABLE
+
+
+class Crashed(CaseEnded):
+    """The host process died. `signal` is its number, 0 where it exited; `stderr` its last words."""
+
+    outcome = Outcome.CRASH
+
+    def __init__(self, message: str, signal: int = 0, stderr: str = "") -> None:
+        self.signal, self.stderr = signal, stderr
+        super().__init__(message)
+
+
+class Hung(CaseEnded):
+    """A call did not answer within its deadline; the host process was killed."""
+
+    outcome = Outcome.HANG
+
+    def __init__(self, message: str, stderr: str = "") -> None:
+        self.stderr = stderr
+        super().__init__(message)

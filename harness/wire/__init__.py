@@ -1,0 +1,1 @@
+"""How messages, objects and memory cross to an implementation in another process."""

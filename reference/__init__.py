@@ -1,0 +1,1 @@
+"""A small, readable NPU Manager, NNAPI runtime, HAL and simulated device."""

@@ -1,0 +1,1 @@
+"""One file per operation; each reads like its formula."""

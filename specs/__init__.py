@@ -1,0 +1,1 @@
+"""The contract: types, interfaces, versions, operations, rules, requirements, vectors. Imports nothing else of the project."""

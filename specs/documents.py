@@ -1,0 +1,48 @@
+"""Strict documents: vectors, manifests, waivers, claims, results. Bad input gets one clear line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+Kind = TypeVar("Kind")
+
+
+class Document(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Base of the strict structs: unknown fields are errors, types are exact."""
+
+
+class DocumentError(Exception):
+    """A document breaks a rule. Reads `document: path: rule`."""
+
+    def __init__(self, document: str, path: str, rule: str) -> None:
+        self.document, self.path, self.rule = document, path, rule
+        super().__init__(f"{document}: {path}: {rule}" if path else f"{document}: {rule}")
+
+
+def decode(data: bytes | str, kind: type[Kind], document: str) -> Kind:
+    """Decode JSON as `kind`; raises DocumentError naming the document, the path and the rule of the first error."""
+    try:
+        return msgspec.json.decode(data, type=kind)
+    except msgspec.ValidationError as error:
+        rule, path = split_path(str(error))
+        raise DocumentError(document, path, rule) from None
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise DocumentError(document, "", f"not JSON: {error}") from None
+
+
+def read(path: Path, kind: type[Kind]) -> Kind:
+    """Read and decode a file; raises DocumentError also where it can not be read."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise DocumentError(str(path), "", error.strerror or str(error)) from None
+    return decode(data, kind, str(path))
+
+
+def split_path(message: str) -> tuple[str, str]:
+    """Split msgspec's message into the rule and the JSON path (`$` where it names none)."""
+    rule, separator, path = message.rpartition(" - at ")
+    return (rule, path.strip("`")) if separator else (message, "$")

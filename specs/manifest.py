@@ -1,0 +1,65 @@
+"""A plug-in's manifest: who it is, what it has, and what the harness may expect of it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from npu_conformance.specs.documents import Document
+from npu_conformance.specs.versions import Version
+
+Positive = Annotated[float, Meta(gt=0)]
+InterfaceName = Literal["device", "scheduling", "manager", "manager_control"]
+
+
+class Claim(Document, frozen=True):
+    """Operations a vendor says it supports: refusing a case inside a claim is a failure, not `not-supported`.
+
+    Each list left empty means all. ranks: of the first input. max_elements: of any operand.
+    """
+
+    operations: tuple[str, ...]
+    types: tuple[str, ...] = ()
+    since: Version = Version.V1_0
+    ranks: tuple[int, ...] = ()
+    max_elements: Annotated[int, Meta(gt=0)] | None = None
+
+
+class Deadlines(Document, frozen=True):
+    """Seconds after which a call counts as HANG, before time_scale."""
+
+    prepare: Positive = 10.0
+    execute: Positive = 5.0
+    call: Positive = 5.0
+    start: Positive = 30.0
+
+
+class Manifest(Document, frozen=True):
+    """What a plug-in says of itself; `npu-conformance check` prints it."""
+
+    name: Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9_.-]*$", max_length=64)]
+    vendor: Annotated[str, Meta(min_length=1, max_length=200)]
+    version: Annotated[str, Meta(min_length=1, max_length=200)]
+    interfaces: tuple[InterfaceName, ...] = ("device",)
+    hal_version: Version = Version.FL8
+    instance: str = ""
+    """HIDL's instance name, `vendor-device` (NNHAL-QUERY-014)."""
+    time_scale: Positive = 1.0
+    """How much slower than a phone: deadlines are multiplied by it."""
+    deadlines: Deadlines = Deadlines()
+    max_instances: Annotated[int, Meta(ge=1)] = 64
+    restart: Literal["fork", "spawn"] = "fork"
+    """fork: a new host process is forked from a parent that has imported the plug-in; spawn: a fresh interpreter."""
+    memory_limit: Annotated[int, Meta(gt=0)] = 8 << 30
+    """Bytes of private memory a host process may take before it gets MemoryError."""
+    memory_transports: tuple[Literal["path", "descriptor", "message"], ...] = ("path", "descriptor", "message")
+    reset_command: tuple[str, ...] = ()
+    reset_seconds: Annotated[float, Meta(ge=0)] = 0.0
+    options: dict[str, str] = {}
+    """Option names with what they mean; `--plugin-option NAME=VALUE`."""
+    virtual_clock: bool = False
+    """True where manager_control can advance the clock."""
+    constants: dict[str, int] = {}
+    """Constants that differ from the contract's (NPU_MODEL_PRIORITY_OPPORTUNISTIC, DEBOUNCE_DURATION_MS)."""
+    claims: tuple[Claim, ...] = ()

@@ -1,0 +1,1 @@
+"""The Neural Networks HAL: types, interfaces, operations, rules."""

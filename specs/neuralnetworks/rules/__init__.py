@@ -1,0 +1,1 @@
+"""Constraints and output shapes, one file per operation."""

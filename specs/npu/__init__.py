@@ -1,0 +1,1 @@
+"""The npu scheduling HAL and the NPU Manager: types and interfaces."""

@@ -1,0 +1,1 @@
+"""Independent arithmetic for expected values, one file per operation, written apart from the kernels."""

@@ -1,0 +1,1 @@
+"""What the stored vectors of each operation cover; vectors/ is generated from it."""

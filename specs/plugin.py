@@ -1,0 +1,81 @@
+"""What a plug-in is: a manifest that says what it has, and a factory that makes it.
+
+An entry point of the group `npu_conformance.plugins`, or `package.module:name`, yields a Plugin.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from npu_conformance.specs.manifest import Manifest
+from npu_conformance.specs.neuralnetworks.hal import Device
+from npu_conformance.specs.neuralnetworks.types import Memory
+from npu_conformance.specs.npu.manager import Manager, ManagerControl
+from npu_conformance.specs.npu.scheduling import Scheduling
+
+
+class MemoryMap(Protocol):
+    """Reaches the bytes of shared memory, however they travelled."""
+
+    def map(self, memory: Memory) -> memoryview:
+        """Return the pool's bytes, writable unless memory.prot forbids it. Raises ServiceError for an unknown token."""
+        ...
+
+
+class Clock(Protocol):
+    """Source of time, real or virtual."""
+
+    def now_ns(self) -> int:
+        """Nanoseconds of a monotonic clock."""
+        ...
+
+
+class RealClock:
+    """CLOCK_BOOTTIME, the clock of AIDL deadlines."""
+
+    def now_ns(self) -> int:
+        """Nanoseconds since boot, suspended time included."""
+        return time.clock_gettime_ns(time.CLOCK_BOOTTIME)
+
+
+@dataclass(frozen=True)
+class Caller:
+    """Who makes the current call, as the transport knows it; never taken from arguments."""
+
+    uid: int
+    pid: int
+
+
+@dataclass(frozen=True)
+class Context:
+    """What the host gives to a plug-in's factory."""
+
+    memory: MemoryMap
+    caller: Callable[[], Caller]
+    options: Mapping[str, str] = field(default_factory=dict)
+    clock: Clock = field(default_factory=RealClock)
+
+
+@dataclass(frozen=True)
+class Subject:
+    """The interfaces of one implementation; null where it has none of a kind."""
+
+    device: Device | None = None
+    scheduling: Scheduling | None = None
+    manager: Manager | None = None
+    manager_control: ManagerControl | None = None
+
+
+@dataclass(frozen=True)
+class Plugin:
+    """An implementation that the suites can test. `create` is called once in every host process."""
+
+    manifest: Manifest | Callable[[Mapping[str, str]], Manifest]
+    create: Callable[[Context], Subject]
+
+    def describe(self, options: Mapping[str, str]) -> Manifest:
+        """The manifest under these options (a version, a kernel set)."""
+        return self.manifest if isinstance(self.manifest, Manifest) else self.manifest(options)

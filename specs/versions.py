@@ -1,0 +1,54 @@
+"""The one ordered version type: NN HAL 1.0 to 1.3 (HIDL) and feature levels 5 to 8 (AIDL v1 to v4)."""
+
+from __future__ import annotations
+
+import enum
+import functools
+
+
+@functools.total_ordering
+class Version(enum.Enum):
+    """A version of the Neural Networks HAL, spelled as in documents and on the command line. Ordered by age."""
+
+    V1_0 = "1.0"
+    V1_1 = "1.1"
+    V1_2 = "1.2"
+    V1_3 = "1.3"
+    FL5 = "fl5"
+    FL6 = "fl6"
+    FL7 = "fl7"
+    FL8 = "fl8"
+
+    @property
+    def is_aidl(self) -> bool:
+        """True for the AIDL interface (feature level 5 and later), false for HIDL."""
+        return self >= Version.FL5
+
+    @property
+    def unavailable_time(self) -> int:
+        """The value of a time that was not measured or not given: UINT64_MAX in HIDL, -1 in AIDL."""
+        return -1 if self.is_aidl else 2**64 - 1
+
+    def __lt__(self, other: object) -> bool:
+        if not isinstance(other, Version):
+            return NotImplemented
+        return _ORDER[self] < _ORDER[other]
+
+    def __str__(self) -> str:
+        return self.value
+
+
+_ORDER = {version: age for age, version in enumerate(Version)}
+
+OLDEST = Version.V1_0
+NEWEST = Version.FL8
+HIDL_LAST = Version.V1_3
+
+
+def parse(text: str) -> Version:
+    """Return the version spelled `text`; raises ValueError naming the legal spellings."""
+    try:
+        return Version(text)
+    except ValueError:
+        legal = " ".join(version.value for version in Version)
+        raise ValueError(f"unknown HAL version {text!r}: expected one of {legal}") from None
