@@ -1,0 +1,88 @@
+"""The command `npu-conformance`: finds the command's file, parses, runs it, and turns bad input into one line and exit 2."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+from collections.abc import Sequence
+
+# Name and one line of help of each command; its file in commands/ is imported only when it is used.
+COMMANDS = {
+    "plugins": "list the plug-ins that are installed",
+    "check": "shake hands with a plug-in and say what it has: an adapter's own smoke test",
+    "list": "list case ids",
+    "run": "run the suites against a plug-in",
+    "replay": "run the failure file of an earlier run again",
+    "report": "make an HTML page or a JUnit file from a report folder",
+    "diff": "compare two report folders",
+    "requirements": "the requirements, and the cases that are evidence for each",
+    "faults": "run the suites against implementations wrong on purpose: the kill matrix",
+    "vectors": "recompute witnesses, generate and check the stored vectors",
+    "schemas": "print or write the JSON Schemas of documents and messages",
+    "fuzz": "run a fuzzer",
+    "serve": "serve a Python plug-in on a socket",
+}
+
+OK, WRONG, USAGE, SUITE_FAILED = 0, 1, 2, 3
+"""Exit codes: nothing wrong in what was selected; something is; usage, or no plug-in; the suite itself failed."""
+
+
+class UsageError(Exception):
+    """Bad input from the user: printed as one line, exit 2."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        options = _parser(given).parse_args(given)
+        return int(options.execute(options))
+    except BrokenPipeError:
+        sys.stderr.close()  # the reader of our output has gone, as in `list | head`
+        return OK
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return SUITE_FAILED
+    except Exception as error:
+        if not _is_bad_input(error):
+            raise
+        print(f"npu-conformance: {error}", file=sys.stderr)
+        return USAGE
+
+
+def _parser(given: list[str]) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="npu-conformance",
+        description="Conformance of NPU drivers and frameworks: NN HAL, NNAPI, NPU scheduling HAL, NPU Manager.",
+        epilog="exit codes: 0 nothing wrong, 1 something is wrong, 2 usage or plug-in not started, 3 the suite failed",
+    )
+    parser.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    wanted = next((word for word in given if not word.startswith("-")), None)
+    for name, summary in COMMANDS.items():
+        command = commands.add_parser(name, help=summary, description=summary[0].upper() + summary[1:] + ".")
+        if name == wanted:
+            module = importlib.import_module(f"npu_conformance.harness.commands.{name}")
+            module.add_arguments(command)
+            command.set_defaults(execute=module.execute)
+    return parser
+
+
+def _is_bad_input(error: Exception) -> bool:
+    from npu_conformance.harness.loading import LoadError
+    from npu_conformance.specs.documents import DocumentError
+
+    return isinstance(error, UsageError | LoadError | DocumentError)
+
+
+class _Version(argparse.Action):
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from npu_conformance import __version__
+
+        print(f"npu-conformance {__version__}")
+        parser.exit(OK)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,191 @@
+"""Queries of a device: each answers, keeps its rules, and answers the same again.
+
+AOSP asks for version string, type, extensions and cache files in the 1.2 suite only; here every later version answers too.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from typing import Any
+
+from npu_conformance.harness import checks
+from npu_conformance.harness.cases import Behaviours, Group, Scope
+from npu_conformance.harness.trial import Trial
+from npu_conformance.harness.verdicts import NotApplicable
+from npu_conformance.specs.interfaces import describe
+from npu_conformance.specs.neuralnetworks import hal, types
+from npu_conformance.specs.neuralnetworks.enums import (
+    MAX_NUMBER_OF_CACHE_FILES,
+    DeviceStatus,
+    DeviceType,
+    OperandType,
+)
+from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
+from npu_conformance.specs.versions import HIDL_LAST, Version
+
+cases = Behaviours("vts.queries", group=Group.QUERIES)
+
+_EXTENSION_NAME = re.compile(r"[a-z0-9_]+(\.[a-z0-9_]+)+")
+
+
+@cases.case("status.available", "NNHAL-QUERY-002", "NNHAL-QUERY-003", until=HIDL_LAST, scope=Scope.SMOKE)
+def status_available(trial: Trial) -> None:
+    """An idle, healthy HIDL device is AVAILABLE."""
+    checks.equal(trial.device.get_status(), DeviceStatus.AVAILABLE, "getStatus of an idle device")
+
+
+@cases.case("capabilities.positive", "NNHAL-QUERY-004", scope=Scope.SMOKE)
+def capabilities_positive(trial: Trial) -> None:
+    """Every performance value that is reported is a finite number greater than zero."""
+    for name, info in _performances(trial.device.get_capabilities()):
+        for field in ("exec_time", "power_usage"):
+            value = getattr(info, field)
+            checks.that(value > 0 and not math.isnan(value), f"{name}.{field}: expected > 0, found {value}")
+
+
+@cases.case("capabilities.fields_of_version", "NNHAL-QUERY-005", "NNHAL-QUERY-008", "NNHAL-QUERY-027")
+def capabilities_fields(trial: Trial) -> None:
+    """The fields that the device's version defines are filled in."""
+    capabilities = trial.device.get_capabilities()
+    for field in _required_fields(trial.version):
+        checks.that(getattr(capabilities, field) is not None, f"capabilities.{field}: expected a value, found none")
+
+
+@cases.case("capabilities.sorted_by_type", "NNHAL-QUERY-006", since=Version.V1_2)
+def capabilities_sorted(trial: Trial) -> None:
+    """The performance list is sorted by operand type, one entry a type."""
+    listed = [entry.type for entry in trial.device.get_capabilities().operand_performance]
+    checks.equal(listed, sorted(listed), "order of capabilities.operandPerformance")
+    checks.equal(len(set(listed)), len(listed), "number of different types in capabilities.operandPerformance")
+
+
+@cases.case("capabilities.no_subgraph", "NNHAL-QUERY-007", since=Version.V1_3)
+def capabilities_without_subgraph(trial: Trial) -> None:
+    """SUBGRAPH has no performance of its own."""
+    listed = [entry.type for entry in trial.device.get_capabilities().operand_performance]
+    checks.that(OperandType.SUBGRAPH not in listed, "capabilities.operandPerformance lists SUBGRAPH")
+
+
+@cases.case("capabilities.known_types", "NNHAL-QUERY-009", since=Version.V1_2)
+def capabilities_known_types(trial: Trial) -> None:
+    """Types may be left out of the performance list; those listed exist in the device's version."""
+    for entry in trial.device.get_capabilities().operand_performance:
+        info = OPERAND_TYPES.get(entry.type)
+        known = info is not None and info.since <= trial.version
+        checks.that(known, f"capabilities.operandPerformance lists type {entry.type}, unknown to {trial.version}")
+
+
+@cases.case("version_string.not_empty", "NNHAL-QUERY-011", since=Version.V1_2, scope=Scope.SMOKE)
+def version_string(trial: Trial) -> None:
+    """The version string says something."""
+    checks.that(bool(trial.device.get_version_string()), "getVersionString: expected a text, found an empty one")
+
+
+@cases.case("type.legal", "NNHAL-QUERY-013", since=Version.V1_2, scope=Scope.SMOKE)
+def device_type(trial: Trial) -> None:
+    """The type is one of OTHER, CPU, GPU, ACCELERATOR."""
+    checks.member(trial.device.get_type(), set(DeviceType), "getType")
+
+
+@cases.case("instance.name", "NNHAL-QUERY-014", since=Version.V1_2, until=HIDL_LAST)
+def instance_name(trial: Trial) -> None:
+    """A HIDL instance is named vendor-device, with exactly one hyphen."""
+    name = trial.manifest.instance
+    if not name:
+        raise NotApplicable("the manifest names no HIDL instance")
+    parts = name.split("-")
+    checks.that(len(parts) == 2 and all(parts), f"instance name: expected vendor-device, found {name!r}")
+
+
+@cases.case("extensions.names", "NNHAL-QUERY-017", "NNHAL-QUERY-018", "NNHAL-QUERY-025", since=Version.V1_2)
+def extension_names(trial: Trial) -> None:
+    """Extension names are reverse domain names in small letters, each once."""
+    names = [extension.name for extension in trial.device.get_supported_extensions()]
+    for name in names:
+        legal = _EXTENSION_NAME.fullmatch(name) is not None
+        checks.that(legal, f"extension name: expected small letters, digits, _ and at least one ., found {name!r}")
+    checks.equal(len(set(names)), len(names), "number of different extension names")
+
+
+@cases.case("extensions.operand_types", "NNHAL-QUERY-020", since=Version.V1_2)
+def extension_operand_types(trial: Trial) -> None:
+    """Each operand type of an extension has a 16-bit number and a size that is not negative."""
+    for extension in trial.device.get_supported_extensions():
+        for entry in extension.operand_types:
+            what = f"{extension.name}, operand type {entry.type}"
+            checks.that(0 <= entry.type <= 0xFFFF, f"{what}: the number does not fit 16 bits")
+            checks.that(entry.byte_size >= 0, f"{what}: byteSize {entry.byte_size} is negative")
+
+
+@cases.case("cache_files.bounds", "NNHAL-QUERY-015", "NNHAL-QUERY-016", since=Version.V1_2)
+def cache_files(trial: Trial) -> None:
+    """Each number of cache files is between 0 and 32."""
+    wanted = trial.device.get_number_of_cache_files_needed()
+    for field in ("num_model_cache", "num_data_cache"):
+        number = getattr(wanted, field)
+        legal = 0 <= number <= MAX_NUMBER_OF_CACHE_FILES
+        checks.that(legal, f"getNumberOfCacheFilesNeeded.{field}: expected 0 to 32, found {number}")
+
+
+@cases.case("interface.methods_of_version", "NNHAL-QUERY-022", "NNHAL-QUERY-024", "NNHAL-QUERY-023")
+def methods_of_version(trial: Trial) -> None:
+    """Every query that the stated version has is implemented and does not fail."""
+    for name, query in _queries(trial):
+        checks.succeeds(query, name)
+
+
+@cases.case("repeatability.same_answers", "NNHAL-QUERY-021")
+def same_answers(trial: Trial) -> None:
+    """Each query gives the same answer every time."""
+    for name, query in _queries(trial):
+        first = query()
+        for _ in range(3):
+            checks.equal(query(), first, f"{name}, asked again")
+
+
+@cases.case("repeatability.after_restart", "NNHAL-QUERY-021", "NNHAL-QUERY-012")
+def same_answers_after_restart(trial: Trial) -> None:
+    """A restart of the driver changes no answer: it is the same driver on the same device."""
+    before = {name: query() for name, query in _queries(trial)}
+    trial.restart()
+    after = {name: query() for name, query in _queries(trial)}
+    for name, answer in before.items():
+        checks.equal(after[name], answer, f"{name}, asked after a restart")
+
+
+@cases.case("liveness.ping", "NNHAL-QUERY-001", scope=Scope.SMOKE)
+def ping(trial: Trial) -> None:
+    """The device answers a ping."""
+    checks.that(trial.subject.alive(), "the device does not answer a ping")
+
+
+def _queries(trial: Trial) -> list[tuple[str, Callable[[], Any]]]:
+    names = (
+        "get_capabilities", "get_version_string", "get_type",
+        "get_supported_extensions", "get_number_of_cache_files_needed",
+    )  # fmt: skip
+    methods = describe(hal.Device)
+    return [
+        (methods[name].wire_name, getattr(trial.device, name))
+        for name in names
+        if methods[name].mark.since <= trial.version <= methods[name].mark.until
+    ]
+
+
+def _performances(capabilities: types.Capabilities) -> list[tuple[str, types.PerformanceInfo]]:
+    named = [(name, getattr(capabilities, name)) for name in capabilities.__struct_fields__]
+    single = [(name, value) for name, value in named if isinstance(value, types.PerformanceInfo)]
+    listed = [(f"operandPerformance[{entry.type}]", entry.info) for entry in capabilities.operand_performance]
+    return single + listed
+
+
+def _required_fields(version: Version) -> tuple[str, ...]:
+    if version < Version.V1_1:
+        return ("float32_performance", "quantized8_performance")
+    if version < Version.V1_2:
+        return ("float32_performance", "quantized8_performance", "relaxed_float32_to_float16_performance")
+    relaxed = "relaxed_float32_to_float16_performance"
+    fields = (f"{relaxed}_scalar", f"{relaxed}_tensor")
+    return fields if version < Version.V1_3 else (*fields, "if_performance", "while_performance")
