@@ -1,1 +1,50 @@
-"""Constraints and output shapes, one file per operation."""
+"""Rules of operations: clauses about values, shapes and quantisation, and the shapes of outputs. One module each."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from pathlib import Path
+from typing import cast
+
+from npu_conformance.specs.neuralnetworks.enums import OperationType
+from npu_conformance.specs.neuralnetworks.operation_view import OperationView
+from npu_conformance.specs.neuralnetworks.rules.clause import Clause, Rules
+from npu_conformance.specs.neuralnetworks.violations import Violation
+
+
+@functools.cache
+def operations() -> tuple[str, ...]:
+    """Names of the operations that have rules, in order of their codes."""
+    modules = {path.stem.upper() for path in Path(__file__).parent.glob("*.py")}
+    return tuple(member.name for member in OperationType if member.name in modules)
+
+
+def clauses(name: str) -> tuple[Clause, ...]:
+    """The clauses of an operation in order of their ids; raises LookupError for one without rules."""
+    return _rules(name).clauses
+
+
+def check(view: OperationView) -> list[Violation]:
+    """Return a violation for each clause the operation breaks; none for an operation without rules."""
+    if view.name not in operations():
+        return []
+    found = []
+    for clause in clauses(view.name):
+        message = clause.check(view)
+        if message is not None:
+            found.append(Violation(clause.id, f"{view.name}: {message}"))
+    return found
+
+
+def output_shapes(view: OperationView) -> tuple[tuple[int, ...], ...]:
+    """Return the shape of each output in the spelling of operands: 0 and () where size or rank is not known yet."""
+    shapes = _rules(view.name).output_shapes(view)
+    return tuple(() if shape is None else tuple(size or 0 for size in shape) for shape in shapes)
+
+
+@functools.cache
+def _rules(name: str) -> Rules:
+    if name not in operations():
+        raise LookupError(f"{name} has no rules")
+    return cast(Rules, importlib.import_module(f"{__name__}.{name.lower()}").RULES)

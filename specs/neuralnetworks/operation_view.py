@@ -1,0 +1,172 @@
+"""One operation as its rules see it: types, shapes and values of its operands, as far as they are known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy
+from numpy.typing import NDArray
+
+from npu_conformance.specs.neuralnetworks import catalogue
+from npu_conformance.specs.neuralnetworks.enums import OperandLifeTime
+from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
+from npu_conformance.specs.neuralnetworks.types import Model, Operand, Operation
+from npu_conformance.specs.versions import Version
+
+Dimensions = tuple[int | None, ...]
+"""A shape; None is a size that is not known yet, 0 is a size of zero."""
+
+Array = NDArray[Any]
+Key = int | str
+"""An input of an operation: its position, or its name in the catalogue."""
+
+_NO_VALUE = int(OperandLifeTime.NO_VALUE)
+
+
+class OperationView:
+    """An operation with its operands. Inputs are found by position or by the name that the catalogue gives them.
+
+    name, variant: as in the catalogue (the variant is empty where no signature fits). version: of the model.
+    inputs, outputs: the declared operands, in order.
+    """
+
+    def __init__(
+        self,
+        operation: Operation,
+        version: Version,
+        inputs: Sequence[Operand],
+        outputs: Sequence[Operand],
+        *,
+        shapes: Mapping[int, tuple[int, ...]] | None = None,
+        values: Mapping[int, Array] | None = None,
+        omitted: frozenset[int] = frozenset(),
+    ) -> None:
+        """At preparation shapes and omitted stay away; at execution they say what was found out.
+
+        shapes: real shape of inputs by position (where absent, the declared one, 0 meaning unknown).
+        values: arrays of inputs by position. omitted: positions whose request argument has no value.
+        """
+        self.operation, self.version = operation, version
+        self.inputs, self.outputs = tuple(inputs), tuple(outputs)
+        self.name = catalogue.operation(operation.type).name
+        self.signature = catalogue.find_signature(self.name, tuple(operand.type for operand in self.inputs))
+        self.variant = self.signature.variant if self.signature else ""
+        self._shapes, self._values, self._omitted = shapes or {}, values or {}, omitted
+
+    @property
+    def input_count(self) -> int:
+        """Number of inputs in the list, omitted ones included."""
+        return len(self.inputs)
+
+    def index(self, key: Key) -> int:
+        """Position of an input; -1 for a name that this variant does not have or that was left off the end."""
+        if isinstance(key, int):
+            return key if 0 <= key < len(self.inputs) else -1
+        position = self.signature.position(key, len(self.inputs)) if self.signature else -1
+        return position if position < len(self.inputs) else -1
+
+    def has(self, key: Key) -> bool:
+        """True for an input that is in the list and not omitted."""
+        index = self.index(key)
+        return index >= 0 and index not in self._omitted and self.inputs[index].lifetime != _NO_VALUE
+
+    def operand(self, key: Key) -> Operand:
+        """The declared operand of an input; raises KeyError where the operation does not have it."""
+        index = self.index(key)
+        if index < 0:
+            raise KeyError(key)
+        return self.inputs[index]
+
+    def dimensions(self, key: Key) -> Dimensions | None:
+        """Shape of an input; None where the rank is unknown or the input is absent or omitted."""
+        if not self.has(key):
+            return None
+        index = self.index(key)
+        if index in self._shapes:
+            return self._shapes[index]
+        return declared_dimensions(self.inputs[index])
+
+    def output_dimensions(self, position: int) -> Dimensions | None:
+        """Declared shape of an output; None where the rank is unknown."""
+        return declared_dimensions(self.outputs[position])
+
+    def value(self, key: Key) -> Array | None:
+        """Value of an input as an array of the operand's type and shape; None where it is unknown, absent or omitted."""
+        return self._values.get(self.index(key)) if self.has(key) else None
+
+    def integer(self, key: Key) -> int | None:
+        """Value of a scalar input; the catalogue's default where it was left off the end; None where it is unknown."""
+        if self.index(key) < 0:
+            return self._default(key)
+        value = self.value(key)
+        return int(value.flat[0]) if value is not None and value.size == 1 else None
+
+    def integers(self, key: Key) -> tuple[int, ...] | None:
+        """Value of an integer tensor input, flat; None where it is unknown, absent or omitted."""
+        value = self.value(key)
+        return None if value is None else tuple(int(element) for element in value.flat)
+
+    def real(self, key: Key) -> float | None:
+        """Value of a floating-point scalar input; None where it is unknown, absent or omitted."""
+        value = self.value(key)
+        return float(value.flat[0]) if value is not None and value.size == 1 else None
+
+    def _default(self, key: Key) -> int | None:
+        if self.signature is None or not isinstance(key, str) or self.signature.position(key) < 0:
+            return None
+        default = self.signature.inputs[self.signature.position(key)].default
+        return None if default is None else int(default)
+
+
+def declared_dimensions(operand: Operand) -> Dimensions | None:
+    """The shape an operand declares: () of a scalar, None for a tensor of unknown rank, None for each unknown size."""
+    info = OPERAND_TYPES.get(operand.type)
+    if not operand.dimensions and (info is None or info.is_tensor):
+        return None
+    return tuple(dimension or None for dimension in operand.dimensions)
+
+
+def view_of(
+    model: Model,
+    operation_index: int,
+    version: Version,
+    *,
+    subgraph: int = 0,
+    pools: Sequence[memoryview | None] = (),
+) -> OperationView:
+    """The view of an operation as the model declares it: constants have values, everything else is open.
+
+    subgraph: 0 is main, n + 1 is referenced[n]. pools: contents of the model's pools, None where they can not be
+    read; values of constants in those stay unknown. The model must be valid.
+    """
+    graph = model.main if subgraph == 0 else model.referenced[subgraph - 1]
+    operation = graph.operations[operation_index]
+    inputs = [graph.operands[index] for index in operation.inputs]
+    values = {}
+    for position, operand in enumerate(inputs):
+        value = constant_value(model, operand, pools)
+        if value is not None:
+            values[position] = value
+    return OperationView(operation, version, inputs, [graph.operands[i] for i in operation.outputs], values=values)
+
+
+def constant_value(model: Model, operand: Operand, pools: Sequence[memoryview | None] = ()) -> Array | None:
+    """Value of a constant operand as an array; None where it is not a constant or can not be read."""
+    source = _constant_bytes(model, operand, pools)
+    info = OPERAND_TYPES.get(operand.type)
+    if source is None or info is None or info.size == 0:
+        return None
+    array = numpy.frombuffer(source, dtype=numpy.dtype(info.dtype))
+    shape = operand.dimensions if info.is_tensor else ()
+    return array.reshape(shape)
+
+
+def _constant_bytes(model: Model, operand: Operand, pools: Sequence[memoryview | None]) -> memoryview | None:
+    location = operand.location
+    if operand.lifetime == OperandLifeTime.CONSTANT_COPY:
+        return memoryview(model.operand_values)[location.offset : location.offset + location.length]
+    if operand.lifetime == OperandLifeTime.CONSTANT_POOL and location.pool_index < len(pools):
+        pool = pools[location.pool_index]
+        return None if pool is None else pool[location.offset : location.offset + location.length]
+    return None

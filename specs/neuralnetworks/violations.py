@@ -1,0 +1,24 @@
+"""What the validators report: one broken rule, where, and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """One rule that a model, a request or an operation breaks.
+
+    clause: id of the rule, `MODEL.O4`, `REQUEST.R3` or `CONV_2D.C5`. message: what was found and what was expected.
+    subgraph: 0 is the main graph, n + 1 is `referenced[n]`. operation, operand: indexes in that subgraph, None where
+    the rule is not about one; of a request, operand is the position of the argument.
+    """
+
+    clause: str
+    message: str
+    subgraph: int = 0
+    operation: int | None = None
+    operand: int | None = None
+
+    def __str__(self) -> str:
+        return f"{self.clause}: {self.message}"
