@@ -1,0 +1,165 @@
+"""The requirements that tests are evidence for: four catalogues, and the family generated from the operations' clauses.
+
+An id never changes meaning. NNHAL-OPERATION-<operation>-RESULT says that an operation computes what the catalogue
+describes, NNHAL-OPERATION-<operation>-<clause> that clause <operation>.<clause> of its rules is kept.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import functools
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from npu_conformance.specs import documents
+from npu_conformance.specs.documents import Document
+from npu_conformance.specs.versions import NEWEST, OLDEST, Version
+
+Level = Literal["MUST", "SHOULD", "MAY"]
+LinkKind = Literal["duplicate", "other-layer"]
+Id = Annotated[str, Meta(pattern=r"^(NNHAL|FW|DSL|RGG|FUZ|ML|NPU)(-[A-Z0-9_]+)+$", max_length=100)]
+CatalogueName = Literal["neuralnetworks", "framework", "mlts", "npu"]
+CATALOGUES: dict[CatalogueName, tuple[str, ...]] = {
+    "neuralnetworks": ("NNHAL",),
+    "framework": ("FW", "DSL", "RGG", "FUZ"),
+    "mlts": ("ML",),
+    "npu": ("NPU",),
+}
+"""Which families of ids a catalogue holds."""
+_FOLDER = Path(__file__).parent / "requirements"
+_OPERATION = "NNHAL-OPERATION-"
+
+
+class Link(Document, frozen=True):
+    """A tie to another requirement: the same rule twice (`duplicate`), or asked of another layer (`other-layer`)."""
+
+    kind: LinkKind
+    id: Id
+
+
+class Requirement(Document, frozen=True):
+    """One thing that an implementation has to do, ought to do or may do.
+
+    sources: files of AOSP, `page: ...` for the public pages, or `project decision`. since, until: versions of the NN
+    HAL it applies to; other families leave them open. untested: why no case checks it; empty where one does or will.
+    """
+
+    id: Id
+    level: Level
+    area: Annotated[str, Meta(pattern=r"^[a-z-]+$")]
+    statement: Annotated[str, Meta(min_length=10)]
+    sources: Annotated[tuple[str, ...], Meta(min_length=1)]
+    since: Version = OLDEST
+    until: Version = NEWEST
+    links: tuple[Link, ...] = ()
+    untested: str = ""
+
+    def applies(self, version: Version) -> bool:
+        """True where a driver of this version is held to it."""
+        return self.since <= version <= self.until
+
+
+class Catalogue(Document, frozen=True):
+    """A file of requirements/."""
+
+    catalogue: CatalogueName
+    requirements: tuple[Requirement, ...]
+
+
+def requirement(identifier: str) -> Requirement:
+    """Return the requirement with this id, reading one file at most; raises LookupError where there is none."""
+    if _is_generated(identifier):
+        return _generated_requirement(identifier)
+    family = identifier.split("-")[0]
+    for name, families in CATALOGUES.items():
+        if family in families and identifier in catalogue(name):
+            return catalogue(name)[identifier]
+    raise LookupError(f"no requirement {identifier!r}")
+
+
+@functools.cache
+def catalogue(name: CatalogueName) -> dict[str, Requirement]:
+    """The written requirements of one catalogue by id, in the order of the file."""
+    document = documents.read(_FOLDER / f"{name}.json", Catalogue)
+    return {entry.id: entry for entry in document.requirements}
+
+
+def all_requirements() -> Iterator[Requirement]:
+    """Every requirement: the written ones catalogue by catalogue, then the generated ones by operation."""
+    for name in CATALOGUES:
+        yield from catalogue(name).values()
+    from npu_conformance.specs.neuralnetworks import catalogue as operation_catalogue
+
+    for operation in operation_catalogue.names():
+        yield from operation_requirements(operation)
+
+
+def expand(pattern: str) -> tuple[str, ...]:
+    """Ids that match a shell pattern such as `NNHAL-QOS-*`; an id matches itself. Raises LookupError for none."""
+    if not any(sign in pattern for sign in "*?["):
+        return (requirement(pattern).id,)
+    found = tuple(entry.id for entry in all_requirements() if fnmatch.fnmatchcase(entry.id, pattern))
+    if not found:
+        raise LookupError(f"no requirement matches {pattern!r}")
+    return found
+
+
+def duplicates(identifier: str) -> tuple[str, ...]:
+    """Ids that say the same as this one: evidence for it is evidence for them."""
+    return tuple(link.id for link in requirement(identifier).links if link.kind == "duplicate")
+
+
+def operation_requirements(operation: str) -> tuple[Requirement, ...]:
+    """The generated requirements of an operation: its result, then each clause of its rules where it has rules."""
+    from npu_conformance.specs.neuralnetworks import catalogue as operation_catalogue
+    from npu_conformance.specs.neuralnetworks import rules
+
+    since = operation_catalogue.operation(operation).since
+    result = Requirement(
+        id=result_requirement(operation),
+        level="MUST",
+        area="operation",
+        statement=f"{operation} computes what the operation catalogue describes, within the accuracy rules.",
+        sources=("operation catalogue",),
+        since=since,
+    )
+    clauses = rules.clauses(operation) if operation in rules.operations() else ()
+    return (result, *(_of_clause(clause.id, clause.text, since) for clause in clauses))
+
+
+def result_requirement(operation: str) -> str:
+    """The id that says: this operation computes what it should."""
+    return f"{_OPERATION}{operation}-RESULT"
+
+
+def clause_requirement(clause: str) -> str:
+    """The id of the requirement that a clause (`CONV_2D.C5`) is kept."""
+    operation, _, name = clause.partition(".")
+    return f"{_OPERATION}{operation}-{name}"
+
+
+def _of_clause(clause: str, text: str, since: Version) -> Requirement:
+    operation = clause.partition(".")[0]
+    return Requirement(
+        id=clause_requirement(clause),
+        level="MUST",
+        area="operation",
+        statement=f"{operation}: {text}",
+        sources=(f"rule {clause}",),
+        since=since,
+    )
+
+
+def _is_generated(identifier: str) -> bool:
+    return identifier.startswith(_OPERATION) and not identifier.removeprefix(_OPERATION).isdigit()
+
+
+def _generated_requirement(identifier: str) -> Requirement:
+    operation = identifier.removeprefix(_OPERATION).rpartition("-")[0]
+    for entry in operation_requirements(operation):
+        if entry.id == identifier:
+            return entry
+    raise LookupError(f"no requirement {identifier!r}")
