@@ -1,1 +1,26 @@
 """What the stored vectors of each operation cover; vectors/ is generated from it."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from npu_conformance.specs.neuralnetworks.enums import OperationType
+
+if TYPE_CHECKING:
+    from npu_conformance.specs.vectors import Vector
+
+
+def names() -> tuple[str, ...]:
+    """Names of the operations that have a plan, sorted."""
+    stems = {path.stem.upper() for path in Path(__file__).parent.glob("*.py")}
+    return tuple(sorted(stems.intersection(OperationType.__members__)))
+
+
+def vectors(operation: str) -> Iterator[Vector]:
+    """The vectors that an operation's plan asks for, with expected values from its oracle."""
+    module = importlib.import_module(f"{__name__}.{operation.lower()}")
+    planned: Iterator[Vector] = module.vectors()
+    return planned

@@ -1,0 +1,218 @@
+"""What plans are written with: operands, vectors, pairwise cover and seeded data.
+
+A plan module has `def vectors() -> Iterator[Vector]` and yields `positive(...)` and `rejected(...)`.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from npu_conformance.specs import oracles, vector_values
+from npu_conformance.specs.neuralnetworks.enums import OperandType, OperationType
+from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
+from npu_conformance.specs.vector_documents import GeneratorDocument, Phase
+from npu_conformance.specs.vectors import ChannelQuant, Example, Rejected, Vector, VectorOperand, VectorOperation
+from npu_conformance.specs.versions import Version
+
+if TYPE_CHECKING:
+    from npu_conformance.specs.vectors import Array
+
+Data = Sequence[Any] | numpy.ndarray[Any, Any] | float | GeneratorDocument
+"""Elements in row-major order (nested lists and arrays are flattened), one number for all, or a generator."""
+
+
+@dataclass(frozen=True)
+class Planned:
+    """An operand with its data: a model input, or with `constant` a constant, or with neither an output."""
+
+    operand: VectorOperand
+    data: Array | GeneratorDocument | None = None
+    constant: bool = False
+
+
+def tensor(
+    operand_type: OperandType,
+    dimensions: Sequence[int],
+    data: Data | None = None,
+    *,
+    scale: float = 0.0,
+    zero_point: int = 0,
+    channel_quant: tuple[Sequence[float], int] | None = None,
+    constant: bool = False,
+) -> Planned:
+    """A tensor: with data a model input (or a constant), without data an output. channel_quant: scales, dimension."""
+    quant = None
+    if channel_quant:
+        quant = ChannelQuant(tuple(map(vector_values.float32, channel_quant[0])), channel_quant[1])
+    operand = VectorOperand(operand_type, tuple(dimensions), vector_values.float32(scale), zero_point, quant)
+    return Planned(operand, _elements(data, operand), constant)
+
+
+def constant(operand_type: OperandType, dimensions: Sequence[int], data: Data, **quantization: Any) -> Planned:
+    """A constant tensor."""
+    return tensor(operand_type, dimensions, data, constant=True, **quantization)
+
+
+def int32s(*values: int) -> Planned:
+    """A constant TENSOR_INT32 of rank 1: axes, sizes, a shape."""
+    return constant(OperandType.TENSOR_INT32, (len(values),), values)
+
+
+def scalar(operand_type: OperandType, value: float) -> Planned:
+    """A constant scalar."""
+    return tensor(operand_type, (), [value], constant=True)
+
+
+def int32(value: int) -> Planned:
+    """A constant INT32."""
+    return scalar(OperandType.INT32, value)
+
+
+def boolean(value: bool) -> Planned:
+    """A constant BOOL."""
+    return scalar(OperandType.BOOL, int(value))
+
+
+def omitted(operand_type: OperandType, dimensions: Sequence[int] = (), **quantization: Any) -> Planned:
+    """An optional operand without value (NO_VALUE)."""
+    planned = tensor(operand_type, dimensions, **quantization)
+    return replace(planned, operand=replace(planned.operand, omitted=True))
+
+
+def positive(
+    name: str,
+    operation: str,
+    inputs: Mapping[str, Planned],
+    outputs: Mapping[str, Planned],
+    *,
+    since: str = "1.0",
+    traps: Sequence[int] = (),
+    description: str = "",
+    requirements: Sequence[str] = (),
+    ignored: Sequence[str] = (),
+) -> Vector:
+    """A vector that must run; its expected values come from the oracle. `since` is lifted to that of the types used.
+
+    Raises ValueError where the oracle finds another output shape than the plan declares.
+    """
+    vector = _vector(name, operation, inputs, outputs, since)
+    values = {key: _materialised(planned) for key, planned in inputs.items() if _is_input(planned)}
+    example = Example(values, oracles.evaluate(vector.main, values))
+    return replace(
+        vector,
+        examples=(example,),
+        witnesses=("oracle",),
+        traps=tuple(traps),
+        description=description,
+        requirements=tuple(requirements),
+        ignored=tuple(ignored),
+    )
+
+
+def rejected(
+    name: str,
+    operation: str,
+    inputs: Mapping[str, Planned],
+    outputs: Mapping[str, Planned],
+    *,
+    clause: str,
+    phase: Phase = "model",
+    since: str = "1.0",
+    traps: Sequence[int] = (),
+    description: str = "",
+    requirements: Sequence[str] = (),
+) -> Vector:
+    """A vector that must be refused because of one clause; phase execution: when it runs, at the latest."""
+    vector = _vector(name, operation, inputs, outputs, since)
+    values = {key: _materialised(planned) for key, planned in inputs.items() if _is_input(planned)}
+    return replace(
+        vector,
+        examples=(Example(values, {}),),
+        rejected=Rejected(clause, phase),
+        traps=tuple(traps),
+        description=description,
+        requirements=tuple(requirements),
+    )
+
+
+def _vector(
+    name: str, operation: str, inputs: Mapping[str, Planned], outputs: Mapping[str, Planned], since: str
+) -> Vector:
+    OperationType[operation]
+    operands = {key: _with_value(planned) for key, planned in {**inputs, **outputs}.items()}
+    lifted = max(Version(since), *(OPERAND_TYPES[operand.type].since for operand in operands.values()))
+    arguments = tuple(key for key, planned in inputs.items() if _is_input(planned))
+    operations = (VectorOperation(operation, tuple(inputs), tuple(outputs)),)
+    generators = {key: planned.data for key, planned in inputs.items() if isinstance(planned.data, GeneratorDocument)}
+    return Vector(name, operation, lifted, operands, operations, arguments, tuple(outputs), generators=generators)
+
+
+def _is_input(planned: Planned) -> bool:
+    return planned.data is not None and not planned.constant
+
+
+def _with_value(planned: Planned) -> VectorOperand:
+    return replace(planned.operand, value=_materialised(planned)) if planned.constant else planned.operand
+
+
+def _materialised(planned: Planned) -> Array:
+    if isinstance(planned.data, GeneratorDocument):
+        return vector_values.generate(planned.data, planned.operand.type, planned.operand.dimensions)
+    if planned.data is None:
+        raise ValueError("a constant needs data")
+    return planned.data
+
+
+def _elements(data: Data | None, operand: VectorOperand) -> Array | GeneratorDocument | None:
+    if data is None or isinstance(data, GeneratorDocument):
+        return data
+    dtype = vector_values.dtype_of(operand.type)
+    with numpy.errstate(over="ignore", under="ignore"):
+        array = numpy.asarray(data).astype(dtype)
+    if dtype.kind != "f" and not numpy.array_equal(numpy.asarray(data), array):
+        raise ValueError(f"{data} does not fit into {dtype}")
+    if array.ndim == 0 and operand.dimensions:
+        array = numpy.full(operand.dimensions, array)
+    return array.reshape(operand.dimensions)
+
+
+def pairwise(parameters: Mapping[str, Iterable[Any]]) -> list[dict[str, Any]]:
+    """Few combinations in which every pair of values of two parameters occurs; deterministic, by greedy choice."""
+    values = {name: list(choices) for name, choices in parameters.items()}
+    names = list(values)
+    if len(names) == 1:
+        return [{names[0]: choice} for choice in values[names[0]]]
+    everything = list(itertools.product(*(range(len(values[name])) for name in names)))
+    missing = {pair for row in everything for pair in _pairs(row)}
+    chosen = []
+    while missing:
+        best = max(everything, key=lambda row: len(missing.intersection(_pairs(row))))
+        missing.difference_update(_pairs(best))
+        chosen.append({name: values[name][position] for name, position in zip(names, best, strict=True)})
+    return chosen
+
+
+def _pairs(row: tuple[int, ...]) -> list[tuple[int, int, int, int]]:
+    return [(i, row[i], j, row[j]) for i, j in itertools.combinations(range(len(row)), 2)]
+
+
+def dyadic(seed: int, dimensions: Sequence[int], low: float = -4.0, high: float = 4.0, step: float = 0.125) -> Array:
+    """Seeded multiples of `step` (a power of two): small ones, and their sums, are exact in float16."""
+    random = numpy.random.default_rng(seed)
+    steps = random.integers(round(low / step), round(high / step), tuple(dimensions), endpoint=True)
+    return numpy.asarray(steps * step)
+
+
+def uniform(seed: int, dimensions: Sequence[int], low: float = -2.0, high: float = 2.0) -> Array:
+    """Seeded floats that need all their bits."""
+    return numpy.random.default_rng(seed).uniform(low, high, tuple(dimensions))
+
+
+def integers(seed: int, dimensions: Sequence[int], low: int, high: int) -> Array:
+    """Seeded integers in [low, high]."""
+    return numpy.random.default_rng(seed).integers(low, high, tuple(dimensions), endpoint=True)

@@ -1,0 +1,256 @@
+"""Vectors: stored models with examples and expected values, one JSON file per operation in vectors/.
+
+Listing (`operations`, `headers`) decodes only what it needs and does not import numpy; `load` gives one whole Vector.
+Bad files raise DocumentError: `document: path: rule`.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from npu_conformance.specs import documents
+from npu_conformance.specs.neuralnetworks.enums import OperandType
+from npu_conformance.specs.vector_documents import (
+    GeneratorDocument,
+    HeaderDocument,
+    HeaderFile,
+    Phase,
+    VectorFile,
+)
+from npu_conformance.specs.versions import Version, parse
+
+if TYPE_CHECKING:
+    import numpy
+
+    Array = numpy.ndarray[Any, Any]
+
+FOLDER = Path(__file__).parent / "vectors"
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelQuant:
+    """One scale for each index of dimension channel_dim. The scales are exact float32 values."""
+
+    scales: tuple[float, ...]
+    channel_dim: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class VectorOperand:
+    """One operand of a graph. scale is an exact float32 value; a dimension of 0 is unknown.
+
+    value: the constant's elements, in the type's numpy dtype and the operand's shape, or None.
+    omitted: without a value; as a model input it is sent with hasNoValue, elsewhere its lifetime is NO_VALUE.
+    subgraph: index into the vector's referenced graphs, for type SUBGRAPH.
+    """
+
+    type: OperandType
+    dimensions: tuple[int, ...] = ()
+    scale: float = 0.0
+    zero_point: int = 0
+    channel_quant: ChannelQuant | None = None
+    value: Array | None = None
+    omitted: bool = False
+    subgraph: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class VectorOperation:
+    """One operation: the name of its type and of its operands; an argument may occur twice."""
+
+    type: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Graph:
+    """Operands by name, operations in an order of execution, names of the graph's inputs and outputs."""
+
+    operands: Mapping[str, VectorOperand]
+    operations: tuple[VectorOperation, ...]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Example:
+    """Arrays by operand name, in the operand's dtype and shape. Omitted inputs are not listed."""
+
+    inputs: Mapping[str, Array]
+    outputs: Mapping[str, Array]
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """What must be refused, and when: model (at preparation) or execution (there at the latest).
+
+    clause is empty where an external collection does not say why.
+    """
+
+    clause: str
+    phase: Phase
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Vector:
+    """A model with examples. operation: the one under test; since: the first version in which the model is legal.
+
+    ignored: outputs whose values are not compared. kind: general, validation, multinomial or infinite_loop_timeout
+    (only external collections have others than general); multinomial_tolerance belongs to multinomial.
+    """
+
+    name: str
+    operation: str
+    since: Version
+    operands: Mapping[str, VectorOperand]
+    operations: tuple[VectorOperation, ...]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    examples: tuple[Example, ...] = ()
+    witnesses: tuple[str, ...] = ()
+    rejected: Rejected | None = None
+    relaxed: bool = False
+    ignored: tuple[str, ...] = ()
+    referenced: tuple[Graph, ...] = ()
+    description: str = ""
+    traps: tuple[int, ...] = ()
+    requirements: tuple[str, ...] = ()
+    kind: str = "general"
+    multinomial_tolerance: float = 0.0
+    generators: Mapping[str, GeneratorDocument] = field(default_factory=dict)
+    """Which inputs and constants are made from a seed, so that they can be written as such again."""
+
+    @property
+    def main(self) -> Graph:
+        """The main graph."""
+        return Graph(self.operands, self.operations, self.inputs, self.outputs)
+
+    @property
+    def graphs(self) -> tuple[Graph, ...]:
+        """The main graph, then the referenced ones."""
+        return (self.main, *self.referenced)
+
+
+@dataclass(frozen=True, slots=True)
+class HeaderOperand:
+    """What listing knows of an operand. role: input, output, constant, temporary or omitted."""
+
+    type: str
+    dimensions: tuple[int, ...]
+    role: str
+
+
+@dataclass(frozen=True, slots=True)
+class VectorHeader:
+    """What listing and choosing need of a vector; operations are the names of all operations of the main graph."""
+
+    operation: str
+    name: str
+    since: Version
+    operations: tuple[str, ...]
+    arguments: tuple[str, ...]
+    operands: Mapping[str, HeaderOperand] = field(repr=False)
+    relaxed: bool = False
+    rejected: Rejected | None = None
+    description: str = ""
+    traps: tuple[int, ...] = ()
+    requirements: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
+    """Names of the tensor types of the model's inputs and outputs, each once."""
+
+
+def operations(folder: Path = FOLDER) -> tuple[str, ...]:
+    """Names of the operations with stored vectors, sorted."""
+    return tuple(sorted(path.stem.upper() for path in folder.glob("*.json")))
+
+
+@functools.cache
+def headers(operation: str, folder: Path = FOLDER) -> tuple[VectorHeader, ...]:
+    """The headers of one operation's vectors in the file's order; raises DocumentError for a bad file."""
+    path = path_of(operation, folder)
+    document = documents.read(path, HeaderFile)
+    return tuple(_header(document.operation, vector, str(path)) for vector in document.vectors)
+
+
+def all_headers(folder: Path = FOLDER) -> Iterator[VectorHeader]:
+    """The headers of all stored vectors, by operation."""
+    for operation in operations(folder):
+        yield from headers(operation, folder)
+
+
+@functools.lru_cache(maxsize=64)
+def load(operation: str, name: str, folder: Path = FOLDER) -> Vector:
+    """One vector by its name; raises KeyError where there is none and DocumentError for a bad file."""
+    from npu_conformance.specs import vector_loading
+
+    documents_by_name = _file(operation, folder)
+    if name not in documents_by_name:
+        raise KeyError(f"{operation} has no vector {name!r}")
+    where = f"{path_of(operation, folder)}: {name}"
+    return vector_loading.vector(operation, documents_by_name[name], where)
+
+
+def path_of(operation: str, folder: Path = FOLDER) -> Path:
+    """The file that holds the vectors of an operation."""
+    return folder / f"{operation.lower()}.json"
+
+
+def parse_since(text: str, document: str) -> Version:
+    """The version spelled `text`; raises DocumentError."""
+    try:
+        return parse(text)
+    except ValueError as error:
+        raise documents.DocumentError(document, "$.since", str(error)) from None
+
+
+@functools.lru_cache(maxsize=8)
+def _file(operation: str, folder: Path) -> Mapping[str, Any]:
+    path = path_of(operation, folder)
+    document = documents.read(path, VectorFile)
+    if document.operation != operation:
+        raise documents.DocumentError(str(path), "$.operation", f"expected {operation}, found {document.operation}")
+    by_name = {vector.name: vector for vector in document.vectors}
+    if len(by_name) != len(document.vectors):
+        names = [vector.name for vector in document.vectors]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise documents.DocumentError(str(path), "$.vectors", f"the name {twice!r} occurs twice")
+    return by_name
+
+
+def _header(operation: str, vector: HeaderDocument, document: str) -> VectorHeader:
+    operands = {
+        name: HeaderOperand(operand.type, operand.dimensions, _role(name, operand, vector))
+        for name, operand in vector.operands.items()
+    }
+    boundary = (*vector.inputs, *vector.outputs)
+    types = dict.fromkeys(operands[name].type for name in boundary if name in operands)
+    whole = tuple(name for name in operands if name not in vector.outputs)
+    return VectorHeader(
+        operation,
+        vector.name,
+        parse_since(vector.since, document),
+        tuple(part.type for part in vector.operations) or (operation,),
+        vector.operations[0].inputs if vector.operations else whole,
+        operands,
+        vector.relaxed,
+        Rejected(vector.rejected.clause, vector.rejected.phase) if vector.rejected else None,
+        vector.description,
+        vector.traps,
+        vector.requirements,
+        tuple(types),
+    )
+
+
+def _role(name: str, operand: Any, vector: HeaderDocument) -> str:
+    if operand.omitted:
+        return "omitted"
+    if name in vector.inputs:
+        return "input"
+    if name in vector.outputs:
+        return "output"
+    return "constant" if bytes(operand.value) else "temporary"
