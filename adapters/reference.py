@@ -1,0 +1,35 @@
+"""The plug-in of the project's own implementation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from npu_conformance.reference.hal.device import ReferenceDevice
+from npu_conformance.specs import versions
+from npu_conformance.specs.manifest import Manifest
+from npu_conformance.specs.plugin import Context, Plugin, Subject
+from npu_conformance.specs.versions import NEWEST, Version
+
+
+def _version(options: Mapping[str, str]) -> Version:
+    return versions.parse(options.get("hal", NEWEST.value))
+
+
+def _manifest(options: Mapping[str, str]) -> Manifest:
+    return Manifest(
+        name="reference",
+        vendor="npu-conformance",
+        version="1",
+        interfaces=("device",),
+        hal_version=_version(options),
+        instance="reference-npu",
+        options={"hal": "version of the Neural Networks HAL, 1.0 to fl8 (default: the newest)"},
+    )
+
+
+def _create(context: Context) -> Subject:
+    return Subject(device=ReferenceDevice(context, _version(context.options)))
+
+
+plugin = Plugin(manifest=_manifest, create=_create)
+"""The reference driver. Option `hal`: the version it plays."""

@@ -1,0 +1,96 @@
+"""Runs a graph on the device: one operation after the other, in list order, which is an order of execution."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy
+
+from npu_conformance.reference.device.kernels import kernel
+from npu_conformance.reference.device.tensors import Array, OutputInfo, tensor_of
+from npu_conformance.specs.errors import ServiceError
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.neuralnetworks.operation_view import OperationView, constant_value
+from npu_conformance.specs.neuralnetworks.types import Model, Operand, Operation
+from npu_conformance.specs.neuralnetworks.validate import check_operation, output_shapes
+from npu_conformance.specs.versions import Version
+
+Values = dict[int, Array]
+"""Values of operands by index; an omitted operand has none."""
+
+
+class Executor:
+    """A graph made ready: constants are copied once, so that nothing of the client's memory is read again."""
+
+    def __init__(self, model: Model, version: Version, pools: Sequence[memoryview]) -> None:
+        """model: valid, with a kernel for each operation. pools: contents of the model's pools."""
+        self._graph = model.main
+        self._version = version
+        self._constants: Values = {}
+        for index, operand in enumerate(self._graph.operands):
+            value = constant_value(model, operand, pools)
+            if value is not None:
+                self._constants[index] = value.copy()
+
+    def run(self, inputs: Sequence[Array | None], checkpoint: Callable[[], None]) -> list[Array]:
+        """Return the model's outputs for its inputs, in order (null: the input is omitted).
+
+        checkpoint: called before each operation; may raise to abort. Raises ServiceError(GENERAL_FAILURE) naming
+        the clause that values or shapes break. Safe to call from several threads.
+        """
+        values = dict(self._constants)
+        given = zip(self._graph.input_indexes, inputs, strict=True)
+        values.update({index: value for index, value in given if value is not None})
+        # Overflow, division by zero and NaN are results of operations, not errors of ours.
+        with numpy.errstate(all="ignore"):
+            for operation in self._graph.operations:
+                checkpoint()
+                self._execute(operation, values)
+        return [values[index] for index in self._graph.output_indexes]
+
+    def _execute(self, operation: Operation, values: Values) -> None:
+        infos = self._plan(operation, values)
+        operands = self._graph.operands
+        inputs = [tensor_of(operands[i], values[i]) if i in values else None for i in operation.inputs]
+        results = kernel(operation.type)(inputs, infos)
+        values.update(zip(operation.outputs, results, strict=True))
+
+    def _plan(self, operation: Operation, values: Values) -> list[OutputInfo]:
+        """Check the operation with the actual shapes and values, and describe its outputs."""
+        view = self._view(operation, values)
+        violations = check_operation(view)
+        if violations:
+            raise ServiceError(ErrorStatus.GENERAL_FAILURE, str(violations[0]))
+        shapes = output_shapes(view)
+        for position, (operand, shape) in enumerate(zip(view.outputs, shapes, strict=True)):
+            if not agrees(operand.dimensions, shape):
+                where = f"{view.name}: output {position}"
+                raise ServiceError(
+                    ErrorStatus.GENERAL_FAILURE, f"{where}: expected {operand.dimensions}, found {shape}"
+                )
+        return [_info(operand, shape) for operand, shape in zip(view.outputs, shapes, strict=True)]
+
+    def _view(self, operation: Operation, values: Values) -> OperationView:
+        known = {position: values[index] for position, index in enumerate(operation.inputs) if index in values}
+        return OperationView(
+            operation,
+            self._version,
+            [self._graph.operands[index] for index in operation.inputs],
+            [self._graph.operands[index] for index in operation.outputs],
+            shapes={position: value.shape for position, value in known.items()},
+            values=known,
+            omitted=frozenset(range(len(operation.inputs))) - known.keys(),
+        )
+
+
+def agrees(declared: Sequence[int], actual: Sequence[int]) -> bool:
+    """True where an actual shape fits a declared one: empty is an unknown rank, 0 an unknown size."""
+    if not declared:
+        return True
+    return len(declared) == len(actual) and all(
+        size in (0, found) for size, found in zip(declared, actual, strict=True)
+    )
+
+
+def _info(operand: Operand, shape: tuple[int, ...]) -> OutputInfo:
+    return OutputInfo(operand.type, shape, operand.scale, operand.zero_point)

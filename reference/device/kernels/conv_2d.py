@@ -1,0 +1,28 @@
+"""CONV_2D."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from npu_conformance.reference.device.activation import activate
+from npu_conformance.reference.device.products import products_of
+from npu_conformance.reference.device.quantization import store
+from npu_conformance.reference.device.tensors import Array, OutputInfo, Tensor, required
+from npu_conformance.reference.device.windows import axes, from_nhwc, pad, read_parameters, to_nhwc, windows
+
+
+def conv_2d(inputs: Sequence[Tensor | None], outputs: Sequence[OutputInfo]) -> tuple[Array, ...]:
+    """output[n, y, x, o] = activation(bias[o] + sum over the window of input * filter[o]), as one matrix product.
+
+    The filter is [output channels, height, width, input channels] in both layouts.
+    """
+    parameters = read_parameters(inputs, first=3, extra=0)
+    products = products_of(required(inputs[0]), required(inputs[1]), required(inputs[2]))
+    data = to_nhwc(products.data, parameters.nchw)
+    channels, filter_height, filter_width, _ = products.weights.shape
+    height, width = axes(parameters, data.shape[1:3], (filter_height, filter_width))
+    filters = products.weights.reshape(channels, -1)
+    rows = windows(pad(data, height, width), height, width).reshape(-1, filters.shape[1])
+    sums = (rows @ filters.T + products.bias) * products.scale
+    result = store(activate(sums, parameters.activation), outputs[0])
+    return (from_nhwc(result.reshape(data.shape[0], height.output, width.output, channels), parameters.nchw),)

@@ -1,0 +1,45 @@
+"""DEPTHWISE_CONV_2D."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy
+
+from npu_conformance.reference.device.activation import activate
+from npu_conformance.reference.device.products import products_of
+from npu_conformance.reference.device.quantization import store
+from npu_conformance.reference.device.tensors import Array, OutputInfo, Tensor, required
+from npu_conformance.reference.device.windows import Axis, axes, from_nhwc, pad, read_parameters, to_nhwc
+
+
+def depthwise_conv_2d(inputs: Sequence[Tensor | None], outputs: Sequence[OutputInfo]) -> tuple[Array, ...]:
+    """output[n, y, x, c * multiplier + m] = activation(bias + sum over the window of input[c] * filter[0, :, :, same]).
+
+    The filter is [1, height, width, output channels] in both layouts.
+    """
+    parameters = read_parameters(inputs, first=3, extra=1)
+    products = products_of(required(inputs[0]), required(inputs[1]), required(inputs[2]))
+    data = to_nhwc(products.data, parameters.nchw)
+    filters = products.weights[0]
+    height, width = axes(parameters, data.shape[1:3], filters.shape[:2])
+    sums = _sums(pad(data, height, width), filters, height, width)
+    result = store(activate((sums + products.bias) * products.scale, parameters.activation), outputs[0])
+    return (from_nhwc(result, parameters.nchw),)
+
+
+def _sums(padded: Array, filters: Array, height: Axis, width: Axis) -> Array:
+    """Sum over filter positions of the data shifted there, repeated for each output channel, times the weights."""
+    batches, _, _, channels = padded.shape
+    multiplier = filters.shape[2] // channels
+    sums = numpy.zeros((batches, height.output, width.output, filters.shape[2]), padded.dtype)
+    for y, x in numpy.ndindex(filters.shape[:2]):
+        shifted = padded[:, _positions(height, y), _positions(width, x), :]
+        sums += (shifted if multiplier == 1 else numpy.repeat(shifted, multiplier, axis=3)) * filters[y, x]
+    return sums
+
+
+def _positions(axis: Axis, index: int) -> slice:
+    """The elements under filter position `index`, one for each output position."""
+    start = index * axis.dilation
+    return slice(start, start + (axis.output - 1) * axis.stride + 1, axis.stride)

@@ -1,0 +1,15 @@
+"""SLICE."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Sequence
+
+from npu_conformance.reference.device.tensors import Array, OutputInfo, Tensor, integers, required
+
+
+def slice(inputs: Sequence[Tensor | None], outputs: Sequence[OutputInfo]) -> tuple[Array, ...]:
+    """output[i...] = input[begin + i...]; the shape rule has resolved sizes of -1."""
+    begins = integers(inputs[1])
+    parts = zip(begins, outputs[0].dimensions, strict=True)
+    return (required(inputs[0]).data[tuple(builtins.slice(begin, begin + size) for begin, size in parts)],)

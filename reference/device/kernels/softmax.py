@@ -1,0 +1,18 @@
+"""SOFTMAX."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy
+
+from npu_conformance.reference.device.quantization import real, store
+from npu_conformance.reference.device.tensors import Array, OutputInfo, Tensor, integer, required
+
+
+def softmax(inputs: Sequence[Tensor | None], outputs: Sequence[OutputInfo]) -> tuple[Array, ...]:
+    """output = exp(beta * (x - max)) / sum exp(beta * (x - max)) along axis, by default the last one."""
+    values, beta = real(required(inputs[0])), float(required(inputs[1]).data.item())
+    axis = integer(inputs[2]) if len(inputs) > 2 else -1
+    exponentials = numpy.exp(beta * (values - values.max(axis=axis, keepdims=True)))
+    return (store(exponentials / exponentials.sum(axis=axis, keepdims=True), outputs[0]),)

@@ -1,0 +1,63 @@
+"""What a kernel gets and gives: tensors with their quantisation, and what is known of an output beforehand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy
+import numpy.typing
+
+from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
+from npu_conformance.specs.neuralnetworks.types import Operand, SymmPerChannelQuantParams
+
+Array = numpy.typing.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """An input of a kernel. data: elements as stored, in the operand's shape; a scalar is a tensor of rank 0."""
+
+    operand_type: int
+    data: Array
+    scale: float = 0.0
+    zero_point: int = 0
+    channel_quant: SymmPerChannelQuantParams | None = None
+
+
+@dataclass(frozen=True)
+class OutputInfo:
+    """An output of a kernel before it is computed. dimensions: the actual ones, by the operation's shape rule."""
+
+    operand_type: int
+    dimensions: tuple[int, ...]
+    scale: float = 0.0
+    zero_point: int = 0
+
+
+def tensor_of(operand: Operand, data: Array) -> Tensor:
+    """The tensor of an operand with these elements."""
+    channel_quant = operand.extra_params.channel_quant if operand.extra_params else None
+    return Tensor(operand.type, data, operand.scale, operand.zero_point, channel_quant)
+
+
+def element_type(operand_type: int) -> numpy.dtype[Any]:
+    """The numpy type of one stored element of an operand type."""
+    return numpy.dtype(OPERAND_TYPES[operand_type].dtype)
+
+
+def required(tensor: Tensor | None) -> Tensor:
+    """The tensor, for an input that is not optional; the rules have refused its omission."""
+    if tensor is None:
+        raise ValueError("an input that is not optional was omitted")
+    return tensor
+
+
+def integer(tensor: Tensor | None) -> int:
+    """The value of an INT32 or BOOL scalar."""
+    return int(required(tensor).data.item())
+
+
+def integers(tensor: Tensor | None) -> list[int]:
+    """The elements of a TENSOR_INT32, row-major."""
+    return [int(value) for value in required(tensor).data.ravel()]

@@ -1,0 +1,171 @@
+"""hal.Device of the reference: one class for every version of the HAL."""
+
+from __future__ import annotations
+
+from npu_conformance.reference.device.kernels import has_kernel
+from npu_conformance.reference.hal import timing
+from npu_conformance.reference.hal.capabilities import capabilities
+from npu_conformance.reference.hal.memory import map_pools
+from npu_conformance.reference.hal.prepared_model import ReferencePreparedModel
+from npu_conformance.reference.hal.roles import check_roles
+from npu_conformance.specs.errors import ServiceError
+from npu_conformance.specs.neuralnetworks import hal, rules, types
+from npu_conformance.specs.neuralnetworks.catalogue import operation
+from npu_conformance.specs.neuralnetworks.enums import (
+    BYTE_SIZE_OF_CACHE_TOKEN,
+    DeviceStatus,
+    DeviceType,
+    ErrorStatus,
+    ExecutionPreference,
+    Priority,
+)
+from npu_conformance.specs.neuralnetworks.operation_view import view_of
+from npu_conformance.specs.neuralnetworks.validate import check_operation, validate_model
+from npu_conformance.specs.plugin import Context
+from npu_conformance.specs.versions import NEWEST, Version
+
+
+class ReferenceDevice(hal.Device):
+    """The reference driver at one version. Stateless: models, executions and callers do not know of each other."""
+
+    def __init__(self, context: Context, version: Version = NEWEST) -> None:
+        self.version = version
+        self._context = context
+
+    def get_capabilities(self) -> types.Capabilities:
+        """As fast as the CPU in everything."""
+        return capabilities(self.version)
+
+    def get_status(self) -> int:
+        """Always AVAILABLE."""
+        return DeviceStatus.AVAILABLE
+
+    def get_version_string(self) -> str:
+        """Name and version of this implementation."""
+        return "npu-conformance-reference-1"
+
+    def get_type(self) -> int:
+        """ACCELERATOR: it plays an NPU."""
+        return DeviceType.ACCELERATOR
+
+    def get_supported_extensions(self) -> tuple[types.Extension, ...]:
+        """None."""
+        return ()
+
+    def get_number_of_cache_files_needed(self) -> types.NumberOfCacheFiles:
+        """0 and 0: compilation caching is not supported."""
+        return types.NumberOfCacheFiles(0, 0)
+
+    def get_supported_operations(self, model: types.Model) -> tuple[bool, ...]:
+        """True where there is a kernel and the model breaks no rule of the operation (NNHAL-SUPPORT-*)."""
+        self._check_model(model)
+        try:
+            pools = map_pools(self._context.memory, model.pools)
+        except ServiceError:
+            # Constants that can not be read can not be computed with; a model is valid without being supported.
+            return (False,) * len(model.main.operations)
+        return tuple(self._obstacle(model, index, pools) is None for index in range(len(model.main.operations)))
+
+    def prepare_model(
+        self,
+        model: types.Model,
+        preference: int,
+        priority: int,
+        deadline_ns: int,
+        model_cache: tuple[types.Memory, ...],
+        data_cache: tuple[types.Memory, ...],
+        token: bytes,
+        callback: hal.PreparedModelCallback | None,
+    ) -> None:
+        """Order of errors (nn-hal-vts, 1.8 and 5.3): callback, arguments, deadline, support, pools.
+
+        Argument errors go to the caller and to the callback, everything later to the callback alone. The caches are
+        ignored, whatever they are (NNHAL-CACHE-001). Notifies before it returns, which clients must expect.
+        """
+        if callback is None:
+            raise ServiceError(ErrorStatus.INVALID_ARGUMENT, "the callback is null")
+        try:
+            self._check_model(model)
+            self._check_preparation(preference, priority, deadline_ns, token)
+        except ServiceError as error:
+            callback.notify(error.status, None)
+            raise
+        try:
+            prepared = self._prepare(model, deadline_ns)
+        except ServiceError as error:
+            callback.notify(error.status, None)
+            return
+        callback.notify(ErrorStatus.NONE, prepared)
+
+    def prepare_model_from_cache(
+        self,
+        deadline_ns: int,
+        model_cache: tuple[types.Memory, ...],
+        data_cache: tuple[types.Memory, ...],
+        token: bytes,
+        callback: hal.PreparedModelCallback | None,
+    ) -> None:
+        """GENERAL_FAILURE both ways: a device that wants no cache files has nothing to load (NNHAL-CACHE-009)."""
+        if callback is None:
+            raise ServiceError(ErrorStatus.INVALID_ARGUMENT, "the callback is null")
+        try:
+            self._check_token_and_deadline(deadline_ns, token)
+            raise ServiceError(ErrorStatus.GENERAL_FAILURE, "compilation caching is not supported")
+        except ServiceError as error:
+            callback.notify(error.status, None)
+            raise
+
+    def prepare_model_with_config(
+        self, model: types.Model, config: types.PrepareModelConfig, callback: hal.PreparedModelCallback | None
+    ) -> None:
+        """Hints are ignored: the device has no extensions (NNHAL-PREPARE-018 to -021)."""
+        caches = (config.model_cache, config.data_cache)
+        self.prepare_model(
+            model, config.preference, config.priority, config.deadline_ns, *caches, config.cache_token, callback
+        )
+
+    def allocate(
+        self,
+        desc: types.BufferDesc,
+        prepared_models: tuple[hal.PreparedModel, ...],
+        input_roles: tuple[types.BufferRole, ...],
+        output_roles: tuple[types.BufferRole, ...],
+    ) -> hal.DeviceBuffer:
+        """Declined with GENERAL_FAILURE once the arguments are found valid: the feature is optional (rule D15)."""
+        check_roles(desc, prepared_models, input_roles, output_roles)
+        raise ServiceError(ErrorStatus.GENERAL_FAILURE, "driver-managed buffers are not supported")
+
+    def _check_model(self, model: types.Model) -> None:
+        violations = validate_model(model, self.version)
+        if violations:
+            raise ServiceError(ErrorStatus.INVALID_ARGUMENT, str(violations[0]))
+
+    def _check_preparation(self, preference: int, priority: int, deadline_ns: int, token: bytes) -> None:
+        if self.version >= Version.V1_1 and preference not in list(ExecutionPreference):
+            raise ServiceError(ErrorStatus.INVALID_ARGUMENT, f"no execution preference {preference}")
+        if self.version >= Version.V1_3 and priority not in list(Priority):
+            raise ServiceError(ErrorStatus.INVALID_ARGUMENT, f"no priority {priority}")
+        self._check_token_and_deadline(deadline_ns, token)
+
+    def _check_token_and_deadline(self, deadline_ns: int, token: bytes) -> None:
+        timing.check_deadline_form(self.version, deadline_ns)
+        # HIDL's token is an array of fixed length; AIDL's may have any.
+        if self.version.is_aidl and len(token) != BYTE_SIZE_OF_CACHE_TOKEN:
+            raise ServiceError(ErrorStatus.INVALID_ARGUMENT, f"a cache token of {len(token)} bytes")
+
+    def _prepare(self, model: types.Model, deadline_ns: int) -> ReferencePreparedModel:
+        timing.check_deadline(self.version, deadline_ns, self._context.clock)
+        pools = map_pools(self._context.memory, model.pools)
+        for index in range(len(model.main.operations)):
+            obstacle = self._obstacle(model, index, pools)
+            if obstacle is not None:
+                raise ServiceError(ErrorStatus.GENERAL_FAILURE, obstacle)
+        return ReferencePreparedModel(model, self.version, self._context, pools)
+
+    def _obstacle(self, model: types.Model, index: int, pools: list[memoryview]) -> str | None:
+        """Why the device can not execute an operation; null where it can, as far as the model shows."""
+        operation_type = model.main.operations[index].type
+        if not has_kernel(operation_type) or operation(operation_type).name not in rules.operations():
+            return f"operation {operation_type} is not supported"
+        violations = check_operation(view_of(model, index, self.version, pools=pools))
+        return str(violations[0]) if violations else None

@@ -1,0 +1,43 @@
+"""Deadlines, loop timeouts and durations in the form of the device's version."""
+
+from __future__ import annotations
+
+from npu_conformance.specs.errors import ServiceError
+from npu_conformance.specs.neuralnetworks.enums import MAXIMUM_LOOP_TIMEOUT_DURATION_NS, ErrorStatus
+from npu_conformance.specs.neuralnetworks.types import Timing
+from npu_conformance.specs.plugin import Clock
+from npu_conformance.specs.versions import Version
+
+
+def check_deadline_form(version: Version, deadline_ns: int) -> None:
+    """Raise INVALID_ARGUMENT for a negative AIDL time other than -1."""
+    if version.is_aidl and deadline_ns < version.unavailable_time:
+        raise ServiceError(ErrorStatus.INVALID_ARGUMENT, f"deadline {deadline_ns} ns is negative")
+
+
+def check_loop_timeout_form(version: Version, duration_ns: int) -> None:
+    """Raise INVALID_ARGUMENT for a loop timeout that AIDL does not allow; HIDL has none that is wrong."""
+    if version.is_aidl and not version.unavailable_time <= duration_ns <= MAXIMUM_LOOP_TIMEOUT_DURATION_NS:
+        raise ServiceError(ErrorStatus.INVALID_ARGUMENT, f"loop timeout {duration_ns} ns is out of range")
+
+
+def check_deadline(version: Version, deadline_ns: int, clock: Clock) -> None:
+    """Raise MISSED_DEADLINE_PERSISTENT once the deadline has passed: the same one would be missed again.
+
+    Versions before 1.3 have no deadlines; UINT64_MAX (HIDL) and -1 (AIDL) are none.
+    """
+    if version < Version.V1_3 or deadline_ns == version.unavailable_time:
+        return
+    if deadline_ns <= clock.now_ns():
+        raise ServiceError(ErrorStatus.MISSED_DEADLINE_PERSISTENT, "the deadline has passed")
+
+
+def unavailable_timing(version: Version) -> Timing:
+    """Both times not measured."""
+    return Timing(version.unavailable_time, version.unavailable_time)
+
+
+def measured_timing(version: Version, device_ns: int, driver_ns: int) -> Timing:
+    """Both times in the unit of the version: microseconds in HIDL, nanoseconds in AIDL."""
+    unit = 1 if version.is_aidl else 1000
+    return Timing(device_ns // unit, driver_ns // unit)
