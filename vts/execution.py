@@ -1,0 +1,88 @@
+"""One execution of a prepared model, by the path that the version has, and what it must answer whatever it computes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from npu_conformance.harness import checks
+from npu_conformance.harness.trial import Trial
+from npu_conformance.harness.verdicts import Hung
+from npu_conformance.specs.errors import ServiceError
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.neuralnetworks.hal import ExecutionCallback, PreparedModel
+from npu_conformance.specs.neuralnetworks.types import OutputShape, Request, Timing
+from npu_conformance.specs.versions import Version
+
+NO_DEADLINE = -1
+NO_LOOP_TIMEOUT = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """What came back: an ErrorStatus, shapes and timing (null where the version or a failure has none)."""
+
+    status: int
+    output_shapes: tuple[OutputShape, ...]
+    timing: Timing | None
+
+
+class ExecutionRecorder(ExecutionCallback):
+    """A callback that keeps every answer it gets."""
+
+    def __init__(self) -> None:
+        self.answers: list[Execution] = []
+
+    def notify(self, status: int, output_shapes: tuple[OutputShape, ...], timing: Timing | None) -> None:
+        """Keep the answer."""
+        self.answers.append(Execution(status, output_shapes, timing))
+
+
+def execute(trial: Trial, prepared_model: PreparedModel, request: Request, *, measure: bool) -> Execution:
+    """Execute synchronously, or asynchronously on HAL 1.0 and 1.1, which have nothing else."""
+    if trial.version < Version.V1_2:
+        return asynchronous(trial, prepared_model, request, measure=measure)
+    return synchronous(prepared_model, request, measure=measure)
+
+
+def synchronous(prepared_model: PreparedModel, request: Request, *, measure: bool) -> Execution:
+    """executeSynchronously; a failure is an answer here, not an exception."""
+    try:
+        result = prepared_model.execute_synchronously(request, measure, NO_DEADLINE, NO_LOOP_TIMEOUT)
+    except ServiceError as error:
+        return Execution(error.status, (), None)
+    status = ErrorStatus.NONE if result.output_sufficient_size else ErrorStatus.OUTPUT_INSUFFICIENT_SIZE
+    return Execution(status, result.output_shapes, result.timing)
+
+
+def asynchronous(trial: Trial, prepared_model: PreparedModel, request: Request, *, measure: bool) -> Execution:
+    """execute with a callback; what the launch returned and what was notified must agree (NNHAL-EXECUTE-003, -004)."""
+    recorder = ExecutionRecorder()
+    launched: int = ErrorStatus.NONE
+    try:
+        prepared_model.execute(request, measure, NO_DEADLINE, NO_LOOP_TIMEOUT, recorder)
+    except ServiceError as error:
+        launched = error.status
+    seconds = trial.manifest.deadlines.execute * trial.manifest.time_scale
+    if not trial.subject.wait_until(lambda: bool(recorder.answers), seconds):
+        raise Hung(f"execute was launched with status {launched}, but not notified within {seconds:g} s")
+    checks.equal(len(recorder.answers), 1, "number of notifications of one execution")
+    answer = recorder.answers[0]
+    if launched != ErrorStatus.NONE:
+        checks.status(answer.status, {launched}, "status notified after a failed launch")
+    return answer
+
+
+def timing_rules(trial: Trial, execution: Execution, *, measured: bool) -> None:
+    """Times are there only if asked for and the status is NONE; the device's is within the driver's (rules T1 to T3)."""
+    if execution.timing is None:
+        return
+    unavailable = trial.version.unavailable_time
+    device, driver = execution.timing.time_on_device, execution.timing.time_in_driver
+    if not measured or execution.status != ErrorStatus.NONE:
+        checks.equal((device, driver), (unavailable, unavailable), "timing that was not asked for or of a failure")
+        return
+    for name, value in (("timeOnDevice", device), ("timeInDriver", driver)):
+        legal = value == unavailable or 0 <= value < 2**63
+        checks.that(legal, f"timing.{name}: expected a duration or {unavailable} for unavailable, found {value}")
+    if unavailable not in (device, driver):
+        checks.that(device <= driver, f"timing: timeOnDevice {device} exceeds timeInDriver {driver}")

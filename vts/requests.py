@@ -1,0 +1,145 @@
+"""Request validation: every invalid edit of a valid request is refused with INVALID_ARGUMENT, and nothing is written.
+
+A case is one edit over the smallest addition; `removed arguments` and `arguments added` are AOSP's ValidateRequest, the
+others are rules of the interface text that VTS does not try.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from msgspec.structs import replace
+
+from npu_conformance.harness import checks
+from npu_conformance.harness.cases import Case, Group, Scope
+from npu_conformance.harness.trial import Trial
+from npu_conformance.harness.verdicts import NotSupported
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperandLifeTime, OperandType, OperationType
+from npu_conformance.specs.neuralnetworks.hal import PreparedModel
+from npu_conformance.specs.neuralnetworks.types import (
+    DataLocation,
+    Model,
+    Operand,
+    Operation,
+    Request,
+    RequestArgument,
+    RequestMemoryPool,
+    Subgraph,
+)
+from npu_conformance.specs.versions import OLDEST, Version
+from npu_conformance.vts.execution import execute, timing_rules
+
+_SIZE, _POOL = 8, 64
+Edit = Callable[[Request], Request]
+
+
+@dataclass(frozen=True, slots=True)
+class RequestEdit:
+    """One way to spoil a request."""
+
+    name: str
+    edit: Edit
+    requirements: tuple[str, ...]
+    since: Version = OLDEST
+
+
+def cases() -> Iterator[Case]:
+    """One case an edit."""
+    for spoiled in EDITS:
+        yield _case(spoiled)
+
+
+def _case(spoiled: RequestEdit) -> Case:
+    def run(trial: Trial) -> None:
+        prepared_model, request = _prepared(trial)
+        for measure in (False, True):
+            with trial.configuration("timed" if measure else "untimed"):
+                _refused(trial, prepared_model, spoiled.edit(request), measure)
+
+    scope = Scope.SMOKE if spoiled.name == "input_removed" else Scope.DEFAULT
+    return Case(
+        f"vts.requests.ADD.{spoiled.name}", run, spoiled.requirements, f"A request with {spoiled.name.replace('_', ' ')}.",
+        since=spoiled.since, group=Group.VALIDATION, scope=scope, operations=("ADD",), types=("TENSOR_FLOAT32",),
+    )  # fmt: skip
+
+
+def _refused(trial: Trial, prepared_model: PreparedModel, request: Request, measure: bool) -> None:
+    execution = execute(trial, prepared_model, request, measure=measure)
+    checks.status(execution.status, {ErrorStatus.INVALID_ARGUMENT}, "execution of the invalid request")
+    checks.equal(execution.output_shapes, (), "output shapes of the refused request")
+    timing_rules(trial, execution, measured=measure)
+
+
+def _prepared(trial: Trial) -> tuple[PreparedModel, Request]:
+    model = _addition()
+    supported = all(trial.supported_operations(model))
+    preparation = trial.prepare(model)
+    if preparation.prepared_model is None:
+        checks.that(not supported, "prepareModel of a model whose operations are all supported gave no prepared model")
+        raise NotSupported("ADD of TENSOR_FLOAT32 is not supported, so no request can be tried")
+    pool = RequestMemoryPool(pool=trial.pool(_POOL).memory)
+    inputs = tuple(RequestArgument(location=DataLocation(0, offset, _SIZE)) for offset in (0, 16))
+    outputs = (RequestArgument(location=DataLocation(0, 32, _SIZE)),)
+    return preparation.prepared_model, Request(inputs, outputs, (pool,))
+
+
+def _addition() -> Model:
+    def tensor(lifetime: OperandLifeTime, consumers: int) -> Operand:
+        return Operand(OperandType.TENSOR_FLOAT32, (2,), lifetime=lifetime, number_of_consumers=consumers)
+
+    operands = (
+        tensor(OperandLifeTime.SUBGRAPH_INPUT, 1),
+        tensor(OperandLifeTime.SUBGRAPH_INPUT, 1),
+        Operand(
+            OperandType.INT32, lifetime=OperandLifeTime.CONSTANT_COPY,
+            location=DataLocation(length=4), number_of_consumers=1,
+        ),
+        tensor(OperandLifeTime.SUBGRAPH_OUTPUT, 0),
+    )  # fmt: skip
+    main = Subgraph(operands, (Operation(OperationType.ADD, (0, 1, 2), (3,)),), (0, 1), (3,))
+    return Model(main=main, operand_values=bytes(4))
+
+
+def _input(request: Request, **fields: object) -> Request:
+    return replace(request, inputs=(replace(request.inputs[0], **fields), *request.inputs[1:]))
+
+
+def _output(request: Request, **fields: object) -> Request:
+    return replace(request, outputs=(replace(request.outputs[0], **fields),))
+
+
+EDITS = (
+    RequestEdit("input_removed", lambda request: replace(request, inputs=request.inputs[:1]), ("NNHAL-REQUEST-001",)),
+    RequestEdit("input_added", lambda request: replace(request, inputs=request.inputs + request.inputs[:1]), ("NNHAL-REQUEST-001",)),
+    RequestEdit("output_removed", lambda request: replace(request, outputs=()), ("NNHAL-REQUEST-002",)),
+    RequestEdit("output_added", lambda request: replace(request, outputs=request.outputs * 2), ("NNHAL-REQUEST-002",)),
+    RequestEdit(
+        "input_in_missing_pool", lambda request: _input(request, location=DataLocation(1, 0, _SIZE)), ("NNHAL-REQUEST-004",)
+    ),
+    RequestEdit(
+        "output_in_missing_pool", lambda request: _output(request, location=DataLocation(1, 32, _SIZE)), ("NNHAL-REQUEST-004",)
+    ),
+    RequestEdit(
+        "input_beyond_pool", lambda request: _input(request, location=DataLocation(0, _POOL - 4, _SIZE)), ("NNHAL-REQUEST-005",)
+    ),
+    RequestEdit(
+        "output_beyond_pool", lambda request: _output(request, location=DataLocation(0, _POOL - 4, _SIZE)), ("NNHAL-REQUEST-005",)
+    ),
+    RequestEdit(
+        "input_offset_that_wraps", lambda request: _input(request, location=DataLocation(0, 2**32 - 4, _SIZE)),
+        ("NNHAL-REQUEST-005", "NNHAL-ROBUST-002"),
+    ),
+    RequestEdit(
+        "output_padding_beyond_pool", lambda request: _output(request, location=DataLocation(0, 32, _SIZE, _POOL)),
+        ("NNHAL-REQUEST-006",), Version.FL5,
+    ),
+    RequestEdit(
+        "omitted_input_with_location", lambda request: _input(request, has_no_value=True), ("NNHAL-REQUEST-003",)
+    ),
+    RequestEdit("input_of_other_rank", lambda request: _input(request, dimensions=(2, 1)), ("NNHAL-REQUEST-007",)),
+    RequestEdit("input_of_other_size", lambda request: _input(request, dimensions=(1,)), ("NNHAL-REQUEST-008",)),
+    RequestEdit("output_of_other_rank", lambda request: _output(request, dimensions=(2, 1)), ("NNHAL-REQUEST-007",)),
+    RequestEdit("output_of_other_size", lambda request: _output(request, dimensions=(3,)), ("NNHAL-REQUEST-008",)),
+)  # fmt: skip
+"""Every edit that the suite makes."""
