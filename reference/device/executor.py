@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 
 import numpy
 
-from npu_conformance.reference.device.kernels import kernel
+from npu_conformance.reference.device.registry import kernel
 from npu_conformance.reference.device.tensors import Array, OutputInfo, tensor_of
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.neuralnetworks.operand_types import byte_size
 from npu_conformance.specs.neuralnetworks.operation_view import OperationView, constant_value
 from npu_conformance.specs.neuralnetworks.types import Model, Operand, Operation
 from npu_conformance.specs.neuralnetworks.validate import check_operation, output_shapes
@@ -17,6 +18,10 @@ from npu_conformance.specs.versions import Version
 
 Values = dict[int, Array]
 """Values of operands by index; an omitted operand has none."""
+
+
+MEMORY_BUDGET = 1 << 30
+"""Bytes of device memory that one result of an operation may take."""
 
 
 class Executor:
@@ -61,14 +66,19 @@ class Executor:
         violations = check_operation(view)
         if violations:
             raise ServiceError(ErrorStatus.GENERAL_FAILURE, str(violations[0]))
-        shapes = output_shapes(view)
-        for position, (operand, shape) in enumerate(zip(view.outputs, shapes, strict=True)):
-            if not agrees(operand.dimensions, shape):
-                where = f"{view.name}: output {position}"
-                raise ServiceError(
-                    ErrorStatus.GENERAL_FAILURE, f"{where}: expected {operand.dimensions}, found {shape}"
-                )
-        return [_info(operand, shape) for operand, shape in zip(view.outputs, shapes, strict=True)]
+        infos = [_info(*pair) for pair in zip(view.outputs, output_shapes(view), strict=True)]
+        for position, (operand, info) in enumerate(zip(view.outputs, infos, strict=True)):
+            self._check_output(f"{view.name}: output {position}", operand, info)
+        return infos
+
+    def _check_output(self, what: str, operand: Operand, info: OutputInfo) -> None:
+        if not agrees(operand.dimensions, info.dimensions):
+            message = f"{what}: expected {operand.dimensions}, found {info.dimensions}"
+            raise ServiceError(ErrorStatus.GENERAL_FAILURE, message)
+        if byte_size(info.operand_type, info.dimensions) > MEMORY_BUDGET:
+            exhausted = ErrorStatus.RESOURCE_EXHAUSTED_PERSISTENT
+            status = exhausted if self._version >= exhausted.since else ErrorStatus.GENERAL_FAILURE
+            raise ServiceError(status, f"{what}: {info.dimensions} takes more than {MEMORY_BUDGET} bytes")
 
     def _view(self, operation: Operation, values: Values) -> OperationView:
         known = {position: values[index] for position, index in enumerate(operation.inputs) if index in values}

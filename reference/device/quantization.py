@@ -17,9 +17,8 @@ def real(tensor: Tensor) -> Array:
     +, -, *, / in float64 rounded once are the correctly rounded float32 and float16 results.
     """
     if OPERAND_TYPES[tensor.operand_type].is_quantized:
-        values: Array = centred(tensor) * _scales(tensor)
-        return values
-    return tensor.data.astype(numpy.int64 if tensor.data.dtype.kind in "iu" else numpy.float64)
+        return centred(tensor) * _scales(tensor)
+    return tensor.data.astype("int64" if tensor.data.dtype.kind in "iu" else "float64")
 
 
 def store(values: Array, output: OutputInfo) -> Array:
@@ -28,8 +27,9 @@ def store(values: Array, output: OutputInfo) -> Array:
     if not OPERAND_TYPES[output.operand_type].is_quantized:
         return values.astype(dtype, copy=False)
     limits = numpy.iinfo(dtype)
-    stored = round_half_away(values / output.scale) + output.zero_point
-    return numpy.clip(stored, limits.min, limits.max).astype(dtype)
+    rounded = round_half_away(values / output.scale) + output.zero_point
+    saturated: Array = numpy.clip(rounded, limits.min, limits.max)
+    return saturated.astype(dtype)
 
 
 def requantize(tensor: Tensor, output: OutputInfo) -> Array:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from npu_conformance.reference.device.kernels import has_kernel
+from npu_conformance.reference.device.registry import has_kernel
 from npu_conformance.reference.hal import timing
 from npu_conformance.reference.hal.capabilities import capabilities
-from npu_conformance.reference.hal.memory import map_pools
+from npu_conformance.reference.hal.memory import mapped
 from npu_conformance.reference.hal.prepared_model import ReferencePreparedModel
 from npu_conformance.reference.hal.roles import check_roles
 from npu_conformance.specs.errors import ServiceError
@@ -59,12 +59,13 @@ class ReferenceDevice(hal.Device):
     def get_supported_operations(self, model: types.Model) -> tuple[bool, ...]:
         """True where there is a kernel and the model breaks no rule of the operation (NNHAL-SUPPORT-*)."""
         self._check_model(model)
+        count = len(model.main.operations)
         try:
-            pools = map_pools(self._context.memory, model.pools)
+            with mapped(self._context.memory, model.pools) as pools:
+                return tuple(self._obstacle(model, index, pools) is None for index in range(count))
         except ServiceError:
-            # Constants that can not be read can not be computed with; a model is valid without being supported.
-            return (False,) * len(model.main.operations)
-        return tuple(self._obstacle(model, index, pools) is None for index in range(len(model.main.operations)))
+            # Constants that can not be read can not be computed with; the model is valid all the same.
+            return (False,) * count
 
     def prepare_model(
         self,
@@ -155,12 +156,12 @@ class ReferenceDevice(hal.Device):
 
     def _prepare(self, model: types.Model, deadline_ns: int) -> ReferencePreparedModel:
         timing.check_deadline(self.version, deadline_ns, self._context.clock)
-        pools = map_pools(self._context.memory, model.pools)
-        for index in range(len(model.main.operations)):
-            obstacle = self._obstacle(model, index, pools)
-            if obstacle is not None:
-                raise ServiceError(ErrorStatus.GENERAL_FAILURE, obstacle)
-        return ReferencePreparedModel(model, self.version, self._context, pools)
+        with mapped(self._context.memory, model.pools) as pools:
+            for index in range(len(model.main.operations)):
+                obstacle = self._obstacle(model, index, pools)
+                if obstacle is not None:
+                    raise ServiceError(ErrorStatus.GENERAL_FAILURE, obstacle)
+            return ReferencePreparedModel(model, self.version, self._context, pools)
 
     def _obstacle(self, model: types.Model, index: int, pools: list[memoryview]) -> str | None:
         """Why the device can not execute an operation; null where it can, as far as the model shows."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterator, Sequence
 
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
@@ -13,15 +14,21 @@ MAPPABLE_KINDS = frozenset({"ashmem", "mmap_fd", "hardware_buffer_blob"})
 """What the driver maps. A hardware buffer that is not a BLOB has a layout of its vendor's (NNHAL-MEMORY)."""
 
 
-def map_pools(memory_map: MemoryMap, pools: Sequence[Memory]) -> list[memoryview]:
-    """Return the bytes of each pool; raises ServiceError(GENERAL_FAILURE) for one that can not be mapped."""
-    return [_map(memory_map, pool) for pool in pools]
+@contextlib.contextmanager
+def mapped(memory_map: MemoryMap, pools: Sequence[Memory]) -> Iterator[list[memoryview]]:
+    """Give the bytes of each pool for the duration of a call: nothing of the client's memory is held longer.
+
+    Raises ServiceError(GENERAL_FAILURE) for a pool that can not be mapped.
+    """
+    with contextlib.ExitStack() as views:
+        yield [views.enter_context(_map(memory_map, pool)) for pool in pools]
 
 
 def _map(memory_map: MemoryMap, pool: Memory) -> memoryview:
+    """Return a view of our own, which can be released without touching the client's."""
     if pool.kind not in MAPPABLE_KINDS:
         raise ServiceError(ErrorStatus.GENERAL_FAILURE, f"memory of kind {pool.kind} can not be mapped")
     view = memory_map.map(pool)
     if len(view) < pool.size:
         raise ServiceError(ErrorStatus.GENERAL_FAILURE, f"a pool of {pool.size} bytes has only {len(view)}")
-    return view
+    return view[:]

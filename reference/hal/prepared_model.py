@@ -9,7 +9,7 @@ import numpy
 from npu_conformance.reference.device.executor import Executor, agrees
 from npu_conformance.reference.device.tensors import Array, element_type
 from npu_conformance.reference.hal import timing
-from npu_conformance.reference.hal.memory import map_pools
+from npu_conformance.reference.hal.memory import mapped
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import hal, types
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
@@ -89,12 +89,12 @@ class ReferencePreparedModel(hal.PreparedModel):
             timing.check_deadline(self.version, deadline_ns, clock)
 
         checkpoint()
-        pools = map_pools(self._context.memory, [pool.pool for pool in request.pools if pool.pool is not None])
-        inputs = self._read_inputs(request, pools)
-        on_device = clock.now_ns()
-        outputs = self._executor.run(inputs, checkpoint)
-        device_ns = clock.now_ns() - on_device
-        shapes = self._write_outputs(request, pools, outputs)
+        with mapped(self._context.memory, [pool.pool for pool in request.pools if pool.pool is not None]) as pools:
+            inputs = self._read_inputs(request, pools)
+            on_device = clock.now_ns()
+            outputs = self._executor.run(inputs, checkpoint)
+            device_ns = clock.now_ns() - on_device
+            shapes = self._write_outputs(request, pools, outputs)
         sufficient = all(shape.is_sufficient for shape in shapes)
         if measure_timing and sufficient:
             times = timing.measured_timing(self.version, device_ns, clock.now_ns() - started)
