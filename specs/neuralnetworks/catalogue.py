@@ -107,7 +107,7 @@ def operation(code_or_name: int | str) -> OperationTable:
     return documents.read(_FOLDER / f"{name.lower()}.json", OperationTable)
 
 
-@functools.cache
+@functools.lru_cache(maxsize=4096)
 def find_signature(name: str, input_types: tuple[int, ...]) -> Signature | None:
     """Return the signature that operands of these types fit, whatever the version; None where none does."""
     for signature in operation(name).signatures:

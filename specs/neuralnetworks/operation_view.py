@@ -92,7 +92,7 @@ class OperationView:
         return declared_dimensions(self.outputs[position])
 
     def value(self, key: Key) -> Array | None:
-        """Value of an input as an array of the operand's type and shape; None where it is unknown, absent or omitted."""
+        """Value of an input as an array of its type and shape; None where it is unknown, absent or omitted."""
         return self._values.get(self.index(key)) if self.has(key) else None
 
     def integer(self, key: Key) -> int | None:

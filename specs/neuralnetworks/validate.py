@@ -10,17 +10,44 @@ from collections.abc import Sequence
 from npu_conformance.specs.neuralnetworks import rules
 from npu_conformance.specs.neuralnetworks.operation_view import OperationView
 from npu_conformance.specs.neuralnetworks.types import Model, Request
+from npu_conformance.specs.neuralnetworks.validate_graph import (
+    check_extensions,
+    check_graph,
+    check_pools,
+    check_references,
+)
+from npu_conformance.specs.neuralnetworks.validate_operands import check_operands
+from npu_conformance.specs.neuralnetworks.validate_operations import check_operations
+from npu_conformance.specs.neuralnetworks.validate_request import check_request
+from npu_conformance.specs.neuralnetworks.validate_rules import RULES, StructuralRule
+from npu_conformance.specs.neuralnetworks.validate_scope import Scope
 from npu_conformance.specs.neuralnetworks.violations import Violation
 from npu_conformance.specs.versions import Version
 
 
-def validate_model(model: Model, version: Version) -> list[Violation]:
+def structural_rules() -> tuple[StructuralRule, ...]:
+    """Every rule that `validate_model` and `validate_request` know."""
+    return tuple(RULES.values())
+
+
+def validate_model(model: Model, version: Version, *, text_rules: bool = False) -> list[Violation]:
     """Return what is wrong with the structure and the signatures of a model; empty for a valid one.
 
-    Every violation is refused with INVALID_ARGUMENT (NNHAL-MODEL-*). Values and shapes are `check_operation`'s.
-    Any content is survived: huge indexes, negative numbers, NaN, cycles.
+    Refused with INVALID_ARGUMENT; `structural_rules` says for each rule whether a device may notice it later only.
+    text_rules: report also what only the interface documents ask for. Values and shapes are `check_operation`'s.
+    Any content is survived: huge indexes, negative numbers, NaN, circles.
     """
-    return []
+    scope = Scope(model, version, text_rules)
+    if not model.main.operands or not model.main.operations:
+        scope.report("MODEL.M1", "the main graph has no operations or no operands")
+    for number, graph in enumerate(scope.graphs):
+        check_operands(scope, number, graph)
+        check_operations(scope, number, graph)
+        check_graph(scope, number, graph)
+    check_pools(scope)
+    check_extensions(scope)
+    check_references(scope)
+    return scope.violations
 
 
 def validate_request(
@@ -30,13 +57,14 @@ def validate_request(
     pool_sizes: Sequence[int] | None = None,
     *,
     fenced: bool = False,
+    text_rules: bool = False,
 ) -> list[Violation]:
     """Return what is wrong with a request for a valid model; empty for a valid one (NNHAL-REQUEST-*).
 
     pool_sizes: bytes of each pool of the request where they differ from what the request says, 0 for a device buffer.
-    fenced: executeFenced does not allow outputs of unknown shape.
+    fenced: executeFenced does not allow outputs of unknown shape. text_rules: as in `validate_model`.
     """
-    return []
+    return check_request(request, model, version, pool_sizes, fenced, text_rules)
 
 
 def check_operation(view: OperationView) -> list[Violation]:

@@ -1,0 +1,228 @@
+"""Rules of single operands, O1 to O15: type, dimensions, quantisation, extra parameters, location, lifetime."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from npu_conformance.specs.neuralnetworks.enums import OperandLifeTime, OperandType
+from npu_conformance.specs.neuralnetworks.operand_types import ScaleRule, element_count
+from npu_conformance.specs.neuralnetworks.types import Operand, Subgraph
+from npu_conformance.specs.neuralnetworks.validate_scope import Kind, Scope, extension_prefix, operand_label
+
+COPY, POOL = int(OperandLifeTime.CONSTANT_COPY), int(OperandLifeTime.CONSTANT_POOL)
+REFERENCE = int(OperandLifeTime.SUBGRAPH)
+_LAST_LOCATION = 2**32 - 1
+_SUBGRAPH_TYPE = int(OperandType.SUBGRAPH)
+_FLOAT16 = int(OperandType.FLOAT16)
+
+
+def check_operands(scope: Scope, number: int, graph: Subgraph) -> None:
+    """Report what is wrong with each operand of a subgraph by itself."""
+    for index, operand in enumerate(graph.operands):
+        kind = scope.profile.kind(operand.type)
+        if kind is None:
+            message = f"operand {index}: HAL {scope.profile.version} has no operand type {operand.type}"
+            scope.report("MODEL.O1", message, number, operand=index)
+            continue
+        for rule, check in _CHECKS:
+            problem = check(operand, kind, scope)
+            if problem is not None:
+                scope.report(rule, f"{operand_label(index, operand)}: {problem}", number, operand=index)
+
+
+def _scalar_dimensions(operand: Operand, kind: Kind, scope: Scope) -> str | None:
+    if kind.is_scalar and operand.dimensions:
+        return f"a scalar has no dimensions, found {list(operand.dimensions)}"
+    return None
+
+
+def _tensor_rank(operand: Operand, kind: Kind, scope: Scope) -> str | None:
+    if operand.dimensions or not kind.is_tensor:
+        return None
+    if not scope.profile.has_unknown_rank:
+        return f"a tensor of unknown rank needs HAL 1.2, not {scope.profile.version}"
+    return "a constant tensor must have dimensions" if operand.lifetime in (COPY, POOL) else None
+
+
+def _dimension_range(operand: Operand, kind: Kind, scope: Scope) -> str | None:
+    for dimension in operand.dimensions:
+        if not 0 <= dimension <= scope.profile.last_dimension:
+            return f"dimension {dimension} is not in 0..{scope.profile.last_dimension}"
+    return None
+
+
+def _scale(operand: Operand, kind: Kind, scope: Scope) -> str | None:
+    # Written so that NaN breaks "must be 0" only, as in the shared validator; O4F has the rest.
+    scale = operand.scale
+    if kind.scale is ScaleRule.ZERO:
+        wrong = scale != 0.0
+    elif kind.scale is ScaleRule.POSITIVE:
+        wrong = scale <= 0.0
+    else:
+        wrong = kind.scale is ScaleRule.NOT_NEGATIVE and scale < 0.0
+    return f"scale {scale} {kind.scale.value}" if wrong else None
+
+
+def _finite_scale(operand: Operand, kind: Kind, scope: Scope) -> str | None:
+    if kind.scale is ScaleRule.ZERO or kind.scale is ScaleRule.UNCHECKED or math.isfinite(operand.scale):
+        return None
+    return f"scale {operand.scale} is not a finite number"
+
+
+def _zero_point(operand: Operand, kind: Kind, scope: Scope) -> str | None:
+    if kind.zero_points is None:
+        return None
+    low, high = kind.zero_points
+    if low <= operand.zero_point <= high:
+        return None
+    return f"zero point {operand.zero_point} must be {low if low == high else f'in {low}..{high}'}"
+
+
+def _extra_parameters(operand: Operand, kind: Kind, scope: Scope) -> str | None:
+    extra = operand.extra_params
+    if not scope.profile.has_extensions or kind.is_oem or operand.type == _FLOAT16:
+        return None
+    has_channels = extra is not None and extra.channel_quant is not None
+    has_blob = extra is not None and extra.extension is not None
+    if kind.is_per_channel:
+        return None if has_channels and not has_blob else "per-channel quantisation parameters are missing"
+    if has_channels:
+        return "per-channel quantisation parameters do not belong to this type"
+    return "extension parameters do not belong to this type" if has_blob and not kind.is_extension else None
+
+
+def _float16_extra_parameters(operand: Operand, kind: Kind, scope: Scope) -> str | None:
+    extra = operand.extra_params
+    if operand.type != _FLOAT16 or extra is None or (extra.channel_quant is None and extra.extension is None):
+        return None
+    return "extra parameters do not belong to this type"
+
+
+def _channel_scales(operand: Operand, kind: Kind, scope: Scope) -> str | None:
+    if not kind.is_per_channel or operand.extra_params is None or operand.extra_params.channel_quant is None:
+        return None
+    quant, rank = operand.extra_params.channel_quant, len(operand.dimensions)
+    if not 0 <= quant.channel_dim < rank:
+        return f"channel dimension {quant.channel_dim} does not exist in rank {rank}"
+    size = operand.dimensions[quant.channel_dim]
+    if size == 0:
+        return f"channel dimension {quant.channel_dim} has an unknown size"
+    if len(quant.scales) != size:
+        return f"{len(quant.scales)} scales for {size} channels"
+    wrong = next((scale for scale in quant.scales if scale <= 0.0), None)
+    return None if wrong is None else f"channel scale {wrong} must be greater than 0"
+
+
+def _copy_location(operand: Operand, kind: Kind, scope: Scope) -> str | None:
+    if operand.lifetime != COPY:
+        return None
+    if operand.location.pool_index != 0:
+        return f"pool index {operand.location.pool_index} of a constant in the model must be 0"
+    return _outside(operand, len(scope.model.operand_values), "operand values")
+
+
+def _pool_location(operand: Operand, kind: Kind, scope: Scope) -> str | None:
+    if operand.lifetime != POOL:
+        return None
+    index, pools = operand.location.pool_index, scope.model.pools
+    if not 0 <= index < len(pools):
+        return f"pool {index} does not exist, the model has {len(pools)}"
+    return _outside(operand, pools[index].size, f"pool {index}")
+
+
+def _outside(operand: Operand, size: int, what: str) -> str | None:
+    offset, length = operand.location.offset, operand.location.length
+    if offset < 0 or length < 0 or offset > _LAST_LOCATION or length > _LAST_LOCATION:
+        return f"offset {offset} and length {length} must be in 0..{_LAST_LOCATION}"
+    if offset + length > size:
+        return f"offset {offset} + length {length} is outside of the {size} bytes of {what}"
+    return None
+
+
+def _empty_location(operand: Operand, kind: Kind, scope: Scope) -> str | None:
+    location = operand.location
+    if operand.lifetime in (COPY, POOL, REFERENCE):
+        return None
+    if location.pool_index == 0 and location.offset == 0 and location.length == 0:
+        return None
+    return f"location of an operand without a stored value must be 0, found {_fields(operand)}"
+
+
+def _reference_location(operand: Operand, kind: Kind, scope: Scope) -> str | None:
+    if operand.lifetime != REFERENCE or not scope.profile.has_subgraphs:
+        return None
+    location, count = operand.location, len(scope.model.referenced)
+    if location.pool_index != 0 or location.length != 0:
+        return f"a subgraph reference has an offset only, found {_fields(operand)}"
+    if not 0 <= location.offset < count:
+        return f"referenced subgraph {location.offset} does not exist, the model has {count}"
+    return None
+
+
+def _fields(operand: Operand) -> str:
+    location = operand.location
+    return f"pool {location.pool_index}, offset {location.offset}, length {location.length}"
+
+
+def _lifetime(operand: Operand, kind: Kind, scope: Scope) -> str | None:
+    last = REFERENCE if scope.profile.has_subgraphs else int(OperandLifeTime.NO_VALUE)
+    if not 0 <= operand.lifetime <= last:
+        return f"HAL {scope.profile.version} has no lifetime {operand.lifetime}"
+    if (operand.lifetime == REFERENCE) != (operand.type == _SUBGRAPH_TYPE):
+        return "the type SUBGRAPH and the lifetime SUBGRAPH come together only"
+    return None
+
+
+def _constant_length(operand: Operand, kind: Kind, scope: Scope) -> str | None:
+    if operand.lifetime not in (COPY, POOL) or kind.size == 0:
+        return None
+    if kind.is_tensor and not operand.dimensions:
+        return None
+    size = kind.size * element_count(operand.dimensions)
+    if operand.location.length != size:
+        return f"length {operand.location.length} of a constant with {size} bytes"
+    return None
+
+
+def _constant_dimensions(operand: Operand, kind: Kind, scope: Scope) -> str | None:
+    if operand.lifetime in (COPY, POOL) and 0 in operand.dimensions:
+        return "a constant must have known dimensions"
+    return None
+
+
+def _padding(operand: Operand, kind: Kind, scope: Scope) -> str | None:
+    if scope.profile.is_aidl and operand.location.padding != 0:
+        return f"padding {operand.location.padding} must be 0"
+    return None
+
+
+def _extension_mapped(operand: Operand, kind: Kind, scope: Scope) -> str | None:
+    if not kind.is_extension:
+        return None
+    prefix = extension_prefix(operand.type)
+    if any(mapping.prefix == prefix for mapping in scope.model.extension_name_to_prefix):
+        return None
+    return f"the model maps no extension to prefix {prefix}"
+
+
+_CHECKS: tuple[tuple[str, Callable[[Operand, Kind, Scope], str | None]], ...] = (
+    ("MODEL.O2", _scalar_dimensions),
+    ("MODEL.O3", _tensor_rank),
+    ("MODEL.O15", _dimension_range),
+    ("MODEL.O4", _scale),
+    ("MODEL.O4F", _finite_scale),
+    ("MODEL.O5", _zero_point),
+    ("MODEL.O6", _extra_parameters),
+    ("MODEL.O6H", _float16_extra_parameters),
+    ("MODEL.O7", _channel_scales),
+    ("MODEL.O8", _copy_location),
+    ("MODEL.O9", _pool_location),
+    ("MODEL.O10", _empty_location),
+    ("MODEL.O11", _reference_location),
+    ("MODEL.O12", _lifetime),
+    ("MODEL.O13", _constant_length),
+    ("MODEL.O13D", _constant_dimensions),
+    ("MODEL.O14", _padding),
+    ("MODEL.X5", _extension_mapped),
+)

@@ -1,0 +1,151 @@
+"""What the parts of the validator share: the legal operand types of each version, and the list of findings."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+
+from npu_conformance.specs.neuralnetworks import catalogue
+from npu_conformance.specs.neuralnetworks.enums import (
+    BASE_TYPE_MAX,
+    EXTENSION_TYPE_LOW_BITS,
+    OperandType,
+    OperationType,
+)
+from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES, OperandTypeInfo, ScaleRule
+from npu_conformance.specs.neuralnetworks.types import Model, Operand, Subgraph
+from npu_conformance.specs.neuralnetworks.validate_rules import RULES
+from npu_conformance.specs.neuralnetworks.violations import Violation
+from npu_conformance.specs.versions import Version
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What the checks of an operand need to know about its type. An extension's type has none of the sizes."""
+
+    name: str
+    is_scalar: bool
+    is_tensor: bool
+    size: int
+    scale: ScaleRule
+    zero_points: tuple[int, int] | None
+    is_extension: bool = False
+    is_per_channel: bool = False
+    is_oem: bool = False
+
+
+EXTENSION_KIND = Kind("extension type", False, False, 0, ScaleRule.ZERO, (0, 0), is_extension=True)
+
+
+@dataclass(frozen=True)
+class Profile:
+    """What one version allows, precomputed: comparing versions for every operand would cost too much.
+
+    last_dimension, last_type: the largest numbers that the interface's integers hold. pool_kinds: of memory.
+    """
+
+    version: Version
+    kinds: dict[int, Kind]
+    operations: dict[int, str]
+    is_aidl: bool
+    has_unknown_rank: bool
+    has_extensions: bool
+    has_subgraphs: bool
+    last_dimension: int
+    last_type: int
+    pool_kinds: frozenset[str]
+
+    def kind(self, operand_type: int) -> Kind | None:
+        """Return the kind of an operand type; None where the version does not know it."""
+        kind = self.kinds.get(operand_type)
+        return EXTENSION_KIND if kind is None and self.is_extension(operand_type) else kind
+
+    def is_extension(self, code: int) -> bool:
+        """True for the code of an extension's operand type or operation."""
+        return self.has_extensions and BASE_TYPE_MAX < code <= self.last_type
+
+
+@functools.cache
+def profile(version: Version) -> Profile:
+    """Return what a version allows."""
+    is_aidl = version.is_aidl
+    pools = {"ashmem", "mmap_fd", *(("hardware_buffer_blob", "hardware_buffer") if version >= Version.V1_2 else ())}
+    return Profile(
+        version,
+        kinds={code: _kind(info) for code, info in OPERAND_TYPES.items() if _knows(version, code, info.since)},
+        operations={code: name for code, name in _operations().items() if _knows(version, code, _since(name))},
+        is_aidl=is_aidl,
+        has_unknown_rank=version >= Version.V1_2,
+        has_extensions=version >= Version.V1_2,
+        has_subgraphs=version >= Version.V1_3,
+        last_dimension=2**31 - 1 if is_aidl else 2**32 - 1,
+        last_type=2**31 - 1 if is_aidl else 2**32 - 1,
+        pool_kinds=frozenset(pools | {"mappableFile", "hardwareBuffer"} if is_aidl else pools),
+    )
+
+
+class Scope:
+    """A model under validation and what was found so far."""
+
+    def __init__(self, model: Model, version: Version, text_rules: bool = False) -> None:
+        self.model = model
+        self.profile = profile(version)
+        self.text_rules = text_rules
+        self.violations: list[Violation] = []
+
+    @property
+    def graphs(self) -> list[Subgraph]:
+        """The main graph and, from the version that has them, the referenced ones: number 0, 1, ..."""
+        return [self.model.main, *(self.model.referenced if self.profile.has_subgraphs else ())]
+
+    def report(
+        self, rule: str, message: str, subgraph: int = 0, operation: int | None = None, operand: int | None = None
+    ) -> None:
+        """Note that a rule is broken. Rules of the text alone count only where they were asked for."""
+        if self.text_rules or RULES[rule].latest != "text":
+            where = "" if subgraph == 0 else f"subgraph {subgraph}: "
+            self.violations.append(Violation(rule, where + message, subgraph, operation, operand))
+
+
+def operand_label(index: int, operand: Operand) -> str:
+    """How messages name an operand: `operand 3 (TENSOR_FLOAT32)`."""
+    return f"operand {index} ({type_name(operand.type)})"
+
+
+def type_name(operand_type: int) -> str:
+    """The name of an operand type, or its number."""
+    info = OPERAND_TYPES.get(operand_type)
+    return info.type.name if info else f"type {operand_type}"
+
+
+def extension_prefix(code: int) -> int:
+    """The prefix in the code of an extension's operand type or operation."""
+    return code >> EXTENSION_TYPE_LOW_BITS
+
+
+def _kind(info: OperandTypeInfo) -> Kind:
+    is_scalar = not info.is_tensor
+    per_channel = info.type is OperandType.TENSOR_QUANT8_SYMM_PER_CHANNEL
+    is_oem = info.type in (OperandType.OEM, OperandType.TENSOR_OEM_BYTE)
+    return Kind(
+        info.type.name,
+        is_scalar,
+        info.is_tensor,
+        info.size,
+        info.scale,
+        info.zero_points,
+        is_per_channel=per_channel,
+        is_oem=is_oem,
+    )
+
+
+def _knows(version: Version, code: int, since: Version) -> bool:
+    return since <= version and not (version.is_aidl and code >= OperandType.OEM)
+
+
+def _operations() -> dict[int, str]:
+    return {member.value: member.name for member in OperationType}
+
+
+def _since(name: str) -> Version:
+    return Version.V1_0 if name == OperationType.OEM_OPERATION.name else catalogue.operation(name).since
