@@ -60,9 +60,7 @@ class Case:
 class Behaviours:
     """The behaviour tests of one area, in order of definition."""
 
-    def __init__(
-        self, area: str, *, interface: InterfaceName = "device", group: Group | None = None
-    ) -> None:
+    def __init__(self, area: str, *, interface: InterfaceName = "device", group: Group | None = None) -> None:
         self._area, self._interface, self._group = area, interface, group
         self._cases: list[Case] = []
 
@@ -80,8 +78,15 @@ class Behaviours:
             description = inspect.getdoc(run) or ""
             self._cases.append(
                 Case(
-                    f"{self._area}.{name}", run, requirements, description,
-                    self._interface, since, until, self._group, scope,
+                    f"{self._area}.{name}",
+                    run,
+                    requirements,
+                    description,
+                    self._interface,
+                    since,
+                    until,
+                    self._group,
+                    scope,
                 )
             )
             return run

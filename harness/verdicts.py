@@ -2,27 +2,9 @@
 
 from __future__ import annotations
 
-import enum
+from npu_conformance.specs.outcomes import Disposition, Outcome
 
-
-class Outcome(enum.Enum):
-    """How a case, or one configuration or mutation of it, ended."""
-
-    PASS = "pass"
-    FAIL = "fail"
-    CRASH = "crash"
-    HANG = "hang"
-    NOT_SUPPORTED = "not-supported"
-    NOT_APPLICABLE = "not-applicable"
-    NOT_RUN = "not-run"
-    SUITE_ERROR = "suite-error"
-
-
-class Disposition(enum.Enum):
-    """What is said about an outcome besides."""
-
-    WAIVED = "waived"
-    QUALITY_WARNING = "quality-warning"
+__all__ = ["CaseEnded", "Crashed", "Disposition", "Failed", "Hung", "NotApplicable", "NotSupported", "Outcome"]
 
 
 class CaseEnded(Exception):
@@ -32,9 +14,13 @@ class CaseEnded(Exception):
 
 
 class Failed(CaseEnded):
-    """The implementation broke a requirement."""
+    """The implementation broke a requirement. expected, found: spelled out, for failure files; empty where unknown."""
 
     outcome = Outcome.FAIL
+
+    def __init__(self, message: str, expected: str = "", found: str = "") -> None:
+        self.expected, self.found = expected, found
+        super().__init__(message)
 
 
 class NotSupported(CaseEnded):

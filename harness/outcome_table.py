@@ -1,0 +1,56 @@
+"""The one table from outcome and disposition to exit code, pytest's word and JUnit's element (DESIGN 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from npu_conformance.specs.outcomes import Disposition, Outcome
+
+OK, WRONG, USAGE, SUITE_FAILED = 0, 1, 2, 3
+"""Exit codes: nothing wrong in what was selected; something is; usage, or no plug-in; the suite itself failed."""
+
+PytestWord = Literal["passed", "failed", "skipped", "xfailed", "error"]
+JunitElement = Literal["", "failure", "error", "skipped"]
+
+
+@dataclass(frozen=True)
+class Row:
+    """What one outcome means outside. junit: the element inside <testcase>, empty for none."""
+
+    exit_code: int
+    pytest: PytestWord
+    junit: JunitElement
+
+
+_PLAIN: dict[Outcome, Row] = {
+    Outcome.PASS: Row(OK, "passed", ""),
+    Outcome.FAIL: Row(WRONG, "failed", "failure"),
+    Outcome.CRASH: Row(WRONG, "failed", "error"),
+    Outcome.HANG: Row(WRONG, "failed", "error"),
+    Outcome.NOT_SUPPORTED: Row(OK, "skipped", "skipped"),
+    Outcome.NOT_APPLICABLE: Row(OK, "skipped", "skipped"),
+    Outcome.NOT_RUN: Row(WRONG, "failed", "error"),
+    Outcome.SUITE_ERROR: Row(SUITE_FAILED, "error", "error"),
+}
+_WAIVED = Row(OK, "xfailed", "skipped")
+WAIVABLE = frozenset({Outcome.FAIL, Outcome.CRASH, Outcome.HANG})
+"""What a waiver can excuse. A case that was not run, and a bug of the suite, stay what they are."""
+
+
+def row(outcome: Outcome, dispositions: Iterable[Disposition] = ()) -> Row:
+    """Return what an outcome with its dispositions means. A quality warning changes nothing."""
+    if Disposition.WAIVED in dispositions and outcome in WAIVABLE:
+        return _WAIVED
+    return _PLAIN[outcome]
+
+
+def is_red(outcome: Outcome, dispositions: Iterable[Disposition] = ()) -> bool:
+    """True where the outcome alone makes the run end with something other than 0."""
+    return row(outcome, dispositions).exit_code != OK
+
+
+def exit_code(codes: Iterable[int]) -> int:
+    """The exit code of a run: the gravest of its parts; a failure of the suite outweighs all."""
+    return max(codes, default=OK)

@@ -1,0 +1,87 @@
+"""Prepares a model and waits for the answer, with neutral values for everything a case does not care about."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from npu_conformance.harness.verdicts import Hung
+from npu_conformance.specs.errors import ServiceError
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.neuralnetworks.hal import Device, PreparedModel, PreparedModelCallback
+from npu_conformance.specs.neuralnetworks.types import Memory, Model
+
+if TYPE_CHECKING:
+    from npu_conformance.harness.subject import SubjectHandle
+
+NO_DEADLINE = -1
+NO_TOKEN = bytes(32)
+_REFUSAL_SECONDS = 1.0
+"""A refusal is notified before prepareModel returns (NNHAL-PREPARE-002): no need to wait as long as for a model."""
+
+
+class PreparationRecorder(PreparedModelCallback):
+    """A callback that keeps every answer it gets."""
+
+    def __init__(self) -> None:
+        self.answers: list[tuple[int, PreparedModel | None]] = []
+
+    def notify(self, status: int, prepared_model: PreparedModel | None) -> None:
+        """Keep the answer."""
+        self.answers.append((status, prepared_model))
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """What prepareModel came to.
+
+    launch_status: what the call returned. status: what the callback was told first; null where it never was (a launch
+    that failed without a notification). recorder: all that the callback was told.
+    """
+
+    launch_status: int
+    status: int | None
+    prepared_model: PreparedModel | None
+    recorder: PreparationRecorder
+
+
+@dataclass(frozen=True, kw_only=True)
+class PreparationArguments:
+    """The arguments of prepareModel besides the model. deadline_ns: -1 for none. token: 32 bytes."""
+
+    preference: int
+    priority: int
+    deadline_ns: int = NO_DEADLINE
+    model_cache: tuple[Memory, ...] = ()
+    data_cache: tuple[Memory, ...] = ()
+    token: bytes = NO_TOKEN
+
+
+def prepare(
+    subject: SubjectHandle,
+    device: Device,
+    model: Model,
+    arguments: PreparationArguments,
+    recorder: PreparationRecorder,
+) -> Preparation:
+    """Launch a preparation and wait for its answer. Raises Hung where a launched one is never notified."""
+    launch_status = _launch(device, model, arguments, recorder)
+    launched = launch_status == ErrorStatus.NONE
+    manifest = subject.manifest
+    seconds = (manifest.deadlines.prepare if launched else _REFUSAL_SECONDS) * manifest.time_scale
+    answered = subject.wait_until(lambda: bool(recorder.answers), seconds)
+    if launched and not answered:
+        raise Hung(f"prepareModel was launched, but its callback was not notified within {seconds:g} s")
+    status, prepared_model = recorder.answers[0] if recorder.answers else (None, None)
+    return Preparation(launch_status, status, prepared_model, recorder)
+
+
+def _launch(device: Device, model: Model, arguments: PreparationArguments, recorder: PreparationRecorder) -> int:
+    try:
+        device.prepare_model(
+            model, arguments.preference, arguments.priority, arguments.deadline_ns,
+            arguments.model_cache, arguments.data_cache, arguments.token, recorder,
+        )  # fmt: skip
+    except ServiceError as error:
+        return error.status
+    return ErrorStatus.NONE

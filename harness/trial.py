@@ -1,0 +1,230 @@
+"""What a running case gets: the subject, helpers for the usual steps, and the place where its verdicts collect."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from npu_conformance.harness.cases import Case, Scope
+from npu_conformance.harness.endings import Ending, SubjectLost, ending_of
+from npu_conformance.harness.preparation import (
+    NO_DEADLINE,
+    NO_TOKEN,
+    Preparation,
+    PreparationArguments,
+    PreparationRecorder,
+    prepare,
+)
+from npu_conformance.harness.verdicts import Crashed, Failed, NotApplicable
+from npu_conformance.specs.manifest import Manifest
+from npu_conformance.specs.neuralnetworks.enums import ExecutionPreference, Priority
+from npu_conformance.specs.neuralnetworks.hal import Device
+from npu_conformance.specs.neuralnetworks.types import Memory, Model
+from npu_conformance.specs.outcomes import Outcome
+from npu_conformance.specs.results import Note
+from npu_conformance.specs.versions import Version
+from npu_conformance.specs.waiver_documents import WaivedTolerance
+
+if TYPE_CHECKING:
+    from npu_conformance.harness.subject import Pool, SubjectHandle
+
+_NAME = re.compile(r"[A-Za-z0-9_]+(?:\.[A-Za-z0-9_]+)*")
+
+ToleranceOf = Callable[[str, tuple[str, ...]], WaivedTolerance | None]
+"""Says what a waiver allows for an id and its requirements."""
+
+
+@dataclass
+class Record:
+    """What collects about a case, or about one configuration of it, while it runs."""
+
+    name: str = ""
+    requirements: tuple[str, ...] = ()
+    ending: Ending = field(default_factory=Ending)
+    warnings: list[str] = field(default_factory=list)
+    waived: bool = False
+    seconds: float = 0.0
+
+
+class Trial:
+    """One case while it runs.
+
+    subject: the implementation under test. oracle: the reference, where the run has one. seed: of this case alone;
+    equal for equal run seed and case id. scope: how thorough the run is.
+    """
+
+    def __init__(
+        self,
+        case: Case,
+        subject: SubjectHandle,
+        *,
+        seed: int = 0,
+        scope: Scope = Scope.DEFAULT,
+        oracle: SubjectHandle | None = None,
+        only: str = "",
+        tolerance_of: ToleranceOf | None = None,
+    ) -> None:
+        self.case, self.subject, self.seed, self.scope, self.oracle = case, subject, seed, scope, oracle
+        self.own = Record(requirements=case.requirements)
+        self.configurations: dict[str, Record] = {}
+        self.notes: dict[str, Note] = {}
+        self.payload: Callable[[], Any] | None = None
+        self.restarts = 0
+        self._only, self._tolerance_of = only, tolerance_of
+        self._current = self.own
+        self._pools: list[Pool] = []
+
+    @property
+    def version(self) -> Version:
+        """The HAL version the subject is tested as."""
+        return self.subject.version
+
+    @property
+    def manifest(self) -> Manifest:
+        """What the plug-in says of itself."""
+        return self.subject.manifest
+
+    @property
+    def device(self) -> Device:
+        """The subject's NN HAL device; NotApplicable where it has none."""
+        device = self.subject.interfaces.device
+        if device is None:
+            raise NotApplicable("the subject has no device interface")
+        return device
+
+    def need_oracle(self) -> SubjectHandle:
+        """The oracle; NotApplicable in a run without one."""
+        if self.oracle is None:
+            raise NotApplicable("the run has no oracle")
+        return self.oracle
+
+    def pool(self, size: int, kind: str = "ashmem") -> Pool:
+        """Create a memory pool of `size` bytes, closed when the case ends."""
+        pool = self.subject.memory.create(kind, size)
+        self._pools.append(pool)
+        return pool
+
+    def prepare(
+        self,
+        model: Model,
+        *,
+        preference: int = ExecutionPreference.FAST_SINGLE_ANSWER,
+        priority: int = Priority.MEDIUM,
+        deadline: int = NO_DEADLINE,
+        model_cache: tuple[Memory, ...] = (),
+        data_cache: tuple[Memory, ...] = (),
+        token: bytes = NO_TOKEN,
+        callback: PreparationRecorder | None = None,
+    ) -> Preparation:
+        """Prepare a model and wait for the answer; what is not given is neutral. deadline: ns of CLOCK_BOOTTIME."""
+        arguments = PreparationArguments(
+            preference=preference, priority=priority, deadline_ns=deadline,
+            model_cache=model_cache, data_cache=data_cache, token=token,
+        )  # fmt: skip
+        return prepare(self.subject, self.device, model, arguments, callback or PreparationRecorder())
+
+    def supported_operations(self, model: Model) -> tuple[bool, ...]:
+        """Ask which operations of the main graph are supported; Failed where the number of answers is wrong."""
+        answers = self.device.get_supported_operations(model)
+        count = len(model.main.operations)
+        if len(answers) != count:
+            raise Failed(
+                f"getSupportedOperations: expected {count} answers, one an operation, found {len(answers)}",
+                str(count), str(len(answers)),
+            )  # fmt: skip
+        return answers
+
+    def wants(self, configuration: str) -> bool:
+        """False where a replay is after another configuration: lets a case skip work, changes no verdict."""
+        return self._only in ("", configuration)
+
+    @contextmanager
+    def configuration(self, name: str, *, requirements: tuple[str, ...] = ()) -> Iterator[None]:
+        """Give what happens inside its own verdict, `case#name`, and go on behind it whatever that is.
+
+        Objects of the subject do not survive a crash or a hang inside: `restarts` counts how often it was restarted.
+        """
+        record = self._open(name, requirements)
+        started = time.perf_counter()
+        try:
+            yield
+        except SubjectLost:
+            raise
+        except Exception as error:
+            record.ending = ending_of(error)
+        finally:
+            record.seconds = time.perf_counter() - started
+            self._current = self.own
+        self.recover(record)
+
+    def _open(self, name: str, requirements: tuple[str, ...]) -> Record:
+        if _NAME.fullmatch(name) is None:
+            raise ValueError(f"not a name of a configuration: {name!r}")
+        if name in self.configurations:
+            raise ValueError(f"configuration {name} has a verdict already")
+        if self._current is not self.own:
+            raise ValueError(f"configuration {name} inside configuration {self._current.name}")
+        self._current = self.configurations[name] = Record(name, (*self.case.requirements, *requirements))
+        return self._current
+
+    def recover(self, record: Record, *, always: bool = False) -> None:
+        """Restart the subject where the record's ending lost it. A failure that hides a death becomes a crash.
+
+        always: look for signs of life also after what did not fail, so that a late death is not the next case's.
+        """
+        suspicious = always or record.ending.outcome in (Outcome.FAIL, Outcome.SUITE_ERROR)
+        if suspicious and not record.ending.lost_host and not self.is_alive():
+            what = record.ending.message or record.ending.outcome.value
+            record.ending = ending_of(Crashed(f"the subject does not answer any more, after: {what}"))
+        if record.ending.lost_host:
+            self.restart()
+
+    def is_alive(self) -> bool:
+        """True where the subject still answers; a death noticed on the way counts as an answer: no."""
+        try:
+            return self.subject.alive()
+        except Exception:  # whatever asking ends in, it is not a sign of life
+            return False
+
+    def restart(self) -> None:
+        """Restart the subject. Raises SubjectLost where that fails: the run can not go on."""
+        self.restarts += 1
+        try:
+            self.subject.restart()
+        except Exception as error:
+            raise SubjectLost(f"the subject could not be restarted: {ending_of(error).message}") from error
+
+    def warn_quality(self, message: str) -> None:
+        """Say that a result is legal but worse than it could be. Never a failure."""
+        self._current.warnings.append(message)
+
+    def note(self, key: str, value: Note) -> None:
+        """Keep a fact for the report: `rank` and `elements` are read by claims."""
+        self.notes[key] = value
+
+    def attach(self, payload: Callable[[], Any]) -> None:
+        """Give what a failure file needs to run this case without stored vectors; called only where the case fails.
+
+        The payload is JSON-able (or a struct); the area's `case_from(payload)` makes a case of it again.
+        """
+        self.payload = payload
+
+    def waived_tolerance(self) -> WaivedTolerance | None:
+        """How far a waiver lets the outputs of the running configuration be off; null without such a waiver."""
+        if self._tolerance_of is None:
+            return None
+        name = f"{self.case.id}#{self._current.name}" if self._current.name else self.case.id
+        return self._tolerance_of(name, self._current.requirements)
+
+    def mark_waived(self) -> None:
+        """Say that the running configuration passes only by the tolerance of a waiver."""
+        self._current.waived = True
+
+    def close(self) -> None:
+        """Close the pools of the case, the newest first."""
+        while self._pools:
+            self._pools.pop().close()

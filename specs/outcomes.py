@@ -1,0 +1,37 @@
+"""How a case can end, and what can be said about it besides: closed sets, spelled as in events and results."""
+
+from __future__ import annotations
+
+import enum
+
+
+class Outcome(enum.Enum):
+    """How a case, or one configuration or mutation of it, ended."""
+
+    PASS = "pass"
+    FAIL = "fail"
+    CRASH = "crash"
+    HANG = "hang"
+    NOT_SUPPORTED = "not-supported"
+    NOT_APPLICABLE = "not-applicable"
+    NOT_RUN = "not-run"
+    SUITE_ERROR = "suite-error"
+
+
+class Disposition(enum.Enum):
+    """What is said about an outcome besides."""
+
+    WAIVED = "waived"
+    QUALITY_WARNING = "quality-warning"
+
+
+_SEVERITY = (
+    Outcome.NOT_APPLICABLE, Outcome.PASS, Outcome.NOT_SUPPORTED, Outcome.NOT_RUN,
+    Outcome.FAIL, Outcome.HANG, Outcome.CRASH, Outcome.SUITE_ERROR,
+)  # fmt: skip
+"""From mild to grave. A pass outweighs what does not apply; a skip is never a pass."""
+
+
+def worst(*outcomes: Outcome) -> Outcome:
+    """Return the gravest of the outcomes: what a case with these sub-verdicts ends as. None at all is a pass."""
+    return max(outcomes, key=_SEVERITY.index, default=Outcome.PASS)

@@ -1,0 +1,133 @@
+"""What a run records: verdicts of cases and of their configurations, the lines of events.jsonl, and results.json."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import Meta, field
+
+from npu_conformance.specs.documents import Document
+from npu_conformance.specs.manifest import Manifest
+from npu_conformance.specs.outcomes import Disposition, Outcome
+
+Format = Literal[1]
+"""Number of the format of events, results and failure files; a reader refuses any other."""
+
+FORMAT: Format = 1
+Count = Annotated[int, Meta(ge=0)]
+Seconds = Annotated[float, Meta(ge=0)]
+GroupName = Literal["queries", "validation", "execution", "memory"]
+Note = str | int | float | bool | None
+Ending = Literal["complete", "interrupted", "subject-lost", "stopped"]
+
+
+class ConfigurationResult(Document, frozen=True, omit_defaults=True):
+    """The verdict of one configuration or mutation, addressed as `case#name`."""
+
+    name: str
+    outcome: Outcome
+    message: str = ""
+    expected: str = ""
+    found: str = ""
+    dispositions: tuple[Disposition, ...] = ()
+    requirements: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    seconds: Seconds = 0.0
+    signal: int = 0
+    stderr: str = ""
+    traceback: str = ""
+
+
+class CaseResult(Document, frozen=True, omit_defaults=True):
+    """The verdict of one case: the worst of its own and of its configurations'.
+
+    warnings: quality warnings. signal, stderr: of a host that died. traceback: the tail, for a suite-error.
+    own_outcome: what the case's body itself ended as, before its configurations were counted in.
+    """
+
+    case: str
+    outcome: Outcome
+    message: str = ""
+    expected: str = ""
+    found: str = ""
+    own_outcome: Outcome = Outcome.PASS
+    dispositions: tuple[Disposition, ...] = ()
+    configurations: tuple[ConfigurationResult, ...] = ()
+    requirements: tuple[str, ...] = ()
+    operations: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
+    group: GroupName | None = None
+    warnings: tuple[str, ...] = ()
+    notes: dict[str, Note] = field(default_factory=dict)
+    seed: int = 0
+    seconds: Seconds = 0.0
+    signal: int = 0
+    stderr: str = ""
+    traceback: str = ""
+
+
+class Digests(Document, frozen=True):
+    """Hexadecimal SHA-256 digests of what took part. Runs of different vectors are not compared."""
+
+    suite: str = ""
+    vectors: str = ""
+    subject: str = ""
+
+
+class Selection(Document, frozen=True, omit_defaults=True):
+    """What was asked for. deselected: applicable cases that the selection leaves out."""
+
+    suites: tuple[str, ...] = ()
+    scope: Literal["smoke", "default", "full"] = "default"
+    expression: str = ""
+    patterns: tuple[str, ...] = ()
+    shard: str = ""
+    deselected: Count = 0
+
+
+class RunStarted(Document, frozen=True, tag="run-started", tag_field="event"):
+    """The header: first line of a run, and again of each resumption. cases: every id that owes a verdict."""
+
+    format: Format
+    suite_version: str
+    digests: Digests
+    manifest: Manifest
+    hal_version: str
+    seed: int
+    shuffled: bool
+    selection: Selection
+    cases: tuple[str, ...]
+    time: Annotated[str, Meta(description="UTC, ISO 8601")]
+    resumed: bool = False
+
+
+class CaseStarted(Document, frozen=True, tag="case-started", tag_field="event"):
+    """A case begins: if nothing follows, this is what the harness died in."""
+
+    case: str
+
+
+class CaseFinished(Document, frozen=True, tag="case-finished", tag_field="event"):
+    """A case has its verdict."""
+
+    result: CaseResult
+
+
+class CaseLeftOut(Document, frozen=True, tag="case-left-out", tag_field="event"):
+    """A case that the budget did not reach: not run, on the user's word."""
+
+    case: str
+    reason: str
+
+
+class RunFinished(Document, frozen=True, tag="run-finished", tag_field="event"):
+    """The footer. counts: verdicts by outcome, as the engine counted them itself."""
+
+    counts: dict[str, Count]
+    seconds: Seconds
+    ending: Ending
+    reason: str = ""
+
+
+Event = RunStarted | CaseStarted | CaseFinished | CaseLeftOut | RunFinished
+"""One line of events.jsonl."""

@@ -1,0 +1,46 @@
+"""The waiver file: failures that are known, owned and dated."""
+
+from __future__ import annotations
+
+import datetime
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from npu_conformance.specs.documents import Document
+
+Text = Annotated[str, Meta(min_length=1, max_length=2000)]
+NotNegative = Annotated[float, Meta(ge=0)]
+
+
+class WaivedTolerance(Document, frozen=True, omit_defaults=True):
+    """How far a waived output may be off: floats by atol + rtol * |expected|, other numbers by lsb steps."""
+
+    atol: NotNegative = 0.0
+    rtol: NotNegative = 0.0
+    lsb: Annotated[int, Meta(ge=0)] = 0
+
+
+class Waiver(Document, frozen=True, omit_defaults=True):
+    """One waiver.
+
+    id: a glob over case ids; with `#` over ids of configurations. Without one, a case and all its configurations.
+    requirement: only cases that are evidence for it. expires: the last day on which the waiver holds.
+    tolerance: waives no more than this. flaky: may pass without turning the run red.
+    """
+
+    id: Text
+    requirement: Text
+    reason: Text
+    owner: Text
+    link: Text
+    expires: datetime.date
+    tolerance: WaivedTolerance | None = None
+    flaky: bool = False
+
+
+class WaiverFile(Document, frozen=True):
+    """All waivers of a vendor."""
+
+    format: Literal[1]
+    waivers: tuple[Waiver, ...]
