@@ -106,6 +106,7 @@ class VectorDocument(Document, frozen=True, omit_defaults=True):
     examples: list[ExampleDocument] = msgspec.field(default_factory=list)
     witnesses: list[str] = msgspec.field(default_factory=list)
     ignored: list[str] = msgspec.field(default_factory=list)
+    excluded: list[str] = msgspec.field(default_factory=list)
     rejected: RejectedDocument | None = None
 
 
@@ -145,6 +146,7 @@ class HeaderDocument(msgspec.Struct, frozen=True):
     requirements: tuple[str, ...] = ()
     relaxed: bool = False
     operations: tuple[HeaderOperation, ...] = ()
+    excluded: tuple[str, ...] = ()
     rejected: RejectedDocument | None = None
 
 

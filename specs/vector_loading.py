@@ -57,6 +57,7 @@ def vector(operation: str, document: VectorDocument, where: str) -> Vector:
         rejected=Rejected(document.rejected.clause, document.rejected.phase) if document.rejected else None,
         relaxed=document.relaxed,
         ignored=_known(document.ignored, document.outputs, where, "$.ignored"),
+        excluded=tuple(document.excluded),
         referenced=referenced,
         description=document.description,
         traps=tuple(document.traps),

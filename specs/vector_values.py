@@ -53,7 +53,7 @@ def _floats(values: Sequence[Number], dtype: numpy.dtype[numpy.generic]) -> Arra
 
 
 def _integers(values: Sequence[Number], dtype: numpy.dtype[numpy.generic]) -> Array:
-    limits = numpy.iinfo(dtype)
+    limits = numpy.iinfo(dtype.name)
     for value in values:
         if not isinstance(value, int):
             raise ValueRuleError(f"expected an integer, found {value}")

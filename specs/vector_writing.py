@@ -38,7 +38,11 @@ def text(operation: str, vectors: Iterable[Vector]) -> str:
 def _vector_text(vector: Vector) -> str:
     document = document_of(vector)
     lines = [["name", "since", "description", "traps", "requirements", "relaxed", "rejected"]]
-    lines += [["operands"], ["operations", "referenced", "inputs", "outputs", "ignored"], ["examples", "witnesses"]]
+    lines += [
+        ["operands"],
+        ["operations", "referenced", "inputs", "outputs", "ignored", "excluded"],
+        ["examples", "witnesses"],
+    ]
     parts = []
     for keys in lines:
         present = [f"{json.dumps(key)}: {json.dumps(document[key])}" for key in keys if key in document]
@@ -63,6 +67,7 @@ def document_of(vector: Vector) -> dict[str, Any]:
         "requirements": list(vector.requirements),
         "relaxed": vector.relaxed,
         "ignored": list(vector.ignored),
+        "excluded": list(vector.excluded),
         "witnesses": list(vector.witnesses),
         "referenced": [_graph(graph, vector) for graph in vector.referenced],
         "examples": [_example(example, vector) for example in vector.examples],

@@ -100,8 +100,9 @@ class Rejected:
 class Vector:
     """A model with examples. operation: the one under test; since: the first version in which the model is legal.
 
-    ignored: outputs whose values are not compared. kind: general, validation, multinomial or infinite_loop_timeout
-    (only external collections have others than general); multinomial_tolerance belongs to multinomial.
+    ignored: outputs whose values are not compared. excluded: variations that its data does not allow.
+    kind: general, validation, multinomial or infinite_loop_timeout (only external collections have others than
+    general); multinomial_tolerance belongs to multinomial.
     """
 
     name: str
@@ -116,6 +117,7 @@ class Vector:
     rejected: Rejected | None = None
     relaxed: bool = False
     ignored: tuple[str, ...] = ()
+    excluded: tuple[str, ...] = ()
     referenced: tuple[Graph, ...] = ()
     description: str = ""
     traps: tuple[int, ...] = ()
@@ -138,11 +140,15 @@ class Vector:
 
 @dataclass(frozen=True, slots=True)
 class HeaderOperand:
-    """What listing knows of an operand. role: input, output, constant, temporary or omitted."""
+    """What listing knows of an operand.
+
+    role: input, output, constant, temporary or omitted. scalar: the value of a stored constant scalar, else None.
+    """
 
     type: str
     dimensions: tuple[int, ...]
     role: str
+    scalar: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +163,7 @@ class VectorHeader:
     operands: Mapping[str, HeaderOperand] = field(repr=False)
     relaxed: bool = False
     rejected: Rejected | None = None
+    excluded: tuple[str, ...] = ()
     description: str = ""
     traps: tuple[int, ...] = ()
     requirements: tuple[str, ...] = ()
@@ -224,26 +231,33 @@ def _file(operation: str, folder: Path) -> Mapping[str, Any]:
 
 def _header(operation: str, vector: HeaderDocument, document: str) -> VectorHeader:
     operands = {
-        name: HeaderOperand(operand.type, operand.dimensions, _role(name, operand, vector))
+        name: HeaderOperand(operand.type, operand.dimensions, _role(name, operand, vector), _scalar(operand))
         for name, operand in vector.operands.items()
     }
     boundary = (*vector.inputs, *vector.outputs)
     types = dict.fromkeys(operands[name].type for name in boundary if name in operands)
     whole = tuple(name for name in operands if name not in vector.outputs)
     return VectorHeader(
-        operation,
-        vector.name,
-        parse_since(vector.since, document),
-        tuple(part.type for part in vector.operations) or (operation,),
-        vector.operations[0].inputs if vector.operations else whole,
-        operands,
-        vector.relaxed,
-        Rejected(vector.rejected.clause, vector.rejected.phase) if vector.rejected else None,
-        vector.description,
-        vector.traps,
-        vector.requirements,
-        tuple(types),
+        operation=operation,
+        name=vector.name,
+        since=parse_since(vector.since, document),
+        operations=tuple(part.type for part in vector.operations) or (operation,),
+        arguments=vector.operations[0].inputs if vector.operations else whole,
+        operands=operands,
+        relaxed=vector.relaxed,
+        rejected=Rejected(vector.rejected.clause, vector.rejected.phase) if vector.rejected else None,
+        excluded=vector.excluded,
+        description=vector.description,
+        traps=vector.traps,
+        requirements=vector.requirements,
+        types=tuple(types),
     )
+
+
+def _scalar(operand: Any) -> float | None:
+    value = bytes(operand.value)
+    # A scalar is a list of one number; a float that JSON can not hold, a quoted word, tells nothing here.
+    return float(value[1:-1]) if value and not operand.dimensions and value[1:2] != b'"' else None
 
 
 def _role(name: str, operand: Any, vector: HeaderDocument) -> str:

@@ -1,0 +1,393 @@
+"""Variations: pure functions that make another vector with the same meaning out of one.
+
+Semantics: cts-fuzz-mlts.md 6.6 and aosp-vectors.md 5. `apply` returns None where the vector does not allow it;
+`applicable` says from a header, cheaply, what is allowed, for listing. The `since` of the result follows the catalogue.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from npu_conformance.specs.neuralnetworks import catalogue
+from npu_conformance.specs.neuralnetworks.enums import OperandType
+from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
+from npu_conformance.specs.vectors import Example, HeaderOperand, Vector, VectorHeader, VectorOperand, VectorOperation
+from npu_conformance.specs.versions import Version
+
+if TYPE_CHECKING:
+    from npu_conformance.specs.vectors import Array
+
+_FLOAT16 = {"TENSOR_FLOAT32": "TENSOR_FLOAT16", "FLOAT32": "FLOAT16"}
+_SIGNED = {"TENSOR_QUANT8_ASYMM": "TENSOR_QUANT8_ASYMM_SIGNED"}
+_NOT_COUPLED = {"HASHTABLE_LOOKUP", "LSH_PROJECTION", "PAD_V2", "CAST", "QUANTIZED_16BIT_LSTM"}
+"""Operations whose signed form is not the unsigned one with everything shifted by 128."""
+
+_ADDABLE = {"TENSOR_FLOAT32", "TENSOR_FLOAT16", "TENSOR_QUANT8_ASYMM", "TENSOR_QUANT8_ASYMM_SIGNED"}
+_NCHW = (0, 3, 1, 2)
+_LAYOUT = "nchw_layout"
+_OTHER_LAYOUT = {"GENERATE_PROPOSALS", "HEATMAP_MAX_KEYPOINT"}
+"""Operations in which more, or less, than input 0 and output 0 has the layout."""
+
+
+def applicable(header: VectorHeader) -> dict[str, Version]:
+    """The variations that a vector allows, each with the first version in which its result is legal."""
+    if header.rejected is not None:
+        return {}
+    found = ((name, _SINCE[name](header)) for name in NAMES if name not in header.excluded)
+    return {name: max(since, header.since) for name, since in found if since is not None}
+
+
+def apply(name: str, vector: Vector) -> Vector | None:
+    """Apply a variation by its name; None where the vector does not allow it. KeyError for an unknown name."""
+    since = applicable(header_of(vector)).get(name)
+    if since is None:
+        _FUNCTIONS[name]
+        return None
+    varied = _FUNCTIONS[name](vector)
+    return None if varied is None else replace(varied, since=since)
+
+
+def _relaxed(vector: Vector) -> Vector | None:
+    """The same model with relaxComputationFloat32toFloat16: every operation may compute as coarsely as float16."""
+    return replace(vector, relaxed=True)
+
+
+def _float16(vector: Vector) -> Vector | None:
+    """float32 operands become float16. Expected values are computed anew where a value had to be rounded."""
+    operands = {name: _half_operand(operand) for name, operand in vector.operands.items()}
+    varied = replace(vector, operands=operands)
+    examples = []
+    for example in vector.examples:
+        outputs: Mapping[str, Array]
+        inputs = {name: _half(array) for name, array in example.inputs.items()}
+        if _overflows(vector, example, operands, inputs):
+            return None
+        if _is_exact(vector, example, operands, inputs):
+            outputs = {name: _half(array) for name, array in example.outputs.items()}
+        else:
+            outputs = _recomputed(varied, inputs, example)
+        examples.append(Example(inputs, outputs))
+    return replace(varied, examples=tuple(examples))
+
+
+def _quant8_signed(vector: Vector) -> Vector | None:
+    """Unsigned 8-bit quantisation becomes signed: zero points and elements are smaller by 128."""
+    names = {name for name, operand in vector.operands.items() if operand.type is OperandType.TENSOR_QUANT8_ASYMM}
+    operands = {
+        name: _signed_operand(operand) if name in names else operand for name, operand in vector.operands.items()
+    }
+    examples = tuple(
+        Example(
+            {name: _shifted(array) if name in names else array for name, array in example.inputs.items()},
+            {name: _shifted(array) if name in names else array for name, array in example.outputs.items()},
+        )
+        for example in vector.examples
+    )
+    return replace(vector, operands=operands, examples=examples)
+
+
+def _nchw(vector: Vector) -> Vector | None:
+    """Input 0 and output 0 in the layout batch, channels, height, width; filters keep theirs."""
+    (operation,) = vector.operations
+    permuted = {operation.inputs[0], operation.outputs[0]}
+    operands = {
+        name: _permuted_operand(operand) if name in permuted else operand for name, operand in vector.operands.items()
+    }
+    layout = _layout_operand(vector)
+    if layout is None:
+        layout = _LAYOUT
+        operation = replace(operation, inputs=(*operation.inputs, layout))
+    operands[layout] = VectorOperand(OperandType.BOOL, value=_ones())
+    examples = tuple(
+        Example(
+            {name: _permuted(array) if name in permuted else array for name, array in example.inputs.items()},
+            {name: _permuted(array) if name in permuted else array for name, array in example.outputs.items()},
+        )
+        for example in vector.examples
+    )
+    return replace(vector, operands=operands, operations=(operation,), examples=examples)
+
+
+def _all_inputs_as_internal(vector: Vector) -> Vector | None:
+    """Each input that ADD can take is computed inside the model: ADD(new input, zero)."""
+    operands, additions, renamed = dict(vector.operands), [], {}
+    for name in vector.inputs:
+        operand = vector.operands[name]
+        if operand.omitted or not _is_addable(operand.type.name, operand.dimensions):
+            continue
+        new, zero, none = f"{name}_new", f"{name}_zero", f"{name}_none"
+        operands[new] = operand
+        operands[zero] = replace(operand, dimensions=(1,), value=_zero(operand))
+        operands[none] = VectorOperand(OperandType.INT32, value=_none())
+        additions.append(VectorOperation("ADD", (new, zero, none), (name,)))
+        renamed[name] = new
+    examples = tuple(
+        replace(example, inputs={renamed.get(name, name): array for name, array in example.inputs.items()})
+        for example in vector.examples
+    )
+    inputs = tuple(renamed.get(name, name) for name in vector.inputs)
+    operations = (*additions, *vector.operations)
+    return replace(vector, operands=operands, operations=operations, inputs=inputs, examples=examples)
+
+
+def _all_tensors_as_inputs(vector: Vector) -> Vector | None:
+    """Constant tensors become model inputs; scalars stay constant."""
+    constants = {
+        name: operand.value
+        for name, operand in vector.operands.items()
+        if operand.value is not None and _is_tensor(operand.type.name)
+    }
+    operands = {
+        name: replace(operand, value=None) if name in constants else operand
+        for name, operand in vector.operands.items()
+    }
+    inputs = tuple(name for name in operands if name in vector.inputs or name in constants)
+    examples = tuple(replace(example, inputs={**example.inputs, **constants}) for example in vector.examples)
+    return replace(vector, operands=operands, inputs=inputs, examples=examples)
+
+
+def header_of(vector: Vector) -> VectorHeader:
+    """The header of a vector in memory."""
+    boundary = (vector.operands[name].type.name for name in (*vector.inputs, *vector.outputs))
+    return VectorHeader(
+        operation=vector.operation,
+        name=vector.name,
+        since=vector.since,
+        operations=tuple(operation.type for operation in vector.operations),
+        arguments=vector.operations[0].inputs,
+        operands={
+            name: HeaderOperand(operand.type.name, operand.dimensions, _role(vector, name), _scalar(operand))
+            for name, operand in vector.operands.items()
+        },
+        relaxed=vector.relaxed,
+        rejected=vector.rejected,
+        excluded=vector.excluded,
+        types=tuple(dict.fromkeys(boundary)),
+    )
+
+
+@functools.cache
+def combination_since(operation: str, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> Version | None:
+    """The first version in which an operation takes operands of these types; None where none does."""
+    found = [
+        since for signature in catalogue.operation(operation).signatures for since in _fits(signature, inputs, outputs)
+    ]
+    return min(found, default=None)
+
+
+def _fits(signature: catalogue.Signature, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> Iterator[Version]:
+    given = catalogue.expand(signature.inputs, len(inputs))
+    results = catalogue.expand(signature.outputs, len(outputs))
+    if given is None or results is None or (signature.input_counts and len(inputs) not in signature.input_counts):
+        return
+    for since, combinations in signature.types.items():
+        for combination in combinations:
+            pairs = zip((*given, *results), (*inputs, *outputs), strict=True)
+            if all(catalogue.matches(argument, combination, OperandType[kind]) for argument, kind in pairs):
+                yield max(since, *map(catalogue.argument_since, given))
+
+
+def _relaxed_since(header: VectorHeader) -> Version | None:
+    has_float = any(operand.type == "TENSOR_FLOAT32" for operand in header.operands.values())
+    known = all(catalogue.operation(name).relaxed for name in header.operations)
+    return Version.V1_1 if has_float and known and not header.relaxed else None
+
+
+def _float16_since(header: VectorHeader) -> Version | None:
+    if header.relaxed or not any(operand.type == "TENSOR_FLOAT32" for operand in header.operands.values()):
+        return None
+    return _retyped_since(header, _FLOAT16)
+
+
+def _signed_since(header: VectorHeader) -> Version | None:
+    if _NOT_COUPLED.intersection(header.operations):
+        return None
+    if not any(operand.type == "TENSOR_QUANT8_ASYMM" for operand in header.operands.values()):
+        return None
+    return _retyped_since(header, _SIGNED)
+
+
+def _retyped_since(header: VectorHeader, types: Mapping[str, str]) -> Version | None:
+    """Only for one operation: a header does not say how several are connected."""
+    if len(header.operations) != 1:
+        return None
+    kinds = {name: types.get(operand.type, operand.type) for name, operand in header.operands.items()}
+    outputs = tuple(kinds[name] for name, operand in header.operands.items() if operand.role == "output")
+    return combination_since(header.operation, tuple(kinds[name] for name in header.arguments), outputs)
+
+
+def _nchw_since(header: VectorHeader) -> Version | None:
+    if len(header.operations) != 1 or header.operation in _OTHER_LAYOUT:
+        return None
+    kinds = tuple(OperandType[header.operands[name].type] for name in header.arguments)
+    signature = catalogue.find_signature(header.operation, kinds)
+    position = signature.position(_LAYOUT) if signature else -1
+    output = next(operand for operand in header.operands.values() if operand.role == "output")
+    first = header.operands[header.arguments[0]]
+    if position < 0 or position > len(kinds) or len(first.dimensions) != 4 or len(output.dimensions) != 4:
+        return None
+    if position < len(kinds) and header.operands[header.arguments[position]].scalar != 0:
+        return None
+    return Version.V1_2
+
+
+def _internal_since(header: VectorHeader) -> Version | None:
+    inputs = [operand for operand in header.operands.values() if operand.role == "input"]
+    addable = [operand.type for operand in inputs if _is_addable(operand.type, operand.dimensions)]
+    if len(header.operations) != 1 or not addable:
+        return None
+    return max(OPERAND_TYPES[OperandType[kind]].since for kind in addable)
+
+
+def _inputs_since(header: VectorHeader) -> Version | None:
+    constants = [operand for operand in header.operands.values() if operand.role == "constant"]
+    if len(header.operations) != 1 or not any(_is_tensor(operand.type) for operand in constants):
+        return None
+    return Version.V1_0
+
+
+def _is_addable(kind: str, dimensions: tuple[int, ...]) -> bool:
+    return kind in _ADDABLE and 1 <= len(dimensions) <= 4 and 0 not in dimensions
+
+
+def _is_tensor(kind: str) -> bool:
+    return OPERAND_TYPES[OperandType[kind]].is_tensor
+
+
+def _scalar(operand: VectorOperand) -> float | None:
+    return None if operand.value is None or operand.dimensions else float(operand.value)
+
+
+def _role(vector: Vector, name: str) -> str:
+    operand = vector.operands[name]
+    if operand.omitted:
+        return "omitted"
+    if name in vector.inputs:
+        return "input"
+    if name in vector.outputs:
+        return "output"
+    return "temporary" if operand.value is None else "constant"
+
+
+def _half(array: Array) -> Array:
+    import numpy
+
+    if array.dtype != numpy.float32:
+        return array
+    with numpy.errstate(over="ignore", under="ignore"):
+        return array.astype(numpy.float16)
+
+
+def _half_operand(operand: VectorOperand) -> VectorOperand:
+    kind = OperandType[_FLOAT16.get(operand.type.name, operand.type.name)]
+    return replace(operand, type=kind, value=None if operand.value is None else _half(operand.value))
+
+
+def _pairs(
+    vector: Vector, example: Example, operands: Mapping[str, VectorOperand], inputs: Mapping[str, Array]
+) -> Iterator[tuple[Array, Array]]:
+    """Every constant and input before and after it was rounded."""
+    for name, array in example.inputs.items():
+        yield array, inputs[name]
+    for name, operand in vector.operands.items():
+        after = operands[name].value
+        if operand.value is not None and after is not None:
+            yield operand.value, after
+
+
+def _overflows(
+    vector: Vector, example: Example, operands: Mapping[str, VectorOperand], inputs: Mapping[str, Array]
+) -> bool:
+    import numpy
+
+    expected = ((array, _half(array)) for array in example.outputs.values())
+    return any(
+        bool((numpy.isfinite(before) & ~numpy.isfinite(after)).any())
+        for before, after in (*_pairs(vector, example, operands, inputs), *expected)
+    )
+
+
+def _is_exact(
+    vector: Vector, example: Example, operands: Mapping[str, VectorOperand], inputs: Mapping[str, Array]
+) -> bool:
+    return all(bool((before == after).all()) for before, after in _pairs(vector, example, operands, inputs))
+
+
+def _recomputed(varied: Vector, inputs: Mapping[str, Array], example: Example) -> Mapping[str, Array]:
+    from npu_conformance.specs import oracles
+
+    if varied.operation in oracles.names():
+        return oracles.evaluate(varied.main, inputs)
+    return {name: _half(array) for name, array in example.outputs.items()}
+
+
+def _shifted(array: Array) -> Array:
+    import numpy
+
+    return (array.astype(numpy.int16) - 128).astype(numpy.int8)
+
+
+def _signed_operand(operand: VectorOperand) -> VectorOperand:
+    value = None if operand.value is None else _shifted(operand.value)
+    kind = OperandType.TENSOR_QUANT8_ASYMM_SIGNED
+    return replace(operand, type=kind, zero_point=operand.zero_point - 128, value=value)
+
+
+def _permuted(array: Array) -> Array:
+    import numpy
+
+    return numpy.ascontiguousarray(array.transpose(_NCHW))
+
+
+def _permuted_operand(operand: VectorOperand) -> VectorOperand:
+    dimensions = tuple(operand.dimensions[axis] for axis in _NCHW)
+    return replace(operand, dimensions=dimensions, value=None if operand.value is None else _permuted(operand.value))
+
+
+def _layout_operand(vector: Vector) -> str | None:
+    (operation,) = vector.operations
+    kinds = tuple(vector.operands[name].type for name in operation.inputs)
+    signature = catalogue.find_signature(operation.type, kinds)
+    position = signature.position(_LAYOUT) if signature else len(kinds)
+    return operation.inputs[position] if position < len(kinds) else None
+
+
+def _zero(operand: VectorOperand) -> Array:
+    import numpy
+
+    return numpy.array([operand.zero_point], dtype=OPERAND_TYPES[operand.type].dtype)
+
+
+def _none() -> Array:
+    import numpy
+
+    return numpy.array(0, dtype=numpy.int32)
+
+
+def _ones() -> Array:
+    import numpy
+
+    return numpy.array(1, dtype=numpy.uint8)
+
+
+_FUNCTIONS: dict[str, Callable[[Vector], Vector | None]] = {
+    "relaxed": _relaxed,
+    "float16": _float16,
+    "quant8_signed": _quant8_signed,
+    "nchw": _nchw,
+    "all_inputs_as_internal": _all_inputs_as_internal,
+    "all_tensors_as_inputs": _all_tensors_as_inputs,
+}
+_SINCE: dict[str, Callable[[VectorHeader], Version | None]] = {
+    "relaxed": _relaxed_since,
+    "float16": _float16_since,
+    "quant8_signed": _signed_since,
+    "nchw": _nchw_since,
+    "all_inputs_as_internal": _internal_since,
+    "all_tensors_as_inputs": _inputs_since,
+}
+NAMES = tuple(_FUNCTIONS)
+"""The names of all variations, in the order of listing."""

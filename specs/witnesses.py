@@ -1,0 +1,98 @@
+"""Recomputes the expected values of vectors with sources that know nothing of the kernels."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from npu_conformance.specs import oracles, vectors
+from npu_conformance.specs.neuralnetworks.enums import OperandType
+
+if TYPE_CHECKING:
+    from npu_conformance.specs.vectors import Array, Example, Vector
+
+Engine = Callable[["Vector", "Example"], Mapping[str, "Array"] | None]
+"""A source of expected values: arrays of the outputs by name, or None where it can not run the vector."""
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """An output on which a witness and the stored expectation differ. Reads as one line."""
+
+    vector: str
+    witness: str
+    output: str
+    problem: str
+
+    def __str__(self) -> str:
+        return f"{self.vector}: {self.output}: {self.witness}: {self.problem}"
+
+
+def oracle(vector: Vector, example: Example) -> Mapping[str, Array] | None:
+    """The engine made of specs/oracles."""
+    known = set(oracles.names())
+    if not all(operation.type in known for graph in vector.graphs for operation in graph.operations):
+        return None
+    return oracles.evaluate(vector.main, example.inputs)
+
+
+def witness(vector: Vector, engines: Mapping[str, Engine] | None = None) -> list[Disagreement]:
+    """Compare every expected value with what each engine finds; by default with the oracles only.
+
+    The oracle must agree exactly: stored values are made from it. Any other engine must agree within the public
+    tolerance. Outputs that the vector does not compare are left out, and so are vectors that must be refused.
+    """
+    if vector.rejected is not None:
+        return []
+    found: list[Disagreement] = []
+    for name, engine in (engines or {"oracle": oracle}).items():
+        for example in vector.examples:
+            actual = engine(vector, example)
+            if actual is not None:
+                found.extend(_differences(vector, example, name, actual))
+    return found
+
+
+def witness_all(engines: Mapping[str, Engine] | None = None) -> Iterator[Disagreement]:
+    """`witness` over every stored vector."""
+    for header in vectors.all_headers():
+        yield from witness(vectors.load(header.operation, header.name), engines)
+
+
+def _differences(vector: Vector, example: Example, name: str, actual: Mapping[str, Array]) -> Iterator[Disagreement]:
+    report = functools.partial(Disagreement, f"{vector.operation}.{vector.name}", name)
+    for output, expected in example.outputs.items():
+        if output in vector.ignored:
+            continue
+        found = actual[output]
+        if found.shape != expected.shape:
+            yield report(output, f"expected dimensions {list(expected.shape)}, found {list(found.shape)}")
+            continue
+        tolerance = (0.0, 0.0) if name == "oracle" else public_tolerance(vector, output)
+        far = _is_far(expected, found, *tolerance)
+        if far.any():
+            where = tuple(int(position) for position in numpy.argwhere(far)[0])
+            yield report(output, f"expected {expected[where]} at {list(where)}, found {found[where]}")
+
+
+def public_tolerance(vector: Vector, output: str) -> tuple[float, float]:
+    """Absolute and relative tolerance of an output by the public rule (DESIGN 6, FW-GEN-009)."""
+    kind = vector.operands[output].type
+    if kind is OperandType.TENSOR_FLOAT16 or (kind is OperandType.TENSOR_FLOAT32 and vector.relaxed):
+        return 5 * 2.0**-10, 5 * 2.0**-10
+    if kind is OperandType.TENSOR_FLOAT32:
+        return 1e-5, 5 * 2.0**-23
+    is_exact = kind in (OperandType.TENSOR_BOOL8, OperandType.TENSOR_INT32)
+    return (0.0 if is_exact else 1.0), 0.0
+
+
+def _is_far(expected: Array, found: Array, absolute: float, relative: float) -> numpy.ndarray[Any, Any]:
+    wide, other = expected.astype(numpy.float64), found.astype(numpy.float64)
+    with numpy.errstate(invalid="ignore"):
+        near = numpy.abs(wide - other) <= absolute + relative * numpy.abs(wide)
+    far: numpy.ndarray[Any, Any] = ~(near | (wide == other) | (numpy.isnan(wide) & numpy.isnan(other)))
+    return far
