@@ -1,0 +1,54 @@
+"""The plug-in `litert`: the LiteRT runtime, the real one, dressed as a vendor's driver.
+
+It shows what a vendor sees who maps NNAPI to an engine of its own: docs/findings.md says where the two differ.
+LiteRT is imported when it is first needed; `pip install npu-conformance[litert]` brings it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from npu_conformance.adapters.litert_runtime import KERNELS, runtime_version
+from npu_conformance.specs import versions
+from npu_conformance.specs.manifest import Manifest
+from npu_conformance.specs.plugin import Context, Plugin, Subject
+from npu_conformance.specs.versions import Version
+
+DEFAULT_VERSION = Version.V1_3
+DEFAULT_KERNELS = "optimized"
+
+
+def _version(options: Mapping[str, str]) -> Version:
+    return versions.parse(options.get("hal", DEFAULT_VERSION.value))
+
+
+def _kernels(options: Mapping[str, str]) -> str:
+    kernels = options.get("kernels", DEFAULT_KERNELS)
+    if kernels not in KERNELS:
+        raise ValueError(f"unknown kernels {kernels!r}: expected one of {' '.join(KERNELS)}")
+    return kernels
+
+
+def _manifest(options: Mapping[str, str]) -> Manifest:
+    return Manifest(
+        name=f"litert-{_kernels(options)}",
+        vendor="Google LiteRT",
+        version=runtime_version(),
+        interfaces=("device",),
+        hal_version=_version(options),
+        instance="litert-cpu",
+        options={
+            "hal": f"version of the Neural Networks HAL, 1.0 to fl8 (default: {DEFAULT_VERSION})",
+            "kernels": f"which of LiteRT's kernels: {', '.join(KERNELS)} (default: {DEFAULT_KERNELS})",
+        },
+    )
+
+
+def _create(context: Context) -> Subject:
+    from npu_conformance.adapters.litert_device import LiteRtDevice
+
+    return Subject(device=LiteRtDevice(context, _version(context.options), _kernels(context.options)))
+
+
+plugin = Plugin(manifest=_manifest, create=_create)
+"""LiteRT. Options: `hal`, the version it plays; `kernels`, a key of litert_runtime.KERNELS."""

@@ -1,0 +1,112 @@
+"""Runs a prepared model in LiteRT: one interpreter for each set of input shapes and built-in values."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from npu_conformance.adapters.litert_runtime import Interpreter, LiteRtError
+from npu_conformance.adapters.lowering.model import LoweredModel, built_in_inputs, is_tensor, lower
+from npu_conformance.adapters.lowering.operands import LoweringError, is_known
+from npu_conformance.reference.device.executor import Executor
+from npu_conformance.specs.errors import ServiceError
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.neuralnetworks.operation_view import OperationView
+from npu_conformance.specs.neuralnetworks.types import Model, Subgraph
+from npu_conformance.specs.neuralnetworks.validate import check_operation
+from npu_conformance.specs.versions import Version
+
+Array = npt.NDArray[Any]
+Inputs = Sequence[Array | None]
+
+MOST_VARIANTS = 4
+"""Interpreters kept of one model; the oldest goes first."""
+
+
+class LiteRtExecutor(Executor):
+    """A graph lowered to .tflite. What LiteRT wants constant and the request brings is built in when it comes."""
+
+    def __init__(self, model: Model, version: Version, pools: Sequence[memoryview], kernels: str) -> None:
+        """As Executor's. Raises ServiceError(GENERAL_FAILURE) where the whole graph, once known, is not for LiteRT."""
+        super().__init__(model, version, pools)
+        self._kernels = kernels
+        self._built_in = built_in_inputs(self._graph)
+        self._lock = threading.Lock()
+        self._variants: dict[Any, tuple[LoweredModel, Interpreter]] = {}
+        shapes = [self._graph.operands[index].dimensions for index in self._graph.input_indexes]
+        if not self._built_in and all(is_known(shape) for shape in shapes):
+            self._variant([np.empty(shape, np.int8) for shape in shapes])
+
+    def run(self, inputs: Inputs, checkpoint: Callable[[], None]) -> list[Array]:
+        """As Executor's; the checkpoint comes before the run, which LiteRT does not let interrupt."""
+        checkpoint()
+        lowered, interpreter = self._variant(inputs)
+        pairs = zip(lowered.inputs, inputs, strict=True)
+        given = [(number, value) for number, value in pairs if number is not None and value is not None]
+        try:
+            return interpreter.run(given, lowered.outputs)
+        except LiteRtError as error:
+            raise ServiceError(ErrorStatus.GENERAL_FAILURE, str(error)) from error
+
+    def _variant(self, inputs: Inputs) -> tuple[LoweredModel, Interpreter]:
+        indexes = self._graph.input_indexes
+        key = tuple(
+            None if value is None else (value.shape, value.tobytes() if index in self._built_in else b"")
+            for index, value in zip(indexes, inputs, strict=True)
+        )
+        with self._lock:
+            if key not in self._variants:
+                if len(self._variants) == MOST_VARIANTS:
+                    del self._variants[next(iter(self._variants))]
+                self._variants[key] = self._build(dict(zip(indexes, inputs, strict=True)))
+            return self._variants[key]
+
+    def _build(self, inputs: dict[int, Array | None]) -> tuple[LoweredModel, Interpreter]:
+        built_in = {index: value for index, value in inputs.items() if index in self._built_in and value is not None}
+        omitted = frozenset(index for index, value in inputs.items() if value is None)
+        known = self._constants | built_in
+        try:
+            lowered = lower(_with_shapes(self._graph, inputs), known, omitted)
+            self._check(lowered, known, omitted)
+            return lowered, Interpreter(lowered.flatbuffer, self._kernels)
+        except (LoweringError, LiteRtError) as error:
+            raise ServiceError(ErrorStatus.GENERAL_FAILURE, str(error)) from error
+
+    def _check(self, lowered: LoweredModel, known: dict[int, Array], omitted: frozenset[int]) -> None:
+        """Hold every operation against its rules, with the shapes that LiteRT has inferred.
+
+        LiteRT takes some models that NNAPI does not: fewer filter channels than the input has mean groups to it.
+        """
+        operands = self._graph.operands
+        for operation in self._graph.operations:
+            shapes = {
+                position: known[index].shape if index in known else lowered.shapes[index]
+                for position, index in enumerate(operation.inputs)
+                if index in known or index in lowered.shapes
+            }
+            view = OperationView(
+                operation,
+                self._version,
+                [operands[index] for index in operation.inputs],
+                [operands[index] for index in operation.outputs],
+                shapes=shapes,
+                values={position: known[index] for position, index in enumerate(operation.inputs) if index in known},
+                omitted=frozenset(position for position, index in enumerate(operation.inputs) if index in omitted),
+            )
+            violations = check_operation(view)
+            if violations:
+                raise LoweringError(str(violations[0]))
+
+
+def _with_shapes(graph: Subgraph, inputs: dict[int, Array | None]) -> Subgraph:
+    """The graph with the dimensions that the inputs really have."""
+    operands = list(graph.operands)
+    for index, value in inputs.items():
+        if value is not None and is_tensor(graph, index):
+            operands[index] = msgspec.structs.replace(operands[index], dimensions=value.shape)
+    return msgspec.structs.replace(graph, operands=tuple(operands))

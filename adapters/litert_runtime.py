@@ -1,0 +1,96 @@
+"""The LiteRT runtime, imported only when it is used: its schema, its interpreter and its three sets of kernels."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+INSTALL_HINT = "LiteRT is not installed: pip install npu-conformance[litert]"
+
+KERNELS = {
+    "reference": "BUILTIN_REF",
+    "optimized": "BUILTIN_WITHOUT_DEFAULT_DELEGATES",
+    "xnnpack": "AUTO",
+}
+"""The option `kernels`, and LiteRT's name of the operator resolver behind each value."""
+
+Array = npt.NDArray[Any]
+
+
+class LiteRtMissingError(ImportError):
+    """The optional dependency is not installed; the message says how to get it."""
+
+
+class LiteRtError(Exception):
+    """LiteRT refused a model or failed to run it; the message is LiteRT's."""
+
+
+def _module(name: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise LiteRtMissingError(INSTALL_HINT) from error
+
+
+@functools.cache
+def schema() -> Any:
+    """The flatbuffer tables of .tflite. Raises LiteRtMissingError where LiteRT is not installed."""
+    return _module("ai_edge_litert.schema_py_generated")
+
+
+def flatbuffer_builder() -> Any:
+    """A new flatbuffer builder."""
+    return _module("flatbuffers").Builder(1024)
+
+
+@functools.cache
+def runtime_version() -> str:
+    """Version of the installed LiteRT package. Raises LiteRtMissingError."""
+    schema()
+    return importlib.import_module("importlib.metadata").version("ai-edge-litert")  # type: ignore[no-any-return]
+
+
+class Interpreter:
+    """One .tflite model in LiteRT, its tensors allocated. Safe to use from several threads, one run at a time.
+
+    kernels: a key of KERNELS. Raises LiteRtError where LiteRT refuses the model.
+    """
+
+    def __init__(self, flatbuffer: bytes, kernels: str) -> None:
+        module = _module("ai_edge_litert.interpreter")
+        self._lock = threading.Lock()
+        self._flatbuffer = flatbuffer
+        try:
+            self._interpreter = module.Interpreter(
+                model_content=flatbuffer,
+                experimental_op_resolver_type=module.OpResolverType[KERNELS[kernels]],
+                num_threads=1,
+            )
+            self._interpreter.allocate_tensors()
+        except (RuntimeError, ValueError) as error:
+            raise LiteRtError(" ".join(str(error).split())) from error
+
+    def shapes(self, count: int) -> list[tuple[int, ...]]:
+        """Shapes of the first `count` tensors, as LiteRT has inferred them."""
+        found: list[tuple[int, ...]] = [()] * count
+        for detail in self._interpreter.get_tensor_details():
+            if detail["index"] < count:
+                found[detail["index"]] = tuple(int(dimension) for dimension in detail["shape"])
+        return found
+
+    def run(self, inputs: Sequence[tuple[int, Array]], outputs: Sequence[int]) -> list[Array]:
+        """Set the input tensors, run, and return copies of the output tensors. Raises LiteRtError on failure."""
+        with self._lock:
+            try:
+                for number, values in inputs:
+                    self._interpreter.set_tensor(number, values)
+                self._interpreter.invoke()
+                return [np.array(self._interpreter.get_tensor(number)) for number in outputs]
+            except (RuntimeError, ValueError) as error:
+                raise LiteRtError(" ".join(str(error).split())) from error

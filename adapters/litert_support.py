@@ -1,0 +1,130 @@
+"""Which operations of a model LiteRT takes: found out by lowering, allocating and running each one alone."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from npu_conformance.adapters.litert_runtime import Interpreter, LiteRtError
+from npu_conformance.adapters.lowering.model import is_tensor, lower
+from npu_conformance.adapters.lowering.operands import LoweringError, is_known, storage_dtype
+from npu_conformance.adapters.lowering.operations import LOWERINGS, PARAMETER_TENSORS
+from npu_conformance.specs.neuralnetworks.enums import OperandLifeTime, OperationType
+from npu_conformance.specs.neuralnetworks.operation_view import constant_value, view_of
+from npu_conformance.specs.neuralnetworks.types import DataLocation, Model, Operand, Operation, Subgraph
+from npu_conformance.specs.neuralnetworks.validate import check_operation
+from npu_conformance.specs.versions import Version
+
+Array = npt.NDArray[Any]
+Shape = tuple[int, ...]
+
+MOST_TRIED_ELEMENTS = 4096
+"""Trials with more elements are allocated but not run: LiteRT's reference kernels are slow."""
+
+AVERAGE_POOL_EXPLICIT_INPUTS = 10
+"""As many inputs or more: the paddings are explicit."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Outcome: why the operation can not be executed (null where it can), and the shapes of its outputs if known."""
+
+    obstacle: str | None
+    shapes: tuple[Shape, ...] = ()
+
+
+def obstacles(model: Model, version: Version, pools: Sequence[memoryview], kernels: str) -> list[str | None]:
+    """For each operation of a valid model, why LiteRT can not execute it; null where it can."""
+    shapes: dict[int, Shape] = {}
+    found = []
+    for index, operation in enumerate(model.main.operations):
+        violations = check_operation(view_of(model, index, version, pools=pools))
+        trial = Trial(str(violations[0])) if violations else _judge(model, operation, pools, shapes, kernels)
+        shapes.update(zip(operation.outputs, trial.shapes, strict=False))
+        found.append(trial.obstacle)
+    return found
+
+
+def _judge(
+    model: Model, operation: Operation, pools: Sequence[memoryview], shapes: Mapping[int, Shape], kernels: str
+) -> Trial:
+    """shapes: of operands that earlier operations compute, where the model leaves them open."""
+    if operation.type not in LOWERINGS:
+        return Trial(f"operation {operation.type} is not lowered")
+    graph = model.main
+    operands = {index: _settled(graph.operands[index], shapes.get(index)) for index in operation.inputs}
+    values = {index: constant_value(model, operands[index], pools) for index in operands}
+    open_inputs = [index for index in operands if values[index] is None and _is_open(operands[index])]
+    parameters = {operation.inputs[i] for i in PARAMETER_TENSORS.get(operation.type, ()) if i < len(operation.inputs)}
+    for index in open_inputs:
+        is_input = operands[index].lifetime == OperandLifeTime.SUBGRAPH_INPUT
+        if (index in parameters and not is_input) or not is_tensor(graph, index):
+            return Trial(f"operand {index} has to be constant")
+    if parameters & set(open_inputs) or any(not is_known(operands[index].dimensions) for index in open_inputs):
+        return _judge_unknown(operation)
+    inputs = tuple((_anonymous(operands[index]), _bytes(values[index])) for index in operation.inputs)
+    outputs = tuple(_anonymous(graph.operands[index]) for index in operation.outputs)
+    return _try(operation.type, inputs, outputs, kernels)
+
+
+def _judge_unknown(operation: Operation) -> Trial:
+    """Without sizes or parameters nothing can be tried. Types are the signatures'; one lowering depends on sizes."""
+    if operation.type == OperationType.AVERAGE_POOL_2D and len(operation.inputs) >= AVERAGE_POOL_EXPLICIT_INPUTS:
+        return Trial("an average with explicit paddings of an input of unknown size")
+    return Trial(None)
+
+
+@functools.lru_cache(maxsize=256)
+def _try(
+    operation_type: int, inputs: tuple[tuple[Operand, bytes | None], ...], outputs: tuple[Operand, ...], kernels: str
+) -> Trial:
+    """Lower, allocate and, if small, run a model of one operation. inputs: with the bytes of constants."""
+    operands = [operand for operand, _ in inputs] + list(outputs)
+    given = tuple(index for index, (operand, data) in enumerate(inputs) if data is None and _is_open(operand))
+    results = tuple(range(len(inputs), len(operands)))
+    operation = Operation(operation_type, tuple(range(len(inputs))), results)
+    graph = Subgraph(tuple(operands), (operation,), given, results)
+    try:
+        known = {index: _array(operand, data) for index, (operand, data) in enumerate(inputs) if data is not None}
+        lowered = lower(graph, known)
+        interpreter = Interpreter(lowered.flatbuffer, kernels)
+        shapes = tuple(lowered.shapes[index] for index in results)
+        if sum(math.prod(shape) for shape in lowered.shapes.values()) <= MOST_TRIED_ELEMENTS:
+            zeros = [np.zeros(operands[index].dimensions, storage_dtype(operands[index])) for index in given]
+            pairs = zip(lowered.inputs, zeros, strict=True)
+            interpreter.run([(number, value) for number, value in pairs if number is not None], lowered.outputs)
+    except (LoweringError, LiteRtError) as error:
+        return Trial(str(error))
+    return Trial(None, shapes)
+
+
+def _is_open(operand: Operand) -> bool:
+    """True for an operand whose value comes from a request or from another operation."""
+    return operand.lifetime in (OperandLifeTime.SUBGRAPH_INPUT, OperandLifeTime.TEMPORARY_VARIABLE)
+
+
+def _settled(operand: Operand, shape: Shape | None) -> Operand:
+    """The operand with the dimensions found out for it, where it leaves some open."""
+    if shape is None or is_known(operand.dimensions):
+        return operand
+    return msgspec.structs.replace(operand, dimensions=shape)
+
+
+def _anonymous(operand: Operand) -> Operand:
+    """The operand without what is not part of its type and shape, so that equal trials are recognised."""
+    return msgspec.structs.replace(operand, location=DataLocation(), number_of_consumers=0)
+
+
+def _bytes(value: Array | None) -> bytes | None:
+    return None if value is None else value.tobytes()
+
+
+def _array(operand: Operand, data: bytes) -> Array:
+    return np.frombuffer(data, storage_dtype(operand)).reshape(operand.dimensions)

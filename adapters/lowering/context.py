@@ -1,0 +1,172 @@
+"""What a lowering function gets: one operation with its operands as values, shapes and tensors, and the graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from npu_conformance.adapters.litert_runtime import Interpreter, schema
+from npu_conformance.adapters.lowering.graph import Graph, Quantization, Tensor
+from npu_conformance.adapters.lowering.operands import LoweringError, graph_dtype, is_known, quantization
+from npu_conformance.specs.neuralnetworks.enums import FusedActivation, OperandType
+from npu_conformance.specs.neuralnetworks.types import Operand, Operation
+
+Array = npt.NDArray[Any]
+
+ACTIVATIONS = {
+    FusedActivation.NONE: "NONE",
+    FusedActivation.RELU: "RELU",
+    FusedActivation.RELU1: "RELU_N1_TO_1",
+    FusedActivation.RELU6: "RELU6",
+}
+
+
+class Values:
+    """The operands of a graph while it is lowered: which have a constant value, which already have a tensor."""
+
+    def __init__(self, operands: Sequence[Operand], constants: Mapping[int, Array], omitted: frozenset[int]) -> None:
+        """constants: stored elements by operand index. omitted: operands without a value."""
+        self.operands = operands
+        self.constants = constants
+        self.omitted = omitted
+        self.graph = Graph()
+        self.inputs: list[int] = []
+        self.tensors: dict[int, int] = {}
+
+    def tensor(self, index: int) -> int:
+        """Number of the operand's tensor; made now where the operand is a constant."""
+        if index not in self.tensors:
+            if index not in self.constants:
+                raise LoweringError(f"operand {index} has no value")
+            operand = self.operands[index]
+            data = self.constants[index].astype(graph_dtype(operand))
+            self.tensors[index] = self.graph.constant(data, quantization(operand))
+        return self.tensors[index]
+
+    def dimensions(self, index: int) -> tuple[int, ...]:
+        """Shape of an operand: of its constant value, as declared, or as LiteRT infers it from the graph so far."""
+        if index in self.constants:
+            return self.constants[index].shape
+        declared = self.operands[index].dimensions
+        return declared if is_known(declared) else self.inferred([self.tensor(index)])[self.tensor(index)]
+
+    def inferred(self, outputs: Sequence[int]) -> list[tuple[int, ...]]:
+        """Shapes of all tensors, by LiteRT's shape inference. Raises LiteRtError where it refuses the graph so far."""
+        return Interpreter(self.graph.pack(self.inputs, outputs), "reference").shapes(len(self.graph.tensors))
+
+
+class Step:
+    """One operation being lowered. Positions count its inputs or outputs, from 0."""
+
+    def __init__(self, values: Values, operation: Operation) -> None:
+        self.values = values
+        self.graph = values.graph
+        self.operation = operation
+
+    @property
+    def input_count(self) -> int:
+        """Number of inputs, omitted ones included."""
+        return len(self.operation.inputs)
+
+    @property
+    def output_count(self) -> int:
+        """Number of outputs."""
+        return len(self.operation.outputs)
+
+    def operand(self, position: int) -> Operand:
+        """The operand at an input position."""
+        return self.values.operands[self.operation.inputs[position]]
+
+    def result(self, position: int = 0) -> Operand:
+        """The operand at an output position."""
+        return self.values.operands[self.operation.outputs[position]]
+
+    def is_omitted(self, position: int) -> bool:
+        """True where an input is absent or has no value."""
+        return position >= self.input_count or self.operation.inputs[position] in self.values.omitted
+
+    def value(self, position: int) -> Array:
+        """Stored elements of an input that .tflite needs constant. Raises LoweringError where it is computed."""
+        index = self.operation.inputs[position]
+        if index not in self.values.constants:
+            raise LoweringError(f"input {position} has to be constant")
+        return self.values.constants[index]
+
+    def scalar(self, position: int, default: Any = None) -> Any:
+        """Value of a scalar input; `default` where the input is absent."""
+        if self.is_omitted(position):
+            return default
+        return self.value(position).reshape(-1)[0].item()
+
+    def activation(self, position: int) -> int:
+        """LiteRT's code of the fused activation at an input position."""
+        code = self.scalar(position)
+        if code not in ACTIVATIONS:
+            raise LoweringError(f"fused activation {code} is unknown")
+        return int(getattr(schema().ActivationFunctionType, ACTIVATIONS[code]))
+
+    def dimensions(self, position: int) -> tuple[int, ...]:
+        """Shape of an input."""
+        return self.values.dimensions(self.operation.inputs[position])
+
+    def tensor(self, position: int) -> int:
+        """Number of an input's tensor in the graph."""
+        return self.values.tensor(self.operation.inputs[position])
+
+    def kind(self, number: int) -> Tensor:
+        """Type and quantisation of a tensor, without shape and value: what a new tensor alike needs."""
+        return replace(self.graph.tensors[number], shape=(), data=None)
+
+    def like(self, number: int) -> int:
+        """A new tensor of the same type and quantisation as another."""
+        return self.graph.add(self.kind(number))
+
+    def bind(self, number: int, position: int = 0) -> None:
+        """Say which tensor holds the value of an output."""
+        self.values.tensors[self.operation.outputs[position]] = number
+
+    def output(self, position: int = 0) -> int:
+        """The tensor of an output, made as the operand declares it. To be asked for once for each output."""
+        operand = self.result(position)
+        number = self.graph.add(Tensor(graph_dtype(operand), (), quantization(operand)))
+        self.bind(number, position)
+        return number
+
+    def transposed(self, number: int, permutation: Sequence[int]) -> int:
+        """The tensor with its axes in another order."""
+        moved = self.like(number)
+        self.graph.emit("TRANSPOSE", [number, self.integers(permutation)], moved, "Transpose")
+        return moved
+
+    def reshaped(self, number: int, dimensions: Sequence[int]) -> int:
+        """The tensor's elements in another shape."""
+        shaped = self.like(number)
+        shape = [int(dimension) for dimension in dimensions]
+        self.graph.emit("RESHAPE", [number, self.integers(shape)], shaped, "Reshape", newShape=shape)
+        return shaped
+
+    def integers(self, values: Sequence[int] | Array) -> int:
+        """A constant int32 tensor holding shape, axes or the like."""
+        return self.graph.constant(np.asarray(values, np.int32))
+
+    def requantized(self, number: int, target: Quantization | None, dtype: str | None = None) -> int:
+        """The tensor in another quantisation and element type: itself where nothing changes, else through QUANTIZE."""
+        tensor = self.graph.tensors[number]
+        wanted = dtype or tensor.dtype
+        if tensor.quantization == target and tensor.dtype == wanted:
+            return number
+        changed = self.graph.add(Tensor(wanted, (), target))
+        self.graph.emit("QUANTIZE", [number], changed, "Quantize")
+        return changed
+
+    def is_type(self, position: int, *types: OperandType) -> bool:
+        """True where an input has one of the types."""
+        return self.operand(position).type in types
+
+
+Lower = Callable[[Step], None]
+"""A lowering function: emits the operation's equivalent, or raises LoweringError."""

@@ -1,0 +1,134 @@
+"""A .tflite graph being built: tensors, constants and operators, packed into a flatbuffer at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from npu_conformance.adapters.litert_runtime import flatbuffer_builder, schema
+
+FILE_IDENTIFIER = b"TFL3"
+SCHEMA_VERSION = 3
+LAST_OLD_BUILTIN = 127
+"""Codes up to this one also stand in the schema's older, one-byte field."""
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Quantization:
+    """Scales and zero points of a tensor: one of each, or one for each index of `axis`."""
+
+    scales: tuple[float, ...]
+    zero_points: tuple[int, ...]
+    axis: int = 0
+
+
+@dataclass
+class Tensor:
+    """A tensor of the graph. dtype: numpy's name. shape: empty until LiteRT has told it. data: null unless constant."""
+
+    dtype: str
+    shape: tuple[int, ...] = ()
+    quantization: Quantization | None = None
+    data: Array | None = None
+
+
+@dataclass(frozen=True)
+class Operator:
+    """An operator: the schema's name, tensor numbers, and its options by the schema's field names."""
+
+    builtin: str
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+    options: str | None = None
+    settings: dict[str, Any] = field(default_factory=dict)
+
+
+class Graph:
+    """Collects tensors and operators in order of execution."""
+
+    def __init__(self) -> None:
+        self.tensors: list[Tensor] = []
+        self.operators: list[Operator] = []
+
+    def add(self, tensor: Tensor) -> int:
+        """Add a tensor and return its number."""
+        self.tensors.append(tensor)
+        return len(self.tensors) - 1
+
+    def constant(self, data: Array, quantization: Quantization | None = None) -> int:
+        """Add a constant tensor and return its number."""
+        return self.add(Tensor(data.dtype.name, data.shape, quantization, np.ascontiguousarray(data)))
+
+    def emit(
+        self,
+        builtin: str,
+        inputs: Sequence[int],
+        output: int | Sequence[int],
+        options: str | None = None,
+        **settings: Any,
+    ) -> None:
+        """Append an operator. options: name of its option table without `Options`; settings: that table's fields."""
+        outputs = (output,) if isinstance(output, int) else tuple(output)
+        self.operators.append(Operator(builtin, tuple(inputs), outputs, options, settings))
+
+    def pack(self, inputs: Sequence[int], outputs: Sequence[int]) -> bytes:
+        """Return the .tflite flatbuffer with these graph inputs and outputs."""
+        tables = schema()
+        model, subgraph = tables.ModelT(), tables.SubGraphT()
+        model.version, model.subgraphs, model.buffers = SCHEMA_VERSION, [subgraph], [tables.BufferT()]
+        subgraph.name, subgraph.inputs, subgraph.outputs = b"main", list(inputs), list(outputs)
+        subgraph.tensors = [_tensor_table(number, tensor, model) for number, tensor in enumerate(self.tensors)]
+        codes: dict[str, int] = {}
+        subgraph.operators = [_operator_table(operator, codes) for operator in self.operators]
+        model.operatorCodes = [_code_table(builtin) for builtin in codes]
+        builder = flatbuffer_builder()
+        builder.Finish(model.Pack(builder), FILE_IDENTIFIER)
+        return bytes(builder.Output())
+
+
+def _tensor_table(number: int, tensor: Tensor, model: Any) -> Any:
+    tables = schema()
+    table = tables.TensorT()
+    table.name, table.shape, table.buffer = b"t%d" % number, list(tensor.shape), 0
+    table.type = getattr(tables.TensorType, tensor.dtype.upper())
+    if tensor.data is not None:
+        buffer = tables.BufferT()
+        buffer.data = np.frombuffer(tensor.data.tobytes(), np.uint8)
+        table.buffer = len(model.buffers)
+        model.buffers.append(buffer)
+    if tensor.quantization is not None:
+        table.quantization = tables.QuantizationParametersT()
+        table.quantization.scale = list(tensor.quantization.scales)
+        table.quantization.zeroPoint = list(tensor.quantization.zero_points)
+        table.quantization.quantizedDimension = tensor.quantization.axis
+    return table
+
+
+def _operator_table(operator: Operator, codes: dict[str, int]) -> Any:
+    tables = schema()
+    table = tables.OperatorT()
+    table.opcodeIndex = codes.setdefault(operator.builtin, len(codes))
+    table.inputs, table.outputs = list(operator.inputs), list(operator.outputs)
+    if operator.options is not None:
+        name = f"{operator.options}Options"
+        table.builtinOptionsType = getattr(tables.BuiltinOptions, name)
+        table.builtinOptions = getattr(tables, f"{name}T")()
+        for setting, value in operator.settings.items():
+            setattr(table.builtinOptions, setting, value)
+    return table
+
+
+def _code_table(builtin: str) -> Any:
+    tables = schema()
+    table = tables.OperatorCodeT()
+    table.builtinCode = getattr(tables.BuiltinOperator, builtin)
+    table.deprecatedBuiltinCode = min(table.builtinCode, LAST_OLD_BUILTIN)
+    # Version 1 is registered for every operator; LiteRT's kernels go by the types of the tensors, not by the version.
+    table.version = 1
+    return table

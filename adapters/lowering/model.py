@@ -1,0 +1,125 @@
+"""Lower a whole model, or a single operation of it, for inputs of known shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy.typing as npt
+
+from npu_conformance.adapters.lowering.context import Step, Values
+from npu_conformance.adapters.lowering.graph import Tensor
+from npu_conformance.adapters.lowering.operands import (
+    LoweringError,
+    graph_dtype,
+    is_known,
+    quantization,
+    storage_dtype,
+)
+from npu_conformance.adapters.lowering.operations import LOWERINGS, PARAMETER_TENSORS
+from npu_conformance.reference.device.executor import agrees
+from npu_conformance.specs.neuralnetworks.enums import OperandLifeTime, OperandType
+from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
+from npu_conformance.specs.neuralnetworks.types import Operation, Subgraph
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class LoweredModel:
+    """A .tflite model and how a request meets it.
+
+    inputs: for each model input its tensor, null where the value is built in or omitted. outputs: tensor of each
+    model output. shapes: of each operand that has a tensor, by index, as LiteRT infers them.
+    """
+
+    flatbuffer: bytes
+    inputs: tuple[int | None, ...]
+    outputs: tuple[int, ...]
+    shapes: Mapping[int, tuple[int, ...]]
+
+
+def built_in_inputs(subgraph: Subgraph) -> frozenset[int]:
+    """Operands that are model inputs and have to be constant for LiteRT: scalars, and PARAMETER_TENSORS."""
+    scalars = {index for index in subgraph.input_indexes if not is_tensor(subgraph, index)}
+    parameters = {
+        operation.inputs[position]
+        for operation in subgraph.operations
+        for position in PARAMETER_TENSORS.get(operation.type, ())
+        if position < len(operation.inputs)
+    }
+    return frozenset(scalars | (parameters & set(subgraph.input_indexes)))
+
+
+def is_tensor(subgraph: Subgraph, index: int) -> bool:
+    """True where the operand's type is a tensor's."""
+    info = OPERAND_TYPES.get(subgraph.operands[index].type)
+    return info is not None and info.is_tensor
+
+
+def lower(subgraph: Subgraph, known: Mapping[int, Array], omitted: frozenset[int] = frozenset()) -> LoweredModel:
+    """Lower a graph. known: values of constants and of inputs to build in; omitted: model inputs without a value.
+
+    The dimensions of the other model inputs have to be known. Raises LoweringError where an operation can not be
+    lowered, LiteRtError (litert_runtime) where LiteRT refuses the result.
+    """
+    operands = subgraph.operands
+    no_value = {index for index, operand in enumerate(operands) if operand.lifetime == OperandLifeTime.NO_VALUE}
+    values = Values(operands, known, omitted | no_value)
+    inputs = [_input(values, index) for index in subgraph.input_indexes]
+    for operation in subgraph.operations:
+        lower_operation(values, operation)
+    outputs = [_stored(values, index) for index in subgraph.output_indexes]
+    _settle_shapes(values, outputs)
+    shapes = {index: values.graph.tensors[number].shape for index, number in values.tensors.items()}
+    return LoweredModel(values.graph.pack(values.inputs, outputs), tuple(inputs), tuple(outputs), shapes)
+
+
+def lower_operation(values: Values, operation: Operation) -> None:
+    """Emit the equivalent of one operation, its float16 results rounded to float16."""
+    if operation.type not in LOWERINGS:
+        raise LoweringError(f"operation {operation.type} is not lowered")
+    LOWERINGS[operation.type](Step(values, operation))
+    for index in operation.outputs:
+        if values.operands[index].type == OperandType.TENSOR_FLOAT16:
+            values.tensors[index] = _cast(values, _stored(values, index), "float32")
+
+
+def _input(values: Values, index: int) -> int | None:
+    if index in values.constants or index in values.omitted:
+        return None
+    operand = values.operands[index]
+    if not is_known(operand.dimensions):
+        raise LoweringError(f"the dimensions {operand.dimensions} of an input are not known")
+    stored = storage_dtype(operand).name
+    number = values.graph.add(Tensor(stored, operand.dimensions, quantization(operand)))
+    values.inputs.append(number)
+    values.tensors[index] = number if stored == graph_dtype(operand) else _cast(values, number, graph_dtype(operand))
+    return number
+
+
+def _stored(values: Values, index: int) -> int:
+    """The tensor holding an operand as NNAPI stores it."""
+    number, stored = values.tensors[index], storage_dtype(values.operands[index]).name
+    return number if values.graph.tensors[number].dtype == stored else _cast(values, number, stored)
+
+
+def _cast(values: Values, number: int, dtype: str) -> int:
+    changed = values.graph.add(replace(values.graph.tensors[number], dtype=dtype, shape=(), data=None))
+    values.graph.emit("CAST", [number], changed, "Cast")
+    return changed
+
+
+def _settle_shapes(values: Values, outputs: list[int]) -> None:
+    """Write LiteRT's own shapes into the graph (XNNPACK needs them) and hold them against the declared dimensions."""
+    tensors = values.graph.tensors
+    shapes = values.inferred(outputs)
+    for tensor, shape in zip(tensors, shapes, strict=True):
+        tensor.shape = shape
+        if 0 in shape:
+            raise LoweringError(f"a tensor without elements: {shape}")
+    for index, number in values.tensors.items():
+        declared = values.operands[index].dimensions
+        if not agrees(declared, tensors[number].shape):
+            raise LoweringError(f"operand {index} is declared {declared} and comes out {tensors[number].shape}")
