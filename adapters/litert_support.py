@@ -15,7 +15,7 @@ import numpy.typing as npt
 from npu_conformance.adapters.litert_runtime import Interpreter, LiteRtError
 from npu_conformance.adapters.lowering.model import is_tensor, lower
 from npu_conformance.adapters.lowering.operands import LoweringError, is_known, storage_dtype
-from npu_conformance.adapters.lowering.operations import LOWERINGS, PARAMETER_TENSORS
+from npu_conformance.adapters.lowering.operations import LOWERINGS, parameters
 from npu_conformance.specs.neuralnetworks.enums import OperandLifeTime, OperationType
 from npu_conformance.specs.neuralnetworks.operation_view import constant_value, view_of
 from npu_conformance.specs.neuralnetworks.types import DataLocation, Model, Operand, Operation, Subgraph
@@ -62,12 +62,12 @@ def _judge(
     operands = {index: _settled(graph.operands[index], shapes.get(index)) for index in operation.inputs}
     values = {index: constant_value(model, operands[index], pools) for index in operands}
     open_inputs = [index for index in operands if values[index] is None and _is_open(operands[index])]
-    parameters = {operation.inputs[i] for i in PARAMETER_TENSORS.get(operation.type, ()) if i < len(operation.inputs)}
+    needed = parameters(operation, graph.operands)
     for index in open_inputs:
         is_input = operands[index].lifetime == OperandLifeTime.SUBGRAPH_INPUT
-        if (index in parameters and not is_input) or not is_tensor(graph, index):
+        if (index in needed and not is_input) or not is_tensor(graph, index):
             return Trial(f"operand {index} has to be constant")
-    if parameters & set(open_inputs) or any(not is_known(operands[index].dimensions) for index in open_inputs):
+    if needed & set(open_inputs) or any(not is_known(operands[index].dimensions) for index in open_inputs):
         return _judge_unknown(operation)
     inputs = tuple((_anonymous(operands[index]), _bytes(values[index])) for index in operation.inputs)
     outputs = tuple(_anonymous(graph.operands[index]) for index in operation.outputs)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from npu_conformance.adapters.lowering.context import Step
 from npu_conformance.adapters.lowering.operands import LoweringError, quantization
 from npu_conformance.specs.neuralnetworks.enums import FusedActivation, OperandType
@@ -29,10 +31,15 @@ def div(step: Step) -> None:
     if not step.is_type(0, INTEGER):
         _arithmetic(step, "DIV", "Div")
         return
-    # INT_MIN / -1 kills the process, a zero fails the run: only divisors known to be neither are taken.
-    if {0, -1} & set(step.value(1).reshape(-1).tolist()):
-        raise LoweringError("a divisor is 0 or -1")
-    step.graph.emit("FLOOR_DIV", [step.tensor(0), step.tensor(1)], step.output(), "FloorDiv")
+    # In LiteRT INT_MIN / -1 kills the process and a zero fails the run. Both divide by 1 instead, and a factor makes
+    # the quotient by -1 a negation and the one by 0 (any value is right) a 0.
+    divisors = step.value(1)
+    is_harmless = (divisors != 0) & (divisors != -1)
+    quotient, output = step.like(step.tensor(0)), step.output()
+    safe = step.integers(np.where(is_harmless, divisors, 1))
+    step.graph.emit("FLOOR_DIV", [step.tensor(0), safe], quotient, "FloorDiv")
+    factors = step.integers(np.where(is_harmless, 1, divisors))
+    step.graph.emit("MUL", [quotient, factors], output, "Mul", fusedActivationFunction=0)
 
 
 def maximum(step: Step) -> None:

@@ -17,7 +17,7 @@ from npu_conformance.adapters.lowering.operands import (
     quantization,
     storage_dtype,
 )
-from npu_conformance.adapters.lowering.operations import LOWERINGS, PARAMETER_TENSORS
+from npu_conformance.adapters.lowering.operations import LOWERINGS, parameters
 from npu_conformance.reference.device.executor import agrees
 from npu_conformance.specs.neuralnetworks.enums import OperandLifeTime, OperandType
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
@@ -41,15 +41,10 @@ class LoweredModel:
 
 
 def built_in_inputs(subgraph: Subgraph) -> frozenset[int]:
-    """Operands that are model inputs and have to be constant for LiteRT: scalars, and PARAMETER_TENSORS."""
+    """Operands that are model inputs and have to be constant for LiteRT: scalars, and parameters."""
     scalars = {index for index in subgraph.input_indexes if not is_tensor(subgraph, index)}
-    parameters = {
-        operation.inputs[position]
-        for operation in subgraph.operations
-        for position in PARAMETER_TENSORS.get(operation.type, ())
-        if position < len(operation.inputs)
-    }
-    return frozenset(scalars | (parameters & set(subgraph.input_indexes)))
+    needed = frozenset[int]().union(*(parameters(operation, subgraph.operands) for operation in subgraph.operations))
+    return frozenset(scalars) | (needed & set(subgraph.input_indexes))
 
 
 def is_tensor(subgraph: Subgraph, index: int) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from npu_conformance.adapters.lowering import (
     activation,
     conversion,
@@ -13,7 +15,8 @@ from npu_conformance.adapters.lowering import (
     slicing,
 )
 from npu_conformance.adapters.lowering.context import Lower
-from npu_conformance.specs.neuralnetworks.enums import OperationType
+from npu_conformance.specs.neuralnetworks.enums import OperandType, OperationType
+from npu_conformance.specs.neuralnetworks.types import Operand, Operation
 
 LOWERINGS: dict[int, Lower] = {
     OperationType.ADD: elementwise.add,
@@ -58,5 +61,16 @@ PARAMETER_TENSORS: dict[int, tuple[int, ...]] = {
     OperationType.SLICE: (1, 2),
     OperationType.STRIDED_SLICE: (1, 2, 3),
 }
-"""Inputs, by position, that are tensors for NNAPI and have to be constant here. Given as a model input, they are
-built into a graph of their own for each value, when the value is known."""
+"""Inputs, by position, that are tensors for NNAPI and have to be constant here."""
+
+
+def parameters(operation: Operation, operands: Sequence[Operand]) -> frozenset[int]:
+    """Operands that the lowering of an operation needs constant, though they are tensors for NNAPI.
+
+    Given as a model input, they are built into a graph of their own for each value, when the value is known.
+    """
+    is_integer_div = (
+        operation.type == OperationType.DIV and operands[operation.inputs[0]].type == OperandType.TENSOR_INT32
+    )
+    positions = (1,) if is_integer_div else PARAMETER_TENSORS.get(operation.type, ())
+    return frozenset(operation.inputs[position] for position in positions if position < len(operation.inputs))
