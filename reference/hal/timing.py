@@ -24,9 +24,9 @@ def check_loop_timeout_form(version: Version, duration_ns: int) -> None:
 def check_deadline(version: Version, deadline_ns: int, clock: Clock) -> None:
     """Raise MISSED_DEADLINE_PERSISTENT once the deadline has passed: the same one would be missed again.
 
-    Versions before 1.3 have no deadlines; UINT64_MAX (HIDL) and -1 (AIDL) are none.
+    Versions before 1.3 have no deadlines; UINT64_MAX (HIDL) and -1 are none.
     """
-    if version < Version.V1_3 or deadline_ns == version.unavailable_time:
+    if version < Version.V1_3 or deadline_ns < 0 or deadline_ns == version.unavailable_time:
         return
     if deadline_ns <= clock.now_ns():
         raise ServiceError(ErrorStatus.MISSED_DEADLINE_PERSISTENT, "the deadline has passed")
