@@ -6,12 +6,12 @@ Semantics: cts-fuzz-mlts.md 6.6 and aosp-vectors.md 5. `apply` returns None wher
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from npu_conformance.specs.neuralnetworks import catalogue
+from npu_conformance.specs.neuralnetworks.combinations import combination_since
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
 from npu_conformance.specs.vectors import Example, HeaderOperand, Vector, VectorHeader, VectorOperand, VectorOperation
@@ -52,6 +52,10 @@ def apply(name: str, vector: Vector) -> Vector | None:
 
 def _relaxed(vector: Vector) -> Vector | None:
     """The same model with relaxComputationFloat32toFloat16: every operation may compute as coarsely as float16."""
+    halved = {name: _half_operand(operand) for name, operand in vector.operands.items()}
+    for example in vector.examples:
+        if _overflows(vector, example, halved, {name: _half(array) for name, array in example.inputs.items()}):
+            return None
     return replace(vector, relaxed=True)
 
 
@@ -167,27 +171,6 @@ def header_of(vector: Vector) -> VectorHeader:
         excluded=vector.excluded,
         types=tuple(dict.fromkeys(boundary)),
     )
-
-
-@functools.cache
-def combination_since(operation: str, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> Version | None:
-    """The first version in which an operation takes operands of these types; None where none does."""
-    found = [
-        since for signature in catalogue.operation(operation).signatures for since in _fits(signature, inputs, outputs)
-    ]
-    return min(found, default=None)
-
-
-def _fits(signature: catalogue.Signature, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> Iterator[Version]:
-    given = catalogue.expand(signature.inputs, len(inputs))
-    results = catalogue.expand(signature.outputs, len(outputs))
-    if given is None or results is None or (signature.input_counts and len(inputs) not in signature.input_counts):
-        return
-    for since, combinations in signature.types.items():
-        for combination in combinations:
-            pairs = zip((*given, *results), (*inputs, *outputs), strict=True)
-            if all(catalogue.matches(argument, combination, OperandType[kind]) for argument, kind in pairs):
-                yield max(since, *map(catalogue.argument_since, given))
 
 
 def _relaxed_since(header: VectorHeader) -> Version | None:

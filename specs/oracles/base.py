@@ -207,12 +207,35 @@ def activated(value: Real, activation: int, output: OracleOperand) -> int | floa
 
 
 def elementwise(
-    inputs: tuple[OracleOperand, OracleOperand], combine: Callable[[Real, Real], int | float]
+    first: OracleOperand, second: OracleOperand, combine: Callable[[Real, Real], int | float]
 ) -> list[Result]:
     """The one result of a binary operation with broadcasting; `combine` gives what is stored for two real values."""
-    shape = broadcast_shape(inputs[0].dimensions, inputs[1].dimensions)
-    values = [combine(broadcast_at(inputs[0], index), broadcast_at(inputs[1], index)) for index in indexes(shape)]
+    shape = broadcast_shape(first.dimensions, second.dimensions)
+    values = [combine(broadcast_at(first, index), broadcast_at(second, index)) for index in indexes(shape)]
     return [Result(shape, values)]
+
+
+def arithmetic(
+    inputs: Sequence[OracleOperand | None],
+    outputs: Sequence[OracleOperand],
+    real: Callable[[Real, Real], Real],
+    integer: Callable[[int, int], int],
+) -> list[Result]:
+    """ADD, SUB, MUL and DIV: inputs are two tensors and an activation code; int32 wraps around."""
+    first, second, activation = map(present, inputs)
+
+    def combine(a: Real, b: Real) -> int | float:
+        if first.type is OperandType.TENSOR_INT32:
+            return wrapped(integer(int(a), int(b)))
+        return activated(real(a, b), int(activation.scalar), outputs[0])
+
+    return elementwise(first, second, combine)
+
+
+def each(operand: OracleOperand | None, output: OracleOperand, function: Callable[[Real], Real]) -> list[Result]:
+    """The one result of a unary operation: what is stored for the function of each real value."""
+    source = present(operand)
+    return [Result(source.dimensions, [stored(function(source.real(i)), output) for i in range(len(source.raw))])]
 
 
 def present(operand: OracleOperand | None) -> OracleOperand:

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from npu_conformance.specs import oracles, vector_values
-from npu_conformance.specs.neuralnetworks.enums import OperandType, OperationType
+from npu_conformance.specs import oracles, variations, vector_values
+from npu_conformance.specs.neuralnetworks.combinations import combination_since
+from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
 from npu_conformance.specs.vector_documents import GeneratorDocument, Phase
 from npu_conformance.specs.vectors import ChannelQuant, Example, Rejected, Vector, VectorOperand, VectorOperation
@@ -97,7 +98,7 @@ def positive(
     ignored: Sequence[str] = (),
     excluded: Sequence[str] = (),
 ) -> Vector:
-    """A vector that must run; its expected values come from the oracle. `since` is lifted to that of the types used.
+    """A vector that must run; its expected values come from the oracle. `since` is lifted to that of the types.
 
     excluded: variations that the data does not allow, such as float16 where values exceed its range. Infinities and
     negative zeros exclude all_inputs_as_internal by themselves, since the ADD in front need not keep them.
@@ -106,7 +107,7 @@ def positive(
     vector = _vector(name, operation, inputs, outputs, since)
     values = {key: _materialised(planned) for key, planned in inputs.items() if _is_input(planned)}
     example = Example(values, oracles.evaluate(vector.main, values))
-    return replace(
+    filled = replace(
         vector,
         examples=(example,),
         witnesses=("oracle",),
@@ -114,7 +115,19 @@ def positive(
         description=description,
         requirements=tuple(requirements),
         ignored=tuple(ignored),
-        excluded=(*excluded, *(("all_inputs_as_internal",) if any(map(_is_special, values.values())) else ())),
+        excluded=tuple(excluded),
+    )
+    return replace(filled, excluded=(*excluded, *_impossible(filled)))
+
+
+def _impossible(vector: Vector) -> tuple[str, ...]:
+    """Variations that the model allows and the data does not."""
+    possible = variations.applicable(variations.header_of(vector))
+    special = any(map(_is_special, vector.examples[0].inputs.values()))
+    return tuple(
+        name
+        for name in possible
+        if (name == "all_inputs_as_internal" and special) or variations.apply(name, vector) is None
     )
 
 
@@ -154,9 +167,11 @@ def rejected(
 def _vector(
     name: str, operation: str, inputs: Mapping[str, Planned], outputs: Mapping[str, Planned], since: str
 ) -> Vector:
-    OperationType[operation]
     operands = {key: _with_value(planned) for key, planned in {**inputs, **outputs}.items()}
-    lifted = max(Version(since), *(OPERAND_TYPES[operand.type].since for operand in operands.values()))
+    kinds = {key: operand.type.name for key, operand in operands.items()}
+    legal = combination_since(operation, tuple(kinds[key] for key in inputs), tuple(kinds[key] for key in outputs))
+    types = (OPERAND_TYPES[operand.type].since for operand in operands.values())
+    lifted = max(Version(since), legal or Version(since), *types)
     arguments = tuple(key for key, planned in inputs.items() if _is_input(planned))
     operations = (VectorOperation(operation, tuple(inputs), tuple(outputs)),)
     generators = {key: planned.data for key, planned in inputs.items() if isinstance(planned.data, GeneratorDocument)}
