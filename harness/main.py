@@ -1,4 +1,4 @@
-"""The command `npu-conformance`: finds the command's file, parses, runs it, and turns bad input into one line and exit 2."""
+"""The command `npu-conformance`: finds a command's file, parses and runs it; bad input becomes one line and exit 2."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import argparse
 import importlib
 import sys
 from collections.abc import Sequence
+
+from npu_conformance.harness.outcome_table import OK, SUITE_FAILED, USAGE
 
 # Name and one line of help of each command; its file in commands/ is imported only when it is used.
 COMMANDS = {
@@ -23,9 +25,6 @@ COMMANDS = {
     "fuzz": "run a fuzzer",
     "serve": "serve a Python plug-in on a socket",
 }
-
-OK, WRONG, USAGE, SUITE_FAILED = 0, 1, 2, 3
-"""Exit codes: nothing wrong in what was selected; something is; usage, or no plug-in; the suite itself failed."""
 
 
 class UsageError(Exception):

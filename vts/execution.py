@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from npu_conformance.harness import checks
 from npu_conformance.harness.trial import Trial
 from npu_conformance.harness.verdicts import Hung
-from npu_conformance.specs.errors import ServiceError
+from npu_conformance.specs.errors import ServiceError, status_name
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import ExecutionCallback, PreparedModel
 from npu_conformance.specs.neuralnetworks.types import OutputShape, Request, Timing
@@ -63,8 +63,10 @@ def asynchronous(trial: Trial, prepared_model: PreparedModel, request: Request, 
     except ServiceError as error:
         launched = error.status
     seconds = trial.manifest.deadlines.execute * trial.manifest.time_scale
-    if not trial.subject.wait_until(lambda: bool(recorder.answers), seconds):
-        raise Hung(f"execute was launched with status {launched}, but not notified within {seconds:g} s")
+    answered = trial.subject.wait_until(lambda: bool(recorder.answers), seconds)
+    if launched == ErrorStatus.NONE and not answered:
+        raise Hung(f"execute was launched, but its callback was not notified within {seconds:g} s")
+    checks.that(answered, f"execute returned {status_name(launched)}: expected a notification of the same, found none")
     checks.equal(len(recorder.answers), 1, "number of notifications of one execution")
     answer = recorder.answers[0]
     if launched != ErrorStatus.NONE:
@@ -73,7 +75,7 @@ def asynchronous(trial: Trial, prepared_model: PreparedModel, request: Request, 
 
 
 def timing_rules(trial: Trial, execution: Execution, *, measured: bool) -> None:
-    """Times are there only if asked for and the status is NONE; the device's is within the driver's (rules T1 to T3)."""
+    """Times come only if asked for and with status NONE; the device's is within the driver's (rules T1 to T3)."""
     if execution.timing is None:
         return
     unavailable = trial.version.unavailable_time

@@ -160,7 +160,7 @@ def add_operation_output(model: Model, version: Version) -> Iterator[Mutation]:
 
 
 def location(model: Model, version: Version) -> Iterator[Mutation]:
-    """Constants that reach outside their bytes, and places where none belong (rules O8 to O10); VTS has none of these."""
+    """Constants that reach outside their bytes, places where none belong (rules O8 to O10); not tried by VTS."""
     beyond = DataLocation(offset=len(model.operand_values), length=4)
     for index, operand in enumerate(model.main.operands):
         if operand.lifetime == _LIFETIME.CONSTANT_COPY:

@@ -1,6 +1,6 @@
 """Queries of a device: each answers, keeps its rules, and answers the same again.
 
-AOSP asks for version string, type, extensions and cache files in the 1.2 suite only; here every later version answers too.
+AOSP asks for version string, type, extensions and cache files in the 1.2 suite only; here later versions answer too.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Request validation: every invalid edit of a valid request is refused with INVALID_ARGUMENT, and nothing is written.
 
-A case is one edit over the smallest addition; `removed arguments` and `arguments added` are AOSP's ValidateRequest, the
-others are rules of the interface text that VTS does not try.
+A case is one edit over the smallest addition; Removed arguments are AOSP's ValidateRequest, the others
+are rules of the interface text that VTS does not try.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def _case(spoiled: RequestEdit) -> Case:
 
     scope = Scope.SMOKE if spoiled.name == "input_removed" else Scope.DEFAULT
     return Case(
-        f"vts.requests.ADD.{spoiled.name}", run, spoiled.requirements, f"A request with {spoiled.name.replace('_', ' ')}.",
+        f"vts.requests.ADD.{spoiled.name}", run, spoiled.requirements, f"A request: {spoiled.name.replace('_', ' ')}.",
         since=spoiled.since, group=Group.VALIDATION, scope=scope, operations=("ADD",), types=("TENSOR_FLOAT32",),
     )  # fmt: skip
 
@@ -109,37 +109,34 @@ def _output(request: Request, **fields: object) -> Request:
     return replace(request, outputs=(replace(request.outputs[0], **fields),))
 
 
+def _place(pool: int, offset: int, padding: int = 0) -> DataLocation:
+    return DataLocation(pool, offset, _SIZE, padding)
+
+
 EDITS = (
-    RequestEdit("input_removed", lambda request: replace(request, inputs=request.inputs[:1]), ("NNHAL-REQUEST-001",)),
-    RequestEdit("input_added", lambda request: replace(request, inputs=request.inputs + request.inputs[:1]), ("NNHAL-REQUEST-001",)),
-    RequestEdit("output_removed", lambda request: replace(request, outputs=()), ("NNHAL-REQUEST-002",)),
-    RequestEdit("output_added", lambda request: replace(request, outputs=request.outputs * 2), ("NNHAL-REQUEST-002",)),
+    RequestEdit("input_removed", lambda r: replace(r, inputs=r.inputs[:1]), ("NNHAL-REQUEST-001",)),
+    RequestEdit("input_added", lambda r: replace(r, inputs=r.inputs + r.inputs[:1]), ("NNHAL-REQUEST-001",)),
+    RequestEdit("output_removed", lambda r: replace(r, outputs=()), ("NNHAL-REQUEST-002",)),
+    RequestEdit("output_added", lambda r: replace(r, outputs=r.outputs * 2), ("NNHAL-REQUEST-002",)),
+    RequestEdit("input_in_missing_pool", lambda r: _input(r, location=_place(1, 0)), ("NNHAL-REQUEST-004",)),
+    RequestEdit("output_in_missing_pool", lambda r: _output(r, location=_place(1, 32)), ("NNHAL-REQUEST-004",)),
+    RequestEdit("input_beyond_pool", lambda r: _input(r, location=_place(0, _POOL - 4)), ("NNHAL-REQUEST-005",)),
+    RequestEdit("output_beyond_pool", lambda r: _output(r, location=_place(0, _POOL - 4)), ("NNHAL-REQUEST-005",)),
     RequestEdit(
-        "input_in_missing_pool", lambda request: _input(request, location=DataLocation(1, 0, _SIZE)), ("NNHAL-REQUEST-004",)
-    ),
-    RequestEdit(
-        "output_in_missing_pool", lambda request: _output(request, location=DataLocation(1, 32, _SIZE)), ("NNHAL-REQUEST-004",)
-    ),
-    RequestEdit(
-        "input_beyond_pool", lambda request: _input(request, location=DataLocation(0, _POOL - 4, _SIZE)), ("NNHAL-REQUEST-005",)
-    ),
-    RequestEdit(
-        "output_beyond_pool", lambda request: _output(request, location=DataLocation(0, _POOL - 4, _SIZE)), ("NNHAL-REQUEST-005",)
-    ),
-    RequestEdit(
-        "input_offset_that_wraps", lambda request: _input(request, location=DataLocation(0, 2**32 - 4, _SIZE)),
+        "input_offset_that_wraps",
+        lambda r: _input(r, location=_place(0, 2**32 - 4)),
         ("NNHAL-REQUEST-005", "NNHAL-ROBUST-002"),
     ),
     RequestEdit(
-        "output_padding_beyond_pool", lambda request: _output(request, location=DataLocation(0, 32, _SIZE, _POOL)),
-        ("NNHAL-REQUEST-006",), Version.FL5,
+        "output_padding_beyond_pool",
+        lambda r: _output(r, location=_place(0, 32, _POOL)),
+        ("NNHAL-REQUEST-006",),
+        Version.FL5,
     ),
-    RequestEdit(
-        "omitted_input_with_location", lambda request: _input(request, has_no_value=True), ("NNHAL-REQUEST-003",)
-    ),
-    RequestEdit("input_of_other_rank", lambda request: _input(request, dimensions=(2, 1)), ("NNHAL-REQUEST-007",)),
-    RequestEdit("input_of_other_size", lambda request: _input(request, dimensions=(1,)), ("NNHAL-REQUEST-008",)),
-    RequestEdit("output_of_other_rank", lambda request: _output(request, dimensions=(2, 1)), ("NNHAL-REQUEST-007",)),
-    RequestEdit("output_of_other_size", lambda request: _output(request, dimensions=(3,)), ("NNHAL-REQUEST-008",)),
-)  # fmt: skip
+    RequestEdit("omitted_input_with_location", lambda r: _input(r, has_no_value=True), ("NNHAL-REQUEST-003",)),
+    RequestEdit("input_of_other_rank", lambda r: _input(r, dimensions=(2, 1)), ("NNHAL-REQUEST-007",)),
+    RequestEdit("input_of_other_size", lambda r: _input(r, dimensions=(1,)), ("NNHAL-REQUEST-008",)),
+    RequestEdit("output_of_other_rank", lambda r: _output(r, dimensions=(2, 1)), ("NNHAL-REQUEST-007",)),
+    RequestEdit("output_of_other_size", lambda r: _output(r, dimensions=(3,)), ("NNHAL-REQUEST-008",)),
+)
 """Every edit that the suite makes."""

@@ -8,23 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from npu_conformance.harness import checks
 from npu_conformance.harness.cases import Behaviours, Case, Group, Scope
 from npu_conformance.harness.trial import Trial
 from npu_conformance.harness.verdicts import NotApplicable
 from npu_conformance.specs import vectors
 from npu_conformance.specs.neuralnetworks.build import build_model
 from npu_conformance.specs.neuralnetworks.enums import (
-    ErrorStatus,
-    ExecutionPreference,
     OperandLifeTime,
     OperandType,
     OperationType,
-    Priority,
 )
 from npu_conformance.specs.neuralnetworks.types import Model, Operand, Operation, Subgraph
 from npu_conformance.specs.vectors import VectorHeader
+from npu_conformance.specs.versions import Version
 from npu_conformance.vts.mutations import FAMILIES, Family
+from npu_conformance.vts.refusal import preparation_refused, refused_at_once
 
 _behaviours = Behaviours("vts.validation", group=Group.VALIDATION)
 
@@ -64,36 +62,13 @@ def _refuses_family(trial: Trial, header: VectorHeader, family: Family) -> None:
     built = build_model(vectors.load(header.operation, header.name), trial.version)
     for mutation in family(built.model, trial.version):
         with trial.configuration(f"{header.name}.{mutation.label}"):
-            _refused(trial, mutation.model)
-
-
-def _refused(
-    trial: Trial,
-    model: Model,
-    *,
-    preference: int = ExecutionPreference.FAST_SINGLE_ANSWER,
-    priority: int = Priority.MEDIUM,
-) -> None:
-    checks.raises_status(
-        lambda: trial.device.get_supported_operations(model),
-        {ErrorStatus.INVALID_ARGUMENT},
-        "getSupportedOperations of the invalid model",
-    )
-    _preparation_refused(trial, model, preference, priority)
-
-
-def _preparation_refused(trial: Trial, model: Model, preference: int, priority: int) -> None:
-    preparation = trial.prepare(model, preference=preference, priority=priority)
-    what = "prepareModel of the invalid model"
-    checks.status(preparation.launch_status, {ErrorStatus.INVALID_ARGUMENT}, f"{what}, returned")
-    checks.status(preparation.status, {ErrorStatus.INVALID_ARGUMENT}, f"{what}, notified")
-    checks.that(preparation.prepared_model is None, f"{what}: expected no prepared model, found one")
+            refused_at_once(trial, mutation.model)
 
 
 @_behaviours.case("model.cycle", "NNHAL-MODEL-047", scope=Scope.SMOKE)
 def cycle(trial: Trial) -> None:
     """Three ADDs, two of which need each other's result: AOSP's CycleTest."""
-    _refused(trial, _cyclic_model())
+    refused_at_once(trial, _cyclic_model())
 
 
 @_behaviours.case("model.empty", "NNHAL-MODEL-001", scope=Scope.SMOKE)
@@ -101,9 +76,9 @@ def empty(trial: Trial) -> None:
     """A model without operations, and one without anything."""
     model = _cyclic_model()
     with trial.configuration("no_operations"):
-        _refused(trial, Model(main=Subgraph(model.main.operands, (), (), ())))
+        refused_at_once(trial, Model(main=Subgraph(model.main.operands, (), (), ())))
     with trial.configuration("nothing"):
-        _refused(trial, Model(main=Subgraph((), (), (), ())))
+        refused_at_once(trial, Model(main=Subgraph((), (), (), ())))
 
 
 @_behaviours.case("arguments.preference", "NNHAL-PREPARE-009", since=Version.V1_1)
@@ -111,7 +86,7 @@ def preference(trial: Trial) -> None:
     """An execution preference that does not exist."""
     for value in (-1, 3):
         with trial.configuration(f"preference_{'minus_1' if value < 0 else value}"):
-            _preparation_refused(trial, _addition(), value, Priority.MEDIUM)
+            preparation_refused(trial, _addition(), preference=value)
 
 
 @_behaviours.case("arguments.priority", "NNHAL-PREPARE-010", since=Version.V1_3)
@@ -119,7 +94,7 @@ def priority(trial: Trial) -> None:
     """A priority that does not exist."""
     for value in (-1, 3):
         with trial.configuration(f"priority_{'minus_1' if value < 0 else value}"):
-            _preparation_refused(trial, _addition(), ExecutionPreference.FAST_SINGLE_ANSWER, value)
+            preparation_refused(trial, _addition(), priority=value)
 
 
 def _tensor(lifetime: OperandLifeTime, consumers: int) -> Operand:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from npu_conformance.harness.main import OK, WRONG, UsageError
+from npu_conformance.harness.main import UsageError
+from npu_conformance.harness.outcome_table import OK, WRONG
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

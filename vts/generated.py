@@ -1,0 +1,111 @@
+"""Generated tests: stored vectors, and variations of them, executed every way and compared with their expected values.
+
+A vector with `rejected` must be refused instead: at once where its model breaks a structural rule, at the latest at
+execution where the values or shapes of an operation do. External vectors come in through `cases_from`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from npu_conformance.harness.cases import Case, Group, Scope
+from npu_conformance.harness.trial import Trial
+from npu_conformance.specs import neutral, variations, vectors
+from npu_conformance.specs.vectors import Vector, VectorHeader
+from npu_conformance.specs.versions import Version
+
+_EXECUTION = (
+    "NNHAL-SUPPORT-001", "NNHAL-SUPPORT-002", "NNHAL-SUPPORT-005", "NNHAL-PREPARE-004", "NNHAL-PREPARE-007",
+    "NNHAL-EXECUTE-001", "NNHAL-EXECUTE-002", "NNHAL-ACCURACY-008",
+)  # fmt: skip
+_ACCURACY = {
+    "TENSOR_FLOAT32": "NNHAL-ACCURACY-001",
+    "TENSOR_FLOAT16": "NNHAL-ACCURACY-003",
+    "TENSOR_QUANT8_ASYMM": "NNHAL-ACCURACY-004",
+    "TENSOR_QUANT8_ASYMM_SIGNED": "NNHAL-ACCURACY-004",
+    "TENSOR_QUANT8_SYMM": "NNHAL-ACCURACY-004",
+    "TENSOR_QUANT16_ASYMM": "NNHAL-ACCURACY-005",
+    "TENSOR_QUANT16_SYMM": "NNHAL-ACCURACY-005",
+    "TENSOR_INT32": "NNHAL-ACCURACY-006",
+    "INT32": "NNHAL-ACCURACY-006",
+    "TENSOR_BOOL8": "NNHAL-ACCURACY-007",
+}
+
+Loader = Callable[[], Vector]
+
+
+def cases() -> Iterator[Case]:
+    """A case for each stored vector, and one for each variation that it allows."""
+    for header in vectors.all_headers():
+        yield stored_case(header)
+        for name, since in variations.applicable(header).items():
+            yield stored_case(header, name, since)
+
+
+def stored_case(header: VectorHeader, variation: str = "", since: Version | None = None) -> Case:
+    """The case of a stored vector or of a variation of it."""
+
+    def load() -> Vector:
+        vector = vectors.load(header.operation, header.name)
+        if not variation:
+            return vector
+        varied = variations.apply(variation, vector)
+        if varied is None:
+            raise ValueError(f"{header.operation}.{header.name} was listed with {variation}, which it does not allow")
+        return varied
+
+    suffix = f"[{variation}]" if variation else ""
+    return case_of(header, load, f"vts.generated.{header.operation}.{header.name}{suffix}", since)
+
+
+def cases_from(path: Path) -> Iterator[Case]:
+    """A case for each vector of an external collection: `run --vectors PATH`."""
+    for collection in neutral.collections(path):
+        source = collection.path.name.removesuffix(neutral.SUFFIX)
+        for header in collection.headers():
+            case_id = f"vts.external.{source}.{header.name}"
+            yield case_of(header, _loader(collection, header.name), case_id, None)
+
+
+def _loader(collection: neutral.Collection, name: str) -> Loader:
+    return lambda: collection.load(name)
+
+
+def case_of(header: VectorHeader, load: Loader, case_id: str, since: Version | None) -> Case:
+    """A case that executes a vector, or sees it refused."""
+
+    def run(trial: Trial) -> None:
+        from npu_conformance.vts import vector_run
+
+        vector_run.run(trial, load())
+
+    boundary = [operand for operand in header.operands.values() if operand.role in ("input", "output")]
+    elements = max((_elements(operand.dimensions) for operand in boundary), default=0)
+    return Case(
+        case_id, run, _requirements(header), header.description, since=since or header.since,
+        group=Group.VALIDATION if header.rejected else Group.EXECUTION,
+        scope=Scope.SMOKE if not header.rejected and "[" not in case_id and elements <= 64 and not header.traps
+        else Scope.DEFAULT,
+        operations=tuple(dict.fromkeys(header.operations)), types=header.types,
+    )  # fmt: skip
+
+
+def _elements(dimensions: tuple[int, ...]) -> int:
+    count = 1
+    for dimension in dimensions:
+        count *= dimension
+    return count
+
+
+def _requirements(header: VectorHeader) -> tuple[str, ...]:
+    family = f"NNHAL-OPERATION-{header.operation}"
+    if header.rejected is not None:
+        clause = header.rejected.clause.partition(".")[2]
+        ours = header.rejected.clause.startswith(f"{header.operation}.")
+        return (f"{family}-{clause}" if ours else "NNHAL-REQUEST-018", "NNHAL-ERROR-008", *header.requirements)
+    outputs = {operand.type for operand in header.operands.values() if operand.role == "output"}
+    accuracy = sorted({_ACCURACY[kind] for kind in outputs if kind in _ACCURACY})
+    if header.relaxed:
+        accuracy.append("NNHAL-ACCURACY-002")
+    return (f"{family}-RESULT", *_EXECUTION, *accuracy, *header.requirements)

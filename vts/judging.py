@@ -1,0 +1,105 @@
+"""Compares what a device computed with what was expected: the public floor decides, quality only warns."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from npu_conformance.harness.compare import check_output
+from npu_conformance.harness.quality import Exact
+from npu_conformance.harness.quality import judge as judge_quality
+from npu_conformance.harness.tolerance import Circumstances
+from npu_conformance.harness.trial import Trial
+from npu_conformance.specs.neuralnetworks.enums import OperandType
+from npu_conformance.specs.vectors import Array, Example, Vector, VectorOperand
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_FLOATS = (OperandType.TENSOR_FLOAT32, OperandType.TENSOR_FLOAT16)
+_SUMS = {"CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED", "AVERAGE_POOL_2D", "MEAN"}
+"""Operations whose rounding error follows the sum of the absolute products, not the result."""
+
+
+def judge(trial: Trial, vector: Vector, example: Example, outputs: Mapping[str, Array]) -> None:
+    """Compare every output that counts. Failed beyond the floor; quality warnings for single operations in floats."""
+    kinds = {operand.type for graph in vector.graphs for operand in graph.operands.values()}
+    circumstances = Circumstances(
+        relaxed=vector.relaxed,
+        any_float16=OperandType.TENSOR_FLOAT16 in kinds,
+        mobilenet="mobilenet" in vector.name,
+    )
+    for name, actual in outputs.items():
+        if name in vector.ignored:
+            continue
+        expected, kind = example.outputs[name], vector.operands[name].type
+        check_output(trial, f"output {name}", actual, expected, kind, circumstances)
+        if kind in _FLOATS and len(vector.operations) == 1:
+            _judge_quality(trial, vector, example, name, actual)
+
+
+def _judge_quality(trial: Trial, vector: Vector, example: Example, name: str, actual: Array) -> None:
+    """Warn where the result is worse than it could be. The magnitude of sums is worked out only if it matters."""
+    import numpy
+
+    exact = Exact(
+        example.outputs[name].astype(numpy.float64),
+        reduction_length=_reduction_length(vector, example, name),
+        activation=_has_activation(vector),
+    )
+    findings = judge_quality(actual, exact, vector.operation, relaxed=vector.relaxed)
+    if findings and vector.operation in _SUMS:
+        exact = replace(exact, magnitude=_magnitude(vector, example, name))
+        findings = judge_quality(actual, exact, vector.operation, relaxed=vector.relaxed)
+    for finding in findings:
+        trial.warn_quality(finding)
+
+
+def _reduction_length(vector: Vector, example: Example, output: str) -> int:
+    """How many products or elements one element of the output sums up; 1 where it sums nothing."""
+    if vector.operation not in _SUMS:
+        return 1
+    sizes = [array.size for array in _values(vector, example).values()]
+    if vector.operation in ("AVERAGE_POOL_2D", "MEAN"):
+        return max(sizes[0] // max(example.outputs[output].size, 1), 1)
+    weights = _values(vector, example)[vector.operations[0].inputs[1]]
+    return max(weights.size // max(weights.shape[-1 if vector.operation == "DEPTHWISE_CONV_2D" else 0], 1), 1)
+
+
+def _values(vector: Vector, example: Example) -> dict[str, Array]:
+    """Values of the operation's inputs, constants included, by operand name in the operation's order."""
+    constants = {name: operand.value for name, operand in vector.operands.items() if operand.value is not None}
+    known = {**constants, **example.inputs}
+    return {name: known[name] for name in vector.operations[0].inputs if name in known}
+
+
+def _magnitude(vector: Vector, example: Example, output: str) -> Array:
+    """The sum of the absolute products of each element: the oracle's answer for absolute inputs, without activation."""
+    import numpy
+
+    from npu_conformance.specs import oracles
+
+    def absolute(operand: VectorOperand) -> VectorOperand:
+        if operand.value is None or operand.type not in _FLOATS:
+            return operand
+        return replace(operand, value=numpy.abs(operand.value))
+
+    inputs = {
+        name: numpy.abs(array) if vector.operands[name].type in _FLOATS else array
+        for name, array in example.inputs.items()
+    }
+    graph = replace(vector.main, operands={name: absolute(operand) for name, operand in vector.operands.items()})
+    return oracles.evaluate(graph, inputs)[output].astype(numpy.float64)
+
+
+def _has_activation(vector: Vector) -> bool:
+    from npu_conformance.specs.neuralnetworks import catalogue
+
+    arguments = vector.operations[0].inputs
+    kinds = tuple(vector.operands[name].type for name in arguments)
+    signature = catalogue.find_signature(vector.operation, kinds)
+    position = signature.position("activation") if signature else -1
+    if not 0 <= position < len(arguments):
+        return False
+    value = vector.operands[arguments[position]].value
+    return value is None or int(value.flat[0]) != 0

@@ -1,0 +1,71 @@
+"""What must be refused: at once where the model breaks a structural rule, else at execution at the latest."""
+
+from __future__ import annotations
+
+from npu_conformance.harness import checks
+from npu_conformance.harness.trial import Trial
+from npu_conformance.harness.verdicts import NotSupported
+from npu_conformance.specs.errors import ServiceError
+from npu_conformance.specs.neuralnetworks.build import build_model, build_request
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.neuralnetworks.hal import PreparedModel
+from npu_conformance.specs.neuralnetworks.types import Model, RequestMemoryPool
+from npu_conformance.specs.vectors import Example, Vector
+from npu_conformance.vts.execution import execute
+
+
+def refused(trial: Trial, vector: Vector) -> None:
+    """See a rejected vector refused. Fails where it is accepted; an unsupported operation proves nothing."""
+    model = build_model(vector, trial.version).model
+    if vector.rejected is not None and vector.rejected.phase == "model":
+        refused_at_once(trial, model)
+        return
+    prepared_model = _prepared_or_refused(trial, model)
+    for example in vector.examples or (Example({}, {}),):
+        if prepared_model is not None:
+            _execution_refused(trial, vector, example, prepared_model)
+
+
+def refused_at_once(trial: Trial, model: Model, **arguments: int) -> None:
+    """The model is refused with INVALID_ARGUMENT wherever it can be handed in."""
+    checks.raises_status(
+        lambda: trial.device.get_supported_operations(model),
+        {ErrorStatus.INVALID_ARGUMENT},
+        "getSupportedOperations of the invalid model",
+    )
+    preparation_refused(trial, model, **arguments)
+
+
+def preparation_refused(trial: Trial, model: Model, **arguments: int) -> None:
+    """prepareModel returns and notifies INVALID_ARGUMENT, without a prepared model (NNHAL-PREPARE-002)."""
+    preparation = trial.prepare(model, **arguments)
+    what = "prepareModel of the invalid model"
+    checks.status(preparation.launch_status, {ErrorStatus.INVALID_ARGUMENT}, f"{what}, returned")
+    checks.status(preparation.status, {ErrorStatus.INVALID_ARGUMENT}, f"{what}, notified")
+    checks.that(preparation.prepared_model is None, f"{what}: expected no prepared model, found one")
+
+
+def _prepared_or_refused(trial: Trial, model: Model) -> PreparedModel | None:
+    try:
+        supported = all(trial.supported_operations(model))
+    except ServiceError as error:
+        checks.status(error.status, {ErrorStatus.INVALID_ARGUMENT}, "getSupportedOperations of the invalid model")
+        preparation_refused(trial, model)
+        return None
+    preparation = trial.prepare(model)
+    if preparation.prepared_model is None and not supported and preparation.status != ErrorStatus.INVALID_ARGUMENT:
+        raise NotSupported("the operation is reported unsupported, so that its refusal proves nothing")
+    return preparation.prepared_model
+
+
+def _execution_refused(trial: Trial, vector: Vector, example: Example, prepared_model: PreparedModel) -> None:
+    built = build_request(vector, example, trial.version)
+    inputs, outputs = trial.pool(len(built.input_data) or 1), trial.pool(built.output_size)
+    inputs.write(0, built.input_data)
+    request = built.request(RequestMemoryPool(pool=inputs.memory), RequestMemoryPool(pool=outputs.memory))
+    execution = execute(trial, prepared_model, request, measure=False)
+    clause = vector.rejected.clause if vector.rejected else ""
+    checks.that(
+        execution.status != ErrorStatus.NONE,
+        f"the device executes what breaks {clause or 'its specification'}: expected a refusal, found NONE",
+    )

@@ -1,0 +1,184 @@
+"""Runs one vector: support, preparation, and each configuration of execution with its comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from npu_conformance.harness import checks
+from npu_conformance.harness.subject import Pool
+from npu_conformance.harness.trial import Trial
+from npu_conformance.harness.verdicts import NotApplicable, NotSupported
+from npu_conformance.specs.neuralnetworks.build import BuiltRequest, build_model, build_request
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.neuralnetworks.hal import PreparedModel
+from npu_conformance.specs.neuralnetworks.types import OutputShape, RequestMemoryPool
+from npu_conformance.specs.vectors import Example, Vector
+from npu_conformance.specs.versions import Version
+from npu_conformance.vts.execution import Execution, execute, timing_rules
+from npu_conformance.vts.judging import judge
+from npu_conformance.vts.refusal import refused
+
+_FILL = 0xA5
+"""What output memory holds before an execution: a value left unwritten, or written outside its region, shows up."""
+
+_SHAPES = ("specified", "unspecified", "insufficient")
+_SHAPE_REQUIREMENTS = {
+    "specified": ("NNHAL-SHAPE-001", "NNHAL-SHAPE-003"),
+    "unspecified": ("NNHAL-SHAPE-002", "NNHAL-SHAPE-003", "NNHAL-REQUEST-011"),
+    "insufficient": ("NNHAL-SHAPE-004", "NNHAL-SHAPE-005", "NNHAL-SHAPE-006", "NNHAL-SHAPE-008"),
+}
+_TIMING_REQUIREMENTS = {
+    False: ("NNHAL-TIMING-001",),
+    True: ("NNHAL-TIMING-004", "NNHAL-TIMING-005", "NNHAL-TIMING-006"),
+}
+_WITHOUT_SHAPES = {"RANK", "IF", "WHILE"}
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """One way to execute a vector. shape: specified, unspecified or insufficient outputs."""
+
+    shape: str
+    measured: bool
+    example: int
+
+    @property
+    def name(self) -> str:
+        """How it is addressed behind the # of the case."""
+        timing = "timed" if self.measured else "untimed"
+        return f"synchronous.{self.shape}.{timing}" + (f".example{self.example}" if self.example else "")
+
+
+def run(trial: Trial, vector: Vector) -> None:
+    """Execute the vector in every configuration, or see it refused."""
+    from npu_conformance.specs.vector_writing import document_of
+
+    trial.attach(lambda: document_of(vector))
+    if vector.kind == "multinomial" or vector.kind == "infinite_loop_timeout":
+        raise NotApplicable(f"vectors of kind {vector.kind} are not run yet")
+    if vector.rejected is not None:
+        refused(trial, vector)
+        return
+    runner = _Runner(trial, vector)
+    for configuration in _configurations(trial, vector):
+        if trial.wants(configuration.name):
+            requirements = (*_SHAPE_REQUIREMENTS[configuration.shape], *_TIMING_REQUIREMENTS[configuration.measured])
+            with trial.configuration(configuration.name, requirements=requirements):
+                runner.execute(configuration)
+
+
+def _configurations(trial: Trial, vector: Vector) -> Iterator[Configuration]:
+    has_shapes = trial.version >= Version.V1_2 and not _WITHOUT_SHAPES.intersection(
+        operation.type for graph in vector.graphs for operation in graph.operations
+    )
+    for shape in _SHAPES if has_shapes else _SHAPES[:1]:
+        for measured in (False, True) if trial.version >= Version.V1_2 else (False,):
+            for example in range(len(vector.examples)):
+                yield Configuration(shape, measured, example)
+
+
+class _Runner:
+    """Prepared models and pools of one vector, made when first needed and again after a restart of the subject."""
+
+    def __init__(self, trial: Trial, vector: Vector) -> None:
+        self._trial, self._vector = trial, vector
+        self._prepared: dict[tuple[bool, int], PreparedModel] = {}
+        self._prepare(unspecified=False)
+
+    def execute(self, configuration: Configuration) -> None:
+        """Execute once and check everything that the outcome promises."""
+        vector, trial = self._vector, self._trial
+        example = vector.examples[configuration.example]
+        insufficient = configuration.shape == "insufficient"
+        built = build_request(vector, example, trial.version, insufficient_output=insufficient)
+        if insufficient and _first_output_size(built) < 1:
+            raise NotApplicable("output 0 has one byte at most: it can not be made too small")
+        prepared_model = self._prepare(unspecified=configuration.shape != "specified")
+        inputs, outputs = self._pools(built)
+        request = built.request(RequestMemoryPool(pool=inputs.memory), RequestMemoryPool(pool=outputs.memory))
+        execution = execute(trial, prepared_model, request, measure=configuration.measured)
+        self._check(configuration, example, built, execution, outputs)
+        checks.that(
+            bytes(inputs.read(0, len(built.input_data))) == built.input_data, "the execution modified its input memory"
+        )
+
+    def _prepare(self, *, unspecified: bool) -> PreparedModel:
+        key = (unspecified, self._trial.restarts)
+        if key not in self._prepared:
+            self._prepared[key] = prepared(self._trial, self._vector, unspecified=unspecified)
+        return self._prepared[key]
+
+    def _pools(self, built: BuiltRequest) -> tuple[Pool, Pool]:
+        inputs, outputs = self._trial.pool(len(built.input_data) or 1), self._trial.pool(built.output_size)
+        inputs.write(0, built.input_data)
+        outputs.write(0, bytes([_FILL]) * built.output_size)
+        return inputs, outputs
+
+    def _check(
+        self, configuration: Configuration, example: Example, built: BuiltRequest, execution: Execution, pool: Pool
+    ) -> None:
+        timing_rules(self._trial, execution, measured=configuration.measured)
+        if configuration.shape != "specified" and execution.status == ErrorStatus.GENERAL_FAILURE:
+            raise NotSupported(f"the device does not execute with {configuration.shape} outputs")
+        if configuration.shape == "insufficient":
+            checks.status(execution.status, {ErrorStatus.OUTPUT_INSUFFICIENT_SIZE}, "execution with output 0 too small")
+            _insufficient_shapes(self._vector, example, execution.output_shapes)
+            return
+        checks.status(execution.status, {ErrorStatus.NONE}, "execution")
+        content = pool.read(0, built.output_size)
+        _exact_shapes(self._trial, self._vector, example, execution.output_shapes, configuration.shape)
+        _untouched_outside(built, content)
+        outputs = {name: built.read(name, content, array.shape) for name, array in example.outputs.items()}
+        judge(self._trial, self._vector, example, outputs)
+
+
+def prepared(trial: Trial, vector: Vector, *, unspecified: bool) -> PreparedModel:
+    """Prepare the vector's model. NotSupported where the device said before that it does not support it all."""
+    model = build_model(vector, trial.version, unspecified_outputs=unspecified).model
+    supported = trial.supported_operations(model)
+    preparation = trial.prepare(model)
+    checks.status(preparation.launch_status, {ErrorStatus.NONE}, "prepareModel of a valid model, returned")
+    if preparation.status != ErrorStatus.NONE:
+        checks.that(preparation.prepared_model is None, "a failed preparation notified a prepared model")
+        if not all(supported):
+            pairs = zip(vector.operations, supported, strict=True)
+            names = sorted({operation.type for operation, is_supported in pairs if not is_supported})
+            raise NotSupported(f"not supported: {' '.join(names)}")
+    checks.status(preparation.status, {ErrorStatus.NONE}, "prepareModel of a supported model, notified")
+    if preparation.prepared_model is None:
+        checks.fail("prepareModel of a supported model, notified", "a prepared model", "null")
+    return preparation.prepared_model
+
+
+def _first_output_size(built: BuiltRequest) -> int:
+    return next(iter(built.outputs.values())).length
+
+
+def _exact_shapes(trial: Trial, vector: Vector, example: Example, shapes: tuple[OutputShape, ...], shape: str) -> None:
+    if trial.version < Version.V1_2 or (shape == "specified" and not shapes):
+        return
+    checks.equal(len(shapes), len(vector.outputs), "number of output shapes")
+    for name, found in zip(vector.outputs, shapes, strict=True):
+        checks.equal(found.dimensions, example.outputs[name].shape, f"dimensions of output {name}")
+        checks.that(found.is_sufficient, f"output {name} is marked insufficient in a successful execution")
+
+
+def _insufficient_shapes(vector: Vector, example: Example, shapes: tuple[OutputShape, ...]) -> None:
+    checks.equal(len(shapes), len(vector.outputs), "number of output shapes")
+    for position, (name, found) in enumerate(zip(vector.outputs, shapes, strict=True)):
+        expected = example.outputs[name].shape
+        checks.equal(found.is_sufficient, position != 0, f"isSufficient of output {name}")
+        checks.equal(len(found.dimensions), len(expected), f"rank of output {name}")
+        for axis, (actual, right) in enumerate(zip(found.dimensions, expected, strict=True)):
+            what = f"dimension {axis} of output {name}: expected {right} or 0 for unknown, found {actual}"
+            checks.that(actual in (0, right), what)
+
+
+def _untouched_outside(built: BuiltRequest, content: bytes) -> None:
+    """Output data belongs into the regions of the outputs; padding and gaps keep what they held (rule S3)."""
+    end = 0
+    for name, region in built.outputs.items():
+        checks.that(set(content[end : region.offset]) <= {_FILL}, f"bytes in front of output {name} were written")
+        end = region.offset + region.length
+    checks.that(set(content[end:]) <= {_FILL}, "bytes behind the last output were written")
