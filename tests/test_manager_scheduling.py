@@ -73,7 +73,7 @@ def test_the_callback_is_replaced_and_removed() -> None:
     assert service.callback is second
     assert service.debounce_duration_ms == 20
     service.set_callback(None)
-    assert (service.callback, service.debounce_duration_ms) == (None, 50)
+    assert [service.callback, service.debounce_duration_ms] == [None, 50]
 
 
 def test_a_negative_debounce_time_is_refused() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from npu_conformance.reference.manager import service
@@ -145,13 +147,14 @@ def test_every_call_needs_the_permission_and_has_no_effect_without_it(device: De
     recorder = Recorder()
     request = device.granted(1, recorder)
     device.control.grant_permission(CAMERA, PERMISSION, False)
-    for call in (
+    calls: list[Callable[[], None]] = [
         lambda: device.manager.request_can_load_model(ModelLoadRequest(2), recorder),
         lambda: device.manager.cancel_model_load(request),
         lambda: device.manager.set_policy(Policy.STATUS_QUO, None),
         lambda: recorder.listeners[0].notify_model_loaded(request),
         lambda: recorder.listeners[0].notify_model_unloaded(request),
-    ):
+    ]
+    for call in calls:
         with pytest.raises(SecurityDenied, match=str(CAMERA)):
             call()
     device.control.advance_clock(0)
@@ -251,8 +254,12 @@ def test_due_actions_run_in_order_and_what_they_post_runs_too() -> None:
     def note(name: str) -> None:
         ran.append((name, clock.now_ns()))
 
+    def post_another() -> None:
+        note("first")
+        clock.post(lambda: note("posted"), 5)
+
     clock.post(lambda: note("late"), 20)
-    clock.post(lambda: (note("first"), clock.post(lambda: note("posted"), 5))[0], 10)
+    clock.post(post_another, 10)
     clock.post(lambda: note("second"), 10)
     clock.advance(19)
     assert ran == [("first", 110), ("second", 110), ("posted", 115)]

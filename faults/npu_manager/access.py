@@ -49,3 +49,19 @@ class LetsAnyoneRequest(Conforming):
         except SecurityDenied:
             self.inner_control.grant_permission(self.uid, PERMISSION, True)
             super().request_can_load_model(request, callback)
+
+
+class DeniesAfterActing(Conforming):
+    """Raises the security error once the cancellation is done."""
+
+    breaks = ("NPU-ACC-005",)
+    caught_by = "cts.npu_manager.access.calls_without_permission"
+
+    def cancel_model_load(self, request: ModelLoadRequest) -> None:
+        try:
+            super().cancel_model_load(request)
+        except SecurityDenied:
+            self.inner_control.grant_permission(self.uid, PERMISSION, True)
+            super().cancel_model_load(request)
+            self.inner_control.grant_permission(self.uid, PERMISSION, False)
+            raise
