@@ -9,6 +9,7 @@ import numpy
 from npu_conformance.reference.device.registry import kernel
 from npu_conformance.reference.device.tensors import Array, OutputInfo, tensor_of
 from npu_conformance.specs.errors import ServiceError
+from npu_conformance.specs.neuralnetworks.catalogue import expand
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.operand_types import byte_size
 from npu_conformance.specs.neuralnetworks.operation_view import OperationView, constant_value
@@ -63,6 +64,7 @@ class Executor:
     def _plan(self, operation: Operation, values: Values) -> list[OutputInfo]:
         """Check the operation with the actual shapes and values, and describe its outputs."""
         view = self._view(operation, values)
+        _check_presence(view)
         violations = check_operation(view)
         if violations:
             raise ServiceError(ErrorStatus.GENERAL_FAILURE, str(violations[0]))
@@ -91,6 +93,14 @@ class Executor:
             values=known,
             omitted=frozenset(range(len(operation.inputs))) - known.keys(),
         )
+
+
+def _check_presence(view: OperationView) -> None:
+    """Refuse an operation whose request left out an input that is not optional."""
+    arguments = expand(view.signature.inputs, view.input_count) if view.signature else None
+    for position, argument in enumerate(arguments or ()):
+        if not argument.optional and not view.has(position):
+            raise ServiceError(ErrorStatus.GENERAL_FAILURE, f"{view.name}: input {argument.name} has no value")
 
 
 def agrees(declared: Sequence[int], actual: Sequence[int]) -> bool:

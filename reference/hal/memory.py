@@ -10,8 +10,10 @@ from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.types import Memory
 from npu_conformance.specs.plugin import MemoryMap
 
-MAPPABLE_KINDS = frozenset({"ashmem", "mmap_fd", "hardware_buffer_blob"})
-"""What the driver maps. A hardware buffer that is not a BLOB has a layout of its vendor's (NNHAL-MEMORY)."""
+MAPPABLE_KINDS = frozenset({"ashmem", "mmap_fd", "mappableFile", "hardware_buffer_blob"})
+"""What the driver maps, in HIDL's and AIDL's names. A hardware buffer that is not a BLOB has its vendor's layout."""
+
+AHARDWAREBUFFER_FORMAT_BLOB = 33
 
 
 @contextlib.contextmanager
@@ -26,9 +28,17 @@ def mapped(memory_map: MemoryMap, pools: Sequence[Memory]) -> Iterator[list[memo
 
 def _map(memory_map: MemoryMap, pool: Memory) -> memoryview:
     """Return a view of our own, which can be released without touching the client's."""
-    if pool.kind not in MAPPABLE_KINDS:
+    if pool.kind not in MAPPABLE_KINDS and not _is_blob(pool):
         raise ServiceError(ErrorStatus.GENERAL_FAILURE, f"memory of kind {pool.kind} can not be mapped")
     view = memory_map.map(pool)
     if len(view) < pool.size:
         raise ServiceError(ErrorStatus.GENERAL_FAILURE, f"a pool of {pool.size} bytes has only {len(view)}")
     return view[:]
+
+
+def _is_blob(pool: Memory) -> bool:
+    """True for AIDL's hardware buffer that is a row of bytes."""
+    description = pool.description
+    return (
+        pool.kind == "hardwareBuffer" and description is not None and description.format == AHARDWAREBUFFER_FORMAT_BLOB
+    )
