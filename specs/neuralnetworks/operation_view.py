@@ -27,8 +27,9 @@ _NO_VALUE = int(OperandLifeTime.NO_VALUE)
 class OperationView:
     """An operation with its operands. Inputs are found by position or by the name that the catalogue gives them.
 
+    table, signature, arguments: of the catalogue; the argument at each position, nothing where no signature fits.
     name, variant: as in the catalogue (the variant is empty where no signature fits). version: of the model.
-    inputs, outputs: the declared operands, in order.
+    inputs, outputs: the declared operands, in order. Raises LookupError for an extension's or vendor's operation.
     """
 
     def __init__(
@@ -49,9 +50,11 @@ class OperationView:
         """
         self.operation, self.version = operation, version
         self.inputs, self.outputs = tuple(inputs), tuple(outputs)
-        self.name = catalogue.operation(operation.type).name
+        self.table = catalogue.operation(operation.type)
+        self.name = self.table.name
         self.signature = catalogue.find_signature(self.name, tuple(operand.type for operand in self.inputs))
         self.variant = self.signature.variant if self.signature else ""
+        self.arguments = catalogue.expand(self.signature.inputs, len(self.inputs)) or [] if self.signature else []
         self._shapes, self._values, self._omitted = shapes or {}, values or {}, omitted
 
     @property

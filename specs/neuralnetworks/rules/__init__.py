@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import importlib
 from pathlib import Path
-from typing import cast
 
 from npu_conformance.specs.neuralnetworks.enums import OperationType
 from npu_conformance.specs.neuralnetworks.operation_view import OperationView
@@ -47,4 +46,6 @@ def output_shapes(view: OperationView) -> tuple[tuple[int, ...], ...]:
 def _rules(name: str) -> Rules:
     if name not in operations():
         raise LookupError(f"{name} has no rules")
-    return cast(Rules, importlib.import_module(f"{__name__}.{name.lower()}").RULES)
+    # Importing a module binds its name here too, so that names such as `cast` or `slice` must not be used above.
+    found: Rules = importlib.import_module(f"{__name__}.{name.lower()}").RULES
+    return found

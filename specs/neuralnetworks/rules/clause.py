@@ -9,6 +9,7 @@ from typing import Literal
 from npu_conformance.specs.neuralnetworks.operation_view import Dimensions, OperationView
 
 Phase = Literal["model", "execution"]
+Basis = Literal["both", "text", "reference"]
 Check = Callable[[OperationView], str | None]
 Shape = Dimensions | None
 ShapeRule = Callable[[OperationView], Sequence[Shape]]
@@ -20,6 +21,8 @@ class Clause:
 
     id: `CONV_2D.C5`, never reused. text: the rule in a sentence. phase: `model` where the declared operands alone
     decide, `execution` where shapes or values do, which a model may leave open until then.
+    basis: who asks for it. `both` is what every device must refuse; `text` only the documents (Android's own CPU
+    implementation computes something), `reference` only that implementation (the documents do not forbid it).
     check: returns what is wrong, or None. Whatever is unknown is no violation.
     """
 
@@ -27,6 +30,7 @@ class Clause:
     text: str
     phase: Phase
     check: Check
+    basis: Basis = "both"
 
 
 @dataclass(frozen=True)
@@ -37,7 +41,12 @@ class Rules:
     output_shapes: ShapeRule
 
 
-def rules(name: str, output_shapes: ShapeRule, *clauses: tuple[str, Phase, str, Check]) -> Rules:
-    """Make the rules of an operation from rows of number (`C1`), phase, text and check."""
-    made = tuple(Clause(f"{name}.{number}", text, phase, check) for number, phase, text, check in clauses)
-    return Rules(made, output_shapes)
+def clause(number: str, phase: Phase, text: str, check: Check, basis: Basis = "both") -> Clause:
+    """Make a clause; `rules` puts the operation's name before its number."""
+    return Clause(number, text, phase, check, basis)
+
+
+def rules(name: str, output_shapes: ShapeRule, *clauses: Clause) -> Rules:
+    """Make the rules of an operation. output_shapes is total: None where shapes or values do not fit together."""
+    named = tuple(Clause(f"{name}.{one.id}", one.text, one.phase, one.check, one.basis) for one in clauses)
+    return Rules(named, output_shapes)

@@ -1,0 +1,1 @@
+"""Checks and shapes that several operations share."""

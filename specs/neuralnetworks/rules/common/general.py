@@ -1,0 +1,113 @@
+"""Checks that nearly every operation has: ranks, empty inputs, activations, axes, declared outputs."""
+
+from __future__ import annotations
+
+from npu_conformance.specs.neuralnetworks.enums import FusedActivation, OperandType
+from npu_conformance.specs.neuralnetworks.operation_view import Key, OperationView
+from npu_conformance.specs.neuralnetworks.rules.clause import Check, Clause, ShapeRule, clause
+
+RANKS = "Each input has a rank that the signature allows."
+EMPTY = "No input is without elements, unless the version allows it for the operation."
+ACTIVATION = "The fused activation is 0 (NONE), 1 (RELU), 2 (RELU1) or 3 (RELU6)."
+
+
+def ranks(number: str) -> Clause:
+    """The clause that holds ranks found out late against the signature."""
+    return clause(number, "execution", RANKS, _check_ranks)
+
+
+def empty(number: str) -> Clause:
+    """The clause about inputs with a dimension of 0."""
+    return clause(number, "execution", EMPTY, _check_empty)
+
+
+def activation(number: str) -> Clause:
+    """The clause about the fused activation code."""
+    return clause(number, "execution", ACTIVATION, _check_activation)
+
+
+def integer_activation(number: str) -> Clause:
+    """The clause about activations of TENSOR_INT32."""
+    text = "An operation on TENSOR_INT32 has no fused activation (0)."
+    return clause(number, "execution", text, _check_integer_activation)
+
+
+def declared_outputs(number: str, output_shapes: ShapeRule) -> Clause:
+    """The clause that holds the declared dimensions of outputs against the computed ones."""
+    text = "The declared dimensions of the outputs, where known, are the computed ones."
+    return clause(number, "execution", text, _declared(output_shapes))
+
+
+def axis(number: str, key: Key, *, negative: bool) -> Clause:
+    """The clause about an axis of input 0. negative: whether it may count from the end."""
+    text = "The axis exists in the input" + (", counted from either end." if negative else "; it is not negative.")
+    return clause(number, "execution", text, lambda view: _check_axis(view, key, negative))
+
+
+def wrapped(index: int, rank: int) -> int | None:
+    """Return an axis that may count from the end as a position; None where it does not exist."""
+    if not -rank <= index < rank:
+        return None
+    return index + rank if index < 0 else index
+
+
+def _check_ranks(view: OperationView) -> str | None:
+    for position, argument in enumerate(view.arguments):
+        dimensions = view.dimensions(position)
+        if dimensions is not None and argument.rank is not None and len(dimensions) not in argument.rank:
+            return f"{argument.name} has rank {len(dimensions)}, expected one of {list(argument.rank)}"
+    return None
+
+
+def _check_empty(view: OperationView) -> str | None:
+    since = view.table.zero_sized_since
+    for position, argument in enumerate(view.arguments):
+        # Fixed types are parameters; an empty list of axes is a legal one.
+        is_parameter = argument.type in OperandType.__members__
+        if is_parameter or 0 not in (view.dimensions(position) or ()):
+            continue
+        if since is None or view.version < since or not argument.zero_sized:
+            return f"{argument.name} has dimensions {list(view.dimensions(position) or ())}"
+    return None
+
+
+def _check_activation(view: OperationView) -> str | None:
+    code = view.integer("activation")
+    if code is None or code in FusedActivation.__members__.values():
+        return None
+    return f"activation {code} is not in 0..3"
+
+
+def _check_integer_activation(view: OperationView) -> str | None:
+    code = view.integer("activation")
+    if view.operand(0).type == OperandType.TENSOR_INT32 and code:
+        return f"activation {code} with TENSOR_INT32"
+    return None
+
+
+def _declared(output_shapes: ShapeRule) -> Check:
+    def check(view: OperationView) -> str | None:
+        for position, computed in enumerate(output_shapes(view)):
+            if position >= len(view.outputs):
+                continue
+            declared = view.output_dimensions(position)
+            if computed is None or declared is None:
+                continue
+            agrees = len(computed) == len(declared) and all(
+                one is None or other is None or one == other for one, other in zip(computed, declared, strict=True)
+            )
+            if not agrees:
+                return f"output {position} is declared {list(declared)}, computed {list(computed)}"
+        return None
+
+    return check
+
+
+def _check_axis(view: OperationView, key: Key, negative: bool) -> str | None:
+    index, dimensions = view.integer(key), view.dimensions(0)
+    if index is None or dimensions is None:
+        return None
+    rank = len(dimensions)
+    if (-rank if negative else 0) <= index < rank:
+        return None
+    return f"axis {index} does not exist in rank {rank}"

@@ -1,0 +1,15 @@
+"""Rules of RELU: max(0, x) of each element."""
+
+from __future__ import annotations
+
+from npu_conformance.specs.neuralnetworks.rules.clause import rules
+from npu_conformance.specs.neuralnetworks.rules.common import general, quantization, shapes
+
+RULES = rules(
+    "RELU",
+    shapes.same_as_input,
+    general.ranks("C1"),
+    general.empty("C2"),
+    general.declared_outputs("C3", shapes.same_as_input),
+    quantization.same_as_input("C4"),
+)
