@@ -58,7 +58,10 @@ class Executor:
         infos = self._plan(operation, values)
         operands = self._graph.operands
         inputs = [tensor_of(operands[i], values[i]) if i in values else None for i in operation.inputs]
-        results = kernel(operation.type)(inputs, infos)
+        try:
+            results = kernel(operation.type)(inputs, infos)
+        except MemoryError as error:
+            raise self._exhausted(f"operation {operation.type}: {error}") from error
         values.update(zip(operation.outputs, results, strict=True))
 
     def _plan(self, operation: Operation, values: Values) -> list[OutputInfo]:
@@ -78,9 +81,11 @@ class Executor:
             message = f"{what}: expected {operand.dimensions}, found {info.dimensions}"
             raise ServiceError(ErrorStatus.GENERAL_FAILURE, message)
         if byte_size(info.operand_type, info.dimensions) > MEMORY_BUDGET:
-            exhausted = ErrorStatus.RESOURCE_EXHAUSTED_PERSISTENT
-            status = exhausted if self._version >= exhausted.since else ErrorStatus.GENERAL_FAILURE
-            raise ServiceError(status, f"{what}: {info.dimensions} takes more than {MEMORY_BUDGET} bytes")
+            raise self._exhausted(f"{what}: {info.dimensions} takes more than {MEMORY_BUDGET} bytes")
+
+    def _exhausted(self, message: str) -> ServiceError:
+        status = ErrorStatus.RESOURCE_EXHAUSTED_PERSISTENT
+        return ServiceError(status if self._version >= status.since else ErrorStatus.GENERAL_FAILURE, message)
 
     def _view(self, operation: Operation, values: Values) -> OperationView:
         known = {position: values[index] for position, index in enumerate(operation.inputs) if index in values}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy
@@ -14,5 +15,6 @@ def softmax(inputs: Sequence[Tensor | None], outputs: Sequence[OutputInfo]) -> t
     """output = exp(beta * (x - max)) / sum exp(beta * (x - max)) along axis, by default the last one."""
     values, beta = real(required(inputs[0])), float(required(inputs[1]).data.item())
     axis = integer(inputs[2]) if len(inputs) > 2 else -1
-    exponentials = numpy.exp(beta * (values - values.max(axis=axis, keepdims=True)))
+    largest = values.max(axis=axis, keepdims=True, initial=-math.inf)
+    exponentials = numpy.exp(beta * (values - largest))
     return (store(exponentials / exponentials.sum(axis=axis, keepdims=True), outputs[0]),)
