@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
 
 from npu_conformance.specs.neuralnetworks.enums import FusedActivation, OperandType
+from npu_conformance.specs.plans._elementwise import (
+    FLOAT16,
+    FLOAT32,
+    INT32,
+    QUANT8,
+    SHAPES,
+    SHORT,
+    SIGNED,
+    stored_bytes,
+)
+from npu_conformance.specs.plans._zero_sized import zero_sized
 from npu_conformance.specs.plans.base import (
     Planned,
+    constant,
     dyadic,
     int32,
     integers,
@@ -18,23 +29,19 @@ from npu_conformance.specs.plans.base import (
 )
 from npu_conformance.specs.vectors import Vector
 
-FLOAT32 = OperandType.TENSOR_FLOAT32
-FLOAT16 = OperandType.TENSOR_FLOAT16
-INT32 = OperandType.TENSOR_INT32
-QUANT8 = OperandType.TENSOR_QUANT8_ASYMM
-SIGNED = OperandType.TENSOR_QUANT8_ASYMM_SIGNED
-SHORT = {FLOAT32: "float32", FLOAT16: "float16", INT32: "int32", QUANT8: "quant8", SIGNED: "quant8_signed"}
-
-Shape = tuple[int, ...]
-SHAPES: dict[str, tuple[Shape, Shape, Shape]] = {
-    "same": ((2, 3), (2, 3), (2, 3)),
-    "row": ((2, 3), (3,), (2, 3)),
-    "column": ((2, 1), (2, 3), (2, 3)),
-    "both": ((2, 1, 3), (4, 1), (2, 4, 3)),
-    "first_is_one": ((1,), (2, 3, 1, 2), (2, 3, 1, 2)),
-    "rank4": ((1, 2, 1, 3), (2, 1, 4, 1), (2, 2, 4, 3)),
+QUANTIZATIONS = {
+    "equal": ((0.5, 0.5, 0.5), (0, 0, 0)),
+    "zero_points": ((0.5, 0.5, 1.0), (128, 3, 100)),
+    "scales": ((0.25, 1.0, 0.75), (10, 120, 60)),
+    "extremes": ((0.1, 0.7, 0.9), (255, 0, 128)),
 }
-"""First input, second input, output: asymmetric, so that a mix-up of axes shows."""
+"""Scales and (unsigned) zero points of the two inputs and the output."""
+
+_PRODUCT = 12
+"""How much coarser the output of MUL is: most products stay inside the type then."""
+
+_FINE = 0.05
+"""How much finer everything is where an activation cuts at 1 or 6, so that the cut is many quanta away."""
 
 
 def operands(first: Planned, second: Planned, activation: int = 0) -> Mapping[str, Planned]:
@@ -42,23 +49,17 @@ def operands(first: Planned, second: Planned, activation: int = 0) -> Mapping[st
     return {"input0": first, "input1": second, "activation": int32(activation)}
 
 
-def floats(operation: str, since: str) -> Iterator[Vector]:
+def floats(operation: str) -> Iterator[Vector]:
     """Pairwise: type, activation, shapes; then data that needs every bit of a float32."""
     rows = pairwise({"type": [FLOAT32, FLOAT16], "activation": list(FusedActivation), "shapes": list(SHAPES)})
     for seed, row in enumerate(rows):
         kind, (first, second, output) = row["type"], SHAPES[row["shapes"]]
+        data = _divisors(seed + 100, second) if operation == "DIV" else dyadic(seed + 100, second)
         yield positive(
             f"{SHORT[kind]}_{row['activation'].name.lower()}_{row['shapes']}",
             operation,
-            operands(
-                tensor(kind, first, dyadic(seed, first)),
-                tensor(
-                    kind, second, _divisors(seed + 100, second) if operation == "DIV" else dyadic(seed + 100, second)
-                ),
-                row["activation"],
-            ),
+            operands(tensor(kind, first, dyadic(seed, first)), tensor(kind, second, data), row["activation"]),
             {"output": tensor(kind, output)},
-            since=since,
             traps=[6],
         )
     yield positive(
@@ -66,105 +67,143 @@ def floats(operation: str, since: str) -> Iterator[Vector]:
         operation,
         operands(tensor(FLOAT32, (3, 5), uniform(7, (3, 5))), tensor(FLOAT32, (3, 5), uniform(8, (3, 5), 0.5, 2.0))),
         {"output": tensor(FLOAT32, (3, 5))},
-        since=since,
         description="values that float16 arithmetic inside would round away",
+    )
+    yield positive(
+        "float32_one_element",
+        operation,
+        operands(tensor(FLOAT32, (1,), [1.5]), tensor(FLOAT32, (1, 1, 1, 1), [-0.25])),
+        {"output": tensor(FLOAT32, (1, 1, 1, 1))},
+        description="ranks 1 and 4",
     )
 
 
-def _divisors(seed: int, shape: Shape) -> list[float]:
+def without_elements(operation: str) -> Vector:
+    """A tensor without elements, against one that broadcasts (since 1.2)."""
+    return zero_sized(
+        "float32_zero_sized",
+        operation,
+        tensor(FLOAT32, (0, 2, 2, 3)),
+        {"input0": None, "input1": constant(FLOAT32, (3,), [1.0, 2.0, 0.5]), "activation": int32(0)},
+        {"output": tensor(FLOAT32, (0, 2, 2, 3))},
+    )
+
+
+def _divisors(seed: int, shape: tuple[int, ...]) -> list[float]:
+    """Powers of two of either sign: quotients are exact."""
     powers = integers(seed, shape, -2, 2).ravel()
     signs = integers(seed + 1, shape, 0, 1).ravel()
     return [float((-1.0) ** sign * 2.0**power) for sign, power in zip(signs, powers, strict=True)]
 
 
-def quantized(operation: str, since: str) -> Iterator[Vector]:
+def quantized(operation: str) -> Iterator[Vector]:
     """Pairwise: type, activation, shapes, scales and zero points, with the limits of the type among the data."""
-    quantizations = {
-        "equal": ((0.5, 0.5, 0.5), (0, 0, 0)),
-        "zero_points": ((0.5, 0.5, 1.0), (128, 3, 100)),
-        "scales": ((0.25, 1.0, 0.75), (10, 120, 60)),
-        "extremes": ((0.1, 0.7, 0.9), (255, 0, 128)),
-    }
-    parameters: Mapping[str, Iterable[Any]] = {
-        "type": [QUANT8, SIGNED],
-        "activation": list(FusedActivation),
-        "shapes": list(SHAPES),
-        "quantization": list(quantizations),
-    }
-    for seed, row in enumerate(pairwise(parameters)):
-        kind, (first, second, output) = row["type"], SHAPES[row["shapes"]]
-        scales, zero_points = quantizations[row["quantization"]]
-        shift = 128 if kind is SIGNED else 0
-        points = [point - shift for point in zero_points]
-        yield positive(
-            f"{SHORT[kind]}_{row['activation'].name.lower()}_{row['shapes']}_{row['quantization']}",
-            operation,
-            operands(
-                tensor(kind, first, _bytes(seed, first, shift), scale=scales[0], zero_point=points[0]),
-                tensor(kind, second, _bytes(seed + 50, second, shift), scale=scales[1], zero_point=points[1]),
-                row["activation"],
-            ),
-            {"output": tensor(kind, output, scale=scales[2], zero_point=points[2])},
-            since=since,
-            traps=[6],
-        )
+    rows = pairwise(
+        {
+            "type": [QUANT8, SIGNED],
+            "activation": list(FusedActivation),
+            "shapes": ["same", "row", "both", "rank4"],
+            "quantization": list(QUANTIZATIONS),
+        }
+    )
+    for seed, row in enumerate(rows):
+        yield _quantized(operation, seed, row["type"], row["activation"], row["shapes"], row["quantization"])
 
 
-def _bytes(seed: int, shape: Shape, shift: int) -> list[int]:
-    values = [int(value) for value in integers(seed, shape, 0, 255).ravel()]
-    if len(values) >= 4:
-        values[0], values[-1] = 0, 255
-    return [value - shift for value in values]
+def _quantized(
+    operation: str, seed: int, kind: OperandType, activation: FusedActivation, shapes: str, quantization: str
+) -> Vector:
+    first, second, output = SHAPES[shapes]
+    fine = _FINE if activation in (FusedActivation.RELU1, FusedActivation.RELU6) else 1.0
+    scales = [scale * fine for scale in QUANTIZATIONS[quantization][0]]
+    if operation == "MUL":
+        # A product of two fine scales is finer still, and needs no coarser output.
+        scales[2] *= _PRODUCT if fine == 1.0 else 1.0
+    shift = 128 if kind is SIGNED else 0
+    points = [point - shift for point in QUANTIZATIONS[quantization][1]]
+    data = stored_bytes(seed, first, shift), stored_bytes(seed + 50, second, shift)
+    return positive(
+        f"{SHORT[kind]}_{activation.name.lower()}_{shapes}_{quantization}",
+        operation,
+        operands(
+            tensor(kind, first, data[0], scale=scales[0], zero_point=points[0]),
+            tensor(kind, second, data[1], scale=scales[1], zero_point=points[1]),
+            activation,
+        ),
+        {"output": tensor(kind, output, scale=scales[2], zero_point=points[2])},
+        traps=[6, 8] if operation == "MUL" else [6],
+    )
 
 
-def int32_wraps(operation: str) -> Iterator[Vector]:
-    """int32: broadcasting, negative numbers, and two's complement wraparound."""
-    top, bottom = 2**31 - 1, -(2**31)
+def int32_row(operation: str) -> Iterator[Vector]:
+    """int32 with broadcasting and negative numbers; DIV rounds towards minus infinity (trap 9)."""
     yield positive(
         "int32_row",
         operation,
         operands(tensor(INT32, (2, 3), [-7, 5, 100000, 3, 0, -12]), tensor(INT32, (3,), [2, -3, 70000])),
         {"output": tensor(INT32, (2, 3))},
         traps=[9],
-        since="1.3",
     )
+
+
+def int32_wraparound(operation: str) -> Iterator[Vector]:
+    """Two's complement wraparound (trap 9)."""
+    top, bottom = 2**31 - 1, -(2**31)
+    first, second = [top, bottom, bottom, 65537, top], [1, -1, 1, 65537, bottom]
     yield positive(
         "int32_wraparound",
         operation,
-        operands(
-            tensor(INT32, (5,), [top, bottom, bottom, 65537, top]), tensor(INT32, (5,), [1, -1, 1, 65537, bottom])
-        ),
+        operands(tensor(INT32, (5,), first), tensor(INT32, (5,), second)),
         {"output": tensor(INT32, (5,))},
         traps=[9],
-        since="1.3",
     )
 
 
-def corner_shapes(operation: str) -> Iterator[Vector]:
-    """One element; the same operand on both sides of a rank difference of three."""
-    yield positive(
-        "float32_one_element",
-        operation,
-        operands(tensor(FLOAT32, (1,), [1.5]), tensor(FLOAT32, (1, 1, 1, 1), [-0.25])),
-        {"output": tensor(FLOAT32, (1, 1, 1, 1))},
-        since="1.1" if operation in ("SUB", "DIV") else "1.0",
-    )
-
-
-def multiplier_limits(operation: str) -> Iterator[Vector]:
-    """ADD and SUB: the output's scale must exceed 2*max(s0, s1)/2^20 (trap 7)."""
+def scales_far_apart(operation: str) -> Iterator[Vector]:
+    """ADD and SUB: inputs of very different scales, of which the finer one still counts (trap 7)."""
     for kind in (QUANT8, SIGNED):
         shift = 128 if kind is SIGNED else 0
+        first = [element - shift for element in (0, 90, 255, 128, 17, 200)]
+        second = [element - shift for element in (255, 0, 61)]
         yield positive(
             f"{SHORT[kind]}_scales_far_apart",
             operation,
             operands(
-                tensor(
-                    kind, (2, 3), [n - shift for n in (0, 90, 255, 128, 17, 200)], scale=1.0, zero_point=100 - shift
-                ),
-                tensor(kind, (3,), [n - shift for n in (255, 0, 61)], scale=0.001, zero_point=5 - shift),
+                tensor(kind, (2, 3), first, scale=1.0, zero_point=100 - shift),
+                tensor(kind, (3,), second, scale=0.01, zero_point=5 - shift),
             ),
             {"output": tensor(kind, (2, 3), scale=0.8, zero_point=120 - shift)},
             traps=[7],
-            since="1.2" if operation == "SUB" else "1.0",
         )
+
+
+def same_operand_twice(operation: str) -> Iterator[Vector]:
+    """One operand as both arguments: it counts twice as consumed, and is read twice."""
+    once = tensor(FLOAT32, (2, 3), dyadic(3, (2, 3), 0.5, 4.0))
+    vector = positive(
+        "float32_same_operand_twice",
+        operation,
+        {"input0": once, "input1": once, "activation": int32(0)},
+        {"output": tensor(FLOAT32, (2, 3))},
+    )
+    yield merged(vector, "input1", "input0")
+
+
+def merged(vector: Vector, name: str, into: str) -> Vector:
+    """The vector with one model input less: `into` takes the place of `name`, which had the same data."""
+    from dataclasses import replace
+
+    operands_left = {key: operand for key, operand in vector.operands.items() if key != name}
+    (operation,) = vector.operations
+    arguments = tuple(into if argument == name else argument for argument in operation.inputs)
+    examples = tuple(
+        replace(example, inputs={key: array for key, array in example.inputs.items() if key != name})
+        for example in vector.examples
+    )
+    return replace(
+        vector,
+        operands=operands_left,
+        operations=(replace(operation, inputs=arguments),),
+        inputs=tuple(key for key in vector.inputs if key != name),
+        examples=examples,
+    )

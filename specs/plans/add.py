@@ -9,9 +9,11 @@ from npu_conformance.specs.vectors import Vector
 
 
 def vectors() -> Iterator[Vector]:
-    """Every type, activation and way of broadcasting; limits of the multipliers; wraparound of int32."""
-    yield from _arithmetic.floats("ADD", since="1.0")
-    yield from _arithmetic.quantized("ADD", since="1.0")
-    yield from _arithmetic.int32_wraps("ADD")
-    yield from _arithmetic.corner_shapes("ADD")
-    yield from _arithmetic.multiplier_limits("ADD")
+    """Every type, activation and way of broadcasting; scales far apart; wraparound of int32."""
+    yield from _arithmetic.floats("ADD")
+    yield from _arithmetic.quantized("ADD")
+    yield from _arithmetic.scales_far_apart("ADD")
+    yield from _arithmetic.same_operand_twice("ADD")
+    yield from _arithmetic.int32_row("ADD")
+    yield _arithmetic.without_elements("ADD")
+    yield from _arithmetic.int32_wraparound("ADD")

@@ -1,0 +1,41 @@
+"""Types, shapes and data that plans of elementwise operations share."""
+
+from __future__ import annotations
+
+from npu_conformance.specs.neuralnetworks.enums import OperandType
+from npu_conformance.specs.plans.base import integers
+
+FLOAT32 = OperandType.TENSOR_FLOAT32
+FLOAT16 = OperandType.TENSOR_FLOAT16
+INT32 = OperandType.TENSOR_INT32
+QUANT8 = OperandType.TENSOR_QUANT8_ASYMM
+SIGNED = OperandType.TENSOR_QUANT8_ASYMM_SIGNED
+SHORT = {FLOAT32: "float32", FLOAT16: "float16", INT32: "int32", QUANT8: "quant8", SIGNED: "quant8_signed"}
+"""How the types are spelled in names of vectors."""
+
+Shape = tuple[int, ...]
+SHAPES: dict[str, tuple[Shape, Shape, Shape]] = {
+    "same": ((2, 3), (2, 3), (2, 3)),
+    "row": ((2, 3), (3,), (2, 3)),
+    "column": ((2, 1), (2, 3), (2, 3)),
+    "both": ((2, 1, 3), (4, 1), (2, 4, 3)),
+    "first_is_one": ((1,), (2, 3, 1, 2), (2, 3, 1, 2)),
+    "rank4": ((1, 2, 1, 3), (2, 1, 4, 1), (2, 2, 4, 3)),
+}
+"""First input, second input, output: asymmetric, so that a mix-up of axes shows."""
+
+RANKS: tuple[Shape, ...] = ((5,), (2, 3), (3, 1, 2), (2, 1, 3, 2))
+"""One shape of each rank that most operations take."""
+
+
+def stored_bytes(seed: int, shape: Shape, shift: int) -> list[int]:
+    """Seeded 8-bit elements, smaller by `shift` (128 for the signed type), with both limits among them."""
+    values = [int(value) for value in integers(seed, shape, 0, 255).ravel()]
+    if len(values) >= 3:
+        values[0], values[-1] = 0, 255
+    return [value - shift for value in values]
+
+
+def all_bytes(shift: int) -> list[int]:
+    """Every value of an 8-bit type, in an order in which neighbours differ much."""
+    return [(position * 37) % 256 - shift for position in range(256)]

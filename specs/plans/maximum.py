@@ -1,0 +1,13 @@
+"""The plan of MAXIMUM."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from npu_conformance.specs.plans import _extrema
+from npu_conformance.specs.vectors import Vector
+
+
+def vectors() -> Iterator[Vector]:
+    """Every type and way of broadcasting, operands quantised apart, infinities, rank 5."""
+    yield from _extrema.vectors("MAXIMUM")

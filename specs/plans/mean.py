@@ -1,0 +1,70 @@
+"""The plan of MEAN."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from npu_conformance.specs.neuralnetworks.enums import OperandType
+from npu_conformance.specs.plans._elementwise import FLOAT16, FLOAT32, QUANT8, SHORT, SIGNED, stored_bytes
+from npu_conformance.specs.plans.base import Planned, dyadic, int32, int32s, pairwise, positive, tensor
+from npu_conformance.specs.vectors import Vector
+
+_CASES: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {
+    "rank1": ((5,), (0,)),
+    "rank2_rows": ((4, 3), (0,)),
+    "rank2_columns": ((4, 3), (1,)),
+    "rank3_middle": ((2, 3, 4), (1,)),
+    "rank3_outer": ((2, 3, 4), (0, 2)),
+    "rank4_spatial": ((2, 3, 2, 4), (1, 2)),
+    "rank4_negative": ((2, 3, 2, 4), (-1, -3)),
+    "rank4_doubled": ((2, 3, 2, 4), (1, -3, 1)),
+    "rank4_unsorted": ((2, 3, 2, 4), (3, 0)),
+    "everything": ((2, 3, 2), (2, 0, 1)),
+}
+"""Shape of the input and axes."""
+
+
+def vectors() -> Iterator[Vector]:
+    """Pairwise: type, axes (negative, doubled, unsorted, all), keep_dims; means that end in a half; the limits."""
+    rows = pairwise({"type": [FLOAT32, FLOAT16, QUANT8, SIGNED], "case": list(_CASES), "keep": [0, 1]})
+    for seed, row in enumerate(rows):
+        shape, axes = _CASES[row["case"]]
+        yield _mean(
+            f"{SHORT[row['type']]}_{row['case']}_{'kept' if row['keep'] else 'dropped'}",
+            _input(row["type"], shape, seed),
+            axes,
+            row["keep"],
+        )
+    yield _mean("float32_keep_dims_2", _input(FLOAT32, (2, 3), 90), (1,), 2, "any positive number keeps the axes")
+    yield from _rounding()
+
+
+def _rounding() -> Iterator[Vector]:
+    for kind in (QUANT8, SIGNED):
+        shift = 128 if kind is SIGNED else 0
+        limits = [element - shift for element in (0, 0, 255, 255, 0, 255, 254, 255)]
+        about = "quantised sums must not overflow, and the zero point is not added twice"
+        source = tensor(kind, (2, 4), limits, scale=0.5, zero_point=77 - shift)
+        yield _mean(f"{SHORT[kind]}_limits", source, (1,), 0, about)
+
+
+def _mean(name: str, source: Planned, axes: Sequence[int], keep: int, about: str = "") -> Vector:
+    shape = source.operand.dimensions
+    reduced = {axis % len(shape) for axis in axes}
+    kept = [1 if axis in reduced else size for axis, size in enumerate(shape) if keep or axis not in reduced]
+    operand = source.operand
+    return positive(
+        name,
+        "MEAN",
+        {"input": source, "axes": int32s(*axes), "keep_dims": int32(keep)},
+        {"output": tensor(operand.type, kept or [1], scale=operand.scale, zero_point=operand.zero_point)},
+        traps=[23],
+        description=about,
+    )
+
+
+def _input(kind: OperandType, shape: tuple[int, ...], seed: int) -> Planned:
+    if kind in (FLOAT32, FLOAT16):
+        return tensor(kind, shape, dyadic(seed, shape))
+    shift = 128 if kind is SIGNED else 0
+    return tensor(kind, shape, stored_bytes(seed, shape, shift), scale=0.25, zero_point=40 - shift)

@@ -1,0 +1,18 @@
+"""The plan of SUB."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from npu_conformance.specs.plans import _arithmetic
+from npu_conformance.specs.vectors import Vector
+
+
+def vectors() -> Iterator[Vector]:
+    """As ADD's; input 0 is the minuend, which broadcasting in either direction must not change."""
+    yield from _arithmetic.floats("SUB")
+    yield from _arithmetic.quantized("SUB")
+    yield from _arithmetic.scales_far_apart("SUB")
+    yield from _arithmetic.int32_row("SUB")
+    yield _arithmetic.without_elements("SUB")
+    yield from _arithmetic.int32_wraparound("SUB")
