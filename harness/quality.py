@@ -25,8 +25,7 @@ MOVES = frozenset({
 })  # fmt: skip
 """Operations that choose or copy values: no rounding at all."""
 TRANSCENDENTAL = frozenset({
-    "LOGISTIC", "TANH", "EXP", "LOG", "SIN", "POW", "SQRT", "RSQRT", "ELU", "HARD_SWISH", "PRELU", "SOFTMAX",
-    "LOG_SOFTMAX",
+    "LOGISTIC", "TANH", "EXP", "LOG", "SIN", "POW", "ELU", "SOFTMAX", "LOG_SOFTMAX",
 })  # fmt: skip
 ZERO_SIGN_FIXED = frozenset({
     "RESHAPE", "SQUEEZE", "EXPAND_DIMS", "TRANSPOSE", "CONCATENATION", "SPLIT", "SLICE", "STRIDED_SLICE",

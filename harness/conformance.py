@@ -1,0 +1,87 @@
+"""When the word "conformant" may be printed: everything applicable was run and passed.
+
+A waived failure is green, but not conformant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from npu_conformance.harness.cases import Group
+from npu_conformance.harness.events import Log
+from npu_conformance.specs.outcomes import Disposition, Outcome
+from npu_conformance.specs.results import CaseResult
+
+_NAMED = 5
+
+
+def reasons(log: Log, verdicts: Sequence[CaseResult], red: Sequence[str], problems: Sequence[str]) -> list[str]:
+    """Say why a run does not show that the subject conforms; none where it does."""
+    found = [*_of_outcomes(verdicts), *_of_groups(log, verdicts)]
+    if log.left_out:
+        found.append(f"{len(log.left_out)} cases were left out by the budget")
+    if log.header.selection.deselected:
+        found.append(f"{log.header.selection.deselected} applicable cases were not selected")
+    if log.footer is None:
+        found.append("the run was cut off")
+    if not any(result.outcome is Outcome.PASS for result in verdicts):
+        found.append("nothing passed")
+    return [*found, *red, *problems]
+
+
+def thin_coverage(verdicts: Iterable[CaseResult]) -> list[str]:
+    """Say aloud what the passes do not cover: operations, and cases, that the subject does not support."""
+    ran = [result for result in verdicts if result.outcome is not Outcome.NOT_APPLICABLE]
+    refused = [result for result in ran if result.outcome is Outcome.NOT_SUPPORTED]
+    if not refused:
+        return []
+    tried = {name for result in ran for name in result.operations}
+    supported = {name for result in ran if has_pass(result) for name in result.operations}
+    lines = [f"{len(refused)} of {len(ran)} cases are not supported ({len(refused) / len(ran):.0%})"]
+    missing = sorted(tried - supported)
+    if missing:
+        lines.append(f"{len(supported)} of {len(tried)} operations have a passing case; none: {' '.join(missing)}")
+    return lines
+
+
+def has_pass(result: CaseResult) -> bool:
+    """True where the case, or one of its configurations, passed."""
+    return result.outcome is Outcome.PASS or any(part.outcome is Outcome.PASS for part in result.configurations)
+
+
+def _of_outcomes(verdicts: Sequence[CaseResult]) -> list[str]:
+    lines = []
+    for outcome in (Outcome.FAIL, Outcome.CRASH, Outcome.HANG, Outcome.NOT_RUN, Outcome.SUITE_ERROR):
+        names = [result.case for result in verdicts if result.outcome is outcome]
+        if names:
+            lines.append(f"{len(names)} {outcome.value}: {_some(names)}")
+    waived = [result.case for result in verdicts if _has_waived(result)]
+    if waived:
+        lines.append(f"{len(waived)} waived: {_some(waived)}")
+    return lines
+
+
+def _of_groups(log: Log, verdicts: Sequence[CaseResult]) -> list[str]:
+    if "device" not in log.header.manifest.interfaces or not any(result.group for result in verdicts):
+        return []
+    lines = []
+    for group in Group:
+        applicable = [
+            result
+            for result in verdicts
+            if result.group == group.value and result.outcome is not Outcome.NOT_APPLICABLE
+        ]
+        if not applicable:
+            lines.append(f"no case of the mandatory group {group.value} was run")
+        elif not any(map(has_pass, applicable)):
+            lines.append(f"nothing of the mandatory group {group.value} passes")
+    return lines
+
+
+def _has_waived(result: CaseResult) -> bool:
+    parts = (part.dispositions for part in result.configurations)
+    return any(Disposition.WAIVED in dispositions for dispositions in (result.dispositions, *parts))
+
+
+def _some(names: Sequence[str]) -> str:
+    return " ".join(names[:_NAMED]) + (" ..." if len(names) > _NAMED else "")

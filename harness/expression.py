@@ -1,0 +1,101 @@
+"""The language of -k: words that occur in an id, with `and`, `or`, `not` and parentheses, as in pytest."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from npu_conformance.specs.documents import DocumentError
+
+Matcher = Callable[[str], bool]
+_TOKEN = re.compile(r"\s*(?:(?P<bracket>[()])|(?P<word>[\w.\[\],#:+*?/-]+)|(?P<end>$))")
+_OPERATORS = frozenset({"and", "or", "not"})
+
+
+@dataclass(frozen=True)
+class _Token:
+    text: str
+    column: int
+
+
+def compile_expression(expression: str) -> Matcher:
+    """Return a function that says whether an id matches. A word matches where it occurs, upper or lower case alike.
+
+    Raises DocumentError with the column of the first error. An empty expression matches everything.
+    """
+    if not expression.strip():
+        return lambda case_id: True
+    parser = _Parser(expression)
+    matcher = parser.alternatives()
+    parser.expect_end()
+    return lambda case_id: matcher(case_id.lower())
+
+
+class _Parser:
+    def __init__(self, expression: str) -> None:
+        self._expression = expression
+        self._tokens = self._split()
+
+    def alternatives(self) -> Matcher:
+        """One or more conjunctions, joined by `or`."""
+        parts = [self._conjunction()]
+        while self._take("or"):
+            parts.append(self._conjunction())
+        return lambda case_id: any(part(case_id) for part in parts)
+
+    def expect_end(self) -> None:
+        """Refuse anything left over."""
+        if self._tokens[0].text:
+            raise self._error("'and', 'or' or the end")
+
+    def _conjunction(self) -> Matcher:
+        parts = [self._negation()]
+        while self._take("and"):
+            parts.append(self._negation())
+        return lambda case_id: all(part(case_id) for part in parts)
+
+    def _negation(self) -> Matcher:
+        if self._take("not"):
+            inner = self._negation()
+            return lambda case_id: not inner(case_id)
+        if self._take("("):
+            inner = self.alternatives()
+            if not self._take(")"):
+                raise self._error("')'")
+            return inner
+        return self._word()
+
+    def _word(self) -> Matcher:
+        text = self._tokens[0].text
+        if not text or text in _OPERATORS or text in "()":
+            raise self._error("a word, 'not' or '('")
+        self._tokens.pop(0)
+        word = text.lower()
+        return lambda case_id: word in case_id
+
+    def _take(self, text: str) -> bool:
+        if self._tokens[0].text != text:
+            return False
+        self._tokens.pop(0)
+        return True
+
+    def _split(self) -> list[_Token]:
+        tokens, position = [], 0
+        while True:
+            match = _TOKEN.match(self._expression, position)
+            if match is None:
+                found = self._expression[position:].lstrip()[0]
+                raise DocumentError(f"-k {self._expression!r}", f"column {position + 1}", f"unexpected {found!r}")
+            text = match["bracket"] or match["word"] or ""
+            tokens.append(_Token(text, match.end() - len(text) + 1))
+            if not text:
+                return tokens
+            position = match.end()
+
+    def _error(self, expected: str) -> DocumentError:
+        token = self._tokens[0]
+        found = repr(token.text) if token.text else "the end"
+        return DocumentError(
+            f"-k {self._expression!r}", f"column {token.column}", f"expected {expected}, found {found}"
+        )
