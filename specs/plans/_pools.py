@@ -1,0 +1,129 @@
+"""What the plans of AVERAGE_POOL_2D and MAX_POOL_2D share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from npu_conformance.specs.plans._windows import (
+    ACTIVATIONS,
+    FLOAT16,
+    FLOAT32,
+    PADDINGS,
+    QUANT8,
+    RELU1,
+    SIGNED,
+    Pair,
+    Window,
+    pads,
+)
+from npu_conformance.specs.plans._zero_sized import zero_sized
+from npu_conformance.specs.plans.base import Planned, dyadic, integers, pairwise, positive, rejected, tensor
+from npu_conformance.specs.vectors import Vector
+
+KINDS = {"float32": FLOAT32, "float16": FLOAT16, "quant8": QUANT8, "quant8_signed": SIGNED}
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Shapes of a pool. size and window: height, width."""
+
+    batches: int
+    size: Pair
+    channels: int
+    window: Pair
+
+
+SHAPES = {
+    "wide": Sizes(1, (5, 7), 2, (2, 4)),
+    "tall": Sizes(2, (6, 4), 3, (3, 2)),
+    "unit": Sizes(2, (3, 2), 4, (1, 1)),
+}
+
+
+def operands(
+    kind: str, sizes: Sizes, window: Window, data: Any, scale: float = 0.05, zero_point: int = 100
+) -> tuple[dict[str, Planned], dict[str, Planned]]:
+    """Inputs and outputs of a pool. data, zero_point: of an unsigned type; a signed one gets them less 128."""
+    shift = 128 if kind == "quant8_signed" else 0
+    quantization = {} if kind.startswith("float") else {"scale": scale, "zero_point": zero_point - shift}
+    in_shape = window.shape(sizes.batches, sizes.size, sizes.channels)
+    out_shape = window.shape(sizes.batches, window.output_size(sizes.size, sizes.window), sizes.channels)
+    elements = None if data is None else data - shift
+    middle = {"filter_width": sizes.window[1], "filter_height": sizes.window[0]}
+    inputs = {"input": tensor(KINDS[kind], in_shape, elements, **quantization), **window.arguments(middle)}
+    return inputs, {"output": tensor(KINDS[kind], out_shape, **quantization)}
+
+
+def seeded(kind: str, sizes: Sizes, window: Window, seed: int) -> Any:
+    """Quarters around 0, or bytes with both limits among them."""
+    shape = window.shape(sizes.batches, sizes.size, sizes.channels)
+    if kind.startswith("float"):
+        return dyadic(seed, shape, -8.0, 8.0, 0.25)
+    data = integers(seed, shape, 0, 255)
+    data.flat[1], data.flat[-1] = 255, 0
+    return data
+
+
+def vector(operation: str, name: str, kind: str, sizes: Sizes, window: Window, seed: int, **details: Any) -> Vector:
+    """A vector that must run, with seeded data."""
+    inputs, outputs = operands(kind, sizes, window, seeded(kind, sizes, window, seed))
+    return positive(name, operation, inputs, outputs, since=window.since, **details)
+
+
+def refused(
+    operation: str, name: str, clause: str, kind: str, window: Window, changes: Mapping[str, Planned], **details: Any
+) -> Vector:
+    """A vector with some operands changed (by name) so that it must be refused because of one clause."""
+    sizes = SHAPES["wide"]
+    inputs, outputs = operands(kind, sizes, window, seeded(kind, sizes, window, 1))
+    inputs |= {key: planned for key, planned in changes.items() if key in inputs}
+    outputs |= {key: planned for key, planned in changes.items() if key in outputs}
+    return rejected(name, operation, inputs, outputs, clause=f"{operation}.{clause}", since=window.since, **details)
+
+
+def cover(operation: str) -> Iterator[Vector]:
+    """Pairwise: type, shape, padding, strides, layout, activation."""
+    parameters = {
+        "kind": list(KINDS),
+        "shape": list(SHAPES),
+        "padding": list(PADDINGS),
+        "stride": [(1, 1), (2, 1), (1, 3)],
+        "layout": ["none", "nhwc", "nchw"],
+        "activation": list(ACTIVATIONS),
+    }
+    for seed, row in enumerate(pairwise(parameters)):
+        sizes, nchw = SHAPES[row["shape"]], {"none": None, "nhwc": False, "nchw": True}[row["layout"]]
+        activation = ACTIVATIONS[row["activation"]]
+        window = Window(pads(row["padding"], sizes.window), row["stride"], None, nchw, activation)
+        stride = "stride{}x{}".format(*row["stride"])
+        words = [row["kind"], row["shape"], row["padding"], stride, row["layout"], row["activation"]]
+        traps = ([1] if row["padding"] == "same" else []) + ([3] if nchw else [])
+        yield vector(
+            operation, "_".join(word for word in words if word != "none"), row["kind"], sizes, window, seed, traps=traps
+        )
+
+
+def odd_geometries(operation: str) -> Iterator[Vector]:
+    """The whole input as one window, strides beyond the window, activation limits cut by the type's range."""
+    for seed, kind in enumerate(KINDS):
+        yield vector(operation, f"{kind}_global", kind, Sizes(2, (3, 5), 3, (3, 5)), Window(), seed)
+        skipping = Window("same", (4, 6))
+        yield vector(operation, f"{kind}_same_skipping_stride", kind, SHAPES["wide"], skipping, seed, traps=[1])
+    for kind in ("quant8", "quant8_signed"):
+        for zero_point in (0, 255):
+            sizes, window = SHAPES["wide"], Window("same", activation=RELU1)
+            data = seeded(kind, sizes, window, zero_point) // 2 + zero_point // 2
+            inputs, outputs = operands(kind, sizes, window, data, scale=0.012, zero_point=zero_point)
+            yield positive(f"{kind}_relu1_zero_point_{zero_point}", operation, inputs, outputs, traps=[6])
+
+
+def batch_zero(operation: str) -> Iterator[Vector]:
+    """A batch without images, in both layouts."""
+    for kind in KINDS:
+        for nchw in (False, True):
+            sizes, window = Sizes(0, (2, 2), 3, (1, 2)), Window("valid", nchw=nchw)
+            inputs, outputs = operands(kind, sizes, window, None)
+            name = f"{kind}_batch_zero_{'nchw' if nchw else 'nhwc'}"
+            yield zero_sized(name, operation, inputs["input"], {**inputs, "input": None}, outputs, nchw=nchw)

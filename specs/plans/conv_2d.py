@@ -1,0 +1,78 @@
+"""The plan of CONV_2D."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from npu_conformance.specs.plans._convolutions import (
+    KINDS,
+    Sizes,
+    Values,
+    cover,
+    extremes,
+    needs_all_bits,
+    odd_geometries,
+    operands,
+    vector,
+)
+from npu_conformance.specs.plans._windows import FLOAT32, QUANT8, Window
+from npu_conformance.specs.plans._zero_sized import zero_sized
+from npu_conformance.specs.plans.base import tensor
+from npu_conformance.specs.vector_documents import GeneratorDocument
+from npu_conformance.specs.vectors import Vector
+
+SHAPES = {
+    "wide": Sizes(1, (5, 7), 2, (2, 4), 3),
+    "tall": Sizes(2, (6, 4), 3, (3, 2), 2),
+    "pointwise": Sizes(2, (3, 2), 4, (1, 1), 5),
+}
+"""No two sizes of a shape are equal, so that swapped axes show."""
+
+
+def vectors() -> Iterator[Vector]:
+    """Pairwise over all parameters; quantised corners; odd geometries; batch 0; a first layer of realistic size."""
+    yield from cover(SHAPES)
+    yield from extremes(SHAPES["wide"])
+    yield from odd_geometries(SHAPES["wide"])
+    yield needs_all_bits(Sizes(1, (3, 2), 2, (1, 1), 3))
+    yield from _batch_zero()
+    yield from _first_layers()
+
+
+def _batch_zero() -> Iterator[Vector]:
+    for kind in ("float32", "float16", "quant8", "per_channel", "quant8_signed"):
+        for nchw in (False, True):
+            sizes = Sizes(0, (2, 2), 3, (1, 1), 2)
+            window = Window("same", nchw=nchw)
+            inputs, outputs = operands(sizes, window, Values(kind, source=[]))
+            feature_map = inputs["input"]
+            yield zero_sized(
+                f"{kind}_batch_zero_{'nchw' if nchw else 'nhwc'}",
+                "CONV_2D",
+                tensor(
+                    KINDS[kind][0],
+                    feature_map.operand.dimensions,
+                    scale=feature_map.operand.scale,
+                    zero_point=feature_map.operand.zero_point,
+                ),
+                {**inputs, "input": None},
+                outputs,
+                nchw=nchw,
+            )
+
+
+def _first_layers() -> Iterator[Vector]:
+    sizes, window = Sizes(1, (224, 224), 3, (3, 3), 4), Window("same", (2, 2))
+    for kind, source_type in (("float32", FLOAT32), ("quant8", QUANT8)):
+        if source_type is FLOAT32:
+            data = GeneratorDocument(kind="dyadic", seed=224, low=-1.0, high=1.0, step=0.125)
+        else:
+            data = GeneratorDocument(kind="integers", seed=224, low=0, high=255)
+        yield vector(
+            f"{kind}_first_layer",
+            sizes,
+            window,
+            Values(kind, source=data, seed=9),
+            traps=[1],
+            description="the first layer of an image network",
+        )

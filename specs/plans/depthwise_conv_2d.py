@@ -1,0 +1,53 @@
+"""The plan of DEPTHWISE_CONV_2D."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from npu_conformance.specs.plans._convolutions import (
+    KINDS,
+    Sizes,
+    Values,
+    cover,
+    extremes,
+    needs_all_bits,
+    odd_geometries,
+    operands,
+)
+from npu_conformance.specs.plans._windows import Window
+from npu_conformance.specs.plans._zero_sized import zero_sized
+from npu_conformance.specs.plans.base import tensor
+from npu_conformance.specs.vectors import Vector
+
+SHAPES = {
+    "single": Sizes(1, (5, 7), 3, (2, 4), 3, 1),
+    "double": Sizes(2, (6, 4), 2, (3, 2), 4, 2),
+    "triple": Sizes(2, (3, 2), 2, (1, 1), 6, 3),
+}
+"""Depth multipliers 1, 2 and 3; no two sizes of a shape are equal, so that swapped axes show."""
+
+
+def vectors() -> Iterator[Vector]:
+    """Pairwise over all parameters; quantised corners; odd geometries; batch 0."""
+    yield from cover(SHAPES)
+    yield from extremes(Sizes(1, (5, 7), 2, (2, 4), 4, 2))
+    yield from odd_geometries(SHAPES["single"])
+    yield needs_all_bits(Sizes(1, (3, 2), 2, (1, 1), 4, 2))
+    yield from _batch_zero()
+
+
+def _batch_zero() -> Iterator[Vector]:
+    for kind in ("float32", "float16", "quant8", "per_channel", "quant8_signed"):
+        for nchw in (False, True):
+            inputs, outputs = operands(
+                Sizes(0, (2, 2), 2, (1, 1), 4, 2), Window("same", nchw=nchw), Values(kind, source=[])
+            )
+            source = inputs["input"].operand
+            yield zero_sized(
+                f"{kind}_batch_zero_{'nchw' if nchw else 'nhwc'}",
+                "DEPTHWISE_CONV_2D",
+                tensor(KINDS[kind][0], source.dimensions, scale=source.scale, zero_point=source.zero_point),
+                {**inputs, "input": None},
+                outputs,
+                nchw=nchw,
+            )

@@ -1,0 +1,44 @@
+"""The plan of RESHAPE."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from npu_conformance.specs.plans._moves import FOUR, result, source
+from npu_conformance.specs.plans.base import int32s, positive
+from npu_conformance.specs.vectors import Vector
+
+CASES: dict[str, tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]] = {
+    "flatten": ((2, 3, 4), (24,), (24,)),
+    "rank1_to_rank4": ((24,), (2, 3, 1, 4), (2, 3, 1, 4)),
+    "regroup": ((2, 6), (4, 3), (4, 3)),
+    "inferred_first": ((2, 3, 4), (-1, 6), (4, 6)),
+    "inferred_middle": ((2, 3, 4), (2, -1, 3), (2, 4, 3)),
+    "inferred_only": ((2, 3, 2, 2), (-1,), (24,)),
+    "inferred_one": ((4, 3), (3, 4, -1), (3, 4, 1)),
+    "same": ((2, 3), (2, 3), (2, 3)),
+    "one_element": ((1,), (1, 1, 1), (1, 1, 1)),
+}
+"""Dimensions, the shape operand, dimensions of the output."""
+
+
+def vectors() -> Iterator[Vector]:
+    """Every type; all ways to state a shape; -1 at every place; zero points at both ends."""
+    for kind in (*FOUR, "int32"):
+        for name, (dimensions, shape, output) in CASES.items():
+            yield _vector(f"{kind}_{name}", kind, dimensions, shape, output, 3)
+    for zero_point in (0, 255):
+        yield _vector(f"quant8_zero_point_{zero_point}", "quant8", *CASES["regroup"], zero_point)
+
+
+def _vector(
+    name: str, kind: str, dimensions: tuple[int, ...], shape: tuple[int, ...], output: tuple[int, ...], zero_point: int
+) -> Vector:
+    return positive(
+        name,
+        "RESHAPE",
+        {"input": source(kind, dimensions, zero_point=zero_point), "shape": int32s(*shape)},
+        {"output": result(kind, output, zero_point=zero_point)},
+        since="fl6" if kind == "int32" else "1.0",
+        traps=[20],
+    )

@@ -1,0 +1,46 @@
+"""The plan of SLICE."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from npu_conformance.specs.plans._moves import FOUR, KINDS, quantization, result, source
+from npu_conformance.specs.plans._zero_sized import zero_sized
+from npu_conformance.specs.plans.base import int32s, positive, tensor
+from npu_conformance.specs.vectors import Vector
+
+CASES: dict[str, tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]] = {
+    "rank1": ((7,), (2,), (3,)),
+    "rank1_to_the_end": ((7,), (2,), (-1,)),
+    "rank2": ((3, 5), (1, 0), (2, 4)),
+    "rank2_one_element": ((3, 5), (2, 4), (1, 1)),
+    "rank3": ((2, 4, 3), (0, 1, 2), (2, 2, 1)),
+    "rank3_all": ((2, 4, 3), (0, 0, 0), (-1, -1, -1)),
+    "rank4": ((2, 3, 4, 5), (1, 0, 2, 1), (1, 2, 2, 3)),
+    "rank4_some_to_the_end": ((2, 3, 4, 5), (0, 2, 1, 3), (1, -1, 2, -1)),
+    "rank5": ((1, 2, 3, 2, 3), (0, 1, 0, 0, 1), (1, 1, 2, -1, 2)),
+}
+"""Dimensions, begin, size."""
+
+
+def vectors() -> Iterator[Vector]:
+    """Every type; every rank up to 5; sizes given and left to the end; batch 0."""
+    for kind in (*FOUR, "int32"):
+        for name, (dimensions, begin, size) in CASES.items():
+            boxes = zip(dimensions, begin, size, strict=True)
+            yield positive(
+                f"{kind}_{name}",
+                "SLICE",
+                {"input": source(kind, dimensions), "begin": int32s(*begin), "size": int32s(*size)},
+                {"output": result(kind, [end - start if length < 0 else length for end, start, length in boxes])},
+                since="1.2",
+            )
+    for kind in FOUR:
+        scale = quantization(kind, 128, 0.1)
+        yield zero_sized(
+            f"{kind}_batch_zero",
+            "SLICE",
+            tensor(KINDS[kind], (0, 2, 2, 3), **scale),
+            {"input": None, "begin": int32s(0, 1, 0, 1), "size": int32s(-1, 1, 2, -1)},
+            {"output": tensor(KINDS[kind], (0, 1, 2, 2), **scale)},
+        )

@@ -1,0 +1,39 @@
+"""The plan of SQUEEZE."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from npu_conformance.specs.plans._moves import FOUR, INT32, result, source
+from npu_conformance.specs.plans.base import int32s, omitted, positive
+from npu_conformance.specs.vectors import Vector
+
+CASES: dict[str, tuple[tuple[int, ...], tuple[int, ...] | None, tuple[int, ...]]] = {
+    "first": ((1, 3, 2), (0,), (3, 2)),
+    "last": ((3, 2, 1), (2,), (3, 2)),
+    "some_of_them": ((1, 3, 1, 1), (2,), (1, 3, 1)),
+    "two": ((1, 3, 1, 2), (2, 0), (3, 2)),
+    "omitted": ((1, 3, 1, 2), None, (3, 2)),
+    "omitted_nothing_to_do": ((2, 3), None, (2, 3)),
+    "every_axis": ((1, 1, 1), (0, 1, 2), (1,)),
+    "omitted_every_axis": ((1, 1), None, (1,)),
+    "rank1": ((1,), (0,), (1,)),
+}
+"""Dimensions, axes, dimensions of the output."""
+
+
+def vectors() -> Iterator[Vector]:
+    """Every type; axes listed and omitted; nothing left over."""
+    for kind in FOUR:
+        for name, (dimensions, axes, output) in CASES.items():
+            yield positive(
+                f"{kind}_{name}",
+                "SQUEEZE",
+                {
+                    "input": source(kind, dimensions, zero_point=7),
+                    "axes": omitted(INT32, (0,)) if axes is None else int32s(*axes),
+                },
+                {"output": result(kind, output, zero_point=7)},
+                since="1.1",
+                traps=[20],
+            )

@@ -1,0 +1,57 @@
+"""The plan of TRANSPOSE."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import permutations
+
+from npu_conformance.specs.plans._moves import FOUR, INT32, KINDS, quantization, result, source
+from npu_conformance.specs.plans._zero_sized import zero_sized
+from npu_conformance.specs.plans.base import int32s, omitted, positive, tensor
+from npu_conformance.specs.vectors import Vector
+
+SIZES = (2, 3, 4, 5)
+
+
+def vectors() -> Iterator[Vector]:
+    """Every permutation of ranks 1 to 3, those of rank 4 spread over the types; omission; batch 0."""
+    every = [order for rank in (1, 2, 3, 4) for order in permutations(range(rank))]
+    for position, order in enumerate(every):
+        yield _vector(FOUR[position % 4], order)
+    for kind in FOUR:
+        yield _omitted(kind)
+        yield _batch_zero(kind)
+
+
+def _vector(kind: str, order: tuple[int, ...]) -> Vector:
+    dimensions = SIZES[: len(order)]
+    return positive(
+        f"{kind}_order_{''.join(map(str, order))}",
+        "TRANSPOSE",
+        {"input": source(kind, dimensions), "permutation": int32s(*order)},
+        {"output": result(kind, [dimensions[axis] for axis in order])},
+        since="1.1",
+    )
+
+
+def _omitted(kind: str) -> Vector:
+    return positive(
+        f"{kind}_omitted_rank2",
+        "TRANSPOSE",
+        {"input": source(kind, (2, 5)), "permutation": omitted(INT32, (0,))},
+        {"output": result(kind, (5, 2))},
+        since="1.1",
+        traps=[20],
+        description="without a permutation the axes are reversed",
+    )
+
+
+def _batch_zero(kind: str) -> Vector:
+    scale = quantization(kind, 128, 0.1)
+    return zero_sized(
+        f"{kind}_batch_zero",
+        "TRANSPOSE",
+        tensor(KINDS[kind], (0, 2, 2, 3), **scale),
+        {"input": None, "permutation": int32s(0, 3, 1, 2)},
+        {"output": tensor(KINDS[kind], (0, 3, 2, 2), **scale)},
+    )
