@@ -17,7 +17,8 @@ from npu_conformance.specs.versions import OLDEST, Version
 ANY = "any"
 """The type of an operand of IF and WHILE that may have any type."""
 
-_FOLDER = Path(__file__).parent / "operations"
+FOLDER = Path(__file__).parent / "operations"
+"""Where the tables are."""
 
 
 class Argument(Document, frozen=True, omit_defaults=True):
@@ -98,13 +99,12 @@ def names() -> tuple[str, ...]:
     return _names()
 
 
-@functools.cache
 def operation(code_or_name: int | str) -> OperationTable:
     """Return the table of an operation; raises LookupError for a code or name that no version has."""
     name = code_or_name if isinstance(code_or_name, str) else _name_of(code_or_name)
     if name not in _names():
         raise LookupError(f"no operation {code_or_name}")
-    return documents.read(_FOLDER / f"{name.lower()}.json", OperationTable)
+    return _table(name)
 
 
 @functools.lru_cache(maxsize=4096)
@@ -149,6 +149,11 @@ def expand(arguments: Sequence[Argument], count: int) -> list[Argument] | None:
 def argument_since(argument: Argument) -> Version:
     """The version that brought an argument; the oldest where it is as old as its signature."""
     return argument.since or OLDEST
+
+
+@functools.cache
+def _table(name: str) -> OperationTable:
+    return documents.read(FOLDER / f"{name.lower()}.json", OperationTable)
 
 
 @functools.cache

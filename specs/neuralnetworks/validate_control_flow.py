@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from npu_conformance.specs.neuralnetworks.enums import OperandType
+from npu_conformance.specs.neuralnetworks.enums import OperandLifeTime, OperandType
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES, element_count
 from npu_conformance.specs.neuralnetworks.types import Operand, OperandExtraParams, Subgraph
 from npu_conformance.specs.neuralnetworks.validate_operands import REFERENCE
@@ -19,6 +19,7 @@ def check_if(scope: Scope, number: int, graph: Subgraph, position: int) -> None:
     operation = graph.operations[position]
     inputs = [graph.operands[index] for index in operation.inputs]
     outputs = [graph.operands[index] for index in operation.outputs]
+    _check_present(scope, number, graph, position)
     problem = _if_problem(scope, inputs, outputs)
     if problem is not None:
         scope.report("MODEL.P5", f"operation {position} (IF): {problem}", number, position)
@@ -52,6 +53,7 @@ def check_while(scope: Scope, number: int, graph: Subgraph, position: int) -> No
     operation = graph.operations[position]
     inputs = [graph.operands[index] for index in operation.inputs]
     outputs = [graph.operands[index] for index in operation.outputs]
+    _check_present(scope, number, graph, position)
     problem = _while_problem(scope, inputs, outputs)
     if problem is not None:
         scope.report("MODEL.P6", f"operation {position} (WHILE): {problem}", number, position)
@@ -84,6 +86,13 @@ def _while_problem(scope: Scope, inputs: Sequence[Operand], outputs: Sequence[Op
     if not len(outputs) <= results <= carried:
         return f"the body has {results} outputs, expected {len(outputs)} to {carried}"
     return None
+
+
+def _check_present(scope: Scope, number: int, graph: Subgraph, position: int) -> None:
+    for index in graph.operations[position].inputs:
+        if graph.operands[index].lifetime == OperandLifeTime.NO_VALUE:
+            message = f"operation {position}: operand {index} is omitted; control flow has no optional inputs"
+            scope.report("MODEL.P3O", message, number, position, index)
 
 
 def _referenced(scope: Scope, reference: Operand) -> Subgraph | None:
