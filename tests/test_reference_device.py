@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import weakref
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -371,6 +372,15 @@ def test_outputs_of_one_model_do_not_depend_on_another() -> None:
     for prepared in (first, second, first):
         bench.run(prepared, bench.request())
         bench.check_output()
+
+
+def test_one_model_runs_in_several_threads() -> None:
+    bench = Bench(Version.FL8)
+    prepared, request = bench.prepared(bench.model()), bench.request()
+    with ThreadPoolExecutor(4) as pool:
+        results = list(pool.map(lambda _: bench.run(prepared, request), range(40)))
+    assert all(result.output_sufficient_size for result in results)
+    bench.check_output()
 
 
 def test_client_memory_is_held_only_during_the_call() -> None:

@@ -18,7 +18,11 @@ _EXPLICIT_INTEGERS = 7
 
 @dataclass(frozen=True)
 class Parameters:
-    """The inputs of a windowed operation after its tensors. Pairs are (height, width)."""
+    """The inputs of a windowed operation after its tensors. Pairs are (height, width).
+
+    pads: (before, after) of each axis, null where the scheme decides. scheme: a PaddingScheme, without meaning where
+    pads are given. extra: the integers of one operation alone, in order: depth multiplier, or filter width and height.
+    """
 
     pads: tuple[tuple[int, int], tuple[int, int]] | None
     scheme: int
