@@ -223,6 +223,7 @@ def test_cast_knows_nothing_of_quantisation() -> None:
     quantised, plain = tensor(QUANT8, (2,), 0.5, 10), tensor(FLOAT32, (2,))
     assert run("CAST", [quantised], [plain], [0, 200]) == [[0.0, 200.0]]
     assert run("CAST", [plain], [quantised], [-3.5, 300.0]) == [[0, 255]]
+    assert run("CAST", [tensor(INT32, (2,))], [quantised], [-7, 256 + 7]) == [[0, 255]]
     assert run("CAST", [quantised], [tensor(QUANT8, (2,), 0.25, 1)], [7, 200]) == [[7, 200]]
 
 

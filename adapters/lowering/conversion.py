@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from npu_conformance.adapters.litert_runtime import schema
 from npu_conformance.adapters.lowering.context import Step
+from npu_conformance.specs.neuralnetworks.enums import OperandType
 
 
 def quantize(step: Step) -> None:
@@ -17,12 +18,17 @@ def dequantize(step: Step) -> None:
 
 
 def cast(step: Step) -> None:
-    """CAST of stored values; to the same type a copy, which RESHAPE makes of every type."""
+    """CAST of stored values; to the same type a copy, which RESHAPE makes of every type.
+
+    LiteRT cuts an int32 down to its low byte where NNAPI saturates, so it is brought into range before.
+    """
     source, output = step.tensor(0), step.output()
     if step.operand(0).type == step.result().type:
         shape = list(step.dimensions(0))
         step.graph.emit("RESHAPE", [source, step.integers(shape)], output, "Reshape", newShape=shape)
         return
+    if step.is_type(0, OperandType.TENSOR_INT32) and step.result().type == OperandType.TENSOR_QUANT8_ASYMM:
+        source = _clamped(step, source, 0, 255)
     types, tensors = schema().TensorType, step.graph.tensors
     step.graph.emit(
         "CAST",
@@ -32,3 +38,11 @@ def cast(step: Step) -> None:
         inDataType=getattr(types, tensors[source].dtype.upper()),
         outDataType=getattr(types, tensors[output].dtype.upper()),
     )
+
+
+def _clamped(step: Step, source: int, low: int, high: int) -> int:
+    for builtin, bound in (("MAXIMUM", low), ("MINIMUM", high)):
+        bounded = step.like(source)
+        step.graph.emit(builtin, [source, step.integers([bound])], bounded, "MaximumMinimum")
+        source = bounded
+    return source
