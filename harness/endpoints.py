@@ -1,0 +1,152 @@
+"""Where a subject's connections come from: a host of our own, or an address somebody else listens on."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+from dataclasses import dataclass
+from typing import Protocol
+
+from npu_conformance.harness.plugin_loading import LoadError
+from npu_conformance.harness.pools import FileStore
+from npu_conformance.harness.supervisor import Supervisor
+from npu_conformance.harness.verdicts import CaseEnded, Crashed
+from npu_conformance.harness.wire.framing import Lost
+from npu_conformance.harness.zygote import Load
+
+
+@dataclass(frozen=True)
+class StartOptions:
+    """What every connection is opened with. transports: allowed ones, the preferred first; key: of a listening server."""
+
+    transports: tuple[str, ...]
+    options: dict[str, str]
+    key: str | None = None
+
+
+class Endpoint(Protocol):
+    """Makes connections and knows what became of the process at the other end."""
+
+    spec: str
+    store: FileStore
+
+    def connect(self, address: str | None) -> socket.socket:
+        """Null: the control connection, to a new host where hosts are ours. Else: an application's address."""
+        ...
+
+    def usable(self, transports: list[str]) -> list[str]:
+        """The transports that can work over such a connection."""
+        ...
+
+    def check(self) -> None:
+        """Raise Lost where the host is known to be dead."""
+        ...
+
+    def alive(self) -> bool:
+        """False where the host is known to be dead."""
+        ...
+
+    def kill(self) -> str:
+        """Kill the host where it is ours; return its last stderr."""
+        ...
+
+    def crash(self, problem: Lost, doing: str) -> CaseEnded:
+        """The verdict on a connection that has ended."""
+        ...
+
+    def close(self) -> None:
+        """End the host and release everything."""
+        ...
+
+
+class SpawnedEndpoint:
+    """Hosts of our own, under a zygote."""
+
+    def __init__(self, spec: str, load: Load, store: FileStore) -> None:
+        self.spec, self.store = spec, store
+        self._load = load
+        self._supervisor = Supervisor(load)
+
+    def connect(self, address: str | None) -> socket.socket:
+        """Start a host, or connect to the running one as an application."""
+        if address is not None:
+            return connect_to(address)
+        return self._supervisor.start()
+
+    def usable(self, transports: list[str]) -> list[str]:
+        """All: the host is on this machine."""
+        return transports
+
+    def check(self) -> None:
+        """Raise Lost where the host is dead."""
+        self._supervisor.check()
+
+    def alive(self) -> bool:
+        """False where the host is dead."""
+        return self._supervisor.running()
+
+    def kill(self) -> str:
+        """Kill the host."""
+        return self._supervisor.kill().stderr
+
+    def crash(self, problem: Lost, doing: str) -> CaseEnded:
+        """How the host died."""
+        return self._supervisor.crash(problem, doing)
+
+    def close(self) -> None:
+        """End the zygote."""
+        self._supervisor.close()
+        self.store.close()
+
+
+class ListeningEndpoint:
+    """Somebody else's server. A hang or a breach can only be answered by a new connection."""
+
+    def __init__(self, spec: str, store: FileStore) -> None:
+        self.spec, self.store = spec, store
+
+    def connect(self, address: str | None) -> socket.socket:
+        """Connect."""
+        return connect_to(address or self.spec)
+
+    def usable(self, transports: list[str]) -> list[str]:
+        """Over tcp no descriptors travel."""
+        return [name for name in transports if name != "descriptor" or self.spec.startswith("unix:")]
+
+    def check(self) -> None:
+        """Nothing is known beside the connection."""
+
+    def alive(self) -> bool:
+        """Nothing is known beside the connection."""
+        return True
+
+    def kill(self) -> str:
+        """Not ours to kill."""
+        return ""
+
+    def crash(self, problem: Lost, doing: str) -> CaseEnded:
+        """The connection's end is all that is seen of a crash."""
+        return Crashed(f"{doing}: {problem}")
+
+    def close(self) -> None:
+        """Release the shared memory."""
+        self.store.close()
+
+
+def connect_to(address: str) -> socket.socket:
+    """Connect to unix:PATH or tcp:HOST:PORT. Raises LoadError."""
+    scheme, _, rest = address.partition(":")
+    connection: socket.socket | None = None
+    try:
+        if scheme == "unix":
+            connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+            connection.connect(rest)
+            return connection
+        if scheme == "tcp":
+            host, _, port = rest.rpartition(":")
+            return socket.create_connection((host.strip("[]"), int(port)), timeout=10.0)
+    except (OSError, ValueError, OverflowError) as error:
+        with contextlib.suppress(AttributeError):
+            connection.close()  # type: ignore[union-attr]
+        raise LoadError(f"can not connect to {address}: {getattr(error, 'strerror', None) or error}") from None
+    raise LoadError(f"not an address: {address!r}: expected unix:PATH or tcp:HOST:PORT")

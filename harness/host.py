@@ -1,0 +1,73 @@
+"""The host process: serves a Python plug-in to the harness over the socket it was born with."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import socket
+import threading
+
+from npu_conformance.harness.wire.framing import LineSocket
+from npu_conformance.harness.wire.session import HostState, Session
+from npu_conformance.specs.plugin import Caller, Plugin
+
+
+class ApplicationListener:
+    """A socket in the private directory where applications present their tickets; opened when first needed."""
+
+    def __init__(self, directory: str) -> None:
+        self._path = f"{directory}/host-{secrets.token_hex(8)}.socket"
+        self._listener: socket.socket | None = None
+        self.host: HostState | None = None
+
+    def address(self) -> str:
+        """Where to connect."""
+        if self._listener is None:
+            self._listener = listen_unix(self._path)
+            threading.Thread(target=self._accept, args=(self._listener,), daemon=True).start()
+        return f"unix:{self._path}"
+
+    def _accept(self, listener: socket.socket) -> None:
+        assert self.host is not None
+        while True:
+            connection, _ = listener.accept()
+            serve_in_thread(connection, self.host, control=False, open_to_all=False)
+
+
+def listen_unix(path: str) -> socket.socket:
+    """Listen on a socket file that only this user may use. Raises OSError."""
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    before = os.umask(0o177)
+    try:
+        listener.bind(path)
+    finally:
+        os.umask(before)
+    listener.listen()
+    return listener
+
+
+def serve_in_thread(
+    connection: socket.socket, host: HostState, *, control: bool, open_to_all: bool, caller: Caller | None = None
+) -> threading.Thread:
+    """Serve one connection in a thread of its own."""
+    caller = caller or peer(connection)
+    session = Session(LineSocket(connection), host, caller, control=control, open_to_all=open_to_all)
+    thread = threading.Thread(target=session.serve, daemon=True)
+    thread.start()
+    return thread
+
+
+def serve_connection(connection: socket.socket, plugin: Plugin, options: dict[str, str], directory: str) -> None:
+    """Serve the harness's own connection until it closes. directory: private, for the applications' socket."""
+    listener = ApplicationListener(directory)
+    host = listener.host = HostState(plugin, options, address=listener.address)
+    Session(LineSocket(connection), host, peer(connection), control=True, open_to_all=True).serve()
+
+
+def peer(connection: socket.socket) -> Caller:
+    """Who is at the other end, as the kernel knows it; nobody (65534) over tcp."""
+    if connection.family != socket.AF_UNIX:
+        return Caller(65534, 0)
+    credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
+    pid, uid, _ = (int.from_bytes(credentials[start : start + 4], "little", signed=True) for start in (0, 4, 8))
+    return Caller(uid, pid)

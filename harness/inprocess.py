@@ -1,0 +1,132 @@
+"""A subject in the harness's own process: calls are plain calls. Good for a debugger; a crash is the harness's."""
+
+from __future__ import annotations
+
+import secrets
+import socket
+import time
+from collections.abc import Callable
+
+from npu_conformance.harness.endpoints import StartOptions
+from npu_conformance.harness.host import serve_in_thread
+from npu_conformance.harness.plugin_loading import LoadError, load_plugin
+from npu_conformance.harness.pools import FileStore, MappedPool, Pool
+from npu_conformance.harness.subject import Application, RemoteApplication
+from npu_conformance.harness.wire.framing import Lost
+from npu_conformance.harness.wire.protocol import Attach, Detach
+from npu_conformance.harness.wire.session import HostState
+from npu_conformance.specs.manifest import Manifest
+from npu_conformance.specs.neuralnetworks.types import Memory
+from npu_conformance.specs.plugin import Caller, Plugin, Subject
+from npu_conformance.specs.versions import Version
+
+_POLL_SECONDS = 0.0005
+
+
+class InProcessPools:
+    """Pools that are simply bytes."""
+
+    transports = ("message",)
+
+    def __init__(self, host: HostState) -> None:
+        self._memory = host.memory
+
+    def create(self, kind: str, size: int) -> Pool:
+        """Create a pool of `size` zero bytes."""
+        memory = Memory(kind, size, secrets.randbits(52) | 1)
+        self._memory.attach(Attach(memory.token, size, "message"), None)
+        return MappedPool(memory, self._memory.map(memory), lambda: self._memory.detach(Detach(memory.token)))
+
+
+class InProcessSubject:
+    """The handle of a subject in this process. See SubjectHandle."""
+
+    def __init__(self, spec: str, options: dict[str, str], version: Version | None) -> None:
+        self._plugin: Plugin = load_plugin(spec)
+        self._options = with_version(self._plugin, options, version)
+        self.manifest: Manifest = self._plugin.describe(self._options)
+        self.version = version or self.manifest.hal_version
+        if self.version > self.manifest.hal_version:
+            raise LoadError(f"plug-in {spec}: asked for HAL {self.version}, it implements {self.manifest.hal_version}")
+        self._applications: list[RemoteApplication] = []
+        self._begin()
+
+    def _begin(self) -> None:
+        self._host = HostState(self._plugin, self._options)
+        self.interfaces: Subject = self._host.subject({})
+        self.memory = InProcessPools(self._host)
+
+    def wait_until(self, predicate: Callable[[], bool], seconds: float) -> bool:
+        """Wait until the predicate holds: true; false when the time is over. Callbacks come from the subject's threads."""
+        deadline = time.monotonic() + seconds
+        while not predicate():
+            if time.monotonic() > deadline:
+                return False
+            for application in self._applications:
+                application.connection.serve_until(predicate, 0.0)
+            time.sleep(_POLL_SECONDS)
+        return True
+
+    def application(self, uid: int, pid: int = 0) -> Application:
+        """Connect as the app of a uid: through a socket, since a plain call has no caller."""
+        endpoint = _LocalEndpoint(self._host, Caller(uid, pid))
+        application = RemoteApplication(endpoint, endpoint.store, StartOptions(("path",), {}), {})
+        self._applications.append(application)
+        return application
+
+    def alive(self) -> bool:
+        """Always: its death would be this process's."""
+        return True
+
+    def restart(self) -> None:
+        """Make new objects."""
+        self._close_applications()
+        self._begin()
+
+    def close(self) -> None:
+        """End the applications' connections."""
+        self._close_applications()
+
+    def _close_applications(self) -> None:
+        for application in self._applications:
+            application.close()
+        self._applications.clear()
+
+
+class _LocalEndpoint:
+    """The other end of an application's socket is a thread of this process."""
+
+    spec = "inprocess"
+
+    def __init__(self, host: HostState, caller: Caller) -> None:
+        self._host, self._caller, self.store = host, caller, FileStore()
+
+    def connect(self, address: str | None) -> socket.socket:
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+        serve_in_thread(theirs, self._host, control=False, open_to_all=True, caller=self._caller)
+        return ours
+
+    def usable(self, transports: list[str]) -> list[str]:
+        return transports
+
+    def check(self) -> None:
+        """Nothing can be known."""
+
+    def alive(self) -> bool:
+        return True
+
+    def kill(self) -> str:
+        return ""
+
+    def crash(self, problem: Lost, doing: str) -> Exception:
+        return problem
+
+    def close(self) -> None:
+        self.store.close()
+
+
+def with_version(plugin: Plugin, options: dict[str, str], version: Version | None) -> dict[str, str]:
+    """The options, with the wanted HAL version where the plug-in has an option `hal` and it is not given."""
+    if version is not None and "hal" in plugin.describe(options).options:
+        return {"hal": version.value, **options}
+    return dict(options)

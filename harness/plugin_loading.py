@@ -1,0 +1,82 @@
+"""Finding a Python plug-in: an entry point's name or `package.module:name`. Every error is one clear line."""
+
+from __future__ import annotations
+
+import importlib
+import traceback
+from types import ModuleType
+from typing import Any
+
+from npu_conformance.specs.plugin import Plugin
+
+GROUP = "npu_conformance.plugins"
+# The bundled plug-ins, so that the usual case need not search the installed distributions (25 ms).
+_BUNDLED = {
+    "reference": "npu_conformance.adapters.reference:plugin",
+    "litert": "npu_conformance.adapters.litert:plugin",
+}
+
+
+class LoadError(Exception):
+    """A plug-in can not be had. The text is one line that says why."""
+
+
+def load_plugin(spec: str) -> Plugin:
+    """Import the plug-in that `spec` names. Raises LoadError."""
+    target = spec if ":" in spec else _BUNDLED.get(spec) or _entry_point(spec)
+    module_name, _, attribute = target.partition(":")
+    found: Any = _import(spec, module_name)
+    for part in attribute.split("."):
+        if not hasattr(found, part):
+            raise LoadError(f"plug-in {spec}: module {module_name} has no {attribute}{_near(part, dir(found))}")
+        found = getattr(found, part)
+    if not isinstance(found, Plugin):
+        raise LoadError(f"plug-in {spec}: {target} is {_article(found)}, not a npu_conformance.specs.plugin.Plugin")
+    return found
+
+
+def installed() -> dict[str, str]:
+    """The plug-ins that are installed: name to `module:attribute`."""
+    from importlib.metadata import entry_points
+
+    return {**_BUNDLED, **{point.name: point.value for point in entry_points(group=GROUP)}}
+
+
+def _entry_point(name: str) -> str:
+    known = installed()
+    if name not in known:
+        raise LoadError(
+            f"unknown plug-in {name!r}{_near(name, known)}; known: {', '.join(sorted(known))}; "
+            "or package.module:name, unix:PATH, tcp:HOST:PORT, exec:COMMAND"
+        )
+    return known[name]
+
+
+def _near(name: str, known: Any) -> str:
+    import difflib
+
+    matches = difflib.get_close_matches(name, [other for other in known if not other.startswith("_")], n=3)
+    return f" (did you mean {' or '.join(matches)}?)" if matches else ""
+
+
+def _article(found: object) -> str:
+    return f"a {type(found).__name__}" if not isinstance(found, ModuleType) else "a module"
+
+
+def _import(spec: str, module_name: str) -> ModuleType:
+    try:
+        return importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
+        if error.name is not None and (module_name == error.name or module_name.startswith(error.name + ".")):
+            raise LoadError(f"plug-in {spec}: no module named {error.name}") from None
+        raise LoadError(f"plug-in {spec}: {_where(error)}: {error}") from None
+    except (Exception, SystemExit) as error:
+        raise LoadError(f"plug-in {spec}: {_where(error)}: {type(error).__name__}: {error}") from None
+
+
+def _where(error: BaseException) -> str:
+    """File and line of the innermost frame that is not the import machinery's."""
+    if isinstance(error, SyntaxError):
+        return f"{error.filename}:{error.lineno}"
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "importlib" not in frame.filename]
+    return f"{frames[-1].filename}:{frames[-1].lineno}" if frames else "while importing"

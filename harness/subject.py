@@ -1,0 +1,247 @@
+"""A running implementation, as cases see it: its interfaces, its memory, and its process's fate."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import npu_conformance
+from npu_conformance.harness.endpoints import Endpoint, StartOptions
+from npu_conformance.harness.plugin_loading import LoadError
+from npu_conformance.harness.pools import FileStore, Pools
+from npu_conformance.harness.verdicts import CaseEnded, Failed, Hung, NotApplicable
+from npu_conformance.harness.wire import protocol
+from npu_conformance.harness.wire.connection import Connection
+from npu_conformance.harness.wire.framing import LineSocket, Lost, TimedOut, WireProblem, shown
+from npu_conformance.specs import errors
+from npu_conformance.specs.manifest import Deadlines, Manifest
+from npu_conformance.specs.neuralnetworks.hal import Device
+from npu_conformance.specs.npu.manager import Manager, ManagerControl
+from npu_conformance.specs.npu.scheduling import Scheduling
+from npu_conformance.specs.plugin import Subject
+from npu_conformance.specs.versions import Version
+
+_ROOTS = {"device": Device, "scheduling": Scheduling, "manager": Manager, "manager_control": ManagerControl}
+
+
+class Application(Protocol):
+    """Another app's connection to the subject. Closing it is the app's death."""
+
+    interfaces: Subject
+    memory: Pools
+
+    def close(self) -> None:
+        """End the connection."""
+        ...
+
+
+class SubjectHandle(Protocol):
+    """One running implementation. After Crashed or Hung, `restart` makes it usable again.
+
+    Calls of its interfaces raise what specs.errors names; Crashed where the host process died, Hung where a deadline
+    of the manifest (times time_scale) passed, Failed where an answer broke the protocol.
+    """
+
+    manifest: Manifest
+    version: Version
+    interfaces: Subject
+    memory: Pools
+
+    def wait_until(self, predicate: Callable[[], bool], seconds: float) -> bool:
+        """Handle incoming callbacks until the predicate holds: true; false when the time is over."""
+        ...
+
+    def application(self, uid: int, pid: int = 0) -> Application:
+        """Connect as the app of a uid. Raises NotApplicable where the subject can not be told who calls."""
+        ...
+
+    def alive(self) -> bool:
+        """True where the next call can be expected to be answered."""
+        ...
+
+    def restart(self) -> None:
+        """Replace the host by a new one. Objects and pools of the old one are dead."""
+        ...
+
+    def close(self) -> None:
+        """End it, with everything it owns."""
+        ...
+
+
+class RemoteApplication:
+    """One connection to the subject: what the handle and applications share."""
+
+    def __init__(self, endpoint: Endpoint, store: FileStore, options: StartOptions, initialize: dict[str, Any]) -> None:
+        self._endpoint, self._options = endpoint, options
+        self.deadlines, self.scale = Deadlines(), 1.0
+        self.connection = Connection(
+            LineSocket(endpoint.connect(initialize.pop("address", None)), on_tick=endpoint.check),
+            -1,
+            strict=True,
+            problem=self._verdict,
+            deadline_of=self.seconds_for,
+        )
+        self._begin(store, initialize)
+
+    def _begin(self, store: FileStore, initialize: dict[str, Any]) -> None:
+        request = protocol.Initialize(
+            protocol.PROTOCOL_VERSION,
+            f"npu-conformance {npu_conformance.__version__}",
+            self._options.transports,
+            options=self._options.options,
+            **initialize,
+        )
+        answer = self.connection.call("initialize", request, protocol.Initialized)
+        if answer.protocol_version != protocol.PROTOCOL_VERSION:
+            raise Failed(f"initialize: protocol version {answer.protocol_version}: expected 1")
+        self.initialized: protocol.Initialized = answer
+        self.deadlines, self.scale = answer.manifest.deadlines, answer.manifest.time_scale
+        self.interfaces = self._roots(answer.objects)
+        usable = [name for name in self._options.transports if name in answer.transports]
+        self.memory = Pools(_RemoteMemory(self.connection), store, self._endpoint.usable(usable))
+
+    def _roots(self, numbers: dict[str, int]) -> Subject:
+        unknown = [f"{name}={number}" for name, number in numbers.items() if name not in _ROOTS or number <= 0]
+        if unknown:
+            raise Failed(f"initialize: objects: expected positive numbers of {', '.join(_ROOTS)}, found {unknown[0]}")
+        objects = self.connection.objects
+        return Subject(**{name: objects.object_of(number, _ROOTS[name]) for name, number in numbers.items()})
+
+    def seconds_for(self, method: str) -> float:
+        """The deadline of a call, by the manifest."""
+        name = method.rpartition(".")[2]
+        if name == "initialize":
+            return self.deadlines.start * self.scale
+        if name.startswith("prepareModel"):
+            return self.deadlines.prepare * self.scale
+        return (self.deadlines.execute if name.startswith("execute") else self.deadlines.call) * self.scale
+
+    def close(self) -> None:
+        """End the connection."""
+        self.connection.close()
+
+    def _verdict(self, problem: WireProblem | protocol.RemoteError, method: str) -> CaseEnded:
+        if isinstance(problem, protocol.RemoteError):
+            return Failed(f"{method}: answered with {problem}")
+        self.connection.lines.close()
+        if isinstance(problem, Lost):
+            return self._endpoint.crash(problem, method)
+        stderr = self._endpoint.kill()
+        if isinstance(problem, TimedOut):
+            partial = self.connection.lines.partial
+            if partial:
+                return Failed(f"{method}: half a line and then nothing: {shown(partial)}")
+            return Hung(f"{method}: no answer within {self.seconds_for(method):g} s (host killed)", stderr)
+        return Failed(f"{method}: {problem}")
+
+
+class RemoteSubject:
+    """The handle of a subject in another process. See SubjectHandle."""
+
+    def __init__(self, endpoint: Endpoint, options: StartOptions, version: Version | None) -> None:
+        self._endpoint, self._options, self._store = endpoint, options, endpoint.store
+        self._applications: list[RemoteApplication] = []
+        try:
+            self._main = self._connect({"key": options.key} if options.key else {})
+        except CaseEnded as ended:
+            self._endpoint.close()
+            raise LoadError(f"plug-in {endpoint.spec}: {ended}") from None
+        except (errors.InterfaceError, LoadError, OSError) as error:
+            self._endpoint.close()
+            raise error if isinstance(error, LoadError) else LoadError(f"plug-in {endpoint.spec}: {error}") from None
+        self.manifest = self._main.initialized.manifest
+        self.version = version or self.manifest.hal_version
+        if self.version > self.manifest.hal_version:
+            self.close()
+            raise LoadError(
+                f"plug-in {endpoint.spec}: asked for HAL {self.version}, it implements {self.manifest.hal_version}"
+            )
+
+    @property
+    def interfaces(self) -> Subject:
+        """Proxies of the interfaces; new ones after a restart."""
+        return self._main.interfaces
+
+    @property
+    def memory(self) -> Pools:
+        """Creates pools."""
+        return self._main.memory
+
+    @property
+    def connection(self) -> Connection:
+        """The control connection."""
+        return self._main.connection
+
+    def ping(self) -> None:
+        """One empty round trip."""
+        self._main.connection.call("ping", protocol.Nothing(), None)
+
+    def wait_until(self, predicate: Callable[[], bool], seconds: float) -> bool:
+        """Handle incoming callbacks of every connection until the predicate holds: true; false when time is over."""
+        if not self._applications:
+            return self._main.connection.serve_until(predicate, seconds)
+        deadline = time.monotonic() + seconds
+        turns = [self._main, *self._applications]
+        while not predicate():
+            if time.monotonic() > deadline:
+                return False
+            for application in turns:
+                application.connection.serve_until(predicate, 0.0)
+        return True
+
+    def application(self, uid: int, pid: int = 0) -> Application:
+        """Connect as the app of a uid."""
+        if not self._main.initialized.identity:
+            raise NotApplicable("the subject's connection can not bind callers to a uid")
+        request = protocol.TicketRequest(uid, pid)
+        ticket = self._main.connection.call("control.ticket", request, protocol.Ticket)
+        application = self._connect({"ticket": ticket.ticket, "address": ticket.address})
+        self._applications.append(application)
+        return application
+
+    def alive(self) -> bool:
+        """True where the host runs and the connection is whole."""
+        return self._main.connection.broken is None and self._endpoint.alive()
+
+    def restart(self) -> None:
+        """Replace the host by a new one. Raises Crashed, Hung or Failed where it does not come up."""
+        self._close_connections()
+        self._main = self._connect({"key": self._options.key} if self._options.key else {})
+
+    def close(self) -> None:
+        """End the host and remove everything it owns."""
+        self._close_connections()
+        self._endpoint.close()
+
+    def _connect(self, initialize: dict[str, Any]) -> RemoteApplication:
+        return RemoteApplication(self._endpoint, self._store, self._options, initialize)
+
+    def _close_connections(self) -> None:
+        for application in (*self._applications, self._main):
+            application.close()
+        self._applications.clear()
+
+
+class _RemoteMemory:
+    """Makes pools known over a connection. Attaching waits for no answer: an error shows at the next call."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def attach(self, request: protocol.Attach, descriptor: int | None) -> None:
+        self._connection.call_later("memory.attach", request, descriptor)
+
+    def detach(self, token: int) -> None:
+        if self._connection.broken is None:
+            self._connection.notify_later("memory.detach", protocol.Detach(token))
+
+    def write(self, token: int, offset: int, data: bytes) -> None:
+        self._connection.call("memory.write", protocol.MemoryWrite(token, offset, data), None)
+
+    def read(self, token: int, offset: int, length: int) -> bytes:
+        request = protocol.MemoryRead(token, offset, length)
+        data: bytes = self._connection.call("memory.read", request, bytes)
+        if len(data) != length:
+            raise Failed(f"memory.read: expected {length} bytes, found {len(data)}")
+        return data

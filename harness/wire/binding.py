@@ -1,0 +1,112 @@
+"""What the wire needs of each interface method, made from the declarations: param structs, names, decoders."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from typing import Any
+
+import msgspec
+
+from npu_conformance.specs import interfaces
+from npu_conformance.specs.naming import camel_case
+
+DecodeHook = Any
+
+
+class BoundMethod:
+    """One method as it crosses the wire."""
+
+    __slots__ = ("name", "oneway", "params", "result", "wire_name")
+
+    def __init__(self, interface: type, method: interfaces.Method) -> None:
+        self.name = method.name
+        self.wire_name = f"{wire_name(interface)}.{method.wire_name}"
+        self.oneway = method.mark.oneway
+        self.result = method.result
+        self.params = _params(interface, method)
+
+
+def wire_name(interface: type) -> str:
+    """`PreparedModel` -> `preparedModel`."""
+    return interface.__name__[:1].lower() + interface.__name__[1:]
+
+
+def _params(interface: type, method: interfaces.Method) -> type[msgspec.Struct]:
+    """A struct with the object's number and the parameters: params of the request."""
+    signature = inspect.signature(getattr(interface, method.name)).parameters
+    fields: list[Any] = [("object", int)]
+    for name, kind in method.parameters:
+        default = signature[name].default
+        fields.append((name, kind) if default is inspect.Parameter.empty else (name, kind, default))
+    return msgspec.defstruct(f"{interface.__name__}_{method.name}", fields, rename=camel_case, frozen=True)
+
+
+@functools.cache
+def bound_methods(interface: type) -> dict[str, BoundMethod]:
+    """The methods of an interface by wire name."""
+    methods = (BoundMethod(interface, method) for method in interfaces.describe(interface).values())
+    return {method.wire_name: method for method in methods}
+
+
+@functools.cache
+def declared_interface(kind: type) -> type:
+    """The interface class that `kind` implements: the nearest base that declares methods itself."""
+    for base in kind.__mro__:
+        declares = any(hasattr(member, "__interface_method__") for member in vars(base).values())
+        if declares and interfaces.is_interface(base):
+            return base
+    raise TypeError(f"{kind.__name__} implements no interface")
+
+
+class Proxy:
+    """Mixed into every remote object. The number is the object's on its connection."""
+
+    _connection: Any
+    _number: int
+    _received: int
+
+    def __del__(self) -> None:
+        self._connection.dropped(self._number, self._received)
+
+
+@functools.cache
+def proxy_class(interface: type) -> type:
+    """A class whose methods call the other side."""
+    members = {method.name: _proxy_method(method) for method in bound_methods(interface).values()}
+    return type(f"Remote{interface.__name__}", (Proxy, interface), dict(members))
+
+
+def _proxy_method(method: BoundMethod) -> Any:
+    params = method.params
+
+    if method.oneway:
+
+        def call(self: Any, *arguments: Any, **named: Any) -> Any:
+            self._connection.notify(method.wire_name, params(self._number, *arguments, **named))
+    else:
+
+        def call(self: Any, *arguments: Any, **named: Any) -> Any:
+            return self._connection.call(method.wire_name, params(self._number, *arguments, **named), method.result)
+
+    call.__name__ = method.name
+    return call
+
+
+@functools.cache
+def find_method(method: str) -> tuple[type, BoundMethod] | None:
+    """Return the interface and the method of a wire name (`device.getType`), or null."""
+    for interface in _contract_interfaces(interfaces.Interface):
+        found = bound_methods(interface).get(method) if method.startswith(wire_name(interface) + ".") else None
+        if found is not None:
+            return interface, found
+    return None
+
+
+def _contract_interfaces(base: type) -> list[type]:
+    found = []
+    for kind in base.__subclasses__():
+        if kind.__module__.startswith("npu_conformance.specs."):
+            found.append(kind)
+            found.extend(_contract_interfaces(kind))
+    return found

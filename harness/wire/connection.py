@@ -1,0 +1,383 @@
+"""One connection: calls in both directions over lines of JSON-RPC. The same class serves harness and host."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+import time
+import traceback
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from npu_conformance.harness.wire import protocol
+from npu_conformance.harness.wire.binding import BoundMethod, find_method
+from npu_conformance.harness.wire.framing import NEVER, LineSocket, TimedOut, Violation, WireProblem, shown
+from npu_conformance.harness.wire.objects import ObjectTable
+from npu_conformance.specs.documents import split_path
+from npu_conformance.specs.errors import DeadObject, InterfaceError
+from npu_conformance.specs.interfaces import is_interface
+from npu_conformance.specs.wire_types import NonFinite
+
+_ENVELOPE = msgspec.json.Decoder(protocol.Envelope)
+_MANY = 1000
+UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+
+Builtin = tuple[type[msgspec.Struct], Callable[[Any], object]]
+"""Params and handler of a method of the protocol itself."""
+
+
+class Waiter:
+    """A request whose answer is outstanding."""
+
+    __slots__ = ("answer", "id", "method")
+
+    def __init__(self, request_id: int, method: str) -> None:
+        self.id, self.method = request_id, method
+        self.answer: protocol.Envelope | None = None
+
+
+class Connection:
+    """Calls out, and answers calls.
+
+    sign: +1 on the driver's side, -1 on the harness's. strict: a breach of the protocol by the other side ends the
+    connection (the harness judges a subject); otherwise it is answered with an error and the connection lives on.
+    problem: turns what ended the connection into the exception that the caller sees.
+    """
+
+    def __init__(
+        self,
+        lines: LineSocket,
+        sign: int,
+        *,
+        strict: bool,
+        problem: Callable[[WireProblem | protocol.RemoteError, str], Exception] | None = None,
+        deadline_of: Callable[[str], float] | None = None,
+    ) -> None:
+        self.lines = lines
+        self.objects = ObjectTable(self, sign)
+        self.builtins: dict[str, Builtin] = {"object.release": (protocol.Release, self.objects.release)}
+        self.broken: WireProblem | None = None
+        self._strict = strict
+        self._problem = problem or _dead_object
+        self._deadline_of = deadline_of or _no_deadline
+        self._encoder = msgspec.json.Encoder(enc_hook=self._encode_special)
+        self._decoders: dict[Any, msgspec.json.Decoder[Any]] = {}
+        self._out = bytearray()
+        self._sending, self._reading = threading.RLock(), threading.Lock()
+        self._followers = 0
+        self._follower_turn = threading.Condition()
+        self._ids = itertools.count(1)
+        self._pending: dict[int, Waiter] = {}
+        self._later: deque[Waiter] = deque()
+
+    def call(self, method: str, params: object, result: Any, seconds: float | None = None) -> Any:
+        """Call and wait. result: the type of the answer. Raises what the other side raised, or `problem`'s verdict."""
+        deadline = time.monotonic() + (self._deadline_of(method) if seconds is None else seconds)
+        waiter = self._expect(method)
+        try:
+            self._send(protocol.Call(waiter.id, method, params), deadline)
+            while waiter.answer is None:
+                self._advance(waiter, deadline)
+            return self._value(waiter.answer, result, method)
+        except WireProblem as problem:
+            raise self._failed(problem, method) from None
+        finally:
+            # Where a callback's exception ended the wait, the answer will still come and is then passed over.
+            if waiter.answer is not None or self.broken is not None:
+                self._pending.pop(waiter.id, None)
+
+    def notify(self, method: str, params: object) -> None:
+        """Send a message that has no answer."""
+        try:
+            self._send(protocol.Notification(method, params), time.monotonic() + self._deadline_of(method))
+        except WireProblem as problem:
+            raise self._failed(problem, method) from None
+
+    def call_later(self, method: str, params: object, descriptor: int | None = None) -> None:
+        """Send a request with the next message and look at its answer (null, or an error) when it comes.
+
+        A descriptor travels with the request's first byte, which is then sent at once.
+        """
+        waiter = self._expect(method)
+        with self._sending:
+            if descriptor is not None:
+                self._flush(NEVER if self.broken else time.monotonic() + self._deadline_of(method))
+            self._append(protocol.Call(waiter.id, method, params))
+            self._later.append(waiter)
+            if descriptor is not None:
+                self._flush(time.monotonic() + self._deadline_of(method), descriptor)
+
+    def notify_later(self, method: str, params: object) -> None:
+        """Send a message that has no answer together with the next one."""
+        with self._sending:
+            self._append(protocol.Notification(method, params))
+
+    def dropped(self, number: int, received: int) -> None:
+        """A proxy was garbage collected."""
+        self.objects.dropped(number, received)
+
+    def serve(self) -> None:
+        """Answer calls until the connection ends."""
+        try:
+            while True:
+                self._advance(None, NEVER)
+        except WireProblem as problem:
+            self.broken = problem
+        finally:
+            self.close()
+
+    def serve_until(self, predicate: Callable[[], bool], seconds: float) -> bool:
+        """Answer calls until the predicate holds (true) or the time is over (false)."""
+        deadline = time.monotonic() + seconds
+        try:
+            with self._sending:
+                self._flush(time.monotonic() + self._deadline_of("wait"))
+            while not predicate():
+                self._advance(None, deadline)
+        except TimedOut:
+            if self.lines.partial:
+                raise self._failed(TimedOut("waiting"), "a callback") from None
+            return predicate()
+        except WireProblem as problem:
+            raise self._failed(problem, "a callback") from None
+        return True
+
+    def close(self) -> None:
+        """End the connection. Objects given away are let go."""
+        if self.broken is None:
+            self.broken = WireProblem("the connection was closed by this side")
+        self.lines.close()
+        self.objects.clear()
+
+    def _expect(self, method: str) -> Waiter:
+        waiter = Waiter(next(self._ids), method)
+        self._pending[waiter.id] = waiter
+        return waiter
+
+    # Sending ---------------------------------------------------------------------------------------------------
+
+    def _send(self, message: object, deadline: float) -> None:
+        if self.broken is not None:
+            raise self.broken
+        with self._sending:
+            self._append(message)
+            self._flush(deadline)
+
+    def _append(self, message: object) -> None:
+        start = len(self._out)
+        try:
+            while (release := self.objects.take_dropped()) is not None:
+                self._encoder.encode_into(protocol.Notification("object.release", release), self._out, -1)
+                self._out += b"\n"
+                start = len(self._out)
+            self._encoder.encode_into(message, self._out, -1)
+        except BaseException:
+            del self._out[start:]
+            raise
+        self._out += b"\n"
+
+    def _flush(self, deadline: float, descriptor: int | None = None) -> None:
+        if self._out:
+            try:
+                self.lines.send(self._out, deadline, descriptor)
+            finally:
+                self._out = bytearray()
+
+    def _encode_special(self, value: Any) -> object:
+        if isinstance(value, NonFinite):
+            return value.spelling
+        if is_interface(type(value)):
+            return self.objects.number_of(value)
+        raise TypeError(f"{type(value).__name__} can not cross the wire")
+
+    # Receiving -------------------------------------------------------------------------------------------------
+
+    def _advance(self, waiter: Waiter | None, deadline: float) -> None:
+        """Read one message, or let another thread read it; answer it where it is a call."""
+        if not self._reading.acquire(blocking=False):
+            self._follow(waiter, deadline)
+            return
+        try:
+            request = None if waiter is not None and waiter.answer is not None else self._read(deadline)
+        finally:
+            self._reading.release()
+            if self._followers:
+                with self._follower_turn:
+                    self._follower_turn.notify_all()
+        if request is not None:
+            self._answer(request)
+
+    def _follow(self, waiter: Waiter | None, deadline: float) -> None:
+        with self._follower_turn:
+            self._followers += 1
+            if self._reading.locked() and (waiter is None or waiter.answer is None):
+                self._follower_turn.wait(min(1.0, max(0.0, deadline - time.monotonic())))
+            self._followers -= 1
+        if time.monotonic() > deadline:
+            raise TimedOut("the deadline has passed")
+
+    def _read(self, deadline: float) -> protocol.Envelope | None:
+        """Read a message. An answer goes to its waiter; a call is returned."""
+        if self.broken is not None:
+            raise self.broken
+        line = self.lines.receive(deadline)
+        try:
+            envelope = _ENVELOPE.decode(line)
+        except UNREADABLE as error:
+            self._refuse_line(line, error)
+            return None
+        if envelope.method is not None:
+            if time.monotonic() > deadline:
+                raise TimedOut("the deadline has passed")
+            return envelope
+        self._route(envelope, line)
+        return None
+
+    def _route(self, envelope: protocol.Envelope, line: bytes) -> None:
+        waiter = self._pending.get(envelope.id) if envelope.id is not None else None
+        if envelope.result is msgspec.UNSET and envelope.error is None:
+            self._breach(f"a message with neither method, result nor error: {shown(line)}", envelope.id)
+        elif waiter is None or waiter.answer is not None:
+            known = [str(number) for number, other in self._pending.items() if other.answer is None]
+            expected = f"; waited for {', '.join(known)}" if known else ""
+            self._breach(f"an answer to request {envelope.id}, which is not outstanding{expected}: {shown(line)}", None)
+        else:
+            waiter.answer = envelope
+            if self._later:
+                self._settle_later()
+
+    def _settle_later(self) -> None:
+        """Look at answers of call_later that have come; the first error raises."""
+        while self._later and (answer := self._later[0].answer) is not None:
+            waiter = self._later.popleft()
+            del self._pending[waiter.id]
+            if answer.error is not None:
+                raise Violation(f"{waiter.method} was refused: {answer.error.message}")
+
+    def _value(self, answer: protocol.Envelope, result: Any, method: str) -> Any:
+        if answer.error is not None:
+            raise self._raised(answer.error, method)
+        raw = b"null" if answer.result is msgspec.UNSET else answer.result
+        try:
+            return self.decoder(result).decode(raw)
+        except UNREADABLE as error:
+            rule, path = split_path(str(error))
+            raise Violation(f"a result of the wrong type at {path}: {rule}: {shown(bytes(raw))}") from None
+        except (DeadObject, ValueError) as error:
+            raise Violation(f"a result with a wrong object: {error}") from None
+
+    def decoder(self, kind: Any) -> msgspec.json.Decoder[Any]:
+        """A decoder whose object numbers belong to this connection."""
+        decoder = self._decoders.get(kind)
+        if decoder is None:
+            decoder = self._decoders[kind] = msgspec.json.Decoder(kind, dec_hook=self._decode_special)
+        return decoder
+
+    def _decode_special(self, kind: type, value: Any) -> Any:
+        if not is_interface(kind):
+            raise NotImplementedError(f"{kind.__name__} can not cross the wire")
+        if type(value) is not int:
+            raise ValueError(f"Expected the number of an object, found {type(value).__name__}")
+        return self.objects.object_of(value, kind)
+
+    # Answering -------------------------------------------------------------------------------------------------
+
+    def _answer(self, request: protocol.Envelope) -> None:
+        assert request.method is not None
+        refusal: protocol.ErrorObject
+        try:
+            result = self._perform(request.method, request)
+        except WireProblem:
+            raise
+        except UNREADABLE as error:
+            rule, path = split_path(str(error))
+            refusal = protocol.ErrorObject(protocol.INVALID_PARAMS, f"{request.method}: {path}: {rule}")
+        except _UnknownMethod:
+            refusal = protocol.ErrorObject(protocol.UNKNOWN_METHOD, f"no method {request.method}")
+        except (InterfaceError, protocol.MemoryUnreachable) as error:
+            refusal = protocol.error_object(error)
+        except Exception as error:
+            if self._strict:
+                raise
+            traceback.print_exc()
+            refusal = protocol.error_object(error)
+        else:
+            self._reply(request.id, result)
+            return
+        if self._strict and refusal.code in (protocol.INVALID_PARAMS, protocol.UNKNOWN_METHOD):
+            raise Violation(f"a call that can not be answered: {refusal.message}")
+        self._refuse(request.id, refusal)
+
+    def _perform(self, name: str, request: protocol.Envelope) -> object:
+        params = b"{}" if request.params is msgspec.UNSET else request.params
+        builtin = self.builtins.get(name)
+        if builtin is not None:
+            kind, handler = builtin
+            return handler(self.decoder(kind).decode(params))
+        found = find_method(name)
+        if found is None:
+            raise _UnknownMethod
+        return self.perform_call(found[0], found[1], self.decoder(found[1].params).decode(params))
+
+    def perform_call(self, interface: type, method: BoundMethod, params: Any) -> object:
+        """Call an object of this side. The host's session overrides it to set the caller's identity."""
+        try:
+            target = self.objects.own(params.object, interface)
+        except ValueError as error:
+            raise msgspec.ValidationError(f"{error} - at `$.object`") from None
+        fields = params.__struct_fields__[1:]
+        return getattr(target, method.name)(*[getattr(params, name) for name in fields])
+
+    def _reply(self, request_id: int | None, result: object) -> None:
+        if request_id is None:
+            return
+        try:
+            self._send(protocol.Answer(request_id, result), NEVER)
+        except (TypeError, DeadObject, msgspec.EncodeError, OverflowError) as error:
+            text = f"the result can not cross the wire: {error}"
+            self._refuse(request_id, protocol.ErrorObject(protocol.INTERNAL_ERROR, text))
+
+    def _refuse(self, request_id: int | None, error: protocol.ErrorObject, *, unread: bool = False) -> None:
+        # A notification has no answer, not even a refusal; a line whose id could not be read has one with id null.
+        if request_id is not None or unread:
+            self._send(protocol.Refusal(request_id, error), NEVER)
+
+    def _refuse_line(self, line: bytes, error: Exception) -> None:
+        if isinstance(error, msgspec.ValidationError):
+            rule, path = split_path(str(error))
+            text, code = f"not a message: {path}: {rule}", protocol.INVALID_REQUEST
+        else:
+            text, code = f"not JSON: {error}", protocol.PARSE_ERROR
+        if self._strict:
+            raise Violation(f"{text}: {shown(line)}")
+        self._refuse(None, protocol.ErrorObject(code, text), unread=True)
+
+    def _breach(self, text: str, request_id: int | None) -> None:
+        if self._strict:
+            raise Violation(text)
+        self._refuse(request_id, protocol.ErrorObject(protocol.INVALID_REQUEST, text), unread=True)
+
+    def _raised(self, error: protocol.ErrorObject, method: str) -> Exception:
+        found = protocol.exception(error)
+        if self._strict and isinstance(found, protocol.RemoteError):
+            return self._problem(found, method)
+        return found
+
+    def _failed(self, problem: WireProblem, method: str) -> Exception:
+        self.broken = self.broken or problem
+        return self._problem(problem, method)
+
+
+class _UnknownMethod(Exception):
+    pass
+
+
+def _dead_object(problem: WireProblem | protocol.RemoteError, method: str) -> Exception:
+    return DeadObject(f"{method}: {problem}")
+
+
+def _no_deadline(method: str) -> float:
+    return NEVER

@@ -1,0 +1,171 @@
+"""Lines over a stream socket: bounded in size and time, with descriptors where the socket carries them."""
+
+from __future__ import annotations
+
+import array
+import contextlib
+import os
+import socket
+import struct
+import time
+from collections import deque
+from collections.abc import Callable
+
+from npu_conformance.harness.wire.protocol import LINE_LIMIT
+
+NEVER = float("inf")
+_CHUNK = 1 << 16
+_LARGE_CHUNK = 1 << 20
+_TICK_SECONDS = 0.05
+_SHOWN = 80
+_ANCILLARY = socket.CMSG_SPACE(16 * struct.calcsize("i"))
+
+
+class WireProblem(Exception):
+    """Base of what ends a connection."""
+
+
+class Lost(WireProblem):
+    """The other side has closed the connection, or its process has died."""
+
+
+class TimedOut(WireProblem):
+    """The deadline has passed with nothing received."""
+
+
+class Violation(WireProblem):
+    """What was received breaks the protocol. The text names what was found."""
+
+
+def shown(data: bytes) -> str:
+    """Return the beginning of received bytes, fit for one line of a message."""
+    text = repr(bytes(data[:_SHOWN]))[1:]
+    return f"{text}... ({len(data)} bytes)" if len(data) > _SHOWN else text
+
+
+class LineSocket:
+    """A stream socket that sends and receives lines.
+
+    limit: bytes of the longest line accepted. on_tick: called every 50 ms while waiting; may raise a WireProblem.
+    A waiting call returns with one system call where data is there: the kernel keeps the time (SO_RCVTIMEO).
+    """
+
+    def __init__(
+        self, connection: socket.socket, limit: int = LINE_LIMIT, on_tick: Callable[[], None] | None = None
+    ) -> None:
+        self.socket = connection
+        self.descriptors: deque[int] = deque()
+        self.carries_descriptors = connection.family == socket.AF_UNIX
+        self._limit, self._on_tick = limit, on_tick
+        self._lines: deque[bytes] = deque()
+        self._parts: list[bytes] = []
+        self._partial_size = 0
+        connection.setblocking(True)
+        timeval = struct.pack("ll", 0, int(_TICK_SECONDS * 1e6))
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, timeval)
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, timeval)
+        if connection.family == socket.AF_INET:
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+    @property
+    def partial(self) -> bytes:
+        """What has been received of a line that is not complete."""
+        return b"".join(self._parts)
+
+    def buffered(self) -> bool:
+        """True where a whole line can be read without waiting."""
+        return bool(self._lines)
+
+    def receive(self, deadline: float = NEVER) -> bytes:
+        """Return the next line. deadline: on time.monotonic(). Raises Lost, TimedOut, Violation."""
+        while not self._lines:
+            chunk = self._receive_chunk(deadline)
+            if not self._parts and chunk.find(b"\n") == len(chunk) - 1:
+                return chunk
+            self._keep(chunk)
+            if not self._lines:
+                self._tick(deadline)
+        return self._lines.popleft()
+
+    def send(self, data: bytes | bytearray, deadline: float = NEVER, descriptor: int | None = None) -> None:
+        """Send everything; a descriptor travels with the first byte. Raises Lost, TimedOut."""
+        view = memoryview(data)
+        try:
+            while view:
+                try:
+                    sent = self._send_some(view, descriptor)
+                    view, descriptor = view[sent:], None
+                except BlockingIOError:
+                    self._tick(deadline)
+        except (BrokenPipeError, ConnectionError):
+            raise Lost("the connection was closed") from None
+        except OSError as error:
+            raise Lost(f"the connection was lost: {error.strerror}") from None
+        finally:
+            view.release()
+
+    def close(self) -> None:
+        """Close the socket and descriptors that nobody took."""
+        # shutdown wakes a thread that is still reading; a socket that the other side has closed refuses it.
+        with contextlib.suppress(OSError):
+            self.socket.shutdown(socket.SHUT_RDWR)
+        self.socket.close()
+        while self.descriptors:
+            os.close(self.descriptors.popleft())
+
+    def _send_some(self, view: memoryview, descriptor: int | None) -> int:
+        if descriptor is None:
+            return self.socket.send(view, socket.MSG_NOSIGNAL)
+        return socket.send_fds(self.socket, [view], [descriptor], socket.MSG_NOSIGNAL)
+
+    def _receive_chunk(self, deadline: float) -> bytes:
+        size = _LARGE_CHUNK if self._partial_size > _CHUNK else _CHUNK
+        while True:
+            try:
+                chunk = self._receive_with_descriptors(size) if self.carries_descriptors else self.socket.recv(size)
+            except BlockingIOError:
+                self._tick(deadline)
+                continue
+            except OSError as error:
+                raise Lost(f"the connection was lost: {error.strerror}") from None
+            if not chunk:
+                raise Lost(self._closed_text())
+            return chunk
+
+    def _receive_with_descriptors(self, size: int) -> bytes:
+        chunk, ancillary, _, _ = self.socket.recvmsg(size, _ANCILLARY, socket.MSG_CMSG_CLOEXEC)
+        for level, kind, data in ancillary:
+            if (level, kind) == (socket.SOL_SOCKET, socket.SCM_RIGHTS):
+                numbers = array.array("i")
+                numbers.frombytes(data[: len(data) - len(data) % numbers.itemsize])
+                self.descriptors.extend(numbers)
+        return chunk
+
+    def _keep(self, chunk: bytes) -> None:
+        *whole, rest = chunk.split(b"\n")
+        for line in whole:
+            self._lines.append(b"".join((*self._parts, line)))
+            self._check_size(len(self._lines[-1]))
+            self._parts.clear()
+            self._partial_size = 0
+        if rest:
+            self._parts.append(rest)
+            self._partial_size += len(rest)
+            self._check_size(self._partial_size)
+
+    def _check_size(self, size: int) -> None:
+        if size > self._limit:
+            self._parts.clear()
+            raise Violation(f"a line longer than the limit of {self._limit} bytes")
+
+    def _tick(self, deadline: float) -> None:
+        if self._on_tick is not None:
+            self._on_tick()
+        if time.monotonic() > deadline:
+            raise TimedOut("the deadline has passed")
+
+    def _closed_text(self) -> str:
+        partial = self.partial
+        return (
+            f"the connection was closed after half a line: {shown(partial)}" if partial else "the connection was closed"
+        )

@@ -1,0 +1,94 @@
+"""The host's side of shared memory: what was attached, by token, however it travelled."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import threading
+
+from npu_conformance.harness.wire.protocol import (
+    DATA_LIMIT,
+    Attach,
+    Detach,
+    MemoryRead,
+    MemoryUnreachable,
+    MemoryWrite,
+)
+from npu_conformance.specs.errors import IllegalArgument, ServiceError
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.neuralnetworks.types import Memory
+
+_READ, _WRITE = 1, 2
+
+
+class HostMemory:
+    """Attached memory of one host process, shared by all its connections (tokens are drawn at random)."""
+
+    def __init__(self) -> None:
+        self._buffers: dict[int, mmap.mmap | bytearray] = {}
+        self._lock = threading.Lock()
+
+    def map(self, memory: Memory) -> memoryview:
+        """Return the pool's bytes. Raises ServiceError(INVALID_ARGUMENT) for an unknown token or a size beyond the memory."""
+        buffer = self._buffers.get(memory.token)
+        if buffer is None:
+            raise ServiceError(ErrorStatus.INVALID_ARGUMENT, f"memory token {memory.token} is not known")
+        end = memory.offset + memory.size
+        if memory.offset < 0 or memory.size < 0 or end > len(buffer):
+            raise ServiceError(ErrorStatus.INVALID_ARGUMENT, f"memory of {len(buffer)} bytes has no bytes to {end}")
+        view = memoryview(buffer)[memory.offset : end]
+        return view if memory.prot & _WRITE else view.toreadonly()
+
+    def attach(self, request: Attach, descriptor: int | None) -> None:
+        """Make memory known. Raises MemoryUnreachable where the transport does not reach it, IllegalArgument."""
+        if request.token <= 0 or request.size <= 0:
+            raise IllegalArgument("token and size must be positive")
+        buffer = self._open(request, descriptor)
+        with self._lock:
+            if request.token in self._buffers:
+                raise IllegalArgument(f"token {request.token} is taken")
+            self._buffers[request.token] = buffer
+
+    def detach(self, request: Detach) -> None:
+        """Forget a token. A device that still uses the bytes keeps them mapped."""
+        self._buffers.pop(request.token, None)
+
+    def write(self, request: MemoryWrite) -> None:
+        """Store bytes."""
+        buffer = self._range(request.token, request.offset, len(request.data))
+        buffer[request.offset : request.offset + len(request.data)] = request.data
+
+    def read(self, request: MemoryRead) -> bytes:
+        """Return bytes."""
+        buffer = self._range(request.token, request.offset, request.length)
+        return bytes(buffer[request.offset : request.offset + request.length])
+
+    def _range(self, token: int, offset: int, length: int) -> mmap.mmap | bytearray:
+        buffer = self._buffers.get(token)
+        if buffer is None:
+            raise IllegalArgument(f"memory token {token} is not known")
+        if not 0 <= length <= DATA_LIMIT or offset < 0 or offset + length > len(buffer):
+            raise IllegalArgument(f"no bytes {offset} to {offset + length} in memory of {len(buffer)} bytes")
+        return buffer
+
+    def _open(self, request: Attach, descriptor: int | None) -> mmap.mmap | bytearray:
+        if request.transport == "message":
+            return bytearray(request.size)
+        if request.transport == "descriptor" and descriptor is not None:
+            return _map(descriptor, request.size)
+        if request.transport == "path" and request.path is not None:
+            try:
+                descriptor = os.open(request.path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+            except OSError as error:
+                raise MemoryUnreachable(f"{request.path}: {error.strerror}") from None
+            return _map(descriptor, request.size)
+        raise MemoryUnreachable(f"transport {request.transport!r} is not available here")
+
+
+def _map(descriptor: int, size: int) -> mmap.mmap:
+    try:
+        return mmap.mmap(descriptor, size)
+    except (OSError, ValueError) as error:
+        raise MemoryUnreachable(f"can not map {size} bytes: {error}") from None
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,116 @@
+"""Objects that cross a connection: numbers for the ones given away, proxies for the ones received.
+
+The driver's side numbers its objects 1, 2, 3, ..., the harness's side -1, -2, -3, ...: a number says whose it is.
+"""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections import deque
+from typing import Any
+
+from npu_conformance.harness.wire.binding import Proxy, proxy_class
+from npu_conformance.harness.wire.protocol import Release
+from npu_conformance.specs.errors import DeadObject
+
+
+class _Exported:
+    __slots__ = ("sent", "value")
+
+    def __init__(self, value: object) -> None:
+        self.value, self.sent = value, 0
+
+
+class ObjectTable:
+    """Both directions of one connection. sign: +1 on the driver's side, -1 on the harness's."""
+
+    def __init__(self, connection: Any, sign: int) -> None:
+        self._connection, self._sign = connection, sign
+        self._exported: dict[int, _Exported] = {}
+        self._numbers: dict[int, int] = {}
+        self._last = 0
+        self._proxies: dict[int, weakref.ref[Any]] = {}
+        self._dropped: deque[Release] = deque()
+        self._lock = threading.Lock()
+
+    def number_of(self, value: Any) -> int:
+        """Return the number by which the other side knows, or from now on will know, an object."""
+        if isinstance(value, Proxy):
+            if value._connection is not self._connection:
+                raise DeadObject("an object of another connection can not be passed here")
+            return value._number
+        with self._lock:
+            number = self._numbers.get(id(value))
+            if number is None:
+                self._last += 1
+                number = self._numbers[id(value)] = self._sign * self._last
+                self._exported[number] = _Exported(value)
+            self._exported[number].sent += 1
+            return number
+
+    def object_of(self, number: int, interface: type) -> Any:
+        """Return the object a received number means. Raises DeadObject for one that is not, or no longer, known."""
+        if number * self._sign > 0:
+            return self.own(number, interface)
+        if number == 0:
+            raise ValueError("0 names no object")
+        with self._lock:
+            reference = self._proxies.get(number)
+            proxy = reference() if reference else None
+            if proxy is None:
+                proxy = self._new_proxy(number, interface)
+            proxy._received += 1
+        return proxy
+
+    def own(self, number: int, interface: type) -> Any:
+        """Return an object of this side. Raises DeadObject where it was released, ValueError where it never was."""
+        exported = self._exported.get(number)
+        if exported is None:
+            if 0 < number * self._sign <= self._last:
+                raise DeadObject(f"object {number} was released")
+            raise ValueError(f"object {number} was never given")
+        if not isinstance(exported.value, interface):
+            raise ValueError(f"object {number} is no {interface.__name__}")
+        return exported.value
+
+    def dropped(self, number: int, received: int) -> None:
+        """A proxy was garbage collected: tell the other side with the next message."""
+        self._dropped.append(Release(number, received))
+
+    def take_dropped(self) -> Release | None:
+        """Return a release that is to be sent, or null."""
+        if not self._dropped:
+            return None
+        release = self._dropped.popleft()
+        with self._lock:
+            reference = self._proxies.get(release.object)
+            if reference is not None and reference() is None:
+                del self._proxies[release.object]
+        return release
+
+    def release(self, release: Release) -> None:
+        """The other side dropped an object. It lives on here if it was sent again meanwhile."""
+        with self._lock:
+            exported = self._exported.get(release.object)
+            if exported is None:
+                return
+            exported.sent -= release.count
+            if exported.sent <= 0:
+                del self._exported[release.object]
+                del self._numbers[id(exported.value)]
+
+    def clear(self) -> None:
+        """The connection is gone: let go of everything."""
+        self._exported.clear()
+        self._numbers.clear()
+
+    def exported_count(self) -> int:
+        """How many objects the other side may still use."""
+        return len(self._exported)
+
+    def _new_proxy(self, number: int, interface: type) -> Any:
+        proxy = proxy_class(interface)()
+        proxy._connection, proxy._number, proxy._received = self._connection, number, 0
+        self._proxies[number] = weakref.ref(proxy)
+        return proxy

@@ -1,0 +1,220 @@
+"""The messages of the wire: envelope, handshake, memory, identity, and how errors are spelled (docs/wire-protocol.md)."""
+
+from __future__ import annotations
+
+import msgspec
+
+from npu_conformance.specs import errors
+from npu_conformance.specs.manifest import Manifest
+from npu_conformance.specs.naming import camel_case
+
+PROTOCOL_VERSION = 1
+LINE_LIMIT = 64 << 20
+"""Bytes of one message, newline included."""
+DATA_LIMIT = 16 << 20
+"""Bytes of memory in one memory.read or memory.write."""
+SOCKET_VARIABLE = "NPU_CONFORMANCE_FD"
+"""Environment variable with the number of the inherited socket."""
+
+PARSE_ERROR = -32700
+INVALID_REQUEST = -32600
+UNKNOWN_METHOD = -32601
+INVALID_PARAMS = -32602
+INTERNAL_ERROR = -32603
+SERVICE_ERROR = -32001
+ILLEGAL_ARGUMENT = -32002
+ILLEGAL_STATE = -32003
+SECURITY_DENIED = -32004
+DEAD_OBJECT = -32005
+UNSUPPORTED = -32006
+MEMORY_UNREACHABLE = -32007
+"""The host can not reach memory by the offered transport; the harness tries the next one."""
+
+TRANSPORTS = ("path", "descriptor", "message")
+
+_CODES: tuple[tuple[type[errors.InterfaceError], int], ...] = (
+    (errors.ServiceError, SERVICE_ERROR),
+    (errors.IllegalArgument, ILLEGAL_ARGUMENT),
+    (errors.IllegalState, ILLEGAL_STATE),
+    (errors.SecurityDenied, SECURITY_DENIED),
+    (errors.DeadObject, DEAD_OBJECT),
+    (errors.Unsupported, UNSUPPORTED),
+)
+_CLASSES = {code: kind for kind, code in _CODES if kind is not errors.ServiceError}
+
+
+class Message(msgspec.Struct, frozen=True, rename=camel_case):
+    """Base of the protocol's own messages. Unknown fields are ignored."""
+
+
+class ErrorData(Message, frozen=True, omit_defaults=True):
+    """Machine-readable part of an error: the ErrorStatus of a SERVICE_ERROR."""
+
+    status: int | None = None
+
+
+class ErrorObject(Message, frozen=True, omit_defaults=True):
+    """JSON-RPC's error."""
+
+    code: int
+    message: str = ""
+    data: ErrorData | None = None
+
+
+class Envelope(Message, frozen=True):
+    """Any incoming line. A request or notification has `method`; an answer has `result` or `error`."""
+
+    jsonrpc: str = ""
+    id: int | None = None
+    method: str | None = None
+    params: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    result: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    error: ErrorObject | None = None
+
+
+class Call(Message, frozen=True):
+    """An outgoing request."""
+
+    id: int
+    method: str
+    params: object
+    jsonrpc: str = "2.0"
+
+
+class Notification(Message, frozen=True):
+    """An outgoing message without an answer."""
+
+    method: str
+    params: object
+    jsonrpc: str = "2.0"
+
+
+class Answer(Message, frozen=True):
+    """An outgoing result."""
+
+    id: int
+    result: object
+    jsonrpc: str = "2.0"
+
+
+class Refusal(Message, frozen=True):
+    """An outgoing error. id null: the request's could not be read."""
+
+    id: int | None
+    error: ErrorObject
+    jsonrpc: str = "2.0"
+
+
+class Nothing(Message, frozen=True):
+    """Params of a method without any."""
+
+
+class Initialize(Message, frozen=True, omit_defaults=True):
+    """First request on every connection. key: makes it the control connection; ticket: binds it to a uid."""
+
+    protocol_version: int
+    client: str = ""
+    transports: tuple[str, ...] = ()
+    options: dict[str, str] = {}
+    key: str | None = None
+    ticket: str | None = None
+
+
+class Initialized(Message, frozen=True):
+    """Answer to initialize. objects: number of each root interface; identity: control.ticket works here."""
+
+    protocol_version: int
+    manifest: Manifest
+    objects: dict[str, int]
+    transports: tuple[str, ...] = ("message",)
+    identity: bool = False
+
+
+class Release(Message, frozen=True):
+    """object.release: the sender has dropped an object that it had received `count` times."""
+
+    object: int
+    count: int
+
+
+class Attach(Message, frozen=True, omit_defaults=True):
+    """memory.attach: make memory known under a token. path: for the transport of that name."""
+
+    token: int
+    size: int
+    transport: str
+    path: str | None = None
+
+
+class Detach(Message, frozen=True):
+    """memory.detach: forget a token."""
+
+    token: int
+
+
+class MemoryWrite(Message, frozen=True):
+    """memory.write: bytes for memory that was attached by message."""
+
+    token: int
+    offset: int
+    data: bytes
+
+
+class MemoryRead(Message, frozen=True):
+    """memory.read: ask for bytes of memory that was attached by message."""
+
+    token: int
+    offset: int
+    length: int
+
+
+class TicketRequest(Message, frozen=True):
+    """control.ticket: who the bearer of the ticket shall be."""
+
+    uid: int
+    pid: int = 0
+
+
+class Ticket(Message, frozen=True):
+    """A ticket, valid once. address: where to present it, null for where this connection was made."""
+
+    ticket: str
+    address: str | None = None
+
+
+class MemoryUnreachable(Exception):
+    """The offered transport does not reach the memory."""
+
+
+class RemoteError(Exception):
+    """The other side answered with an error that is none of specs.errors: its own failure."""
+
+    def __init__(self, code: int, message: str) -> None:
+        self.code, self.message = code, message
+        super().__init__(f"error {code}: {message}")
+
+
+def error_object(error: Exception) -> ErrorObject:
+    """Spell an exception as a JSON-RPC error; what the interfaces do not know is an internal error."""
+    if isinstance(error, errors.ServiceError):
+        return ErrorObject(SERVICE_ERROR, error.message, ErrorData(error.status))
+    for kind, code in _CODES:
+        if isinstance(error, kind):
+            return ErrorObject(code, str(error))
+    if isinstance(error, MemoryUnreachable):
+        return ErrorObject(MEMORY_UNREACHABLE, str(error))
+    return ErrorObject(INTERNAL_ERROR, f"{type(error).__name__}: {error}")
+
+
+def exception(error: ErrorObject) -> Exception:
+    """Return the exception that a JSON-RPC error stands for; RemoteError for codes that no interface has."""
+    if error.code == SERVICE_ERROR:
+        if error.data is None or error.data.status is None:
+            return RemoteError(error.code, "a service error without data.status")
+        return errors.ServiceError(error.data.status, error.message)
+    if error.code == MEMORY_UNREACHABLE:
+        return MemoryUnreachable(error.message)
+    if error.code == UNKNOWN_METHOD:
+        return errors.Unsupported(error.message)
+    kind = _CLASSES.get(error.code)
+    return kind(error.message) if kind else RemoteError(error.code, error.message)

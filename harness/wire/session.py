@@ -1,0 +1,163 @@
+"""The host's side of one connection: handshake, identity of the caller, memory, and calls of the plug-in."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from npu_conformance.harness.wire import protocol
+from npu_conformance.harness.wire.binding import BoundMethod
+from npu_conformance.harness.wire.connection import Connection
+from npu_conformance.harness.wire.framing import LineSocket
+from npu_conformance.harness.wire.memory import HostMemory
+from npu_conformance.specs.errors import IllegalState, SecurityDenied
+from npu_conformance.specs.plugin import Caller, Context, Plugin, Subject
+
+ROOTS = ("device", "scheduling", "manager", "manager_control")
+_MOST_TICKETS = 1000
+
+
+class Callers:
+    """Whose call each thread is serving. Threads that serve none act for the host process itself."""
+
+    def __init__(self) -> None:
+        self._current = threading.local()
+
+    def current(self) -> Caller:
+        """The caller of the current call."""
+        caller: Caller | None = getattr(self._current, "caller", None)
+        return caller or Caller(os.getuid(), os.getpid())
+
+    @contextmanager
+    def acting(self, caller: Caller) -> Iterator[None]:
+        """Serve a call of this caller."""
+        before = getattr(self._current, "caller", None)
+        self._current.caller = caller
+        try:
+            yield
+        finally:
+            self._current.caller = before
+
+
+class HostState:
+    """What the connections of one host share: the plug-in's objects, memory, tickets.
+
+    address: starts listening where it is called first, and returns where applications connect (null: as the control
+    connection did). key: what makes a connection the control connection, null where none can be.
+    """
+
+    def __init__(
+        self,
+        plugin: Plugin,
+        options: dict[str, str] | None = None,
+        *,
+        key: str | None = None,
+        address: Callable[[], str | None] | None = None,
+    ) -> None:
+        self.plugin, self.options, self.key = plugin, options or {}, key
+        self.callers, self.memory = Callers(), HostMemory()
+        self._address = address
+        self._tickets: dict[str, Caller] = {}
+        self._subject: Subject | None = None
+        self._creating = threading.Lock()
+
+    @property
+    def gives_identity(self) -> bool:
+        """True where tickets can be used."""
+        return self._address is not None
+
+    def subject(self, options: dict[str, str]) -> Subject:
+        """The plug-in's objects, created at the first call; options given there come on top of the host's."""
+        with self._creating:
+            if self._subject is None:
+                self.options = {**self.options, **options}
+                context = Context(self.memory, self.callers.current, self.options)
+                self._subject = self.plugin.create(context)
+            return self._subject
+
+    def issue_ticket(self, request: protocol.TicketRequest) -> protocol.Ticket:
+        """Return a ticket that binds one connection to a uid."""
+        if self._address is None:
+            raise IllegalState("this host gives no tickets")
+        if len(self._tickets) >= _MOST_TICKETS:
+            raise IllegalState(f"{_MOST_TICKETS} tickets are outstanding")
+        ticket = secrets.token_hex(16)
+        self._tickets[ticket] = Caller(request.uid, request.pid)
+        return protocol.Ticket(ticket, self._address())
+
+    def redeem(self, ticket: str) -> Caller:
+        """Return who the bearer of a ticket is, once."""
+        caller = self._tickets.pop(ticket, None)
+        if caller is None:
+            raise SecurityDenied("the ticket is not valid")
+        return caller
+
+
+class Session(Connection):
+    """One connection at the host. control: only the harness can hold its other end. open: needs no key or ticket."""
+
+    def __init__(self, lines: LineSocket, host: HostState, peer: Caller, *, control: bool, open_to_all: bool) -> None:
+        super().__init__(lines, +1, strict=False)
+        self._host, self._caller = host, peer
+        self._control, self._open = control, open_to_all
+        self._initialized = False
+        self.builtins = {"initialize": (protocol.Initialize, self._initialize)}
+
+    def perform_call(self, interface: type, method: BoundMethod, params: Any) -> object:
+        """Call the plug-in as the connection's caller."""
+        if not self._initialized:
+            raise IllegalState("initialize comes first")
+        with self._host.callers.acting(self._caller):
+            return super().perform_call(interface, method, params)
+
+    def _initialize(self, request: protocol.Initialize) -> protocol.Initialized:
+        if request.protocol_version < 1:
+            raise IllegalState(f"protocol version {request.protocol_version} is not known")
+        self._identify(request)
+        subject = self._host.subject(request.options)
+        names = [name for name in ROOTS if getattr(subject, name) is not None]
+        if not self._control:
+            names = [name for name in names if name != "manager_control"]
+        self.builtins = self._builtins()
+        self._initialized = True
+        manifest = self._host.plugin.describe(self._host.options)
+        reachable = [name for name in protocol.TRANSPORTS if name != "descriptor" or self.lines.carries_descriptors]
+        return protocol.Initialized(
+            protocol_version=protocol.PROTOCOL_VERSION,
+            manifest=manifest,
+            objects={name: self.objects.number_of(getattr(subject, name)) for name in names},
+            transports=tuple(name for name in reachable if name in manifest.memory_transports),
+            identity=self._control and self._host.gives_identity,
+        )
+
+    def _identify(self, request: protocol.Initialize) -> None:
+        if request.ticket is not None:
+            self._caller, self._control = self._host.redeem(request.ticket), False
+        elif request.key is not None:
+            if self._host.key is None or not secrets.compare_digest(request.key.encode(), self._host.key.encode()):
+                raise SecurityDenied("the key is wrong")
+            self._control = True
+        elif not self._open:
+            raise SecurityDenied("this address needs a key or a ticket")
+
+    def _builtins(self) -> dict[str, Any]:
+        memory = self._host.memory
+        common: dict[str, Any] = {
+            "ping": (protocol.Nothing, lambda _: None),
+            "object.release": (protocol.Release, self.objects.release),
+            "memory.attach": (protocol.Attach, self._attach),
+            "memory.detach": (protocol.Detach, memory.detach),
+            "memory.write": (protocol.MemoryWrite, memory.write),
+            "memory.read": (protocol.MemoryRead, memory.read),
+        }
+        control = {"control.ticket": (protocol.TicketRequest, self._host.issue_ticket)} if self._control else {}
+        return {**common, **control}
+
+    def _attach(self, request: protocol.Attach) -> None:
+        received = self.lines.descriptors
+        descriptor = received.popleft() if request.transport == "descriptor" and received else None
+        self._host.memory.attach(request, descriptor)
