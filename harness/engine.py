@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol
 
+from msgspec.structs import replace
+
 from npu_conformance.harness import claims, seeds
 from npu_conformance.harness.applicability import inapplicable
 from npu_conformance.harness.cases import Case, Scope
@@ -27,8 +29,11 @@ from npu_conformance.specs.results import CaseResult
 if TYPE_CHECKING:
     from npu_conformance.harness.subject import SubjectHandle
 
-OnFailure = Callable[[Trial, CaseResult], object]
-"""Called for each case that ended red, while its trial is still there: writes the failure file."""
+OnFailure = Callable[[Trial, CaseResult], str]
+"""Called for each case that ended red, while its trial is still there: writes the failure file, returns its name."""
+
+FAILURE_FILE = "failure_file"
+"""Note of a red result: the name of its failure file, or why there is none."""
 
 
 class Sink(Protocol):
@@ -43,11 +48,12 @@ class Sink(Protocol):
 class EngineOptions:
     """How to run.
 
-    seed: of the run. seconds: budget; cases it does not reach are left out. only: one configuration (replay).
-    stop_after: number of red cases after which the rest is not run.
+    seed: of the run. case_seed: of its only case, where that is known (replay). seconds: budget; cases it does not
+    reach are left out. only: one configuration (replay). stop_after: red cases after which the rest is not run.
     """
 
     seed: int = 0
+    case_seed: int | None = None
     shuffle: bool = False
     scope: Scope = Scope.DEFAULT
     seconds: float | None = None
@@ -177,7 +183,7 @@ class Engine:
         result = case_result(trial, time.perf_counter() - started)
         result = self._waivers.apply(claims.enforce(result, trial.manifest.claims, trial.version))
         if self._on_failure and is_red(result.outcome, result.dispositions):
-            self._on_failure(trial, result)
+            return _with_failure_file(self._on_failure, trial, result)
         return result
 
     def _trial(self, case: Case) -> Trial:
@@ -185,7 +191,7 @@ class Engine:
         return Trial(
             case,
             self._subject,
-            seed=seeds.case_seed(options.seed, case.id),
+            seed=seeds.case_seed(options.seed, case.id) if options.case_seed is None else options.case_seed,
             scope=options.scope,
             oracle=self._oracle,
             only=options.only,
@@ -235,6 +241,15 @@ class Engine:
 
     def _end(self, ending: Literal["interrupted", "subject-lost", "stopped"], reason: str) -> None:
         self.outcome.ending, self.outcome.reason = ending, reason
+
+
+def _with_failure_file(write: OnFailure, trial: Trial, result: CaseResult) -> CaseResult:
+    """Write the failure file. That it can not be written must cost neither the verdict nor the run: it is noted."""
+    try:
+        name = write(trial, result)
+    except Exception as error:
+        name = f"not written: {type(error).__name__}: {error}"
+    return replace(result, notes={**result.notes, FAILURE_FILE: name})
 
 
 def _graver(first: Ending, later: Ending) -> Ending:

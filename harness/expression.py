@@ -19,7 +19,7 @@ class _Token:
     column: int
 
 
-def compile_expression(expression: str) -> Matcher:
+def matcher(expression: str) -> Matcher:
     """Return a function that says whether an id matches. A word matches where it occurs, upper or lower case alike.
 
     Raises DocumentError with the column of the first error. An empty expression matches everything.
@@ -27,9 +27,9 @@ def compile_expression(expression: str) -> Matcher:
     if not expression.strip():
         return lambda case_id: True
     parser = _Parser(expression)
-    matcher = parser.alternatives()
+    matches = parser.alternatives()
     parser.expect_end()
-    return lambda case_id: matcher(case_id.lower())
+    return lambda case_id: matches(case_id.lower())
 
 
 class _Parser:
