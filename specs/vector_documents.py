@@ -76,17 +76,22 @@ class GraphDocument(Document, frozen=True):
 
 
 class ExampleDocument(Document, frozen=True, omit_defaults=True):
-    """Values of the model's inputs and outputs. Outputs are left out where the oracle computes them at load."""
+    """Values of the model's inputs and outputs. Outputs are left out where the oracle computes them at load.
+
+    dimensions: the shapes of those that the model leaves open.
+    """
 
     inputs: dict[str, Values]
     outputs: dict[str, list[Number]] = msgspec.field(default_factory=dict)
+    dimensions: dict[str, tuple[int, ...]] = msgspec.field(default_factory=dict)
 
 
-class RejectedDocument(Document, frozen=True):
-    """The model, or its execution, must be refused because of this clause."""
+class RejectedDocument(Document, frozen=True, omit_defaults=True):
+    """The model, or its execution, must be refused because of this clause, up to version `until` (default: all)."""
 
     clause: str
     phase: Phase
+    until: str = ""
 
 
 class VectorDocument(Document, frozen=True, omit_defaults=True):

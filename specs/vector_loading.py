@@ -23,11 +23,11 @@ from npu_conformance.specs.vectors import (
     ChannelQuant,
     Example,
     Graph,
-    Rejected,
     Vector,
     VectorOperand,
     VectorOperation,
     parse_since,
+    rejected_of,
 )
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def vector(operation: str, document: VectorDocument, where: str) -> Vector:
         inputs=graph.inputs,
         outputs=graph.outputs,
         witnesses=tuple(document.witnesses),
-        rejected=Rejected(document.rejected.clause, document.rejected.phase) if document.rejected else None,
+        rejected=rejected_of(document.rejected, where),
         relaxed=document.relaxed,
         ignored=_known(document.ignored, document.outputs, where, "$.ignored"),
         excluded=tuple(document.excluded),
@@ -148,21 +148,37 @@ def _array(values: Values, operand_type: OperandType, dimensions: tuple[int, ...
 def _example(document: ExampleDocument, graph: Graph, vector: VectorDocument, where: str, path: str) -> Example:
     expected = {name for name in graph.inputs if not graph.operands[name].omitted}
     _complete(document.inputs, expected, where, f"{path}.inputs")
-    inputs = {name: _of(graph, name, document.inputs[name], where, f"{path}.inputs.{name}") for name in document.inputs}
+    shapes = _shapes(document, graph, where, f"{path}.dimensions")
+    inputs = {
+        name: _array(values, graph.operands[name].type, shapes[name], where, f"{path}.inputs.{name}")
+        for name, values in document.inputs.items()
+    }
     if vector.rejected:
         return Example(inputs, {})
     if not document.outputs and _is_generated(document, vector):
         return Example(inputs, oracles.evaluate(graph, inputs))
     _complete(document.outputs, set(graph.outputs), where, f"{path}.outputs")
     outputs = {
-        name: _of(graph, name, values, where, f"{path}.outputs.{name}") for name, values in document.outputs.items()
+        name: _array(values, graph.operands[name].type, shapes[name], where, f"{path}.outputs.{name}")
+        for name, values in document.outputs.items()
     }
     return Example(inputs, outputs)
 
 
-def _of(graph: Graph, name: str, values: Values, where: str, path: str) -> Array:
-    operand = graph.operands[name]
-    return _array(values, operand.type, operand.dimensions, where, path)
+def _shapes(document: ExampleDocument, graph: Graph, where: str, path: str) -> dict[str, tuple[int, ...]]:
+    boundary = (*graph.inputs, *graph.outputs)
+    shapes = {name: graph.operands[name].dimensions for name in boundary}
+    for name, dimensions in document.dimensions.items():
+        declared = shapes.get(name)
+        if declared is None:
+            raise DocumentError(where, f"{path}.{name}", "there is no such input or output")
+        fits = len(declared) == len(dimensions) and all(
+            one in (0, other) for one, other in zip(declared, dimensions, strict=True)
+        )
+        if declared and not fits:
+            raise DocumentError(where, f"{path}.{name}", f"expected to fit {list(declared)}, found {list(dimensions)}")
+        shapes[name] = dimensions
+    return shapes
 
 
 def _generators(vector: VectorDocument) -> dict[str, GeneratorDocument]:

@@ -11,6 +11,7 @@ import msgspec
 
 from npu_conformance.specs import plans, vector_values
 from npu_conformance.specs.vectors import FOLDER, Example, Graph, Vector, VectorOperand, VectorOperation, path_of
+from npu_conformance.specs.versions import NEWEST
 
 
 def write_vectors(operation: str, folder: Path = FOLDER) -> Path:
@@ -74,7 +75,8 @@ def document_of(vector: Vector) -> dict[str, Any]:
     }
     document.update({key: value for key, value in optional.items() if value})
     if vector.rejected:
-        document["rejected"] = {"clause": vector.rejected.clause, "phase": vector.rejected.phase}
+        until = {} if vector.rejected.until is NEWEST else {"until": str(vector.rejected.until)}
+        document["rejected"] = {"clause": vector.rejected.clause, "phase": vector.rejected.phase, **until}
     return document
 
 
@@ -128,7 +130,16 @@ def _values(name: str, array: Any, vector: Vector) -> Any:
 
 
 def _example(example: Example, vector: Vector) -> dict[str, Any]:
-    document = {"inputs": {name: _values(name, array, vector) for name, array in example.inputs.items()}}
+    document: dict[str, Any] = {
+        "inputs": {name: _values(name, array, vector) for name, array in example.inputs.items()}
+    }
     if example.outputs and not vector.generators:
         document["outputs"] = {name: vector_values.to_list(array) for name, array in example.outputs.items()}
+    open_shapes = {
+        name: list(array.shape)
+        for name, array in (*example.inputs.items(), *example.outputs.items())
+        if array.shape != vector.operands[name].dimensions
+    }
+    if open_shapes:
+        document["dimensions"] = open_shapes
     return document

@@ -19,9 +19,10 @@ from npu_conformance.specs.vector_documents import (
     HeaderDocument,
     HeaderFile,
     Phase,
+    RejectedDocument,
     VectorFile,
 )
-from npu_conformance.specs.versions import Version, parse
+from npu_conformance.specs.versions import NEWEST, Version, parse
 
 if TYPE_CHECKING:
     import numpy
@@ -89,11 +90,12 @@ class Example:
 class Rejected:
     """What must be refused, and when: model (at preparation) or execution (there at the latest).
 
-    clause is empty where an external collection does not say why.
+    clause is empty where an external collection does not say why. until: the last version that refuses it.
     """
 
     clause: str
     phase: Phase
+    until: Version = NEWEST
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -215,6 +217,14 @@ def parse_since(text: str, document: str) -> Version:
         raise documents.DocumentError(document, "$.since", str(error)) from None
 
 
+def rejected_of(document: RejectedDocument | None, where: str) -> Rejected | None:
+    """What the document of a vector says about its refusal; raises DocumentError."""
+    if document is None:
+        return None
+    until = parse_since(document.until, where) if document.until else NEWEST
+    return Rejected(document.clause, document.phase, until)
+
+
 @functools.lru_cache(maxsize=8)
 def _file(operation: str, folder: Path) -> Mapping[str, Any]:
     path = path_of(operation, folder)
@@ -245,7 +255,7 @@ def _header(operation: str, vector: HeaderDocument, document: str) -> VectorHead
         arguments=vector.operations[0].inputs if vector.operations else whole,
         operands=operands,
         relaxed=vector.relaxed,
-        rejected=Rejected(vector.rejected.clause, vector.rejected.phase) if vector.rejected else None,
+        rejected=rejected_of(vector.rejected, document),
         excluded=vector.excluded,
         description=vector.description,
         traps=vector.traps,

@@ -7,9 +7,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from npu_conformance.specs.neuralnetworks import types
 from npu_conformance.specs.neuralnetworks.enums import OperandLifeTime, OperationType
-from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
+from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES, byte_size
 from npu_conformance.specs.versions import Version
 
 if TYPE_CHECKING:
@@ -134,8 +136,6 @@ def _extra_params(operand: VectorOperand) -> types.OperandExtraParams | None:
 
 
 def _with_unknown_outputs(main: types.Subgraph) -> types.Subgraph:
-    from msgspec.structs import replace
-
     operands = list(main.operands)
     for index in main.output_indexes:
         operands[index] = replace(operands[index], dimensions=(0,) * len(operands[index].dimensions))
@@ -208,7 +208,7 @@ def build_request(
     outputs = _Layout(version)
     for position, name in enumerate(vector.outputs):
         short = 1 if insufficient_output and position == 0 else 0
-        outputs.append(name, max(_output_bytes(vector.operands[name], example.outputs.get(name)), 1), short)
+        outputs.append(name, max(_output_bytes(name, vector, example), 1), short)
     data = bytearray(inputs.size)
     for name, region in inputs.regions.items():
         data[region.offset : region.offset + region.length] = example.inputs[name].tobytes()
@@ -240,10 +240,15 @@ class _Layout:
         return max(self._end, 1)
 
 
-def _output_bytes(operand: VectorOperand, expected: Array | None) -> int:
-    from npu_conformance.specs.neuralnetworks.operand_types import byte_size
-
-    return expected.nbytes if expected is not None else byte_size(operand.type, operand.dimensions)
+def _output_bytes(name: str, vector: Vector, example: Example) -> int:
+    operand = vector.operands[name]
+    if name in example.outputs:
+        return example.outputs[name].nbytes
+    if operand.dimensions:
+        return byte_size(operand.type, operand.dimensions)
+    # To be refused, and of unknown rank: nothing may look as if only the room for the output were missing.
+    elements = max((array.size for array in example.inputs.values()), default=1)
+    return elements * OPERAND_TYPES[operand.type].size
 
 
 def _location(pool: int, region: Region) -> types.DataLocation:

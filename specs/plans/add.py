@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from npu_conformance.specs.plans import _arithmetic
+from npu_conformance.specs.plans import _arithmetic, _rejections
 from npu_conformance.specs.vectors import Vector
 
 
@@ -17,3 +17,4 @@ def vectors() -> Iterator[Vector]:
     yield from _arithmetic.int32_row("ADD")
     yield _arithmetic.without_elements("ADD")
     yield from _arithmetic.int32_wraparound("ADD")
+    yield from _rejections.arithmetic("ADD")

@@ -18,7 +18,7 @@ from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
 from npu_conformance.specs.vector_documents import GeneratorDocument, Phase
 from npu_conformance.specs.vectors import ChannelQuant, Example, Rejected, Vector, VectorOperand, VectorOperation
-from npu_conformance.specs.versions import Version
+from npu_conformance.specs.versions import NEWEST, Version
 
 if TYPE_CHECKING:
     from npu_conformance.specs.vectors import Array
@@ -34,6 +34,7 @@ class Planned:
     operand: VectorOperand
     data: Array | GeneratorDocument | None = None
     constant: bool = False
+    shape: tuple[int, ...] = ()
 
 
 def tensor(
@@ -45,13 +46,18 @@ def tensor(
     zero_point: int = 0,
     channel_quant: tuple[Sequence[float], int] | None = None,
     constant: bool = False,
+    shape: Sequence[int] | None = None,
 ) -> Planned:
-    """A tensor: with data a model input (or a constant), without data an output. channel_quant: scales, dimension."""
+    """A tensor: with data a model input (or a constant), without data an output. channel_quant: scales, dimension.
+
+    shape: that of the data, where the dimensions leave it open.
+    """
     quant = None
     if channel_quant:
         quant = ChannelQuant(tuple(map(vector_values.float32, channel_quant[0])), channel_quant[1])
     operand = VectorOperand(operand_type, tuple(dimensions), vector_values.float32(scale), zero_point, quant)
-    return Planned(operand, _elements(data, operand), constant)
+    real = operand.dimensions if shape is None else tuple(shape)
+    return Planned(operand, _elements(data, operand, real), constant, real)
 
 
 def constant(operand_type: OperandType, dimensions: Sequence[int], data: Data, **quantization: Any) -> Planned:
@@ -145,19 +151,24 @@ def rejected(
     outputs: Mapping[str, Planned],
     *,
     clause: str,
-    phase: Phase = "model",
+    phase: Phase | None = None,
     since: str = "1.0",
+    until: str = NEWEST.value,
     traps: Sequence[int] = (),
     description: str = "",
     requirements: Sequence[str] = (),
 ) -> Vector:
-    """A vector that must be refused because of one clause; phase execution: when it runs, at the latest."""
-    vector = _vector(name, operation, inputs, outputs, since)
+    """A vector that must be refused because of one clause, in the versions from `since` to `until`.
+
+    phase: model where the structure is wrong (clause MODEL.*), which is refused at once; execution where an
+    operation's own clause is, which may be noticed when it runs, at the latest. By default as the clause is.
+    """
+    vector = _vector(name, operation, inputs, outputs, since, lift=until == NEWEST.value)
     values = {key: _materialised(planned) for key, planned in inputs.items() if _is_input(planned)}
     return replace(
         vector,
         examples=(Example(values, {}),),
-        rejected=Rejected(clause, phase),
+        rejected=Rejected(clause, phase or ("model" if clause.startswith("MODEL.") else "execution"), Version(until)),
         traps=tuple(traps),
         description=description,
         requirements=tuple(requirements),
@@ -165,13 +176,20 @@ def rejected(
 
 
 def _vector(
-    name: str, operation: str, inputs: Mapping[str, Planned], outputs: Mapping[str, Planned], since: str
+    name: str,
+    operation: str,
+    inputs: Mapping[str, Planned],
+    outputs: Mapping[str, Planned],
+    since: str,
+    *,
+    lift: bool = True,
 ) -> Vector:
+    """lift: from `since` to the version that brought the combination of types."""
     operands = {key: _with_value(planned) for key, planned in {**inputs, **outputs}.items()}
     kinds = {key: operand.type.name for key, operand in operands.items()}
     legal = combination_since(operation, tuple(kinds[key] for key in inputs), tuple(kinds[key] for key in outputs))
     types = (OPERAND_TYPES[operand.type].since for operand in operands.values())
-    lifted = max(Version(since), legal or Version(since), *types)
+    lifted = max(Version(since), legal if legal and lift else Version(since), *types)
     arguments = tuple(key for key, planned in inputs.items() if _is_input(planned))
     operations = (VectorOperation(operation, tuple(inputs), tuple(outputs)),)
     generators = {key: planned.data for key, planned in inputs.items() if isinstance(planned.data, GeneratorDocument)}
@@ -188,13 +206,13 @@ def _with_value(planned: Planned) -> VectorOperand:
 
 def _materialised(planned: Planned) -> Array:
     if isinstance(planned.data, GeneratorDocument):
-        return vector_values.generate(planned.data, planned.operand.type, planned.operand.dimensions)
+        return vector_values.generate(planned.data, planned.operand.type, planned.shape)
     if planned.data is None:
         raise ValueError("a constant needs data")
     return planned.data
 
 
-def _elements(data: Data | None, operand: VectorOperand) -> Array | GeneratorDocument | None:
+def _elements(data: Data | None, operand: VectorOperand, shape: tuple[int, ...]) -> Array | GeneratorDocument | None:
     if data is None or isinstance(data, GeneratorDocument):
         return data
     dtype = vector_values.dtype_of(operand.type)
@@ -202,9 +220,7 @@ def _elements(data: Data | None, operand: VectorOperand) -> Array | GeneratorDoc
         array = numpy.asarray(data).astype(dtype)
     if dtype.kind != "f" and not numpy.array_equal(numpy.asarray(data), array):
         raise ValueError(f"{data} does not fit into {dtype}")
-    if array.ndim == 0 and operand.dimensions:
-        array = numpy.full(operand.dimensions, array)
-    return array.reshape(operand.dimensions)
+    return numpy.full(shape, array) if array.ndim == 0 else array.reshape(shape)
 
 
 def pairwise(parameters: Mapping[str, Iterable[Any]]) -> list[dict[str, Any]]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from npu_conformance.specs.neuralnetworks.enums import OperandType
+from npu_conformance.specs.plans import _rejections
 from npu_conformance.specs.plans._elementwise import FLOAT16, FLOAT32, INT32, QUANT8, SIGNED
-from npu_conformance.specs.plans.base import positive, tensor
+from npu_conformance.specs.plans.base import positive, rejected, tensor
 from npu_conformance.specs.vectors import Vector
 
 _DATA = {
@@ -44,6 +45,8 @@ def vectors() -> Iterator[Vector]:
     for kind, data in _IDENTITIES.items():
         yield _cast(f"{_NAMES[kind]}_identity", kind, kind, (3, 1, 2), data)
     yield from _edges()
+    yield from _rejections.declared("CAST", FLOAT32, INT32, "C2")
+    yield _to_signed()
 
 
 def _cast(
@@ -78,3 +81,15 @@ def _edges() -> Iterator[Vector]:
     for rank in (1, 3, 4, 5):
         shape = (2,) + (1,) * (rank - 2) + (3,) if rank > 1 else (6,)
         yield _cast(f"float32_to_int32_rank{rank}", FLOAT32, INT32, shape, [1.9, -1.9, 0.3, 7.0, -8.5, 123.6])
+
+
+def _to_signed() -> Vector:
+    """To the signed type there is only the identity (1.3)."""
+    return rejected(
+        "float32_to_quant8_signed",
+        "CAST",
+        {"input": tensor(FLOAT32, (2, 3), [1.0, -2.0, 3.0, -4.0, 5.0, -6.0])},
+        {"output": tensor(SIGNED, (2, 3), scale=1.0)},
+        clause="MODEL.P3",
+        since="1.3",
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from npu_conformance.specs.neuralnetworks.enums import OperandType
+from npu_conformance.specs.plans import _rejections
 from npu_conformance.specs.plans._elementwise import (
     FLOAT16,
     FLOAT32,
@@ -37,6 +38,8 @@ def vectors() -> Iterator[Vector]:
             {"input": None},
             {"output": tensor(target, (0, 2, 2, 3))},
         )
+    yield from _rejections.declared("DEQUANTIZE", QUANT8, FLOAT32, "C3")
+    yield from _rejections.ranks_of("DEQUANTIZE", QUANT8, FLOAT32, "DEQUANTIZE.C1", {})
 
 
 def _ranks() -> Iterator[Vector]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from npu_conformance.specs.plans import _arithmetic
+from npu_conformance.specs.plans import _arithmetic, _rejections
 from npu_conformance.specs.plans._elementwise import FLOAT16, FLOAT32, INT32, SHORT
 from npu_conformance.specs.plans.base import positive, tensor
 from npu_conformance.specs.vectors import Vector
@@ -18,6 +18,8 @@ def vectors() -> Iterator[Vector]:
     yield _arithmetic.without_elements("DIV")
     yield _rounds_down()
     yield from _by_zero()
+    yield from _rejections.arithmetic("DIV")
+    yield _rejections.quantized_before("DIV", "fl8")
 
 
 def _rounds_down() -> Vector:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from npu_conformance.specs.plans import _activations
+from npu_conformance.specs.plans import _activations, _rejections
 from npu_conformance.specs.vectors import Vector
 
 _OUTPUT = (1 / 256, 0)
@@ -19,3 +19,5 @@ def vectors() -> Iterator[Vector]:
     yield from _activations.every_byte("LOGISTIC", [(0.0625, 128), (0.02, 10), (1.0, 200)], _OUTPUT, [15])
     yield from _activations.quantized_ranks("LOGISTIC", (0.05, 120), _OUTPUT)
     yield from _activations.without_elements("LOGISTIC", _OUTPUT)
+    yield from _rejections.unary("LOGISTIC", ranks="C1", outputs="C3")
+    yield from _rejections.output_quantization("LOGISTIC", "C4", _OUTPUT)

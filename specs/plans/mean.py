@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from npu_conformance.specs.neuralnetworks.enums import OperandType
+from npu_conformance.specs.plans import _rejections
 from npu_conformance.specs.plans._elementwise import FLOAT16, FLOAT32, QUANT8, SHORT, SIGNED, stored_bytes
-from npu_conformance.specs.plans.base import Planned, dyadic, int32, int32s, pairwise, positive, tensor
+from npu_conformance.specs.plans.base import Planned, dyadic, int32, int32s, pairwise, positive, rejected, tensor
 from npu_conformance.specs.vectors import Vector
 
 _CASES: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {
@@ -37,6 +38,7 @@ def vectors() -> Iterator[Vector]:
         )
     yield _mean("float32_keep_dims_2", _input(FLOAT32, (2, 3), 90), (1,), 2, "any positive number keeps the axes")
     yield from _rounding()
+    yield from _rejected()
 
 
 def _rounding() -> Iterator[Vector]:
@@ -68,3 +70,31 @@ def _input(kind: OperandType, shape: tuple[int, ...], seed: int) -> Planned:
         return tensor(kind, shape, dyadic(seed, shape))
     shift = 128 if kind is SIGNED else 0
     return tensor(kind, shape, stored_bytes(seed, shape, shift), scale=0.25, zero_point=40 - shift)
+
+
+def _rejected() -> Iterator[Vector]:
+    kept = {"axes": int32s(0), "keep_dims": int32(1)}
+    yield from _rejections.ranks_of("MEAN", FLOAT32, FLOAT32, "MEAN.C1", kept)
+    cases: tuple[tuple[str, tuple[int, ...], tuple[int, ...], int, tuple[int, ...], str], ...] = (
+        ("axis_too_large", (2, 3), (2,), 0, (2,), "C2"),
+        ("axis_too_small", (2, 3), (0, -3), 0, (3,), "C2"),
+        ("output_keeps_what_is_dropped", (2, 3), (1,), 0, (2, 1), "C4"),
+        ("output_drops_what_is_kept", (2, 3), (1,), 1, (2,), "C4"),
+        ("output_of_other_axis", (2, 3), (1,), 0, (3,), "C4"),
+    )
+    for name, shape, axes, keep, declared, clause in cases:
+        yield rejected(
+            name,
+            "MEAN",
+            {"input": _input(FLOAT32, shape, 1), "axes": int32s(*axes), "keep_dims": int32(keep)},
+            {"output": tensor(FLOAT32, declared)},
+            clause=f"MEAN.{clause}",
+        )
+    for name, scale, point in (("scale", 0.5, 40), ("zero_point", 0.25, 41)):
+        yield rejected(
+            f"quant8_output_{name}",
+            "MEAN",
+            {"input": _input(QUANT8, (2, 3), 1), "axes": int32s(1), "keep_dims": int32(0)},
+            {"output": tensor(QUANT8, (2,), scale=scale, zero_point=point)},
+            clause="MEAN.C5",
+        )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from npu_conformance.specs.plans import _arithmetic
-from npu_conformance.specs.plans._elementwise import QUANT8, SHORT, SIGNED
-from npu_conformance.specs.plans.base import positive, tensor
+from npu_conformance.specs.plans import _arithmetic, _rejections
+from npu_conformance.specs.plans._elementwise import QUANT8, SHORT, SIGNED, stored_bytes
+from npu_conformance.specs.plans.base import positive, rejected, tensor
 from npu_conformance.specs.vectors import Vector
 
 
@@ -19,6 +19,8 @@ def vectors() -> Iterator[Vector]:
     yield from _arithmetic.int32_row("MUL")
     yield _arithmetic.without_elements("MUL")
     yield from _arithmetic.int32_wraparound("MUL")
+    yield from _rejections.arithmetic("MUL")
+    yield from _output_scale()
 
 
 def _multiplier_near_one() -> Iterator[Vector]:
@@ -39,3 +41,21 @@ def _multiplier_near_one() -> Iterator[Vector]:
             traps=[8],
             description="the output's scale is hardly more than the product of the inputs'",
         )
+
+
+def _output_scale() -> Iterator[Vector]:
+    """Outputs whose scale equals the product of the inputs' scales, and is smaller."""
+    for kind in (QUANT8, SIGNED):
+        shift = 128 if kind is SIGNED else 0
+        for name, scale in (("equal", 0.125), ("smaller", 0.0625)):
+            yield rejected(
+                f"{SHORT[kind]}_output_scale_{name}",
+                "MUL",
+                _arithmetic.operands(
+                    tensor(kind, (2, 3), stored_bytes(1, (2, 3), shift), scale=0.5, zero_point=10 - shift),
+                    tensor(kind, (3,), stored_bytes(2, (3,), shift), scale=0.25, zero_point=5 - shift),
+                ),
+                {"output": tensor(kind, (2, 3), scale=scale, zero_point=100 - shift)},
+                clause="MUL.C7",
+                traps=[8],
+            )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from npu_conformance.specs.plans import _rejections
 from npu_conformance.specs.plans._elementwise import FLOAT16, FLOAT32, QUANT8, RANKS, SHORT, SIGNED
 from npu_conformance.specs.plans._zero_sized import zero_sized
 from npu_conformance.specs.plans.base import pairwise, positive, tensor, uniform
@@ -19,6 +20,7 @@ def vectors() -> Iterator[Vector]:
     yield from _ranks()
     yield from _edges()
     yield from _zero_sized()
+    yield from _rejections.declared("QUANTIZE", FLOAT32, QUANT8, "C2")
 
 
 def _ranks() -> Iterator[Vector]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from npu_conformance.specs.plans import _activations
+from npu_conformance.specs.plans import _activations, _rejections
 from npu_conformance.specs.vectors import Vector
 
 
@@ -17,3 +17,5 @@ def vectors() -> Iterator[Vector]:
     yield from _activations.every_byte("RELU1", [(0.01, 128), (0.3, 100), (0.007, 20)], None, [6])
     yield from _activations.quantized_ranks("RELU1", (0.07, 90), None)
     yield from _activations.without_elements("RELU1", None)
+    yield from _rejections.unary("RELU1", ranks="C1", outputs="C3")
+    yield from _rejections.output_quantization("RELU1", "C4", (0.05, 100))

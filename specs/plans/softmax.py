@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from npu_conformance.specs.neuralnetworks.enums import OperandType
+from npu_conformance.specs.plans import _rejections
 from npu_conformance.specs.plans._elementwise import FLOAT16, FLOAT32, QUANT8, SHORT, SIGNED, stored_bytes
 from npu_conformance.specs.plans._zero_sized import zero_sized
-from npu_conformance.specs.plans.base import Planned, dyadic, int32, pairwise, positive, scalar, tensor, uniform
+from npu_conformance.specs.plans.base import (
+    Planned,
+    dyadic,
+    int32,
+    pairwise,
+    positive,
+    rejected,
+    scalar,
+    tensor,
+    uniform,
+)
 from npu_conformance.specs.vectors import Vector
 
 _SHAPES = {1: (5,), 2: (2, 3), 3: (3, 1, 4), 4: (2, 3, 1, 2)}
@@ -28,6 +39,7 @@ def vectors() -> Iterator[Vector]:
             {"input": None, "beta": _beta(kind, 1.0)},
             {"output": _output(kind, shape)},
         )
+    yield from _rejected()
 
 
 def _ranks() -> Iterator[Vector]:
@@ -104,3 +116,50 @@ def _output(kind: OperandType, shape: tuple[int, ...]) -> Planned:
     if kind in (FLOAT32, FLOAT16):
         return tensor(kind, shape)
     return tensor(kind, shape, scale=1 / 256, zero_point=-128 if kind is SIGNED else 0)
+
+
+def _rejected() -> Iterator[Vector]:
+    one = {"beta": _beta(FLOAT32, 1.0)}
+    yield from _rejected_shapes(one)
+    for name, beta in (("zero", 0.0), ("negative", -0.5)):
+        yield rejected(
+            f"beta_{name}",
+            "SOFTMAX",
+            {"input": _input(FLOAT32, (2, 3), 1), "beta": _beta(FLOAT32, beta)},
+            {"output": _output(FLOAT32, (2, 3))},
+            clause="SOFTMAX.C3",
+        )
+    for name, axis in (("too_large", 2), ("too_small", -3)):
+        yield rejected(
+            f"axis_{name}",
+            "SOFTMAX",
+            {"input": _input(FLOAT32, (2, 3), 1), **one, "axis": int32(axis)},
+            {"output": _output(FLOAT32, (2, 3))},
+            clause="SOFTMAX.C4",
+        )
+    yield from _rejections.output_quantization("SOFTMAX", "C7", (1 / 256, 0), one)
+
+
+def _rejected_shapes(one: Mapping[str, Planned]) -> Iterator[Vector]:
+    yield from _rejections.ranks_of("SOFTMAX", FLOAT32, FLOAT32, "SOFTMAX.C1", one)
+    for name, shape, clause, until in (
+        ("rank3_until_1_1", _SHAPES[3], "C2", "1.1"),
+        ("rank1_until_1_1", _SHAPES[1], "C2", "1.1"),
+    ):
+        yield rejected(
+            name,
+            "SOFTMAX",
+            {"input": _input(FLOAT32, shape, 1), **one},
+            {"output": _output(FLOAT32, shape)},
+            clause=f"SOFTMAX.{clause}",
+            until=until,
+            traps=[14],
+        )
+    for name, declared in (("transposed", (3, 2)), ("of_higher_rank", (1, 2, 3))):
+        yield rejected(
+            f"output_declared_{name}",
+            "SOFTMAX",
+            {"input": _input(FLOAT32, (2, 3), 1), **one},
+            {"output": _output(FLOAT32, declared)},
+            clause="SOFTMAX.C6",
+        )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from npu_conformance.specs.plans import _arithmetic
+from npu_conformance.specs.plans import _arithmetic, _rejections
 from npu_conformance.specs.vectors import Vector
 
 
@@ -16,3 +16,5 @@ def vectors() -> Iterator[Vector]:
     yield from _arithmetic.int32_row("SUB")
     yield _arithmetic.without_elements("SUB")
     yield from _arithmetic.int32_wraparound("SUB")
+    yield from _rejections.arithmetic("SUB")
+    yield _rejections.quantized_before("SUB", "1.1")

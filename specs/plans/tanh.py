@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from npu_conformance.specs.plans import _activations
+from npu_conformance.specs.plans import _activations, _rejections
 from npu_conformance.specs.vectors import Vector
 
 _OUTPUT = (1 / 128, 128)
@@ -19,3 +19,5 @@ def vectors() -> Iterator[Vector]:
     yield from _activations.every_byte("TANH", [(0.03125, 128), (0.01, 10), (0.5, 200)], _OUTPUT, [15])
     yield from _activations.quantized_ranks("TANH", (0.025, 120), _OUTPUT)
     yield from _activations.without_elements("TANH", _OUTPUT)
+    yield from _rejections.unary("TANH", ranks="C1", outputs="C3")
+    yield from _rejections.output_quantization("TANH", "C4", _OUTPUT)

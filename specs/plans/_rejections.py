@@ -1,0 +1,203 @@
+"""Rejections that several plans share. Each breaks one clause and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from npu_conformance.specs.neuralnetworks.enums import OperandType
+from npu_conformance.specs.plans._elementwise import FLOAT32, INT32, QUANT8, SHORT, SIGNED, stored_bytes
+from npu_conformance.specs.plans.base import Planned, dyadic, int32, rejected, tensor
+from npu_conformance.specs.vectors import Vector
+
+Shape = tuple[int, ...]
+_SINCE = {"SUB": "1.1", "DIV": "1.1", "MAXIMUM": "1.2", "MINIMUM": "1.2"}
+
+
+def binary(operation: str, *, activation: bool, mismatch: str, outputs: str) -> Iterator[Vector]:
+    """Shapes that do not broadcast, outputs declared otherwise than they are.
+
+    activation: whether there is a third input. mismatch, outputs: numbers of the two clauses.
+    """
+    for name, first, second in (("last", (2, 3), (2,)), ("first", (2, 3), (3, 3)), ("middle", (2, 4, 3), (2, 1))):
+        if name == "middle":
+            second = (2, 3)
+        yield rejected(
+            f"broadcast_mismatch_{name}_dimension",
+            operation,
+            _binary_inputs(first, second, activation),
+            {"output": tensor(FLOAT32, first)},
+            clause=f"{operation}.{mismatch}",
+        )
+    for name, declared in (("transposed", (3, 2)), ("of_lower_rank", (3,)), ("of_the_second_input", (1, 3))):
+        yield rejected(
+            f"output_declared_{name}",
+            operation,
+            _binary_inputs((2, 3), (1, 3), activation),
+            {"output": tensor(FLOAT32, declared)},
+            clause=f"{operation}.{outputs}",
+        )
+
+
+def _binary_inputs(first: Shape, second: Shape, activation: bool) -> Mapping[str, Planned]:
+    inputs = {"input0": tensor(FLOAT32, first, dyadic(1, first)), "input1": tensor(FLOAT32, second, dyadic(2, second))}
+    return {**inputs, "activation": int32(0)} if activation else inputs
+
+
+def arithmetic(operation: str) -> Iterator[Vector]:
+    """What ADD, SUB, MUL and DIV refuse alike: clauses C1 to C4 and C6."""
+    yield from binary(operation, activation=True, mismatch="C1", outputs="C6")
+    for found, clause in ((False, RANK_CLAUSE), (True, f"{operation}.C2")):
+        yield rejected(
+            rank5_name(found),
+            operation,
+            {
+                "input0": rank5(FLOAT32, found),
+                "input1": tensor(FLOAT32, (3,), dyadic(2, (3,))),
+                "activation": int32(0),
+            },
+            {"output": tensor(FLOAT32, () if found else RANK5)},
+            clause=clause,
+            phase="execution",
+            since="1.2" if found else _SINCE.get(operation, "1.0"),
+        )
+    for code in (4, -1):
+        yield rejected(
+            f"activation_{'minus_1' if code < 0 else code}",
+            operation,
+            {**_binary_inputs((2, 3), (2, 3), True), "activation": int32(code)},
+            {"output": tensor(FLOAT32, (2, 3))},
+            clause=f"{operation}.C3",
+        )
+    yield rejected(
+        "int32_with_activation",
+        operation,
+        {
+            "input0": tensor(INT32, (2, 3), [1, -2, 3, -4, 5, -6]),
+            "input1": tensor(INT32, (3,), [2, 3, -4]),
+            "activation": int32(1),
+        },
+        {"output": tensor(INT32, (2, 3))},
+        clause=f"{operation}.C4",
+        traps=[9],
+    )
+    yield mixed_types(operation, activation=True)
+
+
+def mixed_types(operation: str, *, activation: bool) -> Vector:
+    """Two inputs of different types."""
+    inputs = {
+        "input0": tensor(FLOAT32, (2, 3), dyadic(1, (2, 3))),
+        "input1": tensor(INT32, (2, 3), [1, 2, 3, 4, 5, 6]),
+    }
+    return rejected(
+        "mixed_types",
+        operation,
+        {**inputs, "activation": int32(0)} if activation else inputs,
+        {"output": tensor(FLOAT32, (2, 3))},
+        clause="MODEL.P3",
+        since=_SINCE.get(operation, "1.0"),
+    )
+
+
+def quantized_before(operation: str, until: str) -> Vector:
+    """An operation on TENSOR_QUANT8_ASYMM in versions that do not have it for that type."""
+    quantization = {"scale": 0.5, "zero_point": 10}
+    return rejected(
+        f"quant8_until_{until.replace('.', '_')}",
+        operation,
+        {
+            "input0": _quant8((2, 3), 1, **quantization),
+            "input1": _quant8((3,), 2, **quantization),
+            "activation": int32(0),
+        },
+        {"output": _output((2, 3), **quantization)},
+        clause="MODEL.P3",
+        since=_SINCE[operation],
+        until=until,
+    )
+
+
+def _quant8(shape: Shape, seed: int, *, scale: float, zero_point: int) -> Planned:
+    return tensor(QUANT8, shape, stored_bytes(seed, shape, 0), scale=scale, zero_point=zero_point)
+
+
+def _output(shape: Shape, *, scale: float, zero_point: int) -> Planned:
+    return tensor(QUANT8, shape, scale=scale, zero_point=zero_point)
+
+
+def unary(operation: str, *, ranks: str, outputs: str) -> Iterator[Vector]:
+    """An input of rank 5, and outputs declared otherwise than the input. ranks, outputs: numbers of the clauses."""
+    yield from ranks_of(operation, FLOAT32, FLOAT32, f"{operation}.{ranks}", {})
+    yield from declared(operation, FLOAT32, FLOAT32, outputs)
+
+
+RANK_CLAUSE = "MODEL.P3R"
+RANK5 = (1, 2, 1, 1, 3)
+
+
+def ranks_of(
+    operation: str, source: OperandType, target: OperandType, clause: str, extra: Mapping[str, Planned]
+) -> Iterator[Vector]:
+    """An input of rank 5, which the model says, or which only the request says (since 1.2). extra: further inputs."""
+    for found in (False, True):
+        yield rejected(
+            rank5_name(found),
+            operation,
+            {"input": rank5(source, found), **extra},
+            {"output": tensor(target, () if found else RANK5)},
+            clause=clause if found else RANK_CLAUSE,
+            phase="execution",
+            since="1.2" if found else "1.0",
+        )
+
+
+def rank5_name(found: bool) -> str:
+    """The name of a vector with rank 5: declared, or found when it runs."""
+    return "rank5_at_execution" if found else "rank5"
+
+
+def rank5(kind: OperandType, found: bool) -> Planned:
+    """An input of rank 5; `found`: of unknown rank in the model."""
+    scale = 0.5 if kind is QUANT8 else 0.0
+    return tensor(kind, () if found else RANK5, [1, 2, 3, 4, 5, 6], scale=scale, shape=RANK5)
+
+
+def declared(operation: str, source: OperandType, target: OperandType, clause: str) -> Iterator[Vector]:
+    """Outputs whose declared dimensions are not the input's."""
+    quantized = {"scale": 0.5, "zero_point": 3}
+    for name, shape in (("transposed", (3, 2)), ("of_higher_rank", (1, 2, 3)), ("too_small", (2, 2))):
+        data = _typed(source, (2, 3), quantized if source is QUANT8 else {}, [1, 2, 3, 4, 5, 6])
+        yield rejected(
+            f"output_declared_{name}",
+            operation,
+            {"input": data},
+            {"output": _typed(target, shape, quantized if target is QUANT8 else {}, None)},
+            clause=f"{operation}.{clause}",
+        )
+
+
+def _typed(kind: OperandType, shape: Shape, quantization: Mapping[str, float], data: Sequence[float] | None) -> Planned:
+    scale, point = quantization.get("scale", 0.0), int(quantization.get("zero_point", 0))
+    return tensor(kind, shape, data, scale=scale, zero_point=point)
+
+
+def output_quantization(
+    operation: str, clause: str, right: tuple[float, int], extra: Mapping[str, Planned] | None = None
+) -> Iterator[Vector]:
+    """A quantised output with a scale, or with a zero point, other than it must have.
+
+    right: the scale and the unsigned zero point that it must have. extra: further inputs.
+    """
+    wrong = {"scale": (right[0] * 2, right[1]), "zero_point": (right[0], right[1] + (1 if right[1] < 128 else -1))}
+    for kind in (QUANT8, SIGNED):
+        shift = 128 if kind is SIGNED else 0
+        for name, (scale, point) in wrong.items():
+            source = tensor(kind, (2, 3), stored_bytes(3, (2, 3), shift), scale=0.05, zero_point=100 - shift)
+            yield rejected(
+                f"{SHORT[kind]}_output_{name}",
+                operation,
+                {"input": source, **(extra or {})},
+                {"output": tensor(kind, (2, 3), scale=scale, zero_point=point - shift)},
+                clause=f"{operation}.{clause}",
+                traps=[15] if operation in ("LOGISTIC", "TANH") else [],
+            )

@@ -1,0 +1,23 @@
+"""Why a clause has no vector that breaks it."""
+
+from __future__ import annotations
+
+from npu_conformance.specs.neuralnetworks.rules.clause import Clause
+from npu_conformance.specs.neuralnetworks.rules.common.general import EMPTY
+
+_BY_TEXT = {
+    EMPTY: (
+        "In a request a size of 0 means unknown, so that a tensor without elements can only come from inside the "
+        "model; where an operation does not allow one, no document says that it must be refused."
+    ),
+}
+_BY_ID: dict[str, str] = {}
+_BY_BASIS = {
+    "text": "Only the documents ask for it; Android's own implementation computes something.",
+    "reference": "Only Android's own implementation refuses it; the documents do not forbid it.",
+}
+
+
+def reason(clause: Clause) -> str:
+    """Why no rejection vector is planned for a clause; empty where one has to be."""
+    return _BY_ID.get(clause.id) or _BY_TEXT.get(clause.text) or _BY_BASIS.get(clause.basis, "")
