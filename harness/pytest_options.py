@@ -11,16 +11,28 @@ if TYPE_CHECKING:
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Declare the options; the suites wake up when --npu-plugin is given."""
     group = parser.getgroup("npu-conformance", "conformance of NPU drivers and frameworks")
-    group.addoption("--npu-plugin", metavar="P", help="implementation under test: entry point, module:name, unix:, tcp:, exec:")
+    group.addoption(
+        "--npu-plugin", metavar="P", help="implementation under test: entry point, module:name, unix:, tcp:, exec:"
+    )
     group.addoption("--npu-option", metavar="NAME=VALUE", action="append", default=[], help="option of the plug-in")
     group.addoption("--npu-hal", metavar="VERSION", help="test this HAL version instead of the one the plug-in states")
-    group.addoption("--npu-isolation", choices=("process", "inprocess"), default="process", help="where the plug-in lives")
-    group.addoption("--npu-transport", metavar="KIND", action="append", default=[], help="allow memory by: path, descriptor, message")
+    group.addoption(
+        "--npu-isolation", choices=("process", "inprocess"), default="process", help="where the plug-in lives"
+    )
+    group.addoption(
+        "--npu-transport",
+        metavar="KIND",
+        action="append",
+        default=[],
+        help="allow memory by: path, descriptor, message",
+    )
     group.addoption("--npu-scope", choices=("smoke", "default", "full"), default="default", help="how much to run")
     group.addoption("--npu-vectors", metavar="PATH", help="external vectors beside the stored ones")
     group.addoption("--npu-waivers", metavar="FILE", help="known failures with reason, owner and expiry")
     group.addoption("--npu-report", metavar="DIR", help="report folder (default .npu-conformance/<plug-in>)")
-    group.addoption("--npu-seed", metavar="N", type=int, default=0, help="seed of the run; printed, and enough to repeat it")
+    group.addoption(
+        "--npu-seed", metavar="N", type=int, default=0, help="seed of the run; printed, and enough to repeat it"
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:

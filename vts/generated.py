@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 from npu_conformance.harness.cases import Case, Group, Scope
 from npu_conformance.harness.trial import Trial
@@ -66,6 +67,19 @@ def cases_from(path: Path) -> Iterator[Case]:
         for header in collection.headers():
             case_id = f"vts.external.{source}.{header.name}"
             yield case_of(header, _loader(collection, header.name), case_id, None)
+
+
+def case_from(payload: Any) -> Case:
+    """The case of a failure file: the vector is in the file, whatever became of the stored one."""
+    import msgspec
+
+    from npu_conformance.specs import vector_loading
+    from npu_conformance.specs.vector_documents import VectorDocument
+
+    operation, case_id = payload["operation"], payload["id"]
+    document = msgspec.convert(payload["vector"], VectorDocument)
+    vector = vector_loading.vector(operation, document, case_id)
+    return case_of(variations.header_of(vector), lambda: vector, case_id, None)
 
 
 def _loader(collection: neutral.Collection, name: str) -> Loader:

@@ -54,7 +54,7 @@ def run(trial: Trial, vector: Vector) -> None:
     """Execute the vector in every configuration, or see it refused."""
     from npu_conformance.specs.vector_writing import document_of
 
-    trial.attach(lambda: document_of(vector))
+    trial.attach(lambda: {"id": trial.case.id, "operation": vector.operation, "vector": document_of(vector)})
     if vector.kind == "multinomial" or vector.kind == "infinite_loop_timeout":
         raise NotApplicable(f"vectors of kind {vector.kind} are not run yet")
     if vector.rejected is not None:

@@ -1,0 +1,95 @@
+"""`npu-conformance run`: the suites against a plug-in, ending in a verdict table and a report folder."""
+
+from __future__ import annotations
+
+import argparse
+
+from npu_conformance.harness import selection
+from npu_conformance.harness.cases import Case, Scope
+from npu_conformance.harness.commands._options import add_plugin_options, add_selection_options, session_options
+from npu_conformance.harness.main import UsageError
+from npu_conformance.harness.progress import progress_for
+from npu_conformance.harness.selection import Wanted
+from npu_conformance.harness.session import Session, Summary
+
+_SESSION_OPTIONS = ("scope", "waivers", "baseline", "report", "seed", "shuffle", "resume", "stop_after")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command line."""
+    add_selection_options(parser)
+    add_plugin_options(parser)
+    parser.add_argument("-n", dest="processes", metavar="N", type=int, default=1, help="run as N processes")
+    parser.add_argument("--shard", metavar="I/N", default="", help="run the I-th of N parts of the selection")
+    parser.add_argument("--budget", metavar="TIME", help="stop after 90s, 15m or 2h, the most worthwhile cases first")
+    parser.add_argument("--report", metavar="DIR", default="", help="report folder (default: .npu-conformance/NAME)")
+    parser.add_argument("--resume", action="store_true", help="go on with the run that the report folder holds")
+    parser.add_argument("--waivers", metavar="FILE", help="known failures: reason, owner, link, expiry")
+    parser.add_argument("--baseline", metavar="FILE", help="an earlier results.json: only regressions are red")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the run; printed")
+    parser.add_argument("--shuffle", action="store_true", help="run in an order that follows from the seed")
+    parser.add_argument("-x", "--stop-after", metavar="N", type=int, help="stop after N red cases")
+    parser.add_argument("-q", "--quiet", action="store_true", help="no progress, only the end")
+    parser.add_argument("--part", action="store_true", help=argparse.SUPPRESS)  # a shard: its parent prints
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Run and print the verdict table."""
+    if options.processes < 1:
+        raise UsageError(f"-n: expected a positive number, found {options.processes}")
+    wanted = Wanted(
+        tuple(options.targets), options.expression, Scope(options.scope), options.vectors, options.shard
+    )  # fmt: skip
+    selected = selection.select(wanted)
+    cases = _part(selected.cases, options.shard)
+    if not cases:
+        raise UsageError("nothing is selected: see `npu-conformance list`")
+    if options.processes > 1:
+        from npu_conformance.harness.commands import _shards
+
+        summary = _shards.run(options, cases, wanted, selected)
+    else:
+        summary = _run_here(options, cases, wanted, selected)
+    if not options.part:
+        print("\n".join(summary.lines))
+    return summary.exit_code
+
+
+def _run_here(options: argparse.Namespace, cases: list[Case], wanted: Wanted, selected: selection.Selected) -> Summary:
+    cases, seconds = _budgeted(cases, options.budget)
+    given = session_options(
+        options,
+        **{name: getattr(options, name) for name in _SESSION_OPTIONS},
+        vectors=str(options.vectors) if options.vectors else None,
+        seconds=seconds,
+    )
+    session = Session(given)
+    try:
+        subject = session.subject
+        described = wanted.described(selected.deselected(subject.manifest, subject.version))
+        progress = progress_for(len(cases), quiet=options.quiet)
+        if not options.part:
+            print(f"{subject.manifest.name} {subject.manifest.version}, HAL {subject.version}, seed {options.seed}")
+        session.start(cases, described, [progress])
+        summary = session.run_all()
+        progress.close()
+        return summary
+    finally:
+        session.close()
+
+
+def _part(cases: list[Case], shard: str) -> list[Case]:
+    if not shard:
+        return cases
+    from npu_conformance.harness.partition import parse_shard, partition
+
+    index, count = parse_shard(shard)
+    return partition(cases, count)[index - 1]
+
+
+def _budgeted(cases: list[Case], budget: str | None) -> tuple[list[Case], float | None]:
+    if budget is None:
+        return cases, None
+    from npu_conformance.harness.budget import by_worth, parse_budget
+
+    return by_worth(cases), parse_budget(budget)

@@ -1,0 +1,219 @@
+"""pytest as a front door of the engine: light items for cases, reports made from verdicts, fixtures, the summary.
+
+Loaded only in runs with --npu-plugin. Cases skip pytest's set-up, call and tear-down machinery: they have no fixtures,
+and the engine isolates them already; that keeps an empty item near the cost of its report.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from npu_conformance.harness.cases import Case
+from npu_conformance.harness.expression import compile_expression
+from npu_conformance.harness.loading import LoadError
+from npu_conformance.harness.outcome_table import OK, row
+from npu_conformance.harness.session import Session, SessionOptions
+from npu_conformance.specs.documents import DocumentError
+from npu_conformance.specs.results import CaseResult
+
+if TYPE_CHECKING:
+    from npu_conformance.harness.subject import SubjectHandle
+    from npu_conformance.specs.neuralnetworks.hal import Device
+
+_SESSION = pytest.StashKey[Session]()
+_SUMMARY = pytest.StashKey["Summary"]()
+_SUITES = ("vts", "cts", "mlts")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Register the marker and read the options; the subject starts when the first case needs it."""
+    config.addinivalue_line("markers", "requirement(id): the test is evidence for this requirement")
+    config.stash[_SESSION] = Session(_options(config))
+
+
+def _options(config: pytest.Config) -> SessionOptions:
+    option = config.getoption
+    is_worker = hasattr(config, "workerinput")
+    return SessionOptions(
+        plugin=option("--npu-plugin"),
+        plugin_options=tuple(option("--npu-option")),
+        hal=option("--npu-hal"),
+        isolation=option("--npu-isolation"),
+        transports=tuple(option("--npu-transport")),
+        scope=option("--npu-scope"),
+        waivers=option("--npu-waivers"),
+        # A worker of xdist keeps its verdicts to itself: only whole runs leave a report.
+        report=None if is_worker else option("--npu-report") or "",
+        seed=option("--npu-seed"),
+    )
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    """Name the plug-in and the seed, so that a log is enough to repeat the run."""
+    options = config.stash[_SESSION].options
+    return f"npu-conformance: --npu-plugin={options.plugin} --npu-seed={options.seed} --npu-scope={options.scope}"
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    """Collect the cases of a suite's area; a file named on the command line comes through makemodule instead."""
+    if parent.session.isinitpath(file_path):
+        return None
+    return _area_file(file_path, parent)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    """Keep pytest from importing a suite's module under another name."""
+    return _area_file(module_path, parent)
+
+
+def _area_file(path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    suite = path.parent.name
+    if suite not in _SUITES or not (path.parent / "__init__.py").exists():
+        return None
+    package = importlib.import_module(f"npu_conformance.{suite}")
+    ours = any(os.path.samefile(folder, path.parent) for folder in package.__path__)
+    if not ours or path.stem not in package.AREAS:
+        return None
+    return AreaFile.from_parent(parent, path=path)  # type: ignore[no-any-return]
+
+
+class AreaFile(pytest.File):
+    """One area of a suite: a module with `cases()`."""
+
+    def collect(self) -> Iterator[pytest.Item]:
+        """Yield an item for each case that -k leaves; headers only."""
+        area = importlib.import_module(f"npu_conformance.{self.path.parent.name}.{self.path.stem}")
+        wanted = self._filter()
+        session = self.config.stash[_SESSION]
+        for case in area.cases():
+            if wanted(case.id) and session.in_scope(case):
+                yield CaseItem.from_parent(self, name=case.id, case=case)
+
+    def _filter(self) -> Callable[[str], bool]:
+        """-k as a function of an id. What pytest's language has beyond ours is left to pytest."""
+        try:
+            return compile_expression(self.config.getoption("keyword") or "")
+        except DocumentError:
+            return lambda case_id: True
+
+
+class CaseItem(pytest.Item):
+    """One case."""
+
+    def __init__(self, *, case: Case, **arguments: Any) -> None:
+        super().__init__(**arguments)
+        self.case = case
+        if self.config.getoption("markexpr"):
+            for requirement in case.requirements:
+                self.add_marker(pytest.mark.requirement(requirement))
+
+    def reportinfo(self) -> tuple[Path, int | None, str]:
+        """Where the case is from."""
+        return self.path, None, self.name
+
+    def runtest(self) -> None:
+        """Never called: `pytest_runtest_protocol` runs cases through the engine."""
+        raise NotImplementedError
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Start the subject once it is known what will run."""
+    cases = [item.case for item in session.items if isinstance(item, CaseItem)]
+    if cases and not session.config.getoption("collectonly"):
+        try:
+            session.config.stash[_SESSION].start(cases)
+            session.config.stash[_SESSION].begin()
+        except (LoadError, DocumentError) as error:
+            raise pytest.UsageError(str(error)) from None
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
+    """Run a case and report it; leave other items to pytest."""
+    if not isinstance(item, CaseItem):
+        return None
+    started = time.time()
+    result = item.config.stash[_SESSION].run_case(item.case)
+    hook = item.config.hook
+    if item.config.get_verbosity() > 0:
+        hook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+    for report in _reports(item, result, started):
+        hook.pytest_runtest_logreport(report=report)
+    return True
+
+
+def _reports(item: CaseItem, result: CaseResult, started: float) -> Iterator[pytest.TestReport]:
+    word = row(result.outcome, result.dispositions).pytest
+    outcome: Any = {"passed": "passed", "skipped": "skipped", "xfailed": "skipped"}.get(word, "failed")
+    report = pytest.TestReport(
+        nodeid=item.nodeid,
+        location=(str(item.path), None, item.name),
+        keywords={},
+        outcome=outcome,
+        longrepr=_explanation(item, result, word),
+        when="setup" if word == "error" else "call",
+        duration=result.seconds,
+        start=started,
+        stop=started + result.seconds,
+    )
+    if word == "xfailed":
+        report.wasxfail = "waived"
+    yield report
+    if item.config.getoption("xmlpath", None):
+        # The JUnit writer closes a test case when it sees its tear-down.
+        yield pytest.TestReport(item.nodeid, report.location, {}, "passed", None, "teardown")
+
+
+def _explanation(item: CaseItem, result: CaseResult, word: str) -> Any:
+    from npu_conformance.harness.report.lines import explain
+
+    if word == "passed":
+        return None
+    text = explain(result)
+    return (str(item.path), 0, text.partition("\n")[0]) if word in ("skipped", "xfailed") else text
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Close the run: verdicts for what was not run, reports, and the exit status."""
+    ours = session.config.stash[_SESSION]
+    if not ours.started:
+        return
+    summary = session.config.stash[_SUMMARY] = ours.finish()
+    if session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED) and summary.exit_code != OK:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Leave nothing behind, also where the run was cut short."""
+    config.stash[_SESSION].close()
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """Print the verdict table."""
+    if _SUMMARY in config.stash:
+        terminalreporter.section("npu-conformance")
+        for line in config.stash[_SUMMARY].lines:
+            terminalreporter.write_line(line)
+
+
+@pytest.fixture(scope="session")
+def npu_subject(request: pytest.FixtureRequest) -> SubjectHandle:
+    """The implementation under test, for a vendor's own tests."""
+    return request.config.stash[_SESSION].subject
+
+
+@pytest.fixture
+def npu_device(npu_subject: SubjectHandle) -> Device:
+    """Its NN HAL device; the test is skipped where it has none."""
+    device = npu_subject.interfaces.device
+    if device is None:
+        pytest.skip("the plug-in has no device interface")
+    return device

@@ -1,0 +1,43 @@
+"""JUnit XML of a run, for continuous integration: one test case a case, failures with their explanation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from xml.etree import ElementTree
+
+from npu_conformance.harness.outcome_table import row
+from npu_conformance.harness.report.lines import explain, first_reason
+from npu_conformance.specs.results import CaseResult
+
+_ILLEGAL = dict.fromkeys((*range(9), 11, 12, *range(14, 32), 65534, 65535), "?")
+"""Characters that XML can not carry, as a hostile device may put into its messages."""
+
+
+def document(results: Iterable[CaseResult], name: str) -> str:
+    """The XML text."""
+    verdicts = list(results)
+    elements = [row(result.outcome, result.dispositions).junit for result in verdicts]
+    counts = {"failures": "failure", "errors": "error", "skipped": "skipped"}
+    suite = ElementTree.Element(
+        "testsuite",
+        name=name,
+        tests=str(len(verdicts)),
+        time=f"{sum(result.seconds for result in verdicts):.3f}",
+        **{attribute: str(elements.count(element)) for attribute, element in counts.items()},
+    )
+    for result, element in zip(verdicts, elements, strict=True):
+        _append(suite, result, element)
+    root = ElementTree.Element("testsuites")
+    root.append(suite)
+    ElementTree.indent(root, " ")
+    return '<?xml version="1.0" encoding="utf-8"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
+
+
+def _append(suite: ElementTree.Element, result: CaseResult, element: str) -> None:
+    classname, _, name = result.case.partition("[")[0].rpartition(".")
+    name += result.case[len(classname) + 1 + len(name) :]
+    case = ElementTree.SubElement(suite, "testcase", classname=classname, name=name, time=f"{result.seconds:.3f}")
+    if element:
+        message = f"{result.outcome.value}: {first_reason(result)}".translate(_ILLEGAL)
+        detail = ElementTree.SubElement(case, element, message=message, type=result.outcome.value)
+        detail.text = explain(result).translate(_ILLEGAL)

@@ -1,0 +1,253 @@
+"""A run from start to report: opens the subject, feeds the engine, keeps the folder. Serves the command and pytest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from npu_conformance import __version__
+from npu_conformance.harness import baseline, digests, events, results, waivers
+from npu_conformance.harness.cases import Case, Scope
+from npu_conformance.harness.engine import Engine, EngineOptions, OnFailure, Sink
+from npu_conformance.harness.events import EventLog, Log
+from npu_conformance.harness.failures import FailureWriter
+from npu_conformance.harness.loading import Isolation, LoadError, open_subject
+from npu_conformance.harness.report import table
+from npu_conformance.harness.selection import in_scope
+from npu_conformance.harness.waivers import Waivers
+from npu_conformance.specs import versions
+from npu_conformance.specs.documents import DocumentError
+from npu_conformance.specs.results import CaseResult, Digests, Event, Selection
+from npu_conformance.specs.summary_documents import Results
+
+if TYPE_CHECKING:
+    from npu_conformance.harness.baseline import Baseline
+    from npu_conformance.harness.subject import SubjectHandle
+
+EVENTS, FAILURES = "events.jsonl", "failures"
+ROOT = Path(".npu-conformance")
+TRANSPORTS = ("path", "descriptor", "message")
+
+
+@dataclass(frozen=True)
+class SessionOptions:
+    """What a run needs to know, as on a command line. report: empty for the default folder, null for no report."""
+
+    plugin: str
+    plugin_options: tuple[str, ...] = ()
+    hal: str | None = None
+    isolation: Isolation = "process"
+    transports: tuple[str, ...] = ()
+    scope: str = "default"
+    waivers: str | None = None
+    baseline: str | None = None
+    vectors: str | None = None
+    report: str | None = ""
+    seed: int = 0
+    shuffle: bool = False
+    resume: bool = False
+    seconds: float | None = None
+    stop_after: int | None = None
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a run came to: the results, the lines that tell it, and where the report is."""
+
+    results: Results
+    lines: tuple[str, ...]
+    folder: Path | None
+
+    @property
+    def exit_code(self) -> int:
+        """As DESIGN 5 has it."""
+        return self.results.exit_code
+
+
+@dataclass
+class Memory:
+    """A sink that keeps the events for the results; the file is beside it."""
+
+    events: list[Event] = field(default_factory=list)
+
+    def write(self, event: Event) -> None:
+        """Keep the event."""
+        self.events.append(event)
+
+    def log(self) -> Log:
+        """The events as a log."""
+        log = Log()
+        for event in self.events:
+            log.add(event)
+        return log
+
+
+class Session:
+    """One run of one plug-in: `start`, `run_all` (or `begin`, `run_case` for each, `finish`), `close` on every way out."""
+
+    def __init__(self, options: SessionOptions) -> None:
+        self.options = options
+        self._subject: SubjectHandle | None = None
+        self._engine: Engine | None = None
+        self._waivers = Waivers()
+        self._baseline: Baseline | None = None
+        self._memory = Memory()
+        self._file: EventLog | None = None
+
+    @property
+    def started(self) -> bool:
+        """True once there is a run to finish."""
+        return self._engine is not None
+
+    @property
+    def subject(self) -> SubjectHandle:
+        """The implementation under test, started when first asked for. Raises LoadError and DocumentError."""
+        if self._subject is None:
+            self._subject = open_by_options(self.options)
+        return self._subject
+
+    @property
+    def folder(self) -> Path | None:
+        """Where the report goes."""
+        if self.options.report is None:
+            return None
+        return Path(self.options.report) if self.options.report else ROOT / self.subject.manifest.name
+
+    def in_scope(self, case: Case) -> bool:
+        """True where the run's scope includes the case."""
+        return in_scope(case, Scope(self.options.scope))
+
+    def start(self, cases: Iterable[Case], selection: Selection | None = None, sinks: Sequence[Sink] = ()) -> None:
+        """Read the documents, start the subject and open the event file. Raises LoadError and DocumentError."""
+        options, found = self.options, self._digests()
+        if options.waivers:
+            self._waivers = waivers.load(Path(options.waivers))
+        if options.baseline:
+            self._baseline = baseline.load(Path(options.baseline), found)
+        earlier = self._open_file(found)
+        self._engine = Engine(
+            cases,
+            self.subject,
+            events.Tee([*([self._file] if self._file else []), self._memory, *sinks]),
+            EngineOptions(
+                seed=options.seed, shuffle=options.shuffle, scope=Scope(options.scope), seconds=options.seconds,
+                stop_after=options.stop_after, suite_version=__version__, digests=found,
+                selection=selection or Selection(scope=Scope(options.scope).value),
+            ),
+            waivers=self._waivers,
+            earlier=earlier,
+            on_failure=self._failure_writer(found),
+        )  # fmt: skip
+
+    def run_all(self) -> Summary:
+        """Run every case and write the report."""
+        self._running().run()
+        return self._conclude()
+
+    def begin(self) -> None:
+        """Write the header, for a caller that runs case by case."""
+        self._running().begin()
+
+    def run_case(self, case: Case) -> CaseResult:
+        """Run one case."""
+        return self._running().run_case(case)
+
+    def finish(self) -> Summary:
+        """Give every case that has none a verdict, and write the report."""
+        self._running().finish()
+        return self._conclude()
+
+    def _conclude(self) -> Summary:
+        log = events.read_log(self._file_path()) if self._file else self._memory.log()
+        return conclude(log, self.folder, self._waivers, self._baseline)
+
+    def close(self) -> None:
+        """End the subject and close the event file; safe to call twice."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+        if self._subject is not None:
+            self._subject.close()
+            self._subject = None
+
+    def _running(self) -> Engine:
+        if self._engine is None:
+            raise RuntimeError("the session has not been started")
+        return self._engine
+
+    def _digests(self) -> Digests:
+        vectors = Path(self.options.vectors) if self.options.vectors else None
+        named = parse_options(self.options.plugin_options)
+        return digests.digests(self.subject.manifest, self.subject.version, named, external_vectors=vectors)
+
+    def _file_path(self) -> Path:
+        if self.folder is None:
+            raise RuntimeError("the session keeps no report")
+        return self.folder / EVENTS
+
+    def _open_file(self, found: Digests) -> dict[str, CaseResult]:
+        """Open the event file; the verdicts of the run that is resumed."""
+        if self.folder is None:
+            return {}
+        self.folder.mkdir(parents=True, exist_ok=True)
+        path, earlier = self._file_path(), {}
+        if self.options.resume and path.exists():
+            earlier = events.earlier_results(events.read_log(path), found, str(path))
+        self._file = events.EventLog(path, resume=self.options.resume)
+        return earlier
+
+    def _failure_writer(self, found: Digests) -> OnFailure | None:
+        """Failure files of this run only: those of an earlier one are removed, unless it is resumed."""
+        if self.folder is None:
+            return None
+        directory = self.folder / FAILURES
+        if not self.options.resume:
+            for old in directory.glob("*.json"):
+                old.unlink()
+        return FailureWriter(directory, __version__, found)
+
+
+def open_by_options(options: SessionOptions) -> SubjectHandle:
+    """Start the subject that a command line names. Raises LoadError and DocumentError."""
+    named = parse_options(options.plugin_options)
+    version = None
+    if options.hal:
+        try:
+            version = versions.parse(options.hal)
+        except ValueError as error:
+            raise DocumentError("--hal", "", str(error)) from None
+        # A plug-in that can play several versions has an option of that name; others take no notice.
+        named.setdefault("hal", version.value)
+    transports = options.transports or TRANSPORTS
+    subject = open_subject(options.plugin, named, options.isolation, transports, version)
+    unknown = [name for name in parse_options(options.plugin_options) if name not in subject.manifest.options]
+    if unknown and subject.manifest.options:
+        subject.close()
+        known = ", ".join(sorted(subject.manifest.options))
+        raise LoadError(f"plug-in {options.plugin} has no option {unknown[0]!r}; it has {known}")
+    return subject
+
+
+def conclude(log: Log, folder: Path | None, applied: Waivers, compared: Baseline | None) -> Summary:
+    """Build the results of what was recorded, and write results.json and junit.xml into the report folder."""
+    outcome = results.build(log, applied, compared)
+    if folder is not None:
+        from npu_conformance.harness.report import junit
+
+        results.write(outcome, folder / results.FILE)
+        (folder / "junit.xml").write_text(junit.document(log.results.values(), outcome.manifest.name))
+    lines = [*table.lines(outcome), *([f"report: {folder}"] if folder else [])]
+    return Summary(outcome, tuple(lines), folder)
+
+
+def parse_options(pairs: Iterable[str]) -> dict[str, str]:
+    """`NAME=VALUE` words as a mapping. Raises DocumentError for a word without =."""
+    parsed = {}
+    for pair in pairs:
+        name, separator, value = pair.partition("=")
+        if not separator or not name:
+            raise DocumentError("plug-in option", "", f"expected NAME=VALUE, found {pair!r}")
+        parsed[name] = value
+    return parsed
