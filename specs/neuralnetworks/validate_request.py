@@ -150,7 +150,7 @@ def _length_problem(scope: RequestScope, what: str, argument: RequestArgument, o
     if not scope.profile.is_aidl or argument.location.pool_index in scope.whole_pools:
         return None
     size = byte_size(operand.type, argument.dimensions or operand.dimensions)
-    if operand.type not in OPERAND_TYPES or size == 0 or argument.location.length == size:
+    if operand.type not in OPERAND_TYPES or size <= 0 or argument.location.length == size:
         return None
     return f"length {argument.location.length}, expected {size}"
 
