@@ -19,7 +19,7 @@ class _Token:
     column: int
 
 
-def matcher(expression: str) -> Matcher:
+def compile_expression(expression: str) -> Matcher:
     """Return a function that says whether an id matches. A word matches where it occurs, upper or lower case alike.
 
     Raises DocumentError with the column of the first error. An empty expression matches everything.

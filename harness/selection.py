@@ -10,14 +10,12 @@ from pathlib import Path
 from npu_conformance.harness import suites
 from npu_conformance.harness.applicability import inapplicable
 from npu_conformance.harness.cases import Case, Scope
-from npu_conformance.harness.expression import matcher
+from npu_conformance.harness.expression import compile_expression
 from npu_conformance.harness.waivers import glob
 from npu_conformance.specs import results
 from npu_conformance.specs.documents import DocumentError
 from npu_conformance.specs.manifest import Manifest
 from npu_conformance.specs.versions import Version
-
-__all__ = ["Selected", "Wanted", "in_scope", "matcher", "select"]
 
 _DEPTH = {scope: depth for depth, scope in enumerate(Scope)}
 _WILD = re.compile(r"[*?]")
@@ -68,7 +66,7 @@ def select(wanted: Wanted) -> Selected:
 
     Raises DocumentError for an expression that can not be read and for a target that means no case.
     """
-    matches = matcher(wanted.expression)
+    matches = compile_expression(wanted.expression)
     targets = [_Target(text) for text in wanted.targets]
     chosen = Selected()
     for case in _candidates(wanted, targets, chosen):

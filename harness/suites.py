@@ -53,9 +53,9 @@ def find(case_id: str) -> Case:
     """The case of an id, importing its own area only. Raises UnknownCaseError."""
     suite, name = _area_of(case_id)
     wanted = case_id.partition("#")[0]
-    for case in area(suite, name).cases():
-        if case.id == wanted:
-            return case
+    found: Case | None = next((case for case in area(suite, name).cases() if case.id == wanted), None)
+    if found is not None:
+        return found
     raise UnknownCaseError(case_id, f"{suite}.{name} has no such case")
 
 

@@ -6,7 +6,7 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from npu_conformance.harness.cases import Case, Scope
@@ -172,15 +172,21 @@ class Trial:
         return self._current
 
     def recover(self, record: Record, *, always: bool = False) -> None:
-        """Restart the subject where the record's ending lost it. A failure that hides a death becomes a crash.
+        """Restart the subject where it is lost.
 
-        always: look for signs of life also after what did not fail, so that a late death is not the next case's.
+        Death behind a failure stays a failure, which says more (the host of a subject that answers garbage is killed);
+        behind anything else it is a crash. always: look for signs of life also after what did not fail, so that a late
+        death is not the next case's.
         """
-        suspicious = always or record.ending.outcome in (Outcome.FAIL, Outcome.SUITE_ERROR)
-        if suspicious and not record.ending.lost_host and not self.is_alive():
-            what = record.ending.message or record.ending.outcome.value
+        ending = record.ending
+        suspicious = always or ending.outcome in (Outcome.FAIL, Outcome.SUITE_ERROR)
+        lost = ending.lost_host or (suspicious and not self.is_alive())
+        if lost and ending.outcome is Outcome.FAIL:
+            record.ending = replace(ending, message=f"{ending.message}; the subject does not answer any more")
+        elif lost and not ending.lost_host:
+            what = ending.message or ending.outcome.value
             record.ending = ending_of(Crashed(f"the subject does not answer any more, after: {what}"))
-        if record.ending.lost_host:
+        if lost:
             self.restart()
 
     def is_alive(self) -> bool:

@@ -26,8 +26,8 @@ DTYPES = {
 
 def compared(kind: OperandType, actual: list[float], expected: list[float], **circumstances: bool) -> Comparison:
     rules = floor(kind, Circumstances(**circumstances))
-    arrays = [np.array(values, DTYPES[kind]) for values in (actual, expected)]
-    return compare("output", *arrays, kind, rules)
+    dtype = DTYPES[kind]
+    return compare("output", np.array(actual, dtype), np.array(expected, dtype), kind, rules)
 
 
 @pytest.mark.parametrize(

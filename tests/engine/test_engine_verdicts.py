@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
@@ -84,7 +85,7 @@ def test_losing_the_subject_inside_a_configuration_ends_the_case(
     make_case: MakeCase, subject: Any, recorder: Any
 ) -> None:
     subject.restart_error = OSError("no such device")
-    reached = []
+    reached: list[str] = []
 
     def body(trial: Any) -> None:
         with trial.configuration("one"):
@@ -106,12 +107,22 @@ def test_an_interrupt_leaves_the_rest_not_run_and_writes_the_footer(
     assert recorder.events[-1].ending == "interrupted"
 
 
-def test_a_subject_found_dead_after_a_case_makes_it_a_crash(make_case: MakeCase, subject: Any, recorder: Any) -> None:
+@pytest.mark.parametrize(
+    ("error", "outcome"),
+    [(None, Outcome.CRASH), (BrokenPipeError(), Outcome.CRASH), (Failed("garbage"), Outcome.FAIL)],
+)
+@pytest.mark.parametrize("inside", [False, True])
+def test_a_subject_found_dead_is_restarted_and_its_death_is_not_the_next_cases(
+    make_case: MakeCase, subject: Any, recorder: Any, error: Exception | None, outcome: Outcome, inside: bool
+) -> None:
     def body(trial: Any) -> None:
-        subject.living = False
+        with trial.configuration("x") if inside else nullcontext():
+            subject.living = False
+            if error:
+                raise error
 
     result = run([make_case("a", body), make_case("b")], subject, recorder)
-    assert [verdict.outcome for verdict in result.results] == [Outcome.CRASH, Outcome.PASS]
+    assert [verdict.outcome for verdict in result.results] == [outcome, Outcome.PASS]
     assert subject.restarts == 1
 
 

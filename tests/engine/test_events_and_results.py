@@ -23,7 +23,7 @@ from npu_conformance.harness.verdicts import Crashed, Failed, NotSupported
 from npu_conformance.harness.waivers import Waivers
 from npu_conformance.specs.documents import DocumentError
 from npu_conformance.specs.outcomes import Disposition, Outcome
-from npu_conformance.specs.results import CaseFinished, CaseStarted, Digests, RunFinished, Selection
+from npu_conformance.specs.results import CaseFinished, CaseStarted, Digests, Event, RunFinished, Selection
 
 MakeCase = Callable[..., Case]
 
@@ -128,7 +128,7 @@ def test_results_are_written_and_read_back(make_case: MakeCase, subject: Any, pa
 def without(path: Path, event_kind: type, case: str) -> Log:
     """The log with one event taken out: a sink that loses things."""
     log = Log()
-    decoder = msgspec.json.Decoder(events.Event)
+    decoder = msgspec.json.Decoder(Event)
     for line in path.read_bytes().splitlines():
         event = decoder.decode(line)
         name = getattr(event, "case", None) or getattr(getattr(event, "result", None), "case", None)
@@ -298,4 +298,4 @@ def test_the_file_is_one_whole_line_an_event(make_case: MakeCase, subject: Any, 
     assert path.read_bytes().endswith(b"\n")
     assert len(path.read_bytes().splitlines()) == 4
     assert os.access(path, os.R_OK)
-    assert CaseStarted(case="x") == msgspec.json.decode(msgspec.json.encode(CaseStarted(case="x")), type=events.Event)
+    assert CaseStarted(case="x") == msgspec.json.decode(msgspec.json.encode(CaseStarted(case="x")), type=Event)
