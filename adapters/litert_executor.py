@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -23,6 +23,7 @@ from npu_conformance.specs.versions import Version
 
 Array = npt.NDArray[Any]
 Inputs = Sequence[Array | None]
+Shape = tuple[int, ...]
 
 MOST_VARIANTS = 4
 """Interpreters kept of one model; the oldest goes first."""
@@ -71,30 +72,28 @@ class LiteRtExecutor(Executor):
         omitted = frozenset(index for index, value in inputs.items() if value is None)
         known = self._constants | built_in
         try:
+            shapes = {index: value.shape for index, value in (inputs | known).items() if value is not None}
+            self._check(shapes, known, omitted)
             lowered = lower(_with_shapes(self._graph, inputs), known, omitted)
-            self._check(lowered, known, omitted)
+            self._check({**lowered.shapes, **shapes}, known, omitted)
             return lowered, Interpreter(lowered.flatbuffer, self._kernels)
         except (LoweringError, LiteRtError) as error:
             raise ServiceError(ErrorStatus.GENERAL_FAILURE, str(error)) from error
 
-    def _check(self, lowered: LoweredModel, known: dict[int, Array], omitted: frozenset[int]) -> None:
-        """Hold every operation against its rules, with the shapes that LiteRT has inferred.
+    def _check(self, shapes: Mapping[int, Shape], known: Mapping[int, Array], omitted: frozenset[int]) -> None:
+        """Hold every operation against its rules: before lowering, since bad values may kill LiteRT, and once more
 
-        LiteRT takes some models that NNAPI does not: fewer filter channels than the input has mean groups to it.
+        with the shapes that LiteRT has inferred, since it takes some models that NNAPI does not: a filter with fewer
+        channels than the input is a grouped one to it.
         """
         operands = self._graph.operands
         for operation in self._graph.operations:
-            shapes = {
-                position: known[index].shape if index in known else lowered.shapes[index]
-                for position, index in enumerate(operation.inputs)
-                if index in known or index in lowered.shapes
-            }
             view = OperationView(
                 operation,
                 self._version,
                 [operands[index] for index in operation.inputs],
                 [operands[index] for index in operation.outputs],
-                shapes=shapes,
+                shapes={position: shapes[i] for position, i in enumerate(operation.inputs) if i in shapes},
                 values={position: known[index] for position, index in enumerate(operation.inputs) if index in known},
                 omitted=frozenset(position for position, index in enumerate(operation.inputs) if index in omitted),
             )

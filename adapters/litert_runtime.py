@@ -73,7 +73,7 @@ class Interpreter:
                 num_threads=1,
             )
             self._interpreter.allocate_tensors()
-        except (RuntimeError, ValueError) as error:
+        except (RuntimeError, ValueError, MemoryError) as error:
             raise LiteRtError(" ".join(str(error).split())) from error
 
     def shapes(self, count: int) -> list[tuple[int, ...]]:
@@ -92,5 +92,5 @@ class Interpreter:
                     self._interpreter.set_tensor(number, values)
                 self._interpreter.invoke()
                 return [np.array(self._interpreter.get_tensor(number)) for number in outputs]
-            except (RuntimeError, ValueError) as error:
+            except (RuntimeError, ValueError, MemoryError) as error:
                 raise LiteRtError(" ".join(str(error).split())) from error

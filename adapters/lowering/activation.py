@@ -38,6 +38,8 @@ def softmax(step: Step) -> None:
     axis, beta = step.scalar(2, -1), float(step.scalar(1))
     if axis not in range(-rank, rank):
         raise LoweringError(f"axis {axis} of a tensor of rank {rank}")
+    if not beta > 0:
+        raise LoweringError(f"beta {beta} is not positive")
     swap = list(range(rank))
     swap[axis], swap[-1] = swap[-1], swap[axis]
     is_last = swap == sorted(swap)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
+
 import numpy as np
 
 from npu_conformance.adapters.lowering.context import Step
-from npu_conformance.adapters.lowering.operands import LoweringError, quantization
+from npu_conformance.adapters.lowering.operands import LoweringError, check_size, quantization
 from npu_conformance.specs.neuralnetworks.enums import FusedActivation, OperandType
 
 INTEGER = OperandType.TENSOR_INT32
@@ -52,7 +54,13 @@ def minimum(step: Step) -> None:
     _extremum(step, "MINIMUM")
 
 
+def _check_broadcast(step: Step) -> None:
+    pairs = zip_longest(reversed(step.dimensions(0)), reversed(step.dimensions(1)), fillvalue=1)
+    check_size([max(pair) for pair in pairs])
+
+
 def _arithmetic(step: Step, builtin: str, options: str) -> None:
+    _check_broadcast(step)
     activation = step.activation(2)
     if step.is_type(0, INTEGER) and step.scalar(2) != FusedActivation.NONE:
         raise LoweringError("an activation fused to integer arithmetic")
@@ -62,6 +70,7 @@ def _arithmetic(step: Step, builtin: str, options: str) -> None:
 
 
 def _extremum(step: Step, builtin: str) -> None:
+    _check_broadcast(step)
     target = quantization(step.result())
     operands = [step.requantized(step.tensor(position), target) for position in (0, 1)]
     step.graph.emit(builtin, operands, step.output(), "MaximumMinimum")

@@ -12,6 +12,7 @@ from npu_conformance.adapters.lowering.context import Step, Values
 from npu_conformance.adapters.lowering.graph import Tensor
 from npu_conformance.adapters.lowering.operands import (
     LoweringError,
+    check_size,
     graph_dtype,
     is_known,
     quantization,
@@ -61,6 +62,8 @@ def lower(subgraph: Subgraph, known: Mapping[int, Array], omitted: frozenset[int
     """
     operands = subgraph.operands
     no_value = {index for index, operand in enumerate(operands) if operand.lifetime == OperandLifeTime.NO_VALUE}
+    for operand in operands:
+        check_size(operand.dimensions)
     values = Values(operands, known, omitted | no_value)
     inputs = [_input(values, index) for index in subgraph.input_indexes]
     for operation in subgraph.operations:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,16 @@ COMPUTED_AS = {OperandType.TENSOR_FLOAT16: "float32"}
 
 BYTES_ONLY = (OperandType.TENSOR_BOOL8, OperandType.TENSOR_QUANT16_ASYMM)
 """Types that no lowered kernel computes with; they are only copied."""
+
+
+LOWEST_SCALE, HIGHEST_SCALE = 1e-9, 1e9
+"""Outside of these LiteRT's kernels abort the process; no network has such a scale."""
+
+HIGHEST_RANK = 6
+"""LiteRT's broadcasting kernels abort the process above 8; NNAPI itself promises 4."""
+
+MOST_ELEMENTS = 1 << 28
+"""Of one tensor: LiteRT allocates without asking."""
 
 
 class LoweringError(Exception):
@@ -36,14 +48,29 @@ def graph_dtype(operand: Operand) -> str:
 
 
 def quantization(operand: Operand) -> Quantization | None:
-    """Quantisation of the operand's tensor; null for a type without one."""
+    """Quantisation of the operand's tensor; null for a type without one. Raises LoweringError for absurd scales."""
     parameters = operand.extra_params.channel_quant if operand.extra_params is not None else None
     if parameters is not None:
+        _check_scales(parameters.scales)
         return Quantization(tuple(parameters.scales), (0,) * len(parameters.scales), parameters.channel_dim)
     info = OPERAND_TYPES.get(operand.type)
     if info is None or not info.is_tensor or not operand.scale:
         return None
+    _check_scales((operand.scale,))
     return Quantization((operand.scale,), (operand.zero_point,))
+
+
+def check_size(dimensions: Sequence[int]) -> None:
+    """Raise LoweringError for a shape that LiteRT had better not see."""
+    if len(dimensions) > HIGHEST_RANK:
+        raise LoweringError(f"a tensor of rank {len(dimensions)}, more than {HIGHEST_RANK}")
+    if math.prod(dimensions) > MOST_ELEMENTS:
+        raise LoweringError(f"a tensor of dimensions {tuple(dimensions)}, more than {MOST_ELEMENTS} elements")
+
+
+def _check_scales(scales: Sequence[float]) -> None:
+    if not all(LOWEST_SCALE <= scale <= HIGHEST_SCALE for scale in scales):
+        raise LoweringError(f"a scale outside of {LOWEST_SCALE} to {HIGHEST_SCALE}")
 
 
 def is_known(dimensions: tuple[int, ...]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from npu_conformance.adapters.lowering.context import Step
-from npu_conformance.adapters.lowering.operands import LoweringError
+from npu_conformance.adapters.lowering.operands import LoweringError, check_size
 
 
 def pad(step: Step) -> None:
@@ -24,4 +24,5 @@ def _paddings(step: Step) -> int:
     paddings = step.value(1)
     if paddings.shape != (len(step.dimensions(0)), 2) or paddings.min() < 0:
         raise LoweringError("paddings that are negative or not a pair for each axis")
+    check_size([size + sum(pair) for size, pair in zip(step.dimensions(0), paddings.tolist(), strict=True)])
     return step.integers(paddings)

@@ -9,7 +9,7 @@ import numpy as np
 
 from npu_conformance.adapters.litert_runtime import schema
 from npu_conformance.adapters.lowering.context import Step
-from npu_conformance.adapters.lowering.operands import LoweringError
+from npu_conformance.adapters.lowering.operands import LoweringError, check_size
 from npu_conformance.specs.neuralnetworks.enums import OperandType, PaddingScheme
 
 TO_NHWC = (0, 2, 3, 1)
@@ -97,6 +97,8 @@ def scheme(step: Step, window: Window, filter_size: Sequence[int]) -> int | None
 def padded(step: Step, window: Window, number: int, lowest: int | float | None = None) -> int:
     """The tensor inside its explicit paddings: of zero, or of `lowest` as a stored value."""
     assert window.paddings is not None
+    batch, *sizes, channels = step.dimensions(0) if not window.is_nchw else [step.dimensions(0)[i] for i in TO_NHWC]
+    check_size([batch, *(size + sum(pair) for size, pair in zip(sizes, window.paddings, strict=True)), channels])
     graph, paddings = step.graph, step.integers(np.array([(0, 0), *window.paddings, (0, 0)]))
     result = step.like(number)
     if lowest is None:
