@@ -54,12 +54,12 @@ def special(operation: str, values: Sequence[float]) -> Iterator[Vector]:
 
 def tiny(operation: str) -> Vector:
     """Subnormals may be flushed, but must not turn into anything large."""
-    values = [1e-40, -1e-40, 1.1754943508222875e-38, -1.401298464324817e-45, math.ldexp(1, -30), -math.ldexp(1, -30)]
+    values = [1e-40, -1e-40, 1.1754943508222875e-38, -1.401298464324817e-45, math.ldexp(1, -30), -0.75, 0.75]
     return positive(
         "float32_subnormals",
         operation,
-        {"input": tensor(FLOAT32, (6,), values)},
-        {"output": tensor(FLOAT32, (6,))},
+        {"input": tensor(FLOAT32, (7,), values)},
+        {"output": tensor(FLOAT32, (7,))},
     )
 
 

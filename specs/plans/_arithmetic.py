@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+import numpy
+
 from npu_conformance.specs.neuralnetworks.enums import FusedActivation, OperandType
 from npu_conformance.specs.plans._elementwise import (
     FLOAT16,
@@ -30,18 +32,18 @@ from npu_conformance.specs.plans.base import (
 from npu_conformance.specs.vectors import Vector
 
 QUANTIZATIONS = {
-    "equal": ((0.5, 0.5, 0.5), (0, 0, 0)),
-    "zero_points": ((0.5, 0.5, 1.0), (128, 3, 100)),
-    "scales": ((0.25, 1.0, 0.75), (10, 120, 60)),
-    "extremes": ((0.1, 0.7, 0.9), (255, 0, 128)),
+    "equal": ((0.5, 0.5), (60, 60)),
+    "zero_points": ((0.5, 0.5), (128, 3)),
+    "scales": ((0.25, 1.0), (100, 120)),
+    "offset": ((0.1, 0.7), (200, 30)),
 }
-"""Scales and (unsigned) zero points of the two inputs and the output."""
+"""Scales and (unsigned) zero points of the two inputs; the output's are chosen to fit the results."""
 
-_PRODUCT = 12
-"""How much coarser the output of MUL is: most products stay inside the type then."""
+_REACH = {FusedActivation.RELU1: 2.5, FusedActivation.RELU6: 10.0}
+"""How far results go where an activation cuts: well beyond the cut, and the cut is many quanta from zero."""
 
-_FINE = 0.05
-"""How much finer everything is where an activation cuts at 1 or 6, so that the cut is many quanta away."""
+_SHAPES = {**SHAPES, "same": ((3, 4), (3, 4), (3, 4)), "row": ((3, 4), (4,), (3, 4))}
+_REAL = {"ADD": numpy.add, "SUB": numpy.subtract, "MUL": numpy.multiply}
 
 
 def operands(first: Planned, second: Planned, activation: int = 0) -> Mapping[str, Planned]:
@@ -113,26 +115,53 @@ def quantized(operation: str) -> Iterator[Vector]:
 def _quantized(
     operation: str, seed: int, kind: OperandType, activation: FusedActivation, shapes: str, quantization: str
 ) -> Vector:
-    first, second, output = SHAPES[shapes]
-    fine = _FINE if activation in (FusedActivation.RELU1, FusedActivation.RELU6) else 1.0
-    scales = [scale * fine for scale in QUANTIZATIONS[quantization][0]]
-    if operation == "MUL":
-        # A product of two fine scales is finer still, and needs no coarser output.
-        scales[2] *= _PRODUCT if fine == 1.0 else 1.0
+    first, second, output = _SHAPES[shapes]
+    scales, points = QUANTIZATIONS[quantization]
+    if operation == "SUB":
+        # The mirror image, so that results lie on both sides of zero as those of ADD do.
+        points = (points[0], 255 - points[1])
+    data = stored_bytes(seed, first, 0), stored_bytes(seed + 50, second, 0)
+    scales, fitted = _fitted(operation, activation, (first, second), data, scales, points)
     shift = 128 if kind is SIGNED else 0
-    points = [point - shift for point in QUANTIZATIONS[quantization][1]]
-    data = stored_bytes(seed, first, shift), stored_bytes(seed + 50, second, shift)
+    sources = [
+        tensor(kind, shape, [element - shift for element in elements], scale=scale, zero_point=point - shift)
+        for shape, elements, scale, point in zip((first, second), data, scales, points, strict=True)
+    ]
     return positive(
         f"{SHORT[kind]}_{activation.name.lower()}_{shapes}_{quantization}",
         operation,
-        operands(
-            tensor(kind, first, data[0], scale=scales[0], zero_point=points[0]),
-            tensor(kind, second, data[1], scale=scales[1], zero_point=points[1]),
-            activation,
-        ),
-        {"output": tensor(kind, output, scale=scales[2], zero_point=points[2])},
+        operands(sources[0], sources[1], activation),
+        {"output": tensor(kind, output, scale=fitted[0], zero_point=fitted[1] - shift)},
         traps=[6, 8] if operation == "MUL" else [6],
     )
+
+
+def _fitted(
+    operation: str,
+    activation: FusedActivation,
+    shapes: tuple[tuple[int, ...], tuple[int, ...]],
+    data: tuple[list[int], list[int]],
+    scales: tuple[float, float],
+    points: tuple[int, int],
+) -> tuple[tuple[float, float], tuple[float, int]]:
+    """Scales of the inputs, and (scale, zero point) of an output that keeps most results, but not all, in its range."""
+    reals = [
+        (numpy.array(elements) - point).reshape(shape) * scale
+        for elements, point, shape, scale in zip(data, points, shapes, scales, strict=True)
+    ]
+    results = _REAL[operation](*reals)
+    if activation in _REACH:
+        ratio = _REACH[activation] / abs(results).max()
+        factor = ratio**0.5 if operation == "MUL" else ratio
+        scales, results = (_rounded(scales[0] * factor), _rounded(scales[1] * factor)), results * ratio
+    low, high = min(0.0, 0.85 * float(results.min())), max(0.0, 0.85 * float(results.max()))
+    scale = _rounded((high - low) / 255)
+    return scales, (scale, round(-low / scale))
+
+
+def _rounded(scale: float) -> float:
+    """Three digits are enough for a scale."""
+    return float(f"{scale:.3g}")
 
 
 def int32_row(operation: str) -> Iterator[Vector]:

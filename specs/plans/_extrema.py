@@ -22,10 +22,12 @@ from npu_conformance.specs.vectors import Vector
 QUANTIZATIONS = {
     "equal": ((0.5, 0.5, 0.5), (7, 7, 7)),
     "output_differs": ((0.5, 0.5, 0.8), (128, 128, 90)),
-    "all_differ": ((0.25, 1.0, 0.6), (200, 64, 100)),
-    "saturating": ((1.0, 0.75, 0.1), (128, 20, 30)),
+    "all_differ": ((0.5, 1.0, 0.8), (150, 100, 110)),
+    "saturating": ((1.0, 0.75, 0.6), (128, 100, 120)),
 }
 """Scales and (unsigned) zero points of the two inputs and the output (trap 29)."""
+
+_SHAPES = {**SHAPES, "same": ((3, 4), (3, 4), (3, 4)), "row": ((3, 4), (4,), (3, 4))}
 
 
 def vectors(operation: str) -> Iterator[Vector]:
@@ -60,7 +62,7 @@ def _quantized(operation: str) -> Iterator[Vector]:
         {"type": [QUANT8, SIGNED], "shapes": ["same", "row", "both", "rank4"], "quantization": list(QUANTIZATIONS)}
     )
     for seed, row in enumerate(rows):
-        kind, (first, second, output) = row["type"], SHAPES[row["shapes"]]
+        kind, (first, second, output) = row["type"], _SHAPES[row["shapes"]]
         scales, unsigned_points = QUANTIZATIONS[row["quantization"]]
         shift = 128 if kind is SIGNED else 0
         points = [point - shift for point in unsigned_points]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.plans._elementwise import FLOAT32, INT32, QUANT8, SHORT, SIGNED, stored_bytes
@@ -101,28 +101,20 @@ def mixed_types(operation: str, *, activation: bool) -> Vector:
 
 def quantized_before(operation: str, until: str) -> Vector:
     """An operation on TENSOR_QUANT8_ASYMM in versions that do not have it for that type."""
-    quantization = {"scale": 0.5, "zero_point": 10}
+    first, second = stored_bytes(1, (2, 3), 0), stored_bytes(2, (3,), 0)
     return rejected(
         f"quant8_until_{until.replace('.', '_')}",
         operation,
         {
-            "input0": _quant8((2, 3), 1, **quantization),
-            "input1": _quant8((3,), 2, **quantization),
+            "input0": tensor(QUANT8, (2, 3), first, scale=0.5, zero_point=10),
+            "input1": tensor(QUANT8, (3,), second, scale=0.5, zero_point=10),
             "activation": int32(0),
         },
-        {"output": _output((2, 3), **quantization)},
+        {"output": tensor(QUANT8, (2, 3), scale=0.5, zero_point=10)},
         clause="MODEL.P3",
         since=_SINCE[operation],
         until=until,
     )
-
-
-def _quant8(shape: Shape, seed: int, *, scale: float, zero_point: int) -> Planned:
-    return tensor(QUANT8, shape, stored_bytes(seed, shape, 0), scale=scale, zero_point=zero_point)
-
-
-def _output(shape: Shape, *, scale: float, zero_point: int) -> Planned:
-    return tensor(QUANT8, shape, scale=scale, zero_point=zero_point)
 
 
 def unary(operation: str, *, ranks: str, outputs: str) -> Iterator[Vector]:
@@ -158,27 +150,23 @@ def rank5_name(found: bool) -> str:
 
 def rank5(kind: OperandType, found: bool) -> Planned:
     """An input of rank 5; `found`: of unknown rank in the model."""
-    scale = 0.5 if kind is QUANT8 else 0.0
-    return tensor(kind, () if found else RANK5, [1, 2, 3, 4, 5, 6], scale=scale, shape=RANK5)
+    return tensor(kind, () if found else RANK5, [1, 2, 3, 4, 5, 6], scale=_scale(kind), shape=RANK5)
 
 
 def declared(operation: str, source: OperandType, target: OperandType, clause: str) -> Iterator[Vector]:
     """Outputs whose declared dimensions are not the input's."""
-    quantized = {"scale": 0.5, "zero_point": 3}
     for name, shape in (("transposed", (3, 2)), ("of_higher_rank", (1, 2, 3)), ("too_small", (2, 2))):
-        data = _typed(source, (2, 3), quantized if source is QUANT8 else {}, [1, 2, 3, 4, 5, 6])
         yield rejected(
             f"output_declared_{name}",
             operation,
-            {"input": data},
-            {"output": _typed(target, shape, quantized if target is QUANT8 else {}, None)},
+            {"input": tensor(source, (2, 3), [1, 2, 3, 4, 5, 6], scale=_scale(source))},
+            {"output": tensor(target, shape, scale=_scale(target))},
             clause=f"{operation}.{clause}",
         )
 
 
-def _typed(kind: OperandType, shape: Shape, quantization: Mapping[str, float], data: Sequence[float] | None) -> Planned:
-    scale, point = quantization.get("scale", 0.0), int(quantization.get("zero_point", 0))
-    return tensor(kind, shape, data, scale=scale, zero_point=point)
+def _scale(kind: OperandType) -> float:
+    return 0.5 if kind is QUANT8 else 0.0
 
 
 def output_quantization(

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.plans import _rejections
 from npu_conformance.specs.plans._elementwise import FLOAT16, FLOAT32, INT32, QUANT8, SIGNED
-from npu_conformance.specs.plans.base import positive, rejected, tensor
+from npu_conformance.specs.plans.base import Planned, positive, rejected, tensor
 from npu_conformance.specs.vectors import Vector
 
-_DATA = {
+_DATA: Mapping[OperandType, Sequence[float]] = {
     FLOAT32: [0.0, 1.0, -1.0, 2.75, -2.75, 0.5, -0.5, 99.875, 200.25, 254.0],
     FLOAT16: [0.0, 1.0, -1.0, 3.5, -3.5, 0.75, -0.25, 100.0, 199.5, 255.0],
     INT32: [0, 1, -1, 7, -300, 255, 256, 100, 2000, -17],
     QUANT8: [0, 1, 255, 128, 127, 200, 3, 64, 254, 99],
 }
-_IDENTITIES = {
+_IDENTITIES: Mapping[OperandType, Sequence[float]] = {
     OperandType.TENSOR_BOOL8: [0, 1, 1, 0, 1, 0],
     OperandType.TENSOR_QUANT16_ASYMM: [0, 1, 65535, 32768, 12345, 300],
     OperandType.TENSOR_QUANT16_SYMM: [0, 1, -1, 32767, -32768, 300],
@@ -50,30 +50,32 @@ def vectors() -> Iterator[Vector]:
 
 
 def _cast(
-    name: str, source: OperandType, target: OperandType, shape: tuple[int, ...], data: list[float], about: str = ""
+    name: str, source: OperandType, target: OperandType, shape: tuple[int, ...], data: Sequence[float], about: str = ""
 ) -> Vector:
     return positive(
         name,
         "CAST",
-        {"input": tensor(source, shape, data, **_quantization(source, 0.5, 7))},
-        {"output": tensor(target, shape, **_quantization(target, 0.25, 100))},
+        {"input": _typed(source, shape, data, 0.5, 7)},
+        {"output": _typed(target, shape, None, 0.25, 100)},
         traps=[27],
         description=about,
     )
 
 
-def _quantization(kind: OperandType, scale: float, point: int) -> dict[str, float]:
+def _typed(
+    kind: OperandType, shape: tuple[int, ...], data: Sequence[float] | None, scale: float, point: int
+) -> Planned:
     if kind not in _QUANTIZED:
-        return {}
+        return tensor(kind, shape, data)
     symmetric = kind in (OperandType.TENSOR_QUANT16_SYMM, OperandType.TENSOR_QUANT8_SYMM)
-    return {"scale": scale, "zero_point": 0 if symmetric else point}
+    return tensor(kind, shape, data, scale=scale, zero_point=0 if symmetric else point)
 
 
 def _edges() -> Iterator[Vector]:
-    outside = [-0.75, -1.5, -300.0, 255.5, 256.0, 1000.0]
+    outside = [-0.75, -1.5, -300.0, 255.5, 256.0, 1000.0, 17.75, 128.5, 254.99]
     for source in (FLOAT32, FLOAT16):
         about = "towards zero, then saturated"
-        yield _cast(f"{_NAMES[source]}_to_quant8_saturation", source, QUANT8, (6,), outside, about)
+        yield _cast(f"{_NAMES[source]}_to_quant8_saturation", source, QUANT8, (9,), outside, about)
     wide = [16777217, -16777219, 2**31 - 1, -(2**31), 1000, -3]
     yield _cast("int32_to_float32_wide", INT32, FLOAT32, (6,), wide, "integers that a float32 has to round")
     yield _cast("int32_to_float16_wide", INT32, FLOAT16, (4,), [2049, -2051, 65504, -3], "integers to round")

@@ -21,7 +21,7 @@ from npu_conformance.specs.plans.base import (
 )
 from npu_conformance.specs.vectors import Vector
 
-_SHAPES = {1: (5,), 2: (2, 3), 3: (3, 1, 4), 4: (2, 3, 1, 2)}
+_SHAPES = {1: (5,), 2: (2, 3), 3: (3, 2, 4), 4: (2, 3, 2, 4)}
 _BETAS = (1.0, 0.25, 3.0)
 
 
@@ -49,7 +49,7 @@ def _ranks() -> Iterator[Vector]:
         yield positive(
             f"{SHORT[kind]}_rank{len(shape)}_beta{str(beta).replace('.', '_')}",
             "SOFTMAX",
-            {"input": _input(kind, shape, seed), "beta": _beta(kind, beta)},
+            {"input": _input(kind, shape, seed, 0.02 / beta), "beta": _beta(kind, beta)},
             {"output": _output(kind, shape)},
             since="1.0" if row["rank"] in (2, 4) else "1.2",
             traps=[14],
@@ -101,11 +101,11 @@ def _extremes() -> Iterator[Vector]:
         )
 
 
-def _input(kind: OperandType, shape: tuple[int, ...], seed: int) -> Planned:
+def _input(kind: OperandType, shape: tuple[int, ...], seed: int, scale: float = 0.02) -> Planned:
     if kind in (FLOAT32, FLOAT16):
         return tensor(kind, shape, dyadic(seed, shape, -2.0, 2.0))
     shift = 128 if kind is SIGNED else 0
-    return tensor(kind, shape, stored_bytes(seed, shape, shift), scale=0.02, zero_point=100 - shift)
+    return tensor(kind, shape, stored_bytes(seed, shape, shift), scale=scale, zero_point=100 - shift)
 
 
 def _beta(kind: OperandType, beta: float) -> Planned:
