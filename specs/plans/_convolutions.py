@@ -32,7 +32,6 @@ from npu_conformance.specs.plans.base import (
     integers,
     pairwise,
     positive,
-    rejected,
     tensor,
     uniform,
 )
@@ -135,22 +134,9 @@ def vector(name: str, sizes: Sizes, window: Window, values: Values, **details: A
     return positive(name, sizes.operation, inputs, outputs, since=since, **details)
 
 
-def refused(
-    name: str, clause: str, sizes: Sizes, window: Window, values: Values, changes: Mapping[str, Planned], **details: Any
-) -> Vector:
-    """A vector with some operands changed (by name) so that it must be refused because of one clause."""
-    inputs, outputs = operands(sizes, window, values)
-    inputs |= {key: planned for key, planned in changes.items() if key in inputs}
-    outputs |= {key: planned for key, planned in changes.items() if key in outputs}
-    since = max(window.since, details.pop("since", "1.0"))
-    return rejected(
-        name, sizes.operation, inputs, outputs, clause=f"{sizes.operation}.{clause}", since=since, **details
-    )
-
-
 def cover(shapes: Mapping[str, Sizes]) -> Iterator[Vector]:
     """Every type, and pairwise: shape, padding, strides, dilation, layout, activation, scales."""
-    parameters = {
+    parameters: dict[str, list[Any]] = {
         "kind": list(KINDS),
         "shape": list(shapes),
         "padding": list(PADDINGS),
@@ -173,7 +159,7 @@ def cover(shapes: Mapping[str, Sizes]) -> Iterator[Vector]:
 
 
 def _old_versions(shapes: Mapping[str, Sizes]) -> list[dict[str, Any]]:
-    parameters = {
+    parameters: dict[str, list[Any]] = {
         "kind": ["float32", "quant8"],
         "shape": list(shapes),
         "padding": list(PADDINGS),

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 from typing import Any
 
 import numpy
 
 from npu_conformance.specs.neuralnetworks.enums import OperandType
-from npu_conformance.specs.plans.base import Planned, tensor
+from npu_conformance.specs.plans._rejections import RANK5, RANK_CLAUSE
+from npu_conformance.specs.plans.base import Planned, rejected, tensor
+from npu_conformance.specs.vectors import Vector
 
 FLOAT32 = OperandType.TENSOR_FLOAT32
 FLOAT16 = OperandType.TENSOR_FLOAT16
@@ -41,3 +43,52 @@ def quantization(kind: str, zero_point: int, scale: float) -> dict[str, Any]:
     if not kind.startswith("quant8"):
         return {}
     return {"scale": scale, "zero_point": zero_point - 128 if kind == "quant8_signed" else zero_point}
+
+
+def refused(
+    operation: str,
+    name: str,
+    clause: str,
+    inputs: Mapping[str, Planned],
+    outputs: Mapping[str, Planned],
+    since: str = "1.0",
+    until: str = "fl8",
+) -> Vector:
+    """A vector that must be refused, at the latest when it runs; clause: `C1`, or in full."""
+    full = clause if "." in clause else f"{operation}.{clause}"
+    return rejected(
+        f"refused_{name}", operation, inputs, outputs, clause=full, phase="execution", since=since, until=until
+    )
+
+
+def refused_ranks(operation: str, arguments: Mapping[str, Planned], since: str = "1.0") -> Iterator[Vector]:
+    """An input of rank 5, which the model says, or which only the request says. arguments: the other inputs."""
+    elements = numpy.arange(prod(RANK5)) * 0.25
+    declared = {"input": tensor(FLOAT32, RANK5, elements), **arguments}
+    yield refused(operation, "rank5", RANK_CLAUSE, declared, {"output": tensor(FLOAT32, RANK5)}, since)
+    found = {"input": tensor(FLOAT32, (), elements, shape=RANK5), **arguments}
+    yield refused(operation, "rank5_at_execution", "C1", found, {"output": tensor(FLOAT32, ())}, "1.2")
+
+
+def refused_outputs(
+    operation: str,
+    arguments: Mapping[str, Planned],
+    dimensions: tuple[int, ...],
+    right: tuple[int, ...],
+    clauses: tuple[str, str],
+    since: str = "1.0",
+) -> Iterator[Vector]:
+    """Outputs declared with other dimensions than the right ones, or with another quantisation than the input.
+
+    dimensions: those of the input. clauses: numbers of the two clauses; an empty one is left out.
+    """
+    wrong = {"too_large": (*right[:-1], right[-1] + 1), "of_higher_rank": (1, *right), "reversed": right[::-1]}
+    for name, shape in wrong.items():
+        if shape != right:
+            inputs = {"input": source("float32", dimensions), **arguments}
+            yield refused(operation, f"output_{name}", clauses[0], inputs, {"output": result("float32", shape)}, since)
+    for name, scale, zero_point in (("scale", 0.25, 3), ("zero_point", 0.5, 4)) if clauses[1] else ():
+        for kind in ("quant8", "quant8_signed"):
+            inputs = {"input": source(kind, dimensions), **arguments}
+            output = {"output": result(kind, right, zero_point=zero_point, scale=scale)}
+            yield refused(operation, f"{kind}_output_{name}", clauses[1], inputs, output, "1.2")

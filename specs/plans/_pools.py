@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from npu_conformance.specs.plans._rejections import RANK_CLAUSE
 from npu_conformance.specs.plans._windows import (
     ACTIVATIONS,
     FLOAT16,
@@ -19,7 +20,7 @@ from npu_conformance.specs.plans._windows import (
     pads,
 )
 from npu_conformance.specs.plans._zero_sized import zero_sized
-from npu_conformance.specs.plans.base import Planned, dyadic, integers, pairwise, positive, rejected, tensor
+from npu_conformance.specs.plans.base import Planned, dyadic, int32, integers, pairwise, positive, rejected, tensor
 from npu_conformance.specs.vectors import Vector
 
 KINDS = {"float32": FLOAT32, "float16": FLOAT16, "quant8": QUANT8, "quant8_signed": SIGNED}
@@ -47,7 +48,9 @@ def operands(
 ) -> tuple[dict[str, Planned], dict[str, Planned]]:
     """Inputs and outputs of a pool. data, zero_point: of an unsigned type; a signed one gets them less 128."""
     shift = 128 if kind == "quant8_signed" else 0
-    quantization = {} if kind.startswith("float") else {"scale": scale, "zero_point": zero_point - shift}
+    quantization: dict[str, Any] = (
+        {} if kind.startswith("float") else {"scale": scale, "zero_point": zero_point - shift}
+    )
     in_shape = window.shape(sizes.batches, sizes.size, sizes.channels)
     out_shape = window.shape(sizes.batches, window.output_size(sizes.size, sizes.window), sizes.channels)
     elements = None if data is None else data - shift
@@ -72,20 +75,9 @@ def vector(operation: str, name: str, kind: str, sizes: Sizes, window: Window, s
     return positive(name, operation, inputs, outputs, since=window.since, **details)
 
 
-def refused(
-    operation: str, name: str, clause: str, kind: str, window: Window, changes: Mapping[str, Planned], **details: Any
-) -> Vector:
-    """A vector with some operands changed (by name) so that it must be refused because of one clause."""
-    sizes = SHAPES["wide"]
-    inputs, outputs = operands(kind, sizes, window, seeded(kind, sizes, window, 1))
-    inputs |= {key: planned for key, planned in changes.items() if key in inputs}
-    outputs |= {key: planned for key, planned in changes.items() if key in outputs}
-    return rejected(name, operation, inputs, outputs, clause=f"{operation}.{clause}", since=window.since, **details)
-
-
 def cover(operation: str) -> Iterator[Vector]:
     """Pairwise: type, shape, padding, strides, layout, activation."""
-    parameters = {
+    parameters: dict[str, list[Any]] = {
         "kind": list(KINDS),
         "shape": list(SHAPES),
         "padding": list(PADDINGS),
@@ -127,3 +119,38 @@ def batch_zero(operation: str) -> Iterator[Vector]:
             inputs, outputs = operands(kind, sizes, window, None)
             name = f"{kind}_batch_zero_{'nchw' if nchw else 'nhwc'}"
             yield zero_sized(name, operation, inputs["input"], {**inputs, "input": None}, outputs, nchw=nchw)
+
+
+def refused(operation: str) -> Iterator[Vector]:
+    """What every device must refuse; the numbers of the clauses are the same for both operations."""
+    height, width, channels = 5, 7, 2
+    image = tensor(FLOAT32, (height, width, channels), dyadic(1, (height, width, channels)))
+    yield _refusal(operation, "input_rank_3", RANK_CLAUSE, "float32", {"input": image})
+    late = {"input": tensor(FLOAT32, (), image.data, shape=image.shape), "output": tensor(FLOAT32, ())}
+    yield _refusal(operation, "input_rank_3_at_execution", "C1", "float32", late, since="1.2")
+    for scalar in ("stride_width", "stride_height", "filter_width", "filter_height"):
+        yield _refusal(operation, f"{scalar}_0", "C2", "float32", {scalar: int32(0)})
+    for scalar in ("pad_left", "pad_right", "pad_top", "pad_bottom"):
+        yield _refusal(operation, f"{scalar}_negative", "C3", "float32", {scalar: int32(-1)})
+    for name, code in {"minus_1": -1, "4": 4}.items():
+        yield _refusal(operation, f"activation_{name}", "C5", "float32", {"activation": int32(code)})
+    yield _refusal(operation, "output_dimensions", "C8", "float32", {"output": tensor(FLOAT32, (1, 6, 5, 2))})
+    dimensions = _refused_operands("quant8")[1]["output"].operand.dimensions
+    for name, scale, zero_point in (("scale", 0.1, 100), ("zero_point", 0.05, 101)):
+        output = tensor(QUANT8, dimensions, scale=scale, zero_point=zero_point)
+        yield _refusal(operation, f"quant8_output_{name}", "C9", "quant8", {"output": output})
+
+
+def _refused_operands(kind: str) -> tuple[dict[str, Planned], dict[str, Planned]]:
+    sizes, window = SHAPES["wide"], Window((1, 1, 1, 0))
+    return operands(kind, sizes, window, seeded(kind, sizes, window, 1))
+
+
+def _refusal(
+    operation: str, name: str, clause: str, kind: str, changes: Mapping[str, Planned], since: str = "1.0"
+) -> Vector:
+    inputs, outputs = _refused_operands(kind)
+    inputs |= {key: planned for key, planned in changes.items() if key in inputs}
+    outputs |= {key: planned for key, planned in changes.items() if key in outputs}
+    full = clause if "." in clause else f"{operation}.{clause}"
+    return rejected(f"refused_{name}", operation, inputs, outputs, clause=full, phase="execution", since=since)

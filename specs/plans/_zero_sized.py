@@ -67,7 +67,10 @@ class _Boxes:
     def __init__(self, feature_map: Planned, nchw: bool) -> None:
         kind = feature_map.operand.type
         channels = feature_map.operand.dimensions[1 if nchw else 3]
-        quantization = {"scale": feature_map.operand.scale, "zero_point": feature_map.operand.zero_point}
+        quantization: dict[str, Any] = {
+            "scale": feature_map.operand.scale,
+            "zero_point": feature_map.operand.zero_point,
+        }
         number = _FLOATS.get(kind, OperandType.FLOAT32)
         selecting = self._selecting(kind, number, quantization)
         aligning: dict[str, Planned] = {

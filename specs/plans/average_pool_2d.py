@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy
 
-from npu_conformance.specs.plans._pools import Sizes, batch_zero, cover, odd_geometries, operands
+from npu_conformance.specs.plans._pools import Sizes, batch_zero, cover, odd_geometries, operands, refused
 from npu_conformance.specs.plans._windows import Window
 from npu_conformance.specs.plans.base import positive
 from npu_conformance.specs.vectors import Vector
@@ -15,12 +15,13 @@ OPERATION = "AVERAGE_POOL_2D"
 
 
 def vectors() -> Iterator[Vector]:
-    """Pairwise over all parameters; odd geometries; the divisor; rounding; batch 0."""
+    """Pairwise over all parameters; odd geometries; the divisor; rounding; batch 0; refusals."""
     yield from cover(OPERATION)
     yield from odd_geometries(OPERATION)
     yield from _divisor()
     yield from _rounding()
     yield from batch_zero(OPERATION)
+    yield from refused(OPERATION)
 
 
 def _divisor() -> Iterator[Vector]:

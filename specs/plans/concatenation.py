@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from npu_conformance.specs.plans._moves import FOUR, KINDS, quantization, result, source
+from npu_conformance.specs.plans._moves import FOUR, KINDS, quantization, refused, result, source
+from npu_conformance.specs.plans._rejections import RANK5, RANK_CLAUSE
 from npu_conformance.specs.plans._zero_sized import zero_sized
 from npu_conformance.specs.plans.base import Planned, int32, integers, positive, tensor
 from npu_conformance.specs.vectors import Vector
@@ -31,7 +32,7 @@ def joined(shapes: Sequence[tuple[int, ...]], axis: int) -> tuple[int, ...]:
 
 
 def vectors() -> Iterator[Vector]:
-    """Every type, rank and axis with inputs of different lengths; requantisation; batch 0."""
+    """Every type, rank and axis with inputs of different lengths; requantisation; batch 0; refusals."""
     for kind in FOUR:
         for name, (shapes, axis) in CASES.items():
             inputs = {f"input{index}": _source(kind, shape, index) for index, shape in enumerate(shapes)}
@@ -40,6 +41,37 @@ def vectors() -> Iterator[Vector]:
         yield from _requantized(kind)
     for kind in FOUR:
         yield _batch_zero(kind)
+    yield from _refused()
+
+
+def _refused() -> Iterator[Vector]:
+    pair = {"input0": source("float32", (2, 3)), "input1": source("float32", (2, 3), first=20)}
+    output = {"output": result("float32", (2, 6))}
+    for name, axis in {"negative": -1, "beyond": 2}.items():
+        yield refused("CONCATENATION", f"axis_{name}", "C2", {**pair, "axis": int32(axis)}, output)
+    for name, shape in {"other_size": (4, 3), "other_rank": (2, 3, 1), "transposed": (3, 2)}.items():
+        inputs = {"input0": pair["input0"], "input1": source("float32", shape), "axis": int32(1)}
+        yield refused("CONCATENATION", name, "C3", inputs, output)
+    for name, shape in {"too_large": (2, 7), "of_first_input": (2, 3), "on_other_axis": (4, 3)}.items():
+        wrong = {"output": result("float32", shape)}
+        yield refused("CONCATENATION", f"output_{name}", "C6", {**pair, "axis": int32(1)}, wrong)
+    yield from _refused_ranks()
+    for name, scale, zero_point in (("scale", 0.25, 3), ("zero_point", 0.5, 4)):
+        other = source("quant8", (2, 3), scale=scale, zero_point=zero_point, first=20)
+        inputs = {"input0": source("quant8", (2, 3)), "input1": other, "axis": int32(1)}
+        joint = {"output": result("quant8", (2, 6))}
+        yield refused("CONCATENATION", f"{name}_before_1_2", "C4", inputs, joint, "1.0", "1.1")
+
+
+def _refused_ranks() -> Iterator[Vector]:
+    elements = [0.25 * step for step in range(6)]
+    for late in (False, True):
+        inputs = {
+            f"input{index}": tensor(KINDS["float32"], () if late else RANK5, elements, shape=RANK5) for index in (0, 1)
+        }
+        output = tensor(KINDS["float32"], () if late else (2, *RANK5[1:]))
+        name, clause, since = ("rank5_at_execution", "C1", "1.2") if late else ("rank5", RANK_CLAUSE, "1.0")
+        yield refused("CONCATENATION", name, clause, {**inputs, "axis": int32(0)}, {"output": output}, since)
 
 
 def _vector(name: str, inputs: dict[str, Planned], axis: int, output: Planned, since: str = "1.0") -> Vector:

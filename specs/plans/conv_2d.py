@@ -15,9 +15,10 @@ from npu_conformance.specs.plans._convolutions import (
     operands,
     vector,
 )
+from npu_conformance.specs.plans._refused_convolutions import refusal, refused
 from npu_conformance.specs.plans._windows import FLOAT32, QUANT8, Window
 from npu_conformance.specs.plans._zero_sized import zero_sized
-from npu_conformance.specs.plans.base import tensor
+from npu_conformance.specs.plans.base import constant, dyadic, tensor
 from npu_conformance.specs.vector_documents import GeneratorDocument
 from npu_conformance.specs.vectors import Vector
 
@@ -28,15 +29,35 @@ SHAPES = {
 }
 """No two sizes of a shape are equal, so that swapped axes show."""
 
+CLAUSES = {
+    "ranks": "C1",
+    "bias_length": "C3",
+    "steps": "C4",
+    "paddings": "C5",
+    "activation": "C7",
+    "bias_scale": "C10",
+    "channel_dimension": "C11",
+    "outputs": "C13",
+}
+
 
 def vectors() -> Iterator[Vector]:
-    """Pairwise over all parameters; quantised corners; odd geometries; batch 0; a first layer of realistic size."""
+    """Pairwise over all parameters; quantised corners; odd geometries; batch 0; first layers of real size; refusals."""
     yield from cover(SHAPES)
     yield from extremes(SHAPES["wide"])
     yield from odd_geometries(SHAPES["wide"])
     yield needs_all_bits(Sizes(1, (3, 2), 2, (1, 1), 3))
     yield from _batch_zero()
     yield from _first_layers()
+    yield from refused(SHAPES["wide"], CLAUSES)
+    yield _other_channels()
+
+
+def _other_channels() -> Vector:
+    sizes = SHAPES["wide"]
+    weights = (sizes.out_channels, *sizes.window, sizes.in_channels + 1)
+    filter_ = constant(FLOAT32, weights, dyadic(1, weights))
+    return refusal("filter_input_channels", "C2", sizes, Values("float32"), {"filter": filter_})
 
 
 def _batch_zero() -> Iterator[Vector]:

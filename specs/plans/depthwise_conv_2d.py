@@ -14,9 +14,10 @@ from npu_conformance.specs.plans._convolutions import (
     odd_geometries,
     operands,
 )
-from npu_conformance.specs.plans._windows import Window
+from npu_conformance.specs.plans._refused_convolutions import refusal, refused
+from npu_conformance.specs.plans._windows import FLOAT32, Window
 from npu_conformance.specs.plans._zero_sized import zero_sized
-from npu_conformance.specs.plans.base import tensor
+from npu_conformance.specs.plans.base import constant, dyadic, int32, tensor
 from npu_conformance.specs.vectors import Vector
 
 SHAPES = {
@@ -26,14 +27,40 @@ SHAPES = {
 }
 """Depth multipliers 1, 2 and 3; no two sizes of a shape are equal, so that swapped axes show."""
 
+CLAUSES = {
+    "ranks": "C1",
+    "bias_length": "C5",
+    "steps": "C6",
+    "paddings": "C7",
+    "activation": "C9",
+    "bias_scale": "C12",
+    "channel_dimension": "C13",
+    "outputs": "C15",
+}
+
 
 def vectors() -> Iterator[Vector]:
-    """Pairwise over all parameters; quantised corners; odd geometries; batch 0."""
+    """Pairwise over all parameters; quantised corners; odd geometries; batch 0; refusals."""
     yield from cover(SHAPES)
     yield from extremes(Sizes(1, (5, 7), 2, (2, 4), 4, 2))
     yield from odd_geometries(SHAPES["single"])
     yield needs_all_bits(Sizes(1, (3, 2), 2, (1, 1), 4, 2))
     yield from _batch_zero()
+    yield from refused(SHAPES["double"], CLAUSES)
+    yield from _refused_filters()
+
+
+def _refused_filters() -> Iterator[Vector]:
+    sizes = SHAPES["double"]
+    height, width = sizes.window
+    two = (2, height, width, sizes.out_channels)
+    filter_ = constant(FLOAT32, two, dyadic(1, two))
+    yield refusal("filter_first_dimension_2", "C2", sizes, Values("float32"), {"filter": filter_})
+    other = {"depth_multiplier": int32(3)}
+    yield refusal("depth_multiplier_other_than_channels", "C3", sizes, Values("float32"), other)
+    for name, multiplier in {"0": 0, "negative": -2}.items():
+        changed = {"depth_multiplier": int32(multiplier)}
+        yield refusal(f"depth_multiplier_{name}", "C3", sizes, Values("float32"), changed)
 
 
 def _batch_zero() -> Iterator[Vector]:

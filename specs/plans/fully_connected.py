@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
+import msgspec
 import numpy
 
+from npu_conformance.specs.plans._rejections import RANK_CLAUSE
 from npu_conformance.specs.plans._windows import ACTIVATIONS, FLOAT16, FLOAT32, INT32, QUANT8, SIGNED
 from npu_conformance.specs.plans._zero_sized import zero_sized
 from npu_conformance.specs.plans.base import (
@@ -19,6 +21,7 @@ from npu_conformance.specs.plans.base import (
     integers,
     pairwise,
     positive,
+    rejected,
     tensor,
     uniform,
 )
@@ -95,11 +98,12 @@ def operands(
 
 
 def vectors() -> Iterator[Vector]:
-    """Pairwise: type, shape, activation, scales; quantised corners; long rows; batch 0."""
+    """Pairwise: type, shape, activation, scales; quantised corners; long rows; batch 0; refusals."""
     yield from _cover()
     yield from _corners()
     yield from _long_rows()
     yield from _batch_zero()
+    yield from _refused()
 
 
 def _vector(
@@ -165,16 +169,17 @@ def _long_rows() -> Iterator[Vector]:
     for size in (768, 3072):
         shape = ((2, size), size, 5)
         floats = GeneratorDocument(kind="dyadic", seed=size, low=-1.0, high=1.0, step=0.25)
-        weights = dyadic(size + 1, (5, size), -1.0, 1.0, 0.25)
+        weights = GeneratorDocument(kind="dyadic", seed=size + 1, low=-1.0, high=1.0, step=0.25)
         description = "partial sums are exact in float32, in any order"
         yield _vector(
             f"float32_{size}", shape, Values("float32", source=floats, weights=weights), description=description
         )
         bytes_ = GeneratorDocument(kind="integers", seed=size, low=0, high=255)
-        quantized = Values("quant8", size, (1 / 16, 1 / 128, 2.0), source=bytes_)
+        others = msgspec.structs.replace(bytes_, seed=size + 1)
+        quantized = Values("quant8", size, (1 / 16, 1 / 128, 2.0), source=bytes_, weights=others)
         yield _vector(f"quant8_{size}", shape, quantized)
     few = GeneratorDocument(kind="dyadic", seed=16, low=-1.0, high=1.0, step=0.5)
-    halves = Values("float16", source=few, weights=dyadic(17, (5, 768), -1.0, 1.0, 1.0))
+    halves = Values("float16", source=few, weights=msgspec.structs.replace(few, seed=17, step=1.0))
     description = "products are multiples of a half: partial sums are exact in float16, in any order"
     yield _vector("float16_768", ((2, 768), 768, 5), halves, description=description)
 
@@ -188,3 +193,43 @@ def _batch_zero() -> Iterator[Vector]:
             name = f"{kind}_batch_zero_from_{'nchw' if nchw else 'nhwc'}"
             feature_map = tensor(KINDS[kind], dimensions, **values.quantization(0))
             yield zero_sized(name, OPERATION, feature_map, {**inputs, "input": None}, outputs, nchw=nchw)
+
+
+def _refused() -> Iterator[Vector]:
+    shape = SHAPES["rank2"]
+    floats, bytes_ = Values("float32", 1), Values("quant8", 1)
+    product = float(numpy.float32(bytes_.scales[0]) * numpy.float32(bytes_.scales[1]))
+    whole = integers(3, (4,), -9, 9)
+    scales = {"double": 2 * product, "one_thousandth_off": 1.001 * product}
+    yield _refusal("input_rank_5", RANK_CLAUSE, ((1, 1, 1, 3, 5), 5, 4), floats, {})
+    late = {"input": tensor(FLOAT32, (), dyadic(1, (15,)), shape=(1, 1, 1, 3, 5)), "output": tensor(FLOAT32, ())}
+    yield _refusal("input_rank_5_at_execution", "C1", shape, floats, late, since="1.2")
+    yield _refusal(
+        "weights_rank_3", RANK_CLAUSE, shape, floats, {"weights": constant(FLOAT32, (4, 5, 1), dyadic(2, (20,)))}
+    )
+    yield _refusal(
+        "input_no_multiple_of_rows", "C2", shape, floats, {"weights": constant(FLOAT32, (4, 4), dyadic(2, (16,)))}
+    )
+    yield _refusal("bias_too_long", "C3", shape, floats, {"bias": constant(FLOAT32, (5,), dyadic(2, (5,)))})
+    yield _refusal("bias_too_short", "C3", shape, floats, {"bias": constant(FLOAT32, (3,), dyadic(2, (3,)))})
+    for code in (-1, 4):
+        yield _refusal(f"activation_{code}".replace("-", "minus_"), "C4", shape, floats, {"activation": int32(code)})
+    for name, scale in scales.items():
+        bias = constant(INT32, (4,), whole, scale=scale)
+        yield _refusal(f"quant8_bias_scale_{name}", "C6", shape, bytes_, {"bias": bias})
+    yield _refusal("output_dimensions", "C8", shape, floats, {"output": tensor(FLOAT32, (4, 3))})
+
+
+def _refusal(
+    name: str,
+    clause: str,
+    shape: tuple[tuple[int, ...], int, int],
+    values: Values,
+    changes: Mapping[str, Planned],
+    since: str = "1.0",
+) -> Vector:
+    inputs, outputs = operands(shape, values)
+    inputs |= {key: planned for key, planned in changes.items() if key in inputs}
+    outputs |= {key: planned for key, planned in changes.items() if key in outputs}
+    full = clause if "." in clause else f"{OPERATION}.{clause}"
+    return rejected(f"refused_{name}", OPERATION, inputs, outputs, clause=full, phase="execution", since=since)

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from npu_conformance.specs.neuralnetworks.enums import OperandType
-from npu_conformance.specs.plans._moves import FOUR, result, source
+from npu_conformance.specs.plans._moves import FOUR, refused, result, source
 from npu_conformance.specs.plans.base import positive, scalar
-from npu_conformance.specs.plans.pad import CASES, padded, paddings
+from npu_conformance.specs.plans.pad import CASES, padded, paddings, refused_paddings
 from npu_conformance.specs.vectors import Vector
 
 SCALARS = {"float32": OperandType.FLOAT32, "float16": OperandType.FLOAT16}
 
 
 def vectors() -> Iterator[Vector]:
-    """Every type and rank; the value as a stored integer for quantised types, with both limits of the type."""
+    """Every type and rank; the value is a stored integer for quantised types, up to both limits; refusals."""
     for kind in FOUR:
         for name in CASES:
             value = -6.5 if kind.startswith("float") else 200 - _shift(kind)
@@ -25,6 +25,21 @@ def vectors() -> Iterator[Vector]:
     for kind in ("float32", "float16"):
         yield _vector(f"{kind}_value_zero", kind, "rank3", 0.0)
         yield _vector(f"{kind}_value_large", kind, "rank3", 60000.0)
+    yield from _refused()
+
+
+def _refused() -> Iterator[Vector]:
+    value = {"pad_value": scalar(OperandType.FLOAT32, 1.0)}
+    yield from refused_paddings("PAD_V2", value, ("C5", ""), "1.2")
+    pairs = paddings(((0, 2), (1, 0)))
+    raw = {"paddings": pairs, "pad_value": scalar(OperandType.INT32, 9)}
+    for kind in ("quant8", "quant8_signed"):
+        for name, scale, zero_point in (("scale", 0.25, 3), ("zero_point", 0.5, 4)):
+            inputs = {"input": source(kind, (2, 3)), **raw}
+            outputs = {"output": result(kind, (4, 4), scale=scale, zero_point=zero_point)}
+            yield refused("PAD_V2", f"{kind}_output_{name}", "C6", inputs, outputs, "1.2")
+    inputs = {"input": source("quant8", (2, 3)), "paddings": pairs, **value}
+    yield refused("PAD_V2", "real_value_for_quant8", "MODEL.P3", inputs, {"output": result("quant8", (4, 4))}, "1.2")
 
 
 def _shift(kind: str) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from npu_conformance.specs.plans._moves import FOUR, result, source
+from npu_conformance.specs.plans._moves import FOUR, refused, refused_outputs, refused_ranks, result, source
 from npu_conformance.specs.plans.base import int32s, positive
 from npu_conformance.specs.vectors import Vector
 
@@ -23,12 +23,26 @@ CASES: dict[str, tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]] = {
 
 
 def vectors() -> Iterator[Vector]:
-    """Every type; all ways to state a shape; -1 at every place; zero points at both ends."""
+    """Every type; all ways to state a shape; -1 at every place; zero points at both ends; refusals."""
     for kind in (*FOUR, "int32"):
         for name, (dimensions, shape, output) in CASES.items():
             yield _vector(f"{kind}_{name}", kind, dimensions, shape, output, 3)
     for zero_point in (0, 255):
         yield _vector(f"quant8_zero_point_{zero_point}", "quant8", *CASES["regroup"], zero_point)
+    yield from _refused()
+
+
+def _refused() -> Iterator[Vector]:
+    yield from refused_ranks("RESHAPE", {"shape": int32s(1, 2, 1, 1, 3)})
+    floats, anything = source("float32", (2, 3, 4)), result("float32", (24,))
+    shapes = {"two_inferred": (-1, -1), "size_0": (0, 24), "size_minus_2": (-2, 12)}
+    for name, shape in shapes.items():
+        yield refused("RESHAPE", name, "C2", {"input": floats, "shape": int32s(*shape)}, {"output": anything})
+    counts = {"too_few_elements": (4, 5), "too_many_elements": (5, 5), "indivisible": (-1, 5)}
+    for name, shape in counts.items():
+        output = result("float32", tuple(abs(size) for size in shape))
+        yield refused("RESHAPE", name, "C3", {"input": floats, "shape": int32s(*shape)}, {"output": output})
+    yield from refused_outputs("RESHAPE", {"shape": int32s(4, 6)}, (2, 3, 4), (4, 6), ("C5", "C6"))
 
 
 def _vector(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from npu_conformance.specs.plans._moves import FOUR, KINDS, quantization, result, source
+from npu_conformance.specs.plans._moves import FOUR, KINDS, quantization, refused, refused_outputs, result, source
 from npu_conformance.specs.plans._zero_sized import zero_sized
 from npu_conformance.specs.plans.base import int32s, positive, tensor
 from npu_conformance.specs.vectors import Vector
@@ -24,7 +24,7 @@ CASES: dict[str, tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]] = {
 
 
 def vectors() -> Iterator[Vector]:
-    """Every type; every rank up to 5; sizes given and left to the end; batch 0."""
+    """Every type; every rank up to 5; sizes given and left to the end; batch 0; refusals."""
     for kind in (*FOUR, "int32"):
         for name, (dimensions, begin, size) in CASES.items():
             boxes = zip(dimensions, begin, size, strict=True)
@@ -44,3 +44,20 @@ def vectors() -> Iterator[Vector]:
             {"input": None, "begin": int32s(0, 1, 0, 1), "size": int32s(-1, 1, 2, -1)},
             {"output": tensor(KINDS[kind], (0, 1, 2, 2), **scale)},
         )
+    yield from _refused()
+
+
+def _refused() -> Iterator[Vector]:
+    wrong = {
+        "begin_too_short": ("C1", (1,), (2, 2)),
+        "size_too_long": ("C1", (1, 1), (2, 2, 1)),
+        "begin_beyond": ("C2", (4, 1), (-1, 2)),
+        "size_beyond": ("C3", (1, 2), (3, 2)),
+        "size_beyond_on_last_axis": ("C3", (1, 2), (2, 4)),
+        "size_minus_2": ("C3", (1, 2), (-2, 2)),
+    }
+    for name, (clause, begin, size) in wrong.items():
+        inputs = {"input": source("float32", (3, 5)), "begin": int32s(*begin), "size": int32s(*size)}
+        yield refused("SLICE", name, clause, inputs, {"output": result("float32", (2, 2))}, "1.2")
+    box = {"begin": int32s(1, 0), "size": int32s(2, 4)}
+    yield from refused_outputs("SLICE", box, (3, 5), (2, 4), ("C6", ""), "1.2")

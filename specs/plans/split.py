@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from npu_conformance.specs.plans._moves import FOUR, result, source
+from npu_conformance.specs.plans._moves import FOUR, refused, result, source
 from npu_conformance.specs.plans.base import int32, positive
 from npu_conformance.specs.vectors import Vector
 
@@ -24,7 +24,7 @@ CASES: dict[str, tuple[tuple[int, ...], int, int]] = {
 
 
 def vectors() -> Iterator[Vector]:
-    """Every type; every rank; axes counted from both ends."""
+    """Every type; every rank; axes counted from both ends; refusals."""
     for kind in (*FOUR, "int32"):
         for name, (dimensions, axis, parts) in CASES.items():
             part = list(dimensions)
@@ -36,3 +36,27 @@ def vectors() -> Iterator[Vector]:
                 {f"output{index}": result(kind, part) for index in range(parts)},
                 since="1.2",
             )
+    yield from _refused()
+
+
+def _refused() -> Iterator[Vector]:
+    for name, axis in {"beyond": 2, "before": -3}.items():
+        yield _refusal(f"axis_{name}", "C1", axis, 2, (2, 3), 2)
+    for name, parts in {"0": 0, "negative": -2, "more_than_outputs": 4, "fewer_than_outputs": 1}.items():
+        yield _refusal(f"number_{name}", "C2", 0, parts, (2, 6), 2)
+    yield _refusal("indivisible", "C3", 1, 4, (4, 1), 4)
+    yield _refusal("output_of_other_axis", "C5", 0, 2, (4, 3), 2)
+    for name, scale, zero_point in (("scale", 0.25, 3), ("zero_point", 0.5, 4)):
+        for kind in ("quant8", "quant8_signed"):
+            outputs = {
+                "output0": result(kind, (2, 6)),
+                "output1": result(kind, (2, 6), scale=scale, zero_point=zero_point),
+            }
+            inputs = {"input": source(kind, (4, 6)), "axis": int32(0), "parts": int32(2)}
+            yield refused("SPLIT", f"{kind}_second_output_{name}", "C6", inputs, outputs, "1.2")
+
+
+def _refusal(name: str, clause: str, axis: int, parts: int, output: tuple[int, ...], count: int) -> Vector:
+    inputs = {"input": source("float32", (4, 6)), "axis": int32(axis), "parts": int32(parts)}
+    outputs = {f"output{index}": result("float32", output) for index in range(count)}
+    return refused("SPLIT", name, clause, inputs, outputs, "1.2")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from npu_conformance.specs.plans._moves import FOUR, INT32, result, source
+from npu_conformance.specs.plans._moves import FOUR, INT32, refused, refused_outputs, refused_ranks, result, source
 from npu_conformance.specs.plans.base import int32s, omitted, positive
 from npu_conformance.specs.vectors import Vector
 
@@ -23,7 +23,7 @@ CASES: dict[str, tuple[tuple[int, ...], tuple[int, ...] | None, tuple[int, ...]]
 
 
 def vectors() -> Iterator[Vector]:
-    """Every type; axes listed and omitted; nothing left over."""
+    """Every type; axes listed and omitted; nothing left over; refusals."""
     for kind in FOUR:
         for name, (dimensions, axes, output) in CASES.items():
             yield positive(
@@ -37,3 +37,15 @@ def vectors() -> Iterator[Vector]:
                 since="1.1",
                 traps=[20],
             )
+    yield from _refused()
+
+
+def _refused() -> Iterator[Vector]:
+    yield from refused_ranks("SQUEEZE", {"axes": int32s(0)}, "1.1")
+    floats = source("float32", (1, 3, 1, 2))
+    output = {"output": result("float32", (3, 1, 2))}
+    for name, axes in {"beyond": (4,), "far_beyond": (0, 100)}.items():
+        yield refused("SQUEEZE", f"axis_{name}", "C2", {"input": floats, "axes": int32s(*axes)}, output, "1.1")
+    for name, axes in {"3": (1,), "2_among_others": (0, 3)}.items():
+        yield refused("SQUEEZE", f"axis_of_size_{name}", "C3", {"input": floats, "axes": int32s(*axes)}, output, "1.1")
+    yield from refused_outputs("SQUEEZE", {"axes": int32s(0)}, (1, 3, 1, 2), (3, 1, 2), ("C5", "C6"), "1.1")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from npu_conformance.specs.plans._moves import FOUR, result, source
-from npu_conformance.specs.plans.base import int32, int32s, positive
+from npu_conformance.specs.plans._moves import FOUR, refused, refused_outputs, refused_ranks, result, source
+from npu_conformance.specs.plans.base import Planned, int32, int32s, positive
 from npu_conformance.specs.vectors import Vector
 
 Numbers = tuple[int, ...]
@@ -65,25 +65,49 @@ CASES = {
 
 
 def vectors() -> Iterator[Vector]:
-    """Every case in float32, and the types spread over them."""
+    """Every case in float32, and the types spread over them; refusals."""
     for position, (name, case) in enumerate(CASES.items()):
         yield _vector("float32", name, case)
         yield _vector(FOUR[1 + position % 3], name, case)
+    yield from _refused()
+
+
+def _refused() -> Iterator[Vector]:
+    five = Case((1, 2, 1, 1, 3), (0,) * 5, (1, 2, 1, 1, 3), (1,) * 5, ())
+    yield from refused_ranks("STRIDED_SLICE", _arguments(five), "1.1")
+    wrong = {
+        "begin_too_short": ("C2", Case((3, 5), (0,), (2, 2), (1, 1), (2, 2))),
+        "end_too_long": ("C2", Case((3, 5), (0, 0), (2, 2, 1), (1, 1), (2, 2))),
+        "strides_too_short": ("C2", Case((3, 5), (0, 0), (2, 2), (1,), (2, 2))),
+        "stride_0": ("C3", Case((3, 5), (0, 0), (2, 2), (1, 0), (2, 2))),
+        "shrink_two_elements": ("C4", Case((3, 5), (0, 0), (2, 2), (1, 1), (2,), shrink_axis_mask=1)),
+        "shrink_no_element": ("C4", Case((3, 5), (1, 0), (1, 2), (1, 1), (2,), shrink_axis_mask=1)),
+        "shrink_backwards": ("C4", Case((3, 5), (1, 0), (0, 2), (-1, 1), (2,), shrink_axis_mask=1)),
+    }
+    for name, (clause, case) in wrong.items():
+        inputs = {"input": source("float32", case.dimensions), **_arguments(case)}
+        yield refused("STRIDED_SLICE", name, clause, inputs, {"output": result("float32", case.output)}, "1.1")
+    case = CASES["rank2"]
+    longer = Case((3, 5), (0, 0), (3, 4), (1, 2), (3, 2))
+    yield from refused_outputs("STRIDED_SLICE", _arguments(longer), case.dimensions, longer.output, ("C6", ""), "1.1")
+
+
+def _arguments(case: Case) -> dict[str, Planned]:
+    return {
+        "begin": int32s(*case.begin),
+        "end": int32s(*case.end),
+        "strides": int32s(*case.strides),
+        "begin_mask": int32(case.begin_mask),
+        "end_mask": int32(case.end_mask),
+        "shrink_axis_mask": int32(case.shrink_axis_mask),
+    }
 
 
 def _vector(kind: str, name: str, case: Case) -> Vector:
     return positive(
         f"{kind}_{name}",
         "STRIDED_SLICE",
-        {
-            "input": source(kind, case.dimensions),
-            "begin": int32s(*case.begin),
-            "end": int32s(*case.end),
-            "strides": int32s(*case.strides),
-            "begin_mask": int32(case.begin_mask),
-            "end_mask": int32(case.end_mask),
-            "shrink_axis_mask": int32(case.shrink_axis_mask),
-        },
+        {"input": source(kind, case.dimensions), **_arguments(case)},
         {"output": result(kind, case.output)},
         since="1.1",
         traps=[21],

@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import permutations
 
-from npu_conformance.specs.plans._moves import FOUR, INT32, KINDS, quantization, result, source
+from npu_conformance.specs.plans._moves import (
+    FOUR,
+    INT32,
+    KINDS,
+    quantization,
+    refused,
+    refused_outputs,
+    refused_ranks,
+    result,
+    source,
+)
 from npu_conformance.specs.plans._zero_sized import zero_sized
 from npu_conformance.specs.plans.base import int32s, omitted, positive, tensor
 from npu_conformance.specs.vectors import Vector
@@ -14,13 +24,27 @@ SIZES = (2, 3, 4, 5)
 
 
 def vectors() -> Iterator[Vector]:
-    """Every permutation of ranks 1 to 3, those of rank 4 spread over the types; omission; batch 0."""
+    """Every permutation of ranks 1 to 3, those of rank 4 spread over the types; omission; batch 0; refusals."""
     every = [order for rank in (1, 2, 3, 4) for order in permutations(range(rank))]
     for position, order in enumerate(every):
         yield _vector(FOUR[position % 4], order)
     for kind in FOUR:
         yield _omitted(kind)
         yield _batch_zero(kind)
+    yield from _refused()
+
+
+def _refused() -> Iterator[Vector]:
+    yield from refused_ranks("TRANSPOSE", {"permutation": int32s(0, 1, 2, 3, 4)}, "1.1")
+    floats, output = source("float32", (2, 3, 4)), {"output": result("float32", (2, 3, 4))}
+    for name, order in {"short": (1, 0), "long": (0, 1, 2, 3)}.items():
+        inputs = {"input": floats, "permutation": int32s(*order)}
+        yield refused("TRANSPOSE", f"permutation_too_{name}", "C2", inputs, output, "1.1")
+    for name, order in {"beyond": (0, 1, 3), "negative": (0, 1, -1)}.items():
+        inputs = {"input": floats, "permutation": int32s(*order)}
+        yield refused("TRANSPOSE", f"axis_{name}", "C3", inputs, output, "1.1")
+    turned = {"permutation": int32s(2, 0, 1)}
+    yield from refused_outputs("TRANSPOSE", turned, (2, 3, 4), (4, 2, 3), ("C6", "C7"), "1.1")
 
 
 def _vector(kind: str, order: tuple[int, ...]) -> Vector:

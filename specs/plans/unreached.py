@@ -10,8 +10,13 @@ _BY_TEXT = {
         "In a request a size of 0 means unknown, so that a tensor without elements can only come from inside the "
         "model; where an operation does not allow one, no document says that it must be refused."
     ),
+    "Height, width and channels of the input are not 0.": (
+        "In a request a size of 0 means unknown, and operations inside a model make only batches without elements."
+    ),
 }
-_BY_ID: dict[str, str] = {}
+_BY_ID: dict[str, str] = {
+    "DEPTHWISE_CONV_2D.C4": "A multiplier of 0 or less breaks C3 too, whose vectors have such ones.",
+}
 _BY_BASIS = {
     "text": "Only the documents ask for it; Android's own implementation computes something.",
     "reference": "Only Android's own implementation refuses it; the documents do not forbid it.",

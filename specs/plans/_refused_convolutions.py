@@ -1,0 +1,76 @@
+"""Convolutions that every device must refuse. The two operations have the same rules under different numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+import numpy
+
+from npu_conformance.specs.plans._convolutions import Sizes, Values, operands
+from npu_conformance.specs.plans._rejections import RANK_CLAUSE
+from npu_conformance.specs.plans._windows import FLOAT32, INT32, PER_CHANNEL, Window
+from npu_conformance.specs.plans.base import Planned, constant, dyadic, int32, integers, rejected, tensor
+from npu_conformance.specs.vectors import Vector
+
+_EXPLICIT = Window((1, 1, 1, 0), nchw=False, dilation=(1, 1))
+_FLOATS, _BYTES = Values("float32", seed=1), Values("quant8", seed=1)
+
+
+def refusal(name: str, clause: str, sizes: Sizes, values: Values, changes: Mapping[str, Planned]) -> Vector:
+    """A vector with some operands changed (by name) so that it breaks one clause: C1 of the operation, or MODEL.P3R."""
+    inputs, outputs = operands(sizes, _EXPLICIT, values)
+    inputs |= {key: planned for key, planned in changes.items() if key in inputs}
+    outputs |= {key: planned for key, planned in changes.items() if key in outputs}
+    full = clause if "." in clause else f"{sizes.operation}.{clause}"
+    return rejected(f"refused_{name}", sizes.operation, inputs, outputs, clause=full, phase="execution", since="1.2")
+
+
+def refused(sizes: Sizes, clauses: Mapping[str, str]) -> Iterator[Vector]:
+    """clauses: for each of ranks, bias_length, steps and so on the number of the clause that the vectors break."""
+    yield from _shapes(sizes, clauses)
+    yield from _scalars(sizes, clauses)
+    yield from _quantizations(sizes, clauses)
+
+
+def _shapes(sizes: Sizes, clauses: Mapping[str, str]) -> Iterator[Vector]:
+    height, width = sizes.size
+    image = (height, width, sizes.in_channels)
+    yield refusal("input_rank_3", RANK_CLAUSE, sizes, _FLOATS, {"input": tensor(FLOAT32, image, dyadic(1, image))})
+    late = {"input": tensor(FLOAT32, (), dyadic(1, image), shape=image), "output": tensor(FLOAT32, ())}
+    yield refusal("input_rank_3_at_execution", clauses["ranks"], sizes, _FLOATS, late)
+    flat = (*sizes.filter[:2], sizes.filter[2] * sizes.filter[3])
+    filter_ = constant(FLOAT32, flat, dyadic(2, flat))
+    yield refusal("filter_rank_3", RANK_CLAUSE, sizes, _FLOATS, {"filter": filter_})
+    for name, length in {"long": sizes.out_channels + 1, "short": sizes.out_channels - 1}.items():
+        bias = constant(FLOAT32, (length,), dyadic(3, (length,)))
+        yield refusal(f"bias_too_{name}", clauses["bias_length"], sizes, _FLOATS, {"bias": bias})
+    _, outputs = operands(sizes, _EXPLICIT, _FLOATS)
+    batches, rows, columns, channels = outputs["output"].operand.dimensions
+    wrong = {"height": (batches, rows + 1, columns, channels), "nchw": (batches, channels, rows, columns)}
+    for name, shape in wrong.items():
+        changed = {"output": tensor(FLOAT32, shape)}
+        yield refusal(f"output_{name}", clauses["outputs"], sizes, _FLOATS, changed)
+
+
+def _scalars(sizes: Sizes, clauses: Mapping[str, str]) -> Iterator[Vector]:
+    for scalar in ("stride_width", "stride_height", "dilation_width", "dilation_height"):
+        yield refusal(f"{scalar}_0", clauses["steps"], sizes, _FLOATS, {scalar: int32(0)})
+    yield refusal("stride_width_negative", clauses["steps"], sizes, _FLOATS, {"stride_width": int32(-1)})
+    for scalar in ("pad_left", "pad_right", "pad_top", "pad_bottom"):
+        yield refusal(f"{scalar}_negative", clauses["paddings"], sizes, _FLOATS, {scalar: int32(-1)})
+    for name, code in {"minus_1": -1, "4": 4}.items():
+        yield refusal(f"activation_{name}", clauses["activation"], sizes, _FLOATS, {"activation": int32(code)})
+
+
+def _quantizations(sizes: Sizes, clauses: Mapping[str, str]) -> Iterator[Vector]:
+    product = float(numpy.float32(_BYTES.scales[0]) * numpy.float32(_BYTES.scales[1]))
+    elements = integers(4, (sizes.out_channels,), -9, 9)
+    for name, scale in {"double": 2 * product, "one_thousandth_off": 1.001 * product}.items():
+        bias = constant(INT32, (sizes.out_channels,), elements, scale=scale)
+        yield refusal(f"quant8_bias_scale_{name}", clauses["bias_scale"], sizes, _BYTES, {"bias": bias})
+    scales = [0.01 * (1 + row) for row in range(sizes.filter[1])]
+    weights = integers(5, sizes.filter, -127, 127)
+    filter_ = constant(PER_CHANNEL, sizes.filter, weights, channel_quant=(scales, 1))
+    values = replace(_BYTES, kind="per_channel")
+    yield refusal("per_channel_other_dimension", clauses["channel_dimension"], sizes, values, {"filter": filter_})
