@@ -22,6 +22,8 @@ def reasons(log: Log, verdicts: Sequence[CaseResult], red: Sequence[str], proble
         found.append(f"{len(log.left_out)} cases were left out by the budget")
     if log.header.selection.deselected:
         found.append(f"{log.header.selection.deselected} applicable cases were not selected")
+    if log.header.selection.shard:
+        found.append(f"only shard {log.header.selection.shard} was run")
     if log.footer is None:
         found.append("the run was cut off")
     if not any(result.outcome is Outcome.PASS for result in verdicts):

@@ -158,11 +158,17 @@ def _grouped(pairs: Iterable[tuple[str, CaseResult]]) -> dict[str, Counts]:
     return {name: dict(counts) for name, counts in sorted(counted.items())}
 
 
+def _first_message(result: CaseResult) -> str:
+    """What the first of the configurations that gave the case its outcome says."""
+    told = (part for part in result.configurations if part.outcome is result.outcome and part.message)
+    return next((f"#{part.name}: {part.message}" for part in told), "")
+
+
 def _summary(result: CaseResult) -> CaseSummary:
     return CaseSummary(
         case=result.case,
         outcome=result.outcome,
-        message=result.message,
+        message=result.message or _first_message(result),
         dispositions=result.dispositions,
         configurations={part.name: part.outcome for part in result.configurations},
         waived=tuple(part.name for part in result.configurations if Disposition.WAIVED in part.dispositions),

@@ -30,7 +30,7 @@ from npu_conformance.specs.versions import Version
 from npu_conformance.specs.waiver_documents import WaivedTolerance
 
 if TYPE_CHECKING:
-    from npu_conformance.harness.subject import Pool, SubjectHandle
+    from npu_conformance.harness.subject import Application, Pool, SubjectHandle
 
 _NAME = re.compile(r"[A-Za-z0-9_]+(?:\.[A-Za-z0-9_]+)*")
 
@@ -76,7 +76,7 @@ class Trial:
         self.restarts = 0
         self._only, self._tolerance_of = only, tolerance_of
         self._current = self.own
-        self._pools: list[Pool] = []
+        self._to_close: list[Pool | Application] = []
 
     @property
     def version(self) -> Version:
@@ -105,8 +105,14 @@ class Trial:
     def pool(self, size: int, kind: str = "ashmem") -> Pool:
         """Create a memory pool of `size` bytes, closed when the case ends."""
         pool = self.subject.memory.create(kind, size)
-        self._pools.append(pool)
+        self._to_close.append(pool)
         return pool
+
+    def application(self, uid: int, pid: int = 0) -> Application:
+        """Connect as another app, which dies when the case ends. NotApplicable where the transport can not."""
+        application = self.subject.application(uid, pid)
+        self._to_close.append(application)
+        return application
 
     def prepare(
         self,
@@ -231,6 +237,6 @@ class Trial:
         self._current.waived = True
 
     def close(self) -> None:
-        """Close the pools of the case, the newest first."""
-        while self._pools:
-            self._pools.pop().close()
+        """Close the pools and applications of the case, the newest first."""
+        while self._to_close:
+            self._to_close.pop().close()

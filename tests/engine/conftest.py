@@ -62,6 +62,10 @@ class FakeSubject:
             raise self.restart_error
         self.living = True
 
+    def application(self, uid: int, pid: int = 0) -> FakePool:
+        """Something to close."""
+        return self.memory.create("application", uid)
+
     def wait_until(self, predicate: Callable[[], bool], seconds: float) -> bool:
         """All callbacks of a fake come at once."""
         return predicate()

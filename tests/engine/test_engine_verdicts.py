@@ -191,13 +191,14 @@ def test_a_configuration_needs_a_name_of_its_own(
     assert run([make_case("a", body)], subject, recorder).results[0].outcome is Outcome.SUITE_ERROR
 
 
-def test_pools_are_closed_when_the_case_ends(make_case: MakeCase, subject: Any, recorder: Any) -> None:
+def test_pools_and_applications_are_closed_when_the_case_ends(make_case: MakeCase, subject: Any, recorder: Any) -> None:
     def body(trial: Any) -> None:
         trial.pool(16)
+        trial.application(10001)
         raise Failed("wrong")
 
     run([make_case("a", body)], subject, recorder)
-    assert [pool.closed for pool in subject.memory.created] == [True]
+    assert [pool.closed for pool in subject.memory.created] == [True, True]
 
 
 def test_seeds_follow_from_run_seed_and_id_alone(make_case: MakeCase, subject: Any, recorder: Any) -> None:

@@ -85,6 +85,19 @@ def test_a_partial_selection_is_not_conformant(make_case: MakeCase, subject: Any
     assert outcome.reasons == ("2 applicable cases were not selected",)
 
 
+def test_a_single_shard_is_not_conformant(make_case: MakeCase, subject: Any, path: Path) -> None:
+    outcome = build(logged(grouped(make_case), subject, path, selection=Selection(shard="1/2")))
+    assert outcome.reasons == ("only shard 1/2 was run",)
+
+
+def test_a_case_is_explained_by_its_configuration(make_case: MakeCase, subject: Any, path: Path) -> None:
+    def body(trial: Any) -> None:
+        with trial.configuration("x"):
+            raise Failed("wrong")
+
+    assert build(logged([make_case("a", body)], subject, path)).cases[0].message == "#x: wrong"
+
+
 def test_what_the_budget_left_out_is_green_but_not_conformant(make_case: MakeCase, subject: Any, path: Path) -> None:
     outcome = build(logged([make_case("a")], subject, path, seconds=0.0))
     assert outcome.exit_code == 0
