@@ -1,0 +1,454 @@
+"""Each clause of each operation: a sound call, and one small edit that breaks just that clause."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy
+import pytest
+
+from npu_conformance.specs.neuralnetworks import catalogue, rules
+from npu_conformance.specs.neuralnetworks.enums import OperandLifeTime, OperandType
+from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
+from npu_conformance.specs.neuralnetworks.operation_view import OperationView
+from npu_conformance.specs.neuralnetworks.types import (
+    Operand,
+    OperandExtraParams,
+    Operation,
+    SymmPerChannelQuantParams,
+)
+from npu_conformance.specs.neuralnetworks.validate import check_operation
+from npu_conformance.specs.neuralnetworks.violations import Violation
+from npu_conformance.specs.versions import Version
+
+
+@dataclass(frozen=True)
+class Given:
+    """An operand with what is known of it: its value, and its real shape where that is found out at execution."""
+
+    operand: Operand
+    value: Any = None
+    shape: tuple[int, ...] | None = None
+
+
+def tensor(kind: OperandType, *dimensions: int, shape: tuple[int, ...] | None = None, **rest: Any) -> Given:
+    return Given(Operand(kind, dimensions, **rest), shape=shape)
+
+
+def f(*dimensions: int, shape: tuple[int, ...] | None = None) -> Given:
+    """A float tensor; without dimensions its rank is unknown."""
+    return tensor(OperandType.TENSOR_FLOAT32, *dimensions, shape=shape)
+
+
+def n(*dimensions: int, scale: float = 0.0) -> Given:
+    """An integer tensor of unknown value."""
+    return tensor(OperandType.TENSOR_INT32, *dimensions, scale=scale)
+
+
+def q(*dimensions: int, scale: float = 0.5, zero: int = 0, shape: tuple[int, ...] | None = None) -> Given:
+    """An unsigned quantised tensor."""
+    return tensor(OperandType.TENSOR_QUANT8_ASYMM, *dimensions, shape=shape, scale=scale, zero_point=zero)
+
+
+def s(*dimensions: int, scale: float = 0.5, zero: int = 0) -> Given:
+    """A signed quantised tensor."""
+    return tensor(OperandType.TENSOR_QUANT8_ASYMM_SIGNED, *dimensions, scale=scale, zero_point=zero)
+
+
+def channels(dimension: int, *dimensions: int) -> Given:
+    """A filter with its scales along one dimension."""
+    quant = SymmPerChannelQuantParams((0.5,) * dimensions[dimension], dimension)
+    kind = OperandType.TENSOR_QUANT8_SYMM_PER_CHANNEL
+    return tensor(kind, *dimensions, extra_params=OperandExtraParams(quant))
+
+
+def i(value: int) -> Given:
+    return Given(Operand(OperandType.INT32), value)
+
+
+def r(value: float) -> Given:
+    return Given(Operand(OperandType.FLOAT32), value)
+
+
+def b(value: bool) -> Given:
+    return Given(Operand(OperandType.BOOL), value)
+
+
+def v(*values: Any) -> Given:
+    """An integer tensor with a value, a list of rows or of numbers."""
+    array = numpy.array(values, numpy.int32)
+    return Given(Operand(OperandType.TENSOR_INT32, array.shape), array)
+
+
+OMITTED = Given(Operand(OperandType.TENSOR_INT32, (1,), lifetime=OperandLifeTime.NO_VALUE))
+
+Call = dict[str, Given]
+
+
+def view(name: str, version: Version, call: Call) -> OperationView:
+    """The view of a call whose inputs are in order; outputs are those whose name starts with `out`."""
+    inputs = [given for key, given in call.items() if not key.startswith("out")]
+    outputs = [given.operand for key, given in call.items() if key.startswith("out")]
+    values, shapes = {}, {}
+    for position, given in enumerate(inputs):
+        if given.value is not None:
+            values[position] = numpy.array(given.value, OPERAND_TYPES[given.operand.type].dtype)
+        if given.shape is not None:
+            shapes[position] = given.shape
+    operation = Operation(catalogue.operation(name).code, tuple(range(len(inputs))), ())
+    operands = [given.operand for given in inputs]
+    return OperationView(operation, version, operands, outputs, shapes=shapes, values=values)
+
+
+def windowed(kernel: Call, output: Given, image: Given) -> Call:
+    paddings = {"left": i(0), "right": i(0), "top": i(0), "bottom": i(0)}
+    return {"input": image, **kernel, **paddings, "stride_w": i(1), "stride_h": i(1), "act": i(0), "out": output}
+
+
+def pool(image: Given, output: Given) -> Call:
+    call = windowed({}, output, image)
+    act, out = call.pop("act"), call.pop("out")
+    return call | {"window_w": i(2), "window_h": i(2), "act": act, "out": out}
+
+
+def depthwise(image: Given, kernel: Given, bias: Given, output: Given) -> Call:
+    call = windowed({"filter": kernel, "bias": bias}, output, image)
+    act, out = call.pop("act"), call.pop("out")
+    return call | {"multiplier": i(2), "act": act, "out": out}
+
+
+IMAGE = f(1, 4, 4, 3)
+ADD = {"a": f(2, 3), "b": f(3), "act": i(0), "out": f(2, 3)}
+QUANT_ADD = {"a": q(2, 3), "b": q(3), "act": i(0), "out": q(2, 3)}
+MAXIMUM = {"a": f(2, 3), "b": f(1, 3), "out": f(2, 3)}
+UNARY = {"input": f(2, 3), "out": f(2, 3)}
+SOUND: dict[str, Call] = {
+    "ADD": ADD,
+    "SUB": ADD,
+    "MUL": ADD,
+    "DIV": ADD,
+    "MAXIMUM": MAXIMUM,
+    "MINIMUM": MAXIMUM,
+    "RELU": UNARY,
+    "RELU1": UNARY,
+    "RELU6": UNARY,
+    "LOGISTIC": UNARY,
+    "TANH": UNARY,
+    "CAST": UNARY,
+    "QUANTIZE": UNARY | {"out": q(2, 3)},
+    "DEQUANTIZE": UNARY | {"input": q(2, 3)},
+    "SOFTMAX": {"input": f(2, 3), "beta": r(1.0), "axis": i(-1), "out": f(2, 3)},
+    "PAD": {"input": f(2, 3), "paddings": v([0, 1], [2, 0]), "out": f(3, 5)},
+    "PAD_V2": {"input": f(2, 3), "paddings": v([0, 1], [2, 0]), "value": r(1.0), "out": f(3, 5)},
+    "CONV_2D": windowed({"filter": f(2, 2, 2, 3), "bias": f(2)}, f(1, 3, 3, 2), IMAGE),
+    "DEPTHWISE_CONV_2D": depthwise(IMAGE, f(1, 2, 2, 6), f(6), f(1, 3, 3, 6)),
+    "AVERAGE_POOL_2D": pool(IMAGE, f(1, 3, 3, 3)),
+    "MAX_POOL_2D": pool(IMAGE, f(1, 3, 3, 3)),
+    "FULLY_CONNECTED": {"input": f(2, 3), "weights": f(4, 3), "bias": f(4), "act": i(0), "out": f(2, 4)},
+    "RESHAPE": {"input": f(2, 3), "shape": v(3, -1), "out": f(3, 2)},
+    "SQUEEZE": {"input": f(1, 3, 1), "dims": v(0), "out": f(3, 1)},
+    "TRANSPOSE": {"input": f(2, 3, 4), "perm": v(2, 0, 1), "out": f(4, 2, 3)},
+    "CONCATENATION": {"a": f(2, 3), "b": f(2, 1), "axis": i(1), "out": f(2, 4)},
+    "SPLIT": {"input": f(2, 4), "axis": i(1), "count": i(2), "out0": f(2, 2), "out1": f(2, 2)},
+    "SLICE": {"input": f(4, 5), "begin": v(1, 2), "size": v(2, -1), "out": f(2, 3)},
+    "STRIDED_SLICE": {
+        "input": f(4, 5),
+        "begin": v(0, 4),
+        "end": v(4, -6),
+        "strides": v(2, -2),
+        "begin_mask": i(0),
+        "end_mask": i(0),
+        "shrink": i(0),
+        "out": f(2, 3),
+    },
+    "MEAN": {"input": f(2, 3), "axes": v(-1), "keep": i(0), "out": f(2)},
+}
+
+QUANT_CONV = windowed({"filter": q(2, 2, 2, 3), "bias": n(2, scale=0.25)}, q(1, 3, 3, 2, scale=1.0), q(1, 4, 4, 3))
+QUANT_DEPTHWISE = depthwise(q(1, 4, 4, 3), q(1, 2, 2, 6), n(6, scale=0.25), q(1, 3, 3, 6, scale=1.0))
+QUANT_DENSE = {"input": q(2, 3), "weights": q(4, 3), "bias": n(4, scale=0.25), "act": i(0), "out": q(2, 4, scale=1.0)}
+QUANT_UNARY = {"input": q(2, 3), "out": q(2, 3)}
+INTEGER = {"a": n(2, 3), "b": n(3), "act": i(0), "out": n(2, 3)}
+
+
+@dataclass(frozen=True)
+class Broken:
+    """A clause, and what to change in a sound call to break it. Outputs are left open where they do not matter."""
+
+    clause: str
+    changes: Call
+    sound: Call
+    version: Version
+
+
+def broken(clause: str, changes: Call, sound: Call | None = None, version: Version = Version.FL8) -> Broken:
+    name = clause.partition(".")[0]
+    return Broken(clause, changes, SOUND[name] if sound is None else sound, version)
+
+
+def rows(*numbers: str, **changes: Given) -> list[Broken]:
+    """The same edit for clauses of several operations."""
+    return [broken(number, changes) for number in numbers]
+
+
+FIVE = f(1, 1, 1, 1, 1)
+EMPTY = f(2, 0, shape=(2, 0))
+BROKEN = [
+    # Broadcasting and element-wise operations.
+    *rows("ADD.C1", "SUB.C1", "MUL.C1", "DIV.C1", "MAXIMUM.C1", "MINIMUM.C1", b=f(2)),
+    *rows("ADD.C2", "SUB.C2", "MUL.C2", "DIV.C2", b=FIVE, out=f()),
+    *rows("ADD.C3", "SUB.C3", "MUL.C3", "DIV.C3", act=i(4)),
+    *rows("ADD.C3", "SUB.C3", "MUL.C3", "DIV.C3", act=i(-1)),
+    *[broken(f"{name}.C4", {"act": i(1)}, INTEGER) for name in ("ADD", "SUB", "MUL", "DIV")],
+    *rows("ADD.C6", "SUB.C6", "MUL.C6", "DIV.C6", "MAXIMUM.C3", "MINIMUM.C3", out=f(2, 4)),
+    *rows("MAXIMUM.C2", "MINIMUM.C2", a=EMPTY, b=f(1), out=f()),
+    broken("ADD.C7", {"out": q(2, 3, scale=2**-21)}, QUANT_ADD),
+    broken("SUB.C7", {"out": q(2, 3, scale=2**-21)}, QUANT_ADD),
+    broken("MUL.C7", {"out": q(2, 3, scale=0.25)}, QUANT_ADD),
+    *rows("RELU.C1", "RELU1.C1", "RELU6.C1", "LOGISTIC.C1", "TANH.C1", input=FIVE, out=f()),
+    broken("DEQUANTIZE.C1", {"input": q(1, 1, 1, 1, 1), "out": f()}),
+    *rows("RELU.C3", "RELU1.C3", "RELU6.C3", "LOGISTIC.C3", "TANH.C3", "CAST.C2", "DEQUANTIZE.C3", out=f(3, 2)),
+    broken("QUANTIZE.C2", {"out": q(2)}),
+    broken("CAST.C1", {"input": EMPTY, "out": f()}),
+    *[broken(f"{name}.C4", {"out": q(2, 3, zero=1)}, QUANT_UNARY) for name in ("RELU", "RELU1", "RELU6")],
+    *[broken(f"{name}.C4", {"out": q(2, 3, scale=0.25)}, QUANT_UNARY) for name in ("RELU", "RELU1", "RELU6")],
+    broken("LOGISTIC.C4", {"out": q(2, 3, scale=1 / 128)}, {"input": q(2, 3), "out": q(2, 3, scale=1 / 256)}),
+    broken(
+        "LOGISTIC.C4", {"out": s(2, 3, scale=1 / 256)}, {"input": s(2, 3), "out": s(2, 3, scale=1 / 256, zero=-128)}
+    ),
+    broken("TANH.C4", {"out": q(2, 3, scale=1 / 128)}, {"input": q(2, 3), "out": q(2, 3, scale=1 / 128, zero=128)}),
+    broken("TANH.C4", {"out": s(2, 3, scale=1 / 256)}, {"input": s(2, 3), "out": s(2, 3, scale=1 / 128)}),
+    broken("SOFTMAX.C1", {"input": FIVE, "out": f()}),
+    broken("SOFTMAX.C2", {"input": f(3), "out": f(3)}, {"input": f(2, 3), "beta": r(1), "out": f(2, 3)}, Version.V1_1),
+    *rows("SOFTMAX.C3", beta=r(0)),
+    *rows("SOFTMAX.C4", axis=i(2)),
+    *rows("SOFTMAX.C4", axis=i(-3)),
+    *rows("SOFTMAX.C6", out=f(2, 4)),
+    broken("SOFTMAX.C7", {"out": q(2, 3)}, {"input": q(2, 3), "beta": r(1), "out": q(2, 3, scale=1 / 256)}),
+    # Paddings.
+    *rows("PAD.C1", "PAD_V2.C1", input=FIVE, paddings=n(5, 2), out=f()),
+    *rows("PAD.C2", "PAD_V2.C2", paddings=v([0, 1])),
+    *rows("PAD.C2", "PAD_V2.C2", paddings=n(2, 3)),
+    *rows("PAD.C3", "PAD_V2.C3", paddings=v([0, -1], [0, 0]), out=f()),
+    broken(
+        "PAD.C4",
+        {"input": q(2, zero=3), "out": q(2, zero=3)},
+        {"input": q(2), "pads": v([0, 0]), "out": q(2)},
+        Version.V1_1,
+    ),
+    *rows("PAD.C5", "PAD_V2.C4", input=EMPTY, out=f()),
+    *rows("PAD.C6", "PAD_V2.C5", out=f(3, 3)),
+    broken("PAD.C7", {"out": q(2, zero=3)}, {"input": q(2), "paddings": v([0, 0]), "out": q(2)}),
+    broken("PAD_V2.C6", {"out": q(2, zero=3)}, {"input": q(2), "paddings": v([0, 0]), "value": i(1), "out": q(2)}),
+    # Windows.
+    *rows("CONV_2D.C1", "DEPTHWISE_CONV_2D.C1", "AVERAGE_POOL_2D.C1", "MAX_POOL_2D.C1", input=f(4, 4, 3)),
+    *rows("CONV_2D.C2", filter=f(2, 2, 2, 4)),
+    *rows("CONV_2D.C3", "DEPTHWISE_CONV_2D.C5", bias=f(3)),
+    *rows("CONV_2D.C4", "DEPTHWISE_CONV_2D.C6", "AVERAGE_POOL_2D.C2", "MAX_POOL_2D.C2", stride_w=i(0)),
+    *rows("CONV_2D.C4", "DEPTHWISE_CONV_2D.C6", "AVERAGE_POOL_2D.C2", "MAX_POOL_2D.C2", stride_h=i(-1)),
+    *rows("AVERAGE_POOL_2D.C2", "MAX_POOL_2D.C2", window_h=i(0), out=f()),
+    *rows("CONV_2D.C5", "DEPTHWISE_CONV_2D.C7", "AVERAGE_POOL_2D.C3", "MAX_POOL_2D.C3", left=i(-1), out=f()),
+    *rows("CONV_2D.C6", "DEPTHWISE_CONV_2D.C8", "AVERAGE_POOL_2D.C4", "MAX_POOL_2D.C4", bottom=i(2), out=f()),
+    *rows("CONV_2D.C7", "DEPTHWISE_CONV_2D.C9", "AVERAGE_POOL_2D.C5", "MAX_POOL_2D.C5", act=i(4)),
+    *rows("CONV_2D.C8", "DEPTHWISE_CONV_2D.C10", input=f(shape=(1, 0, 4, 3)), out=f()),
+    *rows("AVERAGE_POOL_2D.C6", "MAX_POOL_2D.C6", input=f(shape=(1, 4, 4, 0)), out=f()),
+    *rows("CONV_2D.C13", "AVERAGE_POOL_2D.C8", "MAX_POOL_2D.C8", "DEPTHWISE_CONV_2D.C15", out=f(1, 4, 3, 0)),
+    *rows(
+        "CONV_2D.C14", "DEPTHWISE_CONV_2D.C16", "AVERAGE_POOL_2D.C10", "MAX_POOL_2D.C10", input=f(1, 1, 4, 3), out=f()
+    ),
+    *[
+        broken(f"{name}.C9", {"out": q(1, 3, 3, 3, zero=1)}, pool(q(1, 4, 4, 3), q(1, 3, 3, 3)))
+        for name in ("AVERAGE_POOL_2D", "MAX_POOL_2D")
+    ],
+    *rows("DEPTHWISE_CONV_2D.C2", filter=f(2, 2, 2, 6)),
+    *rows("DEPTHWISE_CONV_2D.C3", filter=f(1, 2, 2, 3), bias=f(3), out=f()),
+    *rows("DEPTHWISE_CONV_2D.C4", multiplier=i(0), filter=f(1, 2, 2, 0)),
+    # Scales of convolutions and FULLY_CONNECTED.
+    broken("CONV_2D.C10", {"bias": n(2, scale=0.5)}, QUANT_CONV),
+    broken("CONV_2D.C10", {"bias": n(2, scale=0.0)}, QUANT_CONV),
+    broken("CONV_2D.C10", {"filter": channels(0, 2, 2, 2, 3)}, QUANT_CONV),
+    broken(
+        "CONV_2D.C11",
+        {"filter": channels(3, 2, 2, 2, 3)},
+        QUANT_CONV | {"bias": n(2), "filter": channels(0, 2, 2, 2, 3)},
+    ),
+    broken("CONV_2D.C12", {"out": q(1, 3, 3, 2, scale=0.25)}, QUANT_CONV, Version.V1_1),
+    broken("DEPTHWISE_CONV_2D.C12", {"bias": n(6, scale=0.5)}, QUANT_DEPTHWISE),
+    broken(
+        "DEPTHWISE_CONV_2D.C13",
+        {"filter": channels(0, 1, 2, 2, 6)},
+        QUANT_DEPTHWISE | {"bias": n(6), "filter": channels(3, 1, 2, 2, 6)},
+    ),
+    broken("DEPTHWISE_CONV_2D.C14", {"out": q(1, 3, 3, 6, scale=0.25)}, QUANT_DEPTHWISE, Version.V1_1),
+    broken("FULLY_CONNECTED.C6", {"bias": n(4, scale=0.5)}, QUANT_DENSE),
+    broken("FULLY_CONNECTED.C7", {"out": q(2, 4, scale=0.25)}, QUANT_DENSE, Version.V1_1),
+    *rows("FULLY_CONNECTED.C1", input=f(6), out=f()),
+    *rows("FULLY_CONNECTED.C2", input=f(2, 4), out=f()),
+    *rows("FULLY_CONNECTED.C3", bias=f(3)),
+    *rows("FULLY_CONNECTED.C4", act=i(7)),
+    *rows("FULLY_CONNECTED.C5", weights=f(4, 3, shape=(0, 3)), bias=f(0), out=f()),
+    *rows("FULLY_CONNECTED.C8", out=f(2, 3)),
+    # Shapes.
+    *rows("RESHAPE.C1", input=f(1, 1, 1, 1, 6)),
+    *rows("RESHAPE.C2", shape=v(-1, -1)),
+    *rows("RESHAPE.C2", shape=v(6, 0)),
+    *rows("RESHAPE.C2", shape=v(3, -2)),
+    *rows("RESHAPE.C3", shape=v(4, -1)),
+    *rows("RESHAPE.C3", shape=v(2, 2)),
+    *rows("RESHAPE.C4", input=EMPTY, shape=n(2)),
+    *rows("RESHAPE.C5", out=f(2, 3)),
+    broken("RESHAPE.C6", {"out": q(2, scale=1.0)}, {"input": q(2), "shape": v(2), "out": q(2)}),
+    *rows("SQUEEZE.C1", input=FIVE, out=f()),
+    *rows("SQUEEZE.C2", dims=v(3)),
+    *rows("SQUEEZE.C2", dims=v(-4)),
+    *rows("SQUEEZE.C3", dims=v(1), out=f()),
+    *rows("SQUEEZE.C4", input=f(shape=(1, 0)), out=f()),
+    *rows("SQUEEZE.C5", dims=OMITTED),
+    broken("SQUEEZE.C6", {"out": q(2, scale=1.0)}, {"input": q(1, 2), "dims": v(0), "out": q(2)}),
+    *rows("TRANSPOSE.C1", input=FIVE, perm=n(5), out=f()),
+    *rows("TRANSPOSE.C2", perm=v(0, 1)),
+    *rows("TRANSPOSE.C3", perm=v(0, 1, 3)),
+    *rows("TRANSPOSE.C3", perm=v(0, 1, -1)),
+    *rows("TRANSPOSE.C4", perm=v(0, 1, 1), out=f()),
+    *rows("TRANSPOSE.C6", perm=v(0, 1, 2)),
+    broken("TRANSPOSE.C7", {"out": q(2, scale=1.0)}, {"input": q(2), "perm": v(0), "out": q(2)}),
+    *rows("TRANSPOSE.C8", perm=OMITTED, out=f()),
+    *rows("CONCATENATION.C1", a=FIVE, b=FIVE, out=f()),
+    *rows("CONCATENATION.C2", a=f(2, 3), b=f(2, 3), axis=i(-1)),
+    *rows("CONCATENATION.C2", a=f(2, 3), b=f(2, 3), axis=i(2)),
+    *rows("CONCATENATION.C3", b=f(3, 1)),
+    *rows("CONCATENATION.C3", b=f(2, 1, 1)),
+    broken("CONCATENATION.C4", {"b": q(2, zero=1)}, {"a": q(2), "b": q(2), "axis": i(0), "out": q(4)}, Version.V1_1),
+    *rows("CONCATENATION.C6", out=f(2, 3)),
+    *rows("SPLIT.C1", axis=i(2)),
+    *rows("SPLIT.C1", axis=i(-3)),
+    *rows("SPLIT.C2", count=i(1), out0=f(), out1=f()),
+    *rows("SPLIT.C2", count=i(0)),
+    *rows("SPLIT.C3", input=f(2, 5)),
+    *rows("SPLIT.C4", input=EMPTY, out0=f(), out1=f()),
+    *rows("SPLIT.C5", out1=f(2, 3)),
+    broken("SPLIT.C6", {"out": q(2, zero=1)}, {"input": q(2), "axis": i(0), "count": i(1), "out": q(2)}),
+    *rows("SLICE.C1", begin=v(1)),
+    *rows("SLICE.C1", size=v(1, 1, 1)),
+    *rows("SLICE.C2", begin=v(1, 6), out=f()),
+    *rows("SLICE.C3", size=v(4, -1), out=f()),
+    *rows("SLICE.C3", size=v(2, -2), out=f()),
+    *rows("SLICE.C4", begin=v(-1, 2)),
+    *rows("SLICE.C6", out=f(2, 5)),
+    broken("SLICE.C7", {"out": q(2, zero=1)}, {"input": q(2), "begin": v(0), "size": v(2), "out": q(2)}),
+    *rows("STRIDED_SLICE.C1", input=FIVE, begin=n(5), end=n(5), strides=n(5)),
+    *rows("STRIDED_SLICE.C2", end=v(4)),
+    *rows("STRIDED_SLICE.C3", strides=v(2, 0)),
+    *rows("STRIDED_SLICE.C4", shrink=i(1), out=f()),
+    *rows("STRIDED_SLICE.C4", shrink=i(2), end=v(4, 3), out=f()),
+    *rows("STRIDED_SLICE.C5", input=f(shape=(0, 5)), out=f()),
+    *rows("STRIDED_SLICE.C6", out=f(2, 2)),
+    broken(
+        "STRIDED_SLICE.C7",
+        {"out": q(2, zero=1)},
+        {key: i(0) for key in "abcdefg"} | {"a": q(2), "b": v(0), "c": v(2), "d": v(1), "out": q(2)},
+    ),
+    *rows("MEAN.C1", input=FIVE, out=f()),
+    *rows("MEAN.C2", axes=v(2), out=f()),
+    *rows("MEAN.C2", axes=v(-3), out=f()),
+    *rows("MEAN.C3", input=EMPTY),
+    *rows("MEAN.C4", keep=i(1)),
+    broken("MEAN.C5", {"out": q(1, zero=1)}, {"input": q(2), "axes": v(0), "keep": i(0), "out": q(1)}),
+]
+
+_OLD_EMPTY: dict[str, tuple[str, Call, Version]] = {
+    # Operations that take inputs without elements since 1.2: the clause, what is empty, an older version.
+    "ADD": ("C5", {"a": EMPTY, "b": f(1), "out": f()}, Version.V1_1),
+    "SUB": ("C5", {"a": EMPTY, "b": f(1), "out": f()}, Version.V1_1),
+    "MUL": ("C5", {"a": EMPTY, "b": f(1), "out": f()}, Version.V1_1),
+    "DIV": ("C5", {"a": EMPTY, "b": f(1), "out": f()}, Version.V1_1),
+    "RELU": ("C2", {"input": EMPTY, "out": f()}, Version.V1_1),
+    "RELU1": ("C2", {"input": EMPTY, "out": f()}, Version.V1_1),
+    "RELU6": ("C2", {"input": EMPTY, "out": f()}, Version.V1_1),
+    "LOGISTIC": ("C2", {"input": EMPTY, "out": f()}, Version.V1_1),
+    "TANH": ("C2", {"input": EMPTY, "out": f()}, Version.V1_1),
+    "DEQUANTIZE": ("C2", {"input": q(shape=(2, 0)), "out": f()}, Version.V1_1),
+    "SOFTMAX": ("C5", {"input": EMPTY, "out": f()}, Version.V1_1),
+    "TRANSPOSE": ("C5", {"input": f(shape=(2, 0, 4)), "out": f()}, Version.V1_1),
+    "CONCATENATION": ("C5", {"b": EMPTY, "out": f()}, Version.V1_1),
+    "CONV_2D": ("C9", {"input": f(shape=(0, 4, 4, 3)), "out": f()}, Version.V1_1),
+    "DEPTHWISE_CONV_2D": ("C11", {"input": f(shape=(0, 4, 4, 3)), "out": f()}, Version.V1_1),
+    "AVERAGE_POOL_2D": ("C7", {"input": f(shape=(0, 4, 4, 3)), "out": f()}, Version.V1_1),
+    "MAX_POOL_2D": ("C7", {"input": f(shape=(0, 4, 4, 3)), "out": f()}, Version.V1_1),
+}
+_NEVER_OLD = {"QUANTIZE.C1", "SLICE.C5"}
+"""Operations of 1.2 that take empty inputs: only a view of an older version, which no model has, breaks them."""
+
+
+def found(name: str, version: Version, call: Call) -> list[Violation]:
+    return check_operation(view(name, version, call))
+
+
+@pytest.mark.parametrize("name", rules.operations())
+def test_a_sound_call_breaks_nothing(name: str) -> None:
+    assert found(name, Version.FL8, SOUND[name]) == []
+
+
+@pytest.mark.parametrize("case", BROKEN, ids=lambda case: case.clause)
+def test_an_edit_breaks_one_clause(case: Broken) -> None:
+    name = case.clause.partition(".")[0]
+    assert found(name, case.version, case.sound) == []
+    (violation,) = found(name, case.version, case.sound | case.changes)
+    assert violation.clause == case.clause
+    assert violation.message.startswith(f"{name}: ")
+
+
+@pytest.mark.parametrize("name", _OLD_EMPTY)
+def test_empty_inputs_need_a_version(name: str) -> None:
+    number, changes, old = _OLD_EMPTY[name]
+    call = SOUND[name] | changes
+    assert [violation.clause for violation in found(name, old, call)] == [f"{name}.{number}"]
+    assert found(name, Version.V1_2, call) == []
+
+
+@pytest.mark.parametrize("clause", sorted(_NEVER_OLD))
+def test_empty_inputs_of_operations_that_are_no_older(clause: str) -> None:
+    name = clause.partition(".")[0]
+    call = SOUND[name] | {"input": f(shape=(0, 5)), "out": q() if name == "QUANTIZE" else f()}
+    call |= {"begin": v(0, 0), "size": v(0, -1)} if name == "SLICE" else {}
+    assert found(name, Version.V1_2, call) == []
+    assert [violation.clause for violation in found(name, Version.V1_1, call)] == [clause]
+
+
+def test_every_clause_is_broken_by_an_edit() -> None:
+    broken_here = (
+        {case.clause for case in BROKEN} | {f"{name}.{row[0]}" for name, row in _OLD_EMPTY.items()} | _NEVER_OLD
+    )
+    assert broken_here == {clause.id for name in rules.operations() for clause in rules.clauses(name)}
+
+
+@pytest.mark.parametrize("case", BROKEN, ids=lambda case: case.clause)
+def test_what_is_unknown_breaks_nothing(case: Broken) -> None:
+    """The same broken calls without values, and with sizes left open."""
+    name = case.clause.partition(".")[0]
+    (clause,) = [clause for clause in rules.clauses(name) if clause.id == case.clause]
+    if clause.phase == "model":
+        return
+    call = {key: Given(unknown(given.operand)) for key, given in (case.sound | case.changes).items()}
+    assert found(name, case.version, call) == []
+
+
+def unknown(operand: Operand) -> Operand:
+    return Operand(
+        operand.type, (), operand.scale, operand.zero_point, operand.lifetime, extra_params=operand.extra_params
+    )
+
+
+@pytest.mark.parametrize("name", rules.operations())
+def test_ids_run_from_one_and_texts_are_sentences(name: str) -> None:
+    clauses = rules.clauses(name)
+    assert [clause.id for clause in clauses] == [f"{name}.C{number}" for number in range(1, len(clauses) + 1)]
+    assert all(clause.text[0].isupper() and clause.text.endswith(".") for clause in clauses)
+
+
+def test_operations_without_rules_are_named() -> None:
+    assert "SIN" not in rules.operations()
+    with pytest.raises(LookupError, match="SIN has no rules"):
+        rules.clauses("SIN")
+    assert found("SIN", Version.FL8, UNARY) == []

@@ -1,0 +1,123 @@
+"""Shapes of outputs: worked examples of each operation, and the unknown where something is not known yet."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+import pytest
+
+from npu_conformance.specs.neuralnetworks import catalogue, rules
+from npu_conformance.specs.neuralnetworks.enums import OperandType
+from npu_conformance.specs.neuralnetworks.operation_view import OperationView
+from npu_conformance.specs.neuralnetworks.types import Operand, Operation
+from npu_conformance.specs.neuralnetworks.validate import output_shapes
+from npu_conformance.specs.versions import Version
+
+Shape = tuple[int, ...]
+
+
+def view(name: str, *inputs: Any, outputs: int = 1) -> OperationView:
+    """A call: a tuple is a float tensor of that shape (0 unknown), an int, bool or float a scalar, a list integers."""
+    operands, values = [], {}
+    for position, given in enumerate(inputs):
+        kind, dimensions = described(given)
+        operands.append(Operand(kind, dimensions))
+        if not isinstance(given, tuple):
+            values[position] = numpy.array(given)
+    operation = Operation(catalogue.operation(name).code, tuple(range(len(inputs))), ())
+    results = [Operand(OperandType.TENSOR_FLOAT32)] * outputs
+    return OperationView(operation, Version.FL8, operands, results, values=values)
+
+
+def described(given: Any) -> tuple[OperandType, Shape]:
+    if isinstance(given, tuple):
+        return OperandType.TENSOR_FLOAT32, given
+    if isinstance(given, list):
+        return OperandType.TENSOR_INT32, numpy.array(given).shape
+    kinds = {bool: OperandType.BOOL, int: OperandType.INT32, float: OperandType.FLOAT32}
+    return kinds[type(given)], ()
+
+
+def explicit(image: Shape, kernel: Shape, paddings: list[int], strides: list[int], *rest: Any) -> tuple[Any, ...]:
+    return (image, kernel, kernel[:1], *paddings, *strides, 0, *rest)
+
+
+SAME, VALID = 1, 2
+EXAMPLES: list[tuple[str, tuple[Any, ...], Shape]] = [
+    ("ADD", ((2, 1, 3), (4, 1), 0), (2, 4, 3)),
+    ("ADD", ((0, 3), (1, 3), 0), (0, 3)),
+    ("ADD", ((0, 3), (5, 1), 0), (5, 3)),
+    ("ADD", ((), (5, 1), 0), ()),
+    ("MAXIMUM", ((3,), (2, 3)), (2, 3)),
+    ("RELU", ((2, 0),), (2, 0)),
+    ("SOFTMAX", ((2, 3), 1.0), (2, 3)),
+    ("PAD", ((2, 3), [[1, 0], [2, 3]]), (3, 8)),
+    ("PAD", ((0, 3), [[1, 0], [2, 3]]), (0, 8)),
+    ("PAD_V2", ((2,), [[0, 5]], 1.0), (7,)),
+    ("CONV_2D", explicit((1, 5, 6, 3), (4, 2, 3, 3), [1, 0, 0, 1], [2, 1]), (1, 5, 3, 4)),
+    ("CONV_2D", explicit((1, 3, 5, 6), (4, 2, 3, 3), [1, 0, 0, 1], [2, 1], True), (1, 4, 5, 3)),
+    ("CONV_2D", explicit((1, 7, 7, 3), (4, 3, 3, 3), [0] * 4, [1, 1], False, 2, 3), (1, 1, 3, 4)),
+    ("CONV_2D", ((0, 7, 0, 3), (4, 3, 3, 3), (4,), SAME, 2, 2, 0), (0, 4, 0, 4)),
+    ("CONV_2D", ((1, 7, 8, 3), (4, 3, 3, 3), (4,), VALID, 2, 2, 0), (1, 3, 3, 4)),
+    ("CONV_2D", ((1, 7, 8, 3), (4, 3, 3, 3), (4,), VALID, 1, 1, 0, False, 3, 2), (1, 3, 2, 4)),
+    ("DEPTHWISE_CONV_2D", ((1, 7, 8, 3), (1, 3, 3, 6), (6,), SAME, 2, 3, 2, 0), (1, 3, 4, 6)),
+    ("AVERAGE_POOL_2D", ((1, 4, 5, 3), 1, 1, 1, 1, 2, 1, 3, 2, 0), (1, 5, 3, 3)),
+    ("MAX_POOL_2D", ((1, 3, 4, 5), SAME, 2, 1, 3, 2, 0, True), (1, 3, 4, 3)),
+    ("FULLY_CONNECTED", ((2, 3, 4), (5, 6), (5,), 0), (4, 5)),
+    ("FULLY_CONNECTED", ((0, 6), (5, 6), (5,), 0), (0, 5)),
+    ("RESHAPE", ((2, 3, 4), [4, -1]), (4, 6)),
+    ("RESHAPE", ((0, 4), [4, -1]), (4, 0)),
+    ("SQUEEZE", ((1, 3, 1), [0, -1]), (3,)),
+    ("SQUEEZE", ((1, 1), [0, 1]), (1,)),
+    ("TRANSPOSE", ((2, 3, 4), [1, 2, 0]), (3, 4, 2)),
+    ("CONCATENATION", ((2, 3), (2, 4), (2, 1), 1), (2, 8)),
+    ("CONCATENATION", ((0, 3), (2, 0), 1), (2, 0)),
+    ("SLICE", ((4, 5), [1, 2], [-1, 2]), (3, 2)),
+    ("STRIDED_SLICE", ((4, 5), [3, -1], [-9, 9], [-2, 1], 0, 0, 0), (2, 1)),
+    ("STRIDED_SLICE", ((4, 5), [1, 1], [3, 3], [1, 1], 1, 2, 0), (3, 4)),
+    ("STRIDED_SLICE", ((4, 5), [1, 1], [2, 3], [1, 1], 0, 0, 1), (2,)),
+    ("STRIDED_SLICE", ((4,), [1], [2], [1], 0, 0, 1), (1,)),
+    ("STRIDED_SLICE", ((4, 5), [3, 0], [3, 5], [1, 3], 0, 0, 0), (0, 2)),
+    ("STRIDED_SLICE", ((4, 5), [1, 0], [3, 0], [-1, -1], 3, 3, 0), (4, 5)),
+    ("MEAN", ((2, 3, 4), [0, -1, 2], 0), (3,)),
+    ("MEAN", ((2, 3, 4), [1], 1), (2, 1, 4)),
+    ("MEAN", ((2, 3), [0, 1], 0), (1,)),
+]
+
+
+@pytest.mark.parametrize(("name", "inputs", "expected"), EXAMPLES)
+def test_shape_of_the_output(name: str, inputs: tuple[Any, ...], expected: Shape) -> None:
+    assert output_shapes(view(name, *inputs)) == (expected,)
+
+
+def test_outputs_of_split() -> None:
+    assert output_shapes(view("SPLIT", (4, 6), -1, 3, outputs=3)) == ((4, 2),) * 3
+    assert output_shapes(view("SPLIT", (4, 0), -1, 3, outputs=3)) == ((4, 0),) * 3
+
+
+def test_values_that_do_not_fit_give_no_shape() -> None:
+    assert output_shapes(view("ADD", (2,), (3,), 0)) == ((),)
+    assert output_shapes(view("RESHAPE", (5,), [2, -1])) == ((),)
+    assert output_shapes(view("CONV_2D", (1, 2, 2, 1), (1, 9, 9, 1), (1,), VALID, 1, 1, 0)) == ((),)
+
+
+def test_every_operation_with_rules_has_shapes() -> None:
+    for name in rules.operations():
+        assert name in {example[0] for example in EXAMPLES} | {"SPLIT"} | SAME_FAMILY
+
+
+SAME_FAMILY = {"SUB", "MUL", "DIV", "MINIMUM", "RELU1", "RELU6", "LOGISTIC", "TANH", "CAST", "QUANTIZE", "DEQUANTIZE"}
+"""Operations whose shape rule is one of those shown above."""
+
+
+@pytest.mark.parametrize("name", sorted(SAME_FAMILY))
+def test_shapes_of_families(name: str) -> None:
+    count = len(catalogue.operation(name).signatures[0].inputs)
+    inputs = [(2, 3), (1, 3), 0][:count]
+    assert output_shapes(view(name, *inputs)) == ((2, 3),)
+
+
+def test_an_operation_without_rules_has_no_shape() -> None:
+    with pytest.raises(LookupError, match="SIN has no rules"):
+        output_shapes(view("SIN", (2,)))
