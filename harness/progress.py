@@ -9,10 +9,13 @@ from typing import TextIO
 
 from npu_conformance.harness.outcome_table import is_red
 from npu_conformance.harness.report.lines import explain, headline
-from npu_conformance.specs.results import CaseFinished, CaseStarted, Event
+from npu_conformance.specs.outcomes import Outcome
+from npu_conformance.specs.results import CaseFinished, CaseResult, CaseStarted, Event
 
 _LINES_EVERY_SECONDS = 10.0
 _REPAINT_SECONDS = 0.1
+_EXPLAINED = 20
+"""Red cases that are explained at length while the run goes on; the report explains all."""
 
 
 class Progress:
@@ -20,7 +23,7 @@ class Progress:
 
     def __init__(self, total: int, stream: TextIO, *, live: bool, quiet: bool = False) -> None:
         self._total, self._stream, self._live, self._quiet = total, stream, live, quiet
-        self._done = self._red = 0
+        self._done = self._red = self._not_run = 0
         self._started = self._painted = time.monotonic()
         self._current = ""
 
@@ -30,16 +33,24 @@ class Progress:
             self._current = event.case
         elif isinstance(event, CaseFinished):
             self._done += 1
-            result = event.result
-            if is_red(result.outcome, result.dispositions):
+            if is_red(event.result.outcome, event.result.dispositions):
                 self._red += 1
-                self._say(headline(result) if self._quiet else explain(result))
+                self._tell(event.result)
             self._paint()
 
     def close(self) -> None:
         """Clear the moving line."""
         if self._live and not self._quiet:
             print("\r\033[K", end="", file=self._stream, flush=True)
+
+    def _tell(self, result: CaseResult) -> None:
+        """Explain a red case; behind the first ones a line is enough, and not-run has one reason for all."""
+        if result.outcome is Outcome.NOT_RUN:
+            self._not_run += 1
+            if self._not_run == 1:
+                self._say(f"{headline(result)} (and what follows)")
+        else:
+            self._say(explain(result) if self._red <= _EXPLAINED and not self._quiet else headline(result))
 
     def _say(self, text: str) -> None:
         self.close()

@@ -11,10 +11,12 @@ from npu_conformance.harness.quality import judge as judge_quality
 from npu_conformance.harness.tolerance import Circumstances
 from npu_conformance.harness.trial import Trial
 from npu_conformance.specs.neuralnetworks.enums import OperandType
-from npu_conformance.specs.vectors import Array, Example, Vector, VectorOperand
+from npu_conformance.specs.vectors import Example, Vector, VectorOperand
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from npu_conformance.specs.vectors import Array
 
 _FLOATS = (OperandType.TENSOR_FLOAT32, OperandType.TENSOR_FLOAT16)
 _SUMS = {"CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED", "AVERAGE_POOL_2D", "MEAN"}

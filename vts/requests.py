@@ -14,23 +14,19 @@ from msgspec.structs import replace
 from npu_conformance.harness import checks
 from npu_conformance.harness.cases import Case, Group, Scope
 from npu_conformance.harness.trial import Trial
-from npu_conformance.harness.verdicts import NotSupported
-from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperandLifeTime, OperandType, OperationType
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import (
     DataLocation,
-    Model,
-    Operand,
-    Operation,
     Request,
     RequestArgument,
     RequestMemoryPool,
-    Subgraph,
 )
 from npu_conformance.specs.versions import OLDEST, Version
+from npu_conformance.vts import addition
 from npu_conformance.vts.execution import execute, timing_rules
 
-_SIZE, _POOL = 8, 64
+_SIZE, _POOL = addition.SIZE, 64
 Edit = Callable[[Request], Request]
 
 
@@ -72,33 +68,10 @@ def _refused(trial: Trial, prepared_model: PreparedModel, request: Request, meas
 
 
 def _prepared(trial: Trial) -> tuple[PreparedModel, Request]:
-    model = _addition()
-    supported = all(trial.supported_operations(model))
-    preparation = trial.prepare(model)
-    if preparation.prepared_model is None:
-        checks.that(not supported, "prepareModel of a model whose operations are all supported gave no prepared model")
-        raise NotSupported("ADD of TENSOR_FLOAT32 is not supported, so no request can be tried")
     pool = RequestMemoryPool(pool=trial.pool(_POOL).memory)
     inputs = tuple(RequestArgument(location=DataLocation(0, offset, _SIZE)) for offset in (0, 16))
     outputs = (RequestArgument(location=DataLocation(0, 32, _SIZE)),)
-    return preparation.prepared_model, Request(inputs, outputs, (pool,))
-
-
-def _addition() -> Model:
-    def tensor(lifetime: OperandLifeTime, consumers: int) -> Operand:
-        return Operand(OperandType.TENSOR_FLOAT32, (2,), lifetime=lifetime, number_of_consumers=consumers)
-
-    operands = (
-        tensor(OperandLifeTime.SUBGRAPH_INPUT, 1),
-        tensor(OperandLifeTime.SUBGRAPH_INPUT, 1),
-        Operand(
-            OperandType.INT32, lifetime=OperandLifeTime.CONSTANT_COPY,
-            location=DataLocation(length=4), number_of_consumers=1,
-        ),
-        tensor(OperandLifeTime.SUBGRAPH_OUTPUT, 0),
-    )  # fmt: skip
-    main = Subgraph(operands, (Operation(OperationType.ADD, (0, 1, 2), (3,)),), (0, 1), (3,))
-    return Model(main=main, operand_values=bytes(4))
+    return addition.prepared(trial, addition.model()), Request(inputs, outputs, (pool,))
 
 
 def _input(request: Request, **fields: object) -> Request:

@@ -1,0 +1,76 @@
+"""`npu-conformance check`: an adapter's own smoke test, in a second: handshake, what was found, a grade."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from dataclasses import dataclass
+
+from npu_conformance.harness import selection
+from npu_conformance.harness.cases import Scope
+from npu_conformance.harness.commands._options import add_plugin_options, session_options
+from npu_conformance.harness.outcome_table import OK, WRONG
+from npu_conformance.harness.selection import Wanted
+from npu_conformance.harness.session import Session, Summary
+
+_TARGETS = ("vts.queries.*", "vts.generated.ADD.*", "vts.generated.RELU.*")
+_GRADES = (
+    ("A", "queries and a first execution pass: run the suites"),
+    ("B", "queries pass, no execution does: look at getSupportedOperations and prepareModel first"),
+    ("C", "the handshake works, some queries do not"),
+    ("D", "the handshake works, nothing else does"),
+)
+
+
+@dataclass(frozen=True)
+class Grade:
+    """How far an adapter has come."""
+
+    letter: str
+    meaning: str
+    passed: int
+    failed: int
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command line."""
+    add_plugin_options(parser, positional=True)
+    parser.add_argument("--json", action="store_true", help="as JSON")
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Shake hands, run the queries and one execution, and say how far the adapter has come."""
+    started = time.monotonic()
+    session = Session(session_options(options, report=None, scope="smoke"))
+    try:
+        subject = session.subject
+        handshake = time.monotonic() - started
+        cases = selection.select(Wanted(_TARGETS, scope=Scope.SMOKE)).cases
+        session.start(cases)
+        grade = _grade(session.run_all())
+        manifest, version = subject.manifest, subject.version
+    finally:
+        session.close()
+    if options.json:
+        import msgspec
+
+        answer = {"manifest": manifest, "hal_version": version, "handshake_seconds": handshake, "grade": grade}
+        print(msgspec.json.format(msgspec.json.encode(answer), indent=1).decode())
+    else:
+        print(f"{manifest.name} {manifest.version}, {manifest.vendor}")
+        print(f"interfaces: {', '.join(manifest.interfaces)}; HAL {version}; handshake {handshake * 1000:.0f} ms")
+        for name, meaning in manifest.options.items():
+            print(f"option {name}: {meaning}")
+        print(f"{grade.passed} of {grade.passed + grade.failed} smoke cases pass")
+        print(f"grade {grade.letter}: {grade.meaning}")
+    return OK if grade.letter == "A" else WRONG
+
+
+def _grade(summary: Summary) -> Grade:
+    passed = {case.case for case in summary.results.cases if case.outcome.value == "pass"}
+    failed = [case for case in summary.results.cases if case.outcome.value not in ("pass", "not-applicable")]
+    queries_fail = any(case.case.startswith("vts.queries.") for case in failed)
+    executes = any(name.startswith("vts.generated.") for name in passed)
+    position = 3 if not passed else 2 if queries_fail else 0 if executes else 1
+    letter, meaning = _GRADES[position]
+    return Grade(letter, meaning, len(passed), len(failed))

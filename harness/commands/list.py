@@ -1,0 +1,47 @@
+"""`npu-conformance list`: case ids, or what stands behind each."""
+
+from __future__ import annotations
+
+import argparse
+
+from npu_conformance.harness.cases import Case, Scope
+from npu_conformance.harness.commands._options import add_selection_options
+from npu_conformance.harness.outcome_table import OK
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command line."""
+    add_selection_options(parser)
+    parser.add_argument("--json", action="store_true", help="with description, requirements, versions, operations")
+    parser.add_argument("--long", action="store_true", help="id and first line of the description")
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Print the selected cases in the order of running."""
+    from npu_conformance.harness.selection import Wanted, select
+
+    wanted = Wanted(tuple(options.targets), options.expression, Scope(options.scope), options.vectors)
+    cases = select(wanted).cases
+    if options.json:
+        import msgspec
+
+        print(msgspec.json.encode([_described(case) for case in cases]).decode())
+    elif options.long:
+        print("\n".join(f"{case.id}  {case.description.partition(chr(10))[0]}" for case in cases))
+    else:
+        print("\n".join(case.id for case in cases))
+    return OK
+
+
+def _described(case: Case) -> dict[str, object]:
+    return {
+        "id": case.id,
+        "description": case.description,
+        "requirements": case.requirements,
+        "interface": case.interface,
+        "since": case.since,
+        "until": case.until,
+        "scope": case.scope,
+        "operations": case.operations,
+        "types": case.types,
+    }

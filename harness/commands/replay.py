@@ -1,0 +1,41 @@
+"""`npu-conformance replay`: run the failure file of an earlier run again, without its seed or the stored vectors."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from npu_conformance.harness.commands._options import add_plugin_options, session_options
+from npu_conformance.harness.outcome_table import USAGE
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command line."""
+    parser.add_argument("file", metavar="FILE", type=Path, help="a file of failures/ in a report folder")
+    add_plugin_options(parser)
+    parser.add_argument("--bisect", action="store_true", help="exit 0 good, 1 bad, 125 neither: for git bisect run")
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Run it and say what became of the failure."""
+    from npu_conformance.harness import failures, replay
+    from npu_conformance.harness.loading import LoadError
+    from npu_conformance.harness.report.lines import explain
+    from npu_conformance.harness.session import open_by_options
+
+    failure = failures.load(options.file)
+    if options.hal is None:
+        options.hal = failure.hal_version.value
+    case = replay.rebuild(failure)
+    try:
+        subject = open_by_options(session_options(options))
+    except LoadError as error:
+        print(f"npu-conformance: {error}")
+        return replay.NEITHER if options.bisect else USAGE
+    try:
+        outcome = replay.replay(failure, case, subject)
+    finally:
+        subject.close()
+    print(f"was {failure.result.outcome.value}, now {outcome.outcome.value}")
+    print(explain(outcome.result))
+    return outcome.bisect_code if options.bisect else outcome.exit_code

@@ -1,0 +1,66 @@
+"""`npu-conformance requirements`: each requirement, and the cases that are evidence for it, or why there are none."""
+
+from __future__ import annotations
+
+import argparse
+from collections import defaultdict
+
+from npu_conformance.harness.outcome_table import OK
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command line."""
+    parser.add_argument("pattern", nargs="?", default="*", help="an id or a glob such as NNHAL-QUERY-*")
+    parser.add_argument("--untested", action="store_true", help="only those without a case")
+    parser.add_argument("--cases", action="store_true", help="name the cases")
+    parser.add_argument("--json", action="store_true", help="as JSON")
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Print the trace."""
+    import fnmatch
+
+    from npu_conformance.specs import requirements
+
+    evidence = _evidence()
+    rows = [
+        {
+            "id": entry.id, "level": entry.level, "since": entry.since.value, "until": entry.until.value,
+            "statement": entry.statement, "sources": entry.sources, "untested": entry.untested,
+            "cases": evidence.get(entry.id, []),
+        }
+        for entry in requirements.all_requirements()
+        if fnmatch.fnmatchcase(entry.id, options.pattern) and not (options.untested and entry.id in evidence)
+    ]  # fmt: skip
+    if options.json:
+        import json
+
+        print(json.dumps(rows, indent=1))
+        return OK
+    for row in rows:
+        _print(row, with_cases=options.cases)
+    tested = sum(bool(row["cases"]) for row in rows)
+    reasons = sum(bool(row["untested"]) and not row["cases"] for row in rows)
+    remaining = len(rows) - tested - reasons
+    print(f"{len(rows)} requirements: {tested} with cases, {reasons} with a written reason, {remaining} open")
+    return OK
+
+
+def _evidence() -> dict[str, list[str]]:
+    from npu_conformance.harness import suites
+
+    found: dict[str, list[str]] = defaultdict(list)
+    for case in suites.cases(suites.present()):
+        for requirement in dict.fromkeys(case.requirements):
+            found[requirement].append(case.id)
+    return found
+
+
+def _print(row: dict[str, object], *, with_cases: bool) -> None:
+    cases = row["cases"]
+    assert isinstance(cases, list)
+    state = f"{len(cases)} cases" if cases else f"untested: {row['untested']}" if row["untested"] else "NO CASE"
+    print(f"{row['id']} {row['level']} ({state}) {row['statement']}")
+    if with_cases:
+        for case in cases:
+            print(f"    {case}")
