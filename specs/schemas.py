@@ -16,13 +16,17 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 def kinds() -> dict[str, Any]:
     """The types that have a schema, by the schema's name: what a driver or document author meets."""
-    from npu_conformance.specs import manifest
+    from npu_conformance.specs import failure_documents, manifest, results, summary_documents, waiver_documents
     from npu_conformance.specs.neuralnetworks import catalogue, types
     from npu_conformance.specs.npu import types as npu_types
 
     return {
         "manifest": manifest.Manifest,
         "operation": catalogue.OperationTable,
+        "waivers": waiver_documents.WaiverFile,
+        "event": results.Event,
+        "results": summary_documents.Results,
+        "failure": failure_documents.FailureFile,
         "neuralnetworks.model": types.Model,
         "neuralnetworks.request": types.Request,
         "neuralnetworks.capabilities": types.Capabilities,
