@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from npu_conformance.specs.plans._rejections import RANK_CLAUSE
@@ -15,6 +15,7 @@ from npu_conformance.specs.plans._windows import (
     QUANT8,
     RELU1,
     SIGNED,
+    Pads,
     Pair,
     Window,
     pads,
@@ -128,10 +129,9 @@ def refused(operation: str) -> Iterator[Vector]:
     yield _refusal(operation, "input_rank_3", RANK_CLAUSE, "float32", {"input": image})
     late = {"input": tensor(FLOAT32, (), image.data, shape=image.shape), "output": tensor(FLOAT32, ())}
     yield _refusal(operation, "input_rank_3_at_execution", "C1", "float32", late, since="1.2")
-    for scalar in ("stride_width", "stride_height", "filter_width", "filter_height"):
+    for scalar in ("stride_width", "stride_height"):
         yield _refusal(operation, f"{scalar}_0", "C2", "float32", {scalar: int32(0)})
-    for scalar in ("pad_left", "pad_right", "pad_top", "pad_bottom"):
-        yield _refusal(operation, f"{scalar}_negative", "C3", "float32", {scalar: int32(-1)})
+    yield from _refused_geometries(operation)
     for name, code in {"minus_1": -1, "4": 4}.items():
         yield _refusal(operation, f"activation_{name}", "C5", "float32", {"activation": int32(code)})
     yield _refusal(operation, "output_dimensions", "C8", "float32", {"output": tensor(FLOAT32, (1, 6, 5, 2))})
@@ -139,6 +139,21 @@ def refused(operation: str) -> Iterator[Vector]:
     for name, scale, zero_point in (("scale", 0.1, 100), ("zero_point", 0.05, 101)):
         output = tensor(QUANT8, dimensions, scale=scale, zero_point=zero_point)
         yield _refusal(operation, f"quant8_output_{name}", "C9", "quant8", {"output": output})
+
+
+def _refused_geometries(operation: str) -> Iterator[Vector]:
+    geometries: dict[str, tuple[str, Pair, Pads]] = {
+        "filter_width_0": ("C2", (2, 0), (0, 0, 0, 0)),
+        "filter_height_0": ("C2", (0, 4), (0, 0, 0, 0)),
+        "pad_left_negative": ("C3", (2, 4), (-1, 0, 0, 0)),
+        "pad_right_negative": ("C3", (2, 4), (0, -1, 0, 0)),
+        "pad_top_negative": ("C3", (2, 4), (0, 0, -1, 0)),
+        "pad_bottom_negative": ("C3", (2, 4), (0, 0, 0, -1)),
+    }
+    for name, (clause, filter_size, padding) in geometries.items():
+        sizes, window = replace(SHAPES["wide"], window=filter_size), Window(padding)
+        inputs, outputs = operands("float32", sizes, window, seeded("float32", sizes, window, 1))
+        yield rejected(f"refused_{name}", operation, inputs, outputs, clause=f"{operation}.{clause}")
 
 
 def _refused_operands(kind: str) -> tuple[dict[str, Planned], dict[str, Planned]]:

@@ -17,9 +17,16 @@ _EXPLICIT = Window((1, 1, 1, 0), nchw=False, dilation=(1, 1))
 _FLOATS, _BYTES = Values("float32", seed=1), Values("quant8", seed=1)
 
 
-def refusal(name: str, clause: str, sizes: Sizes, values: Values, changes: Mapping[str, Planned]) -> Vector:
+def refusal(
+    name: str,
+    clause: str,
+    sizes: Sizes,
+    values: Values,
+    changes: Mapping[str, Planned],
+    window: Window = _EXPLICIT,
+) -> Vector:
     """A vector with some operands changed (by name) so that it breaks one clause: C1 of the operation, or MODEL.P3R."""
-    inputs, outputs = operands(sizes, _EXPLICIT, values)
+    inputs, outputs = operands(sizes, window, values)
     inputs |= {key: planned for key, planned in changes.items() if key in inputs}
     outputs |= {key: planned for key, planned in changes.items() if key in outputs}
     full = clause if "." in clause else f"{sizes.operation}.{clause}"
@@ -54,11 +61,16 @@ def _shapes(sizes: Sizes, clauses: Mapping[str, str]) -> Iterator[Vector]:
 
 
 def _scalars(sizes: Sizes, clauses: Mapping[str, str]) -> Iterator[Vector]:
-    for scalar in ("stride_width", "stride_height", "dilation_width", "dilation_height"):
-        yield refusal(f"{scalar}_0", clauses["steps"], sizes, _FLOATS, {scalar: int32(0)})
-    yield refusal("stride_width_negative", clauses["steps"], sizes, _FLOATS, {"stride_width": int32(-1)})
-    for scalar in ("pad_left", "pad_right", "pad_top", "pad_bottom"):
-        yield refusal(f"{scalar}_negative", clauses["paddings"], sizes, _FLOATS, {scalar: int32(-1)})
+    for scalar, value in (("stride_width", 0), ("stride_height", 0), ("stride_width", -1)):
+        name = f"{scalar}_{value}".replace("-", "minus_")
+        yield refusal(name, clauses["steps"], sizes, _FLOATS, {scalar: int32(value)})
+    for scalar, dilation in {"dilation_width": (1, 0), "dilation_height": (0, 1)}.items():
+        window = Window("valid", nchw=False, dilation=dilation)
+        yield refusal(f"{scalar}_0", clauses["steps"], sizes, _FLOATS, {}, window)
+    for position, side in enumerate(("left", "right", "top", "bottom")):
+        left, right, top, bottom = (-1 if position == place else 0 for place in range(4))
+        window = replace(_EXPLICIT, padding=(left, right, top, bottom))
+        yield refusal(f"pad_{side}_negative", clauses["paddings"], sizes, _FLOATS, {}, window)
     for name, code in {"minus_1": -1, "4": 4}.items():
         yield refusal(f"activation_{name}", clauses["activation"], sizes, _FLOATS, {"activation": int32(code)})
 

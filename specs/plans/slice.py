@@ -49,15 +49,15 @@ def vectors() -> Iterator[Vector]:
 
 def _refused() -> Iterator[Vector]:
     wrong = {
-        "begin_too_short": ("C1", (1,), (2, 2)),
-        "size_too_long": ("C1", (1, 1), (2, 2, 1)),
-        "begin_beyond": ("C2", (4, 1), (-1, 2)),
-        "size_beyond": ("C3", (1, 2), (3, 2)),
-        "size_beyond_on_last_axis": ("C3", (1, 2), (2, 4)),
-        "size_minus_2": ("C3", (1, 2), (-2, 2)),
+        "begin_too_short": ("C1", (1,), (2, 2), (2, 2)),
+        "size_too_long": ("C1", (1, 1), (2, 2, 1), (2, 2)),
+        "begin_beyond": ("C2", (4, 1), (-1, 2), ()),
+        "size_beyond": ("C3", (1, 2), (3, 2), (3, 2)),
+        "size_beyond_on_last_axis": ("C3", (1, 2), (2, 4), (2, 4)),
+        "size_minus_2": ("C3", (1, 2), (-2, 2), ()),
     }
-    for name, (clause, begin, size) in wrong.items():
+    for name, (clause, begin, size, output) in wrong.items():
         inputs = {"input": source("float32", (3, 5)), "begin": int32s(*begin), "size": int32s(*size)}
-        yield refused("SLICE", name, clause, inputs, {"output": result("float32", (2, 2))}, "1.2")
+        yield refused("SLICE", name, clause, inputs, {"output": result("float32", output)}, "1.2")
     box = {"begin": int32s(1, 0), "size": int32s(2, 4)}
     yield from refused_outputs("SLICE", box, (3, 5), (2, 4), ("C6", ""), "1.2")

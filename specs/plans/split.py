@@ -42,8 +42,8 @@ def vectors() -> Iterator[Vector]:
 def _refused() -> Iterator[Vector]:
     for name, axis in {"beyond": 2, "before": -3}.items():
         yield _refusal(f"axis_{name}", "C1", axis, 2, (2, 3), 2)
-    for name, parts in {"0": 0, "negative": -2, "more_than_outputs": 4, "fewer_than_outputs": 1}.items():
-        yield _refusal(f"number_{name}", "C2", 0, parts, (2, 6), 2)
+    for name, parts, size in (("0", 0, 2), ("negative", -2, 2), ("above_outputs", 4, 1), ("below_outputs", 1, 4)):
+        yield _refusal(f"number_{name}", "C2", 0, parts, (size, 6), 2)
     yield _refusal("indivisible", "C3", 1, 4, (4, 1), 4)
     yield _refusal("output_of_other_axis", "C5", 0, 2, (4, 3), 2)
     for name, scale, zero_point in (("scale", 0.25, 3), ("zero_point", 0.5, 4)):

@@ -46,6 +46,7 @@ def _refused() -> Iterator[Vector]:
     output = {"output": result("float32", (3, 1, 2))}
     for name, axes in {"beyond": (4,), "far_beyond": (0, 100)}.items():
         yield refused("SQUEEZE", f"axis_{name}", "C2", {"input": floats, "axes": int32s(*axes)}, output, "1.1")
-    for name, axes in {"3": (1,), "2_among_others": (0, 3)}.items():
-        yield refused("SQUEEZE", f"axis_of_size_{name}", "C3", {"input": floats, "axes": int32s(*axes)}, output, "1.1")
+    for name, axes, left in (("3", (1,), (1, 1, 2)), ("2_among_others", (0, 3), (3, 1))):
+        inputs = {"input": floats, "axes": int32s(*axes)}
+        yield refused("SQUEEZE", f"axis_of_size_{name}", "C3", inputs, {"output": result("float32", left)}, "1.1")
     yield from refused_outputs("SQUEEZE", {"axes": int32s(0)}, (1, 3, 1, 2), (3, 1, 2), ("C5", "C6"), "1.1")

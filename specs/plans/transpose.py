@@ -37,9 +37,8 @@ def vectors() -> Iterator[Vector]:
 def _refused() -> Iterator[Vector]:
     yield from refused_ranks("TRANSPOSE", {"permutation": int32s(0, 1, 2, 3, 4)}, "1.1")
     floats, output = source("float32", (2, 3, 4)), {"output": result("float32", (2, 3, 4))}
-    for name, order in {"short": (1, 0), "long": (0, 1, 2, 3)}.items():
-        inputs = {"input": floats, "permutation": int32s(*order)}
-        yield refused("TRANSPOSE", f"permutation_too_{name}", "C2", inputs, output, "1.1")
+    inputs = {"input": floats, "permutation": int32s(1, 0)}
+    yield refused("TRANSPOSE", "permutation_too_short", "C2", inputs, output, "1.1")
     for name, order in {"beyond": (0, 1, 3), "negative": (0, 1, -1)}.items():
         inputs = {"input": floats, "permutation": int32s(*order)}
         yield refused("TRANSPOSE", f"axis_{name}", "C3", inputs, output, "1.1")
