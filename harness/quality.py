@@ -83,6 +83,7 @@ def _beyond_bound(actual: Array, exact: Exact, operation: str, relaxed: bool) ->
     scale = np.abs(exact.values) if exact.magnitude is None else np.maximum(exact.magnitude, np.abs(exact.values))
     if operation in TRANSCENDENTAL:
         scale = np.maximum(scale, _SMALLEST_CURVE)
+    scale = np.where(finite & np.isfinite(scale), scale, 0.0)
     ulp = np.maximum(float(kind.eps) * scale, float(kind.smallest_subnormal))
     with np.errstate(invalid="ignore", over="ignore"):
         error = np.abs(actual.astype(np.float64) - exact.values)

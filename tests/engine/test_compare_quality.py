@@ -68,6 +68,7 @@ def test_copies_are_exact() -> None:
 def test_special_values() -> None:
     exact = Exact(np.array([1e39, 1e-45, np.inf, np.nan]))
     assert judge(np.array([np.inf, 0.0, np.inf, np.nan], np.float32), exact, "MUL") == []
+    assert judge(np.array([np.inf, np.nan], np.float32), Exact(np.array([np.inf, np.nan])), "RESHAPE") == []
     assert judge(np.array([np.nan], np.float32), Exact(np.array([1.0])), "MUL")
 
 
