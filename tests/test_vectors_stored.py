@@ -1,4 +1,4 @@
-"""The stored vectors: in step with their plans, legal where they say so, agreeing with the oracles, one for each clause."""
+"""The stored vectors: in step with their plans, legal where they say so, agreeing with oracles, one for each clause."""
 
 from __future__ import annotations
 
