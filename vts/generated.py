@@ -14,7 +14,7 @@ from npu_conformance.harness.cases import Case, Group, Scope
 from npu_conformance.harness.trial import Trial
 from npu_conformance.specs import neutral, variations, vectors
 from npu_conformance.specs.vectors import Vector, VectorHeader
-from npu_conformance.specs.versions import Version
+from npu_conformance.specs.versions import NEWEST, Version
 
 _EXECUTION = (
     "NNHAL-SUPPORT-001", "NNHAL-SUPPORT-002", "NNHAL-SUPPORT-005", "NNHAL-PREPARE-004", "NNHAL-PREPARE-007",
@@ -98,6 +98,7 @@ def case_of(header: VectorHeader, load: Loader, case_id: str, since: Version | N
     elements = max((_elements(operand.dimensions) for operand in boundary), default=0)
     return Case(
         case_id, run, _requirements(header), header.description, since=since or header.since,
+        until=header.rejected.until if header.rejected else NEWEST,
         group=Group.VALIDATION if header.rejected else Group.EXECUTION,
         scope=Scope.SMOKE if not header.rejected and "[" not in case_id and elements <= 64 and not header.traps
         else Scope.DEFAULT,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from npu_conformance.harness import checks
 from npu_conformance.harness.trial import Trial
 from npu_conformance.harness.verdicts import NotSupported
+from npu_conformance.specs import vectors
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.build import build_model, build_request
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
@@ -20,7 +21,7 @@ def refused(trial: Trial, vector: Vector) -> None:
     if vector.rejected is not None and vector.rejected.phase == "model":
         refused_at_once(trial, model)
         return
-    prepared_model = _prepared_or_refused(trial, model)
+    prepared_model = _prepared_or_refused(trial, vector, model)
     for example in vector.examples or (Example({}, {}),):
         if prepared_model is not None:
             _execution_refused(trial, vector, example, prepared_model)
@@ -45,7 +46,7 @@ def preparation_refused(trial: Trial, model: Model, **arguments: int) -> None:
     checks.that(preparation.prepared_model is None, f"{what}: expected no prepared model, found one")
 
 
-def _prepared_or_refused(trial: Trial, model: Model) -> PreparedModel | None:
+def _prepared_or_refused(trial: Trial, vector: Vector, model: Model) -> PreparedModel | None:
     try:
         supported = all(trial.supported_operations(model))
     except ServiceError as error:
@@ -53,9 +54,25 @@ def _prepared_or_refused(trial: Trial, model: Model) -> PreparedModel | None:
         preparation_refused(trial, model)
         return None
     preparation = trial.prepare(model)
-    if preparation.prepared_model is None and not supported and preparation.status != ErrorStatus.INVALID_ARGUMENT:
-        raise NotSupported("the operation is reported unsupported, so that its refusal proves nothing")
+    says_why = preparation.status == ErrorStatus.INVALID_ARGUMENT
+    if preparation.prepared_model is None and not (supported or says_why or _supports_valid(trial, vector)):
+        raise NotSupported(f"{vector.operation} is not supported at all, so that a refusal proves nothing")
     return preparation.prepared_model
+
+
+def _supports_valid(trial: Trial, vector: Vector) -> bool:
+    """True where the device supports the operation in a valid model, so that it is this one that it refuses."""
+    boundary = {vector.operands[name].type.name for name in (*vector.inputs, *vector.outputs)}
+    valid = [
+        header
+        for header in vectors.headers(vector.operation)
+        if header.rejected is None and header.since <= trial.version and header.operations == (vector.operation,)
+    ]
+    valid.sort(key=lambda header: set(header.types) != boundary)
+    if not valid:
+        return False
+    model = build_model(vectors.load(vector.operation, valid[0].name), trial.version).model
+    return all(trial.supported_operations(model))
 
 
 def _execution_refused(trial: Trial, vector: Vector, example: Example, prepared_model: PreparedModel) -> None:
