@@ -13,15 +13,20 @@ from npu_conformance.harness.supervisor import Supervisor
 from npu_conformance.harness.verdicts import CaseEnded, Crashed
 from npu_conformance.harness.wire.framing import Lost
 from npu_conformance.harness.zygote import Load
+from npu_conformance.specs.manifest import Deadlines
 
 
 @dataclass(frozen=True)
 class StartOptions:
-    """What every connection is opened with. transports: allowed ones, the preferred first; key: of a listening server."""
+    """What a connection is opened with. transports: allowed ones, the preferred first; key: of a listening server.
+
+    start_seconds: how long the handshake may take while the manifest is not known.
+    """
 
     transports: tuple[str, ...]
     options: dict[str, str]
     key: str | None = None
+    start_seconds: float = Deadlines().start
 
 
 class Endpoint(Protocol):

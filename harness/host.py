@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import secrets
 import socket
 import threading
@@ -62,6 +63,11 @@ def serve_connection(connection: socket.socket, plugin: Plugin, options: dict[st
     listener = ApplicationListener(directory)
     host = listener.host = HostState(plugin, options, address=listener.address)
     Session(LineSocket(connection), host, peer(connection), control=True, open_to_all=True).serve()
+
+
+def limit_memory(size: int) -> None:
+    """Let this process have at most `size` bytes of private memory; beyond, it gets MemoryError."""
+    resource.setrlimit(resource.RLIMIT_DATA, (size, size))
 
 
 def peer(connection: socket.socket) -> Caller:

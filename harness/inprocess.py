@@ -12,6 +12,7 @@ from npu_conformance.harness.host import serve_in_thread
 from npu_conformance.harness.plugin_loading import LoadError, load_plugin
 from npu_conformance.harness.pools import FileStore, MappedPool, Pool
 from npu_conformance.harness.subject import Application, RemoteApplication
+from npu_conformance.harness.verdicts import CaseEnded, Crashed
 from npu_conformance.harness.wire.framing import Lost
 from npu_conformance.harness.wire.protocol import Attach, Detach
 from npu_conformance.harness.wire.session import HostState
@@ -49,6 +50,7 @@ class InProcessSubject:
         if self.version > self.manifest.hal_version:
             raise LoadError(f"plug-in {spec}: asked for HAL {self.version}, it implements {self.manifest.hal_version}")
         self._applications: list[RemoteApplication] = []
+        self._store: FileStore | None = None
         self._begin()
 
     def _begin(self) -> None:
@@ -57,7 +59,7 @@ class InProcessSubject:
         self.memory = InProcessPools(self._host)
 
     def wait_until(self, predicate: Callable[[], bool], seconds: float) -> bool:
-        """Wait until the predicate holds: true; false when the time is over. Callbacks come from the subject's threads."""
+        """Wait until the predicate holds: true; false when time is over. Callbacks come from the subject's threads."""
         deadline = time.monotonic() + seconds
         while not predicate():
             if time.monotonic() > deadline:
@@ -69,7 +71,9 @@ class InProcessSubject:
 
     def application(self, uid: int, pid: int = 0) -> Application:
         """Connect as the app of a uid: through a socket, since a plain call has no caller."""
-        endpoint = _LocalEndpoint(self._host, Caller(uid, pid))
+        if self._store is None:
+            self._store = FileStore()
+        endpoint = _LocalEndpoint(self._host, Caller(uid, pid), self._store)
         application = RemoteApplication(endpoint, endpoint.store, StartOptions(("path",), {}), {})
         self._applications.append(application)
         return application
@@ -86,6 +90,9 @@ class InProcessSubject:
     def close(self) -> None:
         """End the applications' connections."""
         self._close_applications()
+        if self._store is not None:
+            self._store.close()
+            self._store = None
 
     def _close_applications(self) -> None:
         for application in self._applications:
@@ -98,8 +105,8 @@ class _LocalEndpoint:
 
     spec = "inprocess"
 
-    def __init__(self, host: HostState, caller: Caller) -> None:
-        self._host, self._caller, self.store = host, caller, FileStore()
+    def __init__(self, host: HostState, caller: Caller, store: FileStore) -> None:
+        self._host, self._caller, self.store = host, caller, store
 
     def connect(self, address: str | None) -> socket.socket:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -118,8 +125,8 @@ class _LocalEndpoint:
     def kill(self) -> str:
         return ""
 
-    def crash(self, problem: Lost, doing: str) -> Exception:
-        return problem
+    def crash(self, problem: Lost, doing: str) -> CaseEnded:
+        return Crashed(f"{doing}: {problem}")
 
     def close(self) -> None:
         self.store.close()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Literal, cast
 
 from npu_conformance.harness.endpoints import Endpoint, ListeningEndpoint, SpawnedEndpoint, StartOptions
@@ -12,6 +13,7 @@ from npu_conformance.harness.pools import FileStore
 from npu_conformance.harness.subject import RemoteSubject, SubjectHandle
 from npu_conformance.harness.wire.protocol import TRANSPORTS
 from npu_conformance.harness.zygote import Load
+from npu_conformance.specs.manifest import Deadlines
 from npu_conformance.specs.versions import Version
 
 __all__ = ["LoadError", "open_subject"]
@@ -25,12 +27,13 @@ def open_subject(
     isolation: Isolation = "process",
     transports: tuple[str, ...] = TRANSPORTS,
     version: Version | None = None,
+    start_seconds: float = Deadlines().start,
 ) -> SubjectHandle:
     """Start or reach the implementation that `spec` names, and shake hands.
 
     spec: an entry point, package.module:name, unix:PATH, tcp:HOST:PORT or exec:COMMAND. options: the plug-in's own;
     `key-file` belongs to unix: and tcp:. transports: those memory may travel by, the preferred first. version: as which
-    HAL version to test, null for the plug-in's own. Raises LoadError, one line that says what is wrong.
+    HAL version to test, null for the plug-in's own. start_seconds: how long it may take to come up. Raises LoadError, one line that says what is wrong.
     """
     unknown = [name for name in transports if name not in TRANSPORTS]
     if unknown or not transports:
@@ -39,8 +42,8 @@ def open_subject(
     if isolation == "inprocess":
         return _open_in_process(spec, chosen, version)
     if spec.startswith(("unix:", "tcp:")):
-        return _open_listening(spec, chosen, transports, version)
-    return _open_spawned(spec, chosen, transports, version)
+        return _open_listening(spec, StartOptions(transports, chosen, start_seconds=start_seconds), version)
+    return _open_spawned(spec, StartOptions(transports, chosen, start_seconds=start_seconds), version)
 
 
 def _open_in_process(spec: str, options: dict[str, str], version: Version | None) -> SubjectHandle:
@@ -51,23 +54,19 @@ def _open_in_process(spec: str, options: dict[str, str], version: Version | None
     return cast(SubjectHandle, InProcessSubject(spec, options, version))
 
 
-def _open_listening(
-    spec: str, options: dict[str, str], transports: tuple[str, ...], version: Version | None
-) -> SubjectHandle:
-    key_file = options.pop("key-file", None)
-    key = _read_key(key_file) if key_file else None
-    return _open(ListeningEndpoint(spec, FileStore()), StartOptions(transports, options, key), version)
+def _open_listening(spec: str, start: StartOptions, version: Version | None) -> SubjectHandle:
+    own = {name: value for name, value in start.options.items() if name != "key-file"}
+    key = _read_key(start.options["key-file"]) if "key-file" in start.options else None
+    return _open(ListeningEndpoint(spec, FileStore()), replace(start, options=own, key=key), version)
 
 
-def _open_spawned(
-    spec: str, options: dict[str, str], transports: tuple[str, ...], version: Version | None
-) -> SubjectHandle:
+def _open_spawned(spec: str, start: StartOptions, version: Version | None) -> SubjectHandle:
     command = _command(spec) if spec.startswith("exec:") else ()
     store = FileStore()
     wanted = version.value if version else None
-    load = Load(spec, command, options, wanted, store.directory, tuple(sys.path))
+    load = Load(spec, command, start.options, wanted, store.directory, tuple(sys.path))
     # A Python plug-in gets its options with Load, before it makes its manifest; a command gets them in the handshake.
-    return _open(SpawnedEndpoint(spec, load, store), StartOptions(transports, options if command else {}), version)
+    return _open(SpawnedEndpoint(spec, load, store), start if command else replace(start, options={}), version)
 
 
 def _open(endpoint: Endpoint, options: StartOptions, version: Version | None) -> SubjectHandle:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import secrets
+import select
 import time
 from collections.abc import Callable
 from typing import Any, Protocol
@@ -9,11 +11,11 @@ from typing import Any, Protocol
 import npu_conformance
 from npu_conformance.harness.endpoints import Endpoint, StartOptions
 from npu_conformance.harness.plugin_loading import LoadError
-from npu_conformance.harness.pools import FileStore, Pools
+from npu_conformance.harness.pools import FileStore, Pool, Pools
 from npu_conformance.harness.verdicts import CaseEnded, Failed, Hung, NotApplicable
 from npu_conformance.harness.wire import protocol
 from npu_conformance.harness.wire.connection import Connection
-from npu_conformance.harness.wire.framing import LineSocket, Lost, TimedOut, WireProblem, shown
+from npu_conformance.harness.wire.framing import LineSocket, Lost, TimedOut, WireError, shown
 from npu_conformance.specs import errors
 from npu_conformance.specs.manifest import Deadlines, Manifest
 from npu_conformance.specs.neuralnetworks.hal import Device
@@ -22,6 +24,9 @@ from npu_conformance.specs.npu.scheduling import Scheduling
 from npu_conformance.specs.plugin import Subject
 from npu_conformance.specs.versions import Version
 
+__all__ = ["Application", "Pool", "Pools", "RemoteApplication", "RemoteSubject", "SubjectHandle"]
+
+_NAP_SECONDS = 0.005
 _ROOTS = {"device": Device, "scheduling": Scheduling, "manager": Manager, "manager_control": ManagerControl}
 
 
@@ -74,7 +79,7 @@ class RemoteApplication:
 
     def __init__(self, endpoint: Endpoint, store: FileStore, options: StartOptions, initialize: dict[str, Any]) -> None:
         self._endpoint, self._options = endpoint, options
-        self.deadlines, self.scale = Deadlines(), 1.0
+        self.deadlines, self.scale = Deadlines(start=options.start_seconds), 1.0
         self.connection = Connection(
             LineSocket(endpoint.connect(initialize.pop("address", None)), on_tick=endpoint.check),
             -1,
@@ -99,7 +104,10 @@ class RemoteApplication:
         self.deadlines, self.scale = answer.manifest.deadlines, answer.manifest.time_scale
         self.interfaces = self._roots(answer.objects)
         usable = [name for name in self._options.transports if name in answer.transports]
-        self.memory = Pools(_RemoteMemory(self.connection), store, self._endpoint.usable(usable))
+        link = _RemoteMemory(self.connection)
+        self.memory = Pools(link, store, self._endpoint.usable(usable))
+        if self.memory.transports[:1] == ("path",) and not link.reaches(store):
+            self.memory.transports = self.memory.transports[1:]
 
     def _roots(self, numbers: dict[str, int]) -> Subject:
         unknown = [f"{name}={number}" for name, number in numbers.items() if name not in _ROOTS or number <= 0]
@@ -121,7 +129,7 @@ class RemoteApplication:
         """End the connection."""
         self.connection.close()
 
-    def _verdict(self, problem: WireProblem | protocol.RemoteError, method: str) -> CaseEnded:
+    def _verdict(self, problem: WireError | protocol.RemoteError, method: str) -> CaseEnded:
         if isinstance(problem, protocol.RemoteError):
             return Failed(f"{method}: answered with {problem}")
         self.connection.lines.close()
@@ -182,13 +190,15 @@ class RemoteSubject:
         if not self._applications:
             return self._main.connection.serve_until(predicate, seconds)
         deadline = time.monotonic() + seconds
-        turns = [self._main, *self._applications]
-        while not predicate():
-            if time.monotonic() > deadline:
-                return False
-            for application in turns:
-                application.connection.serve_until(predicate, 0.0)
-        return True
+        turns = [each.connection for each in (self._main, *self._applications) if each.connection.broken is None]
+        while True:
+            for connection in turns:
+                connection.serve_until(predicate, 0.0)
+            remaining = deadline - time.monotonic()
+            if predicate() or remaining <= 0:
+                return predicate()
+            # Lines that were read already do not show on a socket: hence no long sleep.
+            select.select([connection.lines.socket for connection in turns], [], [], min(remaining, _NAP_SECONDS))
 
     def application(self, uid: int, pid: int = 0) -> Application:
         """Connect as the app of a uid."""
@@ -231,6 +241,19 @@ class _RemoteMemory:
 
     def attach(self, request: protocol.Attach, descriptor: int | None) -> None:
         self._connection.call_later("memory.attach", request, descriptor)
+
+    def reaches(self, store: FileStore) -> bool:
+        """Try whether the subject can open a file of the private directory: it may be on another machine."""
+        file = store.take(1, named=True)
+        token = secrets.randbits(52) | 1
+        try:
+            self._connection.call("memory.attach", protocol.Attach(token, 1, "path", file.path), None)
+        except protocol.MemoryUnreachableError:
+            return False
+        finally:
+            store.give_back(file)
+        self.detach(token)
+        return True
 
     def detach(self, token: int) -> None:
         if self._connection.broken is None:

@@ -113,6 +113,8 @@ class Supervisor:
                 self._take(self._control.recv(PACKET_LIMIT))
             except TimeoutError:
                 break
+            finally:
+                self._control.settimeout(None)
         return self._exited
 
     def _poll_control(self) -> None:

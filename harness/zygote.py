@@ -12,14 +12,16 @@ from __future__ import annotations
 import contextlib
 import gc
 import os
-import resource
 import select
 import signal
 import socket
 import sys
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import msgspec
+
+if TYPE_CHECKING:
+    from npu_conformance.specs.plugin import Plugin
 
 CONTROL_DESCRIPTOR = 3
 PACKET_LIMIT = 1 << 17
@@ -121,7 +123,8 @@ class Zygote:
 
     def _prepare(self, load: Load) -> bool:
         sys.path[:] = load.path
-        self._load, self._plugin, self._options = load, None, dict(load.options)
+        self._load, self._options = load, dict(load.options)
+        self._plugin: Plugin | None = None
         self._fresh = bool(load.command)
         if not load.command and not self._import(load):
             return False
@@ -136,11 +139,11 @@ class Zygote:
         from npu_conformance.harness.plugin_loading import LoadError, load_plugin
 
         try:
-            self._plugin = load_plugin(load.spec)
-            manifest = self._plugin.describe(self._options)
+            plugin = self._plugin = load_plugin(load.spec)
+            manifest = plugin.describe(self._options)
             if load.version is not None and "hal" in manifest.options:
                 self._options.setdefault("hal", load.version)
-                manifest = self._plugin.describe(self._options)
+                manifest = plugin.describe(self._options)
         except (LoadError, ValueError, msgspec.ValidationError) as error:
             text = str(error) if isinstance(error, LoadError) else f"plug-in {load.spec}: manifest: {error}"
             self._send(LoadFailed(text))
@@ -231,11 +234,10 @@ class Zygote:
             os._exit(status)
 
     def _serve(self) -> None:
-        from npu_conformance.harness.host import serve_connection
+        from npu_conformance.harness.host import limit_memory, serve_connection
 
         assert self._plugin is not None
-        limit = self._plugin.describe(self._options).memory_limit
-        resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+        limit_memory(self._plugin.describe(self._options).memory_limit)
         connection = socket.socket(fileno=CONTROL_DESCRIPTOR)
         serve_connection(connection, self._plugin, self._options, self._load.directory)
 

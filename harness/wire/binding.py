@@ -104,7 +104,8 @@ def find_method(method: str) -> tuple[type, BoundMethod] | None:
 
 
 def _contract_interfaces(base: type) -> list[type]:
-    found = []
+    found: list[type] = []
+    kind: type
     for kind in base.__subclasses__():
         if kind.__module__.startswith("npu_conformance.specs."):
             found.append(kind)

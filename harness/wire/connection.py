@@ -14,7 +14,7 @@ import msgspec
 
 from npu_conformance.harness.wire import protocol
 from npu_conformance.harness.wire.binding import BoundMethod, find_method
-from npu_conformance.harness.wire.framing import NEVER, LineSocket, TimedOut, Violation, WireProblem, shown
+from npu_conformance.harness.wire.framing import NEVER, LineSocket, TimedOut, Violation, WireError, shown
 from npu_conformance.harness.wire.objects import ObjectTable
 from npu_conformance.specs.documents import split_path
 from npu_conformance.specs.errors import DeadObject, InterfaceError
@@ -53,13 +53,13 @@ class Connection:
         sign: int,
         *,
         strict: bool,
-        problem: Callable[[WireProblem | protocol.RemoteError, str], Exception] | None = None,
+        problem: Callable[[WireError | protocol.RemoteError, str], Exception] | None = None,
         deadline_of: Callable[[str], float] | None = None,
     ) -> None:
         self.lines = lines
         self.objects = ObjectTable(self, sign)
         self.builtins: dict[str, Builtin] = {"object.release": (protocol.Release, self.objects.release)}
-        self.broken: WireProblem | None = None
+        self.broken: WireError | None = None
         self._strict = strict
         self._problem = problem or _dead_object
         self._deadline_of = deadline_of or _no_deadline
@@ -71,6 +71,8 @@ class Connection:
         self._follower_turn = threading.Condition()
         self._ids = itertools.count(1)
         self._pending: dict[int, Waiter] = {}
+        self._late: protocol.Envelope | None = None
+        """A call that came after a deadline: it is answered when somebody waits again."""
         self._later: deque[Waiter] = deque()
 
     def call(self, method: str, params: object, result: Any, seconds: float | None = None) -> Any:
@@ -82,7 +84,7 @@ class Connection:
             while waiter.answer is None:
                 self._advance(waiter, deadline)
             return self._value(waiter.answer, result, method)
-        except WireProblem as problem:
+        except WireError as problem:
             raise self._failed(problem, method) from None
         finally:
             # Where a callback's exception ended the wait, the answer will still come and is then passed over.
@@ -93,7 +95,7 @@ class Connection:
         """Send a message that has no answer."""
         try:
             self._send(protocol.Notification(method, params), time.monotonic() + self._deadline_of(method))
-        except WireProblem as problem:
+        except WireError as problem:
             raise self._failed(problem, method) from None
 
     def call_later(self, method: str, params: object, descriptor: int | None = None) -> None:
@@ -124,7 +126,7 @@ class Connection:
         try:
             while True:
                 self._advance(None, NEVER)
-        except WireProblem as problem:
+        except WireError as problem:
             self.broken = problem
         finally:
             self.close()
@@ -141,14 +143,14 @@ class Connection:
             if self.lines.partial:
                 raise self._failed(TimedOut("waiting"), "a callback") from None
             return predicate()
-        except WireProblem as problem:
+        except WireError as problem:
             raise self._failed(problem, "a callback") from None
         return True
 
     def close(self) -> None:
         """End the connection. Objects given away are let go."""
         if self.broken is None:
-            self.broken = WireProblem("the connection was closed by this side")
+            self.broken = WireError("the connection was closed by this side")
         self.lines.close()
         self.objects.clear()
 
@@ -223,6 +225,9 @@ class Connection:
         """Read a message. An answer goes to its waiter; a call is returned."""
         if self.broken is not None:
             raise self.broken
+        if self._late is not None:
+            late, self._late = self._late, None
+            return late
         line = self.lines.receive(deadline)
         try:
             envelope = _ENVELOPE.decode(line)
@@ -231,6 +236,7 @@ class Connection:
             return None
         if envelope.method is not None:
             if time.monotonic() > deadline:
+                self._late = envelope
                 raise TimedOut("the deadline has passed")
             return envelope
         self._route(envelope, line)
@@ -290,14 +296,14 @@ class Connection:
         refusal: protocol.ErrorObject
         try:
             result = self._perform(request.method, request)
-        except WireProblem:
+        except WireError:
             raise
         except UNREADABLE as error:
             rule, path = split_path(str(error))
             refusal = protocol.ErrorObject(protocol.INVALID_PARAMS, f"{request.method}: {path}: {rule}")
-        except _UnknownMethod:
+        except _UnknownMethodError:
             refusal = protocol.ErrorObject(protocol.UNKNOWN_METHOD, f"no method {request.method}")
-        except (InterfaceError, protocol.MemoryUnreachable) as error:
+        except (InterfaceError, protocol.MemoryUnreachableError) as error:
             refusal = protocol.error_object(error)
         except Exception as error:
             if self._strict:
@@ -319,7 +325,7 @@ class Connection:
             return handler(self.decoder(kind).decode(params))
         found = find_method(name)
         if found is None:
-            raise _UnknownMethod
+            raise _UnknownMethodError
         return self.perform_call(found[0], found[1], self.decoder(found[1].params).decode(params))
 
     def perform_call(self, interface: type, method: BoundMethod, params: Any) -> object:
@@ -366,16 +372,16 @@ class Connection:
             return self._problem(found, method)
         return found
 
-    def _failed(self, problem: WireProblem, method: str) -> Exception:
+    def _failed(self, problem: WireError, method: str) -> Exception:
         self.broken = self.broken or problem
         return self._problem(problem, method)
 
 
-class _UnknownMethod(Exception):
+class _UnknownMethodError(Exception):
     pass
 
 
-def _dead_object(problem: WireProblem | protocol.RemoteError, method: str) -> Exception:
+def _dead_object(problem: WireError | protocol.RemoteError, method: str) -> Exception:
     return DeadObject(f"{method}: {problem}")
 
 

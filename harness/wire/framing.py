@@ -21,19 +21,19 @@ _SHOWN = 80
 _ANCILLARY = socket.CMSG_SPACE(16 * struct.calcsize("i"))
 
 
-class WireProblem(Exception):
+class WireError(Exception):
     """Base of what ends a connection."""
 
 
-class Lost(WireProblem):
+class Lost(WireError):
     """The other side has closed the connection, or its process has died."""
 
 
-class TimedOut(WireProblem):
+class TimedOut(WireError):
     """The deadline has passed with nothing received."""
 
 
-class Violation(WireProblem):
+class Violation(WireError):
     """What was received breaks the protocol. The text names what was found."""
 
 
@@ -46,7 +46,7 @@ def shown(data: bytes) -> str:
 class LineSocket:
     """A stream socket that sends and receives lines.
 
-    limit: bytes of the longest line accepted. on_tick: called every 50 ms while waiting; may raise a WireProblem.
+    limit: bytes of the longest line accepted. on_tick: called every 50 ms while waiting; may raise a WireError.
     A waiting call returns with one system call where data is there: the kernel keeps the time (SO_RCVTIMEO).
     """
 

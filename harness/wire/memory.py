@@ -11,7 +11,7 @@ from npu_conformance.harness.wire.protocol import (
     Attach,
     Detach,
     MemoryRead,
-    MemoryUnreachable,
+    MemoryUnreachableError,
     MemoryWrite,
 )
 from npu_conformance.specs.errors import IllegalArgument, ServiceError
@@ -29,7 +29,7 @@ class HostMemory:
         self._lock = threading.Lock()
 
     def map(self, memory: Memory) -> memoryview:
-        """Return the pool's bytes. Raises ServiceError(INVALID_ARGUMENT) for an unknown token or a size beyond the memory."""
+        """Return the pool's bytes. Raises ServiceError(INVALID_ARGUMENT) for an unknown token or too large a size."""
         buffer = self._buffers.get(memory.token)
         if buffer is None:
             raise ServiceError(ErrorStatus.INVALID_ARGUMENT, f"memory token {memory.token} is not known")
@@ -40,7 +40,7 @@ class HostMemory:
         return view if memory.prot & _WRITE else view.toreadonly()
 
     def attach(self, request: Attach, descriptor: int | None) -> None:
-        """Make memory known. Raises MemoryUnreachable where the transport does not reach it, IllegalArgument."""
+        """Make memory known. Raises MemoryUnreachableError where the transport does not reach it, IllegalArgument."""
         if request.token <= 0 or request.size <= 0:
             raise IllegalArgument("token and size must be positive")
         buffer = self._open(request, descriptor)
@@ -80,15 +80,15 @@ class HostMemory:
             try:
                 descriptor = os.open(request.path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
             except OSError as error:
-                raise MemoryUnreachable(f"{request.path}: {error.strerror}") from None
+                raise MemoryUnreachableError(f"{request.path}: {error.strerror}") from None
             return _map(descriptor, request.size)
-        raise MemoryUnreachable(f"transport {request.transport!r} is not available here")
+        raise MemoryUnreachableError(f"transport {request.transport!r} is not available here")
 
 
 def _map(descriptor: int, size: int) -> mmap.mmap:
     try:
         return mmap.mmap(descriptor, size)
     except (OSError, ValueError) as error:
-        raise MemoryUnreachable(f"can not map {size} bytes: {error}") from None
+        raise MemoryUnreachableError(f"can not map {size} bytes: {error}") from None
     finally:
         os.close(descriptor)

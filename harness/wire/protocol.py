@@ -1,4 +1,4 @@
-"""The messages of the wire: envelope, handshake, memory, identity, and how errors are spelled (docs/wire-protocol.md)."""
+"""The messages of the wire: envelope, handshake, memory, identity, errors. docs/wire-protocol.md describes them."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ class Ticket(Message, frozen=True):
     address: str | None = None
 
 
-class MemoryUnreachable(Exception):
+class MemoryUnreachableError(Exception):
     """The offered transport does not reach the memory."""
 
 
@@ -201,7 +201,7 @@ def error_object(error: Exception) -> ErrorObject:
     for kind, code in _CODES:
         if isinstance(error, kind):
             return ErrorObject(code, str(error))
-    if isinstance(error, MemoryUnreachable):
+    if isinstance(error, MemoryUnreachableError):
         return ErrorObject(MEMORY_UNREACHABLE, str(error))
     return ErrorObject(INTERNAL_ERROR, f"{type(error).__name__}: {error}")
 
@@ -213,7 +213,7 @@ def exception(error: ErrorObject) -> Exception:
             return RemoteError(error.code, "a service error without data.status")
         return errors.ServiceError(error.data.status, error.message)
     if error.code == MEMORY_UNREACHABLE:
-        return MemoryUnreachable(error.message)
+        return MemoryUnreachableError(error.message)
     if error.code == UNKNOWN_METHOD:
         return errors.Unsupported(error.message)
     kind = _CLASSES.get(error.code)
