@@ -192,7 +192,7 @@ def all_headers(folder: Path = FOLDER) -> Iterator[VectorHeader]:
         yield from headers(operation, folder)
 
 
-@functools.lru_cache(maxsize=64)
+@functools.lru_cache(maxsize=256)
 def load(operation: str, name: str, folder: Path = FOLDER) -> Vector:
     """One vector by its name; raises KeyError where there is none and DocumentError for a bad file."""
     from npu_conformance.specs import vector_loading
@@ -225,7 +225,7 @@ def rejected_of(document: RejectedDocument | None, where: str) -> Rejected | Non
     return Rejected(document.clause, document.phase, until)
 
 
-@functools.lru_cache(maxsize=8)
+@functools.cache
 def _file(operation: str, folder: Path) -> Mapping[str, Any]:
     path = path_of(operation, folder)
     document = documents.read(path, VectorFile)
