@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from npu_conformance.harness.outcome_table import is_red
 from npu_conformance.harness.trial import Trial
@@ -26,15 +27,16 @@ class FailureWriter:
 
     def __call__(self, trial: Trial, result: CaseResult) -> str:
         """Write the file and return its name. Raises OSError, and whatever the case's payload raises."""
+        red = tuple(part for part in result.configurations if is_red(part.outcome, part.dispositions))
         document = FailureFile(
             format=results.FORMAT,
             case=result.case,
             description=trial.case.description,
             requirements=result.requirements,
-            configurations=red_configurations(result),
+            configurations=tuple(part.name for part in red),
             scope=trial.scope.value,
             hal_version=trial.version,
-            result=result,
+            result=replace(result, configurations=red),
             manifest=trial.manifest,
             suite_version=self._suite_version,
             digests=self._digests,
@@ -44,11 +46,6 @@ class FailureWriter:
         self._directory.mkdir(parents=True, exist_ok=True)
         path.write_bytes(msgspec.json.format(msgspec.json.encode(document), indent=1) + b"\n")
         return path.name
-
-
-def red_configurations(result: CaseResult) -> tuple[str, ...]:
-    """Names of the configurations that make a result red."""
-    return tuple(part.name for part in result.configurations if is_red(part.outcome, part.dispositions))
 
 
 def file_name(case_id: str) -> str:

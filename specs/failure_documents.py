@@ -13,9 +13,10 @@ from npu_conformance.specs.versions import Version
 class FailureFile(Document, frozen=True, kw_only=True):
     """What failed, how, and how to run it again.
 
-    result: verdict, what was expected and found, the seed of the case. configurations: names of those that are red;
-    none where the case failed outside of any. payload: what the area's `case_from` makes the case of (a vector, or a
-    model with its request), without stored vectors; null for a behaviour case, which its id and seed determine.
+    result: verdict, what was expected and found, the seed of the case; of its configurations only the red ones, which
+    `configurations` names (none where the case failed outside of any). payload: what the area's `case_from` makes the
+    case of (a vector, or a model with its request), without stored vectors; null for a behaviour case, which its id and
+    seed determine.
     """
 
     format: Format
