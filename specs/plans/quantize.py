@@ -42,12 +42,13 @@ def _ranks() -> Iterator[Vector]:
 
 def _edges() -> Iterator[Vector]:
     """Halves go away from zero before the zero point is added; what is outside saturates."""
-    halves = [0.25, 0.75, -0.25, -0.75, 1.25, -1.25, 0.0, 63.75, -64.25, 64.0]
-    outside = [1000.0, -1000.0, math.inf, -math.inf, 60000.0, -60000.0, 127.5, -127.5, 1.0, -3.5]
+    halves = [0.25, 0.75, -0.25, -0.75, 1.25, -1.25, -0.0, 63.75, -64.25, 64.0]
+    outside = [1000.0, -1000.0, 68.0, -60.5, 60000.0, -60000.0, 127.5, -127.5, 1.0, -3.5]
+    infinite = [math.inf, -math.inf, 2.0, -3.0, math.inf, 0.5, 7.5, -math.inf, 1.0, -3.5]
     for source in (FLOAT32, FLOAT16):
         for target in (QUANT8, SIGNED):
             shift = 128 if target is SIGNED else 0
-            for name, values in (("halves", halves), ("saturation", outside)):
+            for name, values in (("halves", halves), ("saturation", outside), ("infinities", infinite)):
                 yield positive(
                     f"{SHORT[source]}_to_{SHORT[target]}_{name}",
                     "QUANTIZE",
