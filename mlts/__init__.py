@@ -1,0 +1,3 @@
+"""Machine-learning tests: models under load, in many clients at once."""
+
+AREAS = ("stress",)

@@ -1,0 +1,67 @@
+"""How a client process reaches the implementation under test: a connection of its own, as an app of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NoReturn
+
+from npu_conformance.harness.endpoints import ListeningEndpoint, StartOptions
+from npu_conformance.harness.pools import FileStore
+from npu_conformance.harness.subject import RemoteApplication, RemoteSubject
+from npu_conformance.harness.trial import Trial
+from npu_conformance.harness.verdicts import NotApplicable
+from npu_conformance.harness.wire.protocol import Ticket, TicketRequest
+from npu_conformance.mlts.reports import Plan
+from npu_conformance.specs.errors import IllegalState
+
+
+class ClientSubject:
+    """The subject handle of a client process. It can not restart the host, nor speak for other apps."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._endpoint = ListeningEndpoint(plan.address, FileStore())
+        try:
+            self._application = RemoteApplication(
+                self._endpoint, self._endpoint.store, StartOptions(plan.transports, {}), {"ticket": plan.ticket}
+            )
+        except BaseException:
+            self._endpoint.close()
+            raise
+        self.manifest = self._application.initialized.manifest
+        self.version = plan.version
+        self.interfaces, self.memory = self._application.interfaces, self._application.memory
+
+    def wait_until(self, predicate: Callable[[], bool], seconds: float) -> bool:
+        """Handle incoming callbacks until the predicate holds: true; false when the time is over."""
+        return self._application.connection.serve_until(predicate, seconds)
+
+    def application(self, uid: int, pid: int = 0) -> NoReturn:
+        """A client is one app only."""
+        raise NotApplicable("a client process is one app only")
+
+    def alive(self) -> bool:
+        """True while the connection is whole."""
+        return self._application.connection.broken is None
+
+    def restart(self) -> NoReturn:
+        """The host is not the client's."""
+        raise NotApplicable("a client process can not restart the host")
+
+    def close(self) -> None:
+        """End the connection and give the memory back."""
+        self._application.close()
+        self._endpoint.close()
+
+
+def ticket_for(trial: Trial, uid: int) -> tuple[str, str]:
+    """Where another process connects to the trial's subject, and its ticket. NotApplicable where none can."""
+    subject = trial.subject
+    if not isinstance(subject, RemoteSubject):
+        raise NotApplicable("client processes need a subject in a process of its own")
+    try:
+        ticket: Ticket = subject.connection.call("control.ticket", TicketRequest(uid), Ticket)
+    except IllegalState as error:
+        raise NotApplicable(f"client processes can not connect: {error}") from None
+    if ticket.address is None:
+        raise NotApplicable("the subject does not say where client processes connect")
+    return ticket.address, ticket.ticket

@@ -1,0 +1,113 @@
+"""One client's work: prepare a stored vector's model once, execute it again and again, compare every output."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from npu_conformance.harness import checks
+from npu_conformance.harness.cases import Case
+from npu_conformance.harness.compare import check_output
+from npu_conformance.harness.tolerance import Circumstances
+from npu_conformance.harness.trial import Trial
+from npu_conformance.harness.verdicts import Hung
+from npu_conformance.mlts.connection import ClientSubject
+from npu_conformance.mlts.reports import Plan
+from npu_conformance.specs import vectors
+from npu_conformance.specs.errors import ServiceError
+from npu_conformance.specs.neuralnetworks.build import BuiltRequest, build_model, build_request
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperandType
+from npu_conformance.specs.neuralnetworks.hal import ExecutionCallback, PreparedModel
+from npu_conformance.specs.neuralnetworks.types import OutputShape, Request, RequestMemoryPool, Timing
+from npu_conformance.specs.vectors import Vector
+from npu_conformance.specs.versions import Version
+
+if TYPE_CHECKING:
+    from npu_conformance.harness.subject import SubjectHandle
+    from npu_conformance.specs.vectors import Array
+
+_NO_DEADLINE = -1
+_UNWRITTEN = 0xA5
+"""What output memory holds before each inference, so that one that writes nothing is seen."""
+
+
+def run(plan: Plan) -> Iterator[int]:
+    """Connect to the implementation as planned and execute; yields the number of inferences after each."""
+    vector = vectors.load(plan.operation, plan.vector)
+    subject = ClientSubject(plan)
+    try:
+        yield from infer(subject, vector, plan.inferences)
+    finally:
+        subject.close()
+
+
+def infer(subject: SubjectHandle, vector: Vector, inferences: int) -> Iterator[int]:
+    """Execute the first example of a vector so often; yields the number done. Failed where an output is wrong."""
+    trial = Trial(Case("mlts.stress.client.inference", lambda trial: None, ()), subject)
+    prepared_model = _prepared(trial, vector)
+    built = build_request(vector, vector.examples[0], trial.version)
+    inputs, outputs = trial.pool(len(built.input_data) or 1), trial.pool(built.output_size)
+    inputs.write(0, built.input_data)
+    request = built.request(RequestMemoryPool(pool=inputs.memory), RequestMemoryPool(pool=outputs.memory))
+    correct = b""
+    try:
+        for number in range(1, inferences + 1):
+            outputs.write(0, bytes([_UNWRITTEN]) * built.output_size)
+            checks.status(_execute(trial, prepared_model, request), {ErrorStatus.NONE}, f"inference {number}")
+            content = outputs.read(0, built.output_size)
+            if content != correct:
+                _judge(trial, vector, _read(built, content), number)
+                correct = content
+            yield number
+    finally:
+        trial.close()
+
+
+def _prepared(trial: Trial, vector: Vector) -> PreparedModel:
+    preparation = trial.prepare(build_model(vector, trial.version).model)
+    checks.status(preparation.status, {ErrorStatus.NONE}, "prepareModel of a supported model")
+    if preparation.prepared_model is None:
+        checks.fail("prepareModel of a supported model", "a prepared model", "null")
+    return preparation.prepared_model
+
+
+class _Answer(ExecutionCallback):
+    """Keeps the status of an asynchronous execution."""
+
+    def __init__(self) -> None:
+        self.status: int | None = None
+
+    def notify(self, status: int, output_shapes: tuple[OutputShape, ...], timing: Timing | None) -> None:
+        self.status = status
+
+
+def _execute(trial: Trial, prepared_model: PreparedModel, request: Request) -> int | None:
+    """Execute synchronously, or with a callback before HAL 1.2; the status."""
+    try:
+        if trial.version >= Version.V1_2:
+            result = prepared_model.execute_synchronously(request, False, _NO_DEADLINE, _NO_DEADLINE)
+            return ErrorStatus.NONE if result.output_sufficient_size else ErrorStatus.OUTPUT_INSUFFICIENT_SIZE
+        answer = _Answer()
+        prepared_model.execute(request, False, _NO_DEADLINE, _NO_DEADLINE, answer)
+    except ServiceError as error:
+        return error.status
+    seconds = trial.manifest.deadlines.execute * trial.manifest.time_scale
+    if not trial.subject.wait_until(lambda: answer.status is not None, seconds):
+        raise Hung(f"execute was launched, but its callback was not notified within {seconds:g} s")
+    return answer.status
+
+
+def _read(built: BuiltRequest, content: bytes) -> Mapping[str, Array]:
+    expected = built.vector.examples[0].outputs
+    return {name: built.read(name, content, array.shape) for name, array in expected.items()}
+
+
+def _judge(trial: Trial, vector: Vector, outputs: Mapping[str, Array], number: int) -> None:
+    kinds = {operand.type for operand in vector.operands.values()}
+    circumstances = Circumstances(relaxed=vector.relaxed, any_float16=OperandType.TENSOR_FLOAT16 in kinds)
+    for name, actual in outputs.items():
+        if name not in vector.ignored:
+            what = f"inference {number}, output {name}"
+            check_output(
+                trial, what, actual, vector.examples[0].outputs[name], vector.operands[name].type, circumstances
+            )
