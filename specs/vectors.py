@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from npu_conformance.specs import documents
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.vector_documents import (
@@ -140,8 +142,7 @@ class Vector:
         return (self.main, *self.referenced)
 
 
-@dataclass(frozen=True, slots=True)
-class HeaderOperand:
+class HeaderOperand(msgspec.Struct, frozen=True):
     """What listing knows of an operand.
 
     role: input, output, constant, temporary or omitted. scalar: the value of a stored constant scalar, else None.
@@ -153,8 +154,7 @@ class HeaderOperand:
     scalar: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class VectorHeader:
+class VectorHeader(msgspec.Struct, frozen=True):
     """What listing and choosing need of a vector; operations are the names of all operations of the main graph."""
 
     operation: str
@@ -162,7 +162,7 @@ class VectorHeader:
     since: Version
     operations: tuple[str, ...]
     arguments: tuple[str, ...]
-    operands: Mapping[str, HeaderOperand] = field(repr=False)
+    operands: Mapping[str, HeaderOperand]
     relaxed: bool = False
     rejected: Rejected | None = None
     excluded: tuple[str, ...] = ()
