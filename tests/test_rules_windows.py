@@ -1,0 +1,223 @@
+"""Clauses of convolutions, poolings and FULLY_CONNECTED: a sound call, and one edit that breaks just that clause."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy
+import pytest
+
+from npu_conformance.specs.neuralnetworks import catalogue, rules
+from npu_conformance.specs.neuralnetworks.enums import OperandType
+from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
+from npu_conformance.specs.neuralnetworks.operation_view import OperationView
+from npu_conformance.specs.neuralnetworks.types import (
+    Operand,
+    OperandExtraParams,
+    Operation,
+    SymmPerChannelQuantParams,
+)
+from npu_conformance.specs.neuralnetworks.validate import check_operation
+from npu_conformance.specs.versions import Version
+
+
+@dataclass(frozen=True)
+class Given:
+    """An operand with what is known of it: its value, and its real shape where that is found out at execution."""
+
+    operand: Operand
+    value: Any = None
+    shape: tuple[int, ...] | None = None
+
+
+def tensor(kind: OperandType, *dimensions: int, shape: tuple[int, ...] | None = None, **rest: Any) -> Given:
+    return Given(Operand(kind, dimensions, **rest), shape=shape)
+
+
+def f(*dimensions: int, shape: tuple[int, ...] | None = None) -> Given:
+    """A float tensor; without dimensions its rank is unknown."""
+    return tensor(OperandType.TENSOR_FLOAT32, *dimensions, shape=shape)
+
+
+def n(*dimensions: int, scale: float = 0.0) -> Given:
+    """An integer tensor of unknown value."""
+    return tensor(OperandType.TENSOR_INT32, *dimensions, scale=scale)
+
+
+def q(*dimensions: int, scale: float = 0.5, zero: int = 0, shape: tuple[int, ...] | None = None) -> Given:
+    """An unsigned quantised tensor."""
+    return tensor(OperandType.TENSOR_QUANT8_ASYMM, *dimensions, shape=shape, scale=scale, zero_point=zero)
+
+
+def channels(dimension: int, *dimensions: int) -> Given:
+    """A filter with its scales along one dimension."""
+    quant = SymmPerChannelQuantParams((0.5,) * dimensions[dimension], dimension)
+    kind = OperandType.TENSOR_QUANT8_SYMM_PER_CHANNEL
+    return tensor(kind, *dimensions, extra_params=OperandExtraParams(quant))
+
+
+def i(value: int) -> Given:
+    return Given(Operand(OperandType.INT32), value)
+
+
+Call = dict[str, Given]
+
+
+def view(name: str, version: Version, call: Call) -> OperationView:
+    """The view of a call whose inputs are in order; outputs are those whose name starts with `out`."""
+    inputs = [given for key, given in call.items() if not key.startswith("out")]
+    outputs = [given.operand for key, given in call.items() if key.startswith("out")]
+    values, shapes = {}, {}
+    for position, given in enumerate(inputs):
+        if given.value is not None:
+            values[position] = numpy.array(given.value, OPERAND_TYPES[given.operand.type].dtype)
+        if given.shape is not None:
+            shapes[position] = given.shape
+    operation = Operation(catalogue.operation(name).code, tuple(range(len(inputs))), ())
+    operands = [given.operand for given in inputs]
+    return OperationView(operation, version, operands, outputs, shapes=shapes, values=values)
+
+
+def windowed(kernel: Call, output: Given, image: Given) -> Call:
+    paddings = {"left": i(0), "right": i(0), "top": i(0), "bottom": i(0)}
+    return {"input": image, **kernel, **paddings, "stride_w": i(1), "stride_h": i(1), "act": i(0), "out": output}
+
+
+def pool(image: Given, output: Given) -> Call:
+    call = windowed({}, output, image)
+    act, out = call.pop("act"), call.pop("out")
+    return call | {"window_w": i(2), "window_h": i(2), "act": act, "out": out}
+
+
+def depthwise(image: Given, kernel: Given, bias: Given, output: Given) -> Call:
+    call = windowed({"filter": kernel, "bias": bias}, output, image)
+    act, out = call.pop("act"), call.pop("out")
+    return call | {"multiplier": i(2), "act": act, "out": out}
+
+
+IMAGE = f(1, 4, 4, 3)
+DENSE = {"input": f(2, 3), "weights": f(4, 3), "bias": f(4), "act": i(0), "out": f(2, 4)}
+SOUND: dict[str, Call] = {
+    "CONV_2D": windowed({"filter": f(2, 2, 2, 3), "bias": f(2)}, f(1, 3, 3, 2), IMAGE),
+    "DEPTHWISE_CONV_2D": depthwise(IMAGE, f(1, 2, 2, 6), f(6), f(1, 3, 3, 6)),
+    "AVERAGE_POOL_2D": pool(IMAGE, f(1, 3, 3, 3)),
+    "MAX_POOL_2D": pool(IMAGE, f(1, 3, 3, 3)),
+    "FULLY_CONNECTED": DENSE,
+}
+QUANT_CONV = windowed({"filter": q(2, 2, 2, 3), "bias": n(2, scale=0.25)}, q(1, 3, 3, 2, scale=1.0), q(1, 4, 4, 3))
+QUANT_DEPTHWISE = depthwise(q(1, 4, 4, 3), q(1, 2, 2, 6), n(6, scale=0.25), q(1, 3, 3, 6, scale=1.0))
+QUANT_DENSE = {"input": q(2, 3), "weights": q(4, 3), "bias": n(4, scale=0.25), "act": i(0), "out": q(2, 4, scale=1.0)}
+
+
+@dataclass(frozen=True)
+class Broken:
+    """A clause, and what to change in a sound call to break it. Outputs are left open where they do not matter."""
+
+    clause: str
+    changes: Call
+    sound: Call
+    version: Version
+
+
+def broken(clause: str, changes: Call, sound: Call | None = None, version: Version = Version.FL8) -> Broken:
+    name = clause.partition(".")[0]
+    return Broken(clause, changes, SOUND[name] if sound is None else sound, version)
+
+
+def rows(*numbers: str, **changes: Given) -> list[Broken]:
+    """The same edit for clauses of several operations."""
+    return [broken(number, changes) for number in numbers]
+
+
+BROKEN = [
+    # Windows.
+    *rows("CONV_2D.C1", "DEPTHWISE_CONV_2D.C1", "AVERAGE_POOL_2D.C1", "MAX_POOL_2D.C1", input=f(4, 4, 3)),
+    *rows("CONV_2D.C2", filter=f(2, 2, 2, 4)),
+    *rows("CONV_2D.C3", "DEPTHWISE_CONV_2D.C5", bias=f(3)),
+    *rows("CONV_2D.C4", "DEPTHWISE_CONV_2D.C6", "AVERAGE_POOL_2D.C2", "MAX_POOL_2D.C2", stride_w=i(0)),
+    *rows("CONV_2D.C4", "DEPTHWISE_CONV_2D.C6", "AVERAGE_POOL_2D.C2", "MAX_POOL_2D.C2", stride_h=i(-1)),
+    *rows("AVERAGE_POOL_2D.C2", "MAX_POOL_2D.C2", window_h=i(0), out=f()),
+    *rows("CONV_2D.C5", "DEPTHWISE_CONV_2D.C7", "AVERAGE_POOL_2D.C3", "MAX_POOL_2D.C3", left=i(-1), out=f()),
+    *rows("CONV_2D.C6", "DEPTHWISE_CONV_2D.C8", "AVERAGE_POOL_2D.C4", "MAX_POOL_2D.C4", bottom=i(2), out=f()),
+    *rows("CONV_2D.C7", "DEPTHWISE_CONV_2D.C9", "AVERAGE_POOL_2D.C5", "MAX_POOL_2D.C5", act=i(4)),
+    *rows("CONV_2D.C8", "DEPTHWISE_CONV_2D.C10", input=f(shape=(1, 0, 4, 3)), out=f()),
+    *rows("AVERAGE_POOL_2D.C6", "MAX_POOL_2D.C6", input=f(shape=(1, 4, 4, 0)), out=f()),
+    *rows("CONV_2D.C13", "AVERAGE_POOL_2D.C8", "MAX_POOL_2D.C8", "DEPTHWISE_CONV_2D.C15", out=f(1, 4, 3, 0)),
+    *rows(
+        "CONV_2D.C14", "DEPTHWISE_CONV_2D.C16", "AVERAGE_POOL_2D.C10", "MAX_POOL_2D.C10", input=f(1, 1, 4, 3), out=f()
+    ),
+    *[
+        broken(f"{name}.C9", {"out": q(1, 3, 3, 3, zero=1)}, pool(q(1, 4, 4, 3), q(1, 3, 3, 3)))
+        for name in ("AVERAGE_POOL_2D", "MAX_POOL_2D")
+    ],
+    *rows("DEPTHWISE_CONV_2D.C2", filter=f(2, 2, 2, 6)),
+    *rows("DEPTHWISE_CONV_2D.C3", filter=f(1, 2, 2, 3), bias=f(3), out=f()),
+    *rows("DEPTHWISE_CONV_2D.C4", multiplier=i(0), filter=f(1, 2, 2, 0)),
+    # Scales of convolutions and FULLY_CONNECTED.
+    broken("CONV_2D.C10", {"bias": n(2, scale=0.5)}, QUANT_CONV),
+    broken("CONV_2D.C10", {"bias": n(2, scale=0.0)}, QUANT_CONV),
+    broken("CONV_2D.C10", {"filter": channels(0, 2, 2, 2, 3)}, QUANT_CONV),
+    broken(
+        "CONV_2D.C11",
+        {"filter": channels(3, 2, 2, 2, 3)},
+        QUANT_CONV | {"bias": n(2), "filter": channels(0, 2, 2, 2, 3)},
+    ),
+    broken("CONV_2D.C12", {"out": q(1, 3, 3, 2, scale=0.25)}, QUANT_CONV, Version.V1_1),
+    broken("DEPTHWISE_CONV_2D.C12", {"bias": n(6, scale=0.5)}, QUANT_DEPTHWISE),
+    broken(
+        "DEPTHWISE_CONV_2D.C13",
+        {"filter": channels(0, 1, 2, 2, 6)},
+        QUANT_DEPTHWISE | {"bias": n(6), "filter": channels(3, 1, 2, 2, 6)},
+    ),
+    broken("DEPTHWISE_CONV_2D.C14", {"out": q(1, 3, 3, 6, scale=0.25)}, QUANT_DEPTHWISE, Version.V1_1),
+    broken("FULLY_CONNECTED.C6", {"bias": n(4, scale=0.5)}, QUANT_DENSE),
+    broken("FULLY_CONNECTED.C7", {"out": q(2, 4, scale=0.25)}, QUANT_DENSE, Version.V1_1),
+    *rows("FULLY_CONNECTED.C1", input=f(6), out=f()),
+    *rows("FULLY_CONNECTED.C2", input=f(2, 4), out=f()),
+    *rows("FULLY_CONNECTED.C3", bias=f(3)),
+    *rows("FULLY_CONNECTED.C4", act=i(7)),
+    *rows("FULLY_CONNECTED.C5", weights=f(4, 3, shape=(0, 3)), bias=f(0), out=f()),
+    *rows("FULLY_CONNECTED.C8", out=f(2, 3)),
+    *[
+        broken(clause, {"input": f(shape=(0, 4, 4, 3)), "out": f()}, SOUND[clause.partition(".")[0]], Version.V1_1)
+        for clause in ("CONV_2D.C9", "DEPTHWISE_CONV_2D.C11", "AVERAGE_POOL_2D.C7", "MAX_POOL_2D.C7")
+    ],
+]
+
+
+@pytest.mark.parametrize("name", SOUND)
+def test_a_sound_call_breaks_nothing(name: str) -> None:
+    assert check_operation(view(name, Version.FL8, SOUND[name])) == []
+
+
+@pytest.mark.parametrize("case", BROKEN, ids=lambda case: case.clause)
+def test_an_edit_breaks_one_clause(case: Broken) -> None:
+    name = case.clause.partition(".")[0]
+    assert check_operation(view(name, case.version, case.sound)) == []
+    (violation,) = check_operation(view(name, case.version, case.sound | case.changes))
+    assert violation.clause == case.clause
+
+
+@pytest.mark.parametrize("name", SOUND)
+def test_an_empty_batch_is_legal_since_1_2(name: str) -> None:
+    empty = f(shape=(0, 3)) if name == "FULLY_CONNECTED" else f(shape=(0, 4, 4, 3))
+    assert check_operation(view(name, Version.V1_2, SOUND[name] | {"input": empty, "out": f()})) == []
+
+
+@pytest.mark.parametrize("case", BROKEN, ids=lambda case: case.clause)
+def test_what_is_unknown_breaks_nothing(case: Broken) -> None:
+    name = case.clause.partition(".")[0]
+    (clause,) = [clause for clause in rules.clauses(name) if clause.id == case.clause]
+    call = {key: unknown(given) for key, given in (case.sound | case.changes).items()}
+    assert (clause.check(view(name, case.version, call)) is None) == (clause.phase == "execution")
+
+
+def unknown(given: Given) -> Given:
+    """The operand without its value and shape."""
+    old = given.operand
+    return Given(Operand(old.type, (), old.scale, old.zero_point, extra_params=old.extra_params))
+
+
+def test_every_clause_is_broken_by_an_edit() -> None:
+    assert {case.clause for case in BROKEN} == {clause.id for name in SOUND for clause in rules.clauses(name)}
