@@ -10,6 +10,7 @@ import pytest
 from npu_conformance.specs.neuralnetworks.enums import OperandLifeTime, OperandType, OperationType
 from npu_conformance.specs.neuralnetworks.operation_view import OperationView, constant_value, view_of
 from npu_conformance.specs.neuralnetworks.types import DataLocation, Memory, Model, Operand, Operation, Subgraph
+from npu_conformance.specs.neuralnetworks.validate import check_operation
 from npu_conformance.specs.versions import Version
 
 FLOAT, INT = OperandType.TENSOR_FLOAT32, OperandType.INT32
@@ -85,3 +86,9 @@ def test_values_have_the_type_and_shape_of_their_operand() -> None:
 def test_vendors_operations_have_no_view() -> None:
     with pytest.raises(LookupError):
         OperationView(Operation(0x10001, (), ()), Version.V1_3, [], [])
+
+
+def test_types_that_fit_no_signature_have_no_variant_and_break_no_clause() -> None:
+    view = OperationView(Operation(OperationType.CONV_2D, (0,), ()), Version.V1_3, [Operand(FLOAT, (2,))], [])
+    assert (view.signature, view.variant, view.arguments) == (None, "", [])
+    assert check_operation(view) == []

@@ -77,7 +77,7 @@ RULES: dict[str, StructuralRule] = {
         _model("P5", "IF has a condition and two branches whose inputs and outputs fit its own.", _V.V1_3),
         _model("P6", "WHILE has a condition and a body whose inputs and outputs fit its own.", _V.V1_3),
         _model("P7", "Operands at both sides of a subgraph's border are compatible.", _V.V1_3),
-        _model("P8", "Operands at the border of WHILE have a known size.", _V.V1_3),
+        _model("P8", "For a driver, operands at the border of WHILE have a known size; a runtime is laxer.", _V.V1_3),
         _model("G1", "Graph inputs and outputs are listed once, exactly those with the lifetime."),
         _model("G3", "An operation reads only operands that have a value by then."),
         _model("G4", "An operand is written once."),
