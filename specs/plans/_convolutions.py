@@ -22,6 +22,7 @@ from npu_conformance.specs.plans._windows import (
     PER_CHANNEL,
     QUANT8,
     SIGNED,
+    Pair,
     Window,
     pads,
 )
@@ -49,6 +50,16 @@ KINDS = {
 
 SCALES = {"dyadic": (1 / 16, 1 / 128, 1 / 16), "odd": (0.0431, 0.0117, 0.0473)}
 """Scales of input, filter and output; none puts the limit of an activation halfway between two stored integers."""
+
+TRAILING: dict[str, tuple[bool | None, Pair | None]] = {
+    "none": (None, None),
+    "nhwc": (False, None),
+    "nchw": (True, None),
+    "nhwc_dilation1x1": (False, (1, 1)),
+    "nhwc_dilation2x1": (False, (2, 1)),
+    "nchw_dilation1x2": (True, (1, 2)),
+}
+"""What may stand at the end of the argument list: layout, or layout and dilations (height, width)."""
 
 Shape = tuple[int, ...]
 
@@ -141,21 +152,18 @@ def cover(shapes: Mapping[str, Sizes]) -> Iterator[Vector]:
         "shape": list(shapes),
         "padding": list(PADDINGS),
         "stride": [(1, 1), (2, 1), (1, 3)],
-        "dilation": [None, (1, 1), (2, 1), (1, 2)],
-        "layout": ["none", "nhwc", "nchw"],
+        "trailing": list(TRAILING),
+        "activation": list(ACTIVATIONS),
     }
-    # The dilations stand behind the layout in the argument list: without a layout there are none.
-    rows = [row for row in pairwise(parameters) if row["layout"] != "none" or row["dilation"] is None]
-    for seed, row in enumerate(chain(rows, _old_versions(shapes))):
-        sizes, nchw = shapes[row["shape"]], {"none": None, "nhwc": False, "nchw": True}[row["layout"]]
-        activation = list(ACTIVATIONS)[seed % 4]
-        window = Window(
-            pads(row["padding"], sizes.window), row["stride"], row["dilation"], nchw, ACTIVATIONS[activation]
-        )
-        name = "_".join([row["kind"], row["shape"], row["padding"], _spelled("stride", row["stride"])])
-        name += _spelled("_dilation", row["dilation"]) + f"_{row['layout']}_{activation}"
+    for seed, row in enumerate(chain(pairwise(parameters), _old_versions(shapes))):
+        sizes, (nchw, dilation) = shapes[row["shape"]], TRAILING[row["trailing"]]
+        activation = ACTIVATIONS[row["activation"]]
+        window = Window(pads(row["padding"], sizes.window), row["stride"], dilation, nchw, activation)
+        stride = "stride{}x{}".format(*row["stride"])
+        words = [row["kind"], row["shape"], row["padding"], stride, row["trailing"], row["activation"]]
         values = Values(row["kind"], SCALES["odd" if seed % 3 == 1 else "dyadic"], seed=seed)
-        yield vector(name.replace("_none_", "_"), sizes, window, values, traps=_traps(row))
+        name = "_".join(word for word in words if word != "none")
+        yield vector(name, sizes, window, values, traps=_traps(row))
 
 
 def _old_versions(shapes: Mapping[str, Sizes]) -> list[dict[str, Any]]:
@@ -165,20 +173,18 @@ def _old_versions(shapes: Mapping[str, Sizes]) -> list[dict[str, Any]]:
         "padding": list(PADDINGS),
         "stride": [(1, 2), (3, 1)],
     }
-    return [{**row, "dilation": None, "layout": "none"} for row in pairwise(parameters)]
+    rows = pairwise(parameters)
+    return [{**row, "trailing": "none", "activation": list(ACTIVATIONS)[seed % 4]} for seed, row in enumerate(rows)]
 
 
 def _traps(row: Mapping[str, Any]) -> list[int]:
     traps = [1] if row["padding"] == "same" else []
-    if row["dilation"]:
+    nchw, dilation = TRAILING[row["trailing"]]
+    if dilation:
         traps.append(2)
-    if row["layout"] == "nchw":
+    if nchw:
         traps.append(3)
     return [*traps, *([] if row["kind"].startswith("float") else [6, 11])]
-
-
-def _spelled(word: str, pair: tuple[int, int] | None) -> str:
-    return f"{word}{pair[0]}x{pair[1]}" if pair else ""
 
 
 def _source(shape: Shape, values: Values) -> Any:
