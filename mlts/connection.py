@@ -6,10 +6,11 @@ from collections.abc import Callable
 from typing import NoReturn
 
 from npu_conformance.harness.endpoints import ListeningEndpoint, StartOptions
+from npu_conformance.harness.plugin_loading import LoadError
 from npu_conformance.harness.pools import FileStore
 from npu_conformance.harness.subject import RemoteApplication, RemoteSubject
 from npu_conformance.harness.trial import Trial
-from npu_conformance.harness.verdicts import NotApplicable
+from npu_conformance.harness.verdicts import Crashed, NotApplicable
 from npu_conformance.harness.wire.protocol import Ticket, TicketRequest
 from npu_conformance.mlts.reports import Plan
 from npu_conformance.specs.errors import IllegalState
@@ -24,6 +25,9 @@ class ClientSubject:
             self._application = RemoteApplication(
                 self._endpoint, self._endpoint.store, StartOptions(plan.transports, {}), {"ticket": plan.ticket}
             )
+        except LoadError as error:
+            self._endpoint.close()
+            raise Crashed(f"the driver was gone before this client reached it: {error}") from None
         except BaseException:
             self._endpoint.close()
             raise
