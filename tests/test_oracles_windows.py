@@ -161,6 +161,17 @@ def test_fully_connected_regroups_the_input() -> None:
     assert (result.dimensions, values(result)) == ((2, 1), [21, 43])
 
 
+def test_a_batch_without_images_gives_an_empty_result() -> None:
+    image, tensors = floats(0, 4, 5, 3, data=[]), [floats(2, 2, 3, 3, data=[1] * 36), floats(2, data=[1, 2])]
+    assert run("CONV_2D", [image, *tensors, *numbers(1, 2, 1, 0)]) == Result((0, 4, 3, 2), [])
+    assert run("MAX_POOL_2D", [image, *numbers(2, 1, 1, 3, 2, 0)]) == Result((0, 3, 3, 3), [])
+    assert run("AVERAGE_POOL_2D", [image, *numbers(2, 1, 1, 3, 2, 0)]) == Result((0, 3, 3, 3), [])
+    weights = floats(2, 6, data=[1] * 12)
+    assert run("FULLY_CONNECTED", [image, weights, tensors[1], *numbers(0)]) == Result((0, 2), [])
+    assert run("TRANSPOSE", [image, ints(0, 3, 1, 2)]) == Result((0, 3, 4, 5), [])
+    assert run("CONCATENATION", [image, image, *numbers(3)]) == Result((0, 4, 5, 6), [])
+
+
 def test_fast_sums_are_the_slow_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     for operation, name in (("CONV_2D", "quant8_zero_points_all_low"), ("FULLY_CONNECTED", "float32_rank4_none")):
         vector = vectors.load(operation, name)

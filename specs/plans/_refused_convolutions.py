@@ -9,7 +9,7 @@ import numpy
 
 from npu_conformance.specs.plans._convolutions import Sizes, Values, operands
 from npu_conformance.specs.plans._rejections import RANK_CLAUSE
-from npu_conformance.specs.plans._windows import FLOAT32, INT32, PER_CHANNEL, Window
+from npu_conformance.specs.plans._windows import FLOAT16, FLOAT32, INT32, PER_CHANNEL, Window
 from npu_conformance.specs.plans.base import Planned, constant, dyadic, int32, integers, rejected, tensor
 from npu_conformance.specs.vectors import Vector
 
@@ -38,6 +38,7 @@ def refused(sizes: Sizes, clauses: Mapping[str, str]) -> Iterator[Vector]:
     yield from _shapes(sizes, clauses)
     yield from _scalars(sizes, clauses)
     yield from _quantizations(sizes, clauses)
+    yield from _signatures(sizes)
 
 
 def _shapes(sizes: Sizes, clauses: Mapping[str, str]) -> Iterator[Vector]:
@@ -86,3 +87,20 @@ def _quantizations(sizes: Sizes, clauses: Mapping[str, str]) -> Iterator[Vector]
     filter_ = constant(PER_CHANNEL, sizes.filter, weights, channel_quant=(scales, 1))
     values = replace(_BYTES, kind="per_channel")
     yield refusal("per_channel_other_dimension", clauses["channel_dimension"], sizes, values, {"filter": filter_})
+
+
+def _signatures(sizes: Sizes) -> Iterator[Vector]:
+    """One dilation without the other, and operands whose types do not go together."""
+    for name, window in {"implicit": Window("same", nchw=False, dilation=(1, 1)), "explicit": _EXPLICIT}.items():
+        inputs, outputs = operands(sizes, window, _FLOATS)
+        del inputs["dilation_height"]
+        yield _unmatched(f"one_dilation_{name}", sizes, inputs, outputs)
+    weights = constant(FLOAT16, sizes.filter, dyadic(1, sizes.filter, -1.0, 1.0, 0.25))
+    inputs, outputs = operands(sizes, _EXPLICIT, _FLOATS)
+    yield _unmatched("filter_of_other_type", sizes, {**inputs, "filter": weights}, outputs)
+    output = tensor(FLOAT16, outputs["output"].operand.dimensions)
+    yield _unmatched("output_of_other_type", sizes, inputs, {"output": output})
+
+
+def _unmatched(name: str, sizes: Sizes, inputs: Mapping[str, Planned], outputs: Mapping[str, Planned]) -> Vector:
+    return rejected(f"refused_{name}", sizes.operation, inputs, outputs, clause="MODEL.P3", since="1.2", traps=[2])
