@@ -16,7 +16,14 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 def kinds() -> dict[str, Any]:
     """The types that have a schema, by the schema's name: what a driver or document author meets."""
-    from npu_conformance.specs import failure_documents, manifest, results, summary_documents, waiver_documents
+    from npu_conformance.specs import (
+        failure_documents,
+        manifest,
+        results,
+        summary_documents,
+        vector_documents,
+        waiver_documents,
+    )
     from npu_conformance.specs.neuralnetworks import catalogue, types
     from npu_conformance.specs.npu import types as npu_types
 
@@ -27,6 +34,7 @@ def kinds() -> dict[str, Any]:
         "event": results.Event,
         "results": summary_documents.Results,
         "failure": failure_documents.FailureFile,
+        "vectors": vector_documents.VectorFile,
         "neuralnetworks.model": types.Model,
         "neuralnetworks.request": types.Request,
         "neuralnetworks.capabilities": types.Capabilities,
