@@ -41,9 +41,12 @@ def listen_unix(path: str) -> socket.socket:
     before = os.umask(0o177)
     try:
         listener.bind(path)
+        listener.listen()
+    except OSError:
+        listener.close()
+        raise
     finally:
         os.umask(before)
-    listener.listen()
     return listener
 
 

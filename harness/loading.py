@@ -33,7 +33,8 @@ def open_subject(
 
     spec: an entry point, package.module:name, unix:PATH, tcp:HOST:PORT or exec:COMMAND. options: the plug-in's own;
     `key-file` belongs to unix: and tcp:. transports: those memory may travel by, the preferred first. version: as which
-    HAL version to test, null for the plug-in's own. start_seconds: how long it may take to come up. Raises LoadError, one line that says what is wrong.
+    HAL version to test, null for the plug-in's own. start_seconds: how long it may
+    take to come up. Raises LoadError, one line that says what is wrong.
     """
     unknown = [name for name in transports if name not in TRANSPORTS]
     if unknown or not transports:

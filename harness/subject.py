@@ -15,7 +15,7 @@ from npu_conformance.harness.pools import FileStore, Pool, Pools
 from npu_conformance.harness.verdicts import CaseEnded, Failed, Hung, NotApplicable
 from npu_conformance.harness.wire import protocol
 from npu_conformance.harness.wire.connection import Connection
-from npu_conformance.harness.wire.framing import LineSocket, Lost, TimedOut, WireError, shown
+from npu_conformance.harness.wire.framing import ClosedHereError, LineSocket, Lost, TimedOut, WireError, shown
 from npu_conformance.specs import errors
 from npu_conformance.specs.manifest import Deadlines, Manifest
 from npu_conformance.specs.neuralnetworks.hal import Device
@@ -26,7 +26,6 @@ from npu_conformance.specs.versions import Version
 
 __all__ = ["Application", "Pool", "Pools", "RemoteApplication", "RemoteSubject", "SubjectHandle"]
 
-_NAP_SECONDS = 0.005
 _ROOTS = {"device": Device, "scheduling": Scheduling, "manager": Manager, "manager_control": ManagerControl}
 
 
@@ -87,7 +86,11 @@ class RemoteApplication:
             problem=self._verdict,
             deadline_of=self.seconds_for,
         )
-        self._begin(store, initialize)
+        try:
+            self._begin(store, initialize)
+        except BaseException:
+            self.connection.close()
+            raise
 
     def _begin(self, store: FileStore, initialize: dict[str, Any]) -> None:
         request = protocol.Initialize(
@@ -129,7 +132,9 @@ class RemoteApplication:
         """End the connection."""
         self.connection.close()
 
-    def _verdict(self, problem: WireError | protocol.RemoteError, method: str) -> CaseEnded:
+    def _verdict(self, problem: WireError | protocol.RemoteError, method: str) -> Exception:
+        if isinstance(problem, ClosedHereError):
+            return errors.DeadObject(f"{method}: {problem}")
         if isinstance(problem, protocol.RemoteError):
             return Failed(f"{method}: answered with {problem}")
         self.connection.lines.close()
@@ -191,14 +196,16 @@ class RemoteSubject:
             return self._main.connection.serve_until(predicate, seconds)
         deadline = time.monotonic() + seconds
         turns = [each.connection for each in (self._main, *self._applications) if each.connection.broken is None]
-        while True:
-            for connection in turns:
-                connection.serve_until(predicate, 0.0)
-            remaining = deadline - time.monotonic()
-            if predicate() or remaining <= 0:
-                return predicate()
-            # Lines that were read already do not show on a socket: hence no long sleep.
-            select.select([connection.lines.socket for connection in turns], [], [], min(remaining, _NAP_SECONDS))
+        while not predicate():
+            ready = [connection for connection in turns if connection.ready()]
+            for connection in ready:
+                connection.serve_one()
+            if not ready:
+                remaining = deadline - time.monotonic()
+                if remaining <= 0:
+                    return False
+                select.select([connection.lines.socket for connection in turns], [], [], remaining)
+        return True
 
     def application(self, uid: int, pid: int = 0) -> Application:
         """Connect as the app of a uid."""

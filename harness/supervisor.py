@@ -110,7 +110,7 @@ class Supervisor:
         while self._exited is None and (left := deadline - time.monotonic()) > 0:
             self._control.settimeout(left)
             try:
-                self._take(self._control.recv(PACKET_LIMIT))
+                self._take(self._receive(0))
             except TimeoutError:
                 break
             finally:
@@ -120,9 +120,16 @@ class Supervisor:
     def _poll_control(self) -> None:
         while self._exited is None:
             try:
-                self._take(self._control.recv(PACKET_LIMIT, socket.MSG_DONTWAIT))
+                self._take(self._receive(socket.MSG_DONTWAIT))
             except BlockingIOError:
                 return
+
+    def _receive(self, flags: int) -> bytes:
+        try:
+            return self._control.recv(PACKET_LIMIT, flags)
+        except ConnectionResetError:
+            # The zygote died with packets unread. The error is reported once; what it had sent is still there.
+            return self._control.recv(PACKET_LIMIT, flags)
 
     def _take(self, packet: bytes) -> None:
         if not packet:

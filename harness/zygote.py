@@ -153,14 +153,17 @@ class Zygote:
 
     def _loop(self) -> None:
         while True:
-            for descriptor, _ in self._poll.poll():
-                if descriptor == self._control.fileno():
-                    message, descriptors = self._receive()
-                    if message is None:
-                        return
-                    self._obey(message, descriptors)
-                elif self._host is not None:
-                    self._serve_host(descriptor)
+            ready = [descriptor for descriptor, _ in self._poll.poll()]
+            # A command and a death close descriptors, whose numbers may then be a new host's: poll again after each.
+            if self._control.fileno() in ready:
+                message, descriptors = self._receive()
+                if message is None:
+                    return
+                self._obey(message, descriptors)
+            elif self._host is not None and self._host.process in ready:
+                self._end_host()
+            else:
+                self._drain(ready)
 
     def _obey(self, message: Load | Start | Kill, descriptors: list[int]) -> None:
         if isinstance(message, Kill):
@@ -169,13 +172,10 @@ class Zygote:
             self._end_host()
             self._start(message.serial, descriptors[0])
 
-    def _serve_host(self, descriptor: int) -> None:
-        assert self._host is not None
-        for tail in self._host.tails:
-            if tail.descriptor == descriptor and not tail.drain():
-                self._poll.unregister(descriptor)
-        if descriptor == self._host.process:
-            self._end_host()
+    def _drain(self, ready: list[int]) -> None:
+        for tail in self._host.tails if self._host is not None else ():
+            if tail.descriptor in ready and not tail.drain():
+                self._poll.unregister(tail.descriptor)
 
     def _start(self, serial: int, host_socket: int) -> None:
         out, err = _pipe(), _pipe()

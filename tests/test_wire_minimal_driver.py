@@ -1,4 +1,4 @@
-"""examples/minimal_driver.c, written from docs/wire-protocol.md alone: it builds, plugs in, computes, dies and sticks."""
+"""examples/minimal_driver.c, written from docs/wire-protocol.md alone: builds, plugs in, computes, dies, sticks."""
 
 from __future__ import annotations
 

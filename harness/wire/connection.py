@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import select
 import threading
 import time
 import traceback
@@ -14,7 +15,15 @@ import msgspec
 
 from npu_conformance.harness.wire import protocol
 from npu_conformance.harness.wire.binding import BoundMethod, find_method
-from npu_conformance.harness.wire.framing import NEVER, LineSocket, TimedOut, Violation, WireError, shown
+from npu_conformance.harness.wire.framing import (
+    NEVER,
+    ClosedHereError,
+    LineSocket,
+    TimedOut,
+    Violation,
+    WireError,
+    shown,
+)
 from npu_conformance.harness.wire.objects import ObjectTable
 from npu_conformance.specs.documents import split_path
 from npu_conformance.specs.errors import DeadObject, InterfaceError
@@ -147,10 +156,19 @@ class Connection:
             raise self._failed(problem, "a callback") from None
         return True
 
+    def ready(self) -> bool:
+        """True where a message, or the beginning of one, can be read without waiting."""
+        return self._late is not None or self.lines.buffered() or bool(select.select([self.lines.socket], [], [], 0)[0])
+
+    def serve_one(self) -> None:
+        """Handle one message, after `ready`; one that has begun may take as long as a call to arrive in full."""
+        handled = iter((False, True))
+        self.serve_until(lambda: next(handled), self._deadline_of("wait"))
+
     def close(self) -> None:
         """End the connection. Objects given away are let go."""
         if self.broken is None:
-            self.broken = WireError("the connection was closed by this side")
+            self.broken = ClosedHereError("the connection was closed by this side")
         self.lines.close()
         self.objects.clear()
 

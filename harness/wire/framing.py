@@ -29,6 +29,10 @@ class Lost(WireError):
     """The other side has closed the connection, or its process has died."""
 
 
+class ClosedHereError(WireError):
+    """This side has closed the connection: whatever was reached through it is dead."""
+
+
 class TimedOut(WireError):
     """The deadline has passed with nothing received."""
 

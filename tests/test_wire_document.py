@@ -1,0 +1,95 @@
+"""docs/wire-protocol.md against the code: its messages decode, its names exist, its codes are the code's."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from npu_conformance.harness.wire import protocol
+from npu_conformance.harness.wire.binding import bound_methods, find_method
+from npu_conformance.specs.neuralnetworks import types
+from npu_conformance.specs.neuralnetworks.hal import Device, PreparedModel
+from npu_conformance.specs.versions import Version
+
+TEXT = (Path(__file__).parents[1] / "docs" / "wire-protocol.md").read_text()
+BUILTINS: dict[str, type[msgspec.Struct]] = {
+    "initialize": protocol.Initialize,
+    "ping": protocol.Nothing,
+    "object.release": protocol.Release,
+    "memory.attach": protocol.Attach,
+    "memory.detach": protocol.Detach,
+    "memory.write": protocol.MemoryWrite,
+    "memory.read": protocol.MemoryRead,
+    "control.ticket": protocol.TicketRequest,
+}
+
+
+def documented_messages() -> list[dict[str, Any]]:
+    """Every whole JSON-RPC message of the page; the ones shortened with dots are left out."""
+    found = []
+    decoder = json.JSONDecoder()
+    text = re.sub(r"\n\s*", "", TEXT)
+    for match in re.finditer(r'\{"jsonrpc"', text):
+        try:
+            found.append(decoder.raw_decode(text, match.start())[0])
+        except json.JSONDecodeError:
+            continue
+    return found
+
+
+def documented_block(start: str) -> Any:
+    """The JSON in code that begins with `start`."""
+    return json.JSONDecoder().raw_decode(TEXT, TEXT.index(start))[0]
+
+
+def test_requests_have_the_documented_params() -> None:
+    checked = set()
+    for message in documented_messages():
+        name = message.get("method")
+        if name in BUILTINS:
+            fields = {field.encode_name for field in msgspec.structs.fields(BUILTINS[name])}
+            assert set(message["params"]) <= fields, name
+            msgspec.convert(message["params"], BUILTINS[name], strict=True)
+            checked.add(name)
+        elif name is not None:
+            found = find_method(name)
+            assert found is not None, name
+            assert set(message["params"]) <= {field.encode_name for field in msgspec.structs.fields(found[1].params)}
+    assert checked == set(BUILTINS)
+
+
+def test_answers_are_messages() -> None:
+    answers = [message for message in documented_messages() if "method" not in message]
+    assert len(answers) >= 5
+    for answer in answers:
+        assert ("result" in answer) != ("error" in answer)
+    handshake = next(answer["result"] for answer in answers if "protocolVersion" in str(answer.get("result")))
+    assert msgspec.convert(handshake, protocol.Initialized).manifest.hal_version == Version.V1_2
+
+
+def test_the_model_and_the_request_decode() -> None:
+    model = msgspec.convert(documented_block('{"main":{"operands":['), types.Model)
+    assert [operand.lifetime for operand in model.main.operands] == [1, 1, 3, 2]
+    request = msgspec.convert(documented_block('{"inputs":[{"hasNoValue"'), types.Request)
+    assert request.pools[1].pool == types.Memory("ashmem", 8, 72)
+
+
+def test_every_method_of_a_1_2_device_is_documented() -> None:
+    for interface in (Device, PreparedModel):
+        for name, method in bound_methods(interface).items():
+            mark = getattr(getattr(interface, method.name), "__interface_method__")  # noqa: B009
+            if mark.since <= Version.V1_2 <= mark.until:
+                assert f"`{name}`" in TEXT
+                assert all(f"{field.encode_name}" in TEXT for field in msgspec.structs.fields(method.params))
+
+
+@pytest.mark.parametrize("name", [name for name in vars(protocol) if isinstance(vars(protocol)[name], int)])
+def test_numbers_are_documented(name: str) -> None:
+    value = vars(protocol)[name]
+    documented = {protocol.LINE_LIMIT: "67,108,864", protocol.DATA_LIMIT: "16 MiB", protocol.PROTOCOL_VERSION: "1"}
+    assert documented.get(value, f"| {value} |") in TEXT
