@@ -81,7 +81,7 @@ def test_channel_scales_become_extra_parameters() -> None:
     operand = build.build_model(vector, Version.V1_2).model.main.operands[0]
     assert operand.extra_params is not None
     assert operand.extra_params.channel_quant is not None
-    assert operand.extra_params.channel_quant.scales == (0.5, 2.0, 0.0625)
+    assert operand.extra_params.channel_quant.scales == (0.30000001192092896, 2.700000047683716, 0.0625)
     assert operand.extra_params.channel_quant.channel_dim == 3
     assert operand.scale == 0.0
 

@@ -78,6 +78,8 @@ def _edges() -> Iterator[Vector]:
         yield _cast(f"{_NAMES[source]}_to_quant8_saturation", source, QUANT8, (9,), outside, about)
     wide = [16777217, -16777219, 2**31 - 1, -(2**31), 1000, -3]
     yield _cast("int32_to_float32_wide", INT32, FLOAT32, (6,), wide, "integers that a float32 has to round")
+    far = [100000.75, -70001.5, 16777215.0, 2147483520.0, -2147483648.0, 8388607.5]
+    yield _cast("float32_to_int32_wide", FLOAT32, INT32, (6,), far, "up to the largest float32 that an int32 holds")
     yield _cast("int32_to_float16_wide", INT32, FLOAT16, (4,), [2049, -2051, 65504, -3], "integers to round")
     yield _cast("int32_to_quant8_saturation", INT32, QUANT8, (5,), [-1, 256, 2**31 - 1, -(2**31), 254])
     for rank in (1, 3, 4, 5):

@@ -88,7 +88,7 @@ def _per_channel() -> Iterator[Vector]:
                         _PER_CHANNEL,
                         shape,
                         stored_bytes(channel_dim, shape, 128),
-                        channel_quant=((0.5, 2.0, 0.0625), channel_dim),
+                        channel_quant=((0.3, 2.7, 0.0625), channel_dim),
                     )
                 },
                 {"output": tensor(target, shape)},
