@@ -1,4 +1,7 @@
-"""LiteRT as a witness of stored vectors: what its reference kernels make of a vector's examples."""
+"""LiteRT as a witness of stored vectors: what its reference kernels make of a vector's examples.
+
+npu-conformance vectors witness --engine npu_conformance.adapters.litert_witness:witness
+"""
 
 from __future__ import annotations
 
@@ -10,32 +13,25 @@ import numpy.typing as npt
 from npu_conformance.adapters.litert_executor import LiteRtExecutor
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.build import build_model
-from npu_conformance.specs.vectors import Vector
+from npu_conformance.specs.vectors import Example, Vector
 
 Array = npt.NDArray[Any]
-
-WITNESS = "litert"
-"""The name under which a vector lists LiteRT as a witness."""
 
 KERNELS = "reference"
 
 
-def witness(vector: Vector) -> tuple[Mapping[str, Array], ...] | None:
-    """For each example the outputs by operand name, or null where LiteRT can not be asked.
+def witness(vector: Vector, example: Example) -> Mapping[str, Array] | None:
+    """The outputs of an example by operand name, or null where LiteRT can not be asked.
 
     It can not where the vector must be refused, has several graphs, or LiteRT or the lowering refuses it. The arrays
     have the stored type of their operand and the shape LiteRT found. Raises LiteRtMissingError without LiteRT.
     """
     if vector.rejected is not None or vector.referenced or vector.kind != "general":
         return None
-    model = build_model(vector, vector.since).model
+    inputs = [example.inputs.get(name) for name in vector.inputs]
     try:
-        executor = LiteRtExecutor(model, vector.since, (), KERNELS)
-        return tuple(_run(executor, vector, example.inputs) for example in vector.examples)
+        executor = LiteRtExecutor(build_model(vector, vector.since).model, vector.since, (), KERNELS)
+        outputs = executor.run(inputs, checkpoint=lambda: None)
     except ServiceError:
         return None
-
-
-def _run(executor: LiteRtExecutor, vector: Vector, inputs: Mapping[str, Array]) -> Mapping[str, Array]:
-    outputs = executor.run([inputs.get(name) for name in vector.inputs], checkpoint=lambda: None)
     return dict(zip(vector.outputs, outputs, strict=True))

@@ -33,14 +33,12 @@ def div(step: Step) -> None:
     if not step.is_type(0, INTEGER):
         _arithmetic(step, "DIV", "Div")
         return
-    # In LiteRT INT_MIN / -1 kills the process and a zero fails the run. Both divide by 1 instead, and a factor makes
-    # the quotient by -1 a negation and the one by 0 (any value is right) a 0.
+    # A zero fails the whole run in LiteRT. It is made a 1, and a factor makes its quotient (any value is right) a 0.
     divisors = step.value(1)
-    is_harmless = (divisors != 0) & (divisors != -1)
     quotient, output = step.like(step.tensor(0)), step.output()
-    safe = step.integers(np.where(is_harmless, divisors, 1))
+    safe = step.integers(np.where(divisors == 0, 1, divisors))
     step.graph.emit("FLOOR_DIV", [step.tensor(0), safe], quotient, "FloorDiv")
-    factors = step.integers(np.where(is_harmless, 1, divisors))
+    factors = step.integers(divisors != 0)
     step.graph.emit("MUL", [quotient, factors], output, "Mul", fusedActivationFunction=0)
 
 
