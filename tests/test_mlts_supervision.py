@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from npu_conformance.harness.verdicts import Crashed, Failed, Hung
-from npu_conformance.mlts import stress
+from npu_conformance.mlts import clients
 from npu_conformance.mlts.reports import Plan, Verdict
 from npu_conformance.mlts.supervision import ClientEnd, ClientProgramError, Patience, run_clients
 from npu_conformance.specs.versions import Version
@@ -192,8 +192,8 @@ def test_the_real_client_dies_when_its_starter_does() -> None:
 )
 def test_each_end_has_its_outcome(found: ClientEnd, kind: type[Exception]) -> None:
     with pytest.raises(kind):
-        stress.judge(found, 10)
+        clients.judge(found, 10)
 
 
 def test_a_complete_success_passes() -> None:
-    stress.judge(ClientEnd(Verdict.SUCCESS, 10), 10)
+    clients.judge(ClientEnd(Verdict.SUCCESS, 10), 10)
