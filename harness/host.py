@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import resource
-import secrets
 import socket
 import threading
 
@@ -17,7 +16,7 @@ class ApplicationListener:
     """A socket in the private directory where applications present their tickets; opened when first needed."""
 
     def __init__(self, directory: str) -> None:
-        self._path = f"{directory}/host-{secrets.token_hex(8)}.socket"
+        self._path = f"{directory}/host-{os.urandom(8).hex()}.socket"
         self._listener: socket.socket | None = None
         self.host: HostState | None = None
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 import socket
 import time
 from collections.abc import Callable
@@ -10,7 +9,7 @@ from collections.abc import Callable
 from npu_conformance.harness.endpoints import StartOptions
 from npu_conformance.harness.host import serve_in_thread
 from npu_conformance.harness.plugin_loading import LoadError, load_plugin
-from npu_conformance.harness.pools import FileStore, MappedPool, Pool
+from npu_conformance.harness.pools import FileStore, MappedPool, Pool, Pools, new_token
 from npu_conformance.harness.subject import Application, RemoteApplication
 from npu_conformance.harness.verdicts import CaseEnded, Crashed
 from npu_conformance.harness.wire.framing import Lost
@@ -27,14 +26,13 @@ _POLL_SECONDS = 0.0005
 class InProcessPools:
     """Pools that are simply bytes."""
 
-    transports = ("message",)
-
     def __init__(self, host: HostState) -> None:
+        self.transports: tuple[str, ...] = ("message",)
         self._memory = host.memory
 
     def create(self, kind: str, size: int) -> Pool:
         """Create a pool of `size` zero bytes."""
-        memory = Memory(kind, size, secrets.randbits(52) | 1)
+        memory = Memory(kind, size, new_token())
         self._memory.attach(Attach(memory.token, size, "message"), None)
         return MappedPool(memory, self._memory.map(memory), lambda: self._memory.detach(Detach(memory.token)))
 
@@ -56,7 +54,7 @@ class InProcessSubject:
     def _begin(self) -> None:
         self._host = HostState(self._plugin, self._options)
         self.interfaces: Subject = self._host.subject({})
-        self.memory = InProcessPools(self._host)
+        self.memory: Pools = InProcessPools(self._host)
 
     def wait_until(self, predicate: Callable[[], bool], seconds: float) -> bool:
         """Wait until the predicate holds: true; false when time is over. Callbacks come from the subject's threads."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Literal, cast
+from typing import Literal
 
 from npu_conformance.harness.endpoints import Endpoint, ListeningEndpoint, SpawnedEndpoint, StartOptions
 from npu_conformance.harness.plugin_loading import LoadError
@@ -16,7 +16,7 @@ from npu_conformance.harness.zygote import Load
 from npu_conformance.specs.manifest import Deadlines
 from npu_conformance.specs.versions import Version
 
-__all__ = ["LoadError", "open_subject"]
+__all__ = ["Isolation", "LoadError", "open_subject", "start_subject"]
 
 Isolation = Literal["process", "inprocess"]
 
@@ -33,18 +33,35 @@ def open_subject(
 
     spec: an entry point, package.module:name, unix:PATH, tcp:HOST:PORT or exec:COMMAND. options: the plug-in's own;
     `key-file` belongs to unix: and tcp:. transports: those memory may travel by, the preferred first. version: as which
-    HAL version to test, null for the plug-in's own. start_seconds: how long it may
-    take to come up. Raises LoadError, one line that says what is wrong.
+    HAL version to test, null for the plug-in's own. start_seconds: how long it may take to come up. Raises LoadError,
+    one line that says what is wrong.
+    """
+    return start_subject(spec, options, isolation, transports, version, start_seconds)()
+
+
+def start_subject(
+    spec: str,
+    options: Mapping[str, str] | None = None,
+    isolation: Isolation = "process",
+    transports: tuple[str, ...] = TRANSPORTS,
+    version: Version | None = None,
+    start_seconds: float = Deadlines().start,
+) -> Callable[[], SubjectHandle]:
+    """As open_subject, but return at once: the plug-in's import goes on while the caller does something else.
+
+    Returns what waits for it and shakes hands; call it once. Either may raise LoadError.
     """
     unknown = [name for name in transports if name not in TRANSPORTS]
     if unknown or not transports:
         raise LoadError(f"memory transports: expected some of {', '.join(TRANSPORTS)}, found {unknown or 'none'}")
     chosen = dict(options or {})
     if isolation == "inprocess":
-        return _open_in_process(spec, chosen, version)
-    if spec.startswith(("unix:", "tcp:")):
-        return _open_listening(spec, StartOptions(transports, chosen, start_seconds=start_seconds), version)
-    return _open_spawned(spec, StartOptions(transports, chosen, start_seconds=start_seconds), version)
+        return lambda: _open_in_process(spec, chosen, version)
+    start = StartOptions(transports, chosen, start_seconds=start_seconds)
+    endpoint, start = _listening(spec, start) if spec.startswith(("unix:", "tcp:")) else _spawned(spec, start, version)
+    if version is not None and start.options is chosen:
+        start = replace(start, options={"hal": version.value, **chosen})
+    return lambda: RemoteSubject(endpoint, start, version)
 
 
 def _open_in_process(spec: str, options: dict[str, str], version: Version | None) -> SubjectHandle:
@@ -52,26 +69,21 @@ def _open_in_process(spec: str, options: dict[str, str], version: Version | None
         raise LoadError(f"{spec} is another process: it can not run with isolation inprocess")
     from npu_conformance.harness.inprocess import InProcessSubject
 
-    return cast(SubjectHandle, InProcessSubject(spec, options, version))
+    return InProcessSubject(spec, options, version)
 
 
-def _open_listening(spec: str, start: StartOptions, version: Version | None) -> SubjectHandle:
-    own = {name: value for name, value in start.options.items() if name != "key-file"}
-    key = _read_key(start.options["key-file"]) if "key-file" in start.options else None
-    return _open(ListeningEndpoint(spec, FileStore()), replace(start, options=own, key=key), version)
+def _listening(spec: str, start: StartOptions) -> tuple[Endpoint, StartOptions]:
+    key_file = start.options.pop("key-file", None)
+    return ListeningEndpoint(spec, FileStore()), replace(start, key=_read_key(key_file) if key_file else None)
 
 
-def _open_spawned(spec: str, start: StartOptions, version: Version | None) -> SubjectHandle:
+def _spawned(spec: str, start: StartOptions, version: Version | None) -> tuple[Endpoint, StartOptions]:
     command = _command(spec) if spec.startswith("exec:") else ()
     store = FileStore()
     wanted = version.value if version else None
     load = Load(spec, command, start.options, wanted, store.directory, tuple(sys.path))
     # A Python plug-in gets its options with Load, before it makes its manifest; a command gets them in the handshake.
-    return _open(SpawnedEndpoint(spec, load, store), start if command else replace(start, options={}), version)
-
-
-def _open(endpoint: Endpoint, options: StartOptions, version: Version | None) -> SubjectHandle:
-    return cast(SubjectHandle, RemoteSubject(endpoint, options, version))
+    return SpawnedEndpoint(spec, load, store), start if command else replace(start, options={})
 
 
 def _command(spec: str) -> tuple[str, ...]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import mmap
 import os
-import secrets
 from collections.abc import Callable, Iterable
 from typing import Protocol
 
@@ -168,7 +167,17 @@ class FileStore:
         remove_directory(self.directory)
 
 
-class Pools:
+class Pools(Protocol):
+    """Creates pools. transports: how they reach the subject, the preferred first."""
+
+    transports: tuple[str, ...]
+
+    def create(self, kind: str, size: int) -> Pool:
+        """Create a pool of `size` zero bytes (at least one). kind: ashmem, mmap_fd, hardware_buffer_blob ..."""
+        ...
+
+
+class SharedPools:
     """Creates pools for one connection. transports: those that both sides can do, the preferred first."""
 
     def __init__(self, link: MemoryLink, store: FileStore, transports: Iterable[str]) -> None:
@@ -179,7 +188,7 @@ class Pools:
         """Create a pool of `size` zero bytes (at least one). kind: ashmem, mmap_fd, hardware_buffer_blob ..."""
         if not self.transports:
             raise ValueError("no way to share memory with the subject is left")
-        memory = Memory(kind, size, secrets.randbits(52) | 1, description=_description(kind, size))
+        memory = Memory(kind, size, new_token(), description=_description(kind, size))
         if self.transports[0] == "message":
             self._link.attach(Attach(memory.token, size, "message"), None)
             return MessagePool(memory, self._link)
@@ -204,11 +213,16 @@ class Pools:
         return MappedPool(memory, view, close)
 
 
+def new_token() -> int:
+    """Draw a token: positive, less than 2^49, never seen before for all that matters."""
+    return 1 + int.from_bytes(os.urandom(6), "little")
+
+
 def make_private_directory() -> str:
     """Make a directory that only this user can enter; remove those that dead processes of this user have left."""
     base = _SHARED_MEMORY if os.path.isdir(_SHARED_MEMORY) else os.environ.get("TMPDIR", "/tmp")
     sweep(base)
-    path = f"{base}/{_PREFIX}{os.getpid()}-{secrets.token_hex(6)}"
+    path = f"{base}/{_PREFIX}{os.getpid()}-{os.urandom(6).hex()}"
     os.mkdir(path, 0o700)
     return path
 

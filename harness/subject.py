@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 import select
 import time
 from collections.abc import Callable
@@ -11,7 +10,7 @@ from typing import Any, Protocol
 import npu_conformance
 from npu_conformance.harness.endpoints import Endpoint, StartOptions
 from npu_conformance.harness.plugin_loading import LoadError
-from npu_conformance.harness.pools import FileStore, Pool, Pools
+from npu_conformance.harness.pools import FileStore, Pool, Pools, SharedPools, new_token
 from npu_conformance.harness.verdicts import CaseEnded, Failed, Hung, NotApplicable
 from npu_conformance.harness.wire import protocol
 from npu_conformance.harness.wire.connection import Connection
@@ -32,8 +31,15 @@ _ROOTS = {"device": Device, "scheduling": Scheduling, "manager": Manager, "manag
 class Application(Protocol):
     """Another app's connection to the subject. Closing it is the app's death."""
 
-    interfaces: Subject
-    memory: Pools
+    @property
+    def interfaces(self) -> Subject:
+        """The interfaces, called as this app."""
+        ...
+
+    @property
+    def memory(self) -> Pools:
+        """Creates pools."""
+        ...
 
     def close(self) -> None:
         """End the connection."""
@@ -47,10 +53,25 @@ class SubjectHandle(Protocol):
     of the manifest (times time_scale) passed, Failed where an answer broke the protocol.
     """
 
-    manifest: Manifest
-    version: Version
-    interfaces: Subject
-    memory: Pools
+    @property
+    def manifest(self) -> Manifest:
+        """What the plug-in says of itself."""
+        ...
+
+    @property
+    def version(self) -> Version:
+        """The HAL version it is tested as."""
+        ...
+
+    @property
+    def interfaces(self) -> Subject:
+        """Its interfaces; new objects after a restart."""
+        ...
+
+    @property
+    def memory(self) -> Pools:
+        """Creates pools."""
+        ...
 
     def wait_until(self, predicate: Callable[[], bool], seconds: float) -> bool:
         """Handle incoming callbacks until the predicate holds: true; false when the time is over."""
@@ -108,7 +129,7 @@ class RemoteApplication:
         self.interfaces = self._roots(answer.objects)
         usable = [name for name in self._options.transports if name in answer.transports]
         link = _RemoteMemory(self.connection)
-        self.memory = Pools(link, store, self._endpoint.usable(usable))
+        self.memory: Pools = SharedPools(link, store, self._endpoint.usable(usable))
         if self.memory.transports[:1] == ("path",) and not link.reaches(store):
             self.memory.transports = self.memory.transports[1:]
 
@@ -252,7 +273,7 @@ class _RemoteMemory:
     def reaches(self, store: FileStore) -> bool:
         """Try whether the subject can open a file of the private directory: it may be on another machine."""
         file = store.take(1, named=True)
-        token = secrets.randbits(52) | 1
+        token = new_token()
         try:
             self._connection.call("memory.attach", protocol.Attach(token, 1, "path", file.path), None)
         except protocol.MemoryUnreachableError:

@@ -18,6 +18,7 @@ from npu_conformance.harness.plugin_loading import load_plugin
 from npu_conformance.harness.serve import listen, main, read_or_make_key, serve
 from npu_conformance.harness.verdicts import NotApplicable
 from npu_conformance.harness.wire.session import HostState
+from npu_conformance.specs.versions import Version
 
 HELLO = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": 1}}
 
@@ -169,6 +170,15 @@ def test_tcp_without_key_gives_no_identity() -> None:
     with pytest.raises(NotApplicable):
         subject.application(10009)
     subject.close()
+
+
+def test_version_is_chosen_by_the_first_to_connect() -> None:
+    address = start_server("tcp:127.0.0.1:0", None)
+    subject = open_subject(address, version=Version.V1_2)
+    assert subject.manifest.hal_version == Version.V1_2
+    subject.close()
+    with pytest.raises(LoadError, match=r"asked for HAL fl5, it implements 1\.2"):
+        open_subject(address, version=Version.FL5)
 
 
 def test_unix_socket_is_private(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -74,7 +73,10 @@ class HostState:
         """The plug-in's objects, created at the first call; options given there come on top of the host's."""
         with self._creating:
             if self._subject is None:
-                self.options = {**self.options, **options}
+                known = self.plugin.describe(self.options).options
+                # `hal` comes with every run at a chosen version, also to plug-ins that have only one.
+                chosen = {name: value for name, value in options.items() if name != "hal" or name in known}
+                self.options = {**self.options, **chosen}
                 context = Context(self.memory, self.callers.current, self.options)
                 self._subject = self.plugin.create(context)
             return self._subject
@@ -85,7 +87,7 @@ class HostState:
             raise IllegalState("this host gives no tickets")
         if len(self._tickets) >= _MOST_TICKETS:
             raise IllegalState(f"{_MOST_TICKETS} tickets are outstanding")
-        ticket = secrets.token_hex(16)
+        ticket = os.urandom(16).hex()
         self._tickets[ticket] = Caller(request.uid, request.pid)
         return protocol.Ticket(ticket, self._address())
 
@@ -138,7 +140,9 @@ class Session(Connection):
         if request.ticket is not None:
             self._caller, self._control = self._host.redeem(request.ticket), False
         elif request.key is not None:
-            if self._host.key is None or not secrets.compare_digest(request.key.encode(), self._host.key.encode()):
+            from hmac import compare_digest
+
+            if self._host.key is None or not compare_digest(request.key.encode(), self._host.key.encode()):
                 raise SecurityDenied("the key is wrong")
             self._control = True
         elif not self._open:

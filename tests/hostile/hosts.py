@@ -54,6 +54,12 @@ def half_a_line(request_id: int) -> None:
     time.sleep(FOREVER)
 
 
+def half_then_exit(request_id: int) -> None:
+    """Send the beginning of an answer and end."""
+    CONNECTION.sendall(b'{"jsonrpc"')
+    os._exit(0)
+
+
 def huge_line(request_id: int) -> None:
     """Send 100 MB without a newline."""
     for _ in range(100):
@@ -124,7 +130,7 @@ MODES: dict[str, Callable[[int], None]] = {
     "wrong_type": raw(b'{"jsonrpc": "2.0", "id": ID, "result": "one"}\n'),
     "wrong_id": raw(b'{"jsonrpc": "2.0", "id": 4711, "result": 1}\n'),
     "null_id": raw(b'{"jsonrpc": "2.0", "id": null, "error": {"code": -32700, "message": "what?"}}\n'),
-    "half_then_exit": lambda _: (CONNECTION.sendall(b'{"jsonrpc"'), os._exit(0))[0],
+    "half_then_exit": half_then_exit,
     "half_a_line": half_a_line,
     "huge_line": huge_line,
     "twice": twice,
@@ -151,7 +157,7 @@ def begin(mode: str) -> None:
 
 def answer(mode: str, request: dict[str, Any]) -> None:
     """Answer one request."""
-    method, request_id = request["method"], request.get("id")
+    method, request_id = request["method"], request.get("id", 0)
     if method == "initialize":
         manifest: Any = {**MANIFEST, "colour": "red"} if mode == "bad_manifest" else MANIFEST
         transports = ["message"]

@@ -17,6 +17,8 @@ from npu_conformance.specs.plugin import Context, Plugin, Subject
 from npu_conformance.specs.versions import Version
 
 _GOOD_EXECUTIONS = 5
+_VICTIM = 10_201
+"""uid of the client that is killed."""
 
 
 class StressedModel(hal.PreparedModel):
@@ -34,6 +36,10 @@ class StressedModel(hal.PreparedModel):
             self._end(request)
         return result
 
+    def __del__(self) -> None:
+        if self._context.options["end"] == "fragile":
+            os.kill(os.getpid(), signal.SIGSEGV)
+
     def _end(self, request: types.Request) -> None:
         match self._context.options["end"]:
             case "crash":
@@ -42,6 +48,8 @@ class StressedModel(hal.PreparedModel):
                 threading.Event().wait()
             case "refuse":
                 raise ServiceError(ErrorStatus.GENERAL_FAILURE)
+            case "fragile" if self._context.caller().uid != _VICTIM:
+                threading.Event().wait()
             case "miscompute":
                 memory = request.pools[1].pool
                 assert memory is not None
@@ -87,8 +95,8 @@ def _manifest(options: Mapping[str, str]) -> Manifest:
         vendor="tests",
         version="1",
         hal_version=Version.V1_3,
-        deadlines=Deadlines(execute=0.5),
-        options={"end": "crash, hang, refuse, miscompute or none"},
+        deadlines=Deadlines(execute=0.5 if options.get("end") == "hang" else 30.0),
+        options={"end": "fragile (dies with a client), crash, hang, refuse, miscompute or none"},
     )
 
 
