@@ -32,7 +32,7 @@ _UNWRITTEN = 0xA5
 
 
 def run(plan: Plan) -> Iterator[int]:
-    """Connect to the implementation as planned and execute; yields the number of inferences after each."""
+    """Connect to the implementation as planned and execute; yields 0 when ready, then the number of inferences."""
     vector = vectors.load(plan.operation, plan.vector)
     subject = ClientSubject(plan)
     try:
@@ -42,7 +42,7 @@ def run(plan: Plan) -> Iterator[int]:
 
 
 def infer(subject: SubjectHandle, vector: Vector, inferences: int) -> Iterator[int]:
-    """Execute the first example of a vector so often; yields the number done. Failed where an output is wrong."""
+    """Execute the first example of a vector; yields 0, then the number done. Failed where an output is wrong."""
     trial = Trial(Case("mlts.stress.client.inference", lambda trial: None, ()), subject)
     prepared_model = _prepared(trial, vector)
     built = build_request(vector, vector.examples[0], trial.version)
@@ -51,6 +51,7 @@ def infer(subject: SubjectHandle, vector: Vector, inferences: int) -> Iterator[i
     request = built.request(RequestMemoryPool(pool=inputs.memory), RequestMemoryPool(pool=outputs.memory))
     correct = b""
     try:
+        yield 0
         for number in range(1, inferences + 1):
             outputs.write(0, bytes([_UNWRITTEN]) * built.output_size)
             checks.status(_execute(trial, prepared_model, request), {ErrorStatus.NONE}, f"inference {number}")

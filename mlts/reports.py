@@ -9,6 +9,9 @@ import msgspec
 from npu_conformance.specs.documents import Document
 from npu_conformance.specs.versions import Version
 
+GO = b"\n"
+"""What every client is told when all are ready."""
+
 
 class Verdict(enum.Enum):
     """How a client ended: exactly one of four (ML-CRS-001)."""
@@ -37,7 +40,7 @@ class Plan(Document, frozen=True):
 
 
 class Progress(Document, frozen=True, tag="progress"):
-    """A sign of life: so many inferences are done."""
+    """A sign of life: so many inferences are done. The first is 0: ready, and waiting for GO."""
 
     inferences: int
 

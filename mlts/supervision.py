@@ -7,6 +7,7 @@ this ends, no client outlives it: each leads a process group that is killed, and
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import select
 import selectors
@@ -20,7 +21,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from npu_conformance.mlts.reports import Line, Plan, Report, Verdict, encode
+from npu_conformance.mlts.reports import GO, Line, Plan, Report, Verdict, encode
 
 WORKER = (sys.executable, "-m", "npu_conformance.mlts.worker")
 """The client program. Its one argument, which is appended, is the descriptor of the pipe to report on."""
@@ -64,7 +65,12 @@ def run_clients(plans: Sequence[Plan], patience: Patience, command: Sequence[str
 
 
 def _listen(selector: selectors.BaseSelector, clients: Sequence[_Client]) -> None:
+    waiting = True
     while any(client.is_open for client in clients):
+        if waiting and all(client.is_ready or not client.is_open for client in clients):
+            waiting = False
+            for client in clients:
+                client.go()
         nearest = min(client.deadline for client in clients if client.is_open)
         for key, _ in selector.select(max(0.0, nearest - time.monotonic())):
             key.data.hear()
@@ -76,12 +82,16 @@ def _listen(selector: selectors.BaseSelector, clients: Sequence[_Client]) -> Non
 
 
 class _Client:
-    """One client process. is_open: it may still say something."""
+    """One client process. is_open: it may still say something. is_ready: it waits for `go`, so that all load at once.
+
+    deadline: when its silence is a hang, on time.monotonic(); a client that waits for the others has none.
+    """
 
     def __init__(self, plan: Plan, patience: Patience, command: Sequence[str]) -> None:
-        self.is_open = True
+        self.is_open, self.is_ready = True, False
         self.deadline = time.monotonic() + patience.start
         self._patience = patience
+        self._is_going = False
         self._buffer = b""
         self._inferences = 0
         self._report: Report | None = None
@@ -99,13 +109,18 @@ class _Client:
             raise
         finally:
             os.close(theirs)
-        self._tell(plan)
+        self._tell(encode(plan))
 
-    def _tell(self, plan: Plan) -> None:
+    def go(self) -> None:
+        """Let the client begin; from here on its silence counts."""
+        self._is_going = True
+        self.deadline = time.monotonic() + self._patience.step
+        self._tell(GO)
+
+    def _tell(self, line: bytes) -> None:
         assert self._process.stdin is not None
         try:
-            self._process.stdin.write(encode(plan))
-            self._process.stdin.flush()
+            self._process.stdin.write(line)
         except BrokenPipeError:  # dead already: the end of its pipe says so
             return
 
@@ -128,14 +143,15 @@ class _Client:
             self._garbled = f"{line[:100]!r}: {error}"
             return
         self._inferences = message.inferences
-        self.deadline = time.monotonic() + self._patience.step
+        self.is_ready = True
+        self.deadline = time.monotonic() + self._patience.step if self._is_going else math.inf
         if isinstance(message, Report):
             self._report = message
 
     def give_up(self) -> None:
         """The client has been silent for too long."""
         patience = self._patience
-        seconds = patience.step if self._inferences else patience.start
+        seconds = patience.step if self._is_going else patience.start
         self._silent = f"silent for {seconds:g} s after {self._inferences} inferences"
         self.is_open = False
 

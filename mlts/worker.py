@@ -1,7 +1,8 @@
 """The client program of the stress tests: `python -m npu_conformance.mlts.worker DESCRIPTOR`, its plan on stdin.
 
-It connects to the implementation by itself, prepares one model, and executes it as often as the plan says, comparing
-every output. It reports on the descriptor, and dies when its stdin ends: then whoever started it is gone.
+It connects to the implementation by itself, prepares one model, waits until all clients are ready, and executes it as
+often as the plan says, comparing every output. It reports on the descriptor, and dies when its stdin ends: then whoever
+started it is gone.
 """
 
 from __future__ import annotations
@@ -23,24 +24,26 @@ VERDICTS = {Outcome.CRASH: Verdict.CRASH, Outcome.HANG: Verdict.HANG, Outcome.FA
 def main() -> None:
     """Carry out the plan and report."""
     plan = documents.decode(sys.stdin.buffer.readline(), Plan, "plan")
-    threading.Thread(target=_die_with_starter, daemon=True).start()
+    told_to_go = threading.Event()
+    threading.Thread(target=_listen, args=(told_to_go,), daemon=True).start()
     channel = int(sys.argv[1])
 
     def say(line: Line) -> None:
         os.write(channel, encode(line))
 
-    say(run(plan, say))
+    say(run(plan, say, told_to_go))
 
 
-def run(plan: Plan, say: Callable[[Line], None]) -> Report:
-    """Execute as planned, with a sign of life after each inference; how it ended."""
+def run(plan: Plan, say: Callable[[Line], None], told_to_go: threading.Event) -> Report:
+    """Execute as planned, with a sign of life when ready and after each inference; how it ended."""
     done = 0
     try:
         from npu_conformance.mlts import inference
 
         for done in inference.run(plan):
             say(Progress(done))
-            if done == plan.die_after:
+            told_to_go.wait()
+            if done and done == plan.die_after:
                 os.kill(os.getpid(), signal.SIGKILL)
     except Exception as error:
         return _report(ending_of(error), done)
@@ -54,10 +57,10 @@ def _report(ending: Ending, done: int) -> Report:
     return Report(verdict, done, f"after {done} inferences: {ending.message}")
 
 
-def _die_with_starter() -> None:
+def _listen(told_to_go: threading.Event) -> None:
     # Not through sys.stdin: its lock would be held when the interpreter ends.
     while os.read(0, 1):
-        continue
+        told_to_go.set()
     os.killpg(os.getpgrp(), signal.SIGKILL)
 
 

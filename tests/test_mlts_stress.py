@@ -61,6 +61,10 @@ def test_a_killed_client_disturbs_nobody() -> None:
     assert run("early_termination", "none")[0] == {"client_1": "pass", "victim": "pass"}
 
 
+def test_a_driver_that_dies_with_a_client_crashes_the_other() -> None:
+    assert run("early_termination", "fragile")[0] == {"client_1": "crash", "victim": "pass"}
+
+
 @pytest.mark.parametrize("end", ["refuse", "miscompute"])
 def test_a_driver_that_fails_under_load_fails(end: str) -> None:
     outcomes, trial = run("processes", end)

@@ -28,6 +28,7 @@ def progress(number):
 def report(verdict, number, **more):
     say(type="report", verdict=verdict, inferences=number, **more)
 kinds = {
+    "waits": "progress(0); sys.stdin.readline(); report('success', plan['inferences'])",
     "succeeds": "for n in range(1, plan['inferences'] + 1): progress(n)\\nreport('success', plan['inferences'])",
     "fails": "progress(1); report('failure', 1, message='output y: expected 1, found 2')",
     "segfaults": "progress(1); print('last words', file=sys.stderr, flush=True); os.kill(os.getpid(), signal.SIGSEGV)",
@@ -134,6 +135,11 @@ def test_four_ends_side_by_side_do_not_disturb_one_another() -> None:
     assert [found.verdict for found in ends] == [
         Verdict.HANG, Verdict.SUCCESS, Verdict.CRASH, Verdict.FAILURE, Verdict.SUCCESS,
     ]  # fmt: skip
+
+
+def test_ready_clients_wait_for_the_slow_one_without_being_taken_for_hung() -> None:
+    ends = run_clients([plan("waits"), plan("never_starts"), plan("waits")], IMPATIENCE, COMMAND)
+    assert [found.verdict for found in ends] == [Verdict.SUCCESS, Verdict.HANG, Verdict.SUCCESS]
 
 
 def test_children_of_a_client_die_with_it(tmp_path: Path) -> None:

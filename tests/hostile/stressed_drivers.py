@@ -83,9 +83,9 @@ class StressedDevice(ReferenceDevice):
         model_cache: tuple[types.Memory, ...],
         data_cache: tuple[types.Memory, ...],
         token: bytes,
-        callback: hal.PreparedModelCallback,
+        callback: hal.PreparedModelCallback | None,
     ) -> None:
-        wrapping = Wrapping(callback, self._own_context)
+        wrapping = None if callback is None else Wrapping(callback, self._own_context)
         super().prepare_model(model, preference, priority, deadline_ns, model_cache, data_cache, token, wrapping)
 
 
