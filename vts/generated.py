@@ -1,18 +1,17 @@
 """Generated tests: stored vectors, and variations of them, executed every way and compared with their expected values.
 
 A vector with `rejected` must be refused instead: at once where its model breaks a structural rule, at the latest at
-execution where the values or shapes of an operation do. External vectors come in through `cases_from`.
+execution where the values or shapes of an operation do. X.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 from npu_conformance.harness.cases import Case, Group, Scope
 from npu_conformance.harness.trial import Trial
-from npu_conformance.specs import neutral, variations, vectors
+from npu_conformance.specs import variations, vectors
 from npu_conformance.specs.vectors import Vector, VectorHeader
 from npu_conformance.specs.versions import NEWEST, Version
 
@@ -60,15 +59,6 @@ def stored_case(header: VectorHeader, variation: str = "", since: Version | None
     return case_of(header, load, f"vts.generated.{header.operation}.{header.name}{suffix}", since)
 
 
-def cases_from(path: Path) -> Iterator[Case]:
-    """A case for each vector of an external collection: `run --vectors PATH`."""
-    for collection in neutral.collections(path):
-        source = collection.path.name.removesuffix(neutral.SUFFIX)
-        for header in collection.headers():
-            case_id = f"vts.external.{source}.{header.name}"
-            yield case_of(header, _loader(collection, header.name), case_id, None)
-
-
 def case_from(payload: Any) -> Case:
     """The case of a failure file: the vector is in the file, whatever became of the stored one."""
     import msgspec
@@ -80,10 +70,6 @@ def case_from(payload: Any) -> Case:
     document = msgspec.convert(payload["vector"], VectorDocument)
     vector = vector_loading.vector(operation, document, case_id)
     return case_of(variations.header_of(vector), lambda: vector, case_id, None)
-
-
-def _loader(collection: neutral.Collection, name: str) -> Loader:
-    return lambda: collection.load(name)
 
 
 def case_of(header: VectorHeader, load: Loader, case_id: str, since: Version | None) -> Case:

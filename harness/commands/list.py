@@ -6,18 +6,23 @@ import argparse
 
 from npu_conformance.harness.cases import Case, Scope
 from npu_conformance.harness.commands._options import add_selection_options
-from npu_conformance.harness.outcome_table import OK
+from npu_conformance.harness.outcome_table import OK, WRONG
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command line."""
     add_selection_options(parser)
     parser.add_argument("--json", action="store_true", help="with description, requirements, versions, operations")
+    parser.add_argument(
+        "--update-lock", action="store_true", help="append new ids to specs/ids.lock (for contributors)"
+    )
     parser.add_argument("--long", action="store_true", help="id and first line of the description")
 
 
 def execute(options: argparse.Namespace) -> int:
     """Print the selected cases in the order of running."""
+    if options.update_lock:
+        return _update_lock()
     from npu_conformance.harness.selection import Wanted, select
 
     wanted = Wanted(tuple(options.targets), options.expression, Scope(options.scope), options.vectors)
@@ -31,6 +36,19 @@ def execute(options: argparse.Namespace) -> int:
     else:
         print("\n".join(case.id for case in cases))
     return OK
+
+
+def _update_lock() -> int:
+    """Append ids that are not in specs/ids.lock yet; exit 1 where a locked one has gone."""
+    from npu_conformance.harness import suites
+    from npu_conformance.harness.id_lock import current_ids
+    from npu_conformance.specs import ids
+
+    present = current_ids(suites.cases(suites.present()))
+    print(f"{len(ids.append(present))} ids added")
+    gone = ids.vanished(present)
+    print("".join(f"gone: {name}\n" for name in gone), end="")
+    return WRONG if gone else OK
 
 
 def _described(case: Case) -> dict[str, object]:

@@ -1,6 +1,6 @@
 """Enumerations and constants of the Neural Networks HAL, with the version each member appeared in.
 
-Values are AIDL's (HIDL's agree). Wire fields stay plain integers: a driver may be sent, or answer, a value no version has.
+Values are AIDL's (HIDL's agree). Wire fields stay plain integers: a driver may be sent, or answer, an unknown value.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class PaddingScheme(enum.IntEnum):
 
 
 class OperandLifeTime(enum.IntEnum):
-    """Where the value of an operand comes from. AIDL's names; HIDL says MODEL_* for SUBGRAPH_* and CONSTANT_REFERENCE for _POOL."""
+    """Where the value of an operand comes from. HIDL says MODEL_INPUT, MODEL_OUTPUT and CONSTANT_REFERENCE."""
 
     TEMPORARY_VARIABLE = 0
     SUBGRAPH_INPUT = 1

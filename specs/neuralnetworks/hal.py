@@ -132,9 +132,7 @@ class Execution(Interface):
         raise refuse("Execution.executeSynchronously")
 
     @method(since=Version.FL8, statuses="NUGAMR")
-    def execute_fenced(
-        self, wait_for: tuple[Fence, ...], deadline_ns: int, duration_ns: int
-    ) -> FencedExecutionResult:
+    def execute_fenced(self, wait_for: tuple[Fence, ...], deadline_ns: int, duration_ns: int) -> FencedExecutionResult:
         """Run once the fences have signalled."""
         raise refuse("Execution.executeFenced")
 

@@ -34,7 +34,7 @@ class Memory(Wire, frozen=True):
 
 
 class HardwareBufferDescription(Wire, frozen=True):
-    """The part of AHardwareBuffer_Desc that a driver needs. A BLOB has format 33, height and layers 1, width in bytes."""
+    """The part of AHardwareBuffer_Desc that a driver needs. A BLOB has format 33, height 1, layers 1, width in bytes."""
 
     width: int
     height: int
@@ -161,7 +161,7 @@ class Timing(Wire, frozen=True):
 
 
 class ExecutionResult(Wire, frozen=True):
-    """Outcome of a synchronous execution. output_sufficient_size false is AIDL's way of saying OUTPUT_INSUFFICIENT_SIZE."""
+    """Outcome of a synchronous execution. output_sufficient_size: false stands for OUTPUT_INSUFFICIENT_SIZE."""
 
     output_sufficient_size: bool
     output_shapes: tuple[OutputShape, ...]

@@ -119,7 +119,7 @@ def batch_zero(operation: str) -> Iterator[Vector]:
             sizes, window = Sizes(0, (2, 2), 3, (1, 2)), Window("valid", nchw=nchw)
             inputs, outputs = operands(kind, sizes, window, None)
             name = f"{kind}_batch_zero_{'nchw' if nchw else 'nhwc'}"
-            yield zero_sized(name, operation, inputs["input"], {**inputs, "input": None}, outputs, nchw=nchw)
+            yield zero_sized(name, operation, inputs["input"], {**inputs, "input": None}, outputs)
 
 
 def refused(operation: str) -> Iterator[Vector]:

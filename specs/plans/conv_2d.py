@@ -78,7 +78,6 @@ def _batch_zero() -> Iterator[Vector]:
                 ),
                 {**inputs, "input": None},
                 outputs,
-                nchw=nchw,
             )
 
 

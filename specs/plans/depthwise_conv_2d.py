@@ -73,5 +73,4 @@ def _batch_zero() -> Iterator[Vector]:
                 tensor(KINDS[kind][0], source.dimensions, scale=source.scale, zero_point=source.zero_point),
                 {**inputs, "input": None},
                 outputs,
-                nchw=nchw,
             )

@@ -186,13 +186,11 @@ def _long_rows() -> Iterator[Vector]:
 
 def _batch_zero() -> Iterator[Vector]:
     for kind in KINDS:
-        for nchw in (False, True):
-            dimensions = (0, 3, 2, 2) if nchw else (0, 2, 2, 3)
-            values = Values(kind, source=[])
-            inputs, outputs = operands((dimensions, 6, 2), values)
-            name = f"{kind}_batch_zero_from_{'nchw' if nchw else 'nhwc'}"
-            feature_map = tensor(KINDS[kind], dimensions, **values.quantization(0))
-            yield zero_sized(name, OPERATION, feature_map, {**inputs, "input": None}, outputs, nchw=nchw)
+        dimensions = (0, 2, 2, 3)
+        values = Values(kind, source=[])
+        inputs, outputs = operands((dimensions, 6, 2), values)
+        feature_map = tensor(KINDS[kind], dimensions, **values.quantization(0))
+        yield zero_sized(f"{kind}_batch_zero", OPERATION, feature_map, {**inputs, "input": None}, outputs)
 
 
 def _refused() -> Iterator[Vector]:
