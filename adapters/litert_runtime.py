@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from npu_conformance.harness.plugin_loading import LoadError
+
 INSTALL_HINT = "LiteRT is not installed: pip install npu-conformance[litert]"
 
 KERNELS = {
@@ -23,7 +25,7 @@ KERNELS = {
 Array = npt.NDArray[Any]
 
 
-class LiteRtMissingError(ImportError):
+class LiteRtMissingError(LoadError):
     """The optional dependency is not installed; the message says how to get it."""
 
 

@@ -243,8 +243,9 @@ def test_litert_is_imported_late_and_missed_clearly() -> None:
     code = (
         "import sys; sys.modules['ai_edge_litert'] = None\n"
         "from npu_conformance.adapters.litert import plugin\n"
+        "from npu_conformance.harness.plugin_loading import LoadError\n"
         "try: plugin.describe({})\n"
-        "except ImportError as error: print(error)\n"
+        "except LoadError as error: print(error)\n"
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
     assert result.stdout.strip() == INSTALL_HINT

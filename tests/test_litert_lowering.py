@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from npu_conformance.adapters.litert_runtime import INSTALL_HINT
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.vectors import ChannelQuant, Example, Vector, VectorOperand, VectorOperation
 from npu_conformance.specs.versions import Version
 
-pytest.importorskip("ai_edge_litert", reason="LiteRT is not installed: pip install npu-conformance[litert]")
+pytest.importorskip("ai_edge_litert", exc_type=ImportError, reason=INSTALL_HINT)
 
 from npu_conformance.adapters.litert_witness import witness
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from npu_conformance.adapters.litert_runtime import INSTALL_HINT
 from npu_conformance.specs import vectors, witnesses
 from npu_conformance.specs.neuralnetworks.enums import OperationType
 
-pytest.importorskip("ai_edge_litert", reason="LiteRT is not installed: pip install npu-conformance[litert]")
+pytest.importorskip("ai_edge_litert", exc_type=ImportError, reason=INSTALL_HINT)
 
 from npu_conformance.adapters.litert_witness import witness
 from npu_conformance.adapters.lowering.operations import LOWERINGS
