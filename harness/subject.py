@@ -14,7 +14,7 @@ from npu_conformance.harness.pools import FileStore, Pool, Pools, SharedPools, n
 from npu_conformance.harness.verdicts import CaseEnded, Failed, Hung, NotApplicable
 from npu_conformance.harness.wire import protocol
 from npu_conformance.harness.wire.connection import Connection
-from npu_conformance.harness.wire.framing import ClosedHereError, LineSocket, Lost, TimedOut, WireError, shown
+from npu_conformance.harness.wire.framing import LineSocket, Lost, TimedOut, WireError, shown
 from npu_conformance.specs import errors
 from npu_conformance.specs.manifest import Deadlines, Manifest
 from npu_conformance.specs.neuralnetworks.hal import Device
@@ -153,9 +153,7 @@ class RemoteApplication:
         """End the connection."""
         self.connection.close()
 
-    def _verdict(self, problem: WireError | protocol.RemoteError, method: str) -> Exception:
-        if isinstance(problem, ClosedHereError):
-            return errors.DeadObject(f"{method}: {problem}")
+    def _verdict(self, problem: WireError | protocol.RemoteError, method: str) -> CaseEnded:
         if isinstance(problem, protocol.RemoteError):
             return Failed(f"{method}: answered with {problem}")
         self.connection.lines.close()

@@ -13,6 +13,7 @@ import pytest
 from npu_conformance.harness.loading import LoadError, open_subject
 from npu_conformance.harness.subject import SubjectHandle
 from npu_conformance.harness.verdicts import CaseEnded, Crashed, Failed, Hung
+from npu_conformance.specs.errors import DeadObject
 from npu_conformance.specs.neuralnetworks.hal import Device
 
 HOSTS = Path(__file__).parent / "hostile" / "hosts.py"
@@ -88,6 +89,19 @@ def test_signal_and_stderr_are_kept() -> None:
             device_of(subject).get_type()
         assert caught.value.signal == 6
         assert caught.value.stderr == "assertion failed: tile != 0\n"
+
+
+def test_stale_objects_are_dead_and_harmless() -> None:
+    with hostile("segv") as subject:
+        stale = device_of(subject)
+        with pytest.raises(Crashed):
+            stale.get_type()
+        with pytest.raises(DeadObject):
+            stale.get_type()
+        subject.restart()
+        with pytest.raises(DeadObject):
+            stale.get_version_string()
+        assert device_of(subject).get_version_string() == "fine"
 
 
 def test_second_answer_is_found_at_the_next_call() -> None:

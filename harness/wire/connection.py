@@ -25,13 +25,12 @@ from npu_conformance.harness.wire.framing import (
     shown,
 )
 from npu_conformance.harness.wire.objects import ObjectTable
+from npu_conformance.harness.wire.outbox import Outbox
 from npu_conformance.specs.documents import split_path
 from npu_conformance.specs.errors import DeadObject, InterfaceError
 from npu_conformance.specs.interfaces import is_interface
-from npu_conformance.specs.wire_types import NonFinite
 
 _ENVELOPE = msgspec.json.Decoder(protocol.Envelope)
-_MANY = 1000
 UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 Builtin = tuple[type[msgspec.Struct], Callable[[Any], object]]
@@ -72,10 +71,9 @@ class Connection:
         self._strict = strict
         self._problem = problem or _dead_object
         self._deadline_of = deadline_of or _no_deadline
-        self._encoder = msgspec.json.Encoder(enc_hook=self._encode_special)
+        self._outbox = Outbox(lines, self.objects)
         self._decoders: dict[Any, msgspec.json.Decoder[Any]] = {}
-        self._out = bytearray()
-        self._sending, self._reading = threading.RLock(), threading.Lock()
+        self._reading = threading.Lock()
         self._followers = 0
         self._follower_turn = threading.Condition()
         self._ids = itertools.count(1)
@@ -113,18 +111,19 @@ class Connection:
         A descriptor travels with the request's first byte, which is then sent at once.
         """
         waiter = self._expect(method)
-        with self._sending:
-            if descriptor is not None:
-                self._flush(NEVER if self.broken else time.monotonic() + self._deadline_of(method))
-            self._append(protocol.Call(waiter.id, method, params))
-            self._later.append(waiter)
-            if descriptor is not None:
-                self._flush(time.monotonic() + self._deadline_of(method), descriptor)
+        self._later.append(waiter)
+        request = protocol.Call(waiter.id, method, params)
+        if descriptor is None:
+            self._outbox.add(request)
+            return
+        try:
+            self._outbox.send(request, time.monotonic() + self._deadline_of(method), descriptor)
+        except WireError as problem:
+            raise self._failed(problem, method) from None
 
     def notify_later(self, method: str, params: object) -> None:
         """Send a message that has no answer together with the next one."""
-        with self._sending:
-            self._append(protocol.Notification(method, params))
+        self._outbox.add(protocol.Notification(method, params))
 
     def dropped(self, number: int, received: int) -> None:
         """A proxy was garbage collected."""
@@ -144,8 +143,7 @@ class Connection:
         """Answer calls until the predicate holds (true) or the time is over (false)."""
         deadline = time.monotonic() + seconds
         try:
-            with self._sending:
-                self._flush(time.monotonic() + self._deadline_of("wait"))
+            self._outbox.flush(time.monotonic() + self._deadline_of("wait"))
             while not predicate():
                 self._advance(None, deadline)
         except TimedOut:
@@ -177,43 +175,10 @@ class Connection:
         self._pending[waiter.id] = waiter
         return waiter
 
-    # Sending ---------------------------------------------------------------------------------------------------
-
     def _send(self, message: object, deadline: float) -> None:
         if self.broken is not None:
             raise self.broken
-        with self._sending:
-            self._append(message)
-            self._flush(deadline)
-
-    def _append(self, message: object) -> None:
-        start = len(self._out)
-        try:
-            while (release := self.objects.take_dropped()) is not None:
-                self._encoder.encode_into(protocol.Notification("object.release", release), self._out, -1)
-                self._out += b"\n"
-                start = len(self._out)
-            self._encoder.encode_into(message, self._out, -1)
-        except BaseException:
-            del self._out[start:]
-            raise
-        self._out += b"\n"
-
-    def _flush(self, deadline: float, descriptor: int | None = None) -> None:
-        if self._out:
-            try:
-                self.lines.send(self._out, deadline, descriptor)
-            finally:
-                self._out = bytearray()
-
-    def _encode_special(self, value: Any) -> object:
-        if isinstance(value, NonFinite):
-            return value.spelling
-        if is_interface(type(value)):
-            return self.objects.number_of(value)
-        raise TypeError(f"{type(value).__name__} can not cross the wire")
-
-    # Receiving -------------------------------------------------------------------------------------------------
+        self._outbox.send(message, deadline)
 
     def _advance(self, waiter: Waiter | None, deadline: float) -> None:
         """Read one message, or let another thread read it; answer it where it is a call."""
@@ -307,8 +272,6 @@ class Connection:
             raise ValueError(f"Expected the number of an object, found {type(value).__name__}")
         return self.objects.object_of(value, kind)
 
-    # Answering -------------------------------------------------------------------------------------------------
-
     def _answer(self, request: protocol.Envelope) -> None:
         assert request.method is not None
         refusal: protocol.ErrorObject
@@ -391,7 +354,10 @@ class Connection:
         return found
 
     def _failed(self, problem: WireError, method: str) -> Exception:
-        self.broken = self.broken or problem
+        if self.broken is not None:
+            # The verdict was given when it broke; whoever still holds an object of this connection holds a dead one.
+            return _dead_object(problem, method)
+        self.broken = problem
         return self._problem(problem, method)
 
 

@@ -1,0 +1,66 @@
+"""Sending on a connection: messages become lines; small ones that nobody waits for travel with the next one."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import msgspec
+
+from npu_conformance.harness.wire import protocol
+from npu_conformance.harness.wire.framing import LineSocket
+from npu_conformance.harness.wire.objects import ObjectTable
+from npu_conformance.specs.interfaces import is_interface
+from npu_conformance.specs.wire_types import NonFinite
+
+
+class Outbox:
+    """What one side has to say, in order. Any thread may send."""
+
+    def __init__(self, lines: LineSocket, objects: ObjectTable) -> None:
+        self._lines, self._objects = lines, objects
+        self._encoder = msgspec.json.Encoder(enc_hook=self._encode_special)
+        self._waiting = bytearray()
+        self._lock = threading.RLock()
+
+    def add(self, message: object) -> None:
+        """Send with the next message. Raises TypeError for what can not cross the wire."""
+        with self._lock:
+            start = len(self._waiting)
+            try:
+                start = self._add_releases(start)
+                self._encoder.encode_into(message, self._waiting, -1)
+            except BaseException:
+                del self._waiting[start:]
+                raise
+            self._waiting += b"\n"
+
+    def send(self, message: object, deadline: float, descriptor: int | None = None) -> None:
+        """Send now, after what was waiting. A descriptor travels with the message's first byte. Raises WireError."""
+        with self._lock:
+            if descriptor is not None:
+                self._add_releases(len(self._waiting))
+                self.flush(deadline)
+            self.add(message)
+            self.flush(deadline, descriptor)
+
+    def flush(self, deadline: float, descriptor: int | None = None) -> None:
+        """Send what is waiting. Raises WireError; what was not sent is then lost with the connection."""
+        with self._lock:
+            if self._waiting:
+                data, self._waiting = self._waiting, bytearray()
+                self._lines.send(data, deadline, descriptor)
+
+    def _add_releases(self, start: int) -> int:
+        while (release := self._objects.take_dropped()) is not None:
+            self._encoder.encode_into(protocol.Notification("object.release", release), self._waiting, -1)
+            self._waiting += b"\n"
+            start = len(self._waiting)
+        return start
+
+    def _encode_special(self, value: Any) -> object:
+        if isinstance(value, NonFinite):
+            return value.spelling
+        if is_interface(type(value)):
+            return self._objects.number_of(value)
+        raise TypeError(f"{type(value).__name__} can not cross the wire")
