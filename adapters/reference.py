@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from npu_conformance.reference.hal.device import ReferenceDevice
+from npu_conformance.reference.hal.scheduling import SchedulingService
+from npu_conformance.reference.manager import service
 from npu_conformance.specs import versions
 from npu_conformance.specs.manifest import Manifest
 from npu_conformance.specs.plugin import Context, Plugin, Subject
@@ -20,16 +22,23 @@ def _manifest(options: Mapping[str, str]) -> Manifest:
         name="reference",
         vendor="npu-conformance",
         version="1",
-        interfaces=("device",),
+        interfaces=("device", "scheduling", "manager", "manager_control"),
         hal_version=_version(options),
         instance="reference-npu",
+        virtual_clock=True,
         options={"hal": "version of the Neural Networks HAL, 1.0 to fl8 (default: the newest)"},
     )
 
 
 def _create(context: Context) -> Subject:
-    return Subject(device=ReferenceDevice(context, _version(context.options)))
+    manager, control = service.create(context)
+    return Subject(
+        device=ReferenceDevice(context, _version(context.options)),
+        scheduling=SchedulingService(),
+        manager=manager,
+        manager_control=control,
+    )
 
 
 plugin = Plugin(manifest=_manifest, create=_create)
-"""The reference driver. Option `hal`: the version it plays."""
+"""The reference driver and NPU Manager. Option `hal`: the version it plays."""

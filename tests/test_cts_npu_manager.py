@@ -12,7 +12,7 @@ from npu_conformance.cts import npu_manager
 from npu_conformance.faults.npu_manager import FAULTS, plugin
 from npu_conformance.harness.cases import Case
 from npu_conformance.harness.endings import Ending, ending_of
-from npu_conformance.harness.loading import open_subject
+from npu_conformance.harness.loading import Isolation, open_subject
 from npu_conformance.harness.trial import Trial
 from npu_conformance.specs import ids, requirements
 from npu_conformance.specs.manifest import Manifest
@@ -108,8 +108,9 @@ def test_the_reference_passes(case: Case) -> None:
     assert run(case, None) == (Ending(), [])
 
 
-def test_the_reference_passes_in_a_process_of_its_own() -> None:
-    subject = open_subject("npu_conformance.faults.npu_manager:plugin")
+@pytest.mark.parametrize("isolation", ["process", "inprocess"])
+def test_the_reference_plugin_passes(isolation: Isolation) -> None:
+    subject = open_subject("reference", isolation=isolation)
     try:
         for case in CASES.values():
             case.run(Trial(case, subject))
