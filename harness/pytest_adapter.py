@@ -19,7 +19,7 @@ from npu_conformance.harness.cases import Case
 from npu_conformance.harness.expression import compile_expression
 from npu_conformance.harness.loading import LoadError
 from npu_conformance.harness.outcome_table import OK, row
-from npu_conformance.harness.session import Session, SessionOptions
+from npu_conformance.harness.session import Session, SessionOptions, Summary
 from npu_conformance.specs.documents import DocumentError
 from npu_conformance.specs.results import CaseResult
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from npu_conformance.specs.neuralnetworks.hal import Device
 
 _SESSION = pytest.StashKey[Session]()
-_SUMMARY = pytest.StashKey["Summary"]()
+_SUMMARY = pytest.StashKey[Summary]()
 _SUITES = ("vts", "cts", "mlts")
 
 
@@ -82,7 +82,7 @@ def _area_file(path: Path, parent: pytest.Collector) -> pytest.Collector | None:
     ours = any(os.path.samefile(folder, path.parent) for folder in package.__path__)
     if not ours or path.stem not in package.AREAS:
         return None
-    return AreaFile.from_parent(parent, path=path)  # type: ignore[no-any-return]
+    return AreaFile.from_parent(parent, path=path)
 
 
 class AreaFile(pytest.File):

@@ -1,1 +1,1 @@
-"""The contract: types, interfaces, versions, operations, rules, requirements, vectors. Imports nothing else of the project."""
+"""The contract: versions, types, interfaces, operations, rules, requirements, vectors. Imports nothing of the house."""

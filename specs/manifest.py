@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from msgspec import Meta
+from msgspec import Meta, field
 
 from npu_conformance.specs.documents import Document
 from npu_conformance.specs.versions import Version
@@ -56,10 +56,10 @@ class Manifest(Document, frozen=True):
     memory_transports: tuple[Literal["path", "descriptor", "message"], ...] = ("path", "descriptor", "message")
     reset_command: tuple[str, ...] = ()
     reset_seconds: Annotated[float, Meta(ge=0)] = 0.0
-    options: dict[str, str] = {}
+    options: dict[str, str] = field(default_factory=dict)
     """Option names with what they mean; `--plugin-option NAME=VALUE`."""
     virtual_clock: bool = False
     """True where manager_control can advance the clock."""
-    constants: dict[str, int] = {}
+    constants: dict[str, int] = field(default_factory=dict)
     """Constants that differ from the contract's (NPU_MODEL_PRIORITY_OPPORTUNISTIC, DEBOUNCE_DURATION_MS)."""
     claims: tuple[Claim, ...] = ()

@@ -69,7 +69,8 @@ def _reduction_length(vector: Vector, example: Example, output: str) -> int:
     if vector.operation in ("AVERAGE_POOL_2D", "MEAN"):
         return max(sizes[0] // max(example.outputs[output].size, 1), 1)
     weights = _values(vector, example)[vector.operations[0].inputs[1]]
-    return max(weights.size // max(weights.shape[-1 if vector.operation == "DEPTHWISE_CONV_2D" else 0], 1), 1)
+    outputs: int = weights.shape[-1 if vector.operation == "DEPTHWISE_CONV_2D" else 0]
+    return max(weights.size // max(outputs, 1), 1)
 
 
 def _values(vector: Vector, example: Example) -> dict[str, Array]:

@@ -8,7 +8,7 @@ from npu_conformance.harness.verdicts import NotSupported
 from npu_conformance.specs import vectors
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.build import build_model, build_request
-from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, ExecutionPreference, Priority
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import Model, RequestMemoryPool
 from npu_conformance.specs.vectors import Example, Vector
@@ -27,19 +27,25 @@ def refused(trial: Trial, vector: Vector) -> None:
             _execution_refused(trial, vector, example, prepared_model)
 
 
-def refused_at_once(trial: Trial, model: Model, **arguments: int) -> None:
+def refused_at_once(trial: Trial, model: Model) -> None:
     """The model is refused with INVALID_ARGUMENT wherever it can be handed in."""
     checks.raises_status(
         lambda: trial.device.get_supported_operations(model),
         {ErrorStatus.INVALID_ARGUMENT},
         "getSupportedOperations of the invalid model",
     )
-    preparation_refused(trial, model, **arguments)
+    preparation_refused(trial, model)
 
 
-def preparation_refused(trial: Trial, model: Model, **arguments: int) -> None:
+def preparation_refused(
+    trial: Trial,
+    model: Model,
+    *,
+    preference: int = ExecutionPreference.FAST_SINGLE_ANSWER,
+    priority: int = Priority.MEDIUM,
+) -> None:
     """prepareModel returns and notifies INVALID_ARGUMENT, without a prepared model (NNHAL-PREPARE-002)."""
-    preparation = trial.prepare(model, **arguments)
+    preparation = trial.prepare(model, preference=preference, priority=priority)
     what = "prepareModel of the invalid model"
     checks.status(preparation.launch_status, {ErrorStatus.INVALID_ARGUMENT}, f"{what}, returned")
     checks.status(preparation.status, {ErrorStatus.INVALID_ARGUMENT}, f"{what}, notified")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections import defaultdict
+from collections.abc import Mapping
 
 from npu_conformance.harness.outcome_table import OK
 
@@ -56,7 +57,7 @@ def _evidence() -> dict[str, list[str]]:
     return found
 
 
-def _print(row: dict[str, object], *, with_cases: bool) -> None:
+def _print(row: Mapping[str, object], *, with_cases: bool) -> None:
     cases = row["cases"]
     assert isinstance(cases, list)
     state = f"{len(cases)} cases" if cases else f"untested: {row['untested']}" if row["untested"] else "NO CASE"

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from npu_conformance.harness.main import UsageError
 from npu_conformance.harness.outcome_table import OK, WRONG
+
+if TYPE_CHECKING:
+    from npu_conformance.specs.witnesses import Engine
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,7 +37,7 @@ def execute(options: argparse.Namespace) -> int:
 def _witness(options: argparse.Namespace) -> int:
     from npu_conformance.specs import vectors, witnesses
 
-    engines = {"oracle": witnesses.oracle}
+    engines: dict[str, Engine] = {"oracle": witnesses.oracle}
     for spec in options.engine:
         engines[spec] = _engine(spec)
     count = disagreements = 0
@@ -79,12 +83,12 @@ def _operations(asked: list[str], known: Iterable[str]) -> list[str]:
     return asked or available
 
 
-def _engine(spec: str) -> object:
+def _engine(spec: str) -> Engine:
     import importlib
 
     module, separator, name = spec.partition(":")
     try:
-        found = getattr(importlib.import_module(module), name)
+        found: Engine = getattr(importlib.import_module(module), name)
     except (ImportError, AttributeError) as error:
         raise UsageError(f"--engine {spec}: {error}") from None
     if not separator or not callable(found):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from xml.etree import ElementTree
 
-from npu_conformance.harness.outcome_table import row
+from npu_conformance.harness.outcome_table import JunitElement, row
 from npu_conformance.harness.report.lines import explain, first_reason
 from npu_conformance.specs.results import CaseResult
 
@@ -17,14 +17,15 @@ def document(results: Iterable[CaseResult], name: str) -> str:
     """The XML text."""
     verdicts = list(results)
     elements = [row(result.outcome, result.dispositions).junit for result in verdicts]
-    counts = {"failures": "failure", "errors": "error", "skipped": "skipped"}
+    counts: dict[str, JunitElement] = {"failures": "failure", "errors": "error", "skipped": "skipped"}
     suite = ElementTree.Element(
         "testsuite",
         name=name,
         tests=str(len(verdicts)),
         time=f"{sum(result.seconds for result in verdicts):.3f}",
-        **{attribute: str(elements.count(element)) for attribute, element in counts.items()},
     )
+    for attribute, element in counts.items():
+        suite.set(attribute, str(elements.count(element)))
     for result, element in zip(verdicts, elements, strict=True):
         _append(suite, result, element)
     root = ElementTree.Element("testsuites")

@@ -47,8 +47,8 @@ def _details(result: CaseResult) -> Iterator[str]:
         yield f"... and {len(parts) - _SHOWN} more configurations"
     if is_red(result.outcome) and result.requirements:
         yield "requirements: " + " ".join(result.requirements)
-    for ending in (result, *parts[:1]):
-        yield from _last_words(ending)
+    yield from _last_words(result)
+    yield from (line for part in parts[:1] for line in _last_words(part))
     if result.outcome is Outcome.SUITE_ERROR:
         yield from (result.traceback or next((part.traceback for part in parts), "")).splitlines()
 

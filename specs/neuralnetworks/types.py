@@ -34,7 +34,7 @@ class Memory(Wire, frozen=True):
 
 
 class HardwareBufferDescription(Wire, frozen=True):
-    """The part of AHardwareBuffer_Desc that a driver needs. A BLOB has format 33, height 1, layers 1, width in bytes."""
+    """The part of AHardwareBuffer_Desc that a driver needs. A BLOB has format 33, one row, and its width in bytes."""
 
     width: int
     height: int

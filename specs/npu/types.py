@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import enum
 
+from msgspec import field
+
 from npu_conformance.specs.wire_types import Wire
 
 MIN_PRIORITY = 0
@@ -130,7 +132,7 @@ class ModelLoadRequest(Wire, frozen=True):
 
 
 class PolicyParameters(Wire, frozen=True):
-    """The PersistableBundle of setPolicy: KEY_MAX_BUDGET, and KEY_MODEL_SIZE_WEIGHTS keyed by the decimal size class."""
+    """The PersistableBundle of setPolicy: KEY_MAX_BUDGET, and KEY_MODEL_SIZE_WEIGHTS by decimal size class."""
 
     max_budget: int | None = None
-    model_size_weights: dict[str, int] = {}
+    model_size_weights: dict[str, int] = field(default_factory=dict)

@@ -31,8 +31,8 @@ def zero_sized(
 ) -> Vector:
     """A vector whose tested operation gets a tensor of size 0 on axis 0.
 
-    feature_map: type, quantisation and dimensions [0, ...]. arguments: inputs of the operation in order, constants; None
-    where it reads the feature map. Its outputs are empty, so what is expected of them is certain without arithmetic.
+    feature_map: type, quantisation and dimensions [0, ...]. arguments: inputs of the operation in order, constants;
+    None where it reads the feature map. Its outputs are empty, so what is expected is certain without arithmetic.
     """
     empty = feature_map.operand
     whole = replace(empty, dimensions=(1, *empty.dimensions[1:]))
