@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 
 import pytest
@@ -266,3 +267,27 @@ def test_due_actions_run_in_order_and_what_they_post_runs_too() -> None:
     assert clock.now_ns() == 119
     clock.advance(1)
     assert ran[-1] == ("late", 120)
+
+
+def test_apps_that_call_at_once_lose_no_request_and_no_order() -> None:
+    local = threading.local()
+    manager, control = service.create(Context(NoMemory(), lambda: Caller(local.uid, 1)))
+    recorders = {uid: Recorder() for uid in range(20_000, 20_004)}
+
+    def play(uid: int) -> None:
+        local.uid = uid
+        for identifier in range(100):
+            manager.request_can_load_model(ModelLoadRequest(identifier), recorders[uid])
+            manager.cancel_model_load(ModelLoadRequest(identifier))
+
+    for uid in recorders:
+        control.install_app(uid, f"app{uid}", True, 37)
+        control.grant_permission(uid, PERMISSION, True)
+    threads = [threading.Thread(target=play, args=(uid,)) for uid in recorders]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    control.advance_clock(0)
+    expected = [(identifier, status) for identifier in range(100) for status in (0, CompletionStatus.CANCELLED)]
+    assert all(recorder.events == expected for recorder in recorders.values())

@@ -131,14 +131,14 @@ def test_a_broken_client_program_is_no_verdict(kind: str, message: str) -> None:
 
 def test_four_ends_side_by_side_do_not_disturb_one_another() -> None:
     plans = [plan(kind) for kind in ("hangs", "succeeds", "segfaults", "fails", "succeeds")]
-    ends = run_clients(plans, Patience(start=20.0, step=1.0), COMMAND)
+    ends = run_clients(plans, Patience(start=20.0, step=2.0), COMMAND)
     assert [found.verdict for found in ends] == [
         Verdict.HANG, Verdict.SUCCESS, Verdict.CRASH, Verdict.FAILURE, Verdict.SUCCESS,
     ]  # fmt: skip
 
 
 def test_ready_clients_wait_for_the_slow_one_without_being_taken_for_hung() -> None:
-    ends = run_clients([plan("waits"), plan("never_starts"), plan("waits")], IMPATIENCE, COMMAND)
+    ends = run_clients([plan("waits"), plan("never_starts"), plan("waits")], Patience(3.0, 20.0), COMMAND)
     assert [found.verdict for found in ends] == [Verdict.SUCCESS, Verdict.HANG, Verdict.SUCCESS]
 
 

@@ -6,6 +6,7 @@ Callbacks are posted to the clock, so that no call waits for them and their orde
 
 from __future__ import annotations
 
+import threading
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -50,18 +51,20 @@ class NpuManager(Manager):
         self._clock, self._apps, self._caller = clock, apps, caller
         self._live: dict[tuple[int, int], LiveRequest] = {}
         self._deaths: Counter[int] = Counter()
+        self._lock = threading.RLock()
+        """Every app calls in a thread of its own."""
 
     def request_can_load_model(self, request: ModelLoadRequest, callback: ModelLoadRequestCallback) -> None:
         """Grant the request. IllegalArgument: the id is not a 32-bit one, or is live already (NPU-REQ-007, -012)."""
         uid = self.authorised_uid()
         if not -(2**31) <= request.id < 2**31:
             raise IllegalArgument(f"request id {request.id} is not a 32-bit integer")
-        if (uid, request.id) in self._live:
-            raise IllegalArgument(f"request {request.id} of uid {uid} is live already")
-        live = LiveRequest(uid, request, callback)
-        self._live[uid, request.id] = live
         listener = StatusListener(self, uid)
-        self._deliver(uid, lambda: callback.on_can_load_model(request, LoadStatus.CAN_LOAD_NOW, listener))
+        with self._lock:
+            if (uid, request.id) in self._live:
+                raise IllegalArgument(f"request {request.id} of uid {uid} is live already")
+            self._live[uid, request.id] = LiveRequest(uid, request, callback)
+            self._deliver(uid, lambda: callback.on_can_load_model(request, LoadStatus.CAN_LOAD_NOW, listener))
 
     def cancel_model_load(self, request: ModelLoadRequest) -> None:
         """End a request of the caller as CANCELLED, loaded or not; an unknown one is ignored."""
@@ -77,13 +80,15 @@ class NpuManager(Manager):
             raise IllegalArgument(f"unknown policy {policy}")
         if policy != Policy.STATUS_QUO:
             raise Unsupported(f"policy {Policy(policy).name} is not implemented")
-        for live in tuple(self._live.values()):
-            self.end(live.uid, live.request, CompletionStatus.CANCELLED)
+        with self._lock:
+            for live in tuple(self._live.values()):
+                self.end(live.uid, live.request, CompletionStatus.CANCELLED)
 
     def drop_client(self, uid: int) -> None:
         """Forget the requests of a uid whose process died; nothing more is delivered to it (NPU-LIF-019)."""
-        self._deaths[uid] += 1
-        self._live = {key: live for key, live in self._live.items() if live.uid != uid}
+        with self._lock:
+            self._deaths[uid] += 1
+            self._live = {key: live for key, live in self._live.items() if live.uid != uid}
 
     def authorised_uid(self) -> int:
         """Return the caller's uid; raises SecurityDenied where it lacks the permission."""
@@ -94,9 +99,10 @@ class NpuManager(Manager):
 
     def end(self, uid: int, request: ModelLoadRequest, status: CompletionStatus) -> None:
         """Complete the live request of this uid and id; none of that name is no error (NPU-LIF-014)."""
-        live = self._live.pop((uid, request.id), None)
-        if live is not None:
-            self._deliver(uid, lambda: live.callback.on_model_load_request_complete(live.request, status))
+        with self._lock:
+            live = self._live.pop((uid, request.id), None)
+            if live is not None:
+                self._deliver(uid, lambda: live.callback.on_model_load_request_complete(live.request, status))
 
     def _deliver(self, uid: int, send: Callable[[], None]) -> None:
         deaths = self._deaths[uid]
