@@ -42,6 +42,7 @@ class LetsAnyoneRequest(Conforming):
 
     breaks = ("NPU-ACC-005",)
     caught_by = "cts.npu_manager.access.calls_without_permission"
+    noticed_as = "quality-warning"
 
     def request_can_load_model(self, request: ModelLoadRequest, callback: ModelLoadRequestCallback) -> None:
         try:
@@ -56,6 +57,7 @@ class DeniesAfterActing(Conforming):
 
     breaks = ("NPU-ACC-005",)
     caught_by = "cts.npu_manager.access.calls_without_permission"
+    noticed_as = "quality-warning"
 
     def cancel_model_load(self, request: ModelLoadRequest) -> None:
         try:

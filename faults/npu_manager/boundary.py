@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from npu_conformance.reference.manager import service
 from npu_conformance.specs.npu.manager import (
@@ -26,6 +26,7 @@ class Conforming(Manager):
 
     breaks: ClassVar[tuple[str, ...]] = ()
     caught_by: ClassVar[str] = ""
+    noticed_as: ClassVar[Literal["red", "quality-warning"]] = "red"
 
     def __init__(self, context: Context) -> None:
         self._context = context
