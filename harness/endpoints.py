@@ -43,12 +43,8 @@ class Endpoint(Protocol):
         """The transports that can work over such a connection."""
         ...
 
-    def check(self) -> None:
-        """Raise Lost where the host is known to be dead."""
-        ...
-
-    def alive(self) -> bool:
-        """False where the host is known to be dead."""
+    def has_ended(self) -> bool:
+        """True where the host is known to be dead. Raises LoadError where it never came to life."""
         ...
 
     def kill(self) -> str:
@@ -76,19 +72,19 @@ class SpawnedEndpoint:
         """Start a host, or connect to the running one as an application."""
         if address is not None:
             return connect_to(address)
+        if self._supervisor.gone:
+            self._supervisor.close()
+            self.store.renew()
+            self._supervisor = Supervisor(self._load)
         return self._supervisor.start()
 
     def usable(self, transports: list[str]) -> list[str]:
         """All: the host is on this machine."""
         return transports
 
-    def check(self) -> None:
-        """Raise Lost where the host is dead."""
-        self._supervisor.check()
-
-    def alive(self) -> bool:
-        """False where the host is dead."""
-        return self._supervisor.running()
+    def has_ended(self) -> bool:
+        """True where the host is dead."""
+        return self._supervisor.has_ended()
 
     def kill(self) -> str:
         """Kill the host."""
@@ -118,12 +114,9 @@ class ListeningEndpoint:
         """Over tcp no descriptors travel."""
         return [name for name in transports if name != "descriptor" or self.spec.startswith("unix:")]
 
-    def check(self) -> None:
+    def has_ended(self) -> bool:
         """Nothing is known beside the connection."""
-
-    def alive(self) -> bool:
-        """Nothing is known beside the connection."""
-        return True
+        return False
 
     def kill(self) -> str:
         """Not ours to kill."""

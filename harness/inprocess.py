@@ -117,11 +117,8 @@ class _LocalEndpoint:
     def usable(self, transports: list[str]) -> list[str]:
         return transports
 
-    def check(self) -> None:
-        """Nothing can be known."""
-
-    def alive(self) -> bool:
-        return True
+    def has_ended(self) -> bool:
+        return False
 
     def kill(self) -> str:
         return ""

@@ -128,9 +128,13 @@ class SharedFile:
 
     def remove(self) -> None:
         """Delete the file. A view that is still in use keeps its bytes."""
-        if self.path is not None:
-            os.unlink(self.path)
+        if self.exists():
+            os.unlink(str(self.path))
         os.close(self.descriptor)
+
+    def exists(self) -> bool:
+        """True where it has a name that still leads to it: the directory may have been removed meanwhile."""
+        return self.path is not None and os.path.exists(self.path)
 
 
 class FileStore:
@@ -153,11 +157,20 @@ class FileStore:
 
     def give_back(self, file: SharedFile) -> None:
         """Keep a file for the next pool of its size, or remove it where enough is kept."""
-        if self._kept + file.size > _MOST_KEPT:
+        if self._kept + file.size > _MOST_KEPT or (file.path is not None and not file.exists()):
             file.remove()
             return
         self._kept += file.size
         self._free.setdefault((file.path is not None, file.size), []).append(file)
+
+    def renew(self) -> None:
+        """Make the directory again, after a zygote that took it along; what it held is not used any more."""
+        os.makedirs(self.directory, 0o700, exist_ok=True)
+        for files in self._free.values():
+            for file in files:
+                os.close(file.descriptor)
+        self._free.clear()
+        self._kept = 0
 
     def close(self) -> None:
         """Remove everything."""

@@ -101,7 +101,7 @@ class RemoteApplication:
         self._endpoint, self._options = endpoint, options
         self.deadlines, self.scale = Deadlines(start=options.start_seconds), 1.0
         self.connection = Connection(
-            LineSocket(endpoint.connect(initialize.pop("address", None)), on_tick=endpoint.check),
+            LineSocket(endpoint.connect(initialize.pop("address", None)), has_ended=endpoint.has_ended),
             -1,
             strict=True,
             problem=self._verdict,
@@ -205,6 +205,11 @@ class RemoteSubject:
         """The control connection."""
         return self._main.connection
 
+    @property
+    def spec(self) -> str:
+        """How it was named: also where applications connect, if their ticket names no other address."""
+        return self._endpoint.spec
+
     def ping(self) -> None:
         """One empty round trip."""
         self._main.connection.call("ping", protocol.Nothing(), None)
@@ -238,7 +243,7 @@ class RemoteSubject:
 
     def alive(self) -> bool:
         """True where the host runs and the connection is whole."""
-        return self._main.connection.broken is None and self._endpoint.alive()
+        return self._main.connection.broken is None and not self._endpoint.has_ended()
 
     def restart(self) -> None:
         """Replace the host by a new one. Raises Crashed, Hung or Failed where it does not come up."""

@@ -14,7 +14,6 @@ import msgspec
 
 from npu_conformance.harness.plugin_loading import LoadError
 from npu_conformance.harness.verdicts import Crashed
-from npu_conformance.harness.wire.framing import Lost
 from npu_conformance.harness.zygote import (
     CONTROL_DESCRIPTOR,
     PACKET_LIMIT,
@@ -41,6 +40,8 @@ class Supervisor:
         self._serial = 0
         self._exited: Exited | None = None
         self._output = b""
+        self.gone = False
+        """True where the zygote itself has died, and with it the host."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._output_pipe, write_end = os.pipe2(os.O_CLOEXEC)
         os.set_blocking(self._output_pipe, False)
@@ -65,17 +66,11 @@ class Supervisor:
                 raise LoadError(self._zygote_gone()) from None
         return ours
 
-    def check(self) -> None:
-        """Raise Lost where the host is known to be dead, LoadError where there never was one."""
+    def has_ended(self) -> bool:
+        """True where the host is known to be dead. Raises LoadError where the plug-in could not be loaded."""
         self._drain_output()
         self._poll_control()
-        if self._exited is not None:
-            raise Lost("the host process has ended")
-
-    def running(self) -> bool:
-        """False where the host is known to be dead."""
-        self._poll_control()
-        return self._exited is None
+        return self._exited is not None
 
     def kill(self) -> Exited:
         """Kill the host, with everything it has started, and return how it ended."""
@@ -87,6 +82,8 @@ class Supervisor:
     def crash(self, problem: Exception, doing: str) -> Crashed:
         """The verdict on a host whose connection has ended: how the process died, and its last words."""
         exited = self._wait_exited(_GRACE_SECONDS)
+        if self.gone:
+            return Crashed(f"{doing}: {self._zygote_gone()}", signal.SIGKILL)
         if exited is None:
             exited = self.kill()
             return Crashed(f"{doing}: {problem}, but the host process lives on (killed)", 0, exited.stderr)
@@ -133,7 +130,9 @@ class Supervisor:
 
     def _take(self, packet: bytes) -> None:
         if not packet:
-            raise LoadError(self._zygote_gone())
+            self.gone = True
+            self._exited = Exited(self._serial, signal.SIGKILL, "", self._zygote_gone())
+            return
         message = _DECODER.decode(packet)
         if isinstance(message, LoadFailed):
             raise LoadError(message.text)

@@ -118,11 +118,12 @@ def test_flood_neither_blocks_nor_fills_memory() -> None:
 
 
 def test_descendants_in_other_sessions_are_killed() -> None:
-    before = _processes_of(HOSTS)
-    with hostile("fork_child") as subject:
+    mark = f"mark-of-{os.getpid()}"
+    with hostile(f"fork_child {mark}") as subject:
+        assert _processes_with(mark)
         with pytest.raises(Crashed):
             device_of(subject).get_type()
-        assert _processes_of(HOSTS) == before
+        assert not _processes_with(mark)
 
 
 @pytest.mark.parametrize("mode", START_ERRORS)
@@ -138,14 +139,14 @@ def test_host_that_never_speaks_is_a_load_error() -> None:
         open_subject(f"exec:{sys.executable} -IS {HOSTS} start_silent", start_seconds=0.3)
 
 
-def _processes_of(program: Path) -> set[int]:
-    """Processes that run the program on their command line."""
+def _processes_with(argument: str) -> set[int]:
+    """Processes with this argument on their command line."""
     found = set()
     for entry in os.listdir("/proc"):
         try:
             line = Path(f"/proc/{entry}/cmdline").read_bytes() if entry.isdigit() else b""
         except (FileNotFoundError, ProcessLookupError):
             continue
-        if str(program).encode() in line:
+        if argument.encode() in line.split(b"\0"):
             found.add(int(entry))
     return found

@@ -67,11 +67,19 @@ def test_kill_of_the_zygote_kills_the_host() -> None:
     device = subject.interfaces.device
     assert device is not None
     host = device.get_version_string().split()[2]
+    pool = subject.memory.create("ashmem", 100)
     os.kill(int(_parent(host)), signal.SIGKILL)
     assert eventually(lambda: not _runs(host))
-    with pytest.raises(LoadError, match="the process that imports it has died"):
+    with pytest.raises(Crashed, match="the process that imports it has died"):
         device.get_type()
+    assert not subject.alive()
+    subject.restart()
+    assert subject.alive()
+    for _ in range(2):
+        subject.memory.create("ashmem", 100).close()
+        subject.ping()
     subject.close()
+    pool.close()
 
 
 def test_close_leaves_nothing() -> None:

@@ -78,7 +78,7 @@ def prepare(subject: SubjectHandle, preference: int = 1) -> hal.PreparedModel:
     return callback.models[0]
 
 
-def copy_request(subject: SubjectHandle, data: bytes) -> tuple[types.Request, hal.PreparedModel]:
+def check_copy(subject: SubjectHandle, data: bytes) -> tuple[types.Request, hal.PreparedModel]:
     """A request that copies one pool to another."""
     source, target = subject.memory.create("ashmem", len(data)), subject.memory.create("ashmem", len(data))
     source.write(0, data)
@@ -108,12 +108,12 @@ def test_errors_of_the_interface(subject: SubjectHandle) -> None:
 
 
 def test_memory_of_any_size(subject: SubjectHandle) -> None:
-    copy_request(subject, b"x")
-    copy_request(subject, bytes(range(256)) * 16384)
+    check_copy(subject, b"x")
+    check_copy(subject, bytes(range(256)) * 16384)
 
 
 def test_closed_pool_is_unknown(subject: SubjectHandle) -> None:
-    request, prepared = copy_request(subject, b"data")
+    request, prepared = check_copy(subject, b"data")
     with pytest.raises(ServiceError) as caught:
         prepared.execute_synchronously(request, False, -1, -1)
     assert caught.value.status == ErrorStatus.INVALID_ARGUMENT
@@ -226,7 +226,7 @@ def test_methods_take_names_and_defaults() -> None:
 def test_every_transport(transport: str) -> None:
     subject = open_subject(PLUGIN, transports=(transport,))
     assert subject.memory.transports == (transport,)
-    copy_request(subject, bytes(range(256)) * 64)
+    check_copy(subject, bytes(range(256)) * 64)
     subject.close()
 
 

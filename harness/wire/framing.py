@@ -50,17 +50,17 @@ def shown(data: bytes) -> str:
 class LineSocket:
     """A stream socket that sends and receives lines.
 
-    limit: bytes of the longest line accepted. on_tick: called every 50 ms while waiting; may raise a WireError.
+    limit: bytes of the longest line accepted. has_ended: asked every 50 ms while waiting: has the other side ended?
     A waiting call returns with one system call where data is there: the kernel keeps the time (SO_RCVTIMEO).
     """
 
     def __init__(
-        self, connection: socket.socket, limit: int = LINE_LIMIT, on_tick: Callable[[], None] | None = None
+        self, connection: socket.socket, limit: int = LINE_LIMIT, has_ended: Callable[[], bool] | None = None
     ) -> None:
         self.socket = connection
         self.descriptors: deque[int] = deque()
         self.carries_descriptors = connection.family == socket.AF_UNIX
-        self._limit, self._on_tick = limit, on_tick
+        self._limit, self._has_ended = limit, has_ended
         self._lines: deque[bytes] = deque()
         self._parts: list[bytes] = []
         self._partial_size = 0
@@ -87,8 +87,8 @@ class LineSocket:
             if not self._parts and chunk.find(b"\n") == len(chunk) - 1:
                 return chunk
             self._keep(chunk)
-            if not self._lines:
-                self._tick(deadline)
+            if not self._lines and time.monotonic() > deadline:
+                raise TimedOut("the deadline has passed")
         return self._lines.popleft()
 
     def send(self, data: bytes | bytearray, deadline: float = NEVER, descriptor: int | None = None) -> None:
@@ -100,7 +100,8 @@ class LineSocket:
                     sent = self._send_some(view, descriptor)
                     view, descriptor = view[sent:], None
                 except BlockingIOError:
-                    self._tick(deadline)
+                    if self._tick(deadline):
+                        raise Lost("the connection was closed") from None
         except (BrokenPipeError, ConnectionError):
             raise Lost("the connection was closed") from None
         except OSError as error:
@@ -124,11 +125,14 @@ class LineSocket:
 
     def _receive_chunk(self, deadline: float) -> bytes:
         size = _LARGE_CHUNK if self._partial_size > _CHUNK else _CHUNK
+        ended = False
         while True:
             try:
                 chunk = self._receive_with_descriptors(size) if self.carries_descriptors else self.socket.recv(size)
             except BlockingIOError:
-                self._tick(deadline)
+                if ended:
+                    raise Lost(self._closed_text()) from None
+                ended = self._tick(deadline)
                 continue
             except OSError as error:
                 raise Lost(f"the connection was lost: {error.strerror}") from None
@@ -162,11 +166,13 @@ class LineSocket:
             self._parts.clear()
             raise Violation(f"a line longer than the limit of {self._limit} bytes")
 
-    def _tick(self, deadline: float) -> None:
-        if self._on_tick is not None:
-            self._on_tick()
+    def _tick(self, deadline: float) -> bool:
+        """Look around while waiting. True where the other side has ended: what it had sent is still to be read."""
+        if self._has_ended is not None and self._has_ended():
+            return True
         if time.monotonic() > deadline:
             raise TimedOut("the deadline has passed")
+        return False
 
     def _closed_text(self) -> str:
         partial = self.partial
