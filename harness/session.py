@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from npu_conformance.harness.subject import SubjectHandle
 
 EVENTS, FAILURES = "events.jsonl", "failures"
+CONNECTION_OPTIONS = ("key-file",)
+"""Options that say how to reach a plug-in rather than what it does."""
 ROOT = Path(".npu-conformance")
 TRANSPORTS = ("path", "descriptor", "message")
 
@@ -85,7 +87,7 @@ class Memory:
 
 
 class Session:
-    """One run of one plug-in: `start`, `run_all` (or `begin`, `run_case` for each, `finish`), `close` on every way out."""
+    """One run of one plug-in: `start`, `run_all` (or `begin`, `run_case`..., `finish`), `close` on every way out."""
 
     def __init__(self, options: SessionOptions) -> None:
         self.options = options
@@ -222,7 +224,8 @@ def open_by_options(options: SessionOptions) -> SubjectHandle:
         named.setdefault("hal", version.value)
     transports = options.transports or TRANSPORTS
     subject = open_subject(options.plugin, named, options.isolation, transports, version)
-    unknown = [name for name in parse_options(options.plugin_options) if name not in subject.manifest.options]
+    known_names = {*subject.manifest.options, *CONNECTION_OPTIONS}
+    unknown = [name for name in parse_options(options.plugin_options) if name not in known_names]
     if unknown and subject.manifest.options:
         subject.close()
         known = ", ".join(sorted(subject.manifest.options))

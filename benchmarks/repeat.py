@@ -1,0 +1,58 @@
+"""Runs a suite many times in random order and compares the verdicts: python benchmarks/repeat.py --times 20 -- run vts ...
+
+What follows `--` is a command line of npu-conformance without --seed, --shuffle and --report. Exit 1 where two runs differ.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from npu_conformance.harness import results
+
+Verdicts = dict[str, object]
+
+
+def verdicts(folder: Path) -> Verdicts:
+    """Outcome of every case and configuration of a run."""
+    found = results.read(folder / results.FILE)
+    return {case.case: (case.outcome, case.configurations) for case in found.cases}
+
+
+def run(command: list[str], seed: int) -> Verdicts:
+    """One run in an order of its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        arguments = [*command, "--seed", str(seed), "--shuffle", "--report", folder, "--quiet"]
+        subprocess.run(
+            [sys.executable, "-m", "npu_conformance.harness.main", *arguments], stdout=subprocess.DEVNULL, check=False
+        )
+        return verdicts(Path(folder))
+
+
+def differences(first: Verdicts, other: Verdicts) -> list[str]:
+    """Ids whose verdicts differ."""
+    return sorted(name for name in {**first, **other} if first.get(name) != other.get(name))
+
+
+def main() -> int:
+    """Compare the runs with the first one."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--times", type=int, default=20)
+    parser.add_argument("command", nargs=argparse.REMAINDER)
+    options = parser.parse_args()
+    command = options.command[1:] if options.command[:1] == ["--"] else options.command
+    first = run(command, 0)
+    unequal = 0
+    for seed in range(1, options.times):
+        changed = differences(first, run(command, seed))
+        unequal += bool(changed)
+        print(f"run {seed + 1}: {len(changed)} of {len(first)} verdicts differ {' '.join(changed[:5])}", flush=True)
+    print(f"{options.times} runs of {len(first)} cases, {unequal} with other verdicts than the first")
+    return 1 if unequal else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
