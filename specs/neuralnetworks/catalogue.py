@@ -116,6 +116,15 @@ def find_signature(name: str, input_types: tuple[int, ...]) -> Signature | None:
     return None
 
 
+@functools.lru_cache(maxsize=4096)
+def input_positions(name: str, input_types: tuple[int, ...]) -> dict[str, int]:
+    """Return the position of each named input of the signature that operands of these types fit; empty without one."""
+    signature = find_signature(name, input_types)
+    if signature is None:
+        return {}
+    return {argument.name: signature.position(argument.name, len(input_types)) for argument in signature.inputs}
+
+
 def fits(signature: Signature, input_types: Sequence[int]) -> bool:
     """True where operands of these types can be the inputs of the signature in some version."""
     arguments = expand(signature.inputs, len(input_types))

@@ -52,7 +52,9 @@ class OperationView:
         self.inputs, self.outputs = tuple(inputs), tuple(outputs)
         self.table = catalogue.operation(operation.type)
         self.name = self.table.name
-        self.signature = catalogue.find_signature(self.name, tuple(operand.type for operand in self.inputs))
+        types = tuple(operand.type for operand in self.inputs)
+        self.signature = catalogue.find_signature(self.name, types)
+        self._positions = catalogue.input_positions(self.name, types)
         self.variant = self.signature.variant if self.signature else ""
         self.arguments = catalogue.expand(self.signature.inputs, len(self.inputs)) or [] if self.signature else []
         self._shapes, self._values, self._omitted = shapes or {}, values or {}, omitted
@@ -66,7 +68,7 @@ class OperationView:
         """Position of an input; -1 for a name that this variant does not have or that was left off the end."""
         if isinstance(key, int):
             return key if 0 <= key < len(self.inputs) else -1
-        position = self.signature.position(key, len(self.inputs)) if self.signature else -1
+        position = self._positions.get(key, -1)
         return position if position < len(self.inputs) else -1
 
     def has(self, key: Key) -> bool:
