@@ -71,8 +71,14 @@ def read_or_make_key(path: str) -> str:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command; 2 where the plug-in or the address can not be had."""
-    parsed = _parser().parse_args(arguments)
+    """Run the module as a program; 2 where the plug-in or the address can not be had."""
+    parser = argparse.ArgumentParser(prog="python -m npu_conformance.harness.serve", description=__doc__)
+    add_arguments(parser)
+    return execute(parser.parse_args(arguments))
+
+
+def execute(parsed: argparse.Namespace) -> int:
+    """Serve until interrupted."""
     options = dict(option.partition("=")[::2] for option in parsed.plugin_option)
     try:
         plugin = load_plugin(parsed.plugin)
@@ -89,15 +95,14 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m npu_conformance.harness.serve", description=__doc__)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command line."""
     parser.add_argument("plugin", help="entry point or package.module:name")
     where = parser.add_mutually_exclusive_group(required=True)
     where.add_argument("--listen", metavar="ADDRESS", help="unix:PATH or tcp:HOST:PORT")
-    where.add_argument("--inherited", metavar="DIRECTORY", help="serve the socket in NPU_CONFORMANCE_FD")
+    where.add_argument("--inherited", metavar="DIRECTORY", help=argparse.SUPPRESS)  # the socket in NPU_CONFORMANCE_FD
     parser.add_argument("--key-file", metavar="FILE", help="key of the control connection; made where missing")
     parser.add_argument("--plugin-option", metavar="NAME=VALUE", action="append", default=[])
-    return parser
 
 
 def _serve_inherited(plugin: Plugin, options: dict[str, str], directory: str) -> None:
