@@ -13,7 +13,13 @@ from msgspec.structs import replace
 
 from npu_conformance.specs.neuralnetworks.enums import OperandLifeTime, OperandType, OperationType
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES, OperandTypeInfo, ScaleRule
-from npu_conformance.specs.neuralnetworks.types import DataLocation, Model, Operand
+from npu_conformance.specs.neuralnetworks.types import (
+    DataLocation,
+    Model,
+    Operand,
+    OperandExtraParams,
+    SymmPerChannelQuantParams,
+)
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts import edits
 
@@ -173,6 +179,47 @@ def location(model: Model, version: Version) -> Iterator[Mutation]:
             yield Mutation(f"operand{index}.stray_location", edits.with_operand(model, index, location=stray))
 
 
+def channel_quantization(model: Model, version: Version) -> Iterator[Mutation]:
+    """Per-channel parameters that are missing or do not fit the operand (NNHAL-MODEL-020 to -024); not tried by VTS."""
+    for index, operand in enumerate(model.main.operands):
+        params = operand.extra_params.channel_quant if operand.extra_params else None
+        if params is None:
+            continue
+        wrong = {
+            "axis_beyond_rank": replace(params, channel_dim=len(operand.dimensions)),
+            "scale_too_many": replace(params, scales=(*params.scales, 1.0)),
+            "scale_too_few": replace(params, scales=params.scales[1:]),
+            "scale_0": replace(params, scales=(0.0, *params.scales[1:])),
+            "scale_minus_1": replace(params, scales=(-1.0, *params.scales[1:])),
+        }
+        yield Mutation(f"operand{index}.no_scales", edits.with_operand(model, index, extra_params=None))
+        for label, spoiled in wrong.items():
+            edited = edits.with_operand(model, index, extra_params=OperandExtraParams(channel_quant=spoiled))
+            yield Mutation(f"operand{index}.{label}", edited)
+
+
+def extra_params(model: Model, version: Version) -> Iterator[Mutation]:
+    """Extra parameters on types that take none (NNHAL-MODEL-025); not tried by VTS."""
+    if version < Version.V1_2:
+        return
+    stray = OperandExtraParams(channel_quant=SymmPerChannelQuantParams((1.0,), 0))
+    for index, operand in enumerate(model.main.operands):
+        # AOSP's validator has no rule for FLOAT16 scalars.
+        if operand.extra_params is None and operand.type != OperandType.FLOAT16:
+            yield Mutation(f"operand{index}.extra_params", edits.with_operand(model, index, extra_params=stray))
+
+
+def graph_indexes(model: Model, version: Version) -> Iterator[Mutation]:
+    """Lists of the graph's inputs and outputs that name an operand twice or none that exists (rule G1)."""
+    for field in ("input_indexes", "output_indexes"):
+        indexes = getattr(model.main, field)
+        missing = len(model.main.operands)
+        yield Mutation(f"{field}.beyond", edits.with_main(model, **{field: (*indexes, missing)}))
+        if indexes:
+            yield Mutation(f"{field}.twice", edits.with_main(model, **{field: (*indexes, indexes[0])}))
+            yield Mutation(f"{field}.left_out", edits.with_main(model, **{field: indexes[1:]}))
+
+
 FAMILIES: dict[str, tuple[Family, tuple[str, ...]]] = {
     "operand_type": (operand_type, ("NNHAL-MODEL-002", "NNHAL-MODEL-003", "NNHAL-MODEL-005")),
     "operand_rank": (operand_rank, ("NNHAL-MODEL-007", "NNHAL-MODEL-008")),
@@ -191,6 +238,12 @@ FAMILIES: dict[str, tuple[Family, tuple[str, ...]]] = {
     "remove_operation_output": (remove_operation_output, ("NNHAL-MODEL-042",)),
     "add_operation_output": (add_operation_output, ("NNHAL-MODEL-043",)),
     "location": (location, ("NNHAL-MODEL-030", "NNHAL-MODEL-032", "NNHAL-MODEL-034")),
+    "channel_quantization": (
+        channel_quantization,
+        tuple(f"NNHAL-MODEL-{number:03}" for number in range(20, 25)),
+    ),
+    "extra_params": (extra_params, ("NNHAL-MODEL-025",)),
+    "graph_indexes": (graph_indexes, ("NNHAL-MODEL-051", "NNHAL-MODEL-052", "NNHAL-MODEL-053")),
 }
 """Each family by name, with the requirements it is evidence for."""
 

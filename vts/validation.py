@@ -43,8 +43,9 @@ def _family_case(
         chosen = _chosen([header for header in headers if header.since <= trial.version], trial.scope)
         if not chosen:
             raise NotApplicable(f"no vector of {operation} is legal in HAL {trial.version}")
-        for header in chosen:
-            _refuses_family(trial, header, family)
+        tried = sum(_refuses_family(trial, header, family) for header in chosen)
+        if not tried:
+            raise NotApplicable(f"no vector of {operation} offers this edit in HAL {trial.version}")
 
     return Case(
         f"vts.validation.{operation}.{name}", run, requirements, family.__doc__ or "",
@@ -58,11 +59,15 @@ def _chosen(headers: list[VectorHeader], scope: Scope) -> list[VectorHeader]:
     return list({header.types: header for header in reversed(headers)}.values())
 
 
-def _refuses_family(trial: Trial, header: VectorHeader, family: Family) -> None:
+def _refuses_family(trial: Trial, header: VectorHeader, family: Family) -> int:
+    """See every mutation of a vector refused; return how many there were."""
     built = build_model(vectors.load(header.operation, header.name), trial.version)
+    tried = 0
     for mutation in family(built.model, trial.version):
+        tried += 1
         with trial.configuration(f"{header.name}.{mutation.label}"):
             refused_at_once(trial, mutation.model)
+    return tried
 
 
 @_behaviours.case("model.cycle", "NNHAL-MODEL-047", scope=Scope.SMOKE)
