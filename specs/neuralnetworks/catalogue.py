@@ -125,6 +125,14 @@ def input_positions(name: str, input_types: tuple[int, ...]) -> dict[str, int]:
     return {argument.name: signature.position(argument.name, len(input_types)) for argument in signature.inputs}
 
 
+@functools.lru_cache(maxsize=4096)
+def input_defaults(name: str, input_types: tuple[int, ...]) -> dict[str, int]:
+    """Return what is meant where an input is left off the end, by its name; only inputs that have such a default."""
+    signature = find_signature(name, input_types)
+    inputs = signature.inputs if signature else ()
+    return {argument.name: int(argument.default) for argument in inputs if argument.default is not None}
+
+
 def fits(signature: Signature, input_types: Sequence[int]) -> bool:
     """True where operands of these types can be the inputs of the signature in some version."""
     arguments = expand(signature.inputs, len(input_types))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
 
 import numpy
 from numpy.typing import NDArray
@@ -20,6 +20,8 @@ Dimensions = tuple[int | None, ...]
 Array = NDArray[Any]
 Key = int | str
 """An input of an operation: its position, or its name in the catalogue."""
+
+Result = TypeVar("Result")
 
 _NO_VALUE = int(OperandLifeTime.NO_VALUE)
 
@@ -55,9 +57,13 @@ class OperationView:
         types = tuple(operand.type for operand in self.inputs)
         self.signature = catalogue.find_signature(self.name, types)
         self._positions = catalogue.input_positions(self.name, types)
+        self._defaults = catalogue.input_defaults(self.name, types)
         self.variant = self.signature.variant if self.signature else ""
         self.arguments = catalogue.expand(self.signature.inputs, len(self.inputs)) or [] if self.signature else []
-        self._shapes, self._values, self._omitted = shapes or {}, values or {}, omitted
+        self._shapes, self._values = shapes or {}, values or {}
+        given = enumerate(self.inputs)
+        self._present = {index for index, operand in given if operand.lifetime != _NO_VALUE} - omitted
+        self._computed: dict[Any, Any] = {}
 
     @property
     def input_count(self) -> int:
@@ -71,10 +77,13 @@ class OperationView:
         position = self._positions.get(key, -1)
         return position if position < len(self.inputs) else -1
 
+    def knows(self, name: str) -> bool:
+        """True for an input that the variant has, whether it is in the list or was left off the end."""
+        return name in self._positions
+
     def has(self, key: Key) -> bool:
         """True for an input that is in the list and not omitted."""
-        index = self.index(key)
-        return index >= 0 and index not in self._omitted and self.inputs[index].lifetime != _NO_VALUE
+        return self.index(key) in self._present
 
     def operand(self, key: Key) -> Operand:
         """The declared operand of an input; raises KeyError where the operation does not have it."""
@@ -85,9 +94,9 @@ class OperationView:
 
     def dimensions(self, key: Key) -> Dimensions | None:
         """Shape of an input; None where the rank is unknown or the input is absent or omitted."""
-        if not self.has(key):
-            return None
         index = self.index(key)
+        if index not in self._present:
+            return None
         if index in self._shapes:
             return self._shapes[index]
         return declared_dimensions(self.inputs[index])
@@ -98,13 +107,15 @@ class OperationView:
 
     def value(self, key: Key) -> Array | None:
         """Value of an input as an array of its type and shape; None where it is unknown, absent or omitted."""
-        return self._values.get(self.index(key)) if self.has(key) else None
+        index = self.index(key)
+        return self._values.get(index) if index in self._present else None
 
     def integer(self, key: Key) -> int | None:
         """Value of a scalar input; the catalogue's default where it was left off the end; None where it is unknown."""
-        if self.index(key) < 0:
-            return self._default(key)
-        value = self.value(key)
+        index = self.index(key)
+        if index < 0:
+            return self._defaults.get(key) if isinstance(key, str) else None
+        value = self._values.get(index) if index in self._present else None
         return int(value.flat[0]) if value is not None and value.size == 1 else None
 
     def integers(self, key: Key) -> tuple[int, ...] | None:
@@ -117,11 +128,12 @@ class OperationView:
         value = self.value(key)
         return float(value.flat[0]) if value is not None and value.size == 1 else None
 
-    def _default(self, key: Key) -> int | None:
-        if self.signature is None or not isinstance(key, str) or self.signature.position(key) < 0:
-            return None
-        default = self.signature.inputs[self.signature.position(key)].default
-        return None if default is None else int(default)
+    def once(self, compute: Callable[[OperationView], Result]) -> Result:
+        """What a function makes of the view, computed when it is first asked for: several clauses share it."""
+        if compute not in self._computed:
+            self._computed[compute] = compute(self)
+        result: Result = self._computed[compute]
+        return result
 
 
 def declared_dimensions(operand: Operand) -> Dimensions | None:

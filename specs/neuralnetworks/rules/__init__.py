@@ -41,7 +41,7 @@ def check(view: OperationView) -> list[Violation]:
 
 def output_shapes(view: OperationView) -> tuple[tuple[int, ...], ...]:
     """Return the shape of each output in the spelling of operands: 0 and () where size or rank is not known yet."""
-    shapes = _rules(view.name).output_shapes(view)
+    shapes = view.once(_rules(view.name).output_shapes)
     return tuple(() if shape is None else tuple(size or 0 for size in shape) for shape in shapes)
 
 

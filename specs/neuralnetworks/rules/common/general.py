@@ -87,7 +87,7 @@ def _check_integer_activation(view: OperationView) -> str | None:
 
 def _declared(output_shapes: ShapeRule) -> Check:
     def check(view: OperationView) -> str | None:
-        for position, computed in enumerate(output_shapes(view)):
+        for position, computed in enumerate(view.once(output_shapes)):
             if position >= len(view.outputs):
                 continue
             declared = view.output_dimensions(position)

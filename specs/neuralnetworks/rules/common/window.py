@@ -63,6 +63,10 @@ def _fit(size: int, window: int, stride: int) -> int:
 
 def image(view: OperationView) -> Image:
     """Sizes of input 0 by its layout."""
+    return view.once(_image)
+
+
+def _image(view: OperationView) -> Image:
     dimensions, nchw = view.dimensions("input"), view.integer("nchw_layout")
     if dimensions is None or len(dimensions) != _RANK or nchw is None:
         return Image(None, None, None, None)
@@ -91,8 +95,7 @@ def axes(view: OperationView, window_height: int | None, window_width: int | Non
 
 
 def _axis(view: OperationView, name: str, size: int | None, window: int | None, head: str, tail: str) -> Axis:
-    has_dilation = view.signature is not None and view.signature.position(f"dilation_{name}") >= 0
-    dilation = view.integer(f"dilation_{name}") if has_dilation else 1
+    dilation = view.integer(f"dilation_{name}") if view.knows(f"dilation_{name}") else 1
     stride = view.integer(f"stride_{name}")
     if view.variant == "explicit":
         pads = view.integer(head), view.integer(tail)
@@ -115,6 +118,10 @@ def pool_axes(view: OperationView) -> tuple[Axis, Axis]:
 
 def window_axes(view: OperationView) -> tuple[Axis, Axis]:
     """The axes of either kind."""
+    return view.once(_window_axes)
+
+
+def _window_axes(view: OperationView) -> tuple[Axis, Axis]:
     return pool_axes(view) if view.signature is not None and view.has("filter_height") else filter_axes(view)
 
 
