@@ -52,7 +52,7 @@ def callback_null(trial: Trial) -> None:
     def call() -> None:
         trial.device.prepare_model(
             addition.model(), ExecutionPreference.FAST_SINGLE_ANSWER, Priority.MEDIUM, NO_DEADLINE,
-            (), (), NO_TOKEN, None,  # type: ignore[arg-type]
+            (), (), NO_TOKEN, None,
         )  # fmt: skip
 
     checks.raises_status(call, {ErrorStatus.INVALID_ARGUMENT}, "prepareModel with a null callback")

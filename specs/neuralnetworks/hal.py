@@ -147,7 +147,7 @@ class PreparedModel(Interface):
         measure_timing: bool,
         deadline_ns: int,
         loop_timeout_duration_ns: int,
-        callback: ExecutionCallback,
+        callback: ExecutionCallback | None,
     ) -> None:
         """Launch an asynchronous execution. measure_timing since 1.2, deadline and loop timeout since 1.3."""
         raise refuse("PreparedModel.execute")
@@ -250,11 +250,12 @@ class Device(Interface):
         model_cache: tuple[types.Memory, ...],
         data_cache: tuple[types.Memory, ...],
         token: bytes,
-        callback: PreparedModelCallback,
+        callback: PreparedModelCallback | None,
     ) -> None:
         """Launch a preparation; its outcome goes to the callback, exactly once, an argument error also to the caller.
 
-        preference since 1.1, caches and token (32 bytes) since 1.2, priority and deadline since 1.3.
+        preference since 1.1, caches and token (32 bytes) since 1.2, priority and deadline since 1.3. A null callback is
+        refused with INVALID_ARGUMENT (NNHAL-PREPARE-022).
         """
         raise refuse("Device.prepareModel")
 
@@ -265,14 +266,14 @@ class Device(Interface):
         model_cache: tuple[types.Memory, ...],
         data_cache: tuple[types.Memory, ...],
         token: bytes,
-        callback: PreparedModelCallback,
+        callback: PreparedModelCallback | None,
     ) -> None:
         """Launch a preparation from cache files alone."""
         raise refuse("Device.prepareModelFromCache")
 
     @method(since=Version.FL8, statuses="NUGAMR")
     def prepare_model_with_config(
-        self, model: types.Model, config: types.PrepareModelConfig, callback: PreparedModelCallback
+        self, model: types.Model, config: types.PrepareModelConfig, callback: PreparedModelCallback | None
     ) -> None:
         """As prepare_model, with hints."""
         raise refuse("Device.prepareModelWithConfig")
