@@ -586,14 +586,20 @@ static void prepare_model(const Value *id, const Value *params) {
     const Value *model = field(params, "model"), *graph = field(model, "main");
     int64_t preference = integer(field(params, "preference"), 1);
     int status = is_well_formed(graph) && preference >= 0 && preference <= 2 ? NONE : INVALID_ARGUMENT;
+    int supported = 1;
     const Value *operation = status == NONE ? field(graph, "operations")->first : NULL;
-    for (; operation != NULL; operation = operation->next)
-        if (!is_supported(graph, operation)) status = GENERAL_FAILURE;
-    Model *built = status == NONE ? read_model(model) : NULL;
-    if (status == NONE && built == NULL) status = INVALID_ARGUMENT;
-    notify_prepared(params, status, built != NULL ? keep_model(built) : 0);
+    for (; operation != NULL; operation = operation->next) supported &= is_supported(graph, operation);
+    if (integer(field(params, "callback"), 0) == 0) { /* nobody to tell */
+        send_error(id, SERVICE_ERROR, INVALID_ARGUMENT, "the callback is null");
+        return;
+    }
+    Model *built = status == NONE && supported ? read_model(model) : NULL;
+    if (status == NONE && supported && built == NULL) status = INVALID_ARGUMENT;
+    /* An invalid model is refused at once; one that is only not supported is accepted, and its callback hears of it. */
+    int outcome = status == NONE && !supported ? GENERAL_FAILURE : status;
+    notify_prepared(params, outcome, built != NULL ? keep_model(built) : 0);
     if (status == NONE) send_result(id, "null");
-    else send_error(id, SERVICE_ERROR, status, "the model can not be prepared");
+    else send_error(id, SERVICE_ERROR, status, "the model is invalid");
 }
 
 static Model *model_of(const Value *params) {
