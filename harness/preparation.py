@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from npu_conformance.harness.verdicts import Hung
+from npu_conformance.harness.verdicts import Failed, Hung
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import Device, PreparedModel, PreparedModelCallback
@@ -64,7 +64,7 @@ def prepare(
     arguments: PreparationArguments,
     recorder: PreparationRecorder,
 ) -> Preparation:
-    """Launch a preparation and wait for its answer. Raises Hung where a launched one is never notified."""
+    """Launch a preparation and wait for its answer. Hung where it is never notified, Failed where twice."""
     launch_status = _launch(device, model, arguments, recorder)
     launched = launch_status == ErrorStatus.NONE
     manifest = subject.manifest
@@ -72,6 +72,8 @@ def prepare(
     answered = subject.wait_until(lambda: bool(recorder.answers), seconds)
     if launched and not answered:
         raise Hung(f"prepareModel was launched, but its callback was not notified within {seconds:g} s")
+    if len(recorder.answers) > 1:
+        raise Failed(f"prepareModel: expected one notification, found {len(recorder.answers)}", "1", "more")
     status, prepared_model = recorder.answers[0] if recorder.answers else (None, None)
     return Preparation(launch_status, status, prepared_model, recorder)
 

@@ -1,0 +1,291 @@
+"""Self-checks of the harness: little runs whose verdicts, counts and exit codes are known beforehand.
+
+They hold nothing of the harness for right: what they expect is written down here, and compared by `==` alone.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterator
+
+from npu_conformance.faults.fakes import FakeSubject, Little, make_case, passing, raising, run
+from npu_conformance.harness import seeds
+from npu_conformance.harness.baseline import Baseline
+from npu_conformance.harness.cases import Behaviours, Case
+from npu_conformance.harness.expression import compile_expression
+from npu_conformance.harness.partition import partition
+from npu_conformance.harness.trial import Trial
+from npu_conformance.harness.verdicts import Crashed, Failed, Hung, NotApplicable, NotSupported
+from npu_conformance.harness.waivers import Waivers
+from npu_conformance.specs.manifest import Claim
+from npu_conformance.specs.neuralnetworks.enums import OperandType
+from npu_conformance.specs.results import RunFinished
+from npu_conformance.specs.waiver_documents import WaivedTolerance, Waiver
+
+_behaviours = Behaviours("self.bookkeeping")
+_TODAY = datetime.date(2030, 1, 15)
+
+
+class NoticedError(Exception):
+    """The harness does not keep its books."""
+
+
+def cases() -> Iterator[Case]:
+    """Every self-check."""
+    return iter(_behaviours())
+
+
+def _expect(found: object, expected: object, what: str) -> None:
+    if found != expected:
+        raise NoticedError(f"{what}: expected {expected!r}, found {found!r}")
+
+
+def _mixed() -> Little:
+    return run(
+        {
+            "passes": passing,
+            "fails": raising(Failed("wrong")),
+            "crashes": raising(Crashed("died", 11)),
+            "hangs": raising(Hung("silent")),
+            "refuses": raising(NotSupported("no")),
+            "does_not_apply": raising(NotApplicable("not here")),
+            "is_broken": raising(ZeroDivisionError("bug")),
+        }
+    )
+
+
+@_behaviours.case("verdicts.each_exception")
+def each_exception(_: Trial) -> None:
+    """Each way to end has its outcome."""
+    expected = {
+        "passes": "pass", "fails": "fail", "crashes": "crash", "hangs": "hang", "refuses": "not-supported",
+        "does_not_apply": "not-applicable", "is_broken": "suite-error",
+    }  # fmt: skip
+    _expect(_mixed().outcomes(), expected, "outcomes")
+
+
+@_behaviours.case("verdicts.one_for_each_case")
+def one_for_each_case(_: Trial) -> None:
+    """Every case has one verdict in the events, none has two, and the footer counts them."""
+    little = _mixed()
+    _expect(len(little.verdicts), 7, "number of verdicts")
+    _expect(len(set(little.outcomes())), 7, "number of cases with a verdict")
+    footer = little.events[-1]
+    _expect(isinstance(footer, RunFinished) and sum(footer.counts.values()), 7, "verdicts counted by the footer")
+    _expect(little.results.problems, (), "problems of the record")
+
+
+@_behaviours.case("verdicts.interrupted")
+def interrupted(_: Trial) -> None:
+    """What an interrupt keeps from running is recorded as not-run, and is red."""
+    little = run({"first": passing, "second": raising(KeyboardInterrupt()), "third": passing})
+    _expect(little.outcomes(), {"first": "pass", "second": "not-run", "third": "not-run"}, "outcomes")
+    _expect(little.results.exit_code, 1, "exit code of an interrupted run")
+    _expect(len(little.results.not_run), 2, "cases listed as not run")
+
+
+@_behaviours.case("verdicts.configurations")
+def configurations(_: Trial) -> None:
+    """The gravest configuration decides, and the case goes on behind it."""
+
+    def body(trial: Trial) -> None:
+        for name, error in (("one", Failed("wrong")), ("two", None), ("three", NotApplicable("no"))):
+            with trial.configuration(name):
+                if error:
+                    raise error
+
+    verdict = run({"case": body}).verdicts[0]
+    _expect(verdict.outcome.value, "fail", "outcome of the case")
+    found = {part.name: part.outcome.value for part in verdict.configurations}
+    _expect(found, {"one": "fail", "two": "pass", "three": "not-applicable"}, "outcomes of configurations")
+
+
+@_behaviours.case("verdicts.quality_warning")
+def quality_warning(_: Trial) -> None:
+    """A quality warning is kept and counted; it turns nothing red."""
+    little = run({"case": lambda trial: trial.warn_quality("drift")})
+    _expect((little.results.quality_warnings, little.results.exit_code), (1, 0), "warnings and exit code")
+
+
+@_behaviours.case("verdicts.claims")
+def claims(_: Trial) -> None:
+    """Refusing what the manifest claims is a failure."""
+    little = run({"case": raising(NotSupported("no"))}, claims=[Claim(operations=("ADD",))])
+    _expect(little.outcomes(), {"case": "fail"}, "outcome of a refused claim")
+
+
+@_behaviours.case("exit.codes")
+def exit_codes(_: Trial) -> None:
+    """0 for nothing wrong, 1 for something, 3 for a bug of the suite."""
+    bodies = {"pass": passing, "refused": raising(NotSupported("no"))}
+    _expect(run(bodies).results.exit_code, 0, "exit code of a green run")
+    for error in (Failed("wrong"), Crashed("died"), Hung("silent")):
+        _expect(run({"red": raising(error), **bodies}).results.exit_code, 1, f"exit code with {error!r}")
+    _expect(_mixed().results.exit_code, 3, "exit code with a suite error")
+
+
+@_behaviours.case("exit.skip_is_no_pass")
+def skip_is_no_pass(_: Trial) -> None:
+    """Where all is refused nothing is conformant, and what was left out is said."""
+    little = run({"case": raising(NotSupported("no"))})
+    _expect(little.results.conformant, False, "conformant with nothing passed")
+    _expect(little.results.counts, {"not-supported": 1}, "counts")
+    _expect(len(little.results.unsupported), 1, "operations listed as not supported")
+
+
+@_behaviours.case("exit.budget_leaves_out")
+def budget_leaves_out(_: Trial) -> None:
+    """Cases that the budget does not reach are named, and the run shows nothing."""
+    little = run({"one": passing, "two": passing}, seconds=0.0)
+    _expect(len(little.results.left_out), 2, "cases left out")
+    _expect(little.results.conformant, False, "conformant with cases left out")
+
+
+@_behaviours.case("exit.baseline")
+def baseline(_: Trial) -> None:
+    """Against a baseline only what got worse is red, and a lost support is worse."""
+    before = run({"one": passing, "two": raising(Failed("wrong")), "three": passing}).results
+    worse = {"one": raising(NotSupported("no")), "two": raising(Failed("wrong")), "three": raising(Failed("wrong"))}
+    _expect(len(run(worse, baseline=Baseline(before)).results.red), 2, "regressions")
+
+
+@_behaviours.case("subject.restarts")
+def restarts(_: Trial) -> None:
+    """A crash and a hang restart the subject, a failure does not."""
+    subject = FakeSubject()
+    run({"a": raising(Crashed("died")), "b": raising(Hung("silent")), "c": raising(Failed("wrong"))}, subject)
+    _expect(subject.restarts, 2, "restarts")
+
+
+@_behaviours.case("subject.quiet_death")
+def quiet_death(_: Trial) -> None:
+    """A death behind a case that passed is a crash of that case, and not of the next one."""
+    subject = FakeSubject()
+
+    def dies(trial: Trial) -> None:
+        subject.living = False
+
+    _expect(run({"dies": dies, "next": passing}, subject).outcomes(), {"dies": "crash", "next": "pass"}, "outcomes")
+
+
+@_behaviours.case("subject.pools_closed")
+def pools_closed(_: Trial) -> None:
+    """Pools of a case are closed, also where it failed."""
+    subject = FakeSubject()
+
+    def body(trial: Trial) -> None:
+        trial.pool(8)
+        raise Failed("wrong")
+
+    run({"case": body}, subject)
+    _expect([pool.closed for pool in subject.pools], [True], "closed pools")
+
+
+def _waiver(**fields: object) -> Waivers:
+    given = {"id": "self.little.run.*", "requirement": "REQ-1", "expires": datetime.date(2030, 2, 1), **fields}
+    return Waivers([Waiver(reason="known", owner="me", link="there", **given)], _TODAY)  # type: ignore[arg-type]
+
+
+@_behaviours.case("waivers.valid")
+def valid_waiver(_: Trial) -> None:
+    """A valid waiver makes a known failure green."""
+    _expect(run({"case": raising(Failed("wrong"))}, waivers=_waiver()).results.exit_code, 0, "exit code")
+
+
+@_behaviours.case("waivers.expired")
+def expired_waiver(_: Trial) -> None:
+    """An expired waiver excuses nothing and is reported."""
+    late = _waiver(expires=datetime.date(2030, 1, 14))
+    little = run({"case": raising(Failed("wrong"))}, waivers=late)
+    _expect((little.results.exit_code, little.results.waived), (1, 0), "exit code and waived")
+    _expect(len(little.results.red), 1, "reports of expired waivers")
+
+
+@_behaviours.case("waivers.not_needed")
+def waiver_not_needed(_: Trial) -> None:
+    """A waiver for what passes, and one for what is not there, turn the run red."""
+    _expect(run({"case": passing}, waivers=_waiver()).results.exit_code, 1, "exit code with a waiver of a pass")
+    other = _waiver(id="self.little.run.other")
+    _expect(run({"case": passing}, waivers=other).results.exit_code, 1, "exit code with a waiver of nothing")
+
+
+@_behaviours.case("waivers.other_requirement")
+def waiver_of_other_requirement(_: Trial) -> None:
+    """A waiver excuses its own requirement only, and a case only as far as it goes."""
+    other = _waiver(requirement="REQ-2")
+    _expect(run({"case": raising(Failed("wrong"))}, waivers=other).results.exit_code, 1, "exit code")
+
+    def body(trial: Trial) -> None:
+        for name in ("one", "two"):
+            with trial.configuration(name):
+                raise Failed("wrong")
+
+    partly = _waiver(id="self.little.run.case#one")
+    _expect(run({"case": body}, waivers=partly).results.exit_code, 1, "exit code with one of two waived")
+
+
+def _compared(actual: float, expected: float, kind: OperandType, waivers: Waivers | None = None) -> Little:
+    import numpy
+
+    from npu_conformance.harness.compare import check_output
+
+    def body(trial: Trial) -> None:
+        check_output(trial, "output", numpy.array([1.0, actual]), numpy.array([1.0, expected]), kind)
+
+    return run({"case": body}, waivers=waivers)
+
+
+@_behaviours.case("comparison.floor")
+def comparison_floor(_: Trial) -> None:
+    """The public floor by type: just inside passes, just outside fails."""
+    nan, infinity = float("nan"), float("inf")
+    for kind, actual, expected, outcome in (
+        (OperandType.TENSOR_FLOAT32, 1.000009, 1.0, "pass"),
+        (OperandType.TENSOR_FLOAT32, 1.00002, 1.0, "fail"),
+        (OperandType.TENSOR_FLOAT16, 1.009, 1.0, "pass"),
+        (OperandType.TENSOR_FLOAT16, 1.011, 1.0, "fail"),
+        (OperandType.TENSOR_QUANT8_ASYMM, 101, 100, "pass"),
+        (OperandType.TENSOR_QUANT8_ASYMM, 98, 100, "fail"),
+        (OperandType.TENSOR_INT32, 102, 100, "fail"),
+        (OperandType.TENSOR_BOOL8, 0, 1, "fail"),
+        (OperandType.TENSOR_FLOAT32, nan, nan, "pass"),
+        (OperandType.TENSOR_FLOAT32, 0.0, nan, "fail"),
+        (OperandType.TENSOR_FLOAT32, nan, 0.0, "fail"),
+        (OperandType.TENSOR_FLOAT32, infinity, -infinity, "fail"),
+        (OperandType.TENSOR_FLOAT32, 3e38, infinity, "fail"),
+    ):
+        found = _compared(actual, expected, kind).outcomes()["case"]
+        _expect(found, outcome, f"{kind.name}: {actual} for {expected}")
+
+
+@_behaviours.case("comparison.waived_tolerance")
+def waived_tolerance(_: Trial) -> None:
+    """A waiver's tolerance widens the floor as far as it says, and is seen."""
+    waiver = _waiver(tolerance=WaivedTolerance(atol=0.5))
+    near = _compared(1.25, 1.0, OperandType.TENSOR_FLOAT32, waiver)
+    _expect((near.outcomes()["case"], near.results.waived), ("pass", 1), "inside the waived tolerance")
+    _expect(_compared(1.75, 1.0, OperandType.TENSOR_FLOAT32, waiver).results.exit_code, 1, "exit code outside of it")
+
+
+@_behaviours.case("selection.expression")
+def expression(_: Trial) -> None:
+    """-k understands and, or, not and parentheses."""
+    matches = compile_expression("(add or mul) and not quant8")
+    found = [matches(name) for name in ("vts.x.ADD.float", "vts.x.ADD.quant8", "vts.x.MUL.float", "vts.x.SUB.float")]
+    _expect(found, [True, False, True, False], "cases that are selected")
+
+
+@_behaviours.case("selection.shards")
+def shards(_: Trial) -> None:
+    """Shards are disjoint and leave nothing out."""
+    chosen = [make_case(f"case_{number}") for number in range(20)]
+    dealt = [case.id for part in partition(chosen, 3) for case in part]
+    _expect(sorted(dealt), sorted(case.id for case in chosen), "cases in all shards")
+
+
+@_behaviours.case("selection.seeds")
+def case_seeds(_: Trial) -> None:
+    """Each case has a seed of its own, which follows from the run's seed and its id."""
+    known = {seeds.case_seed(seed, name) for seed in (0, 1) for name in ("a", "b")}
+    _expect(len(known), 4, "different seeds")
+    _expect(seeds.case_seed(0, "a"), seeds.case_seed(0, "a"), "the seed, asked for again")

@@ -1,0 +1,101 @@
+"""The boundary between the harness and the reference driver, at which faults bend what crosses it.
+
+The wrappers forward every method of an interface; a fault overrides the one that it bends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from npu_conformance.specs.interfaces import describe
+from npu_conformance.specs.neuralnetworks import hal, types
+
+Wrapper = TypeVar("Wrapper", bound=type)
+
+
+def forwarding(interface: type) -> Callable[[Wrapper], Wrapper]:
+    """Fill a class: each method of the interface that it does not define goes to `self.inner`."""
+
+    def fill(wrapper: Wrapper) -> Wrapper:
+        for name in describe(interface):
+            if name not in vars(wrapper):
+                setattr(wrapper, name, _forward(name))
+        return wrapper
+
+    return fill
+
+
+def _forward(name: str) -> Callable[..., Any]:
+    def forward(self: Any, *arguments: Any) -> Any:
+        return getattr(self.inner, name)(*arguments)
+
+    forward.__name__ = name
+    return forward
+
+
+@forwarding(hal.PreparedModel)
+class BentPreparedModel(hal.PreparedModel):
+    """A prepared model behind the boundary. inner: the reference's."""
+
+    def __init__(self, inner: hal.PreparedModel) -> None:
+        self.inner = inner
+
+
+@forwarding(hal.Device)
+class BentDevice(hal.Device):
+    """A device behind the boundary: prepared models pass `prepared` on their way to the client.
+
+    inner: the reference's. prepared_model: the kind of wrapper that models get.
+    """
+
+    prepared_model: type[BentPreparedModel] = BentPreparedModel
+
+    def __init__(self, inner: hal.Device) -> None:
+        self.inner = inner
+
+    def prepare_model(
+        self,
+        model: types.Model,
+        preference: int,
+        priority: int,
+        deadline_ns: int,
+        model_cache: tuple[types.Memory, ...],
+        data_cache: tuple[types.Memory, ...],
+        token: bytes,
+        callback: hal.PreparedModelCallback | None,
+    ) -> None:
+        """Forward, with a callback that passes through `prepared`."""
+        watched = None if callback is None else PreparationCallback(self, callback)
+        self.inner.prepare_model(
+            model, preference, priority, deadline_ns, model_cache, data_cache, token, watched  # type: ignore[arg-type]
+        )  # fmt: skip
+
+    def allocate(
+        self,
+        desc: types.BufferDesc,
+        prepared_models: tuple[hal.PreparedModel, ...],
+        input_roles: tuple[types.BufferRole, ...],
+        output_roles: tuple[types.BufferRole, ...],
+    ) -> hal.DeviceBuffer:
+        """Forward, with the reference's own prepared models."""
+        own = tuple(model.inner if isinstance(model, BentPreparedModel) else model for model in prepared_models)
+        return self.inner.allocate(desc, own, input_roles, output_roles)
+
+    def prepared(
+        self, callback: hal.PreparedModelCallback, status: int, prepared_model: hal.PreparedModel | None
+    ) -> None:
+        """Tell the client how a preparation ended."""
+        wrapped = None if prepared_model is None else self.prepared_model(prepared_model)
+        callback.notify(status, wrapped)
+
+
+class PreparationCallback(hal.PreparedModelCallback):
+    """A client's callback as the reference sees it."""
+
+    def __init__(self, device: BentDevice, client: hal.PreparedModelCallback) -> None:
+        self._device, self._client = device, client
+
+    def notify(self, status: int, prepared_model: hal.PreparedModel | None) -> None:
+        """Pass on."""
+        self._device.prepared(self._client, status, prepared_model)

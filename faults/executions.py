@@ -1,0 +1,295 @@
+"""Faults in executing: what an execution answers, whatever it computes, and what it does to memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from msgspec.structs import replace
+
+from npu_conformance.faults.boundary import BentDevice, BentPreparedModel
+from npu_conformance.faults.fault import Bent, Fault
+from npu_conformance.faults.making import IMPATIENT, models_bent_by
+from npu_conformance.reference.hal.device import ReferenceDevice
+from npu_conformance.specs.errors import ServiceError
+from npu_conformance.specs.neuralnetworks import hal, types
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.plugin import Context, MemoryMap, Subject
+from npu_conformance.specs.versions import NEWEST, Version
+
+_NONE, _INVALID, _GENERAL = ErrorStatus.NONE, ErrorStatus.INVALID_ARGUMENT, ErrorStatus.GENERAL_FAILURE
+Result = types.ExecutionResult
+
+
+def _answering(bend: Callable[[Result, bool], Result]) -> Bent:
+    """Synchronous executions whose result is bent. bend: gets the result, and whether timing was asked for."""
+
+    class Model(BentPreparedModel):
+        def execute_synchronously(
+            self, request: types.Request, measure_timing: bool, deadline_ns: int, loop_timeout_duration_ns: int
+        ) -> Result:
+            arguments = (request, measure_timing, deadline_ns, loop_timeout_duration_ns)
+            return bend(self.inner.execute_synchronously(*arguments), measure_timing)
+
+    return models_bent_by(Model)
+
+
+def _timing(bend: Callable[[types.Timing, bool], types.Timing]) -> Bent:
+    return _answering(lambda result, asked: replace(result, timing=bend(result.timing, asked)))
+
+
+def _shapes(bend: Callable[[tuple[types.OutputShape, ...]], tuple[types.OutputShape, ...]]) -> Bent:
+    return _answering(lambda result, _: replace(result, output_shapes=bend(result.output_shapes)))
+
+
+def _dimensions(bend: Callable[[tuple[int, ...]], tuple[int, ...]]) -> Bent:
+    return _shapes(lambda shapes: tuple(replace(shape, dimensions=bend(shape.dimensions)) for shape in shapes))
+
+
+def _all_sufficient(result: Result, _: bool) -> Result:
+    shapes = tuple(replace(shape, is_sufficient=True) for shape in result.output_shapes)
+    return replace(result, output_sufficient_size=True, output_shapes=shapes)
+
+
+def _time_of_failure(result: Result, asked: bool) -> Result:
+    return result if result.output_sufficient_size else replace(result, timing=types.Timing(5, 9))
+
+
+class _Once(BentPreparedModel):
+    """Works at the first execution only."""
+
+    def __init__(self, inner: hal.PreparedModel) -> None:
+        super().__init__(inner)
+        self._used = False
+
+    def execute_synchronously(self, *arguments: Any) -> Result:
+        if self._used:
+            raise ServiceError(_GENERAL, "used up")
+        self._used = True
+        return self.inner.execute_synchronously(*arguments)
+
+
+class _KeepsTheFirstResult(BentPreparedModel):
+    """Executes once; afterwards answers the same and writes nothing."""
+
+    def __init__(self, inner: hal.PreparedModel) -> None:
+        super().__init__(inner)
+        self._first: Result | None = None
+
+    def execute_synchronously(self, *arguments: Any) -> Result:
+        if self._first is None:
+            self._first = self.inner.execute_synchronously(*arguments)
+        return self._first
+
+
+class _SaysGeneralFailure(BentPreparedModel):
+    """Finds an invalid request, and calls it a failure."""
+
+    def execute_synchronously(self, *arguments: Any) -> Result:
+        try:
+            return self.inner.execute_synchronously(*arguments)
+        except ServiceError as error:
+            raise ServiceError(_GENERAL, str(error)) from None
+
+
+class _RefusesUnknownOutputs(BentPreparedModel):
+    """Takes outputs of unknown size for an argument error."""
+
+    def execute_synchronously(self, request: types.Request, *rest: Any) -> Result:
+        model: types.Model = self.inner.model  # type: ignore[attr-defined]
+        if any(0 in model.main.operands[index].dimensions for index in model.main.output_indexes):
+            raise ServiceError(_INVALID, "an output of unknown size")
+        return self.inner.execute_synchronously(request, *rest)
+
+
+def _repairing(repair: Callable[[types.Request], types.Request]) -> Bent:
+    """Executions that put a request right instead of refusing it."""
+
+    class Model(BentPreparedModel):
+        def execute_synchronously(self, request: types.Request, *rest: Any) -> Result:
+            return self.inner.execute_synchronously(repair(request), *rest)
+
+    return models_bent_by(Model)
+
+
+def _each_argument(repair: Callable[[types.RequestArgument], types.RequestArgument]) -> Bent:
+    return _repairing(
+        lambda request: replace(
+            request, inputs=tuple(map(repair, request.inputs)), outputs=tuple(map(repair, request.outputs))
+        )
+    )
+
+
+def _each_location(**fields: Callable[[types.DataLocation], int]) -> Bent:
+    def repair(argument: types.RequestArgument) -> types.RequestArgument:
+        changed = {name: change(argument.location) for name, change in fields.items()}
+        return replace(argument, location=replace(argument.location, **changed))
+
+    return _each_argument(repair)
+
+
+def _cut(request: types.Request) -> types.Request:
+    return replace(request, inputs=request.inputs[:2], outputs=request.outputs[:1])
+
+
+def _callback(relay: Callable[[hal.ExecutionCallback, tuple[Any, ...]], None], *, patient: bool = True) -> Bent:
+    """Asynchronous executions whose notification is bent."""
+
+    class Callback(hal.ExecutionCallback):
+        def __init__(self, client: hal.ExecutionCallback) -> None:
+            self._client = client
+
+        def notify(self, *answer: Any) -> None:
+            relay(self._client, answer)
+
+    class Model(BentPreparedModel):
+        def execute(self, *arguments: Any) -> None:
+            *rest, callback = arguments
+            self.inner.execute(*rest, Callback(callback))
+
+    return models_bent_by(Model, deadlines=None if patient else IMPATIENT)
+
+
+def _twice(client: hal.ExecutionCallback, answer: tuple[Any, ...]) -> None:
+    client.notify(*answer)
+    client.notify(*answer)
+
+
+def _never(client: hal.ExecutionCallback, answer: tuple[Any, ...]) -> None:
+    pass
+
+
+def _another_error(client: hal.ExecutionCallback, answer: tuple[Any, ...]) -> None:
+    status, *rest = answer
+    client.notify(_GENERAL if status == _INVALID else status, *rest)
+
+
+def _failure_is_none(client: hal.ExecutionCallback, answer: tuple[Any, ...]) -> None:
+    _, *rest = answer
+    client.notify(_NONE, *rest)
+
+
+Touch = Callable[[types.Request, Callable[[int], memoryview]], None]
+
+
+def _touching(touch: Touch) -> Bent:
+    """Synchronous executions after which memory is touched. touch: gets the request, and pools by their index."""
+
+    def create(context: Context, version: Version) -> Subject:
+        class Model(BentPreparedModel):
+            def execute_synchronously(self, request: types.Request, *rest: Any) -> Result:
+                result = self.inner.execute_synchronously(request, *rest)
+                touch(request, lambda index: _pool(context.memory, request, index))
+                return result
+
+        class Device(BentDevice):
+            prepared_model = Model
+
+        return Subject(device=Device(ReferenceDevice(context, version)))
+
+    return Bent(create)
+
+
+def _pool(memory: MemoryMap, request: types.Request, index: int) -> memoryview:
+    pool = request.pools[index].pool
+    assert pool is not None
+    return memory.map(pool)
+
+
+def _scratch(request: types.Request, pool: Callable[[int], memoryview]) -> None:
+    for argument in request.inputs:
+        if argument.location.length:
+            pool(argument.location.pool_index)[argument.location.offset] ^= 1
+
+
+def _beyond(request: types.Request, pool: Callable[[int], memoryview]) -> None:
+    location = request.outputs[-1].location
+    memory = pool(location.pool_index)
+    end = location.offset + location.length
+    memory[end : end + 4] = bytes(len(memory[end : end + 4]))
+
+
+def _before(request: types.Request, pool: Callable[[int], memoryview]) -> None:
+    location = request.outputs[-1].location
+    if location.offset:
+        pool(location.pool_index)[location.offset - 1] = 0
+
+
+def _fault(
+    name: str, description: str, breaks: str, caught_by: str, mechanism: Bent | type[BentPreparedModel],
+    hal_version: Version = NEWEST,
+) -> Fault:  # fmt: skip
+    bent = mechanism if isinstance(mechanism, Bent) else models_bent_by(mechanism)
+    return Fault(name, description, tuple(breaks.split()), tuple(caught_by.split()), bent, hal_version)
+
+
+_ANY = "vts.generated.RELU.float32_*"
+
+FAULTS = (
+    _fault("timing-not-asked-for", "Times are reported though nobody asked.", "NNHAL-TIMING-001", _ANY,
+           _timing(lambda timing, asked: timing if asked else types.Timing(5, 9))),
+    _fault("timing-device-above-driver", "The device takes longer than the driver around it.", "NNHAL-TIMING-004",
+           _ANY, _timing(lambda timing, asked: types.Timing(9, 5) if asked else timing)),
+    _fault("timing-negative", "An AIDL time is -5.", "NNHAL-TIMING-006", _ANY,
+           _timing(lambda timing, asked: types.Timing(-5, 9) if asked else timing)),
+    _fault("timing-of-a-failure", "An execution that failed reports times.", "NNHAL-TIMING-002", _ANY,
+           _answering(_time_of_failure)),
+    _fault("insufficient-is-success", "An output that does not fit is reported as success.", "NNHAL-SHAPE-004", _ANY,
+           _answering(_all_sufficient)),
+    _fault("insufficient-marks-all", "One output does not fit, all are marked.", "NNHAL-SHAPE-005",
+           "vts.generated.SPLIT.*", _answering(lambda result, _: result if result.output_sufficient_size else replace(
+               result, output_shapes=tuple(replace(one, is_sufficient=False) for one in result.output_shapes)))),
+    _fault("shapes-missing", "Outputs of unknown size get no shapes.", "NNHAL-SHAPE-002", _ANY,
+           _shapes(lambda shapes: ())),
+    _fault("shapes-too-many", "There is a shape too many.", "NNHAL-SHAPE-001", _ANY,
+           _shapes(lambda shapes: (*shapes, shapes[0]))),
+    _fault("shapes-padded", "The reported size of the last dimension is that of a padded tile.", "NNHAL-SHAPE-002",
+           _ANY, _dimensions(lambda sizes: (*sizes[:-1], -(-sizes[-1] // 16) * 16))),
+    _fault("shapes-of-rank-4", "Shapes are filled up to rank 4.", "NNHAL-SHAPE-002",
+           "vts.generated.RELU.float32_rank2", _dimensions(lambda sizes: (1,) * (4 - len(sizes)) + sizes)),
+    _fault("shapes-insufficient-in-success", "A successful execution marks its outputs insufficient.",
+           "NNHAL-SHAPE-003", _ANY, _shapes(
+               lambda shapes: tuple(replace(shape, is_sufficient=False) for shape in shapes))),
+    _fault("execute-once", "A prepared model can be executed once.", "NNHAL-EXECUTE-001", _ANY, _Once),
+    _fault("execute-stale-output", "Later executions repeat the first answer and write nothing.",
+           "NNHAL-EXECUTE-001", _ANY, _KeepsTheFirstResult),
+    _fault("execute-refuses-unknown-outputs", "Outputs of unknown size are an argument error.", "NNHAL-SHAPE-002",
+           _ANY, _RefusesUnknownOutputs),
+    _fault("request-general-failure", "An invalid request is GENERAL_FAILURE.", "NNHAL-REQUEST-001",
+           "vts.requests.ADD.*", _SaysGeneralFailure),
+    _fault("request-too-many-arguments", "Arguments that the model does not have are ignored.", "NNHAL-REQUEST-001",
+           "vts.requests.ADD.input_added vts.requests.ADD.output_added", _repairing(_cut)),
+    _fault("request-pool-index", "A pool index that does not exist means the last pool.", "NNHAL-REQUEST-004",
+           "vts.requests.ADD.input_in_missing_pool vts.requests.ADD.output_in_missing_pool",
+           _each_location(pool_index=lambda place: 0)),
+    _fault("request-beyond-pool", "What reaches beyond its pool is moved inside.", "NNHAL-REQUEST-005",
+           "vts.requests.ADD.input_beyond_pool vts.requests.ADD.output_beyond_pool",
+           _each_location(offset=lambda place: place.offset if place.offset > 64 else min(place.offset, 56))),
+    _fault("request-offset-wraps", "Offset and length are added in 32 bits, and all is read from 0.",
+           "NNHAL-ROBUST-002", "vts.requests.ADD.input_offset_that_wraps",
+           _each_location(offset=lambda place: 0 if place.offset + place.length >= 2**32 else place.offset)),
+    _fault("request-padding-ignored", "Padding is not looked at.", "NNHAL-REQUEST-006",
+           "vts.requests.ADD.output_padding_beyond_pool", _each_location(padding=lambda place: 0)),
+    _fault("request-dimensions-ignored", "Dimensions in a request are not looked at.",
+           "NNHAL-REQUEST-007 NNHAL-REQUEST-008",
+           "vts.requests.ADD.*_of_other_rank vts.requests.ADD.*_of_other_size",
+           _each_argument(lambda argument: replace(argument, dimensions=()))),
+    _fault("request-omitted-ignored", "An argument without value is read where its location says.",
+           "NNHAL-REQUEST-003", "vts.requests.ADD.omitted_input_with_location",
+           _each_argument(lambda argument: replace(argument, has_no_value=False))),
+    _fault("execute-notifies-twice", "The execution callback is called twice.", "NNHAL-EXECUTE-003",
+           _ANY, _callback(_twice), Version.V1_1),
+    _fault("execute-never-notifies", "The execution callback is never called.", "NNHAL-EXECUTE-003",
+           "vts.generated.RELU.float32_rank2", _callback(_never, patient=False), Version.V1_1),
+    _fault("execute-notifies-another-error", "INVALID_ARGUMENT is returned, GENERAL_FAILURE notified.",
+           "NNHAL-EXECUTE-004", "vts.requests.ADD.*", _callback(_another_error), Version.V1_1),
+    _fault("execute-notifies-success", "A refused execution is notified as a success.", "NNHAL-EXECUTE-004",
+           "vts.requests.ADD.*", _callback(_failure_is_none), Version.V1_0),
+    _fault("memory-input-as-scratch", "The execution writes into its inputs.", "NNHAL-EXECUTE-002", _ANY,
+           _touching(_scratch)),
+    _fault("memory-beyond-the-output", "Four bytes behind the last output are cleared.", "NNHAL-EXECUTE-001",
+           _ANY, _touching(_beyond)),
+    _fault("memory-before-the-output", "The byte in front of the last output is cleared.", "NNHAL-EXECUTE-001",
+           "vts.generated.SPLIT.*", _touching(_before)),
+)  # fmt: skip
+"""Faults of executions at the boundary."""

@@ -1,0 +1,127 @@
+"""A subject made of nothing, and a little run of the engine against it: what self-checks of the harness look at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from npu_conformance.harness import results
+from npu_conformance.harness.baseline import Baseline
+from npu_conformance.harness.cases import Case
+from npu_conformance.harness.engine import Engine, EngineOptions
+from npu_conformance.harness.events import Log
+from npu_conformance.harness.subject import SubjectHandle
+from npu_conformance.harness.trial import Trial
+from npu_conformance.harness.waivers import Waivers
+from npu_conformance.specs.manifest import Claim, Manifest
+from npu_conformance.specs.plugin import Subject
+from npu_conformance.specs.results import CaseFinished, CaseResult, Event
+from npu_conformance.specs.summary_documents import Results
+from npu_conformance.specs.versions import Version
+
+
+@dataclass
+class FakePool:
+    """A pool that knows whether it was closed."""
+
+    closed: bool = False
+
+    def close(self) -> None:
+        """Remember it."""
+        self.closed = True
+
+
+@dataclass
+class FakeSubject:
+    """Stands for a SubjectHandle. living: what alive() says; a restart brings it back to life."""
+
+    manifest: Manifest = field(default_factory=lambda: Manifest(name="fake", vendor="nobody", version="1"))
+    version: Version = Version.V1_2
+    interfaces: Subject = field(default_factory=Subject)
+    living: bool = True
+    restarts: int = 0
+    pools: list[FakePool] = field(default_factory=list)
+
+    @property
+    def memory(self) -> FakeSubject:
+        """Creates pools itself."""
+        return self
+
+    def create(self, kind: str, size: int) -> FakePool:
+        """Create a pool."""
+        self.pools.append(FakePool())
+        return self.pools[-1]
+
+    def alive(self) -> bool:
+        """What the check wants."""
+        return self.living
+
+    def restart(self) -> None:
+        """Count, and live."""
+        self.restarts += 1
+        self.living = True
+
+    def wait_until(self, predicate: Callable[[], bool], seconds: float) -> bool:
+        """All callbacks of a fake come at once."""
+        return predicate()
+
+
+@dataclass
+class Little:
+    """A little run: its events, and what the results say of them."""
+
+    events: list[Event]
+    results: Results
+
+    @property
+    def verdicts(self) -> list[CaseResult]:
+        """The verdicts in the events, in their order."""
+        return [event.result for event in self.events if isinstance(event, CaseFinished)]
+
+    def outcomes(self) -> dict[str, str]:
+        """The outcome of each case by the last part of its id."""
+        return {result.case.rpartition(".")[2]: result.outcome.value for result in self.verdicts}
+
+
+class _Kept(list[Event]):
+    def write(self, event: Event) -> None:
+        self.append(event)
+
+
+Body = Callable[[Trial], None]
+
+
+def raising(error: BaseException) -> Body:
+    """A body that ends with an error."""
+
+    def body(trial: Trial) -> None:
+        raise error
+
+    return body
+
+
+def passing(trial: Trial) -> None:
+    """A body that passes."""
+
+
+def make_case(name: str, body: Body = passing, **fields: Any) -> Case:
+    """A case of the little run."""
+    return Case(f"self.little.run.{name}", body, fields.pop("requirements", ("REQ-1",)), **fields)
+
+
+def run(
+    bodies: dict[str, Body], subject: FakeSubject | None = None, *, waivers: Waivers | None = None,
+    baseline: Baseline | None = None, claims: Sequence[Claim] = (), **options: Any,
+) -> Little:  # fmt: skip
+    """Run the bodies as cases, and build the results from the events."""
+    found = subject or FakeSubject()
+    if claims:
+        found.manifest = Manifest(name="fake", vendor="nobody", version="1", claims=tuple(claims))
+    cases = [make_case(name, body, operations=("ADD",)) for name, body in bodies.items()]
+    events = _Kept()
+    Engine(cases, cast(SubjectHandle, found), events, EngineOptions(**options), waivers=waivers).run()
+    log = Log()
+    for event in events:
+        log.add(event)
+    return Little(events, results.build(log, waivers, baseline))

@@ -1,0 +1,76 @@
+"""What a fault is: one violation, what it breaks, who is expected to notice, and how it is brought about."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal
+
+from npu_conformance.faults.source_edits import SourceEdit
+from npu_conformance.specs.manifest import Deadlines, InterfaceName
+from npu_conformance.specs.plugin import Context, Subject
+from npu_conformance.specs.versions import NEWEST, Version
+
+NoticedAs = Literal["red", "quality-warning"]
+
+
+@dataclass(frozen=True)
+class Edited:
+    """The reference with its source edited."""
+
+    edits: tuple[SourceEdit, ...]
+
+
+@dataclass(frozen=True)
+class Bent:
+    """The reference behind a boundary. create: makes the faulty implementation. instance: its HIDL instance name."""
+
+    create: Callable[[Context, Version], Subject]
+    interfaces: tuple[InterfaceName, ...] = ("device",)
+    instance: str = "faulty-npu"
+    deadlines: Deadlines = field(default_factory=Deadlines)
+
+
+@dataclass(frozen=True)
+class EditedHarness:
+    """The harness with its source edited: the suite's own bookkeeping goes wrong, and self-checks have to notice."""
+
+    edits: tuple[SourceEdit, ...]
+
+
+@dataclass(frozen=True)
+class Hostile:
+    """A host process of its own that misbehaves. behaviour: a name of faults/hosts/hostile.py."""
+
+    behaviour: str
+
+
+Mechanism = Edited | Bent | EditedHarness | Hostile
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One thing done wrong on purpose.
+
+    breaks: ids of requirements, clauses or structural rules; for the harness itself a few words. caught_by: globs over
+    case ids; of each at least one case has to notice. hal: the version that the implementation plays. noticed_as:
+    `quality-warning` where the public floor allows the result, so that no verdict may be red.
+    """
+
+    id: str
+    description: str
+    breaks: tuple[str, ...]
+    caught_by: tuple[str, ...]
+    mechanism: Mechanism
+    hal: Version = NEWEST
+    noticed_as: NoticedAs = "red"
+
+
+@dataclass(frozen=True)
+class Variant:
+    """An implementation that differs and conforms: every case has to stay green. hal: the version it plays."""
+
+    id: str
+    description: str
+    mechanism: Edited | Bent
+    hal: Version = NEWEST

@@ -1,0 +1,49 @@
+"""Makes exceptions of an implementation look like the death of its process, as they would be behind a wire.
+
+In the harness's own process nothing else tells a bug of the implementation from a bug of the suite.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from npu_conformance.faults.boundary import BentDevice, BentPreparedModel
+from npu_conformance.specs.errors import DeadObject, InterfaceError
+from npu_conformance.specs.interfaces import describe
+from npu_conformance.specs.neuralnetworks import hal
+
+Guarded = TypeVar("Guarded", bound=type)
+
+
+def _guarding(interface: type) -> Callable[[Guarded], Guarded]:
+    def fill(kind: Guarded) -> Guarded:
+        for name in describe(interface):
+            setattr(kind, name, _guard(getattr(kind, name)))
+        return kind
+
+    return fill
+
+
+def _guard(call: Callable[..., Any]) -> Callable[..., Any]:
+    def guarded(*arguments: Any) -> Any:
+        try:
+            return call(*arguments)
+        except InterfaceError:
+            raise
+        except Exception as error:
+            raise DeadObject(f"{type(error).__name__}: {error}") from error
+
+    return guarded
+
+
+@_guarding(hal.PreparedModel)
+class GuardedPreparedModel(BentPreparedModel):
+    """A prepared model whose exceptions are deaths."""
+
+
+@_guarding(hal.Device)
+class GuardedDevice(BentDevice):
+    """A device whose exceptions are deaths."""
+
+    prepared_model = GuardedPreparedModel

@@ -1,0 +1,23 @@
+"""Host processes that misbehave: their faults cross no interface, they break the process or the wire."""
+
+from __future__ import annotations
+
+from npu_conformance.faults.fault import Fault, Hostile
+
+
+def _fault(behaviour: str, description: str, caught_by: str = "vts.queries.type.legal") -> Fault:
+    return Fault(f"host-{behaviour}", description, ("NNHAL-ROBUST-003",), (caught_by,), Hostile(behaviour))
+
+
+FAULTS = (
+    _fault("segfaults", "The process dies of a segmentation fault in a call."),
+    _fault("exits", "The process ends with exit code 0 in a call."),
+    _fault("dies-quietly", "The process ends behind the handshake.", "vts.queries.version_string.not_empty"),
+    _fault("hangs", "A call never returns."),
+    _fault("half-a-line", "Half an answer comes, and then nothing."),
+    _fault("garbage", "The answer is no message."),
+    _fault("wrong-type", "The answer is a text where a number belongs."),
+    _fault("wrong-id", "The answer belongs to no question."),
+    _fault("huge-line", "The answer is a line of 100 MB."),
+)
+"""Faults of whole processes."""

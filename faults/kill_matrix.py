@@ -1,0 +1,196 @@
+"""Runs faults and conforming variants against the suites, each in a process of its own: who noticed what."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import cast
+
+import msgspec
+
+from npu_conformance.faults import bookkeeping, source_edits
+from npu_conformance.faults.fault import Bent, EditedHarness, Fault, Hostile, Variant
+from npu_conformance.faults.workers import Ended, in_child
+from npu_conformance.harness import suites
+from npu_conformance.harness.applicability import inapplicable
+from npu_conformance.harness.cases import Case, Scope
+from npu_conformance.harness.engine import Engine, EngineOptions
+from npu_conformance.harness.loading import open_subject
+from npu_conformance.harness.outcome_table import is_red
+from npu_conformance.harness.selection import in_scope
+from npu_conformance.harness.subject import SubjectHandle
+from npu_conformance.harness.waivers import glob
+from npu_conformance.specs.outcomes import Disposition
+from npu_conformance.specs.results import CaseResult, Event
+
+PLUGIN = "npu_conformance.faults.plugin:guarded"
+SECONDS = 300.0
+"""How long one fault may take."""
+
+
+class Row(msgspec.Struct, frozen=True):
+    """What came of one fault. noticed: cases, in order of running. missed: globs of which no case noticed.
+
+    wrong: cases that are red though only a quality warning is due. problem: why the fault could not be judged.
+    """
+
+    fault: str
+    breaks: tuple[str, ...]
+    cases: int = 0
+    noticed: tuple[str, ...] = ()
+    missed: tuple[str, ...] = ()
+    wrong: tuple[str, ...] = ()
+    seconds: float = 0.0
+    problem: str = ""
+
+    @property
+    def is_caught(self) -> bool:
+        """True where every glob has a case that noticed, in the way that is due."""
+        return bool(self.noticed) and not (self.missed or self.wrong or self.problem)
+
+
+class VariantRow(msgspec.Struct, frozen=True):
+    """What came of one variant. red: cases with a message each."""
+
+    variant: str
+    cases: int = 0
+    passed: int = 0
+    red: tuple[tuple[str, str], ...] = ()
+    seconds: float = 0.0
+    problem: str = ""
+
+    @property
+    def is_green(self) -> bool:
+        """True where something passed and nothing is red."""
+        return self.passed > 0 and not (self.red or self.problem)
+
+
+def all_cases() -> list[Case]:
+    """Every case that a fault can name: the suites' in the default scope, and the self-checks."""
+    found = [case for case in suites.cases(("vts", "cts")) if in_scope(case, Scope.DEFAULT)]
+    return [*found, *bookkeeping.cases()]
+
+
+def expected_cases(fault: Fault, cases: Iterable[Case]) -> list[Case]:
+    """The cases that the fault names."""
+    patterns = [glob(text) for text in fault.caught_by]
+    return [case for case in cases if any(pattern.fullmatch(case.id) for pattern in patterns)]
+
+
+def run_fault(fault: Fault, cases: Sequence[Case], *, every_case: bool = False, stop_at_first: bool = False) -> Row:
+    """Run a fault against the cases it names, or against every one that applies."""
+    chosen = _of_its_kind(fault, cases) if every_case else expected_cases(fault, cases)
+    blank = Row(fault.id, fault.breaks, len(chosen))
+    if not chosen:
+        return msgspec.structs.replace(blank, missed=fault.caught_by, problem="it names no case that exists")
+    started = time.perf_counter()
+    answer = in_child(lambda: _noticing(fault, chosen, stop_at_first), _Noticed, SECONDS)
+    seconds = time.perf_counter() - started
+    if isinstance(answer, Ended):
+        return msgspec.structs.replace(blank, seconds=seconds, problem=answer.reason)
+    noticed, wrong = tuple(answer.noticed), tuple(answer.wrong)
+    missed = tuple(text for text in fault.caught_by if not any(map(glob(text).fullmatch, noticed)))
+    return msgspec.structs.replace(
+        blank, noticed=noticed, wrong=wrong, missed=() if stop_at_first and noticed else missed, seconds=seconds
+    )
+
+
+def run_variant(variant: Variant, cases: Sequence[Case]) -> VariantRow:
+    """Run a conforming variant against the suites' cases."""
+    chosen = [case for case in cases if case.id.startswith("vts.")]
+    started = time.perf_counter()
+    answer = in_child(lambda: _greens(variant, chosen), VariantRow, SECONDS)
+    seconds = time.perf_counter() - started
+    if isinstance(answer, Ended):
+        return VariantRow(variant.id, len(chosen), seconds=seconds, problem=answer.reason)
+    return msgspec.structs.replace(answer, seconds=seconds)
+
+
+class _Noticed(msgspec.Struct):
+    noticed: list[str] = []
+    wrong: list[str] = []
+
+
+def _of_its_kind(fault: Fault, cases: Sequence[Case]) -> list[Case]:
+    """Cases that say something about what the fault is in."""
+    if isinstance(fault.mechanism, EditedHarness):
+        return [case for case in cases if case.id.startswith("self.")]
+    interfaces = fault.mechanism.interfaces if isinstance(fault.mechanism, Bent) else ("device",)
+    return [case for case in cases if not case.id.startswith("self.") and case.interface in interfaces]
+
+
+def _noticing(fault: Fault, cases: Sequence[Case], stop_at_first: bool) -> _Noticed:
+    found = _Noticed()
+    if isinstance(fault.mechanism, EditedHarness):
+        source_edits.apply(fault.mechanism.edits)
+        found.noticed = [case.id for case in cases if _self_check_fails(case)]
+        return found
+    warning_due = fault.noticed_as == "quality-warning"
+
+    def look(result: CaseResult) -> bool:
+        red = is_red(result.outcome, result.dispositions)
+        warned = Disposition.QUALITY_WARNING in result.dispositions
+        if red and warning_due:
+            found.wrong.append(result.case)
+        elif red or (warned and warning_due):
+            found.noticed.append(result.case)
+        return stop_at_first and bool(found.noticed)
+
+    subject = _open(fault)
+    try:
+        run_cases(subject, cases, look)
+    finally:
+        subject.close()
+    return found
+
+
+def _self_check_fails(case: Case) -> bool:
+    """A self-check looks at nothing of the harness that runs it, so it needs no trial; any exception is a finding."""
+    try:
+        case.run(None)  # type: ignore[arg-type]
+    except Exception:
+        return True
+    return False
+
+
+def _greens(variant: Variant, cases: Sequence[Case]) -> VariantRow:
+    red: list[tuple[str, str]] = []
+    passed = 0
+
+    def look(result: CaseResult) -> bool:
+        nonlocal passed
+        passed += result.outcome.value == "pass"
+        if is_red(result.outcome, result.dispositions):
+            parts = (part.message for part in result.configurations if is_red(part.outcome, part.dispositions))
+            red.append((result.case, result.message or next(parts, "")))
+        return False
+
+    subject = _open(variant)
+    try:
+        run_cases(subject, cases, look)
+    finally:
+        subject.close()
+    return VariantRow(variant.id, len(cases), passed, tuple(red))
+
+
+def _open(chosen: Fault | Variant) -> SubjectHandle:
+    if isinstance(chosen.mechanism, Hostile):
+        module = "npu_conformance.faults.hosts.hostile"
+        return open_subject(f"exec:{sys.executable} -m {module} {chosen.mechanism.behaviour}")
+    return open_subject(PLUGIN, {"fault": chosen.id}, "inprocess")
+
+
+class _Silent:
+    def write(self, event: Event) -> None:
+        """Verdicts are looked at as run_case returns them."""
+
+
+def run_cases(subject: SubjectHandle, cases: Sequence[Case], look: Callable[[CaseResult], bool]) -> None:
+    """Run the cases that apply; `look` sees each verdict and returns true to stop."""
+    applicable = [case for case in cases if not inapplicable(case, subject.manifest, subject.version)]
+    engine = Engine(applicable, cast(SubjectHandle, subject), _Silent(), EngineOptions())
+    engine.begin()
+    for case in applicable:
+        if look(engine.run_case(case)):
+            break

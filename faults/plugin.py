@@ -1,0 +1,68 @@
+"""The plug-in of the faulty implementations: option `fault` names a fault or a conforming variant."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from npu_conformance.faults import registry, source_edits
+from npu_conformance.faults.fault import Bent, Edited, Fault, Variant
+from npu_conformance.faults.guard import GuardedDevice
+from npu_conformance.reference.hal.device import ReferenceDevice
+from npu_conformance.specs import versions
+from npu_conformance.specs.manifest import Manifest
+from npu_conformance.specs.plugin import Context, Plugin, Subject
+from npu_conformance.specs.versions import Version
+
+OPTIONS = {
+    "fault": "id of a fault or a conforming variant (`npu-conformance faults --list`)",
+    "hal": "version of the Neural Networks HAL, 1.0 to fl8 (default: the fault's)",
+}
+
+
+def _chosen(options: Mapping[str, str]) -> Fault | Variant:
+    name = options.get("fault", "reference")
+    found = registry.faults().get(name) or registry.conforming().get(name)
+    if found is None:
+        raise ValueError(f"no fault {name!r}; `npu-conformance faults --list` shows them")
+    return found
+
+
+def _version(options: Mapping[str, str], chosen: Fault | Variant) -> Version:
+    return versions.parse(options["hal"]) if "hal" in options else chosen.hal
+
+
+def manifest(options: Mapping[str, str]) -> Manifest:
+    """The manifest of the chosen implementation."""
+    chosen = _chosen(options)
+    common = {"name": chosen.id, "vendor": "npu-conformance-faults", "version": "1", "options": OPTIONS}
+    if isinstance(chosen.mechanism, Bent):
+        bent = chosen.mechanism
+        return Manifest(
+            **common, hal_version=_version(options, chosen), interfaces=bent.interfaces, instance=bent.instance,
+            deadlines=bent.deadlines, virtual_clock="manager_control" in bent.interfaces,
+        )  # type: ignore[arg-type]  # fmt: skip
+    return Manifest(**common, hal_version=_version(options, chosen), instance="faulty-npu")  # type: ignore[arg-type]
+
+
+def create(context: Context) -> Subject:
+    """Make the chosen implementation. Source edits stay in the process: it is meant to be a host of its own."""
+    chosen = _chosen(context.options)
+    version = _version(context.options, chosen)
+    if isinstance(chosen.mechanism, Bent):
+        return chosen.mechanism.create(context, version)
+    if not isinstance(chosen.mechanism, Edited):
+        raise ValueError(f"{chosen.id} is no fault of a driver: `npu-conformance faults {chosen.id}` runs it")
+    source_edits.apply(chosen.mechanism.edits)
+    return Subject(device=ReferenceDevice(context, version))
+
+
+def _create_guarded(context: Context) -> Subject:
+    subject = create(context)
+    return subject if subject.device is None else Subject(device=GuardedDevice(subject.device))
+
+
+plugin = Plugin(manifest, create)
+"""The faulty implementation."""
+
+guarded = Plugin(manifest, _create_guarded)
+"""The same for isolation inprocess: an exception that a host process would die of looks like its death."""

@@ -1,0 +1,176 @@
+"""Faults in saying what is supported, and in preparing models."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from npu_conformance.faults.boundary import BentDevice, BentPreparedModel
+from npu_conformance.faults.fault import Bent, Fault
+from npu_conformance.faults.making import IMPATIENT, device_bent_by
+from npu_conformance.specs.errors import ServiceError
+from npu_conformance.specs.neuralnetworks import hal, types
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperandType, OperationType
+from npu_conformance.specs.versions import NEWEST, Version
+
+_NONE, _INVALID, _GENERAL = ErrorStatus.NONE, ErrorStatus.INVALID_ARGUMENT, ErrorStatus.GENERAL_FAILURE
+
+
+class _OneAnswerTooFew(BentDevice):
+    def get_supported_operations(self, model: types.Model) -> tuple[bool, ...]:
+        return self.inner.get_supported_operations(model)[1:]
+
+
+class _NoFloat16(BentDevice):
+    """Does not support TENSOR_FLOAT16, and says so."""
+
+    def get_supported_operations(self, model: types.Model) -> tuple[bool, ...]:
+        answers = self.inner.get_supported_operations(model)
+        return (False,) * len(answers) if _has_float16(model) else answers
+
+    def prepared(self, callback: hal.PreparedModelCallback, status: int, prepared_model: Any) -> None:
+        if prepared_model is not None and _has_float16(prepared_model.model):
+            status, prepared_model = _GENERAL, None
+        super().prepared(callback, status, prepared_model)
+
+
+def _has_float16(model: types.Model) -> bool:
+    return any(operand.type == OperandType.TENSOR_FLOAT16 for operand in model.main.operands)
+
+
+class _ClaimsEverything(_NoFloat16):
+    def get_supported_operations(self, model: types.Model) -> tuple[bool, ...]:
+        return (True,) * len(super().get_supported_operations(model))
+
+
+class _SupportsTheInvalid(BentDevice):
+    def get_supported_operations(self, model: types.Model) -> tuple[bool, ...]:
+        try:
+            return self.inner.get_supported_operations(model)
+        except ServiceError:
+            return (False,) * len(model.main.operations)
+
+
+class _SupportFails(_NoFloat16):
+    def get_supported_operations(self, model: types.Model) -> tuple[bool, ...]:
+        answers = super().get_supported_operations(model)
+        if not all(answers):
+            raise ServiceError(_GENERAL, "not supported")
+        return answers
+
+
+class _SupportedButRefused(BentDevice):
+    def prepared(self, callback: hal.PreparedModelCallback, status: int, prepared_model: Any) -> None:
+        softmax = prepared_model is not None and any(
+            operation.type == OperationType.SOFTMAX for operation in prepared_model.model.main.operations
+        )
+        super().prepared(callback, _GENERAL if softmax else status, None if softmax else prepared_model)
+
+
+class _NotifiesTwice(BentDevice):
+    def prepared(self, callback: hal.PreparedModelCallback, status: int, prepared_model: Any) -> None:
+        super().prepared(callback, status, prepared_model)
+        super().prepared(callback, status, prepared_model)
+
+
+class _NeverNotifies(BentDevice):
+    def prepared(self, callback: hal.PreparedModelCallback, status: int, prepared_model: Any) -> None:
+        pass
+
+
+class _NoModel(BentDevice):
+    def prepared(self, callback: hal.PreparedModelCallback, status: int, prepared_model: Any) -> None:
+        super().prepared(callback, status, None)
+
+
+class _ModelOfAFailure(BentDevice):
+    def prepared(self, callback: hal.PreparedModelCallback, status: int, prepared_model: Any) -> None:
+        callback.notify(status, prepared_model or BentPreparedModel(hal.PreparedModel()))
+
+
+class _ModelOfTheUnsupported(_NoFloat16):
+    def prepared(self, callback: hal.PreparedModelCallback, status: int, prepared_model: Any) -> None:
+        unsupported = prepared_model is not None and _has_float16(prepared_model.model)
+        callback.notify(_GENERAL if unsupported else status, prepared_model)
+
+
+class _LaunchesTheInvalid(BentDevice):
+    def prepare_model(self, *arguments: Any) -> None:
+        try:
+            super().prepare_model(*arguments)
+        except ServiceError:
+            return
+
+
+class _DoesNotNotifyRefusals(BentDevice):
+    def prepared(self, callback: hal.PreparedModelCallback, status: int, prepared_model: Any) -> None:
+        if status == _NONE:
+            super().prepared(callback, status, prepared_model)
+
+
+class _NotifiesAnotherError(BentDevice):
+    def prepared(self, callback: hal.PreparedModelCallback, status: int, prepared_model: Any) -> None:
+        super().prepared(callback, _GENERAL if status == _INVALID else status, prepared_model)
+
+
+class _SaysGeneralFailure(_NotifiesAnotherError):
+    def prepare_model(self, *arguments: Any) -> None:
+        try:
+            super().prepare_model(*arguments)
+        except ServiceError as error:
+            raise ServiceError(_GENERAL if error.status == _INVALID else error.status, str(error)) from None
+
+
+class _LaunchesNothingUnsupported(_NoFloat16):
+    """Tells the caller at once what only the callback is to hear."""
+
+    def prepare_model(self, model: types.Model, *rest: Any) -> None:
+        super().prepare_model(model, *rest)
+        if not all(self.get_supported_operations(model)):
+            raise ServiceError(_GENERAL, "not supported")
+
+
+def _fault(
+    name: str, description: str, breaks: str, caught_by: str, mechanism: Bent | type[BentDevice],
+    hal_version: Version = NEWEST,
+) -> Fault:  # fmt: skip
+    bent = mechanism if isinstance(mechanism, Bent) else device_bent_by(mechanism)
+    return Fault(name, description, tuple(breaks.split()), tuple(caught_by.split()), bent, hal_version)
+
+
+_ANY = "vts.generated.RELU.float32_*"
+
+FAULTS = (
+    _fault("support-one-too-few", "getSupportedOperations gives an answer too few.", "NNHAL-SUPPORT-001", _ANY,
+           _OneAnswerTooFew),
+    _fault("support-claims-everything", "Every operation is said to be supported.", "NNHAL-SUPPORT-004",
+           "vts.generated.RELU.float16_*", _ClaimsEverything),
+    _fault("support-of-the-invalid", "getSupportedOperations answers for an invalid model.", "NNHAL-SUPPORT-003",
+           "vts.validation.ADD.* vts.validation.model.*", _SupportsTheInvalid),
+    _fault("support-fails-for-unsupported", "getSupportedOperations fails where it means no.", "NNHAL-SUPPORT-002",
+           "vts.generated.RELU.float16_*", _SupportFails),
+    _fault("supported-but-refused", "A model with SOFTMAX is said to be supported, and not prepared.",
+           "NNHAL-SUPPORT-005", "vts.generated.SOFTMAX.float32_*", _SupportedButRefused),
+    _fault("prepare-notifies-twice", "The preparation callback is called twice.", "NNHAL-PREPARE-005", _ANY,
+           _NotifiesTwice),
+    _fault("prepare-never-notifies", "The preparation callback is never called.", "NNHAL-PREPARE-005",
+           "vts.generated.RELU.float32_rank2", device_bent_by(_NeverNotifies, deadlines=IMPATIENT)),
+    _fault("prepare-without-model", "A successful preparation gives no model.", "NNHAL-PREPARE-007", _ANY, _NoModel),
+    _fault("prepare-model-of-a-failure", "A failed preparation gives a model.", "NNHAL-PREPARE-007",
+           "vts.validation.RELU.*", _ModelOfAFailure),
+    _fault("prepare-model-of-the-unsupported", "A model that is not supported is given all the same.",
+           "NNHAL-PREPARE-007", "vts.generated.RELU.float16_*", _ModelOfTheUnsupported),
+    _fault("prepare-launches-the-invalid", "An argument error is notified, but not returned.", "NNHAL-PREPARE-002",
+           "vts.validation.RELU.* vts.validation.arguments.*", _LaunchesTheInvalid),
+    _fault("prepare-does-not-notify-refusals", "An argument error is returned, but not notified.",
+           "NNHAL-PREPARE-002", "vts.validation.model.cycle", _DoesNotNotifyRefusals),
+    _fault("prepare-notifies-another-error", "INVALID_ARGUMENT is returned, GENERAL_FAILURE notified.",
+           "NNHAL-PREPARE-002", "vts.validation.RELU.*", _NotifiesAnotherError),
+    _fault("prepare-general-failure", "Argument errors are GENERAL_FAILURE.", "NNHAL-PREPARE-002 NNHAL-ERROR-008",
+           "vts.validation.RELU.* vts.validation.arguments.*", _SaysGeneralFailure),
+    _fault("prepare-refuses-to-launch", "An unsupported model is not launched.", "NNHAL-PREPARE-004",
+           "vts.generated.RELU.float16_*", _LaunchesNothingUnsupported),
+    _fault("later-version-accepted", "A 1.1 driver judges models by the rules of 1.3.",
+           "NNHAL-MODEL-040", "vts.generated.*until_1_1 vts.generated.*before_1_2",
+           device_bent_by(BentDevice, plays=Version.V1_3), Version.V1_1),
+)  # fmt: skip
+"""Faults before the first execution."""

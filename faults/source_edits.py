@@ -1,0 +1,136 @@
+"""Source edits as data: in a named function, replace a text that occurs exactly once."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from npu_conformance.faults.code_swap import Swap, SwapError, clear_caches, code_in, file_of, function, source_of, swap
+from npu_conformance.specs import documents
+from npu_conformance.specs.documents import Document
+from npu_conformance.specs.versions import NEWEST, Version
+
+PACKAGE = "npu_conformance"
+
+
+class EditError(Exception):
+    """An edit does not fit the source any more."""
+
+
+class SourceEdit(Document, frozen=True):
+    """One replacement. module: below npu_conformance. function: qualified name. find: occurs there exactly once."""
+
+    module: str
+    function: str
+    find: str
+    replace: str
+
+    def __str__(self) -> str:
+        return f"{self.module}:{self.function}: {self.find!r} -> {self.replace!r}"
+
+
+class EditedFault(Document, frozen=True):
+    """A fault or a variant by source edits, as the JSON files of this package hold it. See fault.Fault."""
+
+    id: str
+    description: str
+    edits: tuple[SourceEdit, ...]
+    breaks: tuple[str, ...] = ()
+    caught_by: tuple[str, ...] = ()
+    hal: Version = NEWEST
+    noticed_as: str = "red"
+
+
+class EditedFaultFile(Document, frozen=True):
+    """The content of such a file."""
+
+    faults: tuple[EditedFault, ...]
+
+
+def read(path: Path) -> tuple[EditedFault, ...]:
+    """Read a file of faults; raises DocumentError."""
+    return documents.read(path, EditedFaultFile).faults
+
+
+def prepare(edits: Iterable[SourceEdit]) -> list[Swap]:
+    """Return each function with the code that the edits give it, applied one after the other. Raises EditError."""
+    swaps = []
+    by_module: dict[str, list[SourceEdit]] = {}
+    for edit in edits:
+        by_module.setdefault(edit.module, []).append(edit)
+    for group in by_module.values():
+        try:
+            swaps += _prepare_module(group)
+        except (SwapError, SyntaxError, ImportError) as error:
+            raise EditError(f"{group[0]}: {error}") from None
+    return swaps
+
+
+def _prepare_module(edits: Sequence[SourceEdit]) -> list[Swap]:
+    name = f"{PACKAGE}.{edits[0].module}"
+    module = importlib.import_module(name)
+    source = source_of(module)
+    for edit in edits:
+        source = _edited(source, edit)
+    code = compile(source, file_of(module), "exec", dont_inherit=True)
+    names = dict.fromkeys(edit.function for edit in edits)
+    return [(function(name, each), code_in(code, each)) for each in names]
+
+
+def apply(edits: Iterable[SourceEdit]) -> list[Swap]:
+    """Apply the edits for good, or until `code_swap.swap` undoes what is returned. Raises EditError."""
+    chosen = list(edits)
+    undo = swap(prepare(chosen))
+    for module in {edit.module for edit in chosen}:
+        clear_caches(importlib.import_module(f"{PACKAGE}.{module}"))
+    return undo
+
+
+@contextmanager
+def applied(edits: Iterable[SourceEdit]) -> Iterator[None]:
+    """Have the edits while the block runs."""
+    chosen = list(edits)
+    undo = apply(chosen)
+    try:
+        yield
+    finally:
+        swap(undo)
+        for module in {edit.module for edit in chosen}:
+            clear_caches(importlib.import_module(f"{PACKAGE}.{module}"))
+
+
+def _edited(source: str, edit: SourceEdit) -> str:
+    first, last = _lines_of(source, edit)
+    lines = source.splitlines(keepends=True)
+    body = "".join(lines[first:last])
+    count = body.count(edit.find)
+    if count != 1:
+        raise EditError(f"{edit}: the text occurs {count} times in the function, expected once")
+    position = body.index(edit.find)
+    indent = _indent(body[:position])
+    replacement = textwrap.indent(edit.replace, indent).removeprefix(indent)
+    return "".join(lines[:first]) + body.replace(edit.find, replacement) + "".join(lines[last:])
+
+
+def _indent(before: str) -> str:
+    line = before.rpartition("\n")[2]
+    return line[: len(line) - len(line.lstrip())]
+
+
+def _lines_of(source: str, edit: SourceEdit) -> tuple[int, int]:
+    """The lines of the function, from 0, the last one not included."""
+    body: list[ast.stmt] = ast.parse(source).body
+    found: ast.stmt | None = None
+    for part in edit.function.split("."):
+        found = next(
+            (node for node in body if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == part), None
+        )
+        if found is None:
+            raise EditError(f"{edit}: there is no such function")
+        body = found.body if isinstance(found, ast.FunctionDef | ast.ClassDef) else []
+    assert found is not None
+    return found.lineno - 1, found.end_lineno or found.lineno

@@ -1,0 +1,135 @@
+"""Implementations that differ from the reference and conform: no case may be red against any of them."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace as with_fields
+from typing import Any
+
+from msgspec.structs import replace
+
+from npu_conformance.faults.boundary import BentDevice, BentPreparedModel
+from npu_conformance.faults.fault import Bent, Variant
+from npu_conformance.faults.making import device_bent_by, models_bent_by
+from npu_conformance.reference.hal.device import ReferenceDevice
+from npu_conformance.specs.errors import ServiceError
+from npu_conformance.specs.neuralnetworks import hal, types
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperandType, OperationType
+from npu_conformance.specs.plugin import Context, Subject
+from npu_conformance.specs.versions import NEWEST, Version
+
+_FEW = {OperationType.ADD, OperationType.RELU, OperationType.CONV_2D, OperationType.SOFTMAX}
+
+
+class _Tiny(BentDevice):
+    """Supports four operations on float32."""
+
+    def get_supported_operations(self, model: types.Model) -> tuple[bool, ...]:
+        answers = self.inner.get_supported_operations(model)
+        return tuple(
+            answer and _is_easy(model, operation)
+            for answer, operation in zip(answers, model.main.operations, strict=True)
+        )
+
+    def prepared(self, callback: hal.PreparedModelCallback, status: int, prepared_model: Any) -> None:
+        model = getattr(prepared_model, "model", None)
+        if model is None or all(_is_easy(model, operation) for operation in model.main.operations):
+            super().prepared(callback, status, prepared_model)
+        else:
+            callback.notify(ErrorStatus.GENERAL_FAILURE, None)
+
+
+def _is_easy(model: types.Model, operation: types.Operation) -> bool:
+    kinds = {model.main.operands[index].type for index in operation.outputs}
+    return operation.type in _FEW and kinds == {OperandType.TENSOR_FLOAT32}
+
+
+class _DeclinesUnknownOutputs(BentPreparedModel):
+    """Answers GENERAL_FAILURE where an output's size is not known or its memory is too small: VTS lets it."""
+
+    def execute_synchronously(self, request: types.Request, *rest: Any) -> types.ExecutionResult:
+        main = self.inner.model.main  # type: ignore[attr-defined]
+        unknown = [index for index, operand in enumerate(main.operands) if 0 in operand.dimensions]
+        # Where sizes inside the graph are unknown too, they are so on purpose, and no other answer is allowed.
+        declined = bool(unknown) and set(unknown) <= set(main.output_indexes)
+        result = self.inner.execute_synchronously(request, *rest)
+        if declined or not result.output_sufficient_size:
+            raise ServiceError(ErrorStatus.GENERAL_FAILURE, "output sizes have to be known")
+        return result
+
+
+class _Terse(BentPreparedModel):
+    """Says no more than it must: no times, no shapes where they are known, no sizes where an output does not fit."""
+
+    def execute_synchronously(self, *arguments: Any) -> types.ExecutionResult:
+        result = self.inner.execute_synchronously(*arguments)
+        main, version = self.inner.model.main, self.inner.version  # type: ignore[attr-defined]
+        unavailable = version.unavailable_time
+        shapes = result.output_shapes
+        if not result.output_sufficient_size:
+            shapes = tuple(replace(one, dimensions=(0,) * len(one.dimensions)) for one in shapes)
+        elif all(0 not in main.operands[index].dimensions for index in main.output_indexes):
+            shapes = ()
+        return replace(result, output_shapes=shapes, timing=types.Timing(unavailable, unavailable))
+
+
+class _NotifiesLater(BentDevice):
+    """Tells how a preparation ended from a thread of its own, after the call has returned."""
+
+    def prepared(self, callback: hal.PreparedModelCallback, status: int, prepared_model: Any) -> None:
+        if status == ErrorStatus.INVALID_ARGUMENT:
+            super().prepared(callback, status, prepared_model)  # an argument error is notified before the call ends
+        else:
+            threading.Thread(target=super().prepared, args=(callback, status, prepared_model)).start()
+
+
+class _StrictMemory(BentDevice):
+    """Takes nothing but what every device must take: no constants in pools, no hardware buffers."""
+
+    def get_supported_operations(self, model: types.Model) -> tuple[bool, ...]:
+        answers = self.inner.get_supported_operations(model)
+        return (False,) * len(answers) if model.pools else answers
+
+    def prepare_model(self, model: types.Model, *rest: Any) -> None:
+        self._has_pools = bool(model.pools)
+        super().prepare_model(model, *rest)
+
+    def prepared(self, callback: hal.PreparedModelCallback, status: int, prepared_model: Any) -> None:
+        if self._has_pools and status == ErrorStatus.NONE:
+            callback.notify(ErrorStatus.GENERAL_FAILURE, None)
+        else:
+            super().prepared(callback, status, prepared_model)
+
+
+class _SlowClock:
+    """A second passes whenever somebody looks."""
+
+    def __init__(self) -> None:
+        self._now = 0
+
+    def now_ns(self) -> int:
+        """Nanoseconds."""
+        self._now += 10**9
+        return self._now
+
+
+def _slow(context: Context, version: Version) -> Subject:
+    return Subject(device=ReferenceDevice(with_fields(context, clock=_SlowClock()), version))
+
+
+VARIANTS = (
+    *(
+        Variant(f"reference-{version.value}", f"The reference at HAL {version.value}.", device_bent_by(BentDevice),
+                version)
+        for version in Version if version is not NEWEST
+    ),
+    Variant("reference", "The reference itself.", device_bent_by(BentDevice)),
+    Variant("tiny", "Supports four operations on float32.", device_bent_by(_Tiny)),
+    Variant("declines-unknown-outputs", "GENERAL_FAILURE where output sizes are unknown or too small.",
+            models_bent_by(_DeclinesUnknownOutputs)),
+    Variant("terse", "No times, and no shapes but those that must be told.", models_bent_by(_Terse)),
+    Variant("notifies-later", "Preparations end in a thread of their own.", device_bent_by(_NotifiesLater)),
+    Variant("strict-memory", "No model with memory pools is supported.", device_bent_by(_StrictMemory)),
+    Variant("slow", "Every step takes a second of a virtual clock.", Bent(_slow)),
+)  # fmt: skip
+"""Conforming variants at the boundary; those by source edits are in variants.json."""
