@@ -99,6 +99,8 @@ class _Runner:
     def __init__(self, trial: Trial, vector: Vector) -> None:
         self._trial, self._vector = trial, vector
         self._prepared: dict[tuple[bool, int], PreparedModel] = {}
+        self._made: dict[tuple[str, int, int], Pool] = {}
+        self._built: dict[tuple[int, bool], BuiltRequest] = {}
         self._prepare(unspecified=False)
 
     def execute(self, configuration: Configuration) -> None:
@@ -106,7 +108,7 @@ class _Runner:
         vector, trial = self._vector, self._trial
         example = vector.examples[configuration.example]
         insufficient = configuration.shape == "insufficient"
-        built = build_request(vector, example, trial.version, insufficient_output=insufficient)
+        built = self._request(configuration.example, insufficient=insufficient)
         if insufficient and _first_output_size(built) < 1:
             raise NotApplicable("output 0 has one byte at most: it can not be made too small")
         prepared_model = self._prepare(unspecified=configuration.shape != "specified")
@@ -124,8 +126,22 @@ class _Runner:
             self._prepared[key] = prepared(self._trial, self._vector, unspecified=unspecified)
         return self._prepared[key]
 
+    def _request(self, example: int, *, insufficient: bool) -> BuiltRequest:
+        if (example, insufficient) not in self._built:
+            self._built[example, insufficient] = build_request(
+                self._vector, self._vector.examples[example], self._trial.version, insufficient_output=insufficient
+            )
+        return self._built[example, insufficient]
+
+    def _pool(self, role: str, size: int) -> Pool:
+        key = (role, size, self._trial.restarts)
+        if key not in self._made:
+            self._made[key] = self._trial.pool(size)
+        return self._made[key]
+
     def _pools(self, built: BuiltRequest) -> tuple[Pool, Pool]:
-        inputs, outputs = self._trial.pool(len(built.input_data) or 1), self._trial.pool(built.output_size)
+        """Pools with the inputs, and with outputs that nothing has been written to yet."""
+        inputs, outputs = self._pool("input", len(built.input_data) or 1), self._pool("output", built.output_size)
         inputs.write(0, built.input_data)
         outputs.write(0, bytes([_FILL]) * built.output_size)
         return inputs, outputs
