@@ -16,7 +16,7 @@ from npu_conformance.adapters.litert_runtime import Interpreter, LiteRtError
 from npu_conformance.adapters.lowering.model import is_tensor, lower
 from npu_conformance.adapters.lowering.operands import LoweringError, is_known, storage_dtype
 from npu_conformance.adapters.lowering.operations import LOWERINGS, parameters
-from npu_conformance.specs.neuralnetworks.enums import OperandLifeTime, OperationType
+from npu_conformance.specs.neuralnetworks.enums import OperandLifeTime
 from npu_conformance.specs.neuralnetworks.operation_view import constant_value, view_of
 from npu_conformance.specs.neuralnetworks.types import DataLocation, Model, Operand, Operation, Subgraph
 from npu_conformance.specs.neuralnetworks.validate import check_operation
@@ -27,9 +27,6 @@ Shape = tuple[int, ...]
 
 MOST_TRIED_ELEMENTS = 4096
 """Trials with more elements are allocated but not run: LiteRT's reference kernels are slow."""
-
-AVERAGE_POOL_EXPLICIT_INPUTS = 10
-"""As many inputs or more: the paddings are explicit."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +57,7 @@ def _judge(
         return Trial(f"operation {operation.type} is not lowered")
     graph = model.main
     operands = {index: _settled(graph.operands[index], shapes.get(index)) for index in operation.inputs}
-    values = {index: constant_value(model, operands[index], pools) for index in operands}
+    values = {index: _known_value(model, operands[index], shapes.get(index), pools) for index in operands}
     open_inputs = [index for index in operands if values[index] is None and _is_open(operands[index])]
     needed = parameters(operation, graph.operands)
     for index in open_inputs:
@@ -68,17 +65,11 @@ def _judge(
         if (index in needed and not is_input) or not is_tensor(graph, index):
             return Trial(f"operand {index} has to be constant")
     if needed & set(open_inputs) or any(not is_known(operands[index].dimensions) for index in open_inputs):
-        return _judge_unknown(operation)
+        # Without sizes or parameters nothing can be tried. The types are those of the operation's signatures.
+        return Trial(None)
     inputs = tuple((_anonymous(operands[index]), _bytes(values[index])) for index in operation.inputs)
     outputs = tuple(_anonymous(graph.operands[index]) for index in operation.outputs)
     return _try(operation.type, inputs, outputs, kernels)
-
-
-def _judge_unknown(operation: Operation) -> Trial:
-    """Without sizes or parameters nothing can be tried. Types are the signatures'; one lowering depends on sizes."""
-    if operation.type == OperationType.AVERAGE_POOL_2D and len(operation.inputs) >= AVERAGE_POOL_EXPLICIT_INPUTS:
-        return Trial("an average with explicit paddings of an input of unknown size")
-    return Trial(None)
 
 
 @functools.lru_cache(maxsize=256)
@@ -103,6 +94,13 @@ def _try(
     except (LoweringError, LiteRtError) as error:
         return Trial(str(error))
     return Trial(None, shapes)
+
+
+def _known_value(model: Model, operand: Operand, shape: Shape | None, pools: Sequence[memoryview]) -> Array | None:
+    """The value of a constant, or of a computed tensor without elements: that has only one."""
+    if shape is not None and 0 in shape:
+        return np.empty(shape, storage_dtype(operand))
+    return constant_value(model, operand, pools)
 
 
 def _is_open(operand: Operand) -> bool:

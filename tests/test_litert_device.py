@@ -12,8 +12,10 @@ import pytest
 
 from npu_conformance.adapters.litert import plugin
 from npu_conformance.adapters.litert_runtime import INSTALL_HINT, KERNELS
+from npu_conformance.specs import vectors
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import hal, types
+from npu_conformance.specs.neuralnetworks.build import build_model
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperandLifeTime, OperandType, OperationType
 from npu_conformance.specs.plugin import Caller, Context
 from npu_conformance.specs.versions import Version
@@ -226,6 +228,21 @@ def test_an_output_declared_wrong_is_not_supported() -> None:
     driver = Driver()
     assert driver.device.get_supported_operations(add_model(output=(3,))) == (False,)
     assert driver.prepare(add_model(output=(3,)))[0] != ErrorStatus.NONE
+
+
+@needs_litert
+@pytest.mark.parametrize("kernels", KERNELS)
+def test_a_tensor_without_elements_is_tried_like_any_other(kernels: str) -> None:
+    """XNNPACK refuses such pools; what is said of an operation has to be what preparation does."""
+    driver, vector = Driver(kernels), vectors.load("MAX_POOL_2D", "float32_batch_zero_nhwc")
+    model = build_model(vector, Version.V1_3).model
+    supported = driver.device.get_supported_operations(model)
+    status, prepared = driver.prepare(model)
+    assert supported == (True, kernels != "xnnpack")
+    assert status == (ErrorStatus.GENERAL_FAILURE if kernels == "xnnpack" else ErrorStatus.NONE)
+    if prepared is not None:
+        result, _ = driver.run(prepared, list(vector.examples[0].inputs.values()), 4)
+        assert result.output_shapes[0].dimensions == vector.examples[0].outputs["output"].shape
 
 
 @needs_litert

@@ -15,6 +15,8 @@ from npu_conformance.specs.versions import Version
 pytest.importorskip("ai_edge_litert", exc_type=ImportError, reason=INSTALL_HINT)
 
 from npu_conformance.adapters.litert_witness import witness
+from npu_conformance.adapters.lowering.operands import LoweringError
+from npu_conformance.adapters.lowering.pooling import Span, spans
 
 FLOAT32 = OperandType.TENSOR_FLOAT32
 FLOAT16 = OperandType.TENSOR_FLOAT16
@@ -154,7 +156,24 @@ def test_padding_never_is_the_maximum() -> None:
 def test_an_average_does_not_count_padding() -> None:
     found = pool("AVERAGE_POOL_2D", (0, 1, 0, 1), tensor(FLOAT32, (1, 1, 2, 1)), [2, 4])
     assert np.ravel(found[0]).tolist() == [3, 4]
-    assert pool("AVERAGE_POOL_2D", (1, 1, 1, 1), tensor(FLOAT32, (1, 1, 2, 1)), [2, 4]) is None
+
+
+def test_a_window_that_reaches_into_paddings_of_no_scheme_is_smaller() -> None:
+    image, values = tensor(FLOAT32, (1, 2, 3, 1)), [1, 2, 3, 5, 6, 7]
+    # Rows 0, 0 and 1, 1; columns 0, 0 and 1, 1 and 2, 2.
+    average = pool("AVERAGE_POOL_2D", (1, 1, 1, 1), image, values)
+    assert np.squeeze(average[0]).tolist() == [[1, 1.5, 2.5, 3], [3, 3.5, 4.5, 5], [5, 5.5, 6.5, 7]]
+    largest = pool("MAX_POOL_2D", (1, 1, 1, 1), image, values)
+    assert np.squeeze(largest[0]).tolist() == [[1, 2, 3, 3], [5, 6, 7, 7], [5, 6, 7, 7]]
+
+
+def test_spans_of_windows() -> None:
+    assert spans(7, 3, 2, (2, 1)) == [Span(0, 1, 1), Span(0, 7, 3)]
+    assert spans(2, 4, 1, (1, 2)) == [Span(0, 2, 2), Span(0, 2, 2)]
+    with pytest.raises(LoweringError, match="padding only"):
+        spans(2, 1, 1, (1, 0))
+    with pytest.raises(LoweringError, match="positions"):
+        spans(2, 2**31 - 1, 1, (2**31 - 2, 2**31 - 2))
 
 
 def test_float16_results_are_rounded_to_float16() -> None:

@@ -94,19 +94,14 @@ def scheme(step: Step, window: Window, filter_size: Sequence[int]) -> int | None
     return int(padding.SAME) if same == window.paddings else None
 
 
-def padded(step: Step, window: Window, number: int, lowest: int | float | None = None) -> int:
-    """The tensor inside its explicit paddings: of zero, or of `lowest` as a stored value."""
+def padded(step: Step, window: Window, number: int) -> int:
+    """The tensor inside its explicit paddings of zero."""
     assert window.paddings is not None
     batch, *sizes, channels = step.dimensions(0) if not window.is_nchw else [step.dimensions(0)[i] for i in TO_NHWC]
     check_size([batch, *(size + sum(pair) for size, pair in zip(sizes, window.paddings, strict=True)), channels])
-    graph, paddings = step.graph, step.integers(np.array([(0, 0), *window.paddings, (0, 0)]))
     result = step.like(number)
-    if lowest is None:
-        graph.emit("PAD", [number, paddings], result, "Pad")
-    else:
-        kind = step.kind(number)
-        fill = graph.constant(np.array(lowest, kind.dtype), kind.quantization)
-        graph.emit("PADV2", [number, paddings, fill], result, "PadV2")
+    paddings = step.integers(np.array([(0, 0), *window.paddings, (0, 0)]))
+    step.graph.emit("PAD", [number, paddings], result, "Pad")
     return result
 
 
