@@ -1,4 +1,4 @@
-"""The one table from outcome and disposition to exit code, pytest's word and JUnit's element (DESIGN 5)."""
+"""The one table from outcome and disposition to exit code, pytest's word and JUnit's element."""
 
 from __future__ import annotations
 

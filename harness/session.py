@@ -64,7 +64,7 @@ class Summary:
 
     @property
     def exit_code(self) -> int:
-        """As DESIGN 5 has it."""
+        """Of the process: harness.outcome_table says what each number means."""
         return self.results.exit_code
 
 

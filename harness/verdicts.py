@@ -1,4 +1,4 @@
-"""What a case can end as, and what is thrown to end it so. A closed set (DESIGN 5)."""
+"""What a case can end as, and what is thrown to end it so. A closed set."""
 
 from __future__ import annotations
 

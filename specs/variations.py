@@ -1,6 +1,6 @@
 """Variations: pure functions that make another vector with the same meaning out of one.
 
-Semantics: cts-fuzz-mlts.md 6.6 and aosp-vectors.md 5. `apply` returns None where the vector does not allow it;
+They mean what the variations of AOSP's test generator mean. `apply` returns None where the vector does not allow it;
 `applicable` says from a header, cheaply, what is allowed, for listing. The `since` of the result follows the catalogue.
 """
 

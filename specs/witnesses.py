@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from npu_conformance.specs import oracles, vectors
+from npu_conformance.specs import oracles
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 
 if TYPE_CHECKING:
@@ -40,27 +40,42 @@ def oracle(vector: Vector, example: Example) -> Mapping[str, Array] | None:
     return oracles.evaluate(vector.main, example.inputs)
 
 
-def witness(vector: Vector, engines: Mapping[str, Engine] | None = None) -> list[Disagreement]:
-    """Compare every expected value with what each engine finds; by default with the oracles only.
+@dataclass(frozen=True)
+class Testimony:
+    """What one engine says of one vector. ran: false where it could not run every example, or nothing is compared."""
 
-    The oracle must agree exactly: stored values are made from it. Any other engine must agree within the public
+    ran: bool
+    disagreements: tuple[Disagreement, ...] = ()
+
+    @property
+    def agrees(self) -> bool:
+        """True where the engine ran the vector and found every expected value."""
+        return self.ran and not self.disagreements
+
+
+def testify(vector: Vector, name: str, engine: Engine) -> Testimony:
+    """Compare the expected values of a vector with what an engine finds.
+
+    The engine `oracle` must agree exactly: stored values are made from it. Any other must agree within the public
     tolerance. Outputs that the vector does not compare are left out, and so are vectors that must be refused.
     """
     if vector.rejected is not None:
-        return []
-    found: list[Disagreement] = []
-    for name, engine in (engines or {"oracle": oracle}).items():
-        for example in vector.examples:
-            actual = engine(vector, example)
-            if actual is not None:
-                found.extend(_differences(vector, example, name, actual))
-    return found
+        return Testimony(ran=False)
+    results = [(example, engine(vector, example)) for example in vector.examples]
+    differences = (
+        difference
+        for example, actual in results
+        if actual is not None
+        for difference in _differences(vector, example, name, actual)
+    )
+    is_compared = not set(vector.outputs) <= set(vector.ignored)
+    return Testimony(is_compared and all(actual is not None for _, actual in results), tuple(differences))
 
 
-def witness_all(engines: Mapping[str, Engine] | None = None) -> Iterator[Disagreement]:
-    """`witness` over every stored vector."""
-    for header in vectors.all_headers():
-        yield from witness(vectors.load(header.operation, header.name), engines)
+def witness(vector: Vector, engines: Mapping[str, Engine] | None = None) -> list[Disagreement]:
+    """The disagreements of several engines, by name, with a vector; by default of the oracles only. See `testify`."""
+    named = engines or {"oracle": oracle}
+    return [found for name, engine in named.items() for found in testify(vector, name, engine).disagreements]
 
 
 def _differences(vector: Vector, example: Example, name: str, actual: Mapping[str, Array]) -> Iterator[Disagreement]:
@@ -80,7 +95,7 @@ def _differences(vector: Vector, example: Example, name: str, actual: Mapping[st
 
 
 def public_tolerance(vector: Vector, output: str) -> tuple[float, float]:
-    """Absolute and relative tolerance of an output by the public rule (DESIGN 6, FW-GEN-009)."""
+    """Absolute and relative tolerance of an output by the public rule (FW-GEN-009)."""
     kind = vector.operands[output].type
     if kind is OperandType.TENSOR_FLOAT16 or (kind is OperandType.TENSOR_FLOAT32 and vector.relaxed):
         return 5 * 2.0**-10, 5 * 2.0**-10

@@ -78,7 +78,7 @@ class ReferenceDevice(hal.Device):
         token: bytes,
         callback: hal.PreparedModelCallback | None,
     ) -> None:
-        """Order of errors (nn-hal-vts, 1.8 and 5.3): callback, arguments, deadline, support, pools.
+        """Order of errors, as in AOSP's sample driver: callback, arguments, deadline, support, pools.
 
         Argument errors go to the caller and to the callback, everything later to the callback alone. The caches are
         ignored, whatever they are (NNHAL-CACHE-001). Notifies before it returns, which clients must expect.

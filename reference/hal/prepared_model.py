@@ -59,7 +59,7 @@ class ReferencePreparedModel(hal.PreparedModel):
     def execute_synchronously(
         self, request: types.Request, measure_timing: bool, deadline_ns: int, loop_timeout_duration_ns: int
     ) -> types.ExecutionResult:
-        """Order of errors (nn-hal-vts, 5.3): arguments, deadline, pools, then what the run finds."""
+        """Order of errors, as in AOSP's sample driver: arguments, deadline, pools, then what the run finds."""
         started = self._context.clock.now_ns()
         self._check_arguments(request, deadline_ns, loop_timeout_duration_ns)
         return self._execute(request, measure_timing, deadline_ns, started)

@@ -198,7 +198,7 @@ def build_request(
 ) -> BuiltRequest:
     """Lay out inputs and outputs: 64-byte aligned and padded for AIDL, 4-byte aligned for HIDL.
 
-    A zero-sized output gets one byte (nn-hal-vts.md S5). insufficient_output: output 0 is one byte short, in AIDL with
+    A zero-sized output gets one byte (NNHAL-SHAPE-010). insufficient_output: output 0 is one byte short, in AIDL with
     that byte as padding; meant for outputs of more than one byte.
     """
     inputs = _Layout(version)
