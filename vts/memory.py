@@ -30,7 +30,7 @@ _KINDS = {
     "mmap_fd": (OLDEST, "NNHAL-MEMORY-001"),
     "hardware_buffer_blob": (Version.V1_3, "NNHAL-MEMORY-002"),
 }
-"""Kinds that a device must map, since when, and by which requirement (rule K2)."""
+"""Kinds that a device must map, since when, and by which requirement."""
 
 _POOL = 64
 _OUTPUT = 32
@@ -97,7 +97,7 @@ def several_pools(trial: Trial) -> None:
 
 @_behaviours.case("inputs.read_only", "NNHAL-EXECUTE-010", since=Version.FL5)
 def read_only_inputs(trial: Trial) -> None:
-    """Inputs lie in memory that may only be read; a driver must not map it writable (rule K5)."""
+    """Inputs lie in memory that may only be read; a driver must not map it writable (NNHAL-EXECUTE-010)."""
     inputs, outputs = trial.pool(_POOL), trial.pool(_POOL)
     _fill(inputs)
     request = _request(replace(inputs.memory, prot=_READ_ONLY))

@@ -86,7 +86,7 @@ def operand_lifetime(model: Model, version: Version) -> Iterator[Mutation]:
 
 
 def operand_input_output(model: Model, version: Version) -> Iterator[Mutation]:
-    """A lifetime changed while the index lists stay as they were (NNHAL-MODEL rule G1)."""
+    """A lifetime changed while the index lists stay as they were (MODEL.G1)."""
     changes = {
         _LIFETIME.CONSTANT_COPY: _LIFETIME.SUBGRAPH_INPUT,
         _LIFETIME.SUBGRAPH_OUTPUT: _LIFETIME.TEMPORARY_VARIABLE,
@@ -100,7 +100,7 @@ def operand_input_output(model: Model, version: Version) -> Iterator[Mutation]:
 
 
 def number_of_consumers(model: Model, version: Version) -> Iterator[Mutation]:
-    """A count of readers that is off by one; HIDL only (rule G5)."""
+    """A count of readers that is off by one; HIDL only (MODEL.G5)."""
     if version.is_aidl:
         return
     for index, operand in enumerate(model.main.operands):
@@ -110,7 +110,7 @@ def number_of_consumers(model: Model, version: Version) -> Iterator[Mutation]:
 
 
 def add_writer(model: Model, version: Version) -> Iterator[Mutation]:
-    """A second operation writes an output again (rule G4)."""
+    """A second operation writes an output again (MODEL.G4)."""
     for position, operation in enumerate(model.main.operations):
         edited = edits.with_new_operation(model, operation)
         for index in operation.inputs:
@@ -127,7 +127,7 @@ def operation_type(model: Model, version: Version) -> Iterator[Mutation]:
 
 
 def operand_index(model: Model, version: Version) -> Iterator[Mutation]:
-    """An operation refers to an operand that does not exist (rule P2)."""
+    """An operation refers to an operand that does not exist (MODEL.P2)."""
     missing = len(model.main.operands)
     for position, operation in enumerate(model.main.operations):
         for side in ("inputs", "outputs"):
@@ -138,7 +138,7 @@ def operand_index(model: Model, version: Version) -> Iterator[Mutation]:
 
 
 def remove_operation(model: Model, version: Version) -> Iterator[Mutation]:
-    """An operation is gone, and its outputs are never written (rule G6)."""
+    """An operation is gone, and its outputs are never written (MODEL.G6)."""
     for position, operation in enumerate(model.main.operations):
         operations = model.main.operations[:position] + model.main.operations[position + 1 :]
         edited = edits.with_main(model, operations=operations)
@@ -148,7 +148,7 @@ def remove_operation(model: Model, version: Version) -> Iterator[Mutation]:
 
 
 def remove_operation_output(model: Model, version: Version) -> Iterator[Mutation]:
-    """An operation has one output too few (rule P3)."""
+    """An operation has one output too few (MODEL.P3)."""
     for position, operation in enumerate(model.main.operations):
         for place in range(len(operation.outputs)):
             edited = edits.with_operation(model, position, outputs=edits.without(operation.outputs, place))
@@ -156,7 +156,7 @@ def remove_operation_output(model: Model, version: Version) -> Iterator[Mutation
 
 
 def add_operation_output(model: Model, version: Version) -> Iterator[Mutation]:
-    """An operation has an INT32 output too many (rule P3)."""
+    """An operation has an INT32 output too many (MODEL.P3)."""
     for position, operation in enumerate(model.main.operations):
         extra = Operand(type=OperandType.INT32, lifetime=_LIFETIME.SUBGRAPH_OUTPUT)
         edited, index = edits.with_new_operand(model, extra)
@@ -166,7 +166,7 @@ def add_operation_output(model: Model, version: Version) -> Iterator[Mutation]:
 
 
 def location(model: Model, version: Version) -> Iterator[Mutation]:
-    """Constants that reach outside their bytes, places where none belong (rules O8 to O10); not tried by VTS."""
+    """Constants that reach outside their bytes, places where none belong (MODEL.O8 to O10); not tried by VTS."""
     beyond = DataLocation(offset=len(model.operand_values), length=4)
     for index, operand in enumerate(model.main.operands):
         if operand.lifetime == _LIFETIME.CONSTANT_COPY:
@@ -210,7 +210,7 @@ def extra_params(model: Model, version: Version) -> Iterator[Mutation]:
 
 
 def graph_indexes(model: Model, version: Version) -> Iterator[Mutation]:
-    """Lists of the graph's inputs and outputs that name an operand twice or none that exists (rule G1)."""
+    """Lists of the graph's inputs and outputs that name an operand twice or none that exists (MODEL.G1)."""
     for field in ("input_indexes", "output_indexes"):
         indexes = getattr(model.main, field)
         missing = len(model.main.operands)

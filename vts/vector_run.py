@@ -207,7 +207,7 @@ def _insufficient_shapes(vector: Vector, example: Example, shapes: tuple[OutputS
 
 
 def _untouched_outside(built: BuiltRequest, content: bytes) -> None:
-    """Output data belongs into the regions of the outputs; padding and gaps keep what they held (rule S3)."""
+    """Output data belongs into the regions of the outputs; padding and gaps keep what they held (NNHAL-SHAPE-008)."""
     end = 0
     for name, region in built.outputs.items():
         checks.that(set(content[end : region.offset]) <= {_FILL}, f"bytes in front of output {name} were written")

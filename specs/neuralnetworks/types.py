@@ -81,7 +81,7 @@ class Operand(HasFloat, frozen=True):
     location: DataLocation = DataLocation()
     extra_params: Annotated[OperandExtraParams | None, _1_2] = None
     number_of_consumers: int = 0
-    """HIDL only: how often operations read the operand (NNHAL-MODEL, rule G5). AIDL ignores it."""
+    """HIDL only: how often operations read the operand (MODEL.G5). AIDL ignores it."""
 
     @classmethod
     def _float_fields(cls) -> tuple[str, ...]:
