@@ -1,6 +1,8 @@
-"""Runs a suite many times in random order and compares the verdicts: python benchmarks/repeat.py --times 20 -- run vts ...
+"""Runs a suite many times in random order and compares the verdicts.
 
-What follows `--` is a command line of npu-conformance without --seed, --shuffle and --report. Exit 1 where two runs differ.
+    python benchmarks/repeat.py --times 20 -- run vts --plugin reference
+
+What follows `--` is a command line of npu-conformance without --seed, --shuffle and --report. Exit 1 where runs differ.
 """
 
 from __future__ import annotations
