@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from npu_conformance.harness.main import UsageError
 from npu_conformance.harness.outcome_table import OK, WRONG
 
 if TYPE_CHECKING:
+    from npu_conformance.specs.vectors import Vector
     from npu_conformance.specs.witnesses import Engine
+
+
+ENGINES = {"litert": "npu_conformance.adapters.litert_witness:witness"}
+"""Witnesses that come with this project, by the name that vectors call them."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -19,9 +24,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     witness = actions.add_parser("witness", help="recompute expected values with sources that know no kernel")
     witness.add_argument("operations", metavar="OPERATION", nargs="*", help="default: all")
     witness.add_argument(
-        "--engine", metavar="MODULE:FUNCTION", action="append", default=[],
-        help="another witness: a function of a vector and an example that returns outputs by name, or None",
+        "--engine", metavar="ENGINE", action="append", default=[],
+        help=f"another witness: {', '.join(ENGINES)}, or MODULE:FUNCTION, a function of a vector and an example that "
+        "returns outputs by name, or None",
     )  # fmt: skip
+    witness.add_argument(
+        "--record", action="store_true", help="write down with which vectors the engines agree, for `vectors generate`"
+    )
     generate = actions.add_parser("generate", help="write specs/vectors from the plans")
     generate.add_argument("operations", metavar="OPERATION", nargs="*", help="default: all")
     show = actions.add_parser("show", help="print one vector")
@@ -35,20 +44,33 @@ def execute(options: argparse.Namespace) -> int:
 
 
 def _witness(options: argparse.Namespace) -> int:
-    from npu_conformance.specs import vectors, witnesses
+    from npu_conformance.harness.commands._witness_tally import Tally
+    from npu_conformance.specs import agreement, vectors, witnesses
 
+    if options.record and not options.engine:
+        raise UsageError("--record needs an --engine: the oracle is a witness of all vectors anyway")
+    operations = _operations(options.operations, vectors.operations())
     engines: dict[str, Engine] = {"oracle": witnesses.oracle}
-    for spec in options.engine:
-        engines[spec] = _engine(spec)
-    count = disagreements = 0
-    for operation in _operations(options.operations, vectors.operations()):
+    engines.update((spec, _engine(ENGINES.get(spec, spec))) for spec in options.engine)
+    tallies = {name: Tally(name, operations) for name in engines}
+    for vector in _stored(operations):
+        for name, engine in engines.items():
+            tallies[name].add(vector, witnesses.testify(vector, name, engine))
+    for name, tally in tallies.items():
+        print(tally.summary())
+        if options.record and name in options.engine:
+            agreement.record(name, tally.agreed)
+    return WRONG if any(tally.disagreed for tally in tallies.values()) else OK
+
+
+def _stored(operations: list[str]) -> Iterator[Vector]:
+    """The vectors that have expected values."""
+    from npu_conformance.specs import vectors
+
+    for operation in operations:
         for header in vectors.headers(operation):
-            count += 1
-            for disagreement in witnesses.witness(vectors.load(operation, header.name), engines):
-                disagreements += 1
-                print(disagreement)
-    print(f"{count} vectors, {disagreements} disagreements with {', '.join(engines)}")
-    return WRONG if disagreements else OK
+            if header.rejected is None:
+                yield vectors.load(operation, header.name)
 
 
 def _generate(options: argparse.Namespace) -> int:

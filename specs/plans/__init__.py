@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from npu_conformance.specs import agreement
 from npu_conformance.specs.neuralnetworks.enums import OperationType
 
 if TYPE_CHECKING:
@@ -20,7 +22,8 @@ def names() -> tuple[str, ...]:
 
 
 def vectors(operation: str) -> Iterator[Vector]:
-    """The vectors that an operation's plan asks for, with expected values from its oracle."""
+    """The vectors that an operation's plan asks for, with expected values from its oracle and all their witnesses."""
     module = importlib.import_module(f"{__name__}.{operation.lower()}")
     planned: Iterator[Vector] = module.vectors()
-    return planned
+    for vector in planned:
+        yield replace(vector, witnesses=(*vector.witnesses, *agreement.engines(operation, vector.name)))

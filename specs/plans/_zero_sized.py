@@ -60,7 +60,7 @@ def zero_sized(
         ("image",),
         tuple(outputs),
         examples=(Example({"image": _array_of(whole, 1)}, expected),),
-        witnesses=("closed_form",),
+        witnesses=("closed_form", "oracle"),
         description="the operation gets a tensor without elements and gives an empty result",
         traps=tuple(traps),
     )
