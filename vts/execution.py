@@ -75,7 +75,7 @@ def asynchronous(trial: Trial, prepared_model: PreparedModel, request: Request, 
 
 
 def timing_rules(trial: Trial, execution: Execution, *, measured: bool) -> None:
-    """Times come only if asked for and with status NONE, the device's within the driver's (NNHAL-TIMING-001 to -004)."""
+    """Times come only if asked for and with status NONE, the device's within the driver's (NNHAL-TIMING-001, -004)."""
     if execution.timing is None:
         return
     unavailable = trial.version.unavailable_time
