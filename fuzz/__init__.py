@@ -1,1 +1,3 @@
-"""Fuzzers of models and wire bytes."""
+"""Fuzzers: hostile models for drivers and hostile lines for the wire, short in every run and endless on demand."""
+
+AREAS = ("models", "wire")

@@ -73,7 +73,7 @@ class HostMemory:
 
     def _open(self, request: Attach, descriptor: int | None) -> mmap.mmap | bytearray:
         if request.transport == "message":
-            return bytearray(request.size)
+            return _allocate(request.size)
         if request.transport == "descriptor" and descriptor is not None:
             return _map(descriptor, request.size)
         if request.transport == "path" and request.path is not None:
@@ -85,10 +85,17 @@ class HostMemory:
         raise MemoryUnreachableError(f"transport {request.transport!r} is not available here")
 
 
+def _allocate(size: int) -> bytearray:
+    try:
+        return bytearray(size)
+    except (MemoryError, OverflowError):
+        raise MemoryUnreachableError(f"can not allocate {size} bytes") from None
+
+
 def _map(descriptor: int, size: int) -> mmap.mmap:
     try:
         return mmap.mmap(descriptor, size)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, OverflowError) as error:
         raise MemoryUnreachableError(f"can not map {size} bytes: {error}") from None
     finally:
         os.close(descriptor)

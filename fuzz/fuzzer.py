@@ -1,0 +1,135 @@
+"""The process that fuzzes: loads the plug-in into itself, lets an engine choose inputs, and stops at a finding.
+
+Exit codes: 0 nothing found, 1 a finding in report.json, 2 the plug-in can not be had. It may also die: see supervisor.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from pathlib import Path
+
+import msgspec
+
+from npu_conformance.fuzz.inputs import lines_of
+from npu_conformance.fuzz.job import MEMORY_LIMIT, Job, Report, Start
+from npu_conformance.fuzz.models import ModelTarget
+from npu_conformance.fuzz.slot import Slot
+from npu_conformance.fuzz.target import LARGEST_INPUT, Target, minimised
+from npu_conformance.fuzz.wire import WireTarget
+from npu_conformance.harness.host import limit_memory
+from npu_conformance.harness.inprocess import with_version
+from npu_conformance.harness.loading import open_subject
+from npu_conformance.harness.outcome_table import OK, USAGE, WRONG
+from npu_conformance.harness.plugin_loading import LoadError, load_plugin
+from npu_conformance.harness.subject import SubjectHandle
+from npu_conformance.harness.verdicts import CaseEnded
+from npu_conformance.specs import documents, versions
+
+
+def main(path: str) -> int:
+    """Do the job of a file; returns the exit code. With Atheris it does not return."""
+    job = documents.read(Path(path), Job)
+    version = versions.parse(job.hal) if job.hal else None
+    try:
+        subject = open_subject(job.plugin, job.options, "inprocess", version=version)
+        if subject.interfaces.device is None and job.target == "models":
+            raise LoadError(f"plug-in {job.plugin}: it has no device to be given models")
+        target = _target(job, subject)
+    except LoadError as error:
+        print(error, file=sys.stderr)
+        return USAGE
+    deadlines = subject.manifest.deadlines
+    seconds = (deadlines.call + deadlines.prepare + deadlines.execute) * subject.manifest.time_scale
+    _leave(job, "start.json", Start(hal_version=subject.version.value, seconds=seconds))
+    limit_memory(MEMORY_LIMIT)
+    return _fuzz(job, target)
+
+
+def _target(job: Job, subject: SubjectHandle) -> Target:
+    if job.target == "models":
+        return ModelTarget(subject)
+    plugin = load_plugin(job.plugin)
+    return WireTarget(plugin, with_version(plugin, job.options, subject.version), subject.version)
+
+
+def _fuzz(job: Job, target: Target) -> int:
+    slot = Slot(Path(job.work) / "slot")
+
+    def attack(data: bytes) -> None:
+        slot.begin(data[:LARGEST_INPUT])
+        target.run(data[:LARGEST_INPUT])
+
+    try:
+        if job.input is not None:
+            attack(job.input.data)
+        elif job.engine == "atheris":
+            from npu_conformance.fuzz import atheris_engine
+
+            atheris_engine.search(target, lambda data: _attack_or_exit(job, target, slot, data), job)
+        else:
+            from npu_conformance.fuzz import hypothesis_engine
+
+            _with_corpus(job, target)
+            hypothesis_engine.search(target, attack, seed=job.seed, runs=job.runs, seconds=job.seconds)
+    except CaseEnded:
+        _report(job, target, slot)
+        return WRONG
+    return OK
+
+
+def _with_corpus(job: Job, target: Target) -> None:
+    if job.corpus is not None:
+        files = sorted(path for path in Path(job.corpus).iterdir() if path.is_file())
+        target.seeds = [*target.seeds, *(path.read_bytes()[:LARGEST_INPUT] for path in files)]
+
+
+def _attack_or_exit(job: Job, target: Target, slot: Slot, data: bytes) -> None:
+    """As an engine needs it that can not be left by an exception."""
+    slot.begin(data[:LARGEST_INPUT])
+    try:
+        target.run(data[:LARGEST_INPUT])
+    except CaseEnded:
+        _report(job, target, slot)
+        sys.stderr.flush()
+        os._exit(WRONG)
+
+
+def _report(job: Job, target: Target, slot: Slot) -> None:
+    """Make the input small and write down what it does; a replay keeps its input as it is."""
+    _, data = slot.read()
+    smallest = data if job.input is not None else minimised(_Watched(target, slot), data)
+    readable = target.readable(smallest)
+    message = _message(target, readable) or _message(target, smallest) or _message(target, data)
+    kept = readable if _message(target, readable) else data
+    _leave(job, "report.json", Report(message=message or "a finding that does not come back", input=lines_of(kept)))
+
+
+class _Watched:
+    """A target whose every run is noted in the slot, so that a crash while making an input small is attributed too."""
+
+    def __init__(self, target: Target, slot: Slot) -> None:
+        self._target, self._slot = target, slot
+        self.name, self.seeds = target.name, target.seeds
+        self.mutate, self.pieces, self.readable = target.mutate, target.pieces, target.readable
+
+    def run(self, data: bytes) -> None:
+        """Note and run."""
+        self._slot.begin(data)
+        self._target.run(data)
+
+
+def _message(target: Target, data: bytes) -> str:
+    try:
+        target.run(data)
+    except CaseEnded as ended:
+        return str(ended)
+    return ""
+
+
+def _leave(job: Job, name: str, document: documents.Document) -> None:
+    path = Path(job.work) / f"{name}.new"
+    path.write_bytes(msgspec.json.encode(document))
+    with contextlib.suppress(FileNotFoundError):
+        path.replace(Path(job.work) / name)

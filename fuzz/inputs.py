@@ -1,0 +1,43 @@
+"""How inputs are kept: as lines of text in JSON documents, whatever bytes they are."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from npu_conformance.specs.documents import Document
+
+
+class Lines(Document, frozen=True):
+    """An input as lines. encoding: utf-8 where it is that, else latin-1, which any bytes are."""
+
+    lines: tuple[str, ...]
+    encoding: Literal["utf-8", "latin-1"] = "utf-8"
+
+    @property
+    def data(self) -> bytes:
+        """The bytes."""
+        return "\n".join(self.lines).encode(self.encoding)
+
+
+def lines_of(data: bytes) -> Lines:
+    """An input as lines."""
+    try:
+        return Lines(lines=tuple(data.decode().split("\n")))
+    except UnicodeDecodeError:
+        return Lines(lines=tuple(data.decode("latin-1").split("\n")), encoding="latin-1")
+
+
+class Finding(Document, frozen=True):
+    """A finding file: everything that `npu-conformance fuzz --replay` needs.
+
+    verdict: fail, crash or hang. message: what was found and which rule says otherwise. seed: of the run that found it.
+    """
+
+    format: Literal[1]
+    target: Literal["models", "wire"]
+    verdict: Literal["fail", "crash", "hang"]
+    message: str
+    plugin: str
+    hal_version: str
+    seed: int
+    input: Lines

@@ -1,0 +1,59 @@
+"""What the contract says about a model: to be refused, valid, or in between, where a device has a choice."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from npu_conformance.specs.neuralnetworks import rules
+from npu_conformance.specs.neuralnetworks.catalogue import operation
+from npu_conformance.specs.neuralnetworks.operation_view import view_of
+from npu_conformance.specs.neuralnetworks.types import Model
+from npu_conformance.specs.neuralnetworks.validate import check_operation, structural_rules, validate_model
+from npu_conformance.specs.neuralnetworks.violations import Violation
+from npu_conformance.specs.versions import Version
+
+_LATEST = {rule.id: rule.latest for rule in structural_rules()}
+
+
+@dataclass(frozen=True, slots=True)
+class ModelClass:
+    """must_refuse: INVALID_ARGUMENT is the only legal answer, for `reason`. is_valid: it is never a legal answer."""
+
+    must_refuse: bool
+    is_valid: bool
+    reason: str = ""
+
+
+def classify(model: Model, version: Version, *, pools_are_real: bool = True) -> ModelClass:
+    """Judge a model by structure, and a well-formed one by the rules of its operations too.
+
+    A rule that a device may notice later, or that only the text asks for, leaves it the choice; so do values and
+    shapes, operations that have no rules here, and memory that does not exist.
+    """
+    violations = validate_model(model, version, text_rules=True)
+    at_once = next((found for found in violations if _LATEST.get(found.clause) == "validation"), None)
+    if at_once is not None:
+        return ModelClass(True, False, _where(at_once))
+    is_open = bool(violations) or bool(model.pools) or not pools_are_real
+    return ModelClass(False, not is_open and _operations_are_right(model, version))
+
+
+def _where(violation: Violation) -> str:
+    graph = "main" if violation.subgraph == 0 else f"referenced[{violation.subgraph - 1}]"
+    parts = [graph]
+    if violation.operation is not None:
+        parts.append(f"operations[{violation.operation}]")
+    if violation.operand is not None:
+        parts.append(f"operands[{violation.operand}]")
+    return f"{violation} (at {'.'.join(parts)})"
+
+
+def _operations_are_right(model: Model, version: Version) -> bool:
+    known = rules.operations()
+    for subgraph, graph in enumerate((model.main, *model.referenced)):
+        for index, part in enumerate(graph.operations):
+            if operation(part.type).name not in known:
+                return False
+            if check_operation(view_of(model, index, version, subgraph=subgraph)):
+                return False
+    return True

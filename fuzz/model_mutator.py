@@ -1,0 +1,109 @@
+"""Seeds and mutations of models as JSON: the stored vectors' models, changed field by field and joined in pairs."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+from npu_conformance.fuzz.choices import Choices
+from npu_conformance.fuzz.json_edits import Grammar, bytes_edit, edit
+from npu_conformance.specs import vectors
+from npu_conformance.specs.neuralnetworks.build import CONSTANT_ALIGNMENT, build_model
+from npu_conformance.specs.neuralnetworks.enums import OperandType, OperationType
+from npu_conformance.specs.vectors import VectorHeader
+from npu_conformance.specs.versions import Version
+
+_LARGEST_SEED = 4096
+_POOL = {"kind": "ashmem", "size": 4096, "token": 1, "prot": 3, "offset": 0, "description": None}
+_CHANNEL_QUANT = {"channelQuant": {"scales": [0.5, 0.25], "channelDim": 0}, "extension": None}
+_EMPTY_GRAPH: dict[str, Any] = {"operands": [], "operations": [], "inputIndexes": [], "outputIndexes": []}
+
+_TYPES = (*map(int, OperandType), 20, 0x10001)
+_GRAMMAR = Grammar(
+    integers={"type": (*_TYPES, *map(int, OperationType)), "lifetime": tuple(range(-1, 8))},
+    templates={
+        "extraParams": (None, _CHANNEL_QUANT, {"channelQuant": None, "extension": "AAE="}),
+        "pools": ([], [_POOL], [_POOL, {**_POOL, "size": 0}]),
+        "referenced": ([], [_EMPTY_GRAPH]),
+        "extensionNameToPrefix": ([], [{"name": "vendor.example", "prefix": 1}]),
+    },
+    encoded=frozenset({"operandValues", "extension"}),
+)
+
+
+def seeds(version: Version, *, one_each: bool = False) -> list[bytes]:
+    """Models of stored vectors that are legal in the version and not large, as JSON.
+
+    One for each operation and combination of types; one_each: one for each operation.
+    """
+    built = (
+        msgspec.json.encode(build_model(vectors.load(header.operation, header.name), version).model)
+        for header in _headers(version, one_each)
+    )
+    return [data for data in built if len(data) <= _LARGEST_SEED]
+
+
+def _headers(version: Version, one_each: bool) -> Iterator[VectorHeader]:
+    for operation in vectors.operations():
+        legal = [header for header in vectors.headers(operation) if header.rejected is None]
+        legal = [header for header in legal if header.since <= version]
+        distinct = list({header.types: header for header in reversed(legal)}.values())
+        yield from distinct[-1:] if one_each else distinct
+
+
+def mutate(data: bytes, choices: Choices, others: Sequence[bytes], max_size: int) -> bytes:
+    """A changed model. What is not JSON, or grows beyond max_size bytes, is changed as bytes."""
+    try:
+        document = msgspec.json.decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return bytes_edit(bytearray(data), choices)[:max_size]
+    if isinstance(document, dict) and others and choices.below(8) == 7:
+        document = _joined(document, msgspec.json.decode(choices.pick(others)))
+    for _ in range(choices.pick((1, 1, 2))):
+        edit(document, choices, _GRAMMAR)
+    try:
+        changed = msgspec.json.encode(document)
+    except (OverflowError, RecursionError):
+        return data
+    return changed if len(changed) <= max_size else bytes_edit(bytearray(data), choices)[:max_size]
+
+
+def _joined(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
+    """Both models side by side in one: valid where both are. The first alone where it has no graph any more."""
+    other = second["main"]
+    try:
+        main = first["main"]
+        values = _aligned(base64.b64decode(first["operandValues"]))
+        moved = _moved(other, len(main["operands"]), len(values))
+        joined = {name: [*main[name], *moved[name]] for name in _EMPTY_GRAPH}
+    except (KeyError, TypeError, ValueError):
+        return first
+    values += base64.b64decode(second["operandValues"])
+    return {**first, "main": joined, "operandValues": base64.b64encode(values).decode()}
+
+
+def _aligned(data: bytes) -> bytes:
+    return data + bytes(-len(data) % CONSTANT_ALIGNMENT)
+
+
+def _moved(graph: dict[str, Any], operands: int, offset: int) -> dict[str, Any]:
+    """A graph whose operands are counted from `operands` and whose constants lie `offset` bytes further on."""
+
+    def place(location: dict[str, Any]) -> dict[str, Any]:
+        return {**location, "offset": location["offset"] + offset} if location["length"] else location
+
+    def indexes(found: list[int]) -> list[int]:
+        return [index + operands for index in found]
+
+    return {
+        "operands": [{**operand, "location": place(operand["location"])} for operand in graph["operands"]],
+        "operations": [
+            {**part, "inputs": indexes(part["inputs"]), "outputs": indexes(part["outputs"])}
+            for part in graph["operations"]
+        ],
+        "inputIndexes": indexes(graph["inputIndexes"]),
+        "outputIndexes": indexes(graph["outputIndexes"]),
+    }
