@@ -6,6 +6,7 @@ union that the document's tag chooses.
 
 from __future__ import annotations
 
+import inspect
 import json
 from pathlib import Path
 from typing import Any
@@ -53,9 +54,22 @@ def generate() -> dict[str, str]:
     texts = {}
     for name, kind in kinds().items():
         (reference,), components = msgspec.json.schema_components([kind], ref_template="#/$defs/{name}")
-        schema = {"$schema": DIALECT, "$id": f"npu-conformance/{name}", **reference, "$defs": components}
+        parts = {**reference, "$defs": components}
+        schema = {"$schema": DIALECT, "$id": f"npu-conformance/{name}", **_with_clean_text(parts)}
         texts[f"{name}.schema.json"] = json.dumps(schema, indent=1, sort_keys=True) + "\n"
     return texts
+
+
+def _with_clean_text(part: Any) -> Any:
+    """Descriptions without the indentation of docstrings, which only some versions of Python strip themselves."""
+    if isinstance(part, list):
+        return [_with_clean_text(entry) for entry in part]
+    if not isinstance(part, dict):
+        return part
+    return {
+        key: inspect.cleandoc(value) if key == "description" and isinstance(value, str) else _with_clean_text(value)
+        for key, value in part.items()
+    }
 
 
 def stale() -> list[str]:

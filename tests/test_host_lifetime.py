@@ -58,7 +58,7 @@ def test_kill_of_the_harness_leaves_nothing() -> None:
         harness.send_signal(signal.SIGKILL)
         harness.wait(_LIMIT_SECONDS)
     assert eventually(lambda: not _runs(host) and not _runs(zygote))
-    assert not os.path.exists(directory)
+    assert eventually(lambda: not os.path.exists(directory))
 
 
 def test_kill_of_the_zygote_kills_the_host() -> None:
