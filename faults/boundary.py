@@ -68,7 +68,7 @@ class BentDevice(hal.Device):
         """Forward, with a callback that passes through `prepared`."""
         watched = None if callback is None else PreparationCallback(self, callback)
         self.inner.prepare_model(
-            model, preference, priority, deadline_ns, model_cache, data_cache, token, watched  # type: ignore[arg-type]
+            model, preference, priority, deadline_ns, model_cache, data_cache, token, watched
         )  # fmt: skip
 
     def allocate(

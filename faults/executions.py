@@ -144,8 +144,8 @@ def _callback(relay: Callable[[hal.ExecutionCallback, tuple[Any, ...]], None], *
 
     class Model(BentPreparedModel):
         def execute(self, *arguments: Any) -> None:
-            *rest, callback = arguments
-            self.inner.execute(*rest, Callback(callback))
+            watched = (*arguments[:-1], Callback(arguments[-1]))
+            self.inner.execute(*watched)
 
     return models_bent_by(Model, deadlines=None if patient else IMPATIENT)
 

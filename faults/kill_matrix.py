@@ -5,11 +5,10 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
-from typing import cast
 
 import msgspec
 
-from npu_conformance.faults import bookkeeping, source_edits
+from npu_conformance.faults import bookkeeping, plugin, source_edits
 from npu_conformance.faults.fault import Bent, EditedHarness, Fault, Hostile, Variant
 from npu_conformance.faults.workers import Ended, in_child
 from npu_conformance.harness import suites
@@ -24,7 +23,7 @@ from npu_conformance.harness.waivers import glob
 from npu_conformance.specs.outcomes import Disposition
 from npu_conformance.specs.results import CaseResult, Event
 
-PLUGIN = "npu_conformance.faults.plugin:guarded"
+PLUGIN = f"{plugin.__name__}:guarded"
 SECONDS = 300.0
 """How long one fault may take."""
 
@@ -189,7 +188,7 @@ class _Silent:
 def run_cases(subject: SubjectHandle, cases: Sequence[Case], look: Callable[[CaseResult], bool]) -> None:
     """Run the cases that apply; `look` sees each verdict and returns true to stop."""
     applicable = [case for case in cases if not inapplicable(case, subject.manifest, subject.version)]
-    engine = Engine(applicable, cast(SubjectHandle, subject), _Silent(), EngineOptions())
+    engine = Engine(applicable, subject, _Silent(), EngineOptions())
     engine.begin()
     for case in applicable:
         if look(engine.run_case(case)):

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from npu_conformance.faults import registry, source_edits
+from npu_conformance.faults.boundary import BentDevice
 from npu_conformance.faults.fault import Bent, Edited, Fault, Variant
 from npu_conformance.faults.guard import GuardedDevice
+from npu_conformance.faults.making import device_bent_by
 from npu_conformance.reference.hal.device import ReferenceDevice
 from npu_conformance.specs import versions
 from npu_conformance.specs.manifest import Manifest
 from npu_conformance.specs.plugin import Context, Plugin, Subject
 from npu_conformance.specs.versions import Version
 
+_UNBENT = device_bent_by(BentDevice)
 OPTIONS = {
     "fault": "id of a fault or a conforming variant (`npu-conformance faults --list`)",
     "hal": "version of the Neural Networks HAL, 1.0 to fl8 (default: the fault's)",
@@ -34,14 +37,18 @@ def _version(options: Mapping[str, str], chosen: Fault | Variant) -> Version:
 def manifest(options: Mapping[str, str]) -> Manifest:
     """The manifest of the chosen implementation."""
     chosen = _chosen(options)
-    common = {"name": chosen.id, "vendor": "npu-conformance-faults", "version": "1", "options": OPTIONS}
-    if isinstance(chosen.mechanism, Bent):
-        bent = chosen.mechanism
-        return Manifest(
-            **common, hal_version=_version(options, chosen), interfaces=bent.interfaces, instance=bent.instance,
-            deadlines=bent.deadlines, virtual_clock="manager_control" in bent.interfaces,
-        )  # type: ignore[arg-type]  # fmt: skip
-    return Manifest(**common, hal_version=_version(options, chosen), instance="faulty-npu")  # type: ignore[arg-type]
+    bent = chosen.mechanism if isinstance(chosen.mechanism, Bent) else _UNBENT
+    return Manifest(
+        name=chosen.id,
+        vendor="npu-conformance-faults",
+        version="1",
+        interfaces=bent.interfaces,
+        hal_version=_version(options, chosen),
+        instance=bent.instance,
+        deadlines=bent.deadlines,
+        virtual_clock="manager_control" in bent.interfaces,
+        options=OPTIONS,
+    )
 
 
 def create(context: Context) -> Subject:

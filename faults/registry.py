@@ -7,8 +7,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Literal, cast
 
-from npu_conformance.faults import executions, hosts, managers, preparation, queries, source_edits, variants
+from npu_conformance.faults import executions, managers, preparation, queries, source_edits, variants
 from npu_conformance.faults.fault import Edited, EditedHarness, Fault, NoticedAs, Variant
+from npu_conformance.faults.hosts import FAULTS as HOST_FAULTS
 
 _FOLDER = Path(__file__).parent
 _REFERENCE_FILES = ("kernels.json", "validation.json")
@@ -19,7 +20,7 @@ _VARIANT_FILE = "variants.json"
 @functools.cache
 def faults() -> MappingProxyType[str, Fault]:
     """Every fault by id. Raises ValueError where two have one id."""
-    found = [*queries.FAULTS, *preparation.FAULTS, *executions.FAULTS, *hosts.FAULTS, *managers.FAULTS]
+    found = [*queries.FAULTS, *preparation.FAULTS, *executions.FAULTS, *HOST_FAULTS, *managers.FAULTS]
     for name in _REFERENCE_FILES:
         found += _edited(name, "reference")
     found += _edited(_HARNESS_FILE, "harness")

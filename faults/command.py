@@ -1,0 +1,101 @@
+"""What `npu-conformance faults` does; harness/commands/faults.py finds it here."""
+
+from __future__ import annotations
+
+import argparse
+import fnmatch
+import random
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TypeVar
+
+import msgspec
+
+from npu_conformance.faults import kill_matrix, registry, report
+from npu_conformance.faults.fault import Fault, Variant
+from npu_conformance.harness.cases import Case
+from npu_conformance.harness.main import UsageError
+from npu_conformance.harness.outcome_table import OK, WRONG
+
+Thing = TypeVar("Thing")
+_ENOUGH = 95.0
+"""Percent of mutants that are to be killed (DESIGN 8)."""
+
+
+def execute(options: argparse.Namespace) -> int:
+    """List, or run what was asked for."""
+    if options.list:
+        return _list()
+    cases = kill_matrix.all_cases()
+    if options.mutants is not None:
+        return _mutants(options, cases)
+    if options.variants:
+        return _variants(options, cases)
+    return _faults(options, cases)
+
+
+def _list() -> int:
+    for fault in registry.faults().values():
+        print(f"{fault.id}: {fault.description} [{' '.join(fault.breaks)}] -> {' '.join(fault.caught_by)}")
+    for variant in registry.conforming().values():
+        print(f"{variant.id} (conforms): {variant.description}")
+    return OK
+
+
+def _faults(options: argparse.Namespace, cases: Sequence[Case]) -> int:
+    chosen: list[Fault] = _chosen(registry.faults(), options)
+    rows = []
+    for fault in chosen:
+        row = kill_matrix.run_fault(fault, cases, every_case=options.all_cases)
+        rows.append(row)
+        _say(options, [report.fault_line(row)])
+    _conclude(options, rows, [report.faults_summary(rows)])
+    return OK if all(row.is_caught for row in rows) else WRONG
+
+
+def _variants(options: argparse.Namespace, cases: Sequence[Case]) -> int:
+    chosen: list[Variant] = _chosen(registry.conforming(), options)
+    rows = []
+    for variant in chosen:
+        row = kill_matrix.run_variant(variant, cases)
+        rows.append(row)
+        _say(options, report.variant_lines(row))
+    green = sum(row.is_green for row in rows)
+    _conclude(options, rows, [f"{green} of {len(rows)} conforming variants are green"])
+    return OK if green == len(rows) else WRONG
+
+
+def _mutants(options: argparse.Namespace, cases: Sequence[Case]) -> int:
+    from npu_conformance.faults.mutants.survey import survey
+
+    operation = options.operation.upper()
+    meant = [case for case in cases if case.id.startswith("vts.") and (not operation or operation in case.operations)]
+    if not meant:
+        raise UsageError(f"--operation: no case uses {operation}")
+    size = options.mutants if options.mutants > 0 else None
+    tell: Callable[[str], None] = (lambda line: None) if options.json else (lambda line: print(line, flush=True))
+    found = survey(meant, size, options.seed, operation, tell)
+    _conclude(options, found, report.survey_lines(found))
+    return OK if 100 * found.count("killed") >= _ENOUGH * found.judged else WRONG
+
+
+def _chosen(known: Mapping[str, Thing], options: argparse.Namespace) -> list[Thing]:
+    """Those whose id matches one of the globs, or a sample of them. Raises UsageError for a glob that means none."""
+    names: Iterable[str] = known
+    if options.ids:
+        for pattern in options.ids:
+            if not fnmatch.filter(known, pattern):
+                raise UsageError(f"no fault is called {pattern}; see --list")
+        names = [name for name in known if any(fnmatch.fnmatchcase(name, pattern) for pattern in options.ids)]
+    found = list(names)
+    if options.sample is not None and options.sample < len(found):
+        found = random.Random(options.seed).sample(found, options.sample)
+    return [known[name] for name in found]
+
+
+def _say(options: argparse.Namespace, lines: Iterable[str]) -> None:
+    if not options.json:
+        print("\n".join(lines), flush=True)
+
+
+def _conclude(options: argparse.Namespace, data: object, lines: Iterable[str]) -> None:
+    print(msgspec.json.format(msgspec.json.encode(data)).decode() if options.json else "\n".join(lines))

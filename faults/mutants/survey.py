@@ -1,0 +1,236 @@
+"""Runs a sample of mutants, each in a fork, against the cases that reach its line, until one notices."""
+
+from __future__ import annotations
+
+import math
+import random
+import time
+from collections.abc import Callable, Container, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from npu_conformance.faults.code_swap import SwapError, source_of
+from npu_conformance.faults.kill_matrix import PLUGIN, run_cases
+from npu_conformance.faults.mutants import targets
+from npu_conformance.faults.mutants.operators import Mutant, mutants
+from npu_conformance.faults.mutants.targets import Tracer
+from npu_conformance.faults.workers import Ended, in_child
+from npu_conformance.harness.cases import Case
+from npu_conformance.harness.loading import open_subject
+from npu_conformance.specs import documents
+from npu_conformance.specs.documents import Document
+from npu_conformance.specs.outcomes import Outcome
+from npu_conformance.specs.results import CaseResult
+
+EQUIVALENT = Path(__file__).parent.parent / "equivalent_mutants.json"
+_SECONDS = 30.0
+_CASES = 150
+_RED = (Outcome.FAIL, Outcome.CRASH, Outcome.HANG)
+
+End = Literal["killed", "support lost", "survived", "unreached", "equivalent"]
+"""killed: a case is red. support lost: none is, but one that passed is not supported now, which --baseline makes red.
+unreached: no case executes the line. equivalent: argued so in equivalent_mutants.json."""
+
+
+class EquivalentMutant(Document, frozen=True):
+    """A mutant that computes the same. mutant: its id. reason: why."""
+
+    mutant: str
+    reason: str
+
+
+class EquivalentMutants(Document, frozen=True):
+    """The stored list."""
+
+    mutants: tuple[EquivalentMutant, ...]
+
+
+class Verdict(msgspec.Struct, frozen=True):
+    """What came of one mutant. by: the case that noticed first."""
+
+    module: str
+    line: int
+    edit: str
+    end: End
+    by: str = ""
+    seconds: float = 0.0
+
+
+class Survey(msgspec.Struct, frozen=True):
+    """All verdicts. population: how many mutants there are. seed: of the sample."""
+
+    population: int
+    seed: int
+    verdicts: tuple[Verdict, ...]
+    seconds: float
+
+    def count(self, *ends: End) -> int:
+        """How many ended so."""
+        return sum(verdict.end in ends for verdict in self.verdicts)
+
+    @property
+    def judged(self) -> int:
+        """All but the equivalent ones."""
+        return len(self.verdicts) - self.count("equivalent")
+
+    def interval(self, *ends: End) -> tuple[float, float]:
+        """The 95 % interval (Wilson) of the share that ended so."""
+        count, share = self.judged, self.count(*ends) / self.judged if self.judged else 0.0
+        if not count:
+            return 0.0, 1.0
+        z = 1.96
+        middle = (share + z * z / (2 * count)) / (1 + z * z / count)
+        half = z / (1 + z * z / count) * math.sqrt(share * (1 - share) / count + z * z / (4 * count * count))
+        return middle - half, middle + half
+
+
+class _Reach(msgspec.Struct):
+    """What one case reaches: places in the list of lines. passed: it does on the reference."""
+
+    case: str
+    lines: list[int]
+    seconds: float
+    passed: bool
+
+
+class _Traced(msgspec.Struct):
+    lines: list[tuple[str, int]]
+    reached: list[_Reach]
+    at_import: list[tuple[str, int]]
+
+
+def survey(
+    cases: Sequence[Case], size: int | None, seed: int, operation: str = "", tell: Callable[[str], None] = print
+) -> Survey:
+    """Run a sample of `size` mutants (null: all of them)."""
+    started = time.monotonic()
+    names = targets.modules(operation)
+    traced = in_child(lambda: _trace(cases, names), _Traced, 600.0)
+    if isinstance(traced, Ended):
+        raise RuntimeError(f"tracing the cases: {traced.reason}")
+    reaching = _reaching(traced, {case.id: case for case in cases})
+    known = {one.mutant for one in documents.read(EQUIVALENT, EquivalentMutants).mutants}
+    population = _population(names, {(module, line) for module, line in traced.at_import}, reaching)
+    sample = population if size is None else random.Random(seed).sample(population, min(size, len(population)))
+    verdicts = []
+    for mutant in sample:
+        verdict = _verdict(mutant, known, reaching.get(_line(mutant, reaching), []))
+        verdicts.append(verdict)
+        if verdict.end not in ("killed", "equivalent"):
+            tell(f"{verdict.end}: {verdict.module}:{verdict.line} {verdict.edit}")
+    return Survey(len(population), seed, tuple(verdicts), time.monotonic() - started)
+
+
+def _trace(cases: Sequence[Case], names: list[str]) -> _Traced:
+    """Run every case once, and note what it reaches. Runs in a child: what tracing disturbs ends with it."""
+    tracer = Tracer(names)
+    at_import = tracer.at_import()
+    numbers: dict[tuple[str, int], int] = {}
+    reached: list[_Reach] = []
+
+    def look(result: CaseResult) -> bool:
+        lines = [numbers.setdefault(line, len(numbers)) for line in tracer.stop()]
+        if result.outcome is Outcome.PASS or result.outcome is Outcome.NOT_SUPPORTED:
+            reached.append(_Reach(result.case, lines, result.seconds, result.outcome is Outcome.PASS))
+        tracer.start()
+        return False
+
+    subject = open_subject(PLUGIN, {"fault": "reference"}, "inprocess")
+    tracer.start()
+    run_cases(subject, cases, look)
+    tracer.stop()
+    subject.close()
+    return _Traced(list(numbers), reached, sorted(at_import))
+
+
+@dataclass(frozen=True)
+class _Witness:
+    """A case that executes a line. passed: it does on the reference, so that losing it would be seen."""
+
+    case: Case
+    passed: bool
+
+
+_Reaching = dict[tuple[str, int], list[_Witness]]
+
+
+def _reaching(traced: _Traced, cases: dict[str, Case]) -> _Reaching:
+    """For each line the cases that execute it, the quickest first."""
+    found: _Reaching = {}
+    for reach in sorted(traced.reached, key=lambda one: one.seconds):
+        witness = _Witness(cases[reach.case], reach.passed)
+        for number in reach.lines:
+            found.setdefault(traced.lines[number], []).append(witness)
+    return found
+
+
+def _population(names: list[str], at_import: set[tuple[str, int]], reaching: _Reaching) -> list[Mutant]:
+    """All mutants but those in code that only runs at import."""
+    found = [mutant for name in names for mutant in mutants(name, source_of(targets.load(name)))]
+    return [
+        mutant for mutant in found if _line(mutant, reaching) in reaching or _line(mutant, at_import) not in at_import
+    ]
+
+
+def _line(mutant: Mutant, lines: Container[tuple[str, int]]) -> tuple[str, int]:
+    """The line at which tracing saw the mutant: its own, or the first one of its statement."""
+    own = (mutant.module, mutant.line)
+    return own if own in lines else (mutant.module, mutant.statement)
+
+
+def _verdict(mutant: Mutant, known: Container[str], witnesses: list[_Witness]) -> Verdict:
+    blank = Verdict(mutant.module, mutant.line, mutant.edit, "equivalent")
+    if mutant.id in known:
+        return blank
+    if not witnesses:
+        return msgspec.structs.replace(blank, end="unreached")
+    started = time.monotonic()
+    answer = in_child(lambda: _kill(mutant, _spread(witnesses)), _Kill, _SECONDS)
+    seconds = time.monotonic() - started
+    if isinstance(answer, Ended):
+        if answer.reason.endswith("exit code 1"):
+            raise RuntimeError(f"{mutant.id}: the work itself failed, see above")
+        return msgspec.structs.replace(blank, end="killed", by=f"(the process) {answer.reason}", seconds=seconds)
+    end: End = "killed" if answer.red else "support lost" if answer.lost else "survived"
+    if answer.invalid:
+        end = "equivalent"
+    return msgspec.structs.replace(blank, end=end, by=answer.red or answer.lost or answer.invalid, seconds=seconds)
+
+
+def _spread(witnesses: list[_Witness]) -> list[_Witness]:
+    """Where very many cases reach a line: the quickest of them, and others evenly from the rest."""
+    step = max(len(witnesses) / _CASES, 1.0)
+    return [witnesses[int(index * step)] for index in range(min(_CASES, len(witnesses)))]
+
+
+class _Kill(msgspec.Struct):
+    """red: the case that noticed. lost: a case that passed and is not supported now. invalid: no mutant at all."""
+
+    red: str = ""
+    lost: str = ""
+    invalid: str = ""
+
+
+def _kill(mutant: Mutant, witnesses: Sequence[_Witness]) -> _Kill:
+    found = _Kill()
+    try:
+        targets.install(mutant)
+    except SwapError as error:
+        found.invalid = str(error)
+        return found
+    passed = {witness.case.id for witness in witnesses if witness.passed}
+
+    def look(result: CaseResult) -> bool:
+        # A suite error would mean that the suite itself uses what is mutated: that notices nothing.
+        if result.outcome in _RED:
+            found.red = result.case
+        elif result.outcome is Outcome.NOT_SUPPORTED and result.case in passed:
+            found.lost = found.lost or result.case
+        return bool(found.red)
+
+    subject = open_subject(PLUGIN, {"fault": "reference"}, "inprocess")
+    run_cases(subject, [witness.case for witness in witnesses], look)
+    return found

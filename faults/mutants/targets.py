@@ -1,0 +1,100 @@
+"""What is mutated, which lines cases reach, and how a mutant takes the place of the original."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import CodeType, FrameType, ModuleType
+from typing import Any
+
+from npu_conformance.faults import code_swap
+from npu_conformance.faults.code_swap import Swap
+from npu_conformance.faults.mutants.operators import Mutant
+
+_ROOT = Path(__file__).parent.parent.parent
+_DEVICE = ("windows", "activation", "quantization", "products")
+Lines = set[tuple[str, int]]
+"""Module and line."""
+
+
+def modules(operation: str = "") -> list[str]:
+    """Names below npu_conformance of what is mutated; with an operation, its own modules only."""
+    device = _ROOT / "reference" / "device"
+    contract = _ROOT / "specs" / "neuralnetworks"
+    pattern = f"{operation.lower()}.py" if operation else "*.py"
+    files = sorted((device / "kernels").glob(pattern)) + sorted((contract / "rules").glob(pattern))
+    if not operation:
+        files += [device / f"{name}.py" for name in _DEVICE]
+        files += sorted((contract / "rules" / "common").glob("*.py")) + sorted(contract.glob("validate*.py"))
+    named = (file for file in files if file.name != "__init__.py")
+    return [".".join(file.relative_to(_ROOT).with_suffix("").parts) for file in named]
+
+
+def load(name: str) -> ModuleType:
+    """Import a module by its name below npu_conformance."""
+    return importlib.import_module(f"npu_conformance.{name}")
+
+
+class Tracer:
+    """Notes which lines of the modules are executed between `start` and `stop`."""
+
+    def __init__(self, names: list[str]) -> None:
+        self._modules = {code_swap.file_of(load(name)): name for name in names}
+        self.lines: Lines = set()
+
+    def start(self) -> None:
+        """Begin with an empty set."""
+        self.lines = set()
+        sys.settrace(self._enter)
+
+    def stop(self) -> Lines:
+        """End, and return the lines."""
+        sys.settrace(None)
+        return self.lines
+
+    def _enter(self, frame: FrameType, event: str, argument: Any) -> Any:
+        name = self._modules.get(frame.f_code.co_filename)
+        if name is None:
+            return None
+        lines = self.lines
+
+        def step(inner: FrameType, kind: str, _: Any) -> Any:
+            lines.add((name, inner.f_lineno))
+            return step
+
+        return step
+
+    def at_import(self) -> Lines:
+        """The lines in functions that run when a module is imported: what they leave behind no swap can change."""
+        found: Lines = set()
+        for file, name in self._modules.items():
+            code = compile(code_swap.source_of(load(name)), file, "exec", dont_inherit=True)
+            self.start()
+            try:
+                exec(code, {"__name__": f"npu_conformance.{name}", "__file__": file})
+            finally:
+                found |= self.stop()
+        return found
+
+
+def install(mutant: Mutant) -> None:
+    """Let the mutant take the place of the original in every living function. Raises SwapError."""
+    module = load(mutant.module)
+    file = code_swap.file_of(module)
+    original = compile(code_swap.source_of(module), file, "exec", dont_inherit=True)
+    edited = compile(mutant.tree, file, "exec", dont_inherit=True)
+    living = code_swap.live_functions(file)
+    swaps: list[Swap] = []
+    for before, after in _pairs(original, edited):
+        if before != after:
+            swaps += [(target, after) for target in living.get((before.co_qualname, before.co_firstlineno), ())]
+    if not swaps:
+        raise code_swap.SwapError(f"{mutant.id}: nothing living has this code")
+    code_swap.swap(swaps)
+    code_swap.clear_caches(module)
+
+
+def _pairs(before: CodeType, after: CodeType) -> Iterator[tuple[CodeType, CodeType]]:
+    yield from zip(code_swap.nested(before), code_swap.nested(after), strict=True)
