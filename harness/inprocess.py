@@ -76,7 +76,8 @@ class InProcessSubject:
             self._store = FileStore()
         endpoint = _LocalEndpoint(self._host, Caller(uid, pid), self._store)
         application = RemoteApplication(endpoint, endpoint.store, StartOptions(("path",), {}), {})
-        self._applications.append(application)
+        open_ones = [each for each in self._applications if each.connection.broken is None]
+        self._applications = [*open_ones, application]
         return application
 
     def alive(self) -> bool:

@@ -238,7 +238,8 @@ class RemoteSubject:
         request = protocol.TicketRequest(uid, pid)
         ticket = self._main.connection.call("control.ticket", request, protocol.Ticket)
         application = self._connect({"ticket": ticket.ticket, "address": ticket.address})
-        self._applications.append(application)
+        open_ones = [each for each in self._applications if each.connection.broken is None]
+        self._applications = [*open_ones, application]
         return application
 
     def alive(self) -> bool:
