@@ -214,6 +214,11 @@ class Trial:
         """Say that a result is legal but worse than it could be. Never a failure."""
         self._current.warnings.append(message)
 
+    @property
+    def is_flawless(self) -> bool:
+        """True where the running configuration has needed neither a warning nor a waiver so far."""
+        return not self._current.warnings and not self._current.waived
+
     def note(self, key: str, value: Note) -> None:
         """Keep a fact for the report: `rank` and `elements` are read by claims."""
         self.notes[key] = value

@@ -27,7 +27,12 @@ def names() -> frozenset[str]:
 
 def has_kernel(operation_type: int) -> bool:
     """True where the device can compute this operation."""
-    return operation_type in {OperationType[name] for name in names()}
+    return operation_type in _codes()
+
+
+@functools.cache
+def _codes() -> frozenset[int]:
+    return frozenset(int(OperationType[name]) for name in names())
 
 
 @functools.cache

@@ -138,10 +138,10 @@ class OperationView:
 
 def declared_dimensions(operand: Operand) -> Dimensions | None:
     """The shape an operand declares: () of a scalar, None for a tensor of unknown rank, None for each unknown size."""
+    if operand.dimensions:
+        return tuple([dimension or None for dimension in operand.dimensions])
     info = OPERAND_TYPES.get(operand.type)
-    if not operand.dimensions and (info is None or info.is_tensor):
-        return None
-    return tuple(dimension or None for dimension in operand.dimensions)
+    return None if info is None or info.is_tensor else ()
 
 
 def view_of(
