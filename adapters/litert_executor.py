@@ -6,18 +6,17 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import msgspec
 import numpy as np
 import numpy.typing as npt
 
 from npu_conformance.adapters.litert_runtime import Interpreter, LiteRtError
-from npu_conformance.adapters.lowering.model import LoweredModel, built_in_inputs, is_tensor, lower
+from npu_conformance.adapters.lowering.model import LoweredModel, built_in_inputs, lower
 from npu_conformance.adapters.lowering.operands import LoweringError, is_known
 from npu_conformance.reference.device.executor import Executor
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.operation_view import OperationView
-from npu_conformance.specs.neuralnetworks.types import Model, Subgraph
+from npu_conformance.specs.neuralnetworks.types import Model
 from npu_conformance.specs.neuralnetworks.validate import check_operation
 from npu_conformance.specs.versions import Version
 
@@ -74,9 +73,9 @@ class LiteRtExecutor(Executor):
         try:
             shapes = {index: value.shape for index, value in (inputs | known).items() if value is not None}
             self._check(shapes, known, omitted)
-            lowered = lower(_with_shapes(self._graph, inputs), known, omitted)
+            lowered = lower(self._graph, known, shapes, omitted)
             self._check({**lowered.shapes, **shapes}, known, omitted)
-            return lowered, Interpreter(lowered.flatbuffer, self._kernels)
+            return lowered, lowered.interpreter(self._kernels)
         except (LoweringError, LiteRtError) as error:
             raise ServiceError(ErrorStatus.GENERAL_FAILURE, str(error)) from error
 
@@ -100,12 +99,3 @@ class LiteRtExecutor(Executor):
             violations = check_operation(view)
             if violations:
                 raise LoweringError(str(violations[0]))
-
-
-def _with_shapes(graph: Subgraph, inputs: dict[int, Array | None]) -> Subgraph:
-    """The graph with the dimensions that the inputs really have."""
-    operands = list(graph.operands)
-    for index, value in inputs.items():
-        if value is not None and is_tensor(graph, index):
-            operands[index] = msgspec.structs.replace(operands[index], dimensions=value.shape)
-    return msgspec.structs.replace(graph, operands=tuple(operands))

@@ -15,10 +15,11 @@ from npu_conformance.harness.plugin_loading import LoadError
 
 INSTALL_HINT = "LiteRT is not installed: pip install npu-conformance[litert]"
 
+XNNPACK = "xnnpack"
 KERNELS = {
     "reference": "BUILTIN_REF",
     "optimized": "BUILTIN_WITHOUT_DEFAULT_DELEGATES",
-    "xnnpack": "AUTO",
+    XNNPACK: "AUTO",
 }
 """The option `kernels`, and LiteRT's name of the operator resolver behind each value."""
 

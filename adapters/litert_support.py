@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from npu_conformance.adapters.litert_runtime import Interpreter, LiteRtError
+from npu_conformance.adapters.litert_runtime import LiteRtError
 from npu_conformance.adapters.lowering.model import is_tensor, lower
 from npu_conformance.adapters.lowering.operands import LoweringError, is_known, storage_dtype
 from npu_conformance.adapters.lowering.operations import LOWERINGS, parameters
@@ -57,14 +57,15 @@ def _judge(
         return Trial(f"operation {operation.type} is not lowered")
     graph = model.main
     operands = {index: _settled(graph.operands[index], shapes.get(index)) for index in operation.inputs}
-    values = {index: _known_value(model, operands[index], shapes.get(index), pools) for index in operands}
+    values = {index: constant_value(model, operands[index], pools) for index in operands}
     open_inputs = [index for index in operands if values[index] is None and _is_open(operands[index])]
     needed = parameters(operation, graph.operands)
     for index in open_inputs:
         is_input = operands[index].lifetime == OperandLifeTime.SUBGRAPH_INPUT
         if (index in needed and not is_input) or not is_tensor(graph, index):
             return Trial(f"operand {index} has to be constant")
-    if needed & set(open_inputs) or any(not is_known(operands[index].dimensions) for index in open_inputs):
+    unknown = [index for index in open_inputs if index not in shapes and not is_known(operands[index].dimensions)]
+    if unknown or needed & set(open_inputs):
         # Without sizes or parameters nothing can be tried. The types are those of the operation's signatures.
         return Trial(None)
     inputs = tuple((_anonymous(operands[index]), _bytes(values[index])) for index in operation.inputs)
@@ -84,8 +85,8 @@ def _try(
     graph = Subgraph(tuple(operands), (operation,), given, results)
     try:
         known = {index: _array(operand, data) for index, (operand, data) in enumerate(inputs) if data is not None}
-        lowered = lower(graph, known)
-        interpreter = Interpreter(lowered.flatbuffer, kernels)
+        lowered = lower(graph, known, {index: operands[index].dimensions for index in given})
+        interpreter = lowered.interpreter(kernels)
         shapes = tuple(lowered.shapes[index] for index in results)
         if sum(math.prod(shape) for shape in lowered.shapes.values()) <= MOST_TRIED_ELEMENTS:
             zeros = [np.zeros(operands[index].dimensions, storage_dtype(operands[index])) for index in given]
@@ -94,13 +95,6 @@ def _try(
     except (LoweringError, LiteRtError) as error:
         return Trial(str(error))
     return Trial(None, shapes)
-
-
-def _known_value(model: Model, operand: Operand, shape: Shape | None, pools: Sequence[memoryview]) -> Array | None:
-    """The value of a constant, or of a computed tensor without elements: that has only one."""
-    if shape is not None and 0 in shape:
-        return np.empty(shape, storage_dtype(operand))
-    return constant_value(model, operand, pools)
 
 
 def _is_open(operand: Operand) -> bool:

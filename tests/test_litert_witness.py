@@ -1,11 +1,11 @@
-"""LiteRT's reference kernels against the stored vectors: where they disagree, docs/findings.md says who is right."""
+"""LiteRT's reference kernels against the stored vectors, and what is on record of them: see docs/findings.md."""
 
 from __future__ import annotations
 
 import pytest
 
 from npu_conformance.adapters.litert_runtime import INSTALL_HINT
-from npu_conformance.specs import vectors, witnesses
+from npu_conformance.specs import agreement, vectors, witnesses
 from npu_conformance.specs.neuralnetworks.enums import OperationType
 
 pytest.importorskip("ai_edge_litert", exc_type=ImportError, reason=INSTALL_HINT)
@@ -14,27 +14,23 @@ from npu_conformance.adapters.litert_witness import witness
 from npu_conformance.adapters.lowering.operations import LOWERINGS
 
 SEVENTH = 7
-"""Every seventh vector is taken: the command `vectors witness` takes all."""
+"""Every seventh vector is taken: the command `vectors witness --engine litert` takes all."""
 
-LITERT_IS_WRONG = {
-    ("QUANTIZE", "float32_to_quant8_infinities"),
-    ("QUANTIZE", "float32_to_quant8_signed_infinities"),
-    ("QUANTIZE", "float16_to_quant8_infinities"),
-    ("QUANTIZE", "float16_to_quant8_signed_infinities"),
-}
-"""Infinities do not saturate."""
-
-ENGINES = {"litert": witness}
+RECORD = agreement.records()["litert"]
+EXPLAINED = sorted((operation, name) for operation, reasons in RECORD.explained.items() for name in reasons)
 
 
 @pytest.mark.parametrize("operation", [name for name in vectors.operations() if OperationType[name] in LOWERINGS])
-def test_litert_agrees_with_the_stored_vectors(operation: str) -> None:
-    names = [header.name for header in vectors.headers(operation) if not header.rejected][::SEVENTH]
-    taken = [vectors.load(operation, name) for name in names if (operation, name) not in LITERT_IS_WRONG]
-    assert any(witness(vector, vector.examples[0]) for vector in taken), "LiteRT could not be asked for a single one"
-    assert [str(found) for vector in taken for found in witnesses.witness(vector, ENGINES)] == []
+def test_the_record_says_with_which_vectors_litert_agrees(operation: str) -> None:
+    taken = [vectors.load(operation, header.name) for header in vectors.headers(operation) if not header.rejected]
+    found = {vector.name: witnesses.testify(vector, "litert", witness) for vector in taken[::SEVENTH]}
+    recorded = {name: name in RECORD.agreed[operation] for name in found}
+    assert recorded == {name: testimony.agrees for name, testimony in found.items()}, (
+        "run `npu-conformance vectors witness --engine litert --record`, then `npu-conformance vectors generate`"
+    )
+    assert any(recorded.values()), "LiteRT could not be asked for a single one"
 
 
-@pytest.mark.parametrize(("operation", "name"), sorted(LITERT_IS_WRONG))
+@pytest.mark.parametrize(("operation", "name"), EXPLAINED)
 def test_what_litert_gets_wrong_is_still_wrong(operation: str, name: str) -> None:
-    assert witnesses.witness(vectors.load(operation, name), ENGINES)
+    assert witnesses.testify(vectors.load(operation, name), "litert", witness).disagreements

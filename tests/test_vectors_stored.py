@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from npu_conformance.specs import plans, vector_writing, vectors, witnesses
+from npu_conformance.harness.commands._witness_tally import Tally
+from npu_conformance.harness.main import main
+from npu_conformance.harness.outcome_table import USAGE, WRONG
+from npu_conformance.specs import agreement, plans, vector_writing, vectors, witnesses
 from npu_conformance.specs.neuralnetworks import rules
 from npu_conformance.specs.neuralnetworks.build import build_model
 from npu_conformance.specs.neuralnetworks.minimal_version import minimal_version
@@ -126,3 +131,71 @@ def test_engines_within_the_public_tolerance_agree() -> None:
 
     assert witnesses.witness(vector, {"litert": beside}) == []
     assert witnesses.witness(vector, {"oracle": beside}) != []
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_the_oracle_is_a_witness_of_every_vector_and_engines_are_as_on_record(operation: str) -> None:
+    for vector in stored(operation, rejected=False):
+        assert "oracle" in vector.witnesses
+        engines = tuple(name for name in vector.witnesses if name in agreement.records())
+        assert engines == agreement.engines(operation, vector.name)
+
+
+def test_what_is_on_record_is_stored_and_either_agrees_or_is_explained() -> None:
+    for record in agreement.records().values():
+        agreed = {(operation, name) for operation, names in record.agreed.items() for name in names}
+        explained = {(operation, name) for operation, reasons in record.explained.items() for name in reasons}
+        positive = {(header.operation, header.name) for header in vectors.all_headers() if header.rejected is None}
+        assert agreed | explained <= positive
+        assert not agreed & explained
+
+
+def test_recording_leaves_other_operations_and_explanations_alone(tmp_path: Path) -> None:
+    path = tmp_path / "agreement.json"
+    path.write_text('{"litert": {"agreed": {"ADD": ["a"], "SUB": ["b"]}, "explained": {"ADD": {"c": "why"}}}}')
+    agreement.record("litert", {"ADD": ["z", "a"], "SUB": []}, path)
+    agreement.record("other", {"MUL": ["d"]}, path)
+    found = agreement.records(path)
+    assert found["litert"].agreed == {"ADD": ("a", "z")}
+    assert found["litert"].reason("ADD", "c") == "why"
+    assert found["other"].agreed == {"MUL": ("d",)}
+    agreement.record("other", {}, path)
+    assert agreement.records(path) == found
+
+
+def test_an_engine_that_can_not_run_a_vector_does_not_agree_with_it() -> None:
+    vector = vectors.load("ADD", "float32_all_bits")
+    assert not witnesses.testify(vector, "litert", lambda vector, example: None).agrees
+    assert not witnesses.testify(replace(vector, ignored=vector.outputs), "oracle", witnesses.oracle).agrees
+    assert witnesses.testify(vector, "oracle", witnesses.oracle).agrees
+
+
+def wrong_by_ten(vector: Vector, example: Example) -> dict[str, vectors.Array] | None:
+    """An engine for the command: it takes tensors of quant8 only."""
+    found = {name: array - 10 * (array >= 10) for name, array in example.outputs.items()}
+    return found if vector.operands[vector.outputs[0]].scale else None
+
+
+def test_the_command_tells_agreed_from_disagreed_and_from_not_run(capsys: pytest.CaptureFixture[str]) -> None:
+    headers = [header for header in vectors.headers("RELU") if header.rejected is None]
+    engine = f"{__name__}:{wrong_by_ten.__name__}"
+    assert main(["vectors", "witness", "RELU", "--engine", engine]) == WRONG
+    *lines, oracle, other = capsys.readouterr().out.splitlines()
+    assert oracle.startswith(f"oracle: {len(headers)} agreed, 0 disagreed, ")
+    assert lines
+    assert all(line.startswith("RELU.quant8_") for line in lines)
+    assert other.startswith(f"{engine}: ")
+    assert f" {len(lines)} disagreed, 0 " in other
+
+
+def test_a_disagreement_on_record_is_shown_with_its_reason(capsys: pytest.CaptureFixture[str]) -> None:
+    vector = vectors.load("QUANTIZE", "float32_to_quant8_infinities")
+    tally = Tally("litert", ["QUANTIZE"])
+    tally.add(vector, witnesses.testify(vector, "litert", wrong_by_ten))
+    assert "(explained: LiteRT does not saturate" in capsys.readouterr().out
+    assert (tally.disagreed, tally.explained, tally.could_not_run) == (0, 1, 0)
+
+
+def test_the_oracle_is_not_recorded(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["vectors", "witness", "--record"]) == USAGE
+    assert "--record needs an --engine" in capsys.readouterr().err

@@ -28,11 +28,18 @@ ACTIVATIONS = {
 class Values:
     """The operands of a graph while it is lowered: which have a constant value, which already have a tensor."""
 
-    def __init__(self, operands: Sequence[Operand], constants: Mapping[int, Array], omitted: frozenset[int]) -> None:
-        """constants: stored elements by operand index. omitted: operands without a value."""
+    def __init__(
+        self,
+        operands: Sequence[Operand],
+        constants: Mapping[int, Array],
+        omitted: frozenset[int],
+        shapes: Mapping[int, tuple[int, ...]],
+    ) -> None:
+        """constants: stored elements by operand index. omitted: operands without a value. shapes: of model inputs."""
         self.operands = operands
         self.constants = constants
         self.omitted = omitted
+        self.shapes = shapes
         self.graph = Graph()
         self.inputs: list[int] = []
         self.tensors: dict[int, int] = {}
@@ -48,9 +55,11 @@ class Values:
         return self.tensors[index]
 
     def dimensions(self, index: int) -> tuple[int, ...]:
-        """Shape of an operand: of its constant value, as declared, or as LiteRT infers it from the graph so far."""
+        """Shape of an operand: of its value, as declared, or as LiteRT infers it from the graph so far."""
         if index in self.constants:
             return self.constants[index].shape
+        if index in self.shapes:
+            return self.shapes[index]
         declared = self.operands[index].dimensions
         return declared if is_known(declared) else self.inferred([self.tensor(index)])[self.tensor(index)]
 

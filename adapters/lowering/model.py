@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy.typing as npt
 
+from npu_conformance.adapters.litert_runtime import XNNPACK, Interpreter
 from npu_conformance.adapters.lowering.context import Step, Values
-from npu_conformance.adapters.lowering.graph import Tensor
+from npu_conformance.adapters.lowering.graph import Graph, Tensor
 from npu_conformance.adapters.lowering.operands import (
     LoweringError,
     check_size,
     graph_dtype,
-    is_known,
     quantization,
     storage_dtype,
 )
@@ -32,13 +32,24 @@ class LoweredModel:
     """A .tflite model and how a request meets it.
 
     inputs: for each model input its tensor, null where the value is built in or omitted. outputs: tensor of each
-    model output. shapes: of each operand that has a tensor, by index, as LiteRT infers them.
+    model output. shapes: of each operand that has a tensor, by index, as LiteRT infers them. has_empty_pool: a pool has
+    an input without elements.
     """
 
     flatbuffer: bytes
     inputs: tuple[int | None, ...]
     outputs: tuple[int, ...]
     shapes: Mapping[int, tuple[int, ...]]
+    has_empty_pool: bool
+
+    def interpreter(self, kernels: str) -> Interpreter:
+        """LiteRT with this model. kernels: a key of litert_runtime.KERNELS.
+
+        Raises LoweringError for what these kernels had better not get, LiteRtError where LiteRT refuses the model.
+        """
+        if kernels == XNNPACK and self.has_empty_pool:
+            raise LoweringError("XNNPACK does not set the shape of a pool without a batch: it is left to chance")
+        return Interpreter(self.flatbuffer, kernels)
 
 
 def built_in_inputs(subgraph: Subgraph) -> frozenset[int]:
@@ -54,24 +65,30 @@ def is_tensor(subgraph: Subgraph, index: int) -> bool:
     return info is not None and info.is_tensor
 
 
-def lower(subgraph: Subgraph, known: Mapping[int, Array], omitted: frozenset[int] = frozenset()) -> LoweredModel:
+def lower(
+    subgraph: Subgraph,
+    known: Mapping[int, Array],
+    shapes: Mapping[int, tuple[int, ...]],
+    omitted: frozenset[int] = frozenset(),
+) -> LoweredModel:
     """Lower a graph. known: values of constants and of inputs to build in; omitted: model inputs without a value.
 
-    The dimensions of the other model inputs have to be known. Raises LoweringError where an operation can not be
-    lowered, LiteRtError (litert_runtime) where LiteRT refuses the result.
+    shapes: of the other model inputs. Raises LoweringError where an operation can not be lowered, LiteRtError
+    (litert_runtime) where LiteRT refuses the result.
     """
     operands = subgraph.operands
     no_value = {index for index, operand in enumerate(operands) if operand.lifetime == OperandLifeTime.NO_VALUE}
-    for operand in operands:
-        check_size(operand.dimensions)
-    values = Values(operands, known, omitted | no_value)
+    for dimensions in (*(operand.dimensions for operand in operands), *shapes.values()):
+        check_size(dimensions)
+    values = Values(operands, known, omitted | no_value, shapes)
     inputs = [_input(values, index) for index in subgraph.input_indexes]
     for operation in subgraph.operations:
         lower_operation(values, operation)
     outputs = [_stored(values, index) for index in subgraph.output_indexes]
     _settle_shapes(values, outputs)
-    shapes = {index: values.graph.tensors[number].shape for index, number in values.tensors.items()}
-    return LoweredModel(values.graph.pack(values.inputs, outputs), tuple(inputs), tuple(outputs), shapes)
+    inferred = {index: values.graph.tensors[number].shape for index, number in values.tensors.items()}
+    flatbuffer = values.graph.pack(values.inputs, outputs)
+    return LoweredModel(flatbuffer, tuple(inputs), tuple(outputs), inferred, _has_empty_pool(values.graph))
 
 
 def lower_operation(values: Values, operation: Operation) -> None:
@@ -88,10 +105,8 @@ def _input(values: Values, index: int) -> int | None:
     if index in values.constants or index in values.omitted:
         return None
     operand = values.operands[index]
-    if not is_known(operand.dimensions):
-        raise LoweringError(f"the dimensions {operand.dimensions} of an input are not known")
     stored = storage_dtype(operand).name
-    number = values.graph.add(Tensor(stored, operand.dimensions, quantization(operand)))
+    number = values.graph.add(Tensor(stored, values.shapes[index], quantization(operand)))
     values.inputs.append(number)
     values.tensors[index] = number if stored == graph_dtype(operand) else _cast(values, number, graph_dtype(operand))
     return number
@@ -122,3 +137,8 @@ def _settle_shapes(values: Values, outputs: list[int]) -> None:
         declared = values.operands[index].dimensions
         if not agrees(declared, tensors[number].shape):
             raise LoweringError(f"operand {index} is declared {declared} and comes out {tensors[number].shape}")
+
+
+def _has_empty_pool(graph: Graph) -> bool:
+    pools = (operator for operator in graph.operators if operator.options == "Pool2D")
+    return any(0 in graph.tensors[pool.inputs[0]].shape for pool in pools)

@@ -4,21 +4,42 @@ from __future__ import annotations
 
 import argparse
 import shutil
+import tempfile
 from pathlib import Path
 
-from npu_conformance.harness import baseline, selection, shards, waivers
+from npu_conformance.harness import baseline, shards, waivers
 from npu_conformance.harness.cases import Case
+from npu_conformance.harness.commands._options import session_options
+from npu_conformance.harness.loading import LoadError
+from npu_conformance.harness.main import UsageError
 from npu_conformance.harness.partition import partition
-from npu_conformance.harness.selection import Wanted
+from npu_conformance.harness.report.console import Console
 from npu_conformance.harness.session import EVENTS, FAILURES, ROOT, Summary, conclude
 from npu_conformance.harness.waivers import Waivers
 
 
-def run(options: argparse.Namespace, cases: list[Case], wanted: Wanted, selected: selection.Selected) -> Summary:
-    """Run the shards, merge their events and conclude."""
-    parts = partition(cases, options.processes)
-    folder = Path(options.report) if options.report else ROOT / f"{_plain(options.plugin)}"
-    directories = [folder / "shards" / str(number) for number in range(1, len(parts) + 1)]
+def run(options: argparse.Namespace, cases: list[Case], console: Console) -> Summary:
+    """Run the shards, merge their events and conclude. Raises LoadError where no shard could start the plug-in."""
+    applied = waivers.load(Path(options.waivers)) if options.waivers else Waivers()
+    parts = partition(cases, min(options.processes, len(cases)))
+    console.say(
+        f"{options.plugin}, seed {options.seed}: {len(cases)} cases, scope {options.scope}, in {len(parts)} processes"
+    )
+    with _scratch(Path(options.report) if options.report else ROOT) as scratch:
+        directories = [Path(scratch) / str(number) for number in range(1, len(parts) + 1)]
+        return _run(options, parts, directories, applied)
+
+
+def _scratch(folder: Path) -> tempfile.TemporaryDirectory[str]:
+    """Where the shards keep their events, inside the report folder: they survive a kill there."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        return tempfile.TemporaryDirectory(prefix="shards-", dir=folder)
+    except OSError as error:
+        raise UsageError(f"{folder}: can not keep the report: {error.strerror}") from None
+
+
+def _run(options: argparse.Namespace, parts: list[list[Case]], directories: list[Path], applied: Waivers) -> Summary:
     commands = [
         _command(options, f"{number}/{len(parts)}", directory) for number, directory in enumerate(directories, 1)
     ]
@@ -27,12 +48,14 @@ def run(options: argparse.Namespace, cases: list[Case], wanted: Wanted, selected
         shards.collect(number, [case.id for case in part], code, directory)
         for number, (part, code, directory) in enumerate(zip(parts, codes, directories, strict=True), 1)
     ]
+    logs = [shard.log for shard in collected if shard.log is not None]
+    if not logs:
+        raise LoadError(f"plug-in {options.plugin}: no process could start: see above")
+    folder = Path(options.report) if options.report else ROOT / logs[0].header.manifest.name
     log = shards.merge(collected, folder / EVENTS)
     _gather_failures(folder, directories)
-    shutil.rmtree(folder / "shards")
-    applied = waivers.load(Path(options.waivers)) if options.waivers else Waivers()
     compared = baseline.load(Path(options.baseline), log.header.digests) if options.baseline else None
-    return conclude(log, folder, applied, compared)
+    return conclude(log, folder, applied, compared, session_options(options).plugin_words)
 
 
 def _command(options: argparse.Namespace, shard: str, directory: Path) -> list[str]:
@@ -57,7 +80,3 @@ def _gather_failures(folder: Path, directories: list[Path]) -> None:
         for file in (directory / FAILURES).glob("*.json"):
             target.mkdir(parents=True, exist_ok=True)
             file.replace(target / file.name)
-
-
-def _plain(plugin: str) -> str:
-    return "".join(letter if letter.isalnum() or letter in "-_" else "_" for letter in plugin)

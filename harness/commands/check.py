@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from npu_conformance.harness import selection
 from npu_conformance.harness.cases import Scope
 from npu_conformance.harness.commands._options import add_plugin_options, session_options
+from npu_conformance.harness.commands._output import print_json
 from npu_conformance.harness.outcome_table import OK, WRONG
 from npu_conformance.harness.selection import Wanted
 from npu_conformance.harness.session import Session, Summary
@@ -52,10 +53,8 @@ def execute(options: argparse.Namespace) -> int:
     finally:
         session.close()
     if options.json:
-        import msgspec
-
         answer = {"manifest": manifest, "hal_version": version, "handshake_seconds": handshake, "grade": grade}
-        print(msgspec.json.format(msgspec.json.encode(answer), indent=1).decode())
+        print_json(answer)
     else:
         print(f"{manifest.name} {manifest.version}, {manifest.vendor}")
         print(f"interfaces: {', '.join(manifest.interfaces)}; HAL {version}; handshake {handshake * 1000:.0f} ms")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from npu_conformance.harness.commands._output import print_json
 from npu_conformance.harness.main import UsageError
 from npu_conformance.harness.outcome_table import OK, WRONG
 
@@ -29,10 +30,8 @@ def execute(options: argparse.Namespace) -> int:
     changes = [(name, was.get(name), now.get(name)) for name in {**was, **now} if was.get(name) != now.get(name)]
     worse = [name for name, old, new in changes if new is not None and is_regression(old, new)]
     if options.json:
-        import msgspec
-
         rows = [{"case": name, "before": old, "after": new, "worse": name in worse} for name, old, new in changes]
-        print(msgspec.json.format(msgspec.json.encode(rows), indent=1).decode())
+        print_json(rows)
     else:
         for name, old, new in changes:
             mark = "worse " if name in worse else ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from npu_conformance.harness.commands._output import print_json
 from npu_conformance.harness.outcome_table import OK
 
 
@@ -18,9 +19,7 @@ def execute(options: argparse.Namespace) -> int:
 
     found = installed()
     if options.json:
-        import json
-
-        print(json.dumps(found, indent=1))
+        print_json(found)
         return OK
     width = max(map(len, found))
     for name, target in sorted(found.items()):

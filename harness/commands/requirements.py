@@ -6,6 +6,8 @@ import argparse
 from collections import defaultdict
 from collections.abc import Mapping
 
+from npu_conformance.harness.commands._output import print_json
+from npu_conformance.harness.main import UsageError
 from npu_conformance.harness.outcome_table import OK
 
 
@@ -23,6 +25,9 @@ def execute(options: argparse.Namespace) -> int:
 
     from npu_conformance.specs import requirements
 
+    meant = [entry for entry in requirements.all_requirements() if fnmatch.fnmatchcase(entry.id, options.pattern)]
+    if not meant:
+        raise UsageError(f"no requirement matches {options.pattern!r}; ids look like NNHAL-QUERY-003")
     evidence = _evidence()
     rows = [
         {
@@ -30,13 +35,11 @@ def execute(options: argparse.Namespace) -> int:
             "statement": entry.statement, "sources": entry.sources, "untested": entry.untested,
             "cases": evidence.get(entry.id, []),
         }
-        for entry in requirements.all_requirements()
-        if fnmatch.fnmatchcase(entry.id, options.pattern) and not (options.untested and entry.id in evidence)
+        for entry in meant
+        if not (options.untested and entry.id in evidence)
     ]  # fmt: skip
     if options.json:
-        import json
-
-        print(json.dumps(rows, indent=1))
+        print_json(rows)
         return OK
     for row in rows:
         _print(row, with_cases=options.cases)

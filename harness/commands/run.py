@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import sys
 
 from npu_conformance.harness import selection
 from npu_conformance.harness.cases import Case, Scope
 from npu_conformance.harness.commands._options import add_plugin_options, add_selection_options, session_options
 from npu_conformance.harness.main import UsageError
 from npu_conformance.harness.progress import progress_for
+from npu_conformance.harness.report.console import Console
 from npu_conformance.harness.selection import Wanted
 from npu_conformance.harness.session import Session, Summary
 
@@ -35,8 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(options: argparse.Namespace) -> int:
     """Run and print the verdict table."""
-    if options.processes < 1:
-        raise UsageError(f"-n: expected a positive number, found {options.processes}")
+    _require_sense(options)
     wanted = Wanted(
         tuple(options.targets), options.expression, Scope(options.scope), options.vectors, options.shard
     )  # fmt: skip
@@ -44,18 +45,30 @@ def execute(options: argparse.Namespace) -> int:
     cases = _part(selected.cases, options.shard)
     if not cases:
         raise UsageError("nothing is selected: see `npu-conformance list`")
+    console = Console(sys.stdout)
     if options.processes > 1:
         from npu_conformance.harness.commands import _shards
 
-        summary = _shards.run(options, cases, wanted, selected)
+        summary = _shards.run(options, cases, console)
     else:
-        summary = _run_here(options, cases, wanted, selected)
+        summary = _run_here(options, cases, wanted, selected, console)
     if not options.part:
-        print("\n".join(summary.lines))
+        console.say("\n".join(summary.lines(console.paint)))
     return summary.exit_code
 
 
-def _run_here(options: argparse.Namespace, cases: list[Case], wanted: Wanted, selected: selection.Selected) -> Summary:
+def _require_sense(options: argparse.Namespace) -> None:
+    for flag, number in (("-n", options.processes), ("-x", options.stop_after)):
+        if number is not None and number < 1:
+            raise UsageError(f"{flag}: expected a positive number, found {number}")
+    if options.processes > 1 and (options.resume or options.shard):
+        flag = "--resume" if options.resume else "--shard"
+        raise UsageError(f"{flag} can not be had together with -n {options.processes}")
+
+
+def _run_here(
+    options: argparse.Namespace, cases: list[Case], wanted: Wanted, selected: selection.Selected, console: Console
+) -> Summary:
     cases, seconds = _budgeted(cases, options.budget)
     given = session_options(
         options,
@@ -69,7 +82,10 @@ def _run_here(options: argparse.Namespace, cases: list[Case], wanted: Wanted, se
         described = wanted.described(selected.deselected(subject.manifest, subject.version))
         progress = progress_for(len(cases), quiet=options.quiet)
         if not options.part:
-            print(f"{subject.manifest.name} {subject.manifest.version}, HAL {subject.version}, seed {options.seed}")
+            console.say(
+                f"{subject.manifest.name} {subject.manifest.version} ({options.plugin}), HAL {subject.version}, "
+                f"seed {options.seed}: {len(cases)} cases, scope {options.scope}"
+            )
         session.start(cases, described, [progress])
         summary = session.run_all()
         progress.close()
