@@ -39,7 +39,7 @@ def judge(trial: Trial, vector: Vector, example: Example, outputs: Mapping[str, 
         if name in vector.ignored:
             continue
         expected, kind = example.outputs[name], vector.operands[name].type
-        check_output(trial, f"output {name}", actual, expected, kind, circumstances)
+        check_output(trial, f"output '{name}'", actual, expected, kind, circumstances)
         if kind in _FLOATS and len(vector.operations) == 1 and _ROUNDED not in vector.witnesses:
             _judge_quality(trial, vector, example, name, actual)
 

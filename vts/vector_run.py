@@ -38,8 +38,9 @@ _WITHOUT_SHAPES = {"RANK", "IF", "WHILE"}
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """One way to execute a vector. shape: specified, unspecified or insufficient outputs."""
+    """One way to execute a vector. executor: synchronous or asynchronous; shape: of the outputs, one of _SHAPES."""
 
+    executor: str
     shape: str
     measured: bool
     example: int
@@ -48,7 +49,7 @@ class Configuration:
     def name(self) -> str:
         """How it is addressed behind the # of the case."""
         timing = "timed" if self.measured else "untimed"
-        return f"synchronous.{self.shape}.{timing}" + (f".example{self.example}" if self.example else "")
+        return f"{self.executor}.{self.shape}.{timing}" + (f".example{self.example}" if self.example else "")
 
 
 def run(trial: Trial, vector: Vector) -> None:
@@ -87,10 +88,11 @@ def _configurations(trial: Trial, vector: Vector) -> Iterator[Configuration]:
     has_shapes = trial.version >= Version.V1_2 and not _WITHOUT_SHAPES.intersection(
         operation.type for graph in vector.graphs for operation in graph.operations
     )
+    executor = "synchronous" if trial.version >= Version.V1_2 else "asynchronous"
     for shape in _SHAPES if has_shapes else _SHAPES[:1]:
         for measured in (False, True) if trial.version >= Version.V1_2 else (False,):
             for example in range(len(vector.examples)):
-                yield Configuration(shape, measured, example)
+                yield Configuration(executor, shape, measured, example)
 
 
 class _Runner:
@@ -153,14 +155,14 @@ class _Runner:
         timing_rules(self._trial, execution, measured=configuration.measured)
         if configuration.shape != "specified" and execution.status == ErrorStatus.GENERAL_FAILURE:
             raise NotSupported(f"the device does not execute with {configuration.shape} outputs")
+        content = pool.read(0, built.output_size)
+        _untouched_outside(built, content)
         if configuration.shape == "insufficient":
             checks.status(execution.status, {ErrorStatus.OUTPUT_INSUFFICIENT_SIZE}, "execution with output 0 too small")
             _insufficient_shapes(self._vector, example, execution.output_shapes)
             return
         checks.status(execution.status, {ErrorStatus.NONE}, "execution")
-        content = pool.read(0, built.output_size)
         _exact_shapes(self._trial, self._vector, example, execution.output_shapes, configuration.shape)
-        _untouched_outside(built, content)
         self._judge(configuration.example, built, content)
 
     def _judge(self, number: int, built: BuiltRequest, content: bytes) -> None:
