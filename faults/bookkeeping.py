@@ -8,7 +8,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Iterator
 
-from npu_conformance.faults.fakes import FakeSubject, Little, make_case, passing, raising, run
+from npu_conformance.faults.fakes import FakeSubject, Little, build_results, make_case, passing, raising, run
 from npu_conformance.harness import seeds
 from npu_conformance.harness.baseline import Baseline
 from npu_conformance.harness.cases import Behaviours, Case
@@ -80,8 +80,16 @@ def interrupted(_: Trial) -> None:
     """What an interrupt keeps from running is recorded as not-run, and is red."""
     little = run({"first": passing, "second": raising(KeyboardInterrupt()), "third": passing})
     _expect(little.outcomes(), {"first": "pass", "second": "not-run", "third": "not-run"}, "outcomes")
-    _expect(little.results.exit_code, 1, "exit code of an interrupted run")
+    _expect(little.results.exit_code != 0, True, "an interrupted run is red")
     _expect(len(little.results.not_run), 2, "cases listed as not run")
+
+
+@_behaviours.case("verdicts.cut_off")
+def cut_off(_: Trial) -> None:
+    """Of a run that was killed, what has no verdict counts as not run, and is red."""
+    events = run({"first": passing, "second": passing}).events
+    found = build_results(events[:3])
+    _expect((found.exit_code, len(found.not_run), found.conformant), (1, 1, False), "exit code, not run, conformant")
 
 
 @_behaviours.case("verdicts.configurations")

@@ -121,7 +121,12 @@ def run(
     cases = [make_case(name, body, operations=("ADD",)) for name, body in bodies.items()]
     events = _Kept()
     Engine(cases, cast(SubjectHandle, found), events, EngineOptions(**options), waivers=waivers).run()
+    return Little(events, build_results(events, waivers, baseline))
+
+
+def build_results(events: Sequence[Event], waivers: Waivers | None = None, baseline: Baseline | None = None) -> Results:
+    """What the harness makes of a record."""
     log = Log()
     for event in events:
         log.add(event)
-    return Little(events, results.build(log, waivers, baseline))
+    return results.build(log, waivers, baseline)

@@ -1,0 +1,148 @@
+"""The three ways to go wrong: boundaries, source edits and hostile hosts; and the children they run in."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import Any
+
+import numpy
+import pytest
+
+from npu_conformance.faults import code_swap, source_edits
+from npu_conformance.faults.boundary import BentDevice, BentPreparedModel
+from npu_conformance.faults.guard import GuardedDevice
+from npu_conformance.faults.source_edits import EditError, SourceEdit
+from npu_conformance.faults.workers import Ended, in_child
+from npu_conformance.reference.device import quantization
+from npu_conformance.specs.errors import DeadObject, ServiceError
+from npu_conformance.specs.interfaces import describe
+from npu_conformance.specs.neuralnetworks import hal
+from npu_conformance.specs.plugin import Plugin
+
+MODULE = "reference.device.quantization"
+ROUND = SourceEdit(MODULE, "round_half_away", "numpy.trunc(values", "numpy.floor(values")
+
+
+class Recording:
+    """Stands for the reference behind a boundary."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[str, tuple[Any, ...]]] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return lambda *arguments: self.calls.append((name, arguments))
+
+
+@pytest.mark.parametrize("name", [name for name in describe(hal.Device) if name not in ("prepare_model", "allocate")])
+def test_a_boundary_forwards_every_method_of_a_device(name: str) -> None:
+    inner = Recording()
+    count = len(describe(hal.Device)[name].parameters)
+    getattr(BentDevice(inner), name)(*range(count))  # type: ignore[arg-type]
+    assert inner.calls == [(name, tuple(range(count)))]
+
+
+@pytest.mark.parametrize("name", describe(hal.PreparedModel))
+def test_a_boundary_forwards_every_method_of_a_prepared_model(name: str) -> None:
+    inner = Recording()
+    count = len(describe(hal.PreparedModel)[name].parameters)
+    getattr(BentPreparedModel(inner), name)(*range(count))  # type: ignore[arg-type]
+    assert inner.calls == [(name, tuple(range(count)))]
+
+
+def test_an_exception_of_an_implementation_is_its_death_and_an_error_of_the_interface_stays_one() -> None:
+    class Broken(hal.Device):
+        def get_type(self) -> int:
+            raise ZeroDivisionError
+
+        def get_status(self) -> int:
+            raise ServiceError(2)
+
+    device = GuardedDevice(Broken())
+    with pytest.raises(DeadObject, match="ZeroDivisionError"):
+        device.get_type()
+    with pytest.raises(ServiceError):
+        device.get_status()
+
+
+def test_an_edit_changes_a_function_for_all_who_imported_it_and_is_undone() -> None:
+    rounded = quantization.round_half_away
+    values = numpy.array([-1.2])
+    with source_edits.applied([ROUND]):
+        assert rounded(values) == -2
+        assert quantization.round_half_away is rounded
+    assert rounded(values) == -1
+
+
+def test_several_edits_of_one_function_are_applied_together() -> None:
+    sign = SourceEdit(MODULE, "round_half_away", "return rounded", "return -rounded")
+    with source_edits.applied([ROUND, sign]):
+        assert quantization.round_half_away(numpy.array([-1.2])) == 2
+
+
+@pytest.mark.parametrize(
+    ("edit", "message"),
+    [
+        (SourceEdit(MODULE, "round_half_away", "numpy.rint", "x"), "occurs 0 times"),
+        (SourceEdit(MODULE, "round_half_away", "values", "x"), "expected once"),
+        (SourceEdit(MODULE, "no_such_function", "values", "x"), "no such function"),
+        (SourceEdit("reference.device.no_such_module", "f", "a", "b"), "No module named"),
+        (SourceEdit(MODULE, "round_half_away", "return rounded", "return ("), "was never closed"),
+    ],
+)
+def test_an_edit_that_does_not_fit_is_a_clear_error(edit: SourceEdit, message: str) -> None:
+    with pytest.raises(EditError, match=message):
+        source_edits.prepare([edit])
+
+
+def test_an_edit_forgets_what_cached_functions_remember() -> None:
+    from npu_conformance.specs.neuralnetworks.validate_operations import match_types
+
+    match_types(0, (), (), next(iter(describe(hal.Device).values())).mark.until)
+    assert match_types.cache_info().currsize > 0
+    edit = SourceEdit("specs.neuralnetworks.validate_operations", "_since", "return max(", "return min(")
+    with source_edits.applied([edit]):
+        assert match_types.cache_info().currsize == 0
+
+
+def test_a_swap_of_code_with_other_closures_is_refused_and_leaves_all_as_it_was() -> None:
+    def outer(value: int) -> Any:
+        return lambda: value
+
+    def first() -> int:
+        return 1
+
+    def second() -> int:
+        return 2
+
+    before = first.__code__
+    with pytest.raises(code_swap.SwapError):
+        code_swap.swap([(first, second.__code__), (second, outer(3).__code__)])  # type: ignore[list-item]
+    assert first.__code__ is before
+
+
+def test_a_child_answers_and_changes_nothing_here() -> None:
+    changed: list[int] = []
+    assert in_child(lambda: changed.append(1) or len(changed), int, 30.0) == 1
+    assert changed == []
+
+
+@pytest.mark.parametrize(
+    ("work", "reason"),
+    [(lambda: os.abort(), "signal 6"), (lambda: os._exit(3), "exit code 3"), (lambda: time.sleep(60), "no end within")],
+)
+def test_a_child_that_dies_or_hangs_is_said_so(work: Any, reason: str) -> None:
+    ended = in_child(work, int, 0.3)
+    assert isinstance(ended, Ended)
+    assert reason in ended.reason
+
+
+def test_the_plug_in_says_what_it_is_and_refuses_what_it_does_not_know() -> None:
+    from npu_conformance.faults.plugin import plugin
+
+    assert isinstance(plugin, Plugin)
+    assert plugin.describe({"fault": "execute-notifies-twice"}).hal_version.value == "1.1"
+    assert plugin.describe({"fault": "execute-notifies-twice", "hal": "1.0"}).hal_version.value == "1.0"
+    assert plugin.describe({}).name == "reference"
+    with pytest.raises(ValueError, match="no fault 'nothing'"):
+        plugin.describe({"fault": "nothing"})

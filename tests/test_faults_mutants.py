@@ -1,0 +1,107 @@
+"""Source mutants: what edits there are, that they take hold, and that a small survey tells killed from survived."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from npu_conformance.faults import kill_matrix
+from npu_conformance.faults.mutants import survey as surveys
+from npu_conformance.faults.mutants import targets
+from npu_conformance.faults.mutants.operators import mutants
+from npu_conformance.faults.mutants.survey import EquivalentMutants, Survey, Verdict
+from npu_conformance.faults.workers import in_child
+from npu_conformance.specs import documents
+from npu_conformance.specs.neuralnetworks import rules
+
+SOURCE = '''
+"""A module."""
+LIMIT = 3
+
+
+def chosen(values: list[int], limit: int = 1) -> int:
+    """Not 1 edit here."""
+    if not values and limit < 2:
+        raise ValueError(f"{limit + 1} is wrong")
+    return max(-values[0], limit + 4)
+'''
+
+
+def edits(source: str) -> list[str]:
+    return [mutant.edit for mutant in mutants("module", source)]
+
+
+def test_edits_are_made_in_bodies_alone() -> None:
+    found = edits(SOURCE)
+    assert "chosen: limit < 2 -> limit <= 2" in found
+    assert "chosen: not values and limit < 2 -> not values or limit < 2" in found
+    assert "chosen: not values -> values" in found
+    assert "chosen: -values[0] -> values[0]" in found
+    assert "chosen: limit + 4 -> limit - 4" in found
+    assert "chosen: 4 -> 5" in found
+    assert "chosen: max(-values[0], limit + 4) -> min(-values[0], limit + 4)" in found
+    assert any(edit.startswith("chosen: if not values") for edit in found)
+    assert not any("LIMIT" in edit or ("wrong" in edit and "if" not in edit) for edit in found)
+
+
+def test_each_mutant_is_one_edit_and_the_same_each_time() -> None:
+    first, again = edits(SOURCE), edits(SOURCE)
+    assert first == again
+    sources = {__import__("ast").unparse(mutant.tree) for mutant in mutants("module", SOURCE)}
+    assert len(sources) == len(first)
+
+
+def test_a_mutant_takes_the_place_of_the_original_in_closures_too() -> None:
+    name = "specs.neuralnetworks.rules.common.general"
+    source = targets.code_swap.source_of(targets.load(name))
+    mutant = next(one for one in mutants(name, source) if one.edit.startswith("check: position >= len(view.outputs)"))
+
+    for operation in rules.operations():
+        rules.clauses(operation)
+
+    def works() -> bool:
+        targets.install(mutant)
+        file = targets.code_swap.file_of(targets.load(name))
+        living = targets.code_swap.live_functions(file)
+        return any("_declared.<locals>.check" in key[0] and len(found) > 1 for key, found in living.items())
+
+    assert in_child(works, bool, 60.0) is True
+
+
+def test_modules_of_one_operation_are_its_own() -> None:
+    assert targets.modules("PAD") == ["reference.device.kernels.pad", "specs.neuralnetworks.rules.pad"]
+    assert "specs.neuralnetworks.validate_graph" in targets.modules()
+
+
+def test_a_survey_kills_what_the_cases_see() -> None:
+    cases = [case for case in kill_matrix.all_cases() if "RELU1" in case.operations and "float32" in case.id]
+    found = surveys.survey(cases, None, 0, "PAD", tell=lambda line: None)
+    assert {verdict.end for verdict in found.verdicts} == {"unreached"}
+    cases = [case for case in kill_matrix.all_cases() if case.id.startswith("vts.generated.DIV.int32")]
+    found = surveys.survey(cases, None, 0, "DIV", tell=lambda line: None)
+    assert found.count("killed") > 0
+
+
+def test_shares_have_an_interval() -> None:
+    verdicts = tuple(Verdict("m", 1, "e", "killed" if index < 90 else "survived") for index in range(100))
+    low, high = Survey(1000, 0, verdicts, 1.0).interval("killed")
+    assert low == pytest.approx(0.8256, abs=1e-3)
+    assert high == pytest.approx(0.9448, abs=1e-3)
+
+
+def test_mutants_called_equivalent_exist_and_have_a_reason() -> None:
+    stored = documents.read(surveys.EQUIVALENT, EquivalentMutants).mutants
+    known = {
+        mutant.id
+        for name in targets.modules()
+        for mutant in mutants(name, targets.code_swap.source_of(targets.load(name)))
+    }
+    assert [one.mutant for one in stored if one.mutant not in known] == []
+    assert all(len(one.reason) > 20 for one in stored)
+
+
+def test_a_survey_can_be_written_as_json(tmp_path: Path) -> None:
+    survey = Survey(1, 0, (Verdict("m", 1, "e", "killed"),), 1.0)
+    assert msgspec.json.decode(msgspec.json.encode(survey), type=Survey) == survey

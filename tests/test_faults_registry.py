@@ -1,0 +1,114 @@
+"""The registry: every fault is applicable, names what exists, and a sample is really caught."""
+
+from __future__ import annotations
+
+import functools
+import json
+from pathlib import Path
+
+import pytest
+
+from npu_conformance.faults import kill_matrix, registry, source_edits
+from npu_conformance.faults.fault import Edited, EditedHarness
+from npu_conformance.harness.cases import Case
+from npu_conformance.harness.main import main
+from npu_conformance.specs import requirements
+from npu_conformance.specs.ids import parse
+from npu_conformance.specs.neuralnetworks import rules
+
+FAULTS = registry.faults()
+VARIANTS = registry.conforming()
+SAMPLE = [
+    "pad-raw-zero", "same-odd-at-head", "per-channel-scale-of-channel-0", "saturation-wraps", "softmax-beta-ignored",
+    "mean-keep-dims-ignored", "drift-of-float16", "tile-remainder-not-written", "validate-zero-point",
+    "clause-activation-unchecked", "query-capabilities-unsorted", "support-of-the-invalid", "prepare-notifies-twice",
+    "prepare-never-notifies", "execute-notifies-twice", "memory-input-as-scratch", "timing-device-above-driver",
+    "request-offset-wraps", "host-segfaults", "host-garbage", "manager-decides-twice", "harness-verdict-lost",
+    "harness-waiver-never-expires", "harness-tolerance-not-applied",
+]  # fmt: skip
+
+
+@functools.cache
+def all_cases() -> list[Case]:
+    return kill_matrix.all_cases()
+
+
+def edited() -> list[str]:
+    both = {**FAULTS, **VARIANTS}
+    return [name for name, one in both.items() if isinstance(one.mechanism, Edited | EditedHarness)]
+
+
+def test_there_is_a_zoo() -> None:
+    assert len(FAULTS) >= 45
+    assert len(VARIANTS) >= 5
+    assert not FAULTS.keys() & VARIANTS.keys()
+
+
+@pytest.mark.parametrize("name", edited())
+def test_every_edit_finds_its_text(name: str) -> None:
+    one = FAULTS.get(name) or VARIANTS[name]
+    assert isinstance(one.mechanism, Edited | EditedHarness)
+    assert source_edits.prepare(one.mechanism.edits)
+
+
+def test_every_fault_names_cases_that_exist() -> None:
+    patterns = [(name, text, kill_matrix.glob(text)) for name, fault in FAULTS.items() for text in fault.caught_by]
+    ids = [case.id for case in all_cases()]
+    assert [(name, text) for name, text, pattern in patterns if not any(map(pattern.fullmatch, ids))] == []
+    assert all(fault.caught_by for fault in FAULTS.values())
+
+
+def test_every_fault_breaks_something_that_is_written_down() -> None:
+    known = {one.id for one in requirements.all_requirements()}
+    known |= {clause.id for name in rules.operations() for clause in rules.clauses(name)}
+    of_drivers = [fault for fault in FAULTS.values() if not isinstance(fault.mechanism, EditedHarness)]
+    unknown = {name: fault.breaks for name, fault in FAULTS.items() if fault in of_drivers}
+    assert {name: breaks for name, breaks in unknown.items() if not breaks or not known.issuperset(breaks)} == {}
+
+
+def test_self_checks_have_ids_and_hold_without_a_fault() -> None:
+    checks = [case for case in all_cases() if case.id.startswith("self.")]
+    assert checks
+    for case in checks:
+        assert parse(case.id).area == "bookkeeping"
+        case.run(None)  # type: ignore[arg-type]
+
+
+def test_every_self_check_is_named_by_a_fault() -> None:
+    named = {text for fault in FAULTS.values() for text in fault.caught_by}
+    assert {case.id for case in all_cases() if case.id.startswith("self.")} <= named
+
+
+@pytest.mark.parametrize("name", SAMPLE)
+def test_a_sample_of_faults_is_caught(name: str) -> None:
+    row = kill_matrix.run_fault(FAULTS[name], all_cases())
+    assert row.is_caught, row
+
+
+@pytest.mark.parametrize("name", ["reference", "fixed-point", "sums-in-chunks", "terse", "tiny", "notifies-later"])
+def test_a_sample_of_variants_is_green(name: str) -> None:
+    few = [case for case in all_cases() if case.id.startswith("vts.")][::97]
+    row = kill_matrix.run_variant(VARIANTS[name], few)
+    assert row.is_green, row
+
+
+def test_a_fault_that_nobody_notices_is_a_hole(capsys: pytest.CaptureFixture[str]) -> None:
+    fault = FAULTS["pad-raw-zero"]
+    row = kill_matrix.run_fault(fault, [case for case in all_cases() if ".PAD.float32" in case.id], every_case=True)
+    assert not row.is_caught
+    assert row.missed == fault.caught_by
+
+
+def test_the_command_prints_the_kill_matrix(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["faults", "query-type-*", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert {row["fault"] for row in rows} == {"query-type-unknown", "query-type-fails"}
+    assert all(row["noticed"] for row in rows)
+    assert main(["faults", "no-such-fault"]) == 2
+    assert "no fault is called" in capsys.readouterr().err
+
+
+def test_the_plug_in_can_be_used_by_hand(tmp_path: Path) -> None:
+    plugin = "npu_conformance.faults.plugin:plugin"
+    arguments = ["run", "vts.queries.type.legal", "--plugin", plugin, "--plugin-option", "fault=query-type-unknown"]
+    assert main([*arguments, "--report", str(tmp_path / "report"), "-q"]) == 1
