@@ -153,9 +153,8 @@ def earlier_results(log: Log, digests: Digests, document: str) -> dict[str, Case
     for name in ("suite", "vectors", "subject"):
         before, now = getattr(log.header.digests, name), getattr(digests, name)
         if before != now:
-            raise DocumentError(
-                document, f"$.digests.{name}", f"can not be resumed: expected {now[:12]}, found {before[:12]}"
-            )
+            rule = f"can not be resumed: the {name} is another now: expected {now[:12]}, found {before[:12]}"
+            raise DocumentError(document, f"$.digests.{name}", rule)
     return {name: result for name, result in log.results.items() if result.outcome is not Outcome.NOT_RUN}
 
 

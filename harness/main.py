@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import select
 import sys
 from collections.abc import Sequence
+from typing import NoReturn
 
 from npu_conformance.harness.outcome_table import OK, SUITE_FAILED, USAGE
 
@@ -36,22 +38,50 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
         options = _parser(given).parse_args(given)
-        return int(options.execute(options))
-    except BrokenPipeError:
-        sys.stderr.close()  # the reader of our output has gone, as in `list | head`
-        return OK
+        code = int(options.execute(options))
+        sys.stdout.flush()
+        return code
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return SUITE_FAILED
     except Exception as error:
-        if not _is_bad_input(error):
-            raise
+        return _code_of(error)
+
+
+def _code_of(error: Exception) -> int:
+    """Tell of an error that ended a command: one line for bad input; a traceback only for a bug of ours."""
+    if isinstance(error, BrokenPipeError) and _reader_has_gone():
+        from npu_conformance.harness.report.console import abandon
+
+        abandon(sys.stdout)
+        return OK
+    if _is_bad_input(error):
         print(f"npu-conformance: {error}", file=sys.stderr)
         return USAGE
+    import traceback
+
+    traceback.print_exception(error)
+    print("npu-conformance: this is a bug of the suite, not of the plug-in", file=sys.stderr)
+    return SUITE_FAILED
+
+
+def _reader_has_gone() -> bool:
+    """True where nobody reads our output any more, as in `list | head`."""
+    poll = select.poll()
+    poll.register(sys.stdout.fileno(), 0)
+    return bool(poll.poll(0))
+
+
+class _Parser(argparse.ArgumentParser):
+    """Bad arguments get one line, as all bad input."""
+
+    def error(self, message: str) -> NoReturn:
+        """Leave with the line."""
+        self.exit(USAGE, f"{self.prog}: {message} (see {self.prog} --help)\n")
 
 
 def _parser(given: list[str]) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="npu-conformance",
         description="Conformance of NPU drivers and frameworks: NN HAL, NNAPI, NPU scheduling HAL, NPU Manager.",
         epilog="exit codes: 0 nothing wrong, 1 something is wrong, 2 usage or plug-in not started, 3 the suite failed",

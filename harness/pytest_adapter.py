@@ -200,7 +200,7 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     """Print the verdict table."""
     if _SUMMARY in config.stash:
         terminalreporter.section("npu-conformance")
-        for line in config.stash[_SUMMARY].lines:
+        for line in config.stash[_SUMMARY].lines():
             terminalreporter.write_line(line)
 
 

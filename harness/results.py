@@ -45,7 +45,7 @@ def build(log: Log, waivers: Waivers | None = None, baseline: Baseline | None = 
         complete=log.footer is not None and log.footer.ending == "complete",
         conformant=not reasons,
         reasons=tuple(reasons),
-        exit_code=_exit_code(verdicts, red, problems, only_regressions=baseline is not None),
+        exit_code=_exit_code(log, verdicts, red, problems, only_regressions=baseline is not None),
         counts=_counts(verdicts),
         configuration_counts=_configuration_counts(verdicts),
         waived=_with(verdicts, Disposition.WAIVED),
@@ -132,7 +132,12 @@ def _missing(name: str, log: Log) -> CaseResult:
     return CaseResult(case=name, outcome=Outcome.NOT_RUN, own_outcome=Outcome.NOT_RUN, message=reason)
 
 
-def _exit_code(verdicts: Sequence[CaseResult], red: list[str], problems: list[str], *, only_regressions: bool) -> int:
+def _exit_code(
+    log: Log, verdicts: Sequence[CaseResult], red: list[str], problems: list[str], *, only_regressions: bool
+) -> int:
+    """The gravest of all parts. An interrupted run says nothing of the subject: the suite failed to do its work."""
+    if log.footer is not None and log.footer.ending == "interrupted":
+        return SUITE_FAILED
     codes = [row(result.outcome, result.dispositions).exit_code for result in verdicts]
     if only_regressions:
         codes = [code for code in codes if code == SUITE_FAILED]

@@ -49,7 +49,7 @@ class Wanted:
 
 @dataclass
 class Selected:
-    """Cases that were taken, and what the selection leaves out: cases, and areas that were not even looked at."""
+    """Cases that were taken, and what the selection leaves out: cases, and areas (or parts) not even looked at."""
 
     cases: list[Case] = field(default_factory=list)
     others: list[Case] = field(default_factory=list)
@@ -90,9 +90,21 @@ def _candidates(wanted: Wanted, targets: list[_Target], chosen: Selected) -> Ite
             if targets and not any(target.may_mean(f"{suite}.{name}") for target in targets):
                 chosen.areas_left_out.append(f"{suite}.{name}")
             else:
-                yield from suites.area(suite, name).cases()
+                yield from _cases_of_area(f"{suite}.{name}", targets, chosen)
     if wanted.vectors is not None:
         yield from suites.external(wanted.vectors, touched)
+
+
+def _cases_of_area(prefix: str, targets: list[_Target], chosen: Selected) -> Iterator[Case]:
+    """The cases of an area; only those of the subjects that are meant where the area can find them by subject."""
+    area = suites.area(*prefix.split("."))
+    subjects = {target.subject(prefix) for target in targets if target.may_mean(prefix)}
+    if not subjects or None in subjects or not hasattr(area, "cases_under"):
+        yield from area.cases()
+        return
+    chosen.areas_left_out.append(f"{prefix}, other subjects")
+    for subject in sorted(filter(None, subjects)):
+        yield from area.cases_under(subject)
 
 
 class _Target:
@@ -112,6 +124,13 @@ class _Target:
             return True
         return self._literal.startswith(longer)
 
+    def subject(self, prefix: str) -> str | None:
+        """The one subject of an area (`ADD` in vts.generated) whose cases can be meant; null where it may be any."""
+        if not self._literal.startswith(f"{prefix}."):
+            return None
+        name, dot, _ = self._literal.removeprefix(f"{prefix}.").partition(".")
+        return name if dot or not self._is_glob else None
+
     def means(self, case_id: str) -> bool:
         """True where the id is meant."""
         if self._is_glob:
@@ -125,6 +144,21 @@ class _Target:
         """Refuse a word that means nothing: it is a slip, not a wish."""
         if not self._has_meaning:
             expected = " ".join(suites.present())
-            raise DocumentError(
-                self.text, "", f"no case is meant; expected a suite ({expected}), an area, an id or a glob"
+            near = _near(self.text)
+            meant = (
+                f"did you mean {' or '.join(near)}?"
+                if near
+                else f"expected a suite ({expected}), an area, an id or a glob"
             )
+            raise DocumentError(self.text, "", f"no case is meant; {meant}")
+
+
+def _near(text: str) -> list[str]:
+    """Suites, areas, subjects and ids that are spelled much like the text, the nearest first."""
+    import difflib
+    from itertools import accumulate
+
+    known: dict[str, None] = {}
+    for case in suites.cases(suites.present()):
+        known.update(dict.fromkeys(accumulate(case.id.split("."), "{}.{}".format)))
+    return difflib.get_close_matches(text, known, n=3, cutoff=0.8 if "." in text else 0.6)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,7 +15,8 @@ from npu_conformance.harness.engine import Engine, EngineOptions, OnFailure, Sin
 from npu_conformance.harness.events import EventLog, Log
 from npu_conformance.harness.failures import FailureWriter
 from npu_conformance.harness.loading import Isolation, LoadError, open_subject
-from npu_conformance.harness.report import table
+from npu_conformance.harness.report import advice, table
+from npu_conformance.harness.report.console import Paint, plain
 from npu_conformance.harness.selection import in_scope
 from npu_conformance.harness.waivers import Waivers
 from npu_conformance.specs import versions
@@ -53,14 +55,34 @@ class SessionOptions:
     seconds: float | None = None
     stop_after: int | None = None
 
+    @property
+    def plugin_words(self) -> str:
+        """The options that name the plug-in, for a command line."""
+        words = ["--plugin", self.plugin]
+        for option in self.plugin_options:
+            words += ["--plugin-option", option]
+        if self.hal:
+            words += ["--hal", self.hal]
+        if self.isolation != "process":
+            words += ["--isolation", self.isolation]
+        for transport in self.transports:
+            words += ["--transport", transport]
+        return shlex.join(words)
+
 
 @dataclass(frozen=True)
 class Summary:
-    """What a run came to: the results, the lines that tell it, and where the report is."""
+    """What a run came to. plugin_words: the options that name the plug-in; folder: of the report, null for none."""
 
     results: Results
-    lines: tuple[str, ...]
+    verdicts: tuple[CaseResult, ...]
     folder: Path | None
+    plugin_words: str
+
+    def lines(self, paint: Paint = plain) -> list[str]:
+        """The verdict table, what it comes to, and what to do next."""
+        told = advice.lines(self.results, self.verdicts, self.folder, self.plugin_words, paint)
+        return [*table.lines(self.results, paint), *told]
 
     @property
     def exit_code(self) -> int:
@@ -163,7 +185,7 @@ class Session:
 
     def _conclude(self) -> Summary:
         log = events.read_log(self._file_path()) if self._file else self._memory.log()
-        return conclude(log, self.folder, self._waivers, self._baseline)
+        return conclude(log, self.folder, self._waivers, self._baseline, self.options.plugin_words)
 
     def close(self) -> None:
         """End the subject and close the event file; safe to call twice."""
@@ -193,11 +215,13 @@ class Session:
         """Open the event file; the verdicts of the run that is resumed."""
         if self.folder is None:
             return {}
-        self.folder.mkdir(parents=True, exist_ok=True)
         path, earlier = self._file_path(), {}
         if self.options.resume and path.exists():
             earlier = events.earlier_results(events.read_log(path), found, str(path))
-        self._file = events.EventLog(path, resume=self.options.resume)
+        try:
+            self._file = events.EventLog(path, resume=self.options.resume)
+        except OSError as error:
+            raise DocumentError(str(self.folder), "", f"can not keep the report: {error.strerror}") from None
         return earlier
 
     def _failure_writer(self, found: Digests) -> OnFailure | None:
@@ -233,16 +257,17 @@ def open_by_options(options: SessionOptions) -> SubjectHandle:
     return subject
 
 
-def conclude(log: Log, folder: Path | None, applied: Waivers, compared: Baseline | None) -> Summary:
-    """Build the results of what was recorded, and write results.json and junit.xml into the report folder."""
+def conclude(log: Log, folder: Path | None, applied: Waivers, compared: Baseline | None, plugin_words: str) -> Summary:
+    """Build the results of what was recorded, and write results.json, junit.xml and report.html into the folder."""
     outcome = results.build(log, applied, compared)
+    verdicts = tuple(results.complete(log))
     if folder is not None:
-        from npu_conformance.harness.report import junit
+        from npu_conformance.harness.report import junit, page
 
         results.write(outcome, folder / results.FILE)
-        (folder / "junit.xml").write_text(junit.document(log.results.values(), outcome.manifest.name))
-    lines = [*table.lines(outcome), *([f"report: {folder}"] if folder else [])]
-    return Summary(outcome, tuple(lines), folder)
+        (folder / "junit.xml").write_text(junit.document(verdicts, outcome.manifest.name))
+        (folder / "report.html").write_text(page.document(outcome, verdicts, plugin_words))
+    return Summary(outcome, verdicts, folder, plugin_words)
 
 
 def parse_options(pairs: Iterable[str]) -> dict[str, str]:

@@ -4,31 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from npu_conformance.harness.report.console import Paint, plain
 from npu_conformance.specs.outcomes import Outcome
 from npu_conformance.specs.summary_documents import Results
 
 _REASONS = 12
 
 
-def lines(results: Results) -> list[str]:
+def lines(results: Results, paint: Paint = plain) -> list[str]:
     """The table and the conclusion, line by line."""
-    return [*_table(results), *_coverage(results), *_conclusion(results)]
+    return [*_table(results, paint), *_coverage(results), *_conclusion(results, paint)]
 
 
-def _table(results: Results) -> Iterator[str]:
+def _table(results: Results, paint: Paint) -> Iterator[str]:
     outcomes = [outcome.value for outcome in Outcome if outcome.value in results.counts]
-    rows = [(suite, [counts.get(name, 0) for name in outcomes]) for suite, counts in results.by_suite.items()]
-    rows.append(("all", [results.counts.get(name, 0) for name in outcomes]))
-    width = max((len(suite) for suite, _ in rows), default=0)
-    yield " ".join([" " * width, *(f"{name:>14}" for name in outcomes)])
+    rows = [*results.by_suite.items(), ("all", results.counts)]
+    width = max(len(suite) for suite, _ in rows)
+    yield "  ".join([" " * width, *(f"{name:>6}" for name in outcomes)])
     for suite, counts in rows if len(rows) > 2 else rows[-1:]:
-        yield " ".join([f"{suite:<{width}}", *(f"{count:>14}" for count in counts)])
+        yield "  ".join([f"{suite:<{width}}", *(_cell(name, counts.get(name, 0), paint) for name in outcomes)])
     parts = ", ".join(f"{count} {name}" for name, count in results.configuration_counts.items())
     if parts:
         yield f"configurations and mutations: {parts}"
-    for number, what in ((results.waived, "waived"), (results.quality_warnings, "with a quality warning")):
-        if number:
-            yield f"{number} cases {what}"
+    if results.waived:
+        yield f"{results.waived} cases waived"
+
+
+def _cell(outcome: str, count: int, paint: Paint) -> str:
+    return paint(f"{count:>{max(6, len(outcome))}}", outcome if count else "none")
 
 
 def _coverage(results: Results) -> Iterator[str]:
@@ -39,12 +42,12 @@ def _coverage(results: Results) -> Iterator[str]:
     yield from (f"suite problem: {line}" for line in results.problems)
 
 
-def _conclusion(results: Results) -> Iterator[str]:
+def _conclusion(results: Results, paint: Paint) -> Iterator[str]:
     name = f"{results.manifest.name} {results.manifest.version} (HAL {results.hal_version})"
     if results.conformant:
-        yield f"{name}: conformant"
+        yield f"{name}: {paint('conformant', 'pass')}"
         return
-    yield f"{name}: not shown to be conformant:"
+    yield f"{name}: {paint('not shown to be conformant', 'fail' if results.exit_code else 'not-supported')}:"
     yield from (f"  {reason}" for reason in results.reasons[:_REASONS])
     if len(results.reasons) > _REASONS:
         yield f"  ... and {len(results.reasons) - _REASONS} more reasons"
