@@ -15,7 +15,10 @@ from npu_conformance.specs.ids import parse
 
 PACKAGE = "npu_conformance"
 SUITES = ("vts", "cts", "fuzz", "mlts")
-"""The suites, in order of running. Each is a package with AREAS, names of modules that have `cases()`."""
+"""The suites, in order of running. Each is a package with AREAS, names of modules that have `cases()`.
+
+A large area may also have `cases_under(subject)`: the cases whose ids begin with `suite.area.subject.`, found quickly.
+"""
 
 
 class UnknownCaseError(DocumentError):
@@ -53,7 +56,9 @@ def find(case_id: str) -> Case:
     """The case of an id, importing its own area only. Raises UnknownCaseError."""
     suite, name = _area_of(case_id)
     wanted = case_id.partition("#")[0]
-    found: Case | None = next((case for case in area(suite, name).cases() if case.id == wanted), None)
+    module = area(suite, name)
+    known = module.cases_under(parse(case_id).subject) if hasattr(module, "cases_under") else module.cases()
+    found: Case | None = next((case for case in known if case.id == wanted), None)
     if found is not None:
         return found
     raise UnknownCaseError(case_id, f"{suite}.{name} has no such case")

@@ -178,9 +178,13 @@ def operations(folder: Path = FOLDER) -> tuple[str, ...]:
     return tuple(sorted(path.stem.upper() for path in folder.glob("*.json")))
 
 
-@functools.cache
 def headers(operation: str, folder: Path = FOLDER) -> tuple[VectorHeader, ...]:
     """The headers of one operation's vectors in the file's order; raises DocumentError for a bad file."""
+    return _headers(operation, folder)
+
+
+@functools.cache
+def _headers(operation: str, folder: Path) -> tuple[VectorHeader, ...]:
     path = path_of(operation, folder)
     document = documents.read(path, HeaderFile)
     return tuple(_header(document.operation, vector, str(path)) for vector in document.vectors)

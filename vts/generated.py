@@ -6,7 +6,7 @@ execution where the values or shapes of an operation do. X.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from npu_conformance.harness.cases import Case, Group, Scope
@@ -37,7 +37,16 @@ Loader = Callable[[], Vector]
 
 def cases() -> Iterator[Case]:
     """A case for each stored vector, and one for each variation that it allows."""
-    for header in vectors.all_headers():
+    return _cases_of(vectors.all_headers())
+
+
+def cases_under(subject: str) -> Iterator[Case]:
+    """The cases of one operation, reading its file only; none for an operation without vectors."""
+    return _cases_of(vectors.headers(subject) if subject in vectors.operations() else ())
+
+
+def _cases_of(headers: Iterable[VectorHeader]) -> Iterator[Case]:
+    for header in headers:
         yield stored_case(header)
         for name, since in variations.applicable(header).items():
             yield stored_case(header, name, since)
