@@ -5,9 +5,9 @@ Exit codes: 0 nothing found, 1 a finding in report.json, 2 the plug-in can not b
 
 from __future__ import annotations
 
-import contextlib
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -16,7 +16,7 @@ from npu_conformance.fuzz.inputs import lines_of
 from npu_conformance.fuzz.job import MEMORY_LIMIT, Job, Report, Start
 from npu_conformance.fuzz.models import ModelTarget
 from npu_conformance.fuzz.slot import Slot
-from npu_conformance.fuzz.target import LARGEST_INPUT, Target, minimised
+from npu_conformance.fuzz.target import LARGEST_INPUT, Target, failure, minimised
 from npu_conformance.fuzz.wire import WireTarget
 from npu_conformance.harness.host import limit_memory
 from npu_conformance.harness.inprocess import with_version
@@ -67,7 +67,7 @@ def _fuzz(job: Job, target: Target) -> int:
         elif job.engine == "atheris":
             from npu_conformance.fuzz import atheris_engine
 
-            atheris_engine.search(target, lambda data: _attack_or_exit(job, target, slot, data), job)
+            atheris_engine.search(target, _or_exit(attack, lambda: _report(job, target, slot)), job)
         else:
             from npu_conformance.fuzz import hypothesis_engine
 
@@ -76,6 +76,7 @@ def _fuzz(job: Job, target: Target) -> int:
     except CaseEnded:
         _report(job, target, slot)
         return WRONG
+    (Path(job.work) / "done").touch()
     return OK
 
 
@@ -85,25 +86,28 @@ def _with_corpus(job: Job, target: Target) -> None:
         target.seeds = [*target.seeds, *(path.read_bytes()[:LARGEST_INPUT] for path in files)]
 
 
-def _attack_or_exit(job: Job, target: Target, slot: Slot, data: bytes) -> None:
-    """As an engine needs it that can not be left by an exception."""
-    slot.begin(data[:LARGEST_INPUT])
-    try:
-        target.run(data[:LARGEST_INPUT])
-    except CaseEnded:
-        _report(job, target, slot)
-        sys.stderr.flush()
-        os._exit(WRONG)
+def _or_exit(attack: Callable[[bytes], None], report: Callable[[], None]) -> Callable[[bytes], None]:
+    """As an engine needs it that can not be left by an exception: a finding ends the process."""
+
+    def attack_or_exit(data: bytes) -> None:
+        try:
+            attack(data)
+        except CaseEnded:
+            report()
+            sys.stderr.flush()
+            os._exit(WRONG)
+
+    return attack_or_exit
 
 
 def _report(job: Job, target: Target, slot: Slot) -> None:
     """Make the input small and write down what it does; a replay keeps its input as it is."""
-    _, data = slot.read()
+    run, data = slot.read()
     smallest = data if job.input is not None else minimised(_Watched(target, slot), data)
     readable = target.readable(smallest)
-    message = _message(target, readable) or _message(target, smallest) or _message(target, data)
-    kept = readable if _message(target, readable) else data
-    _leave(job, "report.json", Report(message=message or "a finding that does not come back", input=lines_of(kept)))
+    kept = readable if failure(target, readable) else smallest
+    message = failure(target, kept) or "a finding that does not come back"
+    _leave(job, "report.json", Report(run=run, message=message, input=lines_of(kept)))
 
 
 class _Watched:
@@ -120,16 +124,7 @@ class _Watched:
         self._target.run(data)
 
 
-def _message(target: Target, data: bytes) -> str:
-    try:
-        target.run(data)
-    except CaseEnded as ended:
-        return str(ended)
-    return ""
-
-
 def _leave(job: Job, name: str, document: documents.Document) -> None:
     path = Path(job.work) / f"{name}.new"
     path.write_bytes(msgspec.json.encode(document))
-    with contextlib.suppress(FileNotFoundError):
-        path.replace(Path(job.work) / name)
+    path.replace(Path(job.work) / name)

@@ -30,8 +30,9 @@ class Job(Document, frozen=True):
 
 
 class Report(Document, frozen=True):
-    """What the fuzzer's process leaves behind where it has found something that it survived."""
+    """What the fuzzer's process leaves behind where it has found something that it survived, in its run-th input."""
 
+    run: int
     message: str
     input: Lines
 

@@ -56,12 +56,11 @@ def _headers(version: Version, one_each: bool) -> Iterator[VectorHeader]:
 
 def mutate(data: bytes, choices: Choices, others: Sequence[bytes], max_size: int) -> bytes:
     """A changed model. What is not JSON, or grows beyond max_size bytes, is changed as bytes."""
-    try:
-        document = msgspec.json.decode(data)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    document = _document(data)
+    if document is None:
         return bytes_edit(bytearray(data), choices)[:max_size]
-    if isinstance(document, dict) and others and choices.below(8) == 7:
-        document = _joined(document, msgspec.json.decode(choices.pick(others)))
+    if others and choices.below(8) == 7:
+        document = _joined(document, _document(choices.pick(others)) or {})
     for _ in range(choices.pick((1, 1, 2))):
         edit(document, choices, _GRAMMAR)
     try:
@@ -71,17 +70,24 @@ def mutate(data: bytes, choices: Choices, others: Sequence[bytes], max_size: int
     return changed if len(changed) <= max_size else bytes_edit(bytearray(data), choices)[:max_size]
 
 
-def _joined(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
-    """Both models side by side in one: valid where both are. The first alone where it has no graph any more."""
-    other = second["main"]
+def _document(data: bytes) -> dict[str, Any] | None:
     try:
-        main = first["main"]
+        document = msgspec.json.decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+    return document if isinstance(document, dict) else None
+
+
+def _joined(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
+    """Both models side by side in one: valid where both are. The first alone where one is no model any more."""
+    try:
+        main, other = first["main"], second["main"]
         values = _aligned(base64.b64decode(first["operandValues"]))
         moved = _moved(other, len(main["operands"]), len(values))
         joined = {name: [*main[name], *moved[name]] for name in _EMPTY_GRAPH}
+        values += base64.b64decode(second["operandValues"])
     except (KeyError, TypeError, ValueError):
         return first
-    values += base64.b64decode(second["operandValues"])
     return {**first, "main": joined, "operandValues": base64.b64encode(values).decode()}
 
 

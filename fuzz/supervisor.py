@@ -76,16 +76,23 @@ class _Run:
         self._seconds = time.monotonic() - self._started
         self._runs, data = self._slot.read()
         self._slot.close()
-        if process.returncode == OK and not is_hanging:
+        if process.returncode == OK and self._is_done():
             return Outcome(self._runs, self._seconds)
         if process.returncode == USAGE or self._runs == 0:
             raise LoadError(self._last_words() or f"the fuzzer ended with status {process.returncode}")
         if process.returncode == WRONG and (self._work / "report.json").exists():
             report = documents.read(self._work / "report.json", Report)
+            self._runs = report.run
             return self._found("fail", report.message, report.input)
         if is_hanging:
             return self._found("hang", f"no end within {self._deadline():g} s (killed)", lines_of(data))
         return self._found("crash", self._death(process.returncode), lines_of(data))
+
+    def _is_done(self) -> bool:
+        """True where the fuzzer came to its end: a subject can end the process with status 0 too."""
+        if self._job.engine == "atheris":
+            return b"\nDone " in (self._work / "output").read_bytes()
+        return (self._work / "done").exists()
 
     def _death(self, returncode: int) -> str:
         how = signal.Signals(-returncode).name if returncode < 0 else f"status {returncode}"

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Protocol
 
 from npu_conformance.fuzz.choices import Choices
 from npu_conformance.harness.verdicts import CaseEnded
+
+_KIND = re.compile(r".*?breaks [A-Z0-9_.]+|[^:]*(?:: raised \w+)?")
 
 LARGEST_INPUT = 65535
 """Bytes of one input."""
@@ -36,23 +39,29 @@ class Target(Protocol):
 
 
 def minimised(target: Target, data: bytes, attempts: int = 400) -> bytes:
-    """The smallest input found, in so many attempts, that still makes the target fail (FUZ-009)."""
+    """The smallest input found, in so many attempts, that still makes the target fail in the same way (FUZ-009)."""
+    wanted = kind(failure(target, data))
     smallest, is_smaller = data, True
     while is_smaller and attempts > 0:
         is_smaller = False
-        for piece in target.pieces(smallest):
+        for piece in target.pieces(smallest)[:attempts]:
             attempts -= 1
-            if attempts < 0:
-                break
-            if len(piece) < len(smallest) and _fails(target, piece):
+            if len(piece) < len(smallest) and kind(failure(target, piece)) == wanted:
                 smallest, is_smaller = piece, True
                 break
     return smallest
 
 
-def _fails(target: Target, data: bytes) -> bool:
+def failure(target: Target, data: bytes) -> str:
+    """How the target fails with an input; empty where it does not."""
     try:
         target.run(data)
-    except CaseEnded:
-        return True
-    return False
+    except CaseEnded as ended:
+        return str(ended)
+    return ""
+
+
+def kind(message: str) -> str:
+    """What is the same in messages of one finding: the method with the rule or the exception."""
+    match = _KIND.match(message)
+    return match.group() if match else message

@@ -12,6 +12,9 @@ from npu_conformance.reference.device.activation import activation_of
 from npu_conformance.reference.device.tensors import Array, Tensor, integer
 from npu_conformance.specs.neuralnetworks.enums import FusedActivation, OperandType, PaddingScheme
 
+MOST_ELEMENTS = 1 << 27
+"""Elements that windows may visit, or padding may make: a model may ask for so many that nobody would see the end."""
+
 _EXPLICIT_INTEGERS = 7
 """Integers of the explicit form before those of one operation: four pads, two strides, one activation."""
 
@@ -87,6 +90,11 @@ def axes(parameters: Parameters, sizes: tuple[int, int], filters: tuple[int, int
 
 def pad(data: Array, height: Axis, width: Axis, value: float = 0.0) -> Array:
     """Return NHWC data with `value` around height and width."""
+    batches, _, _, channels = data.shape
+    window = height.output * height.filter * width.output * width.filter
+    padded = (height.size + height.before + height.after) * (width.size + width.before + width.after)
+    if batches * channels * max(window, padded) > MOST_ELEMENTS:
+        raise MemoryError(f"windows over {batches * channels * max(window, padded)} elements")
     if not any((height.before, height.after, width.before, width.after)):
         return data
     around = ((0, 0), (height.before, height.after), (width.before, width.after), (0, 0))

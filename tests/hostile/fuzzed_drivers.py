@@ -1,0 +1,65 @@
+"""Drivers with bugs that only unusual input finds. Option `bug` says which one."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from npu_conformance.reference.hal.device import ReferenceDevice
+from npu_conformance.specs.errors import ServiceError
+from npu_conformance.specs.manifest import Deadlines, Manifest
+from npu_conformance.specs.neuralnetworks.types import Model
+from npu_conformance.specs.plugin import Context, Plugin, Subject
+
+
+class FuzzedDevice(ReferenceDevice):
+    """The reference with a bug."""
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        self._bug = context.options.get("bug", "none")
+
+    def get_supported_operations(self, model: Model) -> tuple[bool, ...]:
+        if any(operand.zero_point == 7 for operand in model.main.operands):
+            self._meet_seven()
+        answers = super().get_supported_operations(model)
+        return answers[:-1] if self._bug == "answers" and len(answers) == 2 else answers
+
+    def prepare_model(self, model: Model, *arguments: Any) -> None:
+        if self._bug == "twice" and model.relax_computation_float32_to_float16:
+            super().prepare_model(model, *arguments)
+        super().prepare_model(model, *arguments)
+
+    def _meet_seven(self) -> None:
+        if self._bug == "zero_point":
+            raise ValueError("seven")
+        if self._bug == "status":
+            raise ServiceError(99)
+        if self._bug == "kill":
+            os.kill(os.getpid(), signal.SIGKILL)
+        if self._bug == "exit":
+            os._exit(0)
+        if self._bug == "hang":
+            time.sleep(3600)
+
+    def _check_model(self, model: Model) -> None:
+        if self._bug == "accepts" and any(operand.zero_point > 255 for operand in model.main.operands):
+            return
+        if self._bug == "refuses" and any(5 in operand.dimensions for operand in model.main.operands):
+            raise ServiceError(4, "five")
+        super()._check_model(model)
+
+
+def _manifest(options: Mapping[str, str]) -> Manifest:
+    quick = Deadlines(prepare=0.3, execute=0.3, call=0.3) if options.get("bug") == "hang" else Deadlines()
+    return Manifest(name="fuzzed", vendor="tests", version="1", deadlines=quick)
+
+
+def _create(context: Context) -> Subject:
+    return Subject(device=FuzzedDevice(context))
+
+
+plugin = Plugin(manifest=_manifest, create=_create)
