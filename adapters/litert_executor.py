@@ -46,10 +46,8 @@ class LiteRtExecutor(Executor):
         """As Executor's; the checkpoint comes before the run, which LiteRT does not let interrupt."""
         checkpoint()
         lowered, interpreter = self._variant(inputs)
-        pairs = zip(lowered.inputs, inputs, strict=True)
-        given = [(number, value) for number, value in pairs if number is not None and value is not None]
         try:
-            return interpreter.run(given, lowered.outputs)
+            return interpreter.run(lowered.given(inputs), lowered.outputs)
         except LiteRtError as error:
             raise ServiceError(ErrorStatus.GENERAL_FAILURE, str(error)) from error
 
@@ -80,9 +78,9 @@ class LiteRtExecutor(Executor):
             raise ServiceError(ErrorStatus.GENERAL_FAILURE, str(error)) from error
 
     def _check(self, shapes: Mapping[int, Shape], known: Mapping[int, Array], omitted: frozenset[int]) -> None:
-        """Hold every operation against its rules: before lowering, since bad values may kill LiteRT, and once more
+        """Hold every operation against its rules: before lowering, since bad values may kill LiteRT, and after it.
 
-        with the shapes that LiteRT has inferred, since it takes some models that NNAPI does not: a filter with fewer
+        LiteRT takes some models that NNAPI does not, and has inferred by then all shapes that tell: a filter with fewer
         channels than the input is a grouped one to it.
         """
         operands = self._graph.operands

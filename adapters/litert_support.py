@@ -30,8 +30,8 @@ MOST_TRIED_ELEMENTS = 4096
 
 
 @dataclass(frozen=True)
-class Trial:
-    """Outcome: why the operation can not be executed (null where it can), and the shapes of its outputs if known."""
+class Attempt:
+    """Why an operation can not be executed (null where it can), and the shapes of its outputs if they are known."""
 
     obstacle: str | None
     shapes: tuple[Shape, ...] = ()
@@ -43,31 +43,30 @@ def obstacles(model: Model, version: Version, pools: Sequence[memoryview], kerne
     found = []
     for index, operation in enumerate(model.main.operations):
         violations = check_operation(view_of(model, index, version, pools=pools))
-        trial = Trial(str(violations[0])) if violations else _judge(model, operation, pools, shapes, kernels)
-        shapes.update(zip(operation.outputs, trial.shapes, strict=False))
-        found.append(trial.obstacle)
+        attempt = Attempt(str(violations[0])) if violations else _judge(model, operation, pools, shapes, kernels)
+        shapes.update(zip(operation.outputs, attempt.shapes, strict=False))
+        found.append(attempt.obstacle)
     return found
 
 
 def _judge(
     model: Model, operation: Operation, pools: Sequence[memoryview], shapes: Mapping[int, Shape], kernels: str
-) -> Trial:
+) -> Attempt:
     """shapes: of operands that earlier operations compute, where the model leaves them open."""
     if operation.type not in LOWERINGS:
-        return Trial(f"operation {operation.type} is not lowered")
+        return Attempt(f"operation {operation.type} is not lowered")
     graph = model.main
     operands = {index: _settled(graph.operands[index], shapes.get(index)) for index in operation.inputs}
     values = {index: constant_value(model, operands[index], pools) for index in operands}
     open_inputs = [index for index in operands if values[index] is None and _is_open(operands[index])]
-    needed = parameters(operation, graph.operands)
-    for index in open_inputs:
-        is_input = operands[index].lifetime == OperandLifeTime.SUBGRAPH_INPUT
-        if (index in needed and not is_input) or not is_tensor(graph, index):
-            return Trial(f"operand {index} has to be constant")
+    awaited = [index for index in open_inputs if _is_built_in(graph, index, operation)]
+    for index in awaited:
+        if operands[index].lifetime != OperandLifeTime.SUBGRAPH_INPUT:
+            return Attempt(f"operand {index} has to be constant")
     unknown = [index for index in open_inputs if index not in shapes and not is_known(operands[index].dimensions)]
-    if unknown or needed & set(open_inputs):
+    if unknown or awaited:
         # Without sizes or parameters nothing can be tried. The types are those of the operation's signatures.
-        return Trial(None)
+        return Attempt(None)
     inputs = tuple((_anonymous(operands[index]), _bytes(values[index])) for index in operation.inputs)
     outputs = tuple(_anonymous(graph.operands[index]) for index in operation.outputs)
     return _try(operation.type, inputs, outputs, kernels)
@@ -76,7 +75,7 @@ def _judge(
 @functools.lru_cache(maxsize=256)
 def _try(
     operation_type: int, inputs: tuple[tuple[Operand, bytes | None], ...], outputs: tuple[Operand, ...], kernels: str
-) -> Trial:
+) -> Attempt:
     """Lower, allocate and, if small, run a model of one operation. inputs: with the bytes of constants."""
     operands = [operand for operand, _ in inputs] + list(outputs)
     given = tuple(index for index, (operand, data) in enumerate(inputs) if data is None and _is_open(operand))
@@ -87,14 +86,17 @@ def _try(
         known = {index: _array(operand, data) for index, (operand, data) in enumerate(inputs) if data is not None}
         lowered = lower(graph, known, {index: operands[index].dimensions for index in given})
         interpreter = lowered.interpreter(kernels)
-        shapes = tuple(lowered.shapes[index] for index in results)
         if sum(math.prod(shape) for shape in lowered.shapes.values()) <= MOST_TRIED_ELEMENTS:
             zeros = [np.zeros(operands[index].dimensions, storage_dtype(operands[index])) for index in given]
-            pairs = zip(lowered.inputs, zeros, strict=True)
-            interpreter.run([(number, value) for number, value in pairs if number is not None], lowered.outputs)
+            interpreter.run(lowered.given(zeros), lowered.outputs)
     except (LoweringError, LiteRtError) as error:
-        return Trial(str(error))
-    return Trial(None, shapes)
+        return Attempt(str(error))
+    return Attempt(None, tuple(lowered.shapes[index] for index in results))
+
+
+def _is_built_in(graph: Subgraph, index: int, operation: Operation) -> bool:
+    """True for an operand whose value has to be known before LiteRT sees the operation."""
+    return not is_tensor(graph, index) or index in parameters(operation, graph.operands)
 
 
 def _is_open(operand: Operand) -> bool:

@@ -206,6 +206,23 @@ def test_parameters_that_come_with_the_request_are_built_in() -> None:
 
 
 @needs_litert
+def test_a_scalar_that_comes_with_the_request_is_built_in() -> None:
+    operands = (
+        types.Operand(FLOAT32, (2,), lifetime=INPUT, number_of_consumers=2),
+        types.Operand(OperandType.INT32, lifetime=INPUT, number_of_consumers=1),
+        types.Operand(FLOAT32, (2,), lifetime=OUTPUT),
+    )
+    operation = types.Operation(OperationType.ADD, (0, 0, 1), (2,))
+    model = types.Model(types.Subgraph(operands, (operation,), (0, 1), (2,)))
+    driver = Driver()
+    assert driver.device.get_supported_operations(model) == (True,)
+    _, prepared = driver.prepare(model)
+    for activation, expected in ((0, [-6.0, 14.0]), (3, [0.0, 6.0])):
+        _, found = driver.run(prepared, [floats(-3, 7), np.array(activation, np.int32)], 8)
+        assert found == expected
+
+
+@needs_litert
 def test_negative_paddings_of_a_request_are_refused() -> None:
     driver = Driver()
     _, prepared = driver.prepare(pad_model())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -41,6 +41,11 @@ class LoweredModel:
     outputs: tuple[int, ...]
     shapes: Mapping[int, tuple[int, ...]]
     has_empty_pool: bool
+
+    def given(self, values: Sequence[Array | None]) -> list[tuple[int, Array]]:
+        """Tensor number and value of each model input that is neither built in nor omitted. values: of all of them."""
+        pairs = zip(self.inputs, values, strict=True)
+        return [(number, value) for number, value in pairs if number is not None and value is not None]
 
     def interpreter(self, kernels: str) -> Interpreter:
         """LiteRT with this model. kernels: a key of litert_runtime.KERNELS.
