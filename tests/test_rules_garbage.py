@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy
 import pytest
+from numpy.typing import NDArray
 
 from npu_conformance.specs.neuralnetworks import catalogue, rules
 from npu_conformance.specs.neuralnetworks.catalogue import Argument, Signature
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
-from npu_conformance.specs.neuralnetworks.operation_view import Array, OperationView
+from npu_conformance.specs.neuralnetworks.operation_view import OperationView
 from npu_conformance.specs.neuralnetworks.types import Operand, Operation
 from npu_conformance.specs.neuralnetworks.validate import check_operation, output_shapes
 from npu_conformance.specs.versions import Version
@@ -56,7 +59,7 @@ def random_call(name: str, signature: Signature, random: numpy.random.Generator)
     )
 
 
-def random_value(dimensions: tuple[int, ...], kind: OperandType, random: numpy.random.Generator) -> Array:
+def random_value(dimensions: tuple[int, ...], kind: OperandType, random: numpy.random.Generator) -> NDArray[Any]:
     choices = INTEGERS if kind in WHOLE and not random.integers(0, 3) else LIKELY
     return random.choice(choices, dimensions).astype(OPERAND_TYPES[kind].dtype)
 

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
-
-import numpy
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from npu_conformance.specs.neuralnetworks import catalogue
 from npu_conformance.specs.neuralnetworks.enums import OperandLifeTime
@@ -17,7 +14,12 @@ from npu_conformance.specs.versions import Version
 Dimensions = tuple[int | None, ...]
 """A shape; None is a size that is not known yet, 0 is a size of zero."""
 
-Array = NDArray[Any]
+if TYPE_CHECKING:
+    # Listing cases reads rules: it needs no arrays.
+    import numpy
+
+    Array = numpy.ndarray[Any, Any]
+
 Key = int | str
 """An input of an operation: its position, or its name in the catalogue."""
 
@@ -170,6 +172,8 @@ def view_of(
 
 def constant_value(model: Model, operand: Operand, pools: Sequence[memoryview | None] = ()) -> Array | None:
     """Value of a constant operand as an array; None where it is not a constant or can not be read."""
+    import numpy
+
     source = _constant_bytes(model, operand, pools)
     info = OPERAND_TYPES.get(operand.type)
     if source is None or info is None or info.size == 0:
