@@ -21,7 +21,10 @@ FAILED = CaseResult(
 
 
 def test_the_headline_names_outcome_case_and_reason() -> None:
-    assert headline(FAILED) == "FAIL vts.generated.PAD.quant8[nchw]: #synchronous.timed: output: expected 3, found 0"
+    assert headline(FAILED) == (
+        "FAIL NNHAL-OPERATION-PAD-RESULT: vts.generated.PAD.quant8[nchw]: "
+        "#synchronous.timed: output: expected 3, found 0"
+    )
 
 
 def test_the_explanation_names_the_requirements() -> None:

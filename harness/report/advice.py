@@ -41,7 +41,9 @@ def lines(
     seen = list(verdicts)
     red = [result for result in seen if is_red(result.outcome, result.dispositions)]
     ran = [result for result in red if result.outcome is not Outcome.NOT_RUN]
-    told = [*_kinds(ran, paint)]
+    told = [*kinds(ran, paint)]
+    if told:
+        told.insert(0, "what is wrong, most frequent first:")
     if folder is not None:
         told += [*_replays(ran, folder, plugin), *_quality(results, folder)]
         if not results.complete:
@@ -52,17 +54,16 @@ def lines(
     return [*told, *([f"report: {folder} ({FILES})"] if folder is not None else [])]
 
 
-def _kinds(red: Sequence[CaseResult], paint: Paint) -> Iterator[str]:
-    kinds: dict[tuple[str, str], _Kind] = {}
+def kinds(red: Sequence[CaseResult], paint: Paint = plain) -> Iterator[str]:
+    """A line for each of the most frequent ways to be wrong: how many cases, what they say, what is guilty."""
+    found: dict[tuple[str, str], _Kind] = {}
     for result in red:
         text = _PARTICULARS.split(_CONFIGURATION.sub("", first_reason(result)), maxsplit=1)[0]
         outcome = result.outcome.value
-        kind = kinds.setdefault((outcome, _NUMBER.sub("0", text)), _Kind(outcome, text))
+        kind = found.setdefault((outcome, _NUMBER.sub("0", text)), _Kind(outcome, text))
         kind.count += 1
         kind.guilty[result.operations[0] if len(result.operations) == 1 else guilty(result)] += 1
-    if kinds:
-        yield "what is wrong, most frequent first:"
-    ordered = sorted(kinds.values(), key=lambda kind: -kind.count)
+    ordered = sorted(found.values(), key=lambda kind: -kind.count)
     for kind in ordered[:_GROUPS]:
         names = [name for name, _ in kind.guilty.most_common(_NAMED)]
         more = f" and {len(kind.guilty) - _NAMED} more" if len(kind.guilty) > _NAMED else ""

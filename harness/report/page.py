@@ -10,6 +10,7 @@ from importlib.resources import files
 
 from npu_conformance.harness.engine import FAILURE_FILE
 from npu_conformance.harness.outcome_table import is_red
+from npu_conformance.harness.report.advice import kinds
 from npu_conformance.harness.report.lines import explain, first_reason, guilty, warnings
 from npu_conformance.harness.report.operations_matrix import matrix
 from npu_conformance.specs.outcomes import Disposition, Outcome
@@ -20,8 +21,8 @@ _ORDER = (
     Outcome.SUITE_ERROR, Outcome.CRASH, Outcome.HANG, Outcome.FAIL,
     Outcome.NOT_RUN, Outcome.NOT_SUPPORTED, Outcome.PASS, Outcome.NOT_APPLICABLE,
 )  # fmt: skip
-_EXPLAINED = 500
-"""Red cases that are explained at length: what comes behind them is in the table, and says no more."""
+_SHOWN, _EXPLAINED = 20, 500
+"""Red cases that are seen at once, and that are explained at all: those behind them are in the table of cases."""
 
 
 def document(results: Results, verdicts: Iterable[CaseResult], plugin_words: str) -> str:
@@ -83,8 +84,13 @@ def _failures(ordered: Sequence[CaseResult], plugin_words: str) -> Iterator[str]
     if not told:
         return
     yield f"<h2>What is wrong <small>{len(told):,} cases</small></h2>"
-    for result in told[:_EXPLAINED]:
-        yield _failure(result, plugin_words)
+    if len(told) > _SHOWN:
+        yield "<p>Most frequent first:</p><ul>" + "".join(f"<li>{escape(line)}</li>" for line in kinds(told)) + "</ul>"
+    yield from (_failure(result, plugin_words) for result in told[:_SHOWN])
+    if told[_SHOWN:]:
+        yield f"<details><summary>{len(told) - _SHOWN:,} more</summary>"
+        yield from (_failure(result, plugin_words) for result in told[_SHOWN:_EXPLAINED])
+        yield "</details>"
     if len(told) > _EXPLAINED:
         yield f"<p>{len(told) - _EXPLAINED:,} more are in the table of cases.</p>"
 
