@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from npu_conformance.harness.endpoints import Endpoint, ListeningEndpoint, SpawnedEndpoint, StartOptions
@@ -16,9 +16,17 @@ from npu_conformance.harness.zygote import Load
 from npu_conformance.specs.manifest import Deadlines
 from npu_conformance.specs.versions import Version
 
-__all__ = ["Isolation", "LoadError", "open_subject", "start_subject"]
+__all__ = ["Isolation", "LoadError", "Starting", "open_subject", "start_subject"]
 
 Isolation = Literal["process", "inprocess"]
+
+
+@dataclass(frozen=True)
+class Starting:
+    """A subject that comes up. open: wait for it and shake hands (LoadError); cancel: end it. One of them, once."""
+
+    open: Callable[[], SubjectHandle]
+    cancel: Callable[[], None]
 
 
 def open_subject(
@@ -36,7 +44,7 @@ def open_subject(
     HAL version to test, null for the plug-in's own. start_seconds: how long it may take to come up. Raises LoadError,
     one line that says what is wrong.
     """
-    return start_subject(spec, options, isolation, transports, version, start_seconds)()
+    return start_subject(spec, options, isolation, transports, version, start_seconds).open()
 
 
 def start_subject(
@@ -46,22 +54,19 @@ def start_subject(
     transports: tuple[str, ...] = TRANSPORTS,
     version: Version | None = None,
     start_seconds: float = Deadlines().start,
-) -> Callable[[], SubjectHandle]:
-    """As open_subject, but return at once: the plug-in's import goes on while the caller does something else.
-
-    Returns what waits for it and shakes hands; call it once. Either may raise LoadError.
-    """
+) -> Starting:
+    """As open_subject, but return at once: the plug-in's import goes on while the caller does something else."""
     unknown = [name for name in transports if name not in TRANSPORTS]
     if unknown or not transports:
         raise LoadError(f"memory transports: expected some of {', '.join(TRANSPORTS)}, found {unknown or 'none'}")
     chosen = dict(options or {})
     if isolation == "inprocess":
-        return lambda: _open_in_process(spec, chosen, version)
+        return Starting(lambda: _open_in_process(spec, chosen, version), lambda: None)
     start = StartOptions(transports, chosen, start_seconds=start_seconds)
     endpoint, start = _listening(spec, start) if spec.startswith(("unix:", "tcp:")) else _spawned(spec, start, version)
     if version is not None and start.options is chosen:
         start = replace(start, options={"hal": version.value, **chosen})
-    return lambda: RemoteSubject(endpoint, start, version)
+    return Starting(lambda: RemoteSubject(endpoint, start, version), endpoint.close)
 
 
 def _open_in_process(spec: str, options: dict[str, str], version: Version | None) -> SubjectHandle:

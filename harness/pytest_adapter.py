@@ -10,19 +10,21 @@ import importlib
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from npu_conformance.harness.cases import Case
+from npu_conformance.harness import suites
+from npu_conformance.harness.cases import Case, Scope
 from npu_conformance.harness.expression import compile_expression
 from npu_conformance.harness.loading import LoadError
 from npu_conformance.harness.outcome_table import OK, row
+from npu_conformance.harness.selection import Selected, Wanted
 from npu_conformance.harness.session import Session, SessionOptions, Summary
 from npu_conformance.specs.documents import DocumentError
-from npu_conformance.specs.results import CaseResult
+from npu_conformance.specs.results import CaseResult, Selection
 
 if TYPE_CHECKING:
     from npu_conformance.harness.subject import SubjectHandle
@@ -30,18 +32,19 @@ if TYPE_CHECKING:
 
 _SESSION = pytest.StashKey[Session]()
 _SUMMARY = pytest.StashKey[Summary]()
-_SUITES = ("vts", "cts", "mlts")
+_SEEN = pytest.StashKey[dict[str, list[Case]]]()
+"""The cases of each area that was collected, those that -k left out included."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Register the marker and read the options; the subject starts when the first case needs it."""
     config.addinivalue_line("markers", "requirement(id): the test is evidence for this requirement")
     config.stash[_SESSION] = Session(_options(config))
+    config.stash[_SEEN] = {}
 
 
 def _options(config: pytest.Config) -> SessionOptions:
     option = config.getoption
-    is_worker = hasattr(config, "workerinput")
     return SessionOptions(
         plugin=option("--npu-plugin"),
         plugin_options=tuple(option("--npu-option")),
@@ -50,8 +53,8 @@ def _options(config: pytest.Config) -> SessionOptions:
         transports=tuple(option("--npu-transport")),
         scope=option("--npu-scope"),
         waivers=option("--npu-waivers"),
-        # A worker of xdist keeps its verdicts to itself: only whole runs leave a report.
-        report=None if is_worker else option("--npu-report") or "",
+        vectors=option("--npu-vectors"),
+        report=option("--npu-report") or "",
         seed=option("--npu-seed"),
     )
 
@@ -77,7 +80,7 @@ def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> 
 
 def _area_file(path: Path, parent: pytest.Collector) -> pytest.Collector | None:
     suite = path.parent.name
-    if suite not in _SUITES or not (path.parent / "__init__.py").exists():
+    if suite not in suites.SUITES or not (path.parent / "__init__.py").exists():
         return None
     package = importlib.import_module(f"npu_conformance.{suite}")
     ours = any(os.path.samefile(folder, path.parent) for folder in package.__path__)
@@ -91,12 +94,23 @@ class AreaFile(pytest.File):
 
     def collect(self) -> Iterator[pytest.Item]:
         """Yield an item for each case that -k leaves; headers only."""
-        area = importlib.import_module(f"npu_conformance.{self.path.parent.name}.{self.path.stem}")
         wanted = self._filter()
         session = self.config.stash[_SESSION]
-        for case in area.cases():
+        for case in self._cases():
             if wanted(case.id) and session.in_scope(case):
                 yield CaseItem.from_parent(self, name=case.id, case=case)
+
+    def _cases(self) -> list[Case]:
+        """The area's own cases, and those over vectors from outside where it can make them."""
+        suite, name = self.path.parent.name, self.path.stem
+        area = suites.area(suite, name)
+        vectors = self.config.getoption("--npu-vectors")
+        try:
+            outside = list(area.cases_from(Path(vectors))) if vectors and hasattr(area, "cases_from") else []
+        except DocumentError as error:
+            raise self.CollectError(f"--npu-vectors: {error}") from None
+        found = self.config.stash[_SEEN][f"{suite}.{name}"] = [*area.cases(), *outside]
+        return found
 
     def _filter(self) -> Callable[[str], bool]:
         """-k as a function of an id. What pytest's language has beyond ours is left to pytest."""
@@ -114,7 +128,7 @@ class CaseItem(pytest.Item):
         self.case = case
         if self.config.getoption("markexpr"):
             for requirement in case.requirements:
-                self.add_marker(pytest.mark.requirement(requirement))
+                self.add_marker(pytest.mark.requirement(id=requirement))
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
         """Where the case is from."""
@@ -125,15 +139,36 @@ class CaseItem(pytest.Item):
         raise NotImplementedError
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session: pytest.Session) -> None:
+    """Let the plug-in's import run beside the collection; where xdist has workers, they start their own."""
+    config = session.config
+    if not config.getoption("collectonly") and not config.pluginmanager.has_plugin("dsession"):
+        try:
+            config.stash[_SESSION].prepare()
+        except (LoadError, DocumentError) as error:
+            raise pytest.UsageError(str(error)) from None
+
+
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Start the subject once it is known what will run."""
     cases = [item.case for item in session.items if isinstance(item, CaseItem)]
     if cases and not session.config.getoption("collectonly"):
         try:
-            session.config.stash[_SESSION].start(cases)
+            session.config.stash[_SESSION].start(cases, _selection(session.config, cases))
             session.config.stash[_SESSION].begin()
         except (LoadError, DocumentError) as error:
             raise pytest.UsageError(str(error)) from None
+
+
+def _selection(config: pytest.Config, taken: Sequence[Case]) -> Selection:
+    """What was asked for, with how much it leaves out."""
+    ours, seen, names = config.stash[_SESSION], config.stash[_SEEN], {case.id for case in taken}
+    areas = [f"{suite}.{area}" for suite in suites.present() for area in suites.areas(suite)]
+    others = [case for cases in seen.values() for case in cases if case.id not in names]
+    left = Selected(others=others, areas_left_out=[area for area in areas if area not in seen])
+    wanted = Wanted(expression=config.getoption("keyword") or "", scope=Scope(ours.options.scope))
+    return wanted.described(left.deselected(ours.subject.manifest, ours.subject.version))
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -174,12 +209,14 @@ def _reports(item: CaseItem, result: CaseResult, started: float) -> Iterator[pyt
 
 
 def _explanation(item: CaseItem, result: CaseResult, word: str) -> Any:
-    from npu_conformance.harness.report.lines import explain
+    from npu_conformance.harness.report.lines import explain, first_reason
 
     if word == "passed":
         return None
-    text = explain(result)
-    return (str(item.path), 0, text.partition("\n")[0]) if word in ("skipped", "xfailed") else text
+    if word not in ("skipped", "xfailed"):
+        return explain(result)
+    # Without the id: pytest's summary then counts what was skipped for the same reason.
+    return str(item.path), 0, f"{result.outcome.value}: {first_reason(result)}"
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

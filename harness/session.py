@@ -14,7 +14,7 @@ from npu_conformance.harness.cases import Case, Scope
 from npu_conformance.harness.engine import Engine, EngineOptions, OnFailure, Sink
 from npu_conformance.harness.events import EventLog, Log
 from npu_conformance.harness.failures import FailureWriter
-from npu_conformance.harness.loading import Isolation, LoadError, open_subject
+from npu_conformance.harness.loading import Isolation, LoadError, Starting, start_subject
 from npu_conformance.harness.report import advice, table
 from npu_conformance.harness.report.console import Paint, plain
 from npu_conformance.harness.selection import in_scope
@@ -113,6 +113,7 @@ class Session:
 
     def __init__(self, options: SessionOptions) -> None:
         self.options = options
+        self._starting: Starting | None = None
         self._subject: SubjectHandle | None = None
         self._engine: Engine | None = None
         self._waivers = Waivers()
@@ -129,8 +130,17 @@ class Session:
     def subject(self) -> SubjectHandle:
         """The implementation under test, started when first asked for. Raises LoadError and DocumentError."""
         if self._subject is None:
-            self._subject = open_by_options(self.options)
+            self.prepare()
+            starting, self._starting = self._starting, None
+            assert starting is not None
+            import numpy  # noqa: F401  nearly every case compares arrays; the plug-in's import still goes on
+            self._subject = open_by_options(self.options, starting)
         return self._subject
+
+    def prepare(self) -> None:
+        """Start the subject without waiting: its import goes on while cases are looked up. LoadError, DocumentError."""
+        if self._subject is None and self._starting is None:
+            self._starting = start_by_options(self.options)
 
     @property
     def folder(self) -> Path | None:
@@ -192,6 +202,9 @@ class Session:
         if self._file is not None:
             self._file.close()
             self._file = None
+        if self._starting is not None:
+            self._starting.cancel()
+            self._starting = None
         if self._subject is not None:
             self._subject.close()
             self._subject = None
@@ -235,7 +248,7 @@ class Session:
         return FailureWriter(directory, __version__, found)
 
 
-def open_by_options(options: SessionOptions) -> SubjectHandle:
+def start_by_options(options: SessionOptions) -> Starting:
     """Start the subject that a command line names. Raises LoadError and DocumentError."""
     named = parse_options(options.plugin_options)
     version = None
@@ -246,8 +259,15 @@ def open_by_options(options: SessionOptions) -> SubjectHandle:
             raise DocumentError("--hal", "", str(error)) from None
         # A plug-in that can play several versions has an option of that name; others take no notice.
         named.setdefault("hal", version.value)
-    transports = options.transports or TRANSPORTS
-    subject = open_subject(options.plugin, named, options.isolation, transports, version)
+    return start_subject(options.plugin, named, options.isolation, options.transports or TRANSPORTS, version)
+
+
+def open_by_options(options: SessionOptions, starting: Starting | None = None) -> SubjectHandle:
+    """Open the subject that a command line names. Raises LoadError, also for an option that the plug-in does not have.
+
+    starting: where it has been started already.
+    """
+    subject = (starting or start_by_options(options)).open()
     known_names = {*subject.manifest.options, *CONNECTION_OPTIONS}
     unknown = [name for name in parse_options(options.plugin_options) if name not in known_names]
     if unknown and subject.manifest.options:

@@ -95,6 +95,8 @@ class Supervisor:
     def close(self) -> None:
         """End the zygote, the host, and everything they own."""
         self._control.close()
+        if self._serial == 0:
+            os.kill(self._pid, signal.SIGKILL)  # no host to clean up behind: it need not finish its import
         deadline = time.monotonic() + _LIMIT_SECONDS
         while os.waitpid(self._pid, os.WNOHANG)[0] == 0:
             if time.monotonic() > deadline:

@@ -6,6 +6,7 @@ import argparse
 import sys
 
 from npu_conformance.harness import selection
+from npu_conformance.harness.budget import by_worth, parse_budget
 from npu_conformance.harness.cases import Case, Scope
 from npu_conformance.harness.commands._options import add_plugin_options, add_selection_options, session_options
 from npu_conformance.harness.main import UsageError
@@ -41,17 +42,14 @@ def execute(options: argparse.Namespace) -> int:
     wanted = Wanted(
         tuple(options.targets), options.expression, Scope(options.scope), options.vectors, options.shard
     )  # fmt: skip
-    selected = selection.select(wanted)
-    cases = _part(selected.cases, options.shard)
-    if not cases:
-        raise UsageError("nothing is selected: see `npu-conformance list`")
     console = Console(sys.stdout)
     if options.processes > 1:
         from npu_conformance.harness.commands import _shards
 
+        _, cases = _select(wanted)
         summary = _shards.run(options, cases, console)
     else:
-        summary = _run_here(options, cases, wanted, selected, console)
+        summary = _run_here(options, wanted, console)
     if not options.part:
         console.say("\n".join(summary.lines(console.paint)))
     return summary.exit_code
@@ -66,18 +64,27 @@ def _require_sense(options: argparse.Namespace) -> None:
         raise UsageError(f"{flag} can not be had together with -n {options.processes}")
 
 
-def _run_here(
-    options: argparse.Namespace, cases: list[Case], wanted: Wanted, selected: selection.Selected, console: Console
-) -> Summary:
-    cases, seconds = _budgeted(cases, options.budget)
+def _select(wanted: Wanted) -> tuple[selection.Selected, list[Case]]:
+    selected = selection.select(wanted)
+    cases = _part(selected.cases, wanted.shard)
+    if not cases:
+        raise UsageError("nothing is selected: see `npu-conformance list`")
+    return selected, cases
+
+
+def _run_here(options: argparse.Namespace, wanted: Wanted, console: Console) -> Summary:
     given = session_options(
         options,
         **{name: getattr(options, name) for name in _SESSION_OPTIONS},
         vectors=str(options.vectors) if options.vectors else None,
-        seconds=seconds,
+        seconds=parse_budget(options.budget) if options.budget else None,
     )
     session = Session(given)
     try:
+        session.prepare()  # imports the plug-in while the cases are looked up
+        selected, cases = _select(wanted)
+        if options.budget:
+            cases = by_worth(cases)
         subject = session.subject
         described = wanted.described(selected.deselected(subject.manifest, subject.version))
         progress = progress_for(len(cases), quiet=options.quiet)
@@ -101,11 +108,3 @@ def _part(cases: list[Case], shard: str) -> list[Case]:
 
     index, count = parse_shard(shard)
     return partition(cases, count)[index - 1]
-
-
-def _budgeted(cases: list[Case], budget: str | None) -> tuple[list[Case], float | None]:
-    if budget is None:
-        return cases, None
-    from npu_conformance.harness.budget import by_worth, parse_budget
-
-    return by_worth(cases), parse_budget(budget)
