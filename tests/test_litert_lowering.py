@@ -8,13 +8,15 @@ import numpy as np
 import pytest
 
 from npu_conformance.adapters.litert_runtime import INSTALL_HINT
-from npu_conformance.specs.neuralnetworks.enums import OperandType
+from npu_conformance.specs.neuralnetworks import types
+from npu_conformance.specs.neuralnetworks.enums import OperandLifeTime, OperandType, OperationType
 from npu_conformance.specs.vectors import ChannelQuant, Example, Vector, VectorOperand, VectorOperation
 from npu_conformance.specs.versions import Version
 
 pytest.importorskip("ai_edge_litert", exc_type=ImportError, reason=INSTALL_HINT)
 
 from npu_conformance.adapters.litert_witness import witness
+from npu_conformance.adapters.lowering.model import lower
 from npu_conformance.adapters.lowering.operands import LoweringError
 from npu_conformance.adapters.lowering.pooling import Span, spans
 
@@ -222,6 +224,19 @@ def test_mean_of_the_axes_named() -> None:
 def test_softmax_along_another_axis() -> None:
     operands = [tensor(FLOAT32, (2, 1)), single(1.0), scalar(0)]
     assert run("SOFTMAX", operands, [tensor(FLOAT32, (2, 1))], [1, 1]) == [[[0.5], [0.5]]]
+
+
+def test_a_softmax_over_no_elements_is_kept_from_litert() -> None:
+    """The optimised kernels, and XNNPACK's, end the process."""
+    operands = (
+        types.Operand(FLOAT32, (0,), lifetime=OperandLifeTime.SUBGRAPH_INPUT),
+        types.Operand(OperandType.FLOAT32, lifetime=OperandLifeTime.CONSTANT_COPY),
+        types.Operand(FLOAT32, (0,), lifetime=OperandLifeTime.SUBGRAPH_OUTPUT),
+    )
+    operation = types.Operation(OperationType.SOFTMAX, (0, 1), (2,))
+    graph = types.Subgraph(operands, (operation,), (0,), (2,))
+    with pytest.raises(LoweringError, match="no elements"):
+        lower(graph, {1: np.ones((), np.float32)}, {0: (0,)})
 
 
 def test_transpose_without_permutation_reverses() -> None:

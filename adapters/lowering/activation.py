@@ -34,10 +34,13 @@ def tanh(step: Step) -> None:
 
 def softmax(step: Step) -> None:
     """SOFTMAX: LiteRT has only the last axis; another one is swapped with it before and after."""
-    rank = len(step.dimensions(0))
+    dimensions = step.dimensions(0)
+    rank = len(dimensions)
     axis, beta = step.scalar(2, -1), float(step.scalar(1))
     if axis not in range(-rank, rank):
         raise LoweringError(f"axis {axis} of a tensor of rank {rank}")
+    if dimensions[axis] == 0:
+        raise LoweringError("a softmax over no elements, which ends LiteRT's process")
     if not beta > 0:
         raise LoweringError(f"beta {beta} is not positive")
     swap = list(range(rank))
