@@ -134,6 +134,7 @@ class Session:
             starting, self._starting = self._starting, None
             assert starting is not None
             import numpy  # noqa: F401  nearly every case compares arrays; the plug-in's import still goes on
+
             self._subject = open_by_options(self.options, starting)
         return self._subject
 
