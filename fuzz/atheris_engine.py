@@ -8,7 +8,10 @@ from pathlib import Path
 
 from npu_conformance.fuzz.choices import Choices
 from npu_conformance.fuzz.job import MEMORY_LIMIT, Job
-from npu_conformance.fuzz.target import LARGEST_INPUT, Target
+from npu_conformance.fuzz.target import Target
+
+_LARGEST_INPUT = 8192
+"""Bytes: libFuzzer lets inputs grow, and each takes longer then. Two seeds joined fit."""
 
 
 def search(target: Target, attack: Callable[[bytes], None], job: Job) -> None:
@@ -27,7 +30,7 @@ def search(target: Target, attack: Callable[[bytes], None], job: Job) -> None:
         limit,
         # libFuzzer takes 0 for "choose one".
         f"-seed={job.seed % (2**32 - 1) + 1}",
-        f"-max_len={LARGEST_INPUT}",
+        f"-max_len={_LARGEST_INPUT}",
         f"-artifact_prefix={job.work}/",
         f"-rss_limit_mb={MEMORY_LIMIT >> 20}",
         *_corpora(target, job),

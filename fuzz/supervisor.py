@@ -26,6 +26,8 @@ from npu_conformance.specs import documents
 
 _START_SECONDS = 300.0
 """How long loading may take; instrumented imports are slow."""
+_INSTRUMENTED = tuple(f"npu_conformance.{name}" for name in ("specs", "reference", "adapters", "harness.wire"))
+"""What coverage is followed in, beside the plug-in: what is attacked, not the fuzzer itself."""
 _POLL_SECONDS = 0.05
 _SHOWN_LINES = 5
 _LAUNCHER = """#!{python}
@@ -155,7 +157,7 @@ class _Run:
 
     def _launcher(self) -> str:
         plugin = self._job.plugin.partition(":")[0].partition(".")[0] if ":" in self._job.plugin else ""
-        packages = [*dict.fromkeys(name for name in ("npu_conformance", plugin) if name)]
+        packages = [*_INSTRUMENTED, *([plugin] if plugin not in ("", "npu_conformance") else [])]
         instrument = _INSTRUMENT.format(packages=packages) if self._job.engine == "atheris" else ""
         return _LAUNCHER.format(python=sys.executable, instrument=instrument)
 

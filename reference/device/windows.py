@@ -12,7 +12,7 @@ from npu_conformance.reference.device.activation import activation_of
 from npu_conformance.reference.device.tensors import Array, Tensor, integer
 from npu_conformance.specs.neuralnetworks.enums import FusedActivation, OperandType, PaddingScheme
 
-MOST_ELEMENTS = 1 << 27
+MOST_ELEMENTS = 1 << 26
 """Elements that windows may visit, or padding may make: a model may ask for so many that nobody would see the end."""
 
 _EXPLICIT_INTEGERS = 7
