@@ -7,6 +7,7 @@ and the engine isolates them already; that keeps an empty item near the cost of 
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import os
 import sys
 import time
@@ -21,9 +22,11 @@ from npu_conformance.harness.cases import Case, Scope
 from npu_conformance.harness.expression import compile_expression
 from npu_conformance.harness.loading import LoadError
 from npu_conformance.harness.outcome_table import OK, row
+from npu_conformance.harness.recording import unexecuted
 from npu_conformance.harness.selection import Selected, Wanted
 from npu_conformance.harness.session import Session, SessionOptions, Summary
 from npu_conformance.specs.documents import DocumentError
+from npu_conformance.specs.outcomes import Outcome
 from npu_conformance.specs.results import CaseResult, Selection
 
 if TYPE_CHECKING:
@@ -32,6 +35,8 @@ if TYPE_CHECKING:
 
 _SESSION = pytest.StashKey[Session]()
 _SUMMARY = pytest.StashKey[Summary]()
+# Each worker of xdist would know a part of the verdicts only, and nobody what they come to.
+_ONE_PROCESS = "the suites run in one process of pytest (-n 0); in several: npu-conformance run -n N --plugin P"
 _SEEN = pytest.StashKey[dict[str, list[Case]]]()
 """The cases of each area that was collected, those that -k left out included."""
 
@@ -143,17 +148,37 @@ class CaseItem(pytest.Item):
 def pytest_collection(session: pytest.Session) -> None:
     """Let the plug-in's import run beside the collection; where xdist has workers, they start their own."""
     config = session.config
-    if not config.getoption("collectonly") and not config.pluginmanager.has_plugin("dsession"):
+    if config.pluginmanager.has_plugin("dsession"):
+        if any(_is_of_suites(config, argument.partition("::")[0]) for argument in config.args):
+            raise pytest.UsageError(_ONE_PROCESS)
+    elif not config.getoption("collectonly"):
         try:
             config.stash[_SESSION].prepare()
         except (LoadError, DocumentError) as error:
             raise pytest.UsageError(str(error)) from None
 
 
+def _is_worker(config: pytest.Config) -> bool:
+    """True in a worker of xdist."""
+    return hasattr(config, "workerinput")
+
+
+def _is_of_suites(config: pytest.Config, argument: str) -> bool:
+    """True where a word of the command line names a suite, or something in one: as a module or as a path."""
+    path = (config.invocation_params.dir / argument).resolve()
+    folders = (Path(folder).resolve() for suite in suites.SUITES for folder in _folders(suite))
+    return argument.startswith("npu_conformance.") or any(path.is_relative_to(folder) for folder in folders)
+
+
+def _folders(suite: str) -> list[str]:
+    spec = importlib.util.find_spec(f"npu_conformance.{suite}")
+    return list(spec.submodule_search_locations or ()) if spec else []
+
+
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Start the subject once it is known what will run."""
     cases = [item.case for item in session.items if isinstance(item, CaseItem)]
-    if cases and not session.config.getoption("collectonly"):
+    if cases and not session.config.getoption("collectonly") and not _is_worker(session.config):
         try:
             session.config.stash[_SESSION].start(cases, _selection(session.config, cases))
             session.config.stash[_SESSION].begin()
@@ -177,7 +202,10 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
     if not isinstance(item, CaseItem):
         return None
     started = time.time()
-    result = item.config.stash[_SESSION].run_case(item.case)
+    if _is_worker(item.config):
+        result = unexecuted(item.case, Outcome.NOT_RUN, _ONE_PROCESS)
+    else:
+        result = item.config.stash[_SESSION].run_case(item.case)
     hook = item.config.hook
     if item.config.get_verbosity() > 0:
         hook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
@@ -253,7 +281,10 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
 @pytest.fixture(scope="session")
 def npu_subject(request: pytest.FixtureRequest) -> SubjectHandle:
     """The implementation under test, for a vendor's own tests."""
-    return request.config.stash[_SESSION].subject
+    try:
+        return request.config.stash[_SESSION].subject
+    except (LoadError, DocumentError) as error:
+        pytest.fail(str(error), pytrace=False)
 
 
 @pytest.fixture

@@ -85,6 +85,7 @@ def in_scope(case: Case, scope: Scope) -> bool:
 
 def _candidates(wanted: Wanted, targets: list[_Target], chosen: Selected) -> Iterator[Case]:
     touched = [suite for suite in suites.present() if not targets or any(target.may_mean(suite) for target in targets)]
+    chosen.areas_left_out += [suite for suite in suites.present() if suite not in touched]
     for suite in touched:
         for name in suites.areas(suite):
             if targets and not any(target.may_mean(f"{suite}.{name}") for target in targets):
