@@ -65,6 +65,7 @@ def _figures(survey: Survey) -> Iterable[str]:
         f"{lost} more lose support that the reference has, which a baseline makes red: "
         f"{(killed + lost) / count:.1%} ({seen_low:.1%} to {seen_high:.1%})"
     )
+    yield f"{survey.count('warned')} more give a quality warning: the public floor allows them"
     yield (
         f"{survey.count('survived')} survived, {survey.count('unreached')} are reached by no case, "
         f"{survey.count('equivalent')} are equivalent; {survey.seconds:.0f} s"

@@ -23,39 +23,49 @@ _FUNCTIONS = {
 }  # fmt: skip
 
 
+_Place = tuple[tuple[str, int | None], ...]
+_Change = Callable[[ast.AST], ast.AST]
+
+_SKIPPED = {"annotation", "returns", "decorator_list"}
+
+
 @dataclass(frozen=True)
 class Mutant:
-    """One edit of one module. statement: the first line of the statement around it. tree: the edited module."""
+    """One edit of one module. line: of the edit; statement: the first line of the statement around it."""
 
     module: str
     line: int
     statement: int
     edit: str
-    tree: ast.Module
+    source: str
+    place: _Place
+    change: _Change
 
     @property
     def id(self) -> str:
         """How lists of equivalent mutants name it: what it changes, not where the line is."""
         return f"{self.module}: {self.edit}"
 
+    def tree(self) -> ast.Module:
+        """The edited module."""
+        tree = ast.parse(self.source)
+        node = _node(tree, self.place)
+        changed = self.change(node)
+        if changed is not node:
+            _put(tree, self.place, changed)
+        return ast.fix_missing_locations(tree)
+
 
 def mutants(module: str, source: str) -> Iterator[Mutant]:
     """Every mutant of a module: edits inside functions, docstrings and messages left alone."""
     tree = ast.parse(source)
     statements = _statements(tree)
-    for place, change in _spots(tree):
-        edited = copy.deepcopy(tree)
-        node = _node(edited, place)
-        before, context = ast.unparse(node), _context(edited, node)
-        replaced = change(node)
-        if replaced is not node:
-            _put(edited, place, replaced)
-        after = ast.unparse(replaced)
-        ast.fix_missing_locations(edited)
-        line = getattr(node, "lineno", 0)
-        yield Mutant(
-            module, line, statements.get(line, line), f"{context}: {_short(before)} -> {_short(after)}", edited
-        )
+    for place, node, function in _inside_functions(tree, (), ""):
+        for change in _changes(node):
+            line = getattr(node, "lineno", 0)
+            after = change(copy.deepcopy(node))
+            edit = f"{function}: {_short(ast.unparse(node))} -> {_short(ast.unparse(after))}"
+            yield Mutant(module, line, statements.get(line, line), edit, source, place, change)
 
 
 def _statements(tree: ast.Module) -> dict[int, int]:
@@ -69,33 +79,28 @@ def _statements(tree: ast.Module) -> dict[int, int]:
     return {line: start for start, end in ordered for line in range(start, end + 1)}
 
 
-_Place = tuple[tuple[str, int | None], ...]
-_Change = Callable[[ast.AST], ast.AST]
-
-
-def _spots(tree: ast.Module) -> Iterator[tuple[_Place, _Change]]:
-    for place, node in _inside_functions(tree, (), False):
-        for change in _changes(node):
-            yield place, change
-
-
-def _inside_functions(node: ast.AST, place: _Place, inside: bool) -> Iterator[tuple[_Place, ast.AST]]:
-    """Nodes of function bodies with their places; annotations, decorators and what is only said are skipped."""
-    if inside:
-        yield place, node
+def _inside_functions(node: ast.AST, place: _Place, function: str) -> Iterator[tuple[_Place, ast.AST, str]]:
+    """Nodes of function bodies with places and function; annotations, decorators and what is only said are skipped."""
+    if function:
+        yield place, node, function
     if isinstance(node, ast.JoinedStr | ast.Raise | ast.Assert):
         return
-    skipped = {"annotation", "returns", "decorator_list"}
     for name, value in ast.iter_fields(node):
-        if name in skipped or (isinstance(node, ast.Expr) and isinstance(value, ast.Constant)):
+        if name in _SKIPPED or (isinstance(node, ast.Expr) and isinstance(value, ast.Constant)):
             continue
-        within = inside or (isinstance(node, ast.FunctionDef | ast.Lambda) and name == "body")
-        if isinstance(value, ast.AST):
-            yield from _inside_functions(value, (*place, (name, None)), within)
-        elif isinstance(value, list):
-            for index, item in enumerate(value):
-                if isinstance(item, ast.AST):
-                    yield from _inside_functions(item, (*place, (name, index)), within)
+        within = _named(node) or function if name == "body" else function
+        children = value if isinstance(value, list) else [value]
+        for index, child in enumerate(children):
+            if isinstance(child, ast.AST):
+                step = (name, index if isinstance(value, list) else None)
+                yield from _inside_functions(child, (*place, step), within)
+
+
+def _named(node: ast.AST) -> str:
+    """What a node that has a function's body is called; empty for any other node."""
+    if isinstance(node, ast.Lambda):
+        return "lambda"
+    return node.name if isinstance(node, ast.FunctionDef) else ""
 
 
 def _changes(node: ast.AST) -> Iterator[_Change]:
@@ -189,15 +194,6 @@ def _put(tree: ast.AST, place: _Place, new: ast.AST) -> None:
         setattr(parent, name, new)
     else:
         getattr(parent, name)[index] = new
-
-
-def _context(tree: ast.Module, wanted: ast.AST) -> str:
-    """The name of the innermost function around a node."""
-    found = "?"
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef) and any(inner is wanted for inner in ast.walk(node)):
-            found = node.name
-    return found
 
 
 def _short(text: str) -> str:

@@ -22,7 +22,7 @@ from npu_conformance.harness.cases import Case
 from npu_conformance.harness.loading import open_subject
 from npu_conformance.specs import documents
 from npu_conformance.specs.documents import Document
-from npu_conformance.specs.outcomes import Outcome
+from npu_conformance.specs.outcomes import Disposition, Outcome
 from npu_conformance.specs.results import CaseResult
 
 EQUIVALENT = Path(__file__).parent.parent / "equivalent_mutants.json"
@@ -30,8 +30,9 @@ _SECONDS = 30.0
 _CASES = 150
 _RED = (Outcome.FAIL, Outcome.CRASH, Outcome.HANG)
 
-End = Literal["killed", "support lost", "survived", "unreached", "equivalent"]
+End = Literal["killed", "support lost", "warned", "survived", "unreached", "equivalent"]
 """killed: a case is red. support lost: none is, but one that passed is not supported now, which --baseline makes red.
+warned: a case has a quality warning, the public floor allowing the result.
 unreached: no case executes the line. equivalent: argued so in equivalent_mutants.json."""
 
 
@@ -194,10 +195,12 @@ def _verdict(mutant: Mutant, known: Container[str], witnesses: list[_Witness]) -
         if answer.reason.endswith("exit code 1"):
             raise RuntimeError(f"{mutant.id}: the work itself failed, see above")
         return msgspec.structs.replace(blank, end="killed", by=f"(the process) {answer.reason}", seconds=seconds)
-    end: End = "killed" if answer.red else "support lost" if answer.lost else "survived"
-    if answer.invalid:
-        end = "equivalent"
-    return msgspec.structs.replace(blank, end=end, by=answer.red or answer.lost or answer.invalid, seconds=seconds)
+    ways: tuple[tuple[str, End], ...] = (
+        (answer.invalid, "equivalent"), (answer.red, "killed"), (answer.lost, "support lost"),
+        (answer.warned, "warned"), ("-", "survived"),
+    )  # fmt: skip
+    by, end = next((by, end) for by, end in ways if by)
+    return msgspec.structs.replace(blank, end=end, by=by, seconds=seconds)
 
 
 def _spread(witnesses: list[_Witness]) -> list[_Witness]:
@@ -207,10 +210,11 @@ def _spread(witnesses: list[_Witness]) -> list[_Witness]:
 
 
 class _Kill(msgspec.Struct):
-    """red: the case that noticed. lost: a case that passed and is not supported now. invalid: no mutant at all."""
+    """A case that is red; that passed and is not supported now; that warns. invalid: there is no mutant at all."""
 
     red: str = ""
     lost: str = ""
+    warned: str = ""
     invalid: str = ""
 
 
@@ -229,6 +233,8 @@ def _kill(mutant: Mutant, witnesses: Sequence[_Witness]) -> _Kill:
             found.red = result.case
         elif result.outcome is Outcome.NOT_SUPPORTED and result.case in passed:
             found.lost = found.lost or result.case
+        elif Disposition.QUALITY_WARNING in result.dispositions:
+            found.warned = found.warned or result.case
         return bool(found.red)
 
     subject = open_subject(PLUGIN, {"fault": "reference"}, "inprocess")

@@ -84,7 +84,7 @@ def install(mutant: Mutant) -> None:
     module = load(mutant.module)
     file = code_swap.file_of(module)
     original = compile(code_swap.source_of(module), file, "exec", dont_inherit=True)
-    edited = compile(mutant.tree, file, "exec", dont_inherit=True)
+    edited = compile(mutant.tree(), file, "exec", dont_inherit=True)
     living = code_swap.live_functions(file)
     swaps: list[Swap] = []
     for before, after in _pairs(original, edited):
