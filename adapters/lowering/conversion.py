@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from npu_conformance.adapters.litert_runtime import schema
 from npu_conformance.adapters.lowering.context import Step
+from npu_conformance.adapters.lowering.operands import LoweringError
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 
 
@@ -14,6 +15,8 @@ def quantize(step: Step) -> None:
 
 def dequantize(step: Step) -> None:
     """DEQUANTIZE, also of per-channel values."""
+    if step.is_type(0, OperandType.TENSOR_QUANT8_SYMM_PER_CHANNEL) and 0 in step.dimensions(0):
+        raise LoweringError("per-channel values without elements, which end LiteRT's process")
     step.graph.emit("DEQUANTIZE", [step.tensor(0)], step.output(), "Dequantize")
 
 

@@ -136,7 +136,7 @@ def _settle_shapes(values: Values, outputs: list[int]) -> None:
     for tensor, shape in zip(tensors, shapes, strict=True):
         tensor.shape = shape
         if 0 in shape[1:]:
-            # DEQUANTIZE of such a tensor, per channel, ends the process; without a batch all kernels were found sound.
+            # Some kernels end the process where another axis is empty; without a batch they were found sound.
             raise LoweringError(f"a tensor that has no elements along another axis than the first: {shape}")
     for index, number in values.tensors.items():
         declared = values.operands[index].dimensions
