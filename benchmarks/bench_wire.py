@@ -1,20 +1,19 @@
-"""What isolation costs, as ratios within one run: python benchmarks/bench_wire.py [--json FILE].
+"""What isolation costs, as ratios within one run.
 
 Bare round trip of a socket against ping and a 30-operand model; restart; memory of 4 KiB and 4 MiB by each transport.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
 import socket
 import statistics
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from benchmarks.figures import Figure
 from npu_conformance.harness.loading import open_subject
 from npu_conformance.harness.subject import RemoteSubject
 from npu_conformance.specs.neuralnetworks import types
@@ -110,31 +109,19 @@ def measure() -> dict[str, float]:
     return figures
 
 
-AIMS = {
-    "ping against a bare round trip": ("ping", "bare round trip", 5.0),
-    "4 MiB against 4 KiB by path": ("4 MiB by path", "4 KiB by path", 10.0),
-    "4 MiB against 4 KiB by descriptor": ("4 MiB by descriptor", "4 KiB by descriptor", 10.0),
-}
-LIMITS = {"model of 30 operands": 150.0, "restart": 20_000.0}
-
-
-def main() -> int:
-    """Print the figures and the aims; 1 where an aim is missed."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--json", metavar="FILE", help="write the figures, in microseconds")
-    arguments = parser.parse_args()
+def figures() -> Iterator[Figure]:
+    """Microseconds, and ratios between them."""
     sys.path.insert(0, str(PLUGINS))
-    figures = measure()
-    for name, value in figures.items():
-        print(f"{name:28} {value:10.1f} us")
-    ratios = [(name, figures[above] / figures[below], limit, "x") for name, (above, below, limit) in AIMS.items()]
-    checks = [*ratios, *((name, figures[name], limit, "us") for name, limit in LIMITS.items())]
-    for name, value, limit, unit in checks:
-        print(f"{'met   ' if value <= limit else 'MISSED'} {name}: {value:.1f} {unit}, aim {limit:g} {unit}")
-    if arguments.json:
-        Path(arguments.json).write_text(json.dumps(figures, indent=1) + "\n")
-    return int(any(value > limit for _, value, limit, _ in checks))
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    found = measure()
+    bare = found["bare round trip"]
+    yield Figure("ping", found["ping"] / bare, "x", f"{found['ping']:.0f} us; a bare round trip: {bare:.0f} us", 5)
+    model = found["model of 30 operands"]
+    yield Figure("a model of 30 operands", model, "us", f"{model / bare:.1f} bare round trips", 150)
+    restart = found["restart"] / 1000
+    yield Figure("restart of a host", restart, "ms", f"first start: {found['start'] / 1000:.0f} ms", 20)
+    for transport in ("path", "descriptor"):
+        small, large = found[f"4 KiB by {transport}"], found[f"4 MiB by {transport}"]
+        compared = f"{large:.0f} us against {small:.0f} us"
+        yield Figure(f"4 MiB against 4 KiB by {transport}", large / small, "x", compared, 10)
+    message = found["4 MiB by message"] / found["4 KiB by message"]
+    yield Figure("4 MiB against 4 KiB by message", message, "x", "the bytes themselves travel")

@@ -1,0 +1,1 @@
+"""Benchmarks: `python -m benchmarks`. Ratios within one run; what is measured and what came out: docs/benchmarks.md."""

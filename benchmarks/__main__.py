@@ -1,0 +1,66 @@
+"""`python -m benchmarks [GROUP..]`: measure, print the table, exit 1 where an aim is missed."""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import json
+import os
+import platform
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+
+from benchmarks import bench_cold, bench_items, bench_throughput, bench_wire
+from benchmarks.figures import Figure, busy
+
+_QUIET = 0.5
+"""Up to so many other processes a processor the machine counts as quiet."""
+
+
+def main() -> int:
+    """Run the groups that are asked for."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measure speed, as ratios in one run.")
+    parser.add_argument("groups", metavar="GROUP", nargs="*", help="wire, cold, items, throughput; default all")
+    parser.add_argument("--json", metavar="FILE", help="write the figures")
+    parser.add_argument("--onnx-python", metavar="PATH", help="a Python interpreter that has onnx, for the comparison")
+    arguments = parser.parse_args()
+    groups: dict[str, Callable[[], Iterable[Figure]]] = {
+        "wire": bench_wire.figures,
+        "cold": bench_cold.figures,
+        "items": bench_items.figures,
+        "throughput": partial(bench_throughput.figures, arguments.onnx_python),
+    }
+    unknown = [name for name in arguments.groups if name not in groups]
+    if unknown:
+        parser.error(f"no group {unknown[0]}; there are {', '.join(groups)}")
+    _print_machine()
+    measured = []
+    for name in arguments.groups or groups:
+        for figure in groups[name]():
+            measured.append(figure)
+            print(_row(figure), flush=True)
+    print(f"afterwards {busy():.1f} processes for each processor")
+    if arguments.json:
+        Path(arguments.json).write_text(json.dumps([asdict(figure) for figure in measured], indent=1) + "\n")
+    return int(any(figure.verdict == "MISSED" for figure in measured))
+
+
+def _print_machine() -> None:
+    now = datetime.datetime.now(datetime.UTC)
+    state = "quiet" if busy() <= _QUIET else "BUSY: figures by the clock are too high"
+    cores = len(os.sched_getaffinity(0))
+    print(f"{now:%Y-%m-%d}, Python {platform.python_version()}, {platform.machine()}, {cores} processors")
+    print(f"{busy():.1f} processes for each processor: {state}\n")
+
+
+def _row(figure: Figure) -> str:
+    value = f"{figure.value:.3g}" if figure.value < 1000 else f"{figure.value:.0f}"
+    text = f"{figure.name:34}{value:>8} {figure.unit:4}{figure.aimed_at:14}{figure.verdict:7}{figure.compared}"
+    return text.rstrip()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
