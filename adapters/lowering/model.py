@@ -53,7 +53,7 @@ class LoweredModel:
         Raises LoweringError for what these kernels had better not get, LiteRtError where LiteRT refuses the model.
         """
         if kernels == XNNPACK and self.has_empty_pool:
-            raise LoweringError("XNNPACK does not set the shape of a pool without a batch: it is left to chance")
+            raise LoweringError("XNNPACK does not reliably allocate a pool without a batch")
         return Interpreter(self.flatbuffer, kernels)
 
 
