@@ -284,7 +284,8 @@ def npu_subject(request: pytest.FixtureRequest) -> SubjectHandle:
     try:
         return request.config.stash[_SESSION].subject
     except (LoadError, DocumentError) as error:
-        pytest.fail(str(error), pytrace=False)
+        problem = str(error)
+    pytest.fail(problem, pytrace=False)
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ from npu_conformance.harness.cases import Case, Scope
 from npu_conformance.harness.engine import Engine, EngineOptions, OnFailure, Sink
 from npu_conformance.harness.events import EventLog, Log
 from npu_conformance.harness.failures import FailureWriter
+from npu_conformance.harness.interruption import Interruption
 from npu_conformance.harness.loading import Isolation, LoadError, Starting, start_subject
 from npu_conformance.harness.report import advice, table
 from npu_conformance.harness.report.console import Paint, plain
@@ -119,6 +120,7 @@ class Session:
         self._waivers = Waivers()
         self._baseline: Baseline | None = None
         self._memory = Memory()
+        self._interruption = Interruption()
         self._file: EventLog | None = None
 
     @property
@@ -165,7 +167,7 @@ class Session:
         self._engine = Engine(
             cases,
             self.subject,
-            events.Tee([*([self._file] if self._file else []), self._memory, *sinks]),
+            events.Tee([*([self._file] if self._file else []), self._memory, *sinks, self._interruption]),
             EngineOptions(
                 seed=options.seed, shuffle=options.shuffle, scope=Scope(options.scope), seconds=options.seconds,
                 stop_after=options.stop_after, suite_version=__version__, digests=found,
@@ -178,7 +180,8 @@ class Session:
 
     def run_all(self) -> Summary:
         """Run every case and write the report."""
-        self._running().run()
+        with self._interruption:
+            self._running().run()
         return self._conclude()
 
     def begin(self) -> None:
@@ -286,8 +289,8 @@ def conclude(log: Log, folder: Path | None, applied: Waivers, compared: Baseline
         from npu_conformance.harness.report import junit, page
 
         results.write(outcome, folder / results.FILE)
-        (folder / "junit.xml").write_text(junit.document(verdicts, outcome.manifest.name))
-        (folder / "report.html").write_text(page.document(outcome, verdicts, plugin_words))
+        (folder / "junit.xml").write_text(junit.document(verdicts, outcome.manifest.name), encoding="utf-8")
+        (folder / "report.html").write_text(page.document(outcome, verdicts, plugin_words), encoding="utf-8")
     return Summary(outcome, verdicts, folder, plugin_words)
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from npu_conformance.harness.events import EventLog, Log, read_log
-from npu_conformance.harness.outcome_table import OK, WRONG
+from npu_conformance.harness.outcome_table import OK, SUITE_FAILED, WRONG
 from npu_conformance.specs.documents import DocumentError
 from npu_conformance.specs.outcomes import Outcome
 from npu_conformance.specs.results import CaseFinished, CaseLeftOut, CaseResult, Ending, RunFinished
@@ -34,7 +34,7 @@ class Shard:
     @property
     def died(self) -> bool:
         """True where the process did not end in order, or left no footer."""
-        return self.exit_code not in (OK, WRONG) or self.log is None or self.log.footer is None
+        return self.exit_code not in (OK, WRONG, SUITE_FAILED) or self.log is None or self.log.footer is None
 
     @property
     def fate(self) -> str:

@@ -61,7 +61,7 @@ def _require_sense(options: argparse.Namespace) -> None:
             raise UsageError(f"{flag}: expected a positive number, found {number}")
     if options.processes > 1 and (options.resume or options.shard):
         flag = "--resume" if options.resume else "--shard"
-        raise UsageError(f"{flag} can not be had together with -n {options.processes}")
+        raise UsageError(f"{flag} goes with one process: leave out -n {options.processes}")
 
 
 def _select(wanted: Wanted) -> tuple[selection.Selected, list[Case]]:
