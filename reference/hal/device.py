@@ -132,7 +132,7 @@ class ReferenceDevice(hal.Device):
         input_roles: tuple[types.BufferRole, ...],
         output_roles: tuple[types.BufferRole, ...],
     ) -> hal.DeviceBuffer:
-        """Declined with GENERAL_FAILURE once the arguments are found valid: the feature is optional (NNHAL-MEMDOMAIN-001)."""
+        """Declined with GENERAL_FAILURE once the arguments are found valid: it is optional (NNHAL-MEMDOMAIN-001)."""
         check_roles(desc, prepared_models, input_roles, output_roles)
         raise ServiceError(ErrorStatus.GENERAL_FAILURE, "driver-managed buffers are not supported")
 

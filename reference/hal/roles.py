@@ -17,7 +17,7 @@ def check_roles(
     input_roles: Sequence[BufferRole],
     output_roles: Sequence[BufferRole],
 ) -> None:
-    """Raise ServiceError(INVALID_ARGUMENT) for arguments of allocate that no device may take (NNHAL-MEMDOMAIN-005 to -013)."""
+    """Raise ServiceError(INVALID_ARGUMENT) for what allocate may not be asked (NNHAL-MEMDOMAIN-005 to -013)."""
     models = [_own(model) for model in prepared_models]
     if not models or not (input_roles or output_roles):
         raise _invalid("no prepared model or no role")

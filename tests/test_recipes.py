@@ -1,0 +1,62 @@
+"""The recipes of CONTRIBUTING work as written."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from npu_conformance.adapters import reference
+from npu_conformance.harness.cases import Case
+from npu_conformance.harness.engine import Engine
+from npu_conformance.harness.loading import open_subject
+from npu_conformance.harness.replay import Discard
+from npu_conformance.specs.outcomes import Outcome
+from npu_conformance.specs.plugin import Plugin
+
+ROOT = Path(__file__).parent.parent
+PAGE = (ROOT / "CONTRIBUTING.md").read_text()
+
+
+def test_the_operation_recipe_names_every_room() -> None:
+    named = set(re.findall(r"`((?:specs|reference)/[\w/]+/)foo_2d\.\w+`", PAGE))
+    assert named == {
+        "specs/neuralnetworks/operations/",
+        "specs/neuralnetworks/rules/",
+        "specs/oracles/",
+        "specs/plans/",
+        "specs/vectors/",
+        "reference/device/kernels/",
+    }
+
+
+def test_the_requirement_recipe_passes_the_reference_and_catches_its_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    case_code, fault_code = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    (case,) = _run(case_code)["cases"]()
+    fault = _run(fault_code)["fault"]
+    assert case.id in fault.caught_by
+    assert _outcome(case, reference.plugin, monkeypatch) is Outcome.PASS
+    manifest = reference.plugin.describe({})
+    faulty = Plugin(manifest, lambda context: fault.mechanism.create(context, manifest.hal_version))
+    assert _outcome(case, faulty, monkeypatch) is Outcome.FAIL
+
+
+def _run(code: str) -> dict[str, Any]:
+    scope: dict[str, Any] = {"__name__": "recipe"}
+    exec(compile(code, "CONTRIBUTING.md", "exec", dont_inherit=True), scope)
+    return scope
+
+
+def _outcome(case: Case, plugin: Plugin, monkeypatch: pytest.MonkeyPatch) -> Outcome:
+    module = ModuleType("recipe_plugin")
+    module.plugin = plugin  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "recipe_plugin", module)
+    subject = open_subject("recipe_plugin:plugin", isolation="inprocess")
+    try:
+        return Engine([case], subject, Discard()).run().results[0].outcome
+    finally:
+        subject.close()
