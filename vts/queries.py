@@ -157,8 +157,9 @@ def same_answers_after_restart(trial: Trial) -> None:
 
 @cases.case("liveness.ping", "NNHAL-QUERY-001", scope=Scope.SMOKE)
 def ping(trial: Trial) -> None:
-    """The device answers a ping."""
-    checks.that(trial.subject.alive(), "the device does not answer a ping")
+    """The device answers, and its process is there behind the answer."""
+    checks.succeeds(trial.device.get_capabilities, "getCapabilities")
+    checks.that(trial.subject.alive(), "the device's process is gone after an answer")
 
 
 def _queries(trial: Trial) -> list[tuple[str, Callable[[], Any]]]:
