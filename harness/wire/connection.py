@@ -211,6 +211,8 @@ class Connection:
         if self._late is not None:
             late, self._late = self._late, None
             return late
+        if not self.lines.buffered():
+            self._outbox.flush(deadline)
         line = self.lines.receive(deadline)
         try:
             envelope = _ENVELOPE.decode(line)
@@ -292,7 +294,9 @@ class Connection:
             traceback.print_exc()
             refusal = protocol.error_object(error)
         else:
-            self._reply(request.id, result)
+            # Nobody waits for the answer to an attach while the call that needs the memory is here already.
+            later = request.method in self.builtins and self.lines.buffered()
+            self._reply(request.id, result, later=later)
             return
         if self._strict and refusal.code in (protocol.INVALID_PARAMS, protocol.UNKNOWN_METHOD):
             raise Violation(f"a call that can not be answered: {refusal.message}")
@@ -318,11 +322,16 @@ class Connection:
         fields = params.__struct_fields__[1:]
         return getattr(target, method.name)(*[getattr(params, name) for name in fields])
 
-    def _reply(self, request_id: int | None, result: object) -> None:
+    def _reply(self, request_id: int | None, result: object, *, later: bool) -> None:
+        """Answer; later: with the next answer, or before the next wait at the latest."""
         if request_id is None:
             return
+        answer = protocol.Answer(request_id, result)
         try:
-            self._send(protocol.Answer(request_id, result), NEVER)
+            if later:
+                self._outbox.add(answer)
+            else:
+                self._send(answer, NEVER)
         except (TypeError, DeadObject, msgspec.EncodeError, OverflowError) as error:
             text = f"the result can not cross the wire: {error}"
             self._refuse(request_id, protocol.ErrorObject(protocol.INTERNAL_ERROR, text))
