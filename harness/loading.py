@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from npu_conformance.harness.endpoints import Endpoint, ListeningEndpoint, SpawnedEndpoint, StartOptions
-from npu_conformance.harness.plugin_loading import LoadError
+from npu_conformance.harness.plugin_loading import LoadError, where
 from npu_conformance.harness.pools import FileStore
 from npu_conformance.harness.subject import RemoteSubject, SubjectHandle
 from npu_conformance.harness.wire.protocol import TRANSPORTS
@@ -74,7 +74,12 @@ def _open_in_process(spec: str, options: dict[str, str], version: Version | None
         raise LoadError(f"{spec} is another process: it can not run with isolation inprocess")
     from npu_conformance.harness.inprocess import InProcessSubject
 
-    return InProcessSubject(spec, options, version)
+    try:
+        return InProcessSubject(spec, options, version)
+    except LoadError:
+        raise
+    except Exception as error:  # whatever the plug-in raises while it is made
+        raise LoadError(f"plug-in {spec}: {where(error)}: {type(error).__name__}: {error}") from None
 
 
 def _listening(spec: str, start: StartOptions) -> tuple[Endpoint, StartOptions]:

@@ -69,12 +69,12 @@ def _import(spec: str, module_name: str) -> ModuleType:
     except ModuleNotFoundError as error:
         if error.name is not None and (module_name == error.name or module_name.startswith(error.name + ".")):
             raise LoadError(f"plug-in {spec}: no module named {error.name}") from None
-        raise LoadError(f"plug-in {spec}: {_where(error)}: {error}") from None
+        raise LoadError(f"plug-in {spec}: {where(error)}: {error}") from None
     except (Exception, SystemExit) as error:
-        raise LoadError(f"plug-in {spec}: {_where(error)}: {type(error).__name__}: {error}") from None
+        raise LoadError(f"plug-in {spec}: {where(error)}: {type(error).__name__}: {error}") from None
 
 
-def _where(error: BaseException) -> str:
+def where(error: BaseException) -> str:
     """File and line of the innermost frame that is not the import machinery's."""
     if isinstance(error, SyntaxError):
         return f"{error.filename}:{error.lineno}"

@@ -148,14 +148,20 @@ class CaseItem(pytest.Item):
 def pytest_collection(session: pytest.Session) -> None:
     """Let the plug-in's import run beside the collection; where xdist has workers, they start their own."""
     config = session.config
-    if config.pluginmanager.has_plugin("dsession"):
-        if any(_is_of_suites(config, argument.partition("::")[0]) for argument in config.args):
-            raise pytest.UsageError(_ONE_PROCESS)
-    elif not config.getoption("collectonly"):
+    if not config.getoption("collectonly") and not config.pluginmanager.has_plugin("dsession"):
         try:
             config.stash[_SESSION].prepare()
         except (LoadError, DocumentError) as error:
             raise pytest.UsageError(str(error)) from None
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Refuse to run suites in workers of xdist, before those start."""
+    config = session.config
+    named = (argument.partition("::")[0] for argument in config.args)
+    if config.pluginmanager.has_plugin("dsession") and any(_is_of_suites(config, name) for name in named):
+        raise pytest.UsageError(_ONE_PROCESS)
 
 
 def _is_worker(config: pytest.Config) -> bool:

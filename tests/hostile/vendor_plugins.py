@@ -1,0 +1,30 @@
+"""Plug-ins as a vendor has them in the first days of bring-up, for the tests of commands and pytest."""
+
+from __future__ import annotations
+
+from npu_conformance.specs.manifest import Manifest
+from npu_conformance.specs.neuralnetworks import hal, types
+from npu_conformance.specs.plugin import Plugin, Subject
+from npu_conformance.specs.versions import Version
+
+
+class FirstDay(hal.Device):
+    """Answers queries, supports no operation, and refuses no model."""
+
+    def get_capabilities(self) -> types.Capabilities:
+        fast = types.PerformanceInfo(exec_time=0.5, power_usage=0.5)
+        return types.Capabilities(float32_performance=fast, quantized8_performance=fast)
+
+    def get_status(self) -> int:
+        return 0
+
+    def get_supported_operations(self, model: types.Model) -> tuple[bool, ...]:
+        return (False,) * len(model.main.operations)
+
+
+_MANIFEST = Manifest(
+    name="first-day", vendor="tests", version="1", hal_version=Version.V1_0, options={"speed": "how fast"}
+)
+
+first_day = Plugin(_MANIFEST, lambda context: Subject(device=FirstDay()))
+number = 3
