@@ -104,10 +104,46 @@ def test_what_got_worse_is_told(command: Command) -> None:
     assert command("run", "vts.validation.RELU.graph_indexes", *reference, "--report", "better")[0] == 0
     code, out, _ = command("diff", "better", "worse")
     assert code == 1
-    assert out == ("worse vts.validation.RELU.graph_indexes: pass -> fail\n1 of 1 cases changed, 1 for the worse\n")
+    assert out == ("worse vts.validation.RELU.graph_indexes: pass -> fail\n1 verdicts changed, 1 for the worse\n")
     code, out, _ = command("diff", "worse", "better", "--json")
     row = {"case": "vts.validation.RELU.graph_indexes", "before": "fail", "after": "pass", "worse": False}
     assert (code, json.loads(out)) == (0, [row])
+
+
+def test_cases_of_one_run_alone_are_counted(command: Command) -> None:
+    assert command("run", "vts.queries.liveness.ping", *PLUGIN, "--report", "few")[0] == 0
+    assert command("run", "vts.queries", *PLUGIN, "--report", "many")[0] == 0
+    code, out, _ = command("diff", "few", "many")
+    assert (code, out) == (0, "15 cases are only in many\n0 verdicts changed, 0 for the worse\n")
+
+
+def test_bisecting_takes_what_can_not_be_run_for_neither(command: Command, tmp_path: Path) -> None:
+    command("run", "vts.validation.RELU.graph_indexes", *PLUGIN, "--report", "kept")
+    (file,) = (tmp_path / "kept" / "failures").iterdir()
+    assert command("replay", str(file), *PLUGIN, "--bisect")[0] == 1
+    assert command("replay", str(file), "--plugin", "reference", "--isolation", "inprocess", "--bisect")[0] == 0
+    code, out, err = command("replay", str(file), "--plugin", "gone", "--bisect")
+    assert (code, out, err.count("\n")) == (125, "", 1)
+
+
+def test_a_check_names_what_does_not_work(command: Command) -> None:
+    code, out, _ = command("check", "faulty_plugins:crasher")
+    assert code == 1
+    assert "interfaces: device; HAL 1.2; handshake" in out
+    assert "  CRASH NNHAL-QUERY-013: vts.queries.type.legal: device.getType: the host process was killed" in out
+    assert out.splitlines()[-1] == "grade C: the handshake works, some queries do not"
+    code, out, _ = command("check", "vendor_plugins:first_day", "--isolation", "inprocess", "--json")
+    answer = json.loads(out)
+    assert (code, answer["manifest"]["name"], answer["grade"]["letter"]) == (1, "first-day", "B")
+
+
+def test_every_example_of_the_ids_page_selects_something(command: Command) -> None:
+    page = (Path(__file__).parent.parent / "docs" / "case-ids.md").read_text()
+    examples = [line.strip() for line in page.splitlines() if line.strip().startswith("npu-conformance list")]
+    assert len(examples) > 4
+    for example in examples:
+        code, out, _ = command(*shlex.split(example, comments=True)[1:])
+        assert (code, bool(out)) == (0, True), example
 
 
 def test_a_killed_run_goes_on(command: Command, tmp_path: Path) -> None:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import argparse
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from npu_conformance.harness import selection
 from npu_conformance.harness.cases import Scope
 from npu_conformance.harness.commands._options import add_plugin_options, session_options
 from npu_conformance.harness.commands._output import print_json
-from npu_conformance.harness.outcome_table import OK, WRONG
+from npu_conformance.harness.outcome_table import OK, WRONG, is_red
+from npu_conformance.harness.report.lines import headline
 from npu_conformance.harness.selection import Wanted
 from npu_conformance.harness.session import Session, Summary
 
+_SHOWN = 5
 _TARGETS = ("vts.queries.*", "vts.generated.ADD.*", "vts.generated.RELU.*")
 _GRADES = (
     ("A", "queries and a first execution pass: run the suites"),
@@ -25,12 +28,13 @@ _GRADES = (
 
 @dataclass(frozen=True)
 class Grade:
-    """How far an adapter has come."""
+    """How far an adapter has come. failed: what does not pass though it applies; failures: what is red of it."""
 
     letter: str
     meaning: str
     passed: int
     failed: int
+    failures: tuple[str, ...]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -60,9 +64,16 @@ def execute(options: argparse.Namespace) -> int:
         print(f"interfaces: {', '.join(manifest.interfaces)}; HAL {version}; handshake {handshake * 1000:.0f} ms")
         for name, meaning in manifest.options.items():
             print(f"option {name}: {meaning}")
-        print(f"{grade.passed} of {grade.passed + grade.failed} smoke cases pass")
-        print(f"grade {grade.letter}: {grade.meaning}")
+        print("\n".join(_told(grade)))
     return OK if grade.letter == "A" else WRONG
+
+
+def _told(grade: Grade) -> Iterator[str]:
+    yield f"{grade.passed} of {grade.passed + grade.failed} smoke cases pass"
+    yield from (f"  {line}" for line in grade.failures[:_SHOWN])
+    if len(grade.failures) > _SHOWN:
+        yield f"  ... and {len(grade.failures) - _SHOWN} more failures"
+    yield f"grade {grade.letter}: {grade.meaning}"
 
 
 def _grade(summary: Summary) -> Grade:
@@ -72,4 +83,5 @@ def _grade(summary: Summary) -> Grade:
     executes = any(name.startswith("vts.generated.") for name in passed)
     position = 3 if not passed else 2 if queries_fail else 0 if executes else 1
     letter, meaning = _GRADES[position]
-    return Grade(letter, meaning, len(passed), len(failed))
+    red = tuple(headline(case) for case in summary.verdicts if is_red(case.outcome, case.dispositions))
+    return Grade(letter, meaning, len(passed), len(failed), red)

@@ -31,10 +31,9 @@ def execute(options: argparse.Namespace) -> int:
         import msgspec
 
         print(msgspec.json.encode([_described(case) for case in cases]).decode())
-    elif options.long:
-        print("\n".join(f"{case.id}  {case.description.partition(chr(10))[0]}" for case in cases))
-    else:
-        print("\n".join(case.id for case in cases))
+        return OK
+    for case in cases:
+        print(f"{case.id}  {case.description.partition(chr(10))[0]}" if options.long else case.id)
     return OK
 
 

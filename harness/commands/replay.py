@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 
 from npu_conformance.harness.commands._options import add_plugin_options, session_options
-from npu_conformance.harness.outcome_table import USAGE
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -17,9 +17,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(options: argparse.Namespace) -> int:
-    """Run it and say what became of the failure."""
+    """Run it and say what became of the failure. While bisecting, what can not be run is neither good nor bad."""
+    from npu_conformance.harness.replay import NEITHER
+
+    try:
+        return _replay(options)
+    except Exception as error:
+        if not options.bisect:
+            raise
+        print(f"npu-conformance: {type(error).__name__}: {error}", file=sys.stderr)
+        return NEITHER
+
+
+def _replay(options: argparse.Namespace) -> int:
     from npu_conformance.harness import failures, replay
-    from npu_conformance.harness.loading import LoadError
+    from npu_conformance.harness.report.console import Console
     from npu_conformance.harness.report.lines import explain
     from npu_conformance.harness.session import open_by_options
 
@@ -27,15 +39,12 @@ def execute(options: argparse.Namespace) -> int:
     if options.hal is None:
         options.hal = failure.hal_version.value
     case = replay.rebuild(failure)
-    try:
-        subject = open_by_options(session_options(options))
-    except LoadError as error:
-        print(f"npu-conformance: {error}")
-        return replay.NEITHER if options.bisect else USAGE
+    subject = open_by_options(session_options(options))
     try:
         outcome = replay.replay(failure, case, subject)
     finally:
         subject.close()
-    print(f"was {failure.result.outcome.value}, now {outcome.outcome.value}")
-    print(explain(outcome.result))
+    console = Console(sys.stdout)
+    console.say(f"was {failure.result.outcome.value}, now {outcome.outcome.value}")
+    console.say(explain(outcome.result, console.paint))
     return outcome.bisect_code if options.bisect else outcome.exit_code
