@@ -74,11 +74,15 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the module as a program; 2 where the plug-in or the address can not be had."""
     parser = argparse.ArgumentParser(prog="python -m npu_conformance.harness.serve", description=__doc__)
     add_arguments(parser)
-    return execute(parser.parse_args(arguments))
+    try:
+        return execute(parser.parse_args(arguments))
+    except LoadError as error:
+        print(error, file=sys.stderr)
+        return 2
 
 
 def execute(parsed: argparse.Namespace) -> int:
-    """Serve until interrupted."""
+    """Serve until interrupted. Raises LoadError where the plug-in or the address can not be had."""
     options = dict(option.partition("=")[::2] for option in parsed.plugin_option)
     try:
         plugin = load_plugin(parsed.plugin)
@@ -87,11 +91,8 @@ def execute(parsed: argparse.Namespace) -> int:
         else:
             key = read_or_make_key(parsed.key_file) if parsed.key_file else None
             serve(plugin, parsed.listen, options, key, lambda address: print(address, flush=True))
-    except LoadError as error:
-        print(error, file=sys.stderr)
-        return 2
     except KeyboardInterrupt:
-        return 0
+        pass
     return 0
 
 

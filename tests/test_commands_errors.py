@@ -91,7 +91,11 @@ def files(tmp_path: Path) -> None:
         (["diff", "empty", "empty"], "empty/results.json: No such file or directory"),
         (["requirements", "NO-SUCH-*"], "no requirement matches 'NO-SUCH-*'"),
         (["schemas", "waiver"], "no schema 'waiver'; there are"),
-        (["schemas", "waivers", "--check", "nowhere"], "nowhere: "),
+        (["schemas", "waivers", "--check", "nowhere"], "nowhere: No such file or directory"),
+        (["schemas", "waivers", "--check", "broken.json"], "broken.json: not JSON"),
+        (["schemas", "--check", "broken.json"], "--check needs the NAME of a schema"),
+        (["serve", "nonsense", "--listen", "tcp:127.0.0.1:0"], "unknown plug-in 'nonsense'"),
+        (["serve", "reference", "--listen", "udp:1"], "expected unix:PATH or tcp:HOST:PORT"),
     ],
 )
 @pytest.mark.usefixtures("files")

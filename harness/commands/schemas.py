@@ -24,6 +24,8 @@ def execute(options: argparse.Namespace) -> int:
         schemas.write()
         return OK
     names = sorted(schemas.kinds())
+    if options.name is None and options.check is not None:
+        raise UsageError(f"--check needs the NAME of a schema: npu-conformance schemas NAME --check {options.check}")
     if options.name is None:
         print("\n".join(names))
         return OK
@@ -42,8 +44,10 @@ def _check(path: Path, name: str) -> int:
 
     try:
         document = json.loads(path.read_text())
-    except (OSError, ValueError) as error:
-        raise UsageError(f"{path}: {error}") from None
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}") from None
+    except ValueError as error:
+        raise UsageError(f"{path}: not JSON: {error}") from None
     lines = schemas.explain(document, name)
     print("\n".join(f"{path}: {line}" for line in lines) or f"{path}: a valid {name}")
     return WRONG if lines else OK
