@@ -10,8 +10,8 @@ from npu_conformance.reference.device.registry import kernel
 from npu_conformance.reference.device.tensors import Array, OutputInfo, tensor_of
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.catalogue import expand
-from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
-from npu_conformance.specs.neuralnetworks.operand_types import byte_size
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperandType
+from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES, byte_size
 from npu_conformance.specs.neuralnetworks.operation_view import OperationView, constant_value
 from npu_conformance.specs.neuralnetworks.types import Model, Operand, Operation
 from npu_conformance.specs.neuralnetworks.validate import check_operation, output_shapes
@@ -20,6 +20,11 @@ from npu_conformance.specs.versions import Version
 Values = dict[int, Array]
 """Values of operands by index; an omitted operand has none."""
 
+Shapes = tuple[tuple[int, ...] | None, ...]
+"""Shapes of an operation's inputs; null for an omitted one."""
+
+_DATA = {kind for kind, info in OPERAND_TYPES.items() if info.is_tensor} - {int(OperandType.TENSOR_INT32)}
+"""Types whose values no rule looks at: TENSOR_INT32 holds shapes, axes and paddings, scalars are parameters."""
 
 MEMORY_BUDGET = 1 << 30
 """Bytes of device memory that one result of an operation may take."""
@@ -37,6 +42,7 @@ class Executor:
             value = constant_value(model, operand, pools)
             if value is not None:
                 self._constants[index] = value.copy()
+        self._plans: dict[int, tuple[Shapes, list[OutputInfo]]] = {}
 
     def run(self, inputs: Sequence[Array | None], checkpoint: Callable[[], None]) -> list[Array]:
         """Return the model's outputs for its inputs, in order (null: the input is omitted).
@@ -49,14 +55,14 @@ class Executor:
         values.update({index: value for index, value in given if value is not None})
         # Overflow, division by zero and NaN are results of operations, not errors of ours.
         with numpy.errstate(all="ignore"):
-            for operation in self._graph.operations:
+            for position in range(len(self._graph.operations)):
                 checkpoint()
-                self._execute(operation, values)
+                self._execute(position, values)
         return [values[index] for index in self._graph.output_indexes]
 
-    def _execute(self, operation: Operation, values: Values) -> None:
-        infos = self._plan(operation, values)
-        operands = self._graph.operands
+    def _execute(self, position: int, values: Values) -> None:
+        infos = self._plan(position, values)
+        operation, operands = self._graph.operations[position], self._graph.operands
         inputs = [tensor_of(operands[i], values[i]) if i in values else None for i in operation.inputs]
         try:
             results = kernel(operation.type)(inputs, infos)
@@ -64,7 +70,23 @@ class Executor:
             raise self._exhausted(f"operation {operation.type}: {error}") from error
         values.update(zip(operation.outputs, results, strict=True))
 
-    def _plan(self, operation: Operation, values: Values) -> list[OutputInfo]:
+    def _plan(self, position: int, values: Values) -> list[OutputInfo]:
+        """Describe the outputs of an operation. Shapes met in its last execution need no second check."""
+        operation = self._graph.operations[position]
+        shapes = tuple(values[index].shape if index in values else None for index in operation.inputs)
+        known, infos = self._plans.get(position, (None, []))
+        if known != shapes:
+            infos = self._checked(operation, values)
+            if self._is_settled(operation):
+                self._plans[position] = shapes, infos
+        return infos
+
+    def _is_settled(self, operation: Operation) -> bool:
+        """True where shapes alone decide: every parameter is a constant, only data comes with the request."""
+        parameters = (index for index in operation.inputs if self._graph.operands[index].type not in _DATA)
+        return all(index in self._constants for index in parameters)
+
+    def _checked(self, operation: Operation, values: Values) -> list[OutputInfo]:
         """Check the operation with the actual shapes and values, and describe its outputs."""
         view = self._view(operation, values)
         _check_presence(view)
