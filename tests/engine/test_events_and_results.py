@@ -242,7 +242,10 @@ def test_a_run_resumes_behind_a_torn_line(make_case: MakeCase, subject: Any, pat
 def test_a_run_of_something_else_is_not_resumed(make_case: MakeCase, subject: Any, path: Path, changed: str) -> None:
     log = logged([make_case("a")], subject, path, digests=Digests(suite="1", vectors="1", subject="1"))
     now = msgspec.structs.replace(log.header.digests, **{changed: "2"})
-    with pytest.raises(DocumentError, match=rf"\$\.digests\.{changed}: can not be resumed: the {changed} is another now: expected 2, found 1"):
+    with pytest.raises(
+        DocumentError,
+        match=rf"\$\.digests\.{changed}: can not be resumed: the {changed} is another now: expected 2, found 1",
+    ):
         events.earlier_results(log, now, "events.jsonl")
 
 
