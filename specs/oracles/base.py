@@ -147,8 +147,9 @@ def broadcast_at(operand: OracleOperand, index: Sequence[int]) -> Real:
 
 def round_half_away(value: Real) -> int:
     """The nearest integer; halves go away from zero."""
-    exact = Fraction(value)
-    nearest = math.floor(abs(exact) + Fraction(1, 2))
+    exact = value if isinstance(value, Fraction) else Fraction(value)
+    numerator, denominator = abs(exact.numerator), exact.denominator
+    nearest = (2 * numerator + denominator) // (2 * denominator)
     return nearest if exact >= 0 else -nearest
 
 
