@@ -102,7 +102,7 @@ class _Runner:
         self._trial, self._vector = trial, vector
         self._prepared: dict[tuple[bool, int], PreparedModel] = {}
         self._made: dict[tuple[str, int, int], Pool] = {}
-        self._built: dict[tuple[int, bool], BuiltRequest] = {}
+        self._built: dict[tuple[int, bool, bool], BuiltRequest] = {}
         self._flawless: set[tuple[int, bytes]] = set()
         self._prepare(unspecified=False)
 
@@ -111,7 +111,9 @@ class _Runner:
         vector, trial = self._vector, self._trial
         example = vector.examples[configuration.example]
         insufficient = configuration.shape == "insufficient"
-        built = self._request(configuration.example, insufficient=insufficient)
+        # AIDL lets a device write into padding as it works in chunks: every other configuration offers it none.
+        padded = insufficient or configuration.measured
+        built = self._request(configuration.example, insufficient=insufficient, padded=padded)
         if insufficient and _first_output_size(built) < 1:
             raise NotApplicable("output 0 has one byte at most: it can not be made too small")
         prepared_model = self._prepare(unspecified=configuration.shape != "specified")
@@ -129,12 +131,14 @@ class _Runner:
             self._prepared[key] = prepared(self._trial, self._vector, unspecified=unspecified)
         return self._prepared[key]
 
-    def _request(self, example: int, *, insufficient: bool) -> BuiltRequest:
-        if (example, insufficient) not in self._built:
-            self._built[example, insufficient] = build_request(
-                self._vector, self._vector.examples[example], self._trial.version, insufficient_output=insufficient
-            )
-        return self._built[example, insufficient]
+    def _request(self, example: int, *, insufficient: bool, padded: bool) -> BuiltRequest:
+        key = (example, insufficient, padded)
+        if key not in self._built:
+            self._built[key] = build_request(
+                self._vector, self._vector.examples[example], self._trial.version,
+                insufficient_output=insufficient, padded_outputs=padded,
+            )  # fmt: skip
+        return self._built[key]
 
     def _pool(self, role: str, size: int) -> Pool:
         key = (role, size, self._trial.restarts)
@@ -156,7 +160,7 @@ class _Runner:
         if configuration.shape != "specified" and execution.status == ErrorStatus.GENERAL_FAILURE:
             raise NotSupported(f"the device does not execute with {configuration.shape} outputs")
         content = pool.read(0, built.output_size)
-        _untouched_outside(built, content)
+        _untouched_outside(built, content, with_padding=configuration.shape == "insufficient")
         if configuration.shape == "insufficient":
             checks.status(execution.status, {ErrorStatus.OUTPUT_INSUFFICIENT_SIZE}, "execution with output 0 too small")
             _insufficient_shapes(self._vector, example, execution.output_shapes)
@@ -218,10 +222,15 @@ def _insufficient_shapes(vector: Vector, example: Example, shapes: tuple[OutputS
             checks.that(actual in (0, right), what)
 
 
-def _untouched_outside(built: BuiltRequest, content: bytes) -> None:
-    """Output data belongs into the regions of the outputs; padding and gaps keep what they held (NNHAL-SHAPE-008)."""
+def _untouched_outside(built: BuiltRequest, content: bytes, *, with_padding: bool) -> None:
+    """Bytes outside the regions of the outputs keep what they held.
+
+    A device may write into AIDL's padding while it works in chunks, but no output data (NNHAL-REQUEST-013), and these
+    can not be told apart. with_padding: look there too, where an output that does not fit could go on
+    (NNHAL-SHAPE-008).
+    """
     end = 0
     for name, region in built.outputs.items():
         checks.that(set(content[end : region.offset]) <= {_FILL}, f"bytes in front of output {name} were written")
-        end = region.offset + region.length
+        end = region.offset + region.length + (0 if with_padding else region.padding)
     checks.that(set(content[end:]) <= {_FILL}, "bytes behind the last output were written")

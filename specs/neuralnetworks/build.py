@@ -194,18 +194,24 @@ class BuiltRequest:
 
 
 def build_request(
-    vector: Vector, example: Example, version: Version, *, insufficient_output: bool = False
+    vector: Vector,
+    example: Example,
+    version: Version,
+    *,
+    insufficient_output: bool = False,
+    padded_outputs: bool = True,
 ) -> BuiltRequest:
     """Lay out inputs and outputs: 64-byte aligned and padded for AIDL, 4-byte aligned for HIDL.
 
     A zero-sized output gets one byte (NNHAL-SHAPE-010). insufficient_output: output 0 is one byte short, in AIDL with
-    that byte as padding; meant for outputs of more than one byte.
+    that byte as padding; meant for outputs of more than one byte. padded_outputs: false keeps the places but offers no
+    padding behind outputs, so that a device has no business there.
     """
     inputs = _Layout(version)
     for name in vector.inputs:
         if name in example.inputs:
             inputs.append(name, example.inputs[name].nbytes)
-    outputs = _Layout(version)
+    outputs = _Layout(version, padded=padded_outputs)
     for position, name in enumerate(vector.outputs):
         short = 1 if insufficient_output and position == 0 else 0
         outputs.append(name, max(_output_bytes(name, vector, example), 1), short)
@@ -221,8 +227,8 @@ def build_request(
 class _Layout:
     """Arguments one behind the other in a pool."""
 
-    def __init__(self, version: Version) -> None:
-        self._is_aidl = version.is_aidl
+    def __init__(self, version: Version, *, padded: bool = True) -> None:
+        self._has_padding = version.is_aidl and padded
         self._alignment = AIDL_ALIGNMENT if version.is_aidl else CONSTANT_ALIGNMENT
         self.regions: dict[str, Region] = {}
         self._end = 0
@@ -230,7 +236,7 @@ class _Layout:
     def append(self, name: str, length: int, short: int = 0) -> None:
         """Place `length` bytes, of which the last `short` are not offered as room for data."""
         end = _aligned(self._end + length, self._alignment)
-        padding = end - self._end - length + short if self._is_aidl else 0
+        padding = end - self._end - length + short if self._has_padding else 0
         self.regions[name] = Region(self._end, length - short, padding)
         self._end = end
 
