@@ -42,19 +42,32 @@ def obstacles(model: Model, version: Version, pools: Sequence[memoryview], kerne
     shapes: dict[int, Shape] = {}
     found = []
     for index, operation in enumerate(model.main.operations):
-        violations = check_operation(view_of(model, index, version, pools=pools))
-        attempt = Attempt(str(violations[0])) if violations else _judge(model, operation, pools, shapes, kernels)
+        attempt = _attempt(model, index, version, pools, shapes, kernels)
         shapes.update(zip(operation.outputs, attempt.shapes, strict=False))
         found.append(attempt.obstacle)
     return found
+
+
+def _attempt(
+    model: Model,
+    index: int,
+    version: Version,
+    pools: Sequence[memoryview],
+    shapes: Mapping[int, Shape],
+    kernels: str,
+) -> Attempt:
+    operation = model.main.operations[index]
+    if operation.type not in LOWERINGS:
+        # Operations of extensions and vendors are legal, and in no catalogue: they can not be viewed.
+        return Attempt(f"operation {operation.type} is not lowered")
+    violations = check_operation(view_of(model, index, version, pools=pools))
+    return Attempt(str(violations[0])) if violations else _judge(model, operation, pools, shapes, kernels)
 
 
 def _judge(
     model: Model, operation: Operation, pools: Sequence[memoryview], shapes: Mapping[int, Shape], kernels: str
 ) -> Attempt:
     """shapes: of operands that earlier operations compute, where the model leaves them open."""
-    if operation.type not in LOWERINGS:
-        return Attempt(f"operation {operation.type} is not lowered")
     graph = model.main
     operands = {index: _settled(graph.operands[index], shapes.get(index)) for index in operation.inputs}
     values = {index: constant_value(model, operands[index], pools) for index in operands}

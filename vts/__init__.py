@@ -1,3 +1,3 @@
 """HAL tests: what AOSP's VtsHalNeuralnetworks asks of a driver, and what it leaves out."""
 
-AREAS = ("queries", "validation", "preparation", "requests", "memory", "generated", "external")
+AREAS = ("queries", "validation", "structure", "preparation", "requests", "memory", "generated", "external")
