@@ -6,6 +6,7 @@ import traceback
 from dataclasses import dataclass
 
 from npu_conformance.harness.verdicts import CaseEnded, Crashed, Failed, Hung
+from npu_conformance.specs.documents import DocumentError
 from npu_conformance.specs.errors import DeadObject, InterfaceError, Unsupported
 from npu_conformance.specs.outcomes import Outcome
 
@@ -49,6 +50,9 @@ def ending_of(error: Exception) -> Ending:
         return Ending(Outcome.CRASH, f"the process behind an object is gone: {error}")
     if isinstance(error, InterfaceError):
         return Ending(Outcome.FAIL, f"a call failed: {_spell(error)}", "no error", _spell(error))
+    if isinstance(error, DocumentError):
+        # A vector that can not be read is nobody's bug: the line says where and what, frames would not.
+        return Ending(Outcome.SUITE_ERROR, str(error))
     return Ending(Outcome.SUITE_ERROR, _spell(error), traceback=_tail(error))
 
 

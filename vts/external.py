@@ -8,6 +8,7 @@ from pathlib import Path
 
 from npu_conformance.harness.cases import Case
 from npu_conformance.specs import neutral, vectors
+from npu_conformance.specs.documents import DocumentError
 from npu_conformance.vts.generated import case_from, case_of
 
 __all__ = ["case_from", "cases", "cases_from"]
@@ -34,6 +35,10 @@ def _own_form(path: Path) -> Iterator[Case]:
     folder = path if path.is_dir() else path.parent
     names = vectors.operations(folder) if path.is_dir() else (path.stem.upper(),)
     for operation in names:
+        file = vectors.path_of(operation, folder)
+        if not file.exists():
+            raise DocumentError(str(path), "", f"expected {file.name}: the operation's name in small letters")
         for header in vectors.headers(operation, folder):
+            vectors.load(operation, header.name, folder)  # bad values are the user's to know before anything runs
             load = functools.partial(vectors.load, operation, header.name, folder)
             yield case_of(header, load, f"vts.external.{operation}.{header.name}", None)

@@ -19,7 +19,7 @@ from npu_conformance.specs.neuralnetworks.types import (
     RequestArgument,
     RequestMemoryPool,
 )
-from npu_conformance.specs.versions import OLDEST, Version
+from npu_conformance.specs.versions import HIDL_LAST, OLDEST, Version
 from npu_conformance.vts import addition
 from npu_conformance.vts.execution import Execution, execute
 from npu_conformance.vts.refusal import refused_at_once
@@ -124,9 +124,9 @@ def large_pool(trial: Trial) -> None:
     checks.equal(_result(pool, start), addition.SUM, "sum at the end of a large pool")
 
 
-@_behaviours.case("request.unknown_kind", "NNHAL-MEMORY-004", "NNHAL-REQUEST-016")
+@_behaviours.case("request.unknown_kind", "NNHAL-MEMORY-004", "NNHAL-REQUEST-016", until=HIDL_LAST)
 def unknown_kind_in_request(trial: Trial) -> None:
-    """A request with a pool of a kind that does not exist."""
+    """A request with a pool of a kind that does not exist; in AIDL the kinds are a closed union."""
     prepared_model = addition.prepared(trial, addition.model())
     memory = replace(trial.pool(_POOL).memory, kind="no_such_kind")
     execution = _executed(trial, prepared_model, memory)
@@ -153,7 +153,7 @@ def negative_size_in_request(trial: Trial) -> None:
     checks.status(execution.status, {ErrorStatus.INVALID_ARGUMENT}, "execution with memory of negative size")
 
 
-@_behaviours.case("model.unknown_kind", "NNHAL-MEMORY-004")
+@_behaviours.case("model.unknown_kind", "NNHAL-MEMORY-004", until=HIDL_LAST)
 def unknown_kind_in_model(trial: Trial) -> None:
     """A model with a pool of a kind that does not exist."""
     memory = replace(trial.pool(addition.SIZE).memory, kind="no_such_kind")

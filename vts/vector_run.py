@@ -16,7 +16,7 @@ from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
 from npu_conformance.specs.neuralnetworks.types import OutputShape, RequestMemoryPool
 from npu_conformance.specs.vectors import Example, Vector
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts.execution import Execution, execute, timing_rules
+from npu_conformance.vts.execution import Execution, execute, executors, timing_rules
 from npu_conformance.vts.judging import judge
 from npu_conformance.vts.refusal import refused
 
@@ -31,7 +31,7 @@ _SHAPE_REQUIREMENTS = {
 }
 _TIMING_REQUIREMENTS = {
     False: ("NNHAL-TIMING-001",),
-    True: ("NNHAL-TIMING-004", "NNHAL-TIMING-005", "NNHAL-TIMING-006"),
+    True: ("NNHAL-TIMING-002", "NNHAL-TIMING-004", "NNHAL-TIMING-005", "NNHAL-TIMING-006"),
 }
 _WITHOUT_SHAPES = {"RANK", "IF", "WHILE"}
 
@@ -88,11 +88,13 @@ def _configurations(trial: Trial, vector: Vector) -> Iterator[Configuration]:
     has_shapes = trial.version >= Version.V1_2 and not _WITHOUT_SHAPES.intersection(
         operation.type for graph in vector.graphs for operation in graph.operations
     )
-    executor = "synchronous" if trial.version >= Version.V1_2 else "asynchronous"
+    executor, *others = executors(trial.version)
     for shape in _SHAPES if has_shapes else _SHAPES[:1]:
         for measured in (False, True) if trial.version >= Version.V1_2 else (False,):
             for example in range(len(vector.examples)):
                 yield Configuration(executor, shape, measured, example)
+    for other in others:
+        yield Configuration(other, "specified", False, 0)
 
 
 class _Runner:
@@ -119,7 +121,9 @@ class _Runner:
         prepared_model = self._prepare(unspecified=configuration.shape != "specified")
         inputs, outputs = self._pools(built)
         request = built.request(RequestMemoryPool(pool=inputs.memory), RequestMemoryPool(pool=outputs.memory))
-        execution = execute(trial, prepared_model, request, measure=configuration.measured)
+        execution = execute(
+            trial, prepared_model, request, measure=configuration.measured, executor=configuration.executor
+        )
         self._check(configuration, example, built, execution, outputs)
         checks.that(
             bytes(inputs.read(0, len(built.input_data))) == built.input_data, "the execution modified its input memory"
