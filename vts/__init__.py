@@ -1,3 +1,13 @@
 """HAL tests: what AOSP's VtsHalNeuralnetworks asks of a driver, and what it leaves out."""
 
-AREAS = ("queries", "validation", "structure", "preparation", "requests", "memory", "generated", "external")
+AREAS = (
+    "queries",
+    "validation",
+    "structure",
+    "preparation",
+    "requests",
+    "request_structure",
+    "memory",
+    "generated",
+    "external",
+)
