@@ -267,9 +267,10 @@ def _constants() -> Iterator[Row]:
         stored = _bare(EXTENSION, COPY, location=DataLocation(*place))
         model = replace(beside(stored, ADD), extension_name_to_prefix=MAPPING)
         yield broken("O8", name, model, "MODEL-037", since=_V.FL5)
-    stored = _bare(EXTENSION, COPY, location=DataLocation(0, 4, 3))
-    model = replace(beside(stored, ADD), extension_name_to_prefix=MAPPING)
-    yield sound("O8", "extension_of_any_length", model, "MODEL-030", since=_V.V1_2)
+    for name, place in {"any_length": (0, 4, 3), "no_bytes": (0, 4, 0)}.items():
+        stored = _bare(EXTENSION, COPY, location=DataLocation(*place))
+        model = replace(beside(stored, ADD), extension_name_to_prefix=MAPPING)
+        yield sound("O8", f"extension_of_{name}", model, "MODEL-030", since=_V.V1_2)
 
 
 def _placed(place: tuple[int, ...]) -> Made:

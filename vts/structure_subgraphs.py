@@ -214,6 +214,13 @@ def _per_channel(inner: float) -> Model:
     return replace(_wired(outer, 0, 1, 2, 3, 5), referenced=graphs)
 
 
+def _with_scalar() -> Model:
+    """The loop with a scalar that every round is given and none uses."""
+    scalar = tensor(_T.INT32, (), INPUT)
+    graphs = tuple(graph([*one.operands, scalar], one.operations) for one in LOOP.referenced)
+    return replace(_wired(beside(scalar, LOOP), 0, 1, 2, 3, 5), referenced=graphs)
+
+
 def _borders() -> Iterator[Row]:
     since, equal, size = _V.V1_3, "CONTROLFLOW-009", "CONTROLFLOW-010"
     wrong = {
@@ -238,6 +245,7 @@ def _borders() -> Iterator[Row]:
     }  # fmt: skip
     for name, model in legal.items():
         yield sound("P7", name, model, equal, since=since)
+    yield sound("P8", "scalar", _with_scalar(), size, since=since)
     for dimensions, what in (((0,), "size"), ((), "rank")):
         places = {
             "carried": with_operand(LOOP, 2, dimensions=dimensions),

@@ -12,6 +12,7 @@ from typing import Literal
 
 import msgspec
 
+from npu_conformance.faults import code_swap
 from npu_conformance.faults.code_swap import SwapError, source_of
 from npu_conformance.faults.kill_matrix import PLUGIN, run_cases
 from npu_conformance.faults.mutants import targets
@@ -24,10 +25,17 @@ from npu_conformance.specs import documents
 from npu_conformance.specs.documents import Document
 from npu_conformance.specs.outcomes import Disposition, Outcome
 from npu_conformance.specs.results import CaseResult
+from npu_conformance.specs.versions import NEWEST
 
 EQUIVALENT = Path(__file__).parent.parent / "equivalent_mutants.json"
 _SECONDS = 30.0
 _CASES = 150
+_VERSIONS = (NEWEST.value, "1.3", "1.1")
+"""HAL versions of the reference that cases are run against: rules of HIDL alone are not rules of AIDL."""
+
+_RULES = ("vts.structure.", "vts.request_structure.")
+"""Cases whose subject is the rules of the validator, which nearly every other case reaches by the way."""
+
 _RED = (Outcome.FAIL, Outcome.CRASH, Outcome.HANG)
 
 End = Literal["killed", "support lost", "warned", "survived", "unreached", "equivalent"]
@@ -89,9 +97,10 @@ class Survey(msgspec.Struct, frozen=True):
 
 
 class _Reach(msgspec.Struct):
-    """What one case reaches: places in the list of lines. passed: it does on the reference."""
+    """What one case reaches: places in the list of lines. passed: it does on the reference of HAL version `hal`."""
 
     case: str
+    hal: str
     lines: list[int]
     seconds: float
     passed: bool
@@ -135,23 +144,33 @@ def _trace(cases: Sequence[Case], names: list[str]) -> _Traced:
     def look(result: CaseResult) -> bool:
         lines = [numbers.setdefault(line, len(numbers)) for line in tracer.stop()]
         if result.outcome is Outcome.PASS or result.outcome is Outcome.NOT_SUPPORTED:
-            reached.append(_Reach(result.case, lines, result.seconds, result.outcome is Outcome.PASS))
+            reached.append(_Reach(result.case, hal, lines, result.seconds, result.outcome is Outcome.PASS))
+        for name in names:
+            # What an earlier case left in a cache would hide that this one needs it too.
+            code_swap.clear_caches(targets.load(name))
         tracer.start()
         return False
 
-    subject = open_subject(PLUGIN, {"fault": "reference"}, "inprocess")
-    tracer.start()
-    run_cases(subject, cases, look)
-    tracer.stop()
-    subject.close()
+    for hal in _VERSIONS:
+        subject = open_subject(PLUGIN, {"fault": "reference", "hal": hal}, "inprocess")
+        tracer.start()
+        run_cases(subject, [case for case in cases if hal == NEWEST.value or _is_of_old_versions(case)], look)
+        tracer.stop()
+        subject.close()
     return _Traced(list(numbers), reached, sorted(at_import))
+
+
+def _is_of_old_versions(case: Case) -> bool:
+    """True for what an older HAL answers differently: rules with versions, and refusals that ended with one."""
+    return case.until < NEWEST or case.id.startswith(_RULES)
 
 
 @dataclass(frozen=True)
 class _Witness:
-    """A case that executes a line. passed: it does on the reference, so that losing it would be seen."""
+    """A case that executes a line of a reference of version `hal`. passed: it does, so that losing it would be seen."""
 
     case: Case
+    hal: str
     passed: bool
 
 
@@ -162,7 +181,7 @@ def _reaching(traced: _Traced, cases: dict[str, Case]) -> _Reaching:
     """For each line the cases that execute it, the quickest first."""
     found: _Reaching = {}
     for reach in sorted(traced.reached, key=lambda one: one.seconds):
-        witness = _Witness(cases[reach.case], reach.passed)
+        witness = _Witness(cases[reach.case], reach.hal, reach.passed)
         for number in reach.lines:
             found.setdefault(traced.lines[number], []).append(witness)
     return found
@@ -204,9 +223,14 @@ def _verdict(mutant: Mutant, known: Container[str], witnesses: list[_Witness]) -
 
 
 def _spread(witnesses: list[_Witness]) -> list[_Witness]:
-    """Where very many cases reach a line: the quickest of them, and others evenly from the rest."""
-    step = max(len(witnesses) / _CASES, 1.0)
-    return [witnesses[int(index * step)] for index in range(min(_CASES, len(witnesses)))]
+    """Where very many cases reach a line: those about rules, the quickest of the others, and more evenly from the rest.
+
+    Every case that hands in a model reaches the validator; those that are about its rules must not be left to chance.
+    """
+    rules = [witness for witness in witnesses if witness.case.id.startswith(_RULES)]
+    others = [witness for witness in witnesses if not witness.case.id.startswith(_RULES)]
+    step = max(len(others) / _CASES, 1.0)
+    return rules + [others[int(index * step)] for index in range(min(_CASES, len(others)))]
 
 
 class _Kill(msgspec.Struct):
@@ -225,18 +249,20 @@ def _kill(mutant: Mutant, witnesses: Sequence[_Witness]) -> _Kill:
     except SwapError as error:
         found.invalid = str(error)
         return found
-    passed = {witness.case.id for witness in witnesses if witness.passed}
+    passed = {(witness.hal, witness.case.id) for witness in witnesses if witness.passed}
 
     def look(result: CaseResult) -> bool:
         # A suite error would mean that the suite itself uses what is mutated: that notices nothing.
         if result.outcome in _RED:
             found.red = result.case
-        elif result.outcome is Outcome.NOT_SUPPORTED and result.case in passed:
+        elif result.outcome is Outcome.NOT_SUPPORTED and (hal, result.case) in passed:
             found.lost = found.lost or result.case
         elif Disposition.QUALITY_WARNING in result.dispositions:
             found.warned = found.warned or result.case
         return bool(found.red)
 
-    subject = open_subject(PLUGIN, {"fault": "reference"}, "inprocess")
-    run_cases(subject, [witness.case for witness in witnesses], look)
+    for hal in _VERSIONS:
+        chosen = [witness.case for witness in witnesses if witness.hal == hal]
+        if chosen and not found.red:
+            run_cases(open_subject(PLUGIN, {"fault": "reference", "hal": hal}, "inprocess"), chosen, look)
     return found

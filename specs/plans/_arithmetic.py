@@ -71,12 +71,33 @@ def floats(operation: str) -> Iterator[Vector]:
         {"output": tensor(FLOAT32, (3, 5))},
         description="values that float16 arithmetic inside would round away",
     )
+    yield _negative_zeros(operation)
     yield positive(
         "float32_one_element",
         operation,
         operands(tensor(FLOAT32, (1,), [1.5]), tensor(FLOAT32, (1, 1, 1, 1), [-0.25])),
         {"output": tensor(FLOAT32, (1, 1, 1, 1))},
         description="ranks 1 and 4",
+    )
+
+
+_NEGATIVE_ZEROS = {
+    "ADD": ([-0.0, -0.0, 0.0, 1.0], [-0.0, 0.0, -0.0, -1.0]),
+    "SUB": ([-0.0, -0.0, 0.0, 1.0], [0.0, -0.0, 0.0, 1.0]),
+    "MUL": ([-0.0, 2.0, -3.0, -0.0], [2.0, -0.0, 0.0, -1.0]),
+    "DIV": ([-0.0, 0.0, -0.0, 0.0], [2.0, -4.0, -1.0, 3.0]),
+}
+"""Pairs whose results are zeros of either sign."""
+
+
+def _negative_zeros(operation: str) -> Vector:
+    first, second = _NEGATIVE_ZEROS[operation]
+    return positive(
+        "float32_negative_zeros",
+        operation,
+        operands(tensor(FLOAT32, (4,), first), tensor(FLOAT32, (4,), second)),
+        {"output": tensor(FLOAT32, (4,))},
+        description="zeros of either sign, as IEEE 754 says; the public floor does not look at the sign",
     )
 
 

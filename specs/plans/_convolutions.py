@@ -7,7 +7,7 @@ scales are chosen so that outputs spread over the type, and with activations are
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
 
@@ -330,6 +330,24 @@ def odd_geometries(sizes: Sizes) -> Iterator[Vector]:
         yield vector(f"{kind}_stride_larger_than_input", sizes, once, values)
         padded = Window(pads("uneven", sizes.window), (2, 3))
         yield vector(f"{kind}_explicit_remainder_left_over", sizes, padded, values)
+
+
+def limits_of_preparation(sizes: Sizes) -> Iterator[Vector]:
+    """Biases whose scale is off by less than the tolerance, and operands whose sizes only the request gives."""
+    for name, factor in {"above": 1 + 6e-7, "below": 1 - 6e-7}.items():
+        inputs, outputs = operands(sizes, Window("same"), Values("quant8", seed=9))
+        bias = inputs["bias"].operand
+        inputs["bias"] = replace(inputs["bias"], operand=replace(bias, scale=float(numpy.float32(bias.scale * factor))))
+        about = "the scale of the bias is not quite the product of the others, within a millionth of it"
+        yield positive(f"quant8_bias_scale_just_{name}", sizes.operation, inputs, outputs, description=about)
+    for kind in ("float32", "quant8"):
+        inputs, outputs = operands(sizes, Window("same"), Values(kind, seed=10))
+        for name in ("input", "filter", "bias"):
+            planned = inputs[name]
+            unknown = replace(planned.operand, dimensions=(0,) * len(planned.operand.dimensions))
+            inputs[name] = replace(planned, operand=unknown, constant=False)
+        about = "no size of input, filter and bias is known before the request"
+        yield positive(f"{kind}_sizes_from_request", sizes.operation, inputs, outputs, description=about)
 
 
 def needs_all_bits(sizes: Sizes) -> Vector:

@@ -45,6 +45,11 @@ def quantization(kind: str, zero_point: int, scale: float) -> dict[str, Any]:
     return {"scale": scale, "zero_point": zero_point - 128 if kind == "quant8_signed" else zero_point}
 
 
+def signed_zeros(kind: str, dimensions: Sequence[int]) -> Planned:
+    """An input of floats in which zeros of either sign alternate with numbers."""
+    return tensor(KINDS[kind], dimensions, numpy.resize([-0.0, 1.5, 0.0, -0.0], prod(dimensions)))
+
+
 def refused(
     operation: str,
     name: str,

@@ -79,7 +79,11 @@ def _scalars(sizes: Sizes, clauses: Mapping[str, str]) -> Iterator[Vector]:
 def _quantizations(sizes: Sizes, clauses: Mapping[str, str]) -> Iterator[Vector]:
     product = float(numpy.float32(_BYTES.scales[0]) * numpy.float32(_BYTES.scales[1]))
     elements = integers(4, (sizes.out_channels,), -9, 9)
-    for name, scale in {"double": 2 * product, "one_thousandth_off": 1.001 * product}.items():
+    for name, scale in {
+        "double": 2 * product,
+        "one_thousandth_off": 1.001 * product,
+        "two_millionths_off": (1 + 2e-6) * product,
+    }.items():
         bias = constant(INT32, (sizes.out_channels,), elements, scale=scale)
         yield refusal(f"quant8_bias_scale_{name}", clauses["bias_scale"], sizes, _BYTES, {"bias": bias})
     scales = [0.01 * (1 + row) for row in range(sizes.filter[1])]

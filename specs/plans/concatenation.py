@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from npu_conformance.specs.plans._moves import FOUR, KINDS, quantization, refused, result, source
+from npu_conformance.specs.plans._moves import FOUR, KINDS, quantization, refused, result, signed_zeros, source
 from npu_conformance.specs.plans._rejections import RANK5, RANK_CLAUSE
 from npu_conformance.specs.plans._zero_sized import zero_sized
 from npu_conformance.specs.plans.base import Planned, int32, integers, positive, tensor
@@ -37,6 +37,12 @@ def vectors() -> Iterator[Vector]:
         for name, (shapes, axis) in CASES.items():
             inputs = {f"input{index}": _source(kind, shape, index) for index, shape in enumerate(shapes)}
             yield _vector(f"{kind}_{name}", inputs, axis, result(kind, joined(shapes, axis)))
+    for kind in FOUR:
+        inputs = {f"input{index}": _source(kind, (2, 3, 2), index) for index in range(2)}
+        yield _vector(f"{kind}_equal_shapes_inner_axis", inputs, 1, result(kind, (2, 6, 2)))
+    for kind in ("float32", "float16"):
+        inputs = {f"input{index}": signed_zeros(kind, (2, 3)) for index in range(2)}
+        yield _vector(f"{kind}_negative_zeros", inputs, 1, result(kind, (2, 6)))
     for kind in ("quant8", "quant8_signed"):
         yield from _requantized(kind)
     for kind in FOUR:

@@ -10,6 +10,7 @@ from npu_conformance.specs.plans._convolutions import (
     Values,
     cover,
     extremes,
+    limits_of_preparation,
     needs_all_bits,
     odd_geometries,
     operands,
@@ -46,6 +47,7 @@ def vectors() -> Iterator[Vector]:
     yield from cover(SHAPES)
     yield from extremes(SHAPES["wide"])
     yield from odd_geometries(SHAPES["wide"])
+    yield from limits_of_preparation(SHAPES["wide"])
     yield needs_all_bits(Sizes(1, (3, 2), 2, (1, 1), 3))
     yield from _batch_zero()
     yield from _first_layers()

@@ -10,6 +10,7 @@ from npu_conformance.specs.plans._convolutions import (
     Values,
     cover,
     extremes,
+    limits_of_preparation,
     needs_all_bits,
     odd_geometries,
     operands,
@@ -44,6 +45,7 @@ def vectors() -> Iterator[Vector]:
     yield from cover(SHAPES)
     yield from extremes(Sizes(1, (5, 7), 2, (2, 4), 4, 2))
     yield from odd_geometries(SHAPES["single"])
+    yield from limits_of_preparation(SHAPES["double"])
     yield needs_all_bits(Sizes(1, (3, 2), 2, (1, 1), 4, 2))
     yield from _batch_zero()
     yield from refused(SHAPES["double"], CLAUSES)

@@ -37,6 +37,11 @@ def vectors() -> Iterator[Vector]:
             row["keep"],
         )
     yield _mean("float32_keep_dims_2", _input(FLOAT32, (2, 3), 90), (1,), 2, "any positive number keeps the axes")
+    for seed, kind in enumerate((FLOAT32, FLOAT16, QUANT8, SIGNED)):
+        # Alone, a negative axis that is taken for its absolute value gives another shape or none.
+        for name, axis in (("last", -1), ("first", -4)):
+            source = _input(kind, (2, 3, 5, 4), 70 + seed)
+            yield _mean(f"{SHORT[kind]}_{name}_axis_negative_alone", source, (axis,), 0)
     yield from _rounding()
     yield from _rejected()
 

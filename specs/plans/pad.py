@@ -6,7 +6,16 @@ from collections.abc import Iterator, Mapping
 
 import numpy
 
-from npu_conformance.specs.plans._moves import FOUR, INT32, refused, refused_outputs, refused_ranks, result, source
+from npu_conformance.specs.plans._moves import (
+    FOUR,
+    INT32,
+    refused,
+    refused_outputs,
+    refused_ranks,
+    result,
+    signed_zeros,
+    source,
+)
 from npu_conformance.specs.plans._rejections import RANK_CLAUSE
 from npu_conformance.specs.plans.base import Planned, constant, positive
 from npu_conformance.specs.vectors import Vector
@@ -35,6 +44,9 @@ def padded(dimensions: tuple[int, ...], pairs: tuple[tuple[int, int], ...]) -> t
 
 def vectors() -> Iterator[Vector]:
     """Every type and rank, heads and tails different; zero points at both ends, and 0 before version 1.2; refusals."""
+    for kind in ("float32", "float16"):
+        inputs = {"input": signed_zeros(kind, (4,)), "paddings": paddings(((1, 1),))}
+        yield positive(f"{kind}_negative_zeros", "PAD", inputs, {"output": result(kind, (6,))}, since="1.1")
     for kind in FOUR:
         for name, (dimensions, pairs) in CASES.items():
             yield _vector(f"{kind}_{name}", kind, dimensions, pairs, zero_point=9)

@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from npu_conformance.specs.plans._moves import FOUR, refused, refused_outputs, refused_ranks, result, source
-from npu_conformance.specs.plans.base import int32s, positive
+from npu_conformance.specs.plans._moves import (
+    FOUR,
+    INT32,
+    refused,
+    refused_outputs,
+    refused_ranks,
+    result,
+    signed_zeros,
+    source,
+)
+from npu_conformance.specs.plans.base import int32s, positive, tensor
 from npu_conformance.specs.vectors import Vector
 
 CASES: dict[str, tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]] = {
@@ -29,6 +38,18 @@ def vectors() -> Iterator[Vector]:
             yield _vector(f"{kind}_{name}", kind, dimensions, shape, output, 3)
     for zero_point in (0, 255):
         yield _vector(f"quant8_zero_point_{zero_point}", "quant8", *CASES["regroup"], zero_point)
+    for kind in ("float32", "float16"):
+        inputs = {"input": signed_zeros(kind, (2, 6)), "shape": int32s(4, 3)}
+        yield positive(f"{kind}_negative_zeros", "RESHAPE", inputs, {"output": result(kind, (4, 3))})
+    for kind in FOUR:
+        regrouped = tensor(INT32, (0,), (4, 3), shape=(2,))
+        yield positive(
+            f"{kind}_shape_of_unknown_length",
+            "RESHAPE",
+            {"input": source(kind, (2, 6)), "shape": regrouped},
+            {"output": result(kind, (4, 3))},
+            description="the rank of the output is known from the request only",
+        )
     yield from _refused()
 
 

@@ -4,9 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from npu_conformance.specs.plans._moves import FOUR, KINDS, quantization, refused, refused_outputs, result, source
+from npu_conformance.specs.plans._moves import (
+    FOUR,
+    INT32,
+    KINDS,
+    quantization,
+    refused,
+    refused_outputs,
+    result,
+    signed_zeros,
+    source,
+)
+from npu_conformance.specs.plans._rejections import RANK_CLAUSE
 from npu_conformance.specs.plans._zero_sized import zero_sized
-from npu_conformance.specs.plans.base import int32s, positive, tensor
+from npu_conformance.specs.plans.base import constant, int32s, positive, tensor
 from npu_conformance.specs.vectors import Vector
 
 CASES: dict[str, tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]] = {
@@ -35,6 +46,9 @@ def vectors() -> Iterator[Vector]:
                 {"output": result(kind, [end - start if length < 0 else length for end, start, length in boxes])},
                 since="1.2",
             )
+    for kind in ("float32", "float16"):
+        inputs = {"input": signed_zeros(kind, (3, 4)), "begin": int32s(0, 0), "size": int32s(3, -1)}
+        yield positive(f"{kind}_negative_zeros", "SLICE", inputs, {"output": result(kind, (3, 4))}, since="1.2")
     for kind in FOUR:
         scale = quantization(kind, 128, 0.1)
         yield zero_sized(
@@ -53,11 +67,16 @@ def _refused() -> Iterator[Vector]:
         "size_too_long": ("C1", (1, 1), (2, 2, 1), (2, 2)),
         "begin_beyond": ("C2", (4, 1), (-1, 2), ()),
         "size_beyond": ("C3", (1, 2), (3, 2), (3, 2)),
+        "size_beyond_from_the_start": ("C3", (0, 0), (4, 5), (4, 5)),
         "size_beyond_on_last_axis": ("C3", (1, 2), (2, 4), (2, 4)),
         "size_minus_2": ("C3", (1, 2), (-2, 2), ()),
     }
     for name, (clause, begin, size, output) in wrong.items():
         inputs = {"input": source("float32", (3, 5)), "begin": int32s(*begin), "size": int32s(*size)}
         yield refused("SLICE", name, clause, inputs, {"output": result("float32", output)}, "1.2")
+    flat = constant(INT32, (1, 2), (1, 0))
+    for name in ("begin", "size"):
+        inputs = {"input": source("float32", (3, 5)), "begin": int32s(1, 0), "size": int32s(2, 4), name: flat}
+        yield refused("SLICE", f"{name}_rank_2", RANK_CLAUSE, inputs, {"output": result("float32", (2, 4))}, "1.2")
     box = {"begin": int32s(1, 0), "size": int32s(2, 4)}
     yield from refused_outputs("SLICE", box, (3, 5), (2, 4), ("C6", ""), "1.2")

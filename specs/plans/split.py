@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from npu_conformance.specs.plans._moves import FOUR, refused, result, source
+from npu_conformance.specs.plans._moves import FOUR, refused, result, signed_zeros, source
 from npu_conformance.specs.plans.base import int32, positive
 from npu_conformance.specs.vectors import Vector
 
@@ -36,6 +36,10 @@ def vectors() -> Iterator[Vector]:
                 {f"output{index}": result(kind, part) for index in range(parts)},
                 since="1.2",
             )
+    for kind in ("float32", "float16"):
+        inputs = {"input": signed_zeros(kind, (2, 4)), "axis": int32(0), "parts": int32(2)}
+        outputs = {f"output{index}": result(kind, (1, 4)) for index in range(2)}
+        yield positive(f"{kind}_negative_zeros", "SPLIT", inputs, outputs, since="1.2")
     yield from _refused()
 
 

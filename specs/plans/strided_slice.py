@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from npu_conformance.specs.plans._moves import FOUR, refused, refused_outputs, refused_ranks, result, source
+from npu_conformance.specs.plans._moves import (
+    FOUR,
+    refused,
+    refused_outputs,
+    refused_ranks,
+    result,
+    signed_zeros,
+    source,
+)
 from npu_conformance.specs.plans.base import Planned, int32, int32s, positive
 from npu_conformance.specs.vectors import Vector
 
@@ -69,6 +77,9 @@ def vectors() -> Iterator[Vector]:
     for position, (name, case) in enumerate(CASES.items()):
         yield _vector("float32", name, case)
         yield _vector(FOUR[1 + position % 3], name, case)
+    for kind in ("float32", "float16"):
+        inputs = {"input": signed_zeros(kind, (2, 4)), **_arguments(Case((2, 4), (0, 3), (2, -5), (1, -1), (2, 4)))}
+        yield positive(f"{kind}_negative_zeros", "STRIDED_SLICE", inputs, {"output": result(kind, (2, 4))}, since="1.1")
     yield from _refused()
 
 

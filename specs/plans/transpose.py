@@ -14,6 +14,7 @@ from npu_conformance.specs.plans._moves import (
     refused_outputs,
     refused_ranks,
     result,
+    signed_zeros,
     source,
 )
 from npu_conformance.specs.plans._zero_sized import zero_sized
@@ -31,6 +32,9 @@ def vectors() -> Iterator[Vector]:
     for kind in FOUR:
         yield _omitted(kind)
         yield _batch_zero(kind)
+    for kind in ("float32", "float16"):
+        inputs = {"input": signed_zeros(kind, (2, 4)), "permutation": int32s(1, 0)}
+        yield positive(f"{kind}_negative_zeros", "TRANSPOSE", inputs, {"output": result(kind, (4, 2))}, since="1.1")
     yield from _refused()
 
 
