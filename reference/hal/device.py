@@ -26,11 +26,12 @@ from npu_conformance.specs.versions import NEWEST, Version
 
 
 class ReferenceDevice(hal.Device):
-    """The reference driver at one version. Stateless: models, executions and callers do not know of each other."""
+    """The reference driver at one version. Models, executions and callers do not know of each other."""
 
     def __init__(self, context: Context, version: Version = NEWEST) -> None:
         self.version = version
         self._context = context
+        self._sound: types.Model | None = None
 
     def get_capabilities(self) -> types.Capabilities:
         """As fast as the CPU in everything."""
@@ -137,9 +138,13 @@ class ReferenceDevice(hal.Device):
         raise ServiceError(ErrorStatus.GENERAL_FAILURE, "driver-managed buffers are not supported")
 
     def _check_model(self, model: types.Model) -> None:
+        """Raise INVALID_ARGUMENT for an invalid model. Clients ask for support, then prepare: the last one is known."""
+        if model == self._sound:
+            return
         violations = validate_model(model, self.version)
         if violations:
             raise ServiceError(ErrorStatus.INVALID_ARGUMENT, str(violations[0]))
+        self._sound = model
 
     def _check_preparation(self, preference: int, priority: int, deadline_ns: int, token: bytes) -> None:
         if self.version >= Version.V1_1 and preference not in list(ExecutionPreference):
