@@ -19,29 +19,65 @@ from npu_conformance.specs.plugin import Context, Subject
 from npu_conformance.specs.versions import NEWEST, Version
 
 _FEW = {OperationType.ADD, OperationType.RELU, OperationType.CONV_2D, OperationType.SOFTMAX}
+_QUANTISED = {
+    OperandType.TENSOR_QUANT8_ASYMM,
+    OperandType.TENSOR_QUANT8_ASYMM_SIGNED,
+    OperandType.TENSOR_QUANT8_SYMM,
+    OperandType.TENSOR_QUANT8_SYMM_PER_CHANNEL,
+    OperandType.TENSOR_QUANT16_ASYMM,
+    OperandType.TENSOR_QUANT16_SYMM,
+}
+_PARAMETERS = {OperandType.INT32, OperandType.BOOL, OperandType.TENSOR_INT32}
+"""Types of what configures an operation."""
 
 
-class _Tiny(BentDevice):
-    """Supports four operations on float32."""
+class _Choosy(BentDevice):
+    """Supports some operations, and says so: a model with another one ends in GENERAL_FAILURE."""
+
+    def supports(self, main: types.Subgraph, operation: types.Operation) -> bool:
+        """True for operations of the main graph that are supported."""
+        raise NotImplementedError
 
     def get_supported_operations(self, model: types.Model) -> tuple[bool, ...]:
         answers = self.inner.get_supported_operations(model)
         return tuple(
-            answer and _is_easy(model, operation)
+            answer and self.supports(model.main, operation)
             for answer, operation in zip(answers, model.main.operations, strict=True)
         )
 
     def prepared(self, callback: hal.PreparedModelCallback, status: int, prepared_model: Any) -> None:
         model = getattr(prepared_model, "model", None)
-        if model is None or all(_is_easy(model, operation) for operation in model.main.operations):
+        if model is None or all(self.supports(model.main, operation) for operation in model.main.operations):
             super().prepared(callback, status, prepared_model)
         else:
             callback.notify(ErrorStatus.GENERAL_FAILURE, None)
 
 
-def _is_easy(model: types.Model, operation: types.Operation) -> bool:
-    kinds = {model.main.operands[index].type for index in operation.outputs}
-    return operation.type in _FEW and kinds == {OperandType.TENSOR_FLOAT32}
+class _Tiny(_Choosy):
+    """Supports four operations on float32."""
+
+    def supports(self, main: types.Subgraph, operation: types.Operation) -> bool:
+        return operation.type in _FEW and _kinds(main, operation.outputs) == {OperandType.TENSOR_FLOAT32}
+
+
+class _QuantisedOnly(_Choosy):
+    """Computes with quantised tensors alone."""
+
+    def supports(self, main: types.Subgraph, operation: types.Operation) -> bool:
+        parameters = _kinds(main, operation.inputs) - _QUANTISED
+        return _kinds(main, operation.outputs) <= _QUANTISED and parameters <= _PARAMETERS
+
+
+class _Float16Only(_Choosy):
+    """Computes with float16 alone."""
+
+    def supports(self, main: types.Subgraph, operation: types.Operation) -> bool:
+        parameters = _kinds(main, operation.inputs) - {OperandType.TENSOR_FLOAT16, OperandType.FLOAT16}
+        return _kinds(main, operation.outputs) == {OperandType.TENSOR_FLOAT16} and parameters <= _PARAMETERS
+
+
+def _kinds(main: types.Subgraph, indexes: tuple[int, ...]) -> set[int]:
+    return {main.operands[index].type for index in indexes}
 
 
 class _DeclinesUnknownOutputs(BentPreparedModel):
@@ -125,6 +161,8 @@ VARIANTS = (
     ),
     Variant("reference", "The reference itself.", device_bent_by(BentDevice)),
     Variant("tiny", "Supports four operations on float32.", device_bent_by(_Tiny)),
+    Variant("quantised-only", "Supports quantised tensors alone.", device_bent_by(_QuantisedOnly)),
+    Variant("float16-only", "Supports float16 alone.", device_bent_by(_Float16Only)),
     Variant("declines-unknown-outputs", "GENERAL_FAILURE where output sizes are unknown or too small.",
             models_bent_by(_DeclinesUnknownOutputs)),
     Variant("terse", "No times, and no shapes but those that must be told.", models_bent_by(_Terse)),

@@ -21,6 +21,7 @@ from npu_conformance.specs.neuralnetworks.types import (
 )
 from npu_conformance.specs.versions import HIDL_LAST, OLDEST, Version
 from npu_conformance.vts import addition
+from npu_conformance.vts.addition import Addition
 from npu_conformance.vts.execution import Execution, execute
 from npu_conformance.vts.refusal import refused_at_once
 
@@ -59,47 +60,49 @@ def _kind_case(kind: str, since: Version, requirement: str, use: str, check: Cal
 
 
 def _adds_in(trial: Trial, kind: str) -> None:
-    pool = trial.pool(_POOL, kind)
-    _fill(pool)
-    execution = _executed(trial, addition.prepared(trial, addition.model()), pool.memory)
+    chosen, pool = addition.supported(trial), trial.pool(_POOL, kind)
+    _fill(chosen, pool)
+    execution = _executed(trial, chosen.prepared(trial), pool.memory)
     checks.status(execution.status, {ErrorStatus.NONE}, f"execution with {kind} memory")
-    checks.equal(_result(pool), addition.SUM, f"sum in {kind} memory")
+    chosen.check(_result(pool), addition.SUM, f"sum in {kind} memory")
 
 
 def _adds_constant_in(trial: Trial, kind: str) -> None:
+    chosen = addition.supported(trial)
     constant, pool = trial.pool(addition.SIZE, kind), trial.pool(_POOL)
-    constant.write(0, addition.packed(addition.B))
-    _fill(pool)
-    prepared_model = addition.prepared(trial, addition.model_with_constant(constant.memory))
+    constant.write(0, chosen.packed(addition.B))
+    _fill(chosen, pool)
+    prepared_model = chosen.prepared(trial, constant.memory)
     request = _request(pool.memory)
     execution = execute(trial, prepared_model, replace(request, inputs=request.inputs[:1]), measure=False)
     checks.status(execution.status, {ErrorStatus.NONE}, f"execution with a constant in {kind} memory")
-    checks.equal(_result(pool), addition.SUM, f"sum with a constant in {kind} memory")
+    chosen.check(_result(pool), addition.SUM, f"sum with a constant in {kind} memory")
 
 
 @_behaviours.case("several.pools", "NNHAL-EXECUTE-001", "NNHAL-EXECUTE-002")
 def several_pools(trial: Trial) -> None:
     """Each argument lies in a pool of its own; inputs are left as they were."""
+    chosen = addition.supported(trial)
     first, second, output = (trial.pool(_POOL) for _ in range(3))
-    first.write(0, addition.packed(addition.A))
-    second.write(8, addition.packed(addition.B))
+    first.write(0, chosen.packed(addition.A))
+    second.write(8, chosen.packed(addition.B))
     places = (DataLocation(0, 0, addition.SIZE), DataLocation(1, 8, addition.SIZE), DataLocation(2, 16, addition.SIZE))
     request = Request(
         tuple(RequestArgument(location=place) for place in places[:2]),
         (RequestArgument(location=places[2]),),
         tuple(RequestMemoryPool(pool=pool.memory) for pool in (first, second, output)),
     )
-    execution = execute(trial, addition.prepared(trial, addition.model()), request, measure=False)
+    execution = execute(trial, chosen.prepared(trial), request, measure=False)
     checks.status(execution.status, {ErrorStatus.NONE}, "execution with three pools")
-    checks.equal(addition.unpacked(bytes(output.read(16, addition.SIZE))), addition.SUM, "sum in the third pool")
-    checks.equal(bytes(first.read(0, addition.SIZE)), addition.packed(addition.A), "first input after the execution")
+    chosen.check(bytes(output.read(16, addition.SIZE)), addition.SUM, "sum in the third pool")
+    checks.equal(bytes(first.read(0, addition.SIZE)), chosen.packed(addition.A), "first input after the execution")
 
 
 @_behaviours.case("inputs.read_only", "NNHAL-EXECUTE-010", since=Version.FL5)
 def read_only_inputs(trial: Trial) -> None:
     """Inputs lie in memory that may only be read; a driver must not map it writable (NNHAL-EXECUTE-010)."""
-    inputs, outputs = trial.pool(_POOL), trial.pool(_POOL)
-    _fill(inputs)
+    chosen, inputs, outputs = addition.supported(trial), trial.pool(_POOL), trial.pool(_POOL)
+    _fill(chosen, inputs)
     request = _request(replace(inputs.memory, prot=_READ_ONLY))
     place = DataLocation(1, _OUTPUT, addition.SIZE)
     request = replace(
@@ -107,27 +110,27 @@ def read_only_inputs(trial: Trial) -> None:
         outputs=(RequestArgument(location=place),),
         pools=(*request.pools, RequestMemoryPool(pool=outputs.memory)),
     )
-    execution = execute(trial, addition.prepared(trial, addition.model()), request, measure=False)
+    execution = execute(trial, chosen.prepared(trial), request, measure=False)
     checks.status(execution.status, {ErrorStatus.NONE}, "execution with read-only input memory")
-    checks.equal(_result(outputs), addition.SUM, "sum from read-only memory")
+    chosen.check(_result(outputs), addition.SUM, "sum from read-only memory")
 
 
 @_behaviours.case("large.four_mebibytes", "NNHAL-MEMORY-001")
 def large_pool(trial: Trial) -> None:
     """Arguments at the far end of a pool of four mebibytes."""
-    size = 4 << 20
+    chosen, size = addition.supported(trial), 4 << 20
     pool = trial.pool(size)
     start = size - _PAGE
-    pool.write(start, addition.packed(addition.A) + bytes(8) + addition.packed(addition.B))
-    execution = _executed(trial, addition.prepared(trial, addition.model()), pool.memory, start)
+    _fill(chosen, pool, start)
+    execution = _executed(trial, chosen.prepared(trial), pool.memory, start)
     checks.status(execution.status, {ErrorStatus.NONE}, "execution at the end of a large pool")
-    checks.equal(_result(pool, start), addition.SUM, "sum at the end of a large pool")
+    chosen.check(_result(pool, start), addition.SUM, "sum at the end of a large pool")
 
 
 @_behaviours.case("request.unknown_kind", "NNHAL-MEMORY-004", "NNHAL-REQUEST-016", until=HIDL_LAST)
 def unknown_kind_in_request(trial: Trial) -> None:
     """A request with a pool of a kind that does not exist; in AIDL the kinds are a closed union."""
-    prepared_model = addition.prepared(trial, addition.model())
+    prepared_model = addition.supported(trial).prepared(trial)
     memory = replace(trial.pool(_POOL).memory, kind="no_such_kind")
     execution = _executed(trial, prepared_model, memory)
     checks.status(execution.status, {ErrorStatus.INVALID_ARGUMENT}, "execution with memory of an unknown kind")
@@ -136,7 +139,7 @@ def unknown_kind_in_request(trial: Trial) -> None:
 @_behaviours.case("request.null_handle", "NNHAL-MEMORY-005", "NNHAL-REQUEST-016")
 def null_handle_in_request(trial: Trial) -> None:
     """A request with a pool that has no handle; in AIDL the transport may say no first."""
-    prepared_model = addition.prepared(trial, addition.model())
+    prepared_model = addition.supported(trial).prepared(trial)
     memory = replace(trial.pool(_POOL).memory, token=0)
     execution = _executed(trial, prepared_model, memory)
     refusals = {ErrorStatus.INVALID_ARGUMENT}
@@ -148,7 +151,7 @@ def null_handle_in_request(trial: Trial) -> None:
 @_behaviours.case("request.negative_size", "NNHAL-MEMORY-009", since=Version.FL5)
 def negative_size_in_request(trial: Trial) -> None:
     """A request with a pool of negative size."""
-    prepared_model = addition.prepared(trial, addition.model())
+    prepared_model = addition.supported(trial).prepared(trial)
     execution = _executed(trial, prepared_model, replace(trial.pool(_POOL).memory, size=-1))
     checks.status(execution.status, {ErrorStatus.INVALID_ARGUMENT}, "execution with memory of negative size")
 
@@ -157,22 +160,22 @@ def negative_size_in_request(trial: Trial) -> None:
 def unknown_kind_in_model(trial: Trial) -> None:
     """A model with a pool of a kind that does not exist."""
     memory = replace(trial.pool(addition.SIZE).memory, kind="no_such_kind")
-    refused_at_once(trial, addition.model_with_constant(memory))
+    refused_at_once(trial, addition.FLOAT32.model_with_constant(memory))
 
 
 @_behaviours.case("model.constant_beyond_pool", "NNHAL-MODEL-031")
 def constant_beyond_pool(trial: Trial) -> None:
     """A constant that reaches past the end of its pool."""
     memory = replace(trial.pool(addition.SIZE).memory, size=addition.SIZE - 1)
-    refused_at_once(trial, addition.model_with_constant(memory))
+    refused_at_once(trial, addition.FLOAT32.model_with_constant(memory))
 
 
-def _fill(pool: Pool) -> None:
-    pool.write(0, addition.packed(addition.A) + bytes(8) + addition.packed(addition.B))
+def _fill(chosen: Addition, pool: Pool, start: int = 0) -> None:
+    pool.write(start, chosen.packed(addition.A) + bytes(8) + chosen.packed(addition.B))
 
 
-def _result(pool: Pool, start: int = 0) -> tuple[float, float]:
-    return addition.unpacked(bytes(pool.read(start + _OUTPUT, addition.SIZE)))
+def _result(pool: Pool, start: int = 0) -> bytes:
+    return bytes(pool.read(start + _OUTPUT, addition.SIZE))
 
 
 def _request(memory: Memory, start: int = 0) -> Request:

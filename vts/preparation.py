@@ -19,6 +19,7 @@ from npu_conformance.specs.neuralnetworks.types import (
 )
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts import addition
+from npu_conformance.vts.addition import Addition, Pair
 from npu_conformance.vts.execution import execute
 
 cases = Behaviours("vts.preparation", group=Group.EXECUTION)
@@ -61,41 +62,43 @@ def callback_null(trial: Trial) -> None:
 @cases.case("arguments.preferences", "NNHAL-PREPARE-003", since=Version.V1_1)
 def preferences(trial: Trial) -> None:
     """Every execution preference is taken, and the model computes the same."""
+    chosen = addition.supported(trial)
     for preference in ExecutionPreference:
         with trial.configuration(preference.name.lower()):
-            _prepared_adds(trial, preference=preference)
+            _prepared_adds(trial, chosen, preference=preference)
 
 
 @cases.case("arguments.priorities", "NNHAL-PREPARE-011", since=Version.V1_3)
 def priorities(trial: Trial) -> None:
     """Every priority is taken, and the model computes the same."""
+    chosen = addition.supported(trial)
     for priority in Priority:
         with trial.configuration(priority.name.lower()):
-            _prepared_adds(trial, priority=priority)
+            _prepared_adds(trial, chosen, priority=priority)
 
 
 @cases.case("models.side_by_side", "NNHAL-PREPARE-013")
 def side_by_side(trial: Trial) -> None:
     """Two prepared models of one device are executed in turn, each with its own constant."""
-    constants = ((1.0, 2.0), (-8.0, 0.5))
-    models = [
-        addition.prepared(trial, addition.model_with_constant(_holding(trial, values).memory)) for values in constants
-    ]
+    chosen, constants = addition.supported(trial), ((1.0, 2.0), (-8.0, 0.5))
+    models = [chosen.prepared(trial, _holding(trial, chosen.packed(values)).memory) for values in constants]
     pool = trial.pool(_POOL)
     for _ in range(2):
-        for prepared_model, (first, second) in zip(models, constants, strict=True):
-            found = _added(trial, prepared_model, pool, inputs=1)
-            checks.equal(found, (addition.A[0] + first, addition.A[1] + second), "sum with the model's own constant")
+        for prepared_model, values in zip(models, constants, strict=True):
+            _write(chosen, pool)
+            _execute(trial, prepared_model, pool, inputs=1)
+            chosen.check(_result(pool), _sum(values), "sum with the model's own constant")
 
 
 @cases.case("executions.fresh_results", "NNHAL-EXECUTE-001", "NNHAL-EXECUTE-002")
 def fresh_results(trial: Trial) -> None:
     """Executions of one prepared model with other inputs give other results: nothing of the last one is left."""
-    prepared_model, pool = addition.prepared(trial, addition.model()), trial.pool(_POOL)
+    chosen, pool = addition.supported(trial), trial.pool(_POOL)
+    prepared_model = chosen.prepared(trial)
     for values in ((1.0, 2.0), (-4.0, 0.25), (0.0, 0.0)):
-        found = _added(trial, prepared_model, pool, second=values)
-        expected = (addition.A[0] + values[0], addition.A[1] + values[1])
-        checks.equal(found, expected, f"sum of {addition.A} and {values}")
+        _write(chosen, pool, values)
+        _execute(trial, prepared_model, pool)
+        chosen.check(_result(pool), _sum(values), f"sum of {addition.A} and {values}")
 
 
 def _told_once(trial: Trial, recorder: PreparationRecorder) -> None:
@@ -106,34 +109,44 @@ def _told_once(trial: Trial, recorder: PreparationRecorder) -> None:
 
 
 def _prepared_adds(
-    trial: Trial, *, preference: int = ExecutionPreference.FAST_SINGLE_ANSWER, priority: int = Priority.MEDIUM
+    trial: Trial,
+    chosen: Addition,
+    *,
+    preference: int = ExecutionPreference.FAST_SINGLE_ANSWER,
+    priority: int = Priority.MEDIUM,
 ) -> None:
-    addition.prepared(trial, addition.model())
-    preparation = trial.prepare(addition.model(), preference=preference, priority=priority)
+    chosen.prepared(trial)
+    preparation = trial.prepare(chosen.model(), preference=preference, priority=priority)
     checks.status(preparation.status, {ErrorStatus.NONE}, "prepareModel of a supported model, notified")
     if preparation.prepared_model is None:
         checks.fail("prepareModel of a supported model, notified", "a prepared model", "null")
-    checks.equal(_added(trial, preparation.prepared_model, trial.pool(_POOL)), addition.SUM, "sum")
+    pool = trial.pool(_POOL)
+    _write(chosen, pool)
+    _execute(trial, preparation.prepared_model, pool)
+    chosen.check(_result(pool), addition.SUM, "sum")
 
 
-def _holding(trial: Trial, values: tuple[float, float]) -> Pool:
+def _sum(values: Pair) -> Pair:
+    return addition.A[0] + values[0], addition.A[1] + values[1]
+
+
+def _holding(trial: Trial, data: bytes) -> Pool:
     pool = trial.pool(addition.SIZE)
-    pool.write(0, addition.packed(values))
+    pool.write(0, data)
     return pool
 
 
-def _added(
-    trial: Trial,
-    prepared_model: PreparedModel,
-    pool: Pool,
-    *,
-    inputs: int = 2,
-    second: tuple[float, float] = addition.B,
-) -> tuple[float, float]:
-    pool.write(0, addition.packed(addition.A) + bytes(8) + addition.packed(second))
+def _write(chosen: Addition, pool: Pool, second: Pair = addition.B) -> None:
+    pool.write(0, chosen.packed(addition.A) + bytes(8) + chosen.packed(second))
+
+
+def _execute(trial: Trial, prepared_model: PreparedModel, pool: Pool, *, inputs: int = 2) -> None:
     arguments = tuple(RequestArgument(location=DataLocation(0, at, addition.SIZE)) for at in (0, 16))
     output = RequestArgument(location=DataLocation(0, _OUTPUT, addition.SIZE))
     request = Request(arguments[:inputs], (output,), (RequestMemoryPool(pool=pool.memory),))
     execution = execute(trial, prepared_model, request, measure=False)
     checks.status(execution.status, {ErrorStatus.NONE}, "execution")
-    return addition.unpacked(bytes(pool.read(_OUTPUT, addition.SIZE)))
+
+
+def _result(pool: Pool) -> bytes:
+    return bytes(pool.read(_OUTPUT, addition.SIZE))

@@ -27,7 +27,8 @@ from npu_conformance.vts import addition
 from npu_conformance.vts.execution import execute, timing_rules
 
 _SIZE, _POOL = addition.SIZE, 64
-Edit = Callable[[Request], Request]
+Edit = Callable[[Request, int], Request]
+"""Spoils a request for tensors of so many elements."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +49,11 @@ def cases() -> Iterator[Case]:
 
 def _case(spoiled: RequestEdit) -> Case:
     def run(trial: Trial) -> None:
-        prepared_model, request = _prepared(trial)
+        chosen = addition.supported(trial)
+        prepared_model, request = chosen.prepared(trial), _request(trial)
         for measure in (False, True):
             with trial.configuration("timed" if measure else "untimed"):
-                _refused(trial, prepared_model, spoiled.edit(request), measure)
+                _refused(trial, prepared_model, spoiled.edit(request, chosen.elements), measure)
 
     scope = Scope.SMOKE if spoiled.name == "input_removed" else Scope.DEFAULT
     return Case(
@@ -67,11 +69,11 @@ def _refused(trial: Trial, prepared_model: PreparedModel, request: Request, meas
     timing_rules(trial, execution, measured=measure)
 
 
-def _prepared(trial: Trial) -> tuple[PreparedModel, Request]:
+def _request(trial: Trial) -> Request:
     pool = RequestMemoryPool(pool=trial.pool(_POOL).memory)
     inputs = tuple(RequestArgument(location=DataLocation(0, offset, _SIZE)) for offset in (0, 16))
     outputs = (RequestArgument(location=DataLocation(0, 32, _SIZE)),)
-    return addition.prepared(trial, addition.model()), Request(inputs, outputs, (pool,))
+    return Request(inputs, outputs, (pool,))
 
 
 def _input(request: Request, **fields: object) -> Request:
@@ -87,29 +89,29 @@ def _place(pool: int, offset: int, padding: int = 0) -> DataLocation:
 
 
 EDITS = (
-    RequestEdit("input_removed", lambda r: replace(r, inputs=r.inputs[:1]), ("NNHAL-REQUEST-001",)),
-    RequestEdit("input_added", lambda r: replace(r, inputs=r.inputs + r.inputs[:1]), ("NNHAL-REQUEST-001",)),
-    RequestEdit("output_removed", lambda r: replace(r, outputs=()), ("NNHAL-REQUEST-002",)),
-    RequestEdit("output_added", lambda r: replace(r, outputs=r.outputs * 2), ("NNHAL-REQUEST-002",)),
-    RequestEdit("input_in_missing_pool", lambda r: _input(r, location=_place(1, 0)), ("NNHAL-REQUEST-004",)),
-    RequestEdit("output_in_missing_pool", lambda r: _output(r, location=_place(1, 32)), ("NNHAL-REQUEST-004",)),
-    RequestEdit("input_beyond_pool", lambda r: _input(r, location=_place(0, _POOL - 4)), ("NNHAL-REQUEST-005",)),
-    RequestEdit("output_beyond_pool", lambda r: _output(r, location=_place(0, _POOL - 4)), ("NNHAL-REQUEST-005",)),
+    RequestEdit("input_removed", lambda r, _: replace(r, inputs=r.inputs[:1]), ("NNHAL-REQUEST-001",)),
+    RequestEdit("input_added", lambda r, _: replace(r, inputs=r.inputs + r.inputs[:1]), ("NNHAL-REQUEST-001",)),
+    RequestEdit("output_removed", lambda r, _: replace(r, outputs=()), ("NNHAL-REQUEST-002",)),
+    RequestEdit("output_added", lambda r, _: replace(r, outputs=r.outputs * 2), ("NNHAL-REQUEST-002",)),
+    RequestEdit("input_in_missing_pool", lambda r, _: _input(r, location=_place(1, 0)), ("NNHAL-REQUEST-004",)),
+    RequestEdit("output_in_missing_pool", lambda r, _: _output(r, location=_place(1, 32)), ("NNHAL-REQUEST-004",)),
+    RequestEdit("input_beyond_pool", lambda r, _: _input(r, location=_place(0, _POOL - 4)), ("NNHAL-REQUEST-005",)),
+    RequestEdit("output_beyond_pool", lambda r, _: _output(r, location=_place(0, _POOL - 4)), ("NNHAL-REQUEST-005",)),
     RequestEdit(
         "input_offset_that_wraps",
-        lambda r: _input(r, location=_place(0, 2**32 - 4)),
+        lambda r, _: _input(r, location=_place(0, 2**32 - 4)),
         ("NNHAL-REQUEST-005", "NNHAL-ROBUST-002"),
     ),
     RequestEdit(
         "output_padding_beyond_pool",
-        lambda r: _output(r, location=_place(0, 32, _POOL)),
+        lambda r, _: _output(r, location=_place(0, 32, _POOL)),
         ("NNHAL-REQUEST-006",),
         Version.FL5,
     ),
-    RequestEdit("omitted_input_with_location", lambda r: _input(r, has_no_value=True), ("NNHAL-REQUEST-003",)),
-    RequestEdit("input_of_other_rank", lambda r: _input(r, dimensions=(2, 1)), ("NNHAL-REQUEST-007",)),
-    RequestEdit("input_of_other_size", lambda r: _input(r, dimensions=(1,)), ("NNHAL-REQUEST-008",)),
-    RequestEdit("output_of_other_rank", lambda r: _output(r, dimensions=(2, 1)), ("NNHAL-REQUEST-007",)),
-    RequestEdit("output_of_other_size", lambda r: _output(r, dimensions=(3,)), ("NNHAL-REQUEST-008",)),
+    RequestEdit("omitted_input_with_location", lambda r, _: _input(r, has_no_value=True), ("NNHAL-REQUEST-003",)),
+    RequestEdit("input_of_other_rank", lambda r, n: _input(r, dimensions=(n, 1)), ("NNHAL-REQUEST-007",)),
+    RequestEdit("input_of_other_size", lambda r, n: _input(r, dimensions=(n - 1,)), ("NNHAL-REQUEST-008",)),
+    RequestEdit("output_of_other_rank", lambda r, n: _output(r, dimensions=(n, 1)), ("NNHAL-REQUEST-007",)),
+    RequestEdit("output_of_other_size", lambda r, n: _output(r, dimensions=(n + 1,)), ("NNHAL-REQUEST-008",)),
 )
 """Every edit that the suite makes."""
