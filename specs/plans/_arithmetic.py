@@ -82,12 +82,12 @@ def floats(operation: str) -> Iterator[Vector]:
 
 
 _NEGATIVE_ZEROS = {
-    "ADD": ([-0.0, -0.0, 0.0, 1.0], [-0.0, 0.0, -0.0, -1.0]),
-    "SUB": ([-0.0, -0.0, 0.0, 1.0], [0.0, -0.0, 0.0, 1.0]),
-    "MUL": ([-0.0, 2.0, -3.0, -0.0], [2.0, -0.0, 0.0, -1.0]),
-    "DIV": ([-0.0, 0.0, -0.0, 0.0], [2.0, -4.0, -1.0, 3.0]),
+    "ADD": ([-0.0, -0.0, 0.0, 1.0, 4.0], [-0.0, 0.0, -0.0, -1.0, 2.0]),
+    "SUB": ([-0.0, -0.0, 0.0, 1.0, 4.0], [0.0, -0.0, 0.0, 1.0, 2.0]),
+    "MUL": ([-0.0, 2.0, -3.0, -0.0, 4.0], [2.0, -0.0, 0.0, -1.0, 2.0]),
+    "DIV": ([-0.0, 0.0, -0.0, 0.0, 4.0], [2.0, -4.0, -1.0, 3.0, 2.0]),
 }
-"""Pairs whose results are zeros of either sign."""
+"""Pairs whose results are zeros of either sign, and one more."""
 
 
 def _negative_zeros(operation: str) -> Vector:
@@ -95,8 +95,8 @@ def _negative_zeros(operation: str) -> Vector:
     return positive(
         "float32_negative_zeros",
         operation,
-        operands(tensor(FLOAT32, (4,), first), tensor(FLOAT32, (4,), second)),
-        {"output": tensor(FLOAT32, (4,))},
+        operands(tensor(FLOAT32, (5,), first), tensor(FLOAT32, (5,), second)),
+        {"output": tensor(FLOAT32, (5,))},
         description="zeros of either sign, as IEEE 754 says; the public floor does not look at the sign",
     )
 
