@@ -30,7 +30,7 @@ A, B, SUM = (1.5, -2.0), (0.25, 4.0), (1.75, 2.0)
 class Addition:
     """The model in one type.
 
-    code: of an element in module struct. scale: of a quantised type, 0 for floats. since: when ADD has the type.
+    code: of an element in module struct. scale: of a quantised type, 0 for floats. since: when ADD takes the type.
     """
 
     kind: OperandType
