@@ -26,6 +26,7 @@ from npu_conformance.specs.plans._windows import (
     Window,
     pads,
 )
+from npu_conformance.specs.plans._zero_sized import zero_sized
 from npu_conformance.specs.plans.base import (
     Planned,
     constant,
@@ -143,6 +144,17 @@ def vector(name: str, sizes: Sizes, window: Window, values: Values, **details: A
     inputs, outputs = operands(sizes, window, values)
     since = max(window.since, details.pop("since", "1.0"))
     return positive(name, sizes.operation, inputs, outputs, since=since, **details)
+
+
+def batch_zero(sizes: Sizes) -> Iterator[Vector]:
+    """A feature map without batches, in every type and both layouts. sizes: with batches 0."""
+    for kind in ("float32", "float16", "quant8", "per_channel", "quant8_signed"):
+        for nchw in (False, True):
+            inputs, outputs = operands(sizes, Window("same", nchw=nchw), Values(kind, source=[]))
+            source = inputs["input"].operand
+            feature_map = tensor(KINDS[kind][0], source.dimensions, scale=source.scale, zero_point=source.zero_point)
+            name = f"{kind}_batch_zero_{'nchw' if nchw else 'nhwc'}"
+            yield zero_sized(name, sizes.operation, feature_map, {**inputs, "input": None}, outputs)
 
 
 def cover(shapes: Mapping[str, Sizes]) -> Iterator[Vector]:

@@ -5,21 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from npu_conformance.specs.plans._convolutions import (
-    KINDS,
     Sizes,
     Values,
+    batch_zero,
     cover,
     extremes,
     limits_of_preparation,
     needs_all_bits,
     odd_geometries,
-    operands,
     vector,
 )
 from npu_conformance.specs.plans._refused_convolutions import refusal, refused
 from npu_conformance.specs.plans._windows import FLOAT32, QUANT8, Window
-from npu_conformance.specs.plans._zero_sized import zero_sized
-from npu_conformance.specs.plans.base import constant, dyadic, tensor
+from npu_conformance.specs.plans.base import constant, dyadic
 from npu_conformance.specs.vector_documents import GeneratorDocument
 from npu_conformance.specs.vectors import Vector
 
@@ -49,7 +47,7 @@ def vectors() -> Iterator[Vector]:
     yield from odd_geometries(SHAPES["wide"])
     yield from limits_of_preparation(SHAPES["wide"])
     yield needs_all_bits(Sizes(1, (3, 2), 2, (1, 1), 3))
-    yield from _batch_zero()
+    yield from batch_zero(Sizes(0, (2, 2), 3, (1, 1), 2))
     yield from _first_layers()
     yield from refused(SHAPES["wide"], CLAUSES)
     yield _other_channels()
@@ -60,27 +58,6 @@ def _other_channels() -> Vector:
     weights = (sizes.out_channels, *sizes.window, sizes.in_channels + 1)
     filter_ = constant(FLOAT32, weights, dyadic(1, weights))
     return refusal("filter_input_channels", "C2", sizes, Values("float32"), {"filter": filter_})
-
-
-def _batch_zero() -> Iterator[Vector]:
-    for kind in ("float32", "float16", "quant8", "per_channel", "quant8_signed"):
-        for nchw in (False, True):
-            sizes = Sizes(0, (2, 2), 3, (1, 1), 2)
-            window = Window("same", nchw=nchw)
-            inputs, outputs = operands(sizes, window, Values(kind, source=[]))
-            feature_map = inputs["input"]
-            yield zero_sized(
-                f"{kind}_batch_zero_{'nchw' if nchw else 'nhwc'}",
-                "CONV_2D",
-                tensor(
-                    KINDS[kind][0],
-                    feature_map.operand.dimensions,
-                    scale=feature_map.operand.scale,
-                    zero_point=feature_map.operand.zero_point,
-                ),
-                {**inputs, "input": None},
-                outputs,
-            )
 
 
 def _first_layers() -> Iterator[Vector]:

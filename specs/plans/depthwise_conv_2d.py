@@ -5,20 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from npu_conformance.specs.plans._convolutions import (
-    KINDS,
     Sizes,
     Values,
+    batch_zero,
     cover,
     extremes,
     limits_of_preparation,
     needs_all_bits,
     odd_geometries,
-    operands,
 )
 from npu_conformance.specs.plans._refused_convolutions import refusal, refused
-from npu_conformance.specs.plans._windows import FLOAT32, Window
-from npu_conformance.specs.plans._zero_sized import zero_sized
-from npu_conformance.specs.plans.base import constant, dyadic, int32, tensor
+from npu_conformance.specs.plans._windows import FLOAT32
+from npu_conformance.specs.plans.base import constant, dyadic, int32
 from npu_conformance.specs.vectors import Vector
 
 SHAPES = {
@@ -47,7 +45,7 @@ def vectors() -> Iterator[Vector]:
     yield from odd_geometries(SHAPES["single"])
     yield from limits_of_preparation(SHAPES["double"])
     yield needs_all_bits(Sizes(1, (3, 2), 2, (1, 1), 4, 2))
-    yield from _batch_zero()
+    yield from batch_zero(Sizes(0, (2, 2), 2, (1, 1), 4, 2))
     yield from refused(SHAPES["double"], CLAUSES)
     yield from _refused_filters()
 
@@ -60,19 +58,3 @@ def _refused_filters() -> Iterator[Vector]:
     yield refusal("filter_first_dimension_2", "C2", sizes, Values("float32"), {"filter": filter_})
     other = {"depth_multiplier": int32(3)}
     yield refusal("depth_multiplier_other_than_channels", "C3", sizes, Values("float32"), other)
-
-
-def _batch_zero() -> Iterator[Vector]:
-    for kind in ("float32", "float16", "quant8", "per_channel", "quant8_signed"):
-        for nchw in (False, True):
-            inputs, outputs = operands(
-                Sizes(0, (2, 2), 2, (1, 1), 4, 2), Window("same", nchw=nchw), Values(kind, source=[])
-            )
-            source = inputs["input"].operand
-            yield zero_sized(
-                f"{kind}_batch_zero_{'nchw' if nchw else 'nhwc'}",
-                "DEPTHWISE_CONV_2D",
-                tensor(KINDS[kind][0], source.dimensions, scale=source.scale, zero_point=source.zero_point),
-                {**inputs, "input": None},
-                outputs,
-            )
