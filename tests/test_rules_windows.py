@@ -2,81 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
-
-import numpy
 import pytest
+from operation_calls import Broken, Call, Given, channels, f, i, n, q, view
 
-from npu_conformance.specs.neuralnetworks import catalogue, rules
-from npu_conformance.specs.neuralnetworks.enums import OperandType
-from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
-from npu_conformance.specs.neuralnetworks.operation_view import OperationView
-from npu_conformance.specs.neuralnetworks.types import (
-    Operand,
-    OperandExtraParams,
-    Operation,
-    SymmPerChannelQuantParams,
-)
+from npu_conformance.specs.neuralnetworks import rules
+from npu_conformance.specs.neuralnetworks.types import Operand
 from npu_conformance.specs.neuralnetworks.validate import check_operation
 from npu_conformance.specs.versions import Version
-
-
-@dataclass(frozen=True)
-class Given:
-    """An operand with what is known of it: its value, and its real shape where that is found out at execution."""
-
-    operand: Operand
-    value: Any = None
-    shape: tuple[int, ...] | None = None
-
-
-def tensor(kind: OperandType, *dimensions: int, shape: tuple[int, ...] | None = None, **rest: Any) -> Given:
-    return Given(Operand(kind, dimensions, **rest), shape=shape)
-
-
-def f(*dimensions: int, shape: tuple[int, ...] | None = None) -> Given:
-    """A float tensor; without dimensions its rank is unknown."""
-    return tensor(OperandType.TENSOR_FLOAT32, *dimensions, shape=shape)
-
-
-def n(*dimensions: int, scale: float = 0.0) -> Given:
-    """An integer tensor of unknown value."""
-    return tensor(OperandType.TENSOR_INT32, *dimensions, scale=scale)
-
-
-def q(*dimensions: int, scale: float = 0.5, zero: int = 0, shape: tuple[int, ...] | None = None) -> Given:
-    """An unsigned quantised tensor."""
-    return tensor(OperandType.TENSOR_QUANT8_ASYMM, *dimensions, shape=shape, scale=scale, zero_point=zero)
-
-
-def channels(dimension: int, *dimensions: int) -> Given:
-    """A filter with its scales along one dimension."""
-    quant = SymmPerChannelQuantParams((0.5,) * dimensions[dimension], dimension)
-    kind = OperandType.TENSOR_QUANT8_SYMM_PER_CHANNEL
-    return tensor(kind, *dimensions, extra_params=OperandExtraParams(quant))
-
-
-def i(value: int) -> Given:
-    return Given(Operand(OperandType.INT32), value)
-
-
-Call = dict[str, Given]
-
-
-def view(name: str, version: Version, call: Call) -> OperationView:
-    """The view of a call whose inputs are in order; outputs are those whose name starts with `out`."""
-    inputs = [given for key, given in call.items() if not key.startswith("out")]
-    outputs = [given.operand for key, given in call.items() if key.startswith("out")]
-    values, shapes = {}, {}
-    for position, given in enumerate(inputs):
-        if given.value is not None:
-            values[position] = numpy.array(given.value, OPERAND_TYPES[given.operand.type].dtype)
-        if given.shape is not None:
-            shapes[position] = given.shape
-    operation = Operation(catalogue.operation(name).code, tuple(range(len(inputs))), ())
-    operands = [given.operand for given in inputs]
-    return OperationView(operation, version, operands, outputs, shapes=shapes, values=values)
 
 
 def windowed(kernel: Call, output: Given, image: Given) -> Call:
@@ -108,16 +40,6 @@ SOUND: dict[str, Call] = {
 QUANT_CONV = windowed({"filter": q(2, 2, 2, 3), "bias": n(2, scale=0.25)}, q(1, 3, 3, 2, scale=1.0), q(1, 4, 4, 3))
 QUANT_DEPTHWISE = depthwise(q(1, 4, 4, 3), q(1, 2, 2, 6), n(6, scale=0.25), q(1, 3, 3, 6, scale=1.0))
 QUANT_DENSE = {"input": q(2, 3), "weights": q(4, 3), "bias": n(4, scale=0.25), "act": i(0), "out": q(2, 4, scale=1.0)}
-
-
-@dataclass(frozen=True)
-class Broken:
-    """A clause, and what to change in a sound call to break it. Outputs are left open where they do not matter."""
-
-    clause: str
-    changes: Call
-    sound: Call
-    version: Version
 
 
 def broken(clause: str, changes: Call, sound: Call | None = None, version: Version = Version.FL8) -> Broken:
