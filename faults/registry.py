@@ -12,7 +12,7 @@ from npu_conformance.faults.fault import Edited, EditedHarness, Fault, NoticedAs
 from npu_conformance.faults.hosts import FAULTS as HOST_FAULTS
 
 _FOLDER = Path(__file__).parent
-_REFERENCE_FILES = ("kernels.json", "validation.json")
+_REFERENCE_FILES = ("kernels/*.json", "validation.json")
 _HARNESS_FILE = "bookkeeping.json"
 _VARIANT_FILE = "variants.json"
 
@@ -21,9 +21,10 @@ _VARIANT_FILE = "variants.json"
 def faults() -> MappingProxyType[str, Fault]:
     """Every fault by id. Raises ValueError where two have one id."""
     found = [*queries.FAULTS, *preparation.FAULTS, *executions.FAULTS, *HOST_FAULTS, *managers.FAULTS]
-    for name in _REFERENCE_FILES:
-        found += _edited(name, "reference")
-    found += _edited(_HARNESS_FILE, "harness")
+    for pattern in _REFERENCE_FILES:
+        for path in sorted(_FOLDER.glob(pattern)):
+            found += _edited(path, "reference")
+    found += _edited(_FOLDER / _HARNESS_FILE, "harness")
     return MappingProxyType(_by_id(found))
 
 
@@ -35,14 +36,14 @@ def conforming() -> MappingProxyType[str, Variant]:
     return MappingProxyType({variant.id: variant for variant in (*variants.VARIANTS, *by_edits)})
 
 
-def _edited(name: str, where: Literal["reference", "harness"]) -> list[Fault]:
+def _edited(path: Path, where: Literal["reference", "harness"]) -> list[Fault]:
     kind = Edited if where == "reference" else EditedHarness
     return [
         Fault(
             one.id, one.description, one.breaks, one.caught_by, kind(one.edits), one.hal,
             cast(NoticedAs, one.noticed_as),
         )
-        for one in source_edits.read(_FOLDER / name)
+        for one in source_edits.read(path)
     ]  # fmt: skip
 
 

@@ -10,62 +10,67 @@ import functools
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
 from npu_conformance.specs import documents
 from npu_conformance.specs.documents import Document
 
-PATH = Path(__file__).parent / "plans" / "agreement.json"
+FOLDER = Path(__file__).parent / "plans" / "agreement"
 
 
 class EngineRecord(Document, frozen=True):
-    """What is on record of one engine; vectors by operation.
+    """What is on record of one engine and one operation.
 
     agreed: vectors that it was run on, and all of whose expected values it found within the public tolerance.
     explained: vectors on which it disagrees because the engine is wrong, each with the reason; written by hand.
     """
 
-    agreed: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
-    explained: dict[str, dict[str, str]] = msgspec.field(default_factory=dict)
-
-    def reason(self, operation: str, name: str) -> str | None:
-        """Why the engine is known to disagree with a vector; null where it is not."""
-        return self.explained.get(operation, {}).get(name)
+    agreed: tuple[str, ...] = ()
+    explained: dict[str, str] = msgspec.field(default_factory=dict)
 
 
 @functools.cache
-def records(path: Path = PATH) -> Mapping[str, EngineRecord]:
-    """All records by name of the engine. Raises DocumentError for a file that is none."""
-    return documents.read(path, dict[str, EngineRecord])
+def records(operation: str, folder: Path = FOLDER) -> Mapping[str, EngineRecord]:
+    """The records of an operation by name of the engine. Raises DocumentError for a file that is none."""
+    path = _path(operation, folder)
+    return documents.read(path, dict[str, EngineRecord]) if path.exists() else {}
+
+
+def reason(engine: str, operation: str, name: str) -> str | None:
+    """Why an engine is known to disagree with a vector; null where it is not."""
+    return records(operation).get(engine, EngineRecord()).explained.get(name)
 
 
 def engines(operation: str, name: str) -> tuple[str, ...]:
     """Names of the engines that agree with a vector, sorted."""
-    return tuple(sorted(key for key, record in records().items() if name in record.agreed.get(operation, ())))
+    return tuple(sorted(key for key, record in records(operation).items() if name in record.agreed))
 
 
-def record(engine: str, agreed: Mapping[str, Iterable[str]], path: Path = PATH) -> None:
+def record(engine: str, agreed: Mapping[str, Iterable[str]], folder: Path = FOLDER) -> None:
     """Write down for some operations with which vectors an engine agrees; what is said of others stays."""
-    found = dict(records(path))
-    before = found.get(engine, EngineRecord())
-    merged = {**before.agreed, **{operation: tuple(sorted(names)) for operation, names in agreed.items()}}
-    found[engine] = msgspec.structs.replace(before, agreed={key: names for key, names in merged.items() if names})
-    path.write_text(_text(found))
+    for operation, names in agreed.items():
+        found = dict(records(operation, folder))
+        known = msgspec.structs.replace(found.pop(engine, EngineRecord()), agreed=tuple(sorted(names)))
+        if known != EngineRecord():
+            found[engine] = known
+        path = _path(operation, folder)
+        if found:
+            path.write_text(_text(found))
+        else:
+            path.unlink(missing_ok=True)
     records.cache_clear()
 
 
+def _path(operation: str, folder: Path) -> Path:
+    return folder / f"{operation.lower()}.json"
+
+
 def _text(found: Mapping[str, EngineRecord]) -> str:
-    """One line for each operation."""
-    engines = (f"{json.dumps(name)}: {_engine_text(found[name])}" for name in sorted(found))
-    return "{" + ",\n".join(engines) + "}\n"
-
-
-def _engine_text(known: EngineRecord) -> str:
-    return f'{{"agreed": {_lines(known.agreed)},\n "explained": {_lines(known.explained)}}}'
-
-
-def _lines(by_operation: Mapping[str, Any]) -> str:
-    lines = (f"  {json.dumps(key)}: {json.dumps(by_operation[key])}" for key in sorted(by_operation))
-    return "{\n" + ",\n".join(lines) + "}"
+    """One line for each list of vectors."""
+    engines = (
+        f'{json.dumps(name)}: {{\n  "agreed": {json.dumps(found[name].agreed)},\n'
+        f'  "explained": {json.dumps(found[name].explained)}}}'
+        for name in sorted(found)
+    )
+    return "{" + ",\n ".join(engines) + "}\n"

@@ -11,9 +11,8 @@ from npu_conformance.faults import kill_matrix
 from npu_conformance.faults.mutants import survey as surveys
 from npu_conformance.faults.mutants import targets
 from npu_conformance.faults.mutants.operators import mutants
-from npu_conformance.faults.mutants.survey import EquivalentMutants, Survey, Verdict
+from npu_conformance.faults.mutants.survey import Survey, Verdict
 from npu_conformance.faults.workers import in_child
-from npu_conformance.specs import documents
 from npu_conformance.specs.neuralnetworks import rules
 
 SOURCE = '''
@@ -92,7 +91,7 @@ def test_shares_have_an_interval() -> None:
 
 
 def test_mutants_called_equivalent_exist_and_have_a_reason() -> None:
-    stored = documents.read(surveys.EQUIVALENT, EquivalentMutants).mutants
+    stored = surveys.equivalent_mutants()
     known = {
         mutant.id
         for name in {one.mutant.partition(":")[0] for one in stored}

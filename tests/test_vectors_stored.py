@@ -137,30 +137,31 @@ def test_engines_within_the_public_tolerance_agree() -> None:
 def test_the_oracle_is_a_witness_of_every_vector_and_engines_are_as_on_record(operation: str) -> None:
     for vector in stored(operation, rejected=False):
         assert "oracle" in vector.witnesses
-        engines = tuple(name for name in vector.witnesses if name in agreement.records())
+        engines = tuple(name for name in vector.witnesses if name in agreement.records(operation))
         assert engines == agreement.engines(operation, vector.name)
 
 
 def test_what_is_on_record_is_stored_and_either_agrees_or_is_explained() -> None:
-    for record in agreement.records().values():
-        agreed = {(operation, name) for operation, names in record.agreed.items() for name in names}
-        explained = {(operation, name) for operation, reasons in record.explained.items() for name in reasons}
-        positive = {(header.operation, header.name) for header in vectors.all_headers() if header.rejected is None}
-        assert agreed | explained <= positive
-        assert not agreed & explained
+    known = {path.stem.upper() for path in agreement.FOLDER.iterdir()}
+    assert known <= set(vectors.operations())
+    for operation in sorted(known):
+        positive = {header.name for header in vectors.headers(operation) if header.rejected is None}
+        for record in agreement.records(operation).values():
+            assert {*record.agreed, *record.explained} <= positive
+            assert not set(record.agreed) & set(record.explained)
 
 
 def test_recording_leaves_other_operations_and_explanations_alone(tmp_path: Path) -> None:
-    path = tmp_path / "agreement.json"
-    path.write_text('{"litert": {"agreed": {"ADD": ["a"], "SUB": ["b"]}, "explained": {"ADD": {"c": "why"}}}}')
-    agreement.record("litert", {"ADD": ["z", "a"], "SUB": []}, path)
-    agreement.record("other", {"MUL": ["d"]}, path)
-    found = agreement.records(path)
-    assert found["litert"].agreed == {"ADD": ("a", "z")}
-    assert found["litert"].reason("ADD", "c") == "why"
-    assert found["other"].agreed == {"MUL": ("d",)}
-    agreement.record("other", {}, path)
-    assert agreement.records(path) == found
+    (tmp_path / "add.json").write_text('{"litert": {"agreed": ["a"], "explained": {"c": "why"}}}')
+    (tmp_path / "sub.json").write_text('{"litert": {"agreed": ["b"]}}')
+    agreement.record("litert", {"ADD": ["z", "a"], "SUB": []}, tmp_path)
+    agreement.record("other", {"MUL": ["d"]}, tmp_path)
+    known = agreement.EngineRecord(("a", "z"), {"c": "why"})
+    assert agreement.records("ADD", tmp_path) == {"litert": known}
+    assert agreement.records("SUB", tmp_path) == {}
+    assert agreement.records("MUL", tmp_path) == {"other": agreement.EngineRecord(("d",))}
+    agreement.record("other", {"ADD": ["z"]}, tmp_path)
+    assert agreement.records("ADD", tmp_path) == {"litert": known, "other": agreement.EngineRecord(("z",))}
 
 
 def test_an_engine_that_can_not_run_a_vector_does_not_agree_with_it() -> None:

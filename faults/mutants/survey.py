@@ -27,7 +27,7 @@ from npu_conformance.specs.outcomes import Disposition, Outcome
 from npu_conformance.specs.results import CaseResult
 from npu_conformance.specs.versions import NEWEST
 
-EQUIVALENT = Path(__file__).parent.parent / "equivalent_mutants.json"
+EQUIVALENT = Path(__file__).parent.parent / "equivalent_mutants"
 _SECONDS = 30.0
 _CASES = 150
 _VERSIONS = (NEWEST.value, "1.3", "1.1")
@@ -41,7 +41,7 @@ _RED = (Outcome.FAIL, Outcome.CRASH, Outcome.HANG)
 End = Literal["killed", "support lost", "warned", "survived", "unreached", "equivalent"]
 """killed: a case is red. support lost: none is, but one that passed is not supported now, which --baseline makes red.
 warned: a case has a quality warning, the public floor allowing the result.
-unreached: no case executes the line. equivalent: argued so in equivalent_mutants.json."""
+unreached: no case executes the line. equivalent: argued so in equivalent_mutants/."""
 
 
 class EquivalentMutant(Document, frozen=True):
@@ -52,7 +52,7 @@ class EquivalentMutant(Document, frozen=True):
 
 
 class EquivalentMutants(Document, frozen=True):
-    """The stored list."""
+    """A stored list: of one operation, or of what several share."""
 
     mutants: tuple[EquivalentMutant, ...]
 
@@ -122,7 +122,7 @@ def survey(
     if isinstance(traced, Ended):
         raise RuntimeError(f"tracing the cases: {traced.reason}")
     reaching = _reaching(traced, {case.id: case for case in cases})
-    known = {one.mutant for one in documents.read(EQUIVALENT, EquivalentMutants).mutants}
+    known = {one.mutant for one in equivalent_mutants()}
     population = _population(names, {(module, line) for module, line in traced.at_import}, reaching)
     sample = population if size is None else random.Random(seed).sample(population, min(size, len(population)))
     verdicts = []
@@ -132,6 +132,12 @@ def survey(
         if verdict.end not in ("killed", "equivalent"):
             tell(f"{verdict.end}: {verdict.module}:{verdict.line} {verdict.edit}")
     return Survey(len(population), seed, tuple(verdicts), time.monotonic() - started)
+
+
+def equivalent_mutants() -> list[EquivalentMutant]:
+    """All that are on a list. Raises DocumentError."""
+    files = sorted(EQUIVALENT.glob("*.json"))
+    return [one for file in files for one in documents.read(file, EquivalentMutants).mutants]
 
 
 def _trace(cases: Sequence[Case], names: list[str]) -> _Traced:

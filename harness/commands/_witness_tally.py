@@ -14,11 +14,10 @@ class Tally:
         self.engine = engine
         self.agreed: dict[str, list[str]] = {operation: [] for operation in operations}
         self.disagreed = self.explained = self.could_not_run = 0
-        self._record = agreement.records().get(engine, agreement.EngineRecord())
 
     def add(self, vector: Vector, testimony: Testimony) -> None:
         """Count a testimony and print each disagreement, with its reason where one is on record."""
-        reason = self._record.reason(vector.operation, vector.name)
+        reason = agreement.reason(self.engine, vector.operation, vector.name)
         for disagreement in testimony.disagreements:
             print(f"{disagreement} (explained: {reason})" if reason else disagreement)
         if testimony.agrees:
