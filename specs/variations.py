@@ -14,7 +14,15 @@ from npu_conformance.specs.neuralnetworks import catalogue
 from npu_conformance.specs.neuralnetworks.combinations import combination_since
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
-from npu_conformance.specs.vectors import Example, HeaderOperand, Vector, VectorHeader, VectorOperand, VectorOperation
+from npu_conformance.specs.vectors import (
+    Example,
+    Graph,
+    HeaderOperand,
+    Vector,
+    VectorHeader,
+    VectorOperand,
+    VectorOperation,
+)
 from npu_conformance.specs.versions import Version
 
 if TYPE_CHECKING:
@@ -62,14 +70,14 @@ def _relaxed(vector: Vector) -> Vector | None:
 def _float16(vector: Vector) -> Vector | None:
     """float32 operands become float16. Expected values are computed anew where a value had to be rounded."""
     operands = {name: _half_operand(operand) for name, operand in vector.operands.items()}
-    varied = replace(vector, operands=operands)
+    varied = replace(vector, operands=operands, referenced=_retyped(vector.referenced, _half_operand))
     examples = []
     for example in vector.examples:
         outputs: Mapping[str, Array]
         inputs = {name: _half(array) for name, array in example.inputs.items()}
         if _overflows(vector, example, operands, inputs):
             return None
-        if _is_exact(vector, example, operands, inputs):
+        if not vector.referenced and _is_exact(vector, example, operands, inputs):
             outputs = {name: _half(array) for name, array in example.outputs.items()}
         else:
             outputs = _recomputed(varied, inputs, example)
@@ -80,9 +88,7 @@ def _float16(vector: Vector) -> Vector | None:
 def _quant8_signed(vector: Vector) -> Vector | None:
     """Unsigned 8-bit quantisation becomes signed: zero points and elements are smaller by 128."""
     names = {name for name, operand in vector.operands.items() if operand.type is OperandType.TENSOR_QUANT8_ASYMM}
-    operands = {
-        name: _signed_operand(operand) if name in names else operand for name, operand in vector.operands.items()
-    }
+    operands = {name: _signed_operand(operand) for name, operand in vector.operands.items()}
     examples = tuple(
         Example(
             {name: _shifted(array) if name in names else array for name, array in example.inputs.items()},
@@ -90,7 +96,8 @@ def _quant8_signed(vector: Vector) -> Vector | None:
         )
         for example in vector.examples
     )
-    return replace(vector, operands=operands, examples=examples)
+    referenced = _retyped(vector.referenced, _signed_operand)
+    return replace(vector, operands=operands, examples=examples, referenced=referenced)
 
 
 def _nchw(vector: Vector) -> Vector | None:
@@ -303,7 +310,7 @@ def _recomputed(varied: Vector, inputs: Mapping[str, Array], example: Example) -
     from npu_conformance.specs import oracles
 
     if varied.operation in oracles.names():
-        return oracles.evaluate(varied.main, inputs)
+        return oracles.evaluate(varied.main, inputs, varied.referenced)
     return {name: _half(array) for name, array in example.outputs.items()}
 
 
@@ -313,7 +320,17 @@ def _shifted(array: Array) -> Array:
     return (array.astype(numpy.int16) - 128).astype(numpy.int8)
 
 
+def _retyped(graphs: tuple[Graph, ...], change: Callable[[VectorOperand], VectorOperand]) -> tuple[Graph, ...]:
+    """The graphs that IF and WHILE refer to, with operands changed as those of the main graph are."""
+    return tuple(
+        replace(graph, operands={name: change(operand) for name, operand in graph.operands.items()}) for graph in graphs
+    )
+
+
 def _signed_operand(operand: VectorOperand) -> VectorOperand:
+    """The signed form of an operand of unsigned 8-bit quantisation; any other as it is."""
+    if operand.type is not OperandType.TENSOR_QUANT8_ASYMM:
+        return operand
     value = None if operand.value is None else _shifted(operand.value)
     kind = OperandType.TENSOR_QUANT8_ASYMM_SIGNED
     return replace(operand, type=kind, zero_point=operand.zero_point - 128, value=value)

@@ -64,7 +64,7 @@ def vector(operation: str, document: VectorDocument, where: str) -> Vector:
         requirements=tuple(document.requirements),
         generators=_generators(document),
         examples=tuple(
-            _example(example, graph, document, where, f"$.examples[{index}]")
+            _example(example, graph, referenced, document, where, f"$.examples[{index}]")
             for index, example in enumerate(document.examples)
         ),
     )
@@ -145,7 +145,14 @@ def _array(values: Values, operand_type: OperandType, dimensions: tuple[int, ...
         raise DocumentError(where, path, str(error)) from None
 
 
-def _example(document: ExampleDocument, graph: Graph, vector: VectorDocument, where: str, path: str) -> Example:
+def _example(
+    document: ExampleDocument,
+    graph: Graph,
+    referenced: Sequence[Graph],
+    vector: VectorDocument,
+    where: str,
+    path: str,
+) -> Example:
     expected = {name for name in graph.inputs if not graph.operands[name].omitted}
     _complete(document.inputs, expected, where, f"{path}.inputs")
     shapes = _shapes(document, graph, where, f"{path}.dimensions")
@@ -156,7 +163,7 @@ def _example(document: ExampleDocument, graph: Graph, vector: VectorDocument, wh
     if vector.rejected:
         return Example(inputs, {})
     if not document.outputs and _is_generated(document, vector):
-        return Example(inputs, oracles.evaluate(graph, inputs))
+        return Example(inputs, oracles.evaluate(graph, inputs, referenced))
     _complete(document.outputs, set(graph.outputs), where, f"{path}.outputs")
     outputs = {
         name: _array(values, graph.operands[name].type, shapes[name], where, f"{path}.outputs.{name}")

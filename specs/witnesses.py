@@ -37,7 +37,7 @@ def oracle(vector: Vector, example: Example) -> Mapping[str, Array] | None:
     known = set(oracles.names())
     if not all(operation.type in known for graph in vector.graphs for operation in graph.operations):
         return None
-    return oracles.evaluate(vector.main, example.inputs)
+    return oracles.evaluate(vector.main, example.inputs, vector.referenced)
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ AREAS = (
     "validation",
     "structure",
     "preparation",
+    "loops",
     "requests",
     "request_structure",
     "memory",

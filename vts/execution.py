@@ -45,30 +45,45 @@ def executors(version: Version) -> tuple[str, ...]:
 
 
 def execute(
-    trial: Trial, prepared_model: PreparedModel, request: Request, *, measure: bool, executor: str = ""
+    trial: Trial,
+    prepared_model: PreparedModel,
+    request: Request,
+    *,
+    measure: bool,
+    executor: str = "",
+    loop_timeout: int = NO_LOOP_TIMEOUT,
 ) -> Execution:
-    """Execute by one of `executors`, the usual one where none is named."""
+    """Execute by one of `executors`, the usual one where none is named. loop_timeout: nanoseconds."""
     if (executor or executors(trial.version)[0]) == "asynchronous":
-        return asynchronous(trial, prepared_model, request, measure=measure)
-    return synchronous(prepared_model, request, measure=measure)
+        return asynchronous(trial, prepared_model, request, measure=measure, loop_timeout=loop_timeout)
+    return synchronous(prepared_model, request, measure=measure, loop_timeout=loop_timeout)
 
 
-def synchronous(prepared_model: PreparedModel, request: Request, *, measure: bool) -> Execution:
+def synchronous(
+    prepared_model: PreparedModel, request: Request, *, measure: bool, loop_timeout: int = NO_LOOP_TIMEOUT
+) -> Execution:
     """executeSynchronously; a failure is an answer here, not an exception."""
     try:
-        result = prepared_model.execute_synchronously(request, measure, NO_DEADLINE, NO_LOOP_TIMEOUT)
+        result = prepared_model.execute_synchronously(request, measure, NO_DEADLINE, loop_timeout)
     except ServiceError as error:
         return Execution(error.status, (), None)
     status = ErrorStatus.NONE if result.output_sufficient_size else ErrorStatus.OUTPUT_INSUFFICIENT_SIZE
     return Execution(status, result.output_shapes, result.timing)
 
 
-def asynchronous(trial: Trial, prepared_model: PreparedModel, request: Request, *, measure: bool) -> Execution:
+def asynchronous(
+    trial: Trial,
+    prepared_model: PreparedModel,
+    request: Request,
+    *,
+    measure: bool,
+    loop_timeout: int = NO_LOOP_TIMEOUT,
+) -> Execution:
     """execute with a callback; what the launch returned and what was notified must agree (NNHAL-EXECUTE-003, -004)."""
     recorder = ExecutionRecorder()
     launched: int = ErrorStatus.NONE
     try:
-        prepared_model.execute(request, measure, NO_DEADLINE, NO_LOOP_TIMEOUT, recorder)
+        prepared_model.execute(request, measure, NO_DEADLINE, loop_timeout, recorder)
     except ServiceError as error:
         launched = error.status
     seconds = trial.manifest.deadlines.execute * trial.manifest.time_scale

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from npu_conformance.harness import checks
 from npu_conformance.harness.subject import Pool
@@ -14,10 +14,11 @@ from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
 from npu_conformance.specs.neuralnetworks.types import OutputShape, RequestMemoryPool
-from npu_conformance.specs.vectors import Example, Vector
+from npu_conformance.specs.vectors import Example, Rejected, Vector
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.execution import Execution, execute, executors, timing_rules
 from npu_conformance.vts.judging import judge
+from npu_conformance.vts.loops import aborted
 from npu_conformance.vts.refusal import refused
 
 _FILL = 0xA5
@@ -57,10 +58,14 @@ def run(trial: Trial, vector: Vector) -> None:
     from npu_conformance.specs.vector_writing import document_of
 
     trial.attach(lambda: {"id": trial.case.id, "operation": vector.operation, "vector": document_of(vector)})
-    if vector.kind == "multinomial" or vector.kind == "infinite_loop_timeout":
+    if vector.kind == "multinomial":
         raise NotApplicable(f"vectors of kind {vector.kind} are not run yet")
     if _has_open_loop(vector):
-        raise NotApplicable("a loop whose operands have no known size is legal above the HAL only (MODEL.P8)")
+        # Legal above the HAL; AOSP runs such vectors in CTS, not in VTS.
+        vector = replace(vector, rejected=Rejected("MODEL.P8", "model"))
+    if vector.kind == "infinite_loop_timeout":
+        _aborted(trial, vector)
+        return
     if vector.rejected is not None:
         refused(trial, vector)
         return
@@ -72,8 +77,23 @@ def run(trial: Trial, vector: Vector) -> None:
                 runner.execute(configuration)
 
 
+def _aborted(trial: Trial, vector: Vector) -> None:
+    """A loop without end is aborted after its timeout of a millisecond (NNHAL-CONTROLFLOW-011)."""
+    prepared_model = prepared(trial, vector, unspecified=False)
+    built = build_request(vector, vector.examples[0], trial.version)
+    inputs, outputs = trial.pool(len(built.input_data) or 1), trial.pool(built.output_size)
+    inputs.write(0, built.input_data)
+    request = built.request(RequestMemoryPool(pool=inputs.memory), RequestMemoryPool(pool=outputs.memory))
+    for executor in executors(trial.version):
+        with trial.configuration(executor, requirements=("NNHAL-CONTROLFLOW-011",)):
+            execution = execute(
+                trial, prepared_model, request, measure=False, executor=executor, loop_timeout=1_000_000
+            )
+            aborted(execution, "an endless loop")
+
+
 def _has_open_loop(vector: Vector) -> bool:
-    """True where WHILE carries operands of unknown rank or size: AOSP runs such vectors in CTS, not in VTS."""
+    """True where WHILE carries operands of unknown rank or size."""
     if not any(operation.type == "WHILE" for graph in vector.graphs for operation in graph.operations):
         return False
     borders = ((graph, name) for graph in vector.referenced for name in (*graph.inputs, *graph.outputs))

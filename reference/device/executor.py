@@ -1,19 +1,21 @@
-"""Runs a graph on the device: one operation after the other, in list order, which is an order of execution."""
+"""Runs a model on the device: one operation after the other, in list order, which is an order of execution."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy
 
-from npu_conformance.reference.device.registry import kernel
-from npu_conformance.reference.device.tensors import Array, OutputInfo, tensor_of
+from npu_conformance.reference.device.registry import CONTROL_FLOW, control_flow, kernel
+from npu_conformance.reference.device.tensors import Array, OutputInfo, Routine, tensor_of
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.catalogue import expand
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperandType
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES, byte_size
 from npu_conformance.specs.neuralnetworks.operation_view import OperationView, constant_value
-from npu_conformance.specs.neuralnetworks.types import Model, Operand, Operation
+from npu_conformance.specs.neuralnetworks.types import Model, Operand, Operation, Subgraph
 from npu_conformance.specs.neuralnetworks.validate import check_operation, output_shapes
 from npu_conformance.specs.versions import Version
 
@@ -30,12 +32,46 @@ MEMORY_BUDGET = 1 << 30
 """Bytes of device memory that one result of an operation may take."""
 
 
+@dataclass(frozen=True)
+class Limits:
+    """What may end an execution early, by raising.
+
+    checkpoint: called before each operation. begin_loop: called when a loop begins, for what is called before each
+    of its rounds.
+    """
+
+    checkpoint: Callable[[], None]
+    begin_loop: Callable[[], Callable[[], None]]
+
+
 class Executor:
-    """A graph made ready: constants are copied once, so that nothing of the client's memory is read again."""
+    """A model made ready: constants are copied once, so that nothing of the client's memory is read again."""
 
     def __init__(self, model: Model, version: Version, pools: Sequence[memoryview]) -> None:
         """model: valid, with a kernel for each operation. pools: contents of the model's pools."""
-        self._graph = model.main
+        graphs = (model.main, *model.referenced)
+        self._graphs = [_GraphExecutor(model, graph, version, pools) for graph in graphs]
+
+    def run(self, inputs: Sequence[Array | None], limits: Limits) -> list[Array]:
+        """Return the model's outputs for its inputs, in order (null: the input is omitted).
+
+        Raises ServiceError(GENERAL_FAILURE) naming the clause that values or shapes break, and what the limits raise.
+        Safe to call from several threads.
+        """
+        # Overflow, division by zero and NaN are results of operations, not errors of ours.
+        with numpy.errstate(all="ignore"):
+            return self._run(0, limits, inputs)
+
+    def _run(self, number: int, limits: Limits, inputs: Sequence[Array | None]) -> list[Array]:
+        """Run graph `number`: 0 is main, n + 1 is referenced[n]."""
+        return self._graphs[number].run(inputs, limits, lambda other: functools.partial(self._run, other + 1, limits))
+
+
+class _GraphExecutor:
+    """One graph of a model, with its constants."""
+
+    def __init__(self, model: Model, graph: Subgraph, version: Version, pools: Sequence[memoryview]) -> None:
+        self._graph = graph
         self._version = version
         self._constants: Values = {}
         for index, operand in enumerate(self._graph.operands):
@@ -44,21 +80,37 @@ class Executor:
                 self._constants[index] = value.copy()
         self._plans: dict[int, tuple[Shapes, list[OutputInfo]]] = {}
 
-    def run(self, inputs: Sequence[Array | None], checkpoint: Callable[[], None]) -> list[Array]:
-        """Return the model's outputs for its inputs, in order (null: the input is omitted).
-
-        checkpoint: called before each operation; may raise to abort. Raises ServiceError(GENERAL_FAILURE) naming
-        the clause that values or shapes break. Safe to call from several threads.
-        """
+    def run(self, inputs: Sequence[Array | None], limits: Limits, routine: Callable[[int], Routine]) -> list[Array]:
+        """Return the graph's outputs. routine: gives the referenced graph of a number."""
         values = dict(self._constants)
-        given = zip(self._graph.input_indexes, inputs, strict=True)
-        values.update({index: value for index, value in given if value is not None})
-        # Overflow, division by zero and NaN are results of operations, not errors of ours.
-        with numpy.errstate(all="ignore"):
-            for position in range(len(self._graph.operations)):
-                checkpoint()
+        for index, value in zip(self._graph.input_indexes, inputs, strict=True):
+            if value is not None:
+                self._check_shape(f"operand {index}, an input", self._graph.operands[index], value.shape)
+                values[index] = value
+        for position, operation in enumerate(self._graph.operations):
+            limits.checkpoint()
+            if operation.type in CONTROL_FLOW:
+                self._execute_graphs(operation, values, limits, routine)
+            else:
                 self._execute(position, values)
         return [values[index] for index in self._graph.output_indexes]
+
+    def _execute_graphs(
+        self, operation: Operation, values: Values, limits: Limits, routine: Callable[[int], Routine]
+    ) -> None:
+        """Execute IF or WHILE: inputs of type SUBGRAPH name the graphs, the others are values."""
+        operands = self._graph.operands
+        graphs = [operands[index] for index in operation.inputs if operands[index].type == OperandType.SUBGRAPH]
+        arguments = [index for index in operation.inputs if operands[index].type != OperandType.SUBGRAPH]
+        for index in arguments:
+            if index not in values:
+                raise ServiceError(ErrorStatus.GENERAL_FAILURE, f"operation {operation.type}: {index} has no value")
+        first, second = (routine(operand.location.offset) for operand in graphs)
+        given = [values[index] for index in arguments]
+        results = control_flow(operation.type)((first, second), given, limits.begin_loop())
+        for index, result in zip(operation.outputs, results, strict=False):
+            self._check_shape(f"operation {operation.type}: output {index}", operands[index], result.shape)
+            values[index] = result
 
     def _execute(self, position: int, values: Values) -> None:
         infos = self._plan(position, values)
@@ -99,11 +151,14 @@ class Executor:
         return infos
 
     def _check_output(self, what: str, operand: Operand, info: OutputInfo) -> None:
-        if not agrees(operand.dimensions, info.dimensions):
-            message = f"{what}: expected {operand.dimensions}, found {info.dimensions}"
-            raise ServiceError(ErrorStatus.GENERAL_FAILURE, message)
+        self._check_shape(what, operand, info.dimensions)
         if byte_size(info.operand_type, info.dimensions) > MEMORY_BUDGET:
             raise self._exhausted(f"{what}: {info.dimensions} takes more than {MEMORY_BUDGET} bytes")
+
+    def _check_shape(self, what: str, operand: Operand, shape: Sequence[int]) -> None:
+        if not agrees(operand.dimensions, shape):
+            message = f"{what}: expected {operand.dimensions}, found {tuple(shape)}"
+            raise ServiceError(ErrorStatus.GENERAL_FAILURE, message)
 
     def _exhausted(self, message: str) -> ServiceError:
         status = ErrorStatus.RESOURCE_EXHAUSTED_PERSISTENT

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import functools
 import importlib
+import keyword
 import pkgutil
-from collections.abc import Sequence
-from typing import Protocol, cast
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol, cast
 
 from npu_conformance.reference.device import kernels
-from npu_conformance.reference.device.tensors import Array, OutputInfo, Tensor
+from npu_conformance.reference.device.tensors import Array, OutputInfo, Routine, Tensor
 from npu_conformance.specs.neuralnetworks.enums import OperationType
 
 
@@ -17,6 +18,21 @@ class Kernel(Protocol):
     """A function from inputs (null where omitted) to the stored elements of each output, in its shape."""
 
     def __call__(self, inputs: Sequence[Tensor | None], outputs: Sequence[OutputInfo], /) -> tuple[Array, ...]: ...
+
+
+class ControlFlow(Protocol):
+    """A function from two graphs and values to values, of which the first ones are the outputs.
+
+    next_round: called each time before graphs are run once more; may raise to end it.
+    """
+
+    def __call__(
+        self, graphs: tuple[Routine, Routine], values: Sequence[Array], next_round: Callable[[], None], /
+    ) -> list[Array]: ...
+
+
+CONTROL_FLOW = frozenset({int(OperationType.IF), int(OperationType.WHILE)})
+"""Operations that run graphs: their kernels are ControlFlow."""
 
 
 @functools.cache
@@ -37,6 +53,18 @@ def _codes() -> frozenset[int]:
 
 @functools.cache
 def kernel(operation_type: int) -> Kernel:
-    """Return the kernel of an operation that has one."""
+    """Return the kernel of an operation that has one and runs no graphs."""
+    return cast(Kernel, _function(operation_type))
+
+
+@functools.cache
+def control_flow(operation_type: int) -> ControlFlow:
+    """Return the kernel of an operation of CONTROL_FLOW."""
+    return cast(ControlFlow, _function(operation_type))
+
+
+def _function(operation_type: int) -> Any:
+    """What the operation's module calls by its name; a word of the language has an underscore behind it."""
     name = OperationType(operation_type).name.lower()
-    return cast(Kernel, getattr(importlib.import_module(f"{kernels.__name__}.{name}"), name))
+    module = importlib.import_module(f"{kernels.__name__}.{name}")
+    return getattr(module, f"{name}_" if keyword.iskeyword(name) else name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,9 @@ from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
 from npu_conformance.specs.neuralnetworks.types import Operand, SymmPerChannelQuantParams
 
 Array = numpy.typing.NDArray[Any]
+
+Routine = Callable[[Sequence[Array]], list[Array]]
+"""A graph to which an operation refers: from the values of its inputs to those of its outputs."""
 
 
 @dataclass(frozen=True)

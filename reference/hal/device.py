@@ -17,6 +17,7 @@ from npu_conformance.specs.neuralnetworks.enums import (
     DeviceType,
     ErrorStatus,
     ExecutionPreference,
+    OperandType,
     Priority,
 )
 from npu_conformance.specs.neuralnetworks.operation_view import view_of
@@ -168,10 +169,23 @@ class ReferenceDevice(hal.Device):
                     raise ServiceError(ErrorStatus.GENERAL_FAILURE, obstacle)
             return ReferencePreparedModel(model, self.version, self._context, pools)
 
-    def _obstacle(self, model: types.Model, index: int, pools: list[memoryview]) -> str | None:
-        """Why the device can not execute an operation; null where it can, as far as the model shows."""
-        operation_type = model.main.operations[index].type
+    def _obstacle(self, model: types.Model, index: int, pools: list[memoryview], graph: int = 0) -> str | None:
+        """Why the device can not execute an operation; null where it can, as far as the model shows.
+
+        graph: 0 is main, n + 1 is referenced[n]. IF and WHILE need every operation of their graphs (NNHAL-SUPPORT-007).
+        """
+        subgraph = model.main if graph == 0 else model.referenced[graph - 1]
+        operation_type = subgraph.operations[index].type
         if not has_kernel(operation_type) or operation(operation_type).name not in rules.operations():
             return f"operation {operation_type} is not supported"
-        violations = check_operation(view_of(model, index, self.version, pools=pools))
-        return str(violations[0]) if violations else None
+        violations = check_operation(view_of(model, index, self.version, subgraph=graph, pools=pools))
+        if violations:
+            return str(violations[0])
+        operands = [subgraph.operands[position] for position in subgraph.operations[index].inputs]
+        numbers = [operand.location.offset + 1 for operand in operands if operand.type == OperandType.SUBGRAPH]
+        inner = (self._obstacle(model, at, pools, number) for number in numbers for at in _positions(model, number))
+        return next((obstacle for obstacle in inner if obstacle is not None), None)
+
+
+def _positions(model: types.Model, graph: int) -> range:
+    return range(len(model.referenced[graph - 1].operations))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy
 
-from npu_conformance.reference.device.executor import Executor, agrees
+from npu_conformance.reference.device.executor import Executor, Limits, agrees
 from npu_conformance.reference.device.tensors import Array, element_type
 from npu_conformance.reference.hal import timing
 from npu_conformance.reference.hal.memory import mapped
@@ -47,7 +47,9 @@ class ReferencePreparedModel(hal.PreparedModel):
             self._notify_failure(callback, error.status)
             raise
         try:
-            result = self._execute(request, measure_timing, deadline_ns, started)
+            result = self._execute(
+                request, measure_timing, self._limits(deadline_ns, loop_timeout_duration_ns), started
+            )
         except ServiceError as error:
             self._notify_failure(callback, error.status)
             return
@@ -62,7 +64,7 @@ class ReferencePreparedModel(hal.PreparedModel):
         """Order of errors, as in AOSP's sample driver: arguments, deadline, pools, then what the run finds."""
         started = self._context.clock.now_ns()
         self._check_arguments(request, deadline_ns, loop_timeout_duration_ns)
-        return self._execute(request, measure_timing, deadline_ns, started)
+        return self._execute(request, measure_timing, self._limits(deadline_ns, loop_timeout_duration_ns), started)
 
     def execute_synchronously_with_config(
         self, request: types.Request, config: types.ExecutionConfig, deadline_ns: int
@@ -80,19 +82,23 @@ class ReferencePreparedModel(hal.PreparedModel):
             timing.check_deadline_form(self.version, deadline_ns)
             timing.check_loop_timeout_form(self.version, loop_timeout_duration_ns)
 
+    def _limits(self, deadline_ns: int, loop_timeout_duration_ns: int) -> Limits:
+        """The deadline of the whole execution, and the time that each of its loops may take."""
+        clock, version = self._context.clock, self.version
+        return Limits(
+            checkpoint=lambda: timing.check_deadline(version, deadline_ns, clock),
+            begin_loop=lambda: timing.loop_limit(version, loop_timeout_duration_ns, clock),
+        )
+
     def _execute(
-        self, request: types.Request, measure_timing: bool, deadline_ns: int, started: int
+        self, request: types.Request, measure_timing: bool, limits: Limits, started: int
     ) -> types.ExecutionResult:
         clock = self._context.clock
-
-        def checkpoint() -> None:
-            timing.check_deadline(self.version, deadline_ns, clock)
-
-        checkpoint()
+        limits.checkpoint()
         with mapped(self._context.memory, [pool.pool for pool in request.pools if pool.pool is not None]) as pools:
             inputs = self._read_inputs(request, pools)
             on_device = clock.now_ns()
-            outputs = self._executor.run(inputs, checkpoint)
+            outputs = self._executor.run(inputs, limits)
             device_ns = clock.now_ns() - on_device
             shapes = self._write_outputs(request, pools, outputs)
         sufficient = all(shape.is_sufficient for shape in shapes)

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from npu_conformance.specs.errors import ServiceError
-from npu_conformance.specs.neuralnetworks.enums import MAXIMUM_LOOP_TIMEOUT_DURATION_NS, ErrorStatus
+from npu_conformance.specs.neuralnetworks.enums import (
+    DEFAULT_LOOP_TIMEOUT_DURATION_NS,
+    MAXIMUM_LOOP_TIMEOUT_DURATION_NS,
+    ErrorStatus,
+)
 from npu_conformance.specs.neuralnetworks.types import Timing
 from npu_conformance.specs.plugin import Clock
 from npu_conformance.specs.versions import Version
@@ -30,6 +36,22 @@ def check_deadline(version: Version, deadline_ns: int, clock: Clock) -> None:
         return
     if deadline_ns <= clock.now_ns():
         raise ServiceError(ErrorStatus.MISSED_DEADLINE_PERSISTENT, "the deadline has passed")
+
+
+def loop_limit(version: Version, duration_ns: int, clock: Clock) -> Callable[[], None]:
+    """Start the time of a loop, and return what raises MISSED_DEADLINE_TRANSIENT once it is over (NNHAL-CONTROLFLOW-011).
+
+    duration_ns: negative, or UINT64_MAX in HIDL, for the default of two seconds (NNHAL-CONTROLFLOW-012).
+    """
+    if duration_ns < 0 or duration_ns == version.unavailable_time:
+        duration_ns = DEFAULT_LOOP_TIMEOUT_DURATION_NS
+    end = clock.now_ns() + duration_ns
+
+    def check() -> None:
+        if clock.now_ns() >= end:
+            raise ServiceError(ErrorStatus.MISSED_DEADLINE_TRANSIENT, f"a loop took more than {duration_ns} ns")
+
+    return check
 
 
 def unavailable_timing(version: Version) -> Timing:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import functools
 import importlib
-from collections.abc import Mapping
+import keyword
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from npu_conformance.specs.neuralnetworks.enums import OperationType
 
 if TYPE_CHECKING:
-    from npu_conformance.specs.oracles.base import Oracle
+    from npu_conformance.specs.oracles.base import ControlFlow, Oracle
     from npu_conformance.specs.vectors import Array, Graph
 
 
@@ -24,18 +25,31 @@ def names() -> tuple[str, ...]:
 @functools.cache
 def oracle(operation: str) -> Oracle:
     """The oracle of an operation: the function of its lower case name in the module of that name; KeyError if none."""
-    if operation not in names():
-        raise KeyError(f"there is no oracle for {operation}")
-    module = importlib.import_module(f"{__name__}.{operation.lower()}")
-    found: Oracle = getattr(module, operation.lower())
+    found: Oracle = _function(operation)
     return found
 
 
-def evaluate(graph: Graph, inputs: Mapping[str, Array]) -> dict[str, Array]:
+@functools.cache
+def control_flow(operation: str) -> ControlFlow:
+    """The oracle of IF or WHILE."""
+    found: ControlFlow = _function(operation)
+    return found
+
+
+def _function(operation: str) -> Any:
+    if operation not in names():
+        raise KeyError(f"there is no oracle for {operation}")
+    name = operation.lower()
+    module = importlib.import_module(f"{__name__}.{name}")
+    return getattr(module, f"{name}_" if keyword.iskeyword(name) else name)
+
+
+def evaluate(graph: Graph, inputs: Mapping[str, Array], referenced: Sequence[Graph] = ()) -> dict[str, Array]:
     """The graph's outputs by the oracles of its operations. KeyError where an operation has none.
 
-    inputs: arrays by operand name. Raises ValueError where an oracle finds another shape than the graph declares.
+    inputs: arrays by operand name. referenced: the graphs that IF and WHILE refer to. Raises ValueError where an oracle
+    finds another shape than the graph declares.
     """
     from npu_conformance.specs.oracles import base
 
-    return base.evaluate(graph, inputs)
+    return base.evaluate(graph, inputs, referenced)

@@ -24,7 +24,7 @@ from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
 from npu_conformance.specs.vectors import ChannelQuant
 
 if TYPE_CHECKING:
-    from npu_conformance.specs.vectors import Array, Graph, VectorOperand
+    from npu_conformance.specs.vectors import Array, Graph, VectorOperand, VectorOperation
 
 Real = int | float | Fraction
 Shape = tuple[int, ...]
@@ -101,6 +101,12 @@ class Result:
 
 
 Oracle = Callable[[Sequence[OracleOperand | None], Sequence[OracleOperand]], list[Result]]
+
+Routine = Callable[[Sequence["Array"]], list["Array"]]
+"""A graph that IF or WHILE refers to: values of its inputs to values of its outputs."""
+
+ControlFlow = Callable[[Routine, Routine, Sequence["Array"]], list["Array"]]
+"""The oracle of IF or WHILE, with its two graphs and the values of its other inputs."""
 
 
 def count(dimensions: Shape) -> int:
@@ -246,16 +252,35 @@ def present(operand: OracleOperand | None) -> OracleOperand:
     return operand
 
 
-def evaluate(graph: Graph, inputs: Mapping[str, Array]) -> dict[str, Array]:
+def evaluate(graph: Graph, inputs: Mapping[str, Array], referenced: Sequence[Graph] = ()) -> dict[str, Array]:
     """See `oracles.evaluate`."""
     arrays = {name: operand.value for name, operand in graph.operands.items() if operand.value is not None}
     arrays.update(inputs)
     for operation in graph.operations:
+        numbers = [graph.operands[name].subgraph for name in operation.inputs]
+        if any(number is not None for number in numbers):
+            arrays.update(_control_flow(graph, operation, arrays, referenced))
+            continue
         arguments = [_operand(graph.operands[name], arrays.get(name)) for name in operation.inputs]
         results = [_output(graph.operands[name]) for name in operation.outputs]
         for name, result in zip(operation.outputs, oracles.oracle(operation.type)(arguments, results), strict=True):
             arrays[name] = _array(result, graph.operands[name], name)
     return {name: arrays[name] for name in graph.outputs}
+
+
+def _control_flow(
+    graph: Graph, operation: VectorOperation, arrays: Mapping[str, Array], referenced: Sequence[Graph]
+) -> dict[str, Array]:
+    def routine(inner: Graph) -> Routine:
+        def run(values: Sequence[Array]) -> list[Array]:
+            return list(evaluate(inner, dict(zip(inner.inputs, values, strict=True)), referenced).values())
+
+        return run
+
+    operands = [(name, graph.operands[name].subgraph) for name in operation.inputs]
+    first, second = (routine(referenced[number]) for _, number in operands if number is not None)
+    values = [arrays[name] for name, number in operands if number is None]
+    return dict(zip(operation.outputs, oracles.control_flow(operation.type)(first, second, values), strict=False))
 
 
 def _operand(operand: VectorOperand, array: Array | None) -> OracleOperand | None:

@@ -17,7 +17,7 @@ from npu_conformance.specs.neuralnetworks.combinations import combination_since
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
 from npu_conformance.specs.vector_documents import GeneratorDocument, Phase
-from npu_conformance.specs.vectors import ChannelQuant, Example, Rejected, Vector, VectorOperand, VectorOperation
+from npu_conformance.specs.vectors import ChannelQuant, Example, Graph, Rejected, Vector, VectorOperand, VectorOperation
 from npu_conformance.specs.versions import NEWEST, Version
 
 if TYPE_CHECKING:
@@ -85,6 +85,22 @@ def boolean(value: bool) -> Planned:
     return scalar(OperandType.BOOL, int(value))
 
 
+def reference(number: int) -> Planned:
+    """A reference to a graph of the vector, by its number."""
+    return Planned(VectorOperand(OperandType.SUBGRAPH, subgraph=number))
+
+
+def graph(
+    operands: Mapping[str, Planned],
+    operations: Sequence[tuple[str, Sequence[str], Sequence[str]]],
+    inputs: Sequence[str],
+    outputs: Sequence[str],
+) -> Graph:
+    """A graph for `referenced`. operations: type, names of inputs, names of outputs; in an order of execution."""
+    steps = tuple(VectorOperation(kind, tuple(sources), tuple(results)) for kind, sources, results in operations)
+    return Graph({name: _with_value(one) for name, one in operands.items()}, steps, tuple(inputs), tuple(outputs))
+
+
 def omitted(operand_type: OperandType, dimensions: Sequence[int] = (), **quantization: Any) -> Planned:
     """An optional operand without value (NO_VALUE)."""
     planned = tensor(operand_type, dimensions, **quantization)
@@ -103,6 +119,7 @@ def positive(
     requirements: Sequence[str] = (),
     ignored: Sequence[str] = (),
     excluded: Sequence[str] = (),
+    referenced: Sequence[Graph] = (),
 ) -> Vector:
     """A vector that must run; its expected values come from the oracle. `since` is lifted to that of the types.
 
@@ -110,9 +127,9 @@ def positive(
     negative zeros exclude all_inputs_as_internal by themselves, since the ADD in front need not keep them.
     Raises ValueError where the oracle finds another output shape than the plan declares.
     """
-    vector = _vector(name, operation, inputs, outputs, since)
+    vector = replace(_vector(name, operation, inputs, outputs, since), referenced=tuple(referenced))
     values = {key: _materialised(planned) for key, planned in inputs.items() if _is_input(planned)}
-    example = Example(values, oracles.evaluate(vector.main, values))
+    example = Example(values, oracles.evaluate(vector.main, values, vector.referenced))
     filled = replace(
         vector,
         examples=(example,),
@@ -157,6 +174,7 @@ def rejected(
     traps: Sequence[int] = (),
     description: str = "",
     requirements: Sequence[str] = (),
+    referenced: Sequence[Graph] = (),
 ) -> Vector:
     """A vector that must be refused because of one clause, in the versions from `since` to `until`.
 
@@ -164,6 +182,7 @@ def rejected(
     operation's own clause is, which may be noticed when it runs, at the latest. By default as the clause is.
     """
     vector = _vector(name, operation, inputs, outputs, since, lift=until == NEWEST.value)
+    vector = replace(vector, referenced=tuple(referenced))
     values = {key: _materialised(planned) for key, planned in inputs.items() if _is_input(planned)}
     return replace(
         vector,

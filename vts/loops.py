@@ -1,0 +1,125 @@
+"""Loops and their timeouts: one that never ends is aborted in time, one that ends is left alone."""
+
+from __future__ import annotations
+
+import struct
+import time
+
+from npu_conformance.harness import checks
+from npu_conformance.harness.cases import Behaviours, Group, Scope
+from npu_conformance.harness.pools import Pool
+from npu_conformance.harness.trial import Trial
+from npu_conformance.harness.verdicts import NotSupported
+from npu_conformance.specs.neuralnetworks.enums import (
+    DEFAULT_LOOP_TIMEOUT_DURATION_NS,
+    MAXIMUM_LOOP_TIMEOUT_DURATION_NS,
+    ErrorStatus,
+)
+from npu_conformance.specs.neuralnetworks.hal import PreparedModel
+from npu_conformance.specs.neuralnetworks.types import DataLocation, Request, RequestArgument, RequestMemoryPool
+from npu_conformance.specs.versions import Version
+from npu_conformance.vts import addition
+from npu_conformance.vts.execution import NO_LOOP_TIMEOUT, Execution, execute, executors
+from npu_conformance.vts.structure_models import LOOP
+
+cases = Behaviours("vts.loops", group=Group.EXECUTION)
+
+_MILLISECOND = 1_000_000
+_MISSED = {ErrorStatus.MISSED_DEADLINE_TRANSIENT, ErrorStatus.MISSED_DEADLINE_PERSISTENT}
+_DEFAULT_SECONDS = DEFAULT_LOOP_TIMEOUT_DURATION_NS / 1e9
+_SIZE, _POOL, _PLACES = 4, 64, (0, 16, 32)
+_FOR_EVER = (-1.0, 0.0)
+"""a and b for WHILE a < b: a += b."""
+_ONE_ROUND = (0.0, 1.0)
+
+
+@cases.case(
+    "WHILE.endless_is_aborted", "NNHAL-CONTROLFLOW-011", "NNHAL-CONTROLFLOW-015",
+    since=Version.V1_3, operations=("WHILE",),
+)  # fmt: skip
+def endless_is_aborted(trial: Trial) -> None:
+    """A loop that never ends is aborted after its timeout of a millisecond, not after the default one."""
+    prepared_model = addition.prepared(trial, LOOP)
+    for executor in executors(trial.version):
+        with trial.configuration(executor):
+            started = time.monotonic()
+            execution, _ = _run(trial, prepared_model, _FOR_EVER, _MILLISECOND, executor)
+            elapsed = time.monotonic() - started
+            aborted(execution, "an endless loop")
+            latest = _DEFAULT_SECONDS * max(trial.manifest.time_scale, 1.0)
+            checks.that(elapsed < latest, f"aborted after {elapsed:.3f} s: expected less than the default {latest:g} s")
+            _ended(trial, prepared_model, NO_LOOP_TIMEOUT)
+
+
+@cases.case(
+    "WHILE.default_timeout", "NNHAL-CONTROLFLOW-012", since=Version.V1_3, operations=("WHILE",), scope=Scope.FULL
+)
+def default_timeout(trial: Trial) -> None:
+    """Without a timeout of its own, an endless loop gets two seconds, and is aborted then."""
+    prepared_model, started = addition.prepared(trial, LOOP), time.monotonic()
+    execution, _ = _run(trial, prepared_model, _FOR_EVER, NO_LOOP_TIMEOUT)
+    elapsed = time.monotonic() - started
+    aborted(execution, "an endless loop")
+    checks.that(elapsed >= _DEFAULT_SECONDS, f"aborted after {elapsed:.3f} s: expected {_DEFAULT_SECONDS:g} s")
+
+
+@cases.case(
+    "WHILE.ends_by_itself", "NNHAL-CONTROLFLOW-011", "NNHAL-CONTROLFLOW-013", since=Version.V1_3, operations=("WHILE",)
+)
+def ends_by_itself(trial: Trial) -> None:
+    """A loop that ends is not cut short: neither without a timeout nor with the longest one."""
+    prepared_model = addition.prepared(trial, LOOP)
+    for name, timeout in {"none": NO_LOOP_TIMEOUT, "maximum": MAXIMUM_LOOP_TIMEOUT_DURATION_NS}.items():
+        with trial.configuration(name):
+            _ended(trial, prepared_model, timeout)
+
+
+@cases.case("timeout.below_none", "NNHAL-CONTROLFLOW-014", since=Version.FL5)
+def below_none(trial: Trial) -> None:
+    """A timeout below -1 is refused with INVALID_ARGUMENT, even where there is no loop."""
+    _refused(trial, -2)
+
+
+@cases.case("timeout.above_maximum", "NNHAL-CONTROLFLOW-013", since=Version.FL5)
+def above_maximum(trial: Trial) -> None:
+    """A timeout above 15 seconds is refused with INVALID_ARGUMENT, even where there is no loop."""
+    _refused(trial, MAXIMUM_LOOP_TIMEOUT_DURATION_NS + 1)
+
+
+def aborted(execution: Execution, what: str) -> None:
+    """See that a loop was ended by its timeout. A device may also say that it can not execute this at all."""
+    if execution.status == ErrorStatus.GENERAL_FAILURE:
+        raise NotSupported(f"the device does not execute {what}")
+    checks.status(execution.status, _MISSED, f"execution of {what}")
+
+
+def _refused(trial: Trial, timeout: int) -> None:
+    prepared_model, pool = addition.supported(trial).prepared(trial), trial.pool(_POOL)
+    request = _request(pool, addition.SIZE)
+    execution = execute(trial, prepared_model, request, measure=False, loop_timeout=timeout)
+    checks.status(execution.status, {ErrorStatus.INVALID_ARGUMENT}, f"execution with a loop timeout of {timeout} ns")
+
+
+def _run(
+    trial: Trial, prepared_model: PreparedModel, values: tuple[float, float], timeout: int, executor: str = ""
+) -> tuple[Execution, float]:
+    """Execute the loop; returns what came back, and the output."""
+    pool = trial.pool(_POOL)
+    for offset, value in zip(_PLACES, values, strict=False):
+        pool.write(offset, struct.pack("<f", value))
+    request = _request(pool, _SIZE)
+    execution = execute(trial, prepared_model, request, measure=False, executor=executor, loop_timeout=timeout)
+    (output,) = struct.unpack("<f", pool.read(_PLACES[-1], _SIZE))
+    return execution, output
+
+
+def _ended(trial: Trial, prepared_model: PreparedModel, timeout: int) -> None:
+    execution, output = _run(trial, prepared_model, _ONE_ROUND, timeout)
+    checks.status(execution.status, {ErrorStatus.NONE}, "execution of a loop of one round")
+    checks.equal(output, 1.0, "output of a loop of one round")
+
+
+def _request(pool: Pool, size: int) -> Request:
+    """Two inputs and an output of `size` bytes each."""
+    *inputs, output = (RequestArgument(location=DataLocation(0, offset, size)) for offset in _PLACES)
+    return Request(tuple(inputs), (output,), (RequestMemoryPool(pool=pool.memory),))
