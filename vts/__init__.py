@@ -5,7 +5,7 @@ AREAS = (
     "validation",
     "structure",
     "preparation",
-    "loops",
+    "control_flow",
     "requests",
     "request_structure",
     "memory",

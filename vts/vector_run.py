@@ -16,9 +16,9 @@ from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
 from npu_conformance.specs.neuralnetworks.types import OutputShape, RequestMemoryPool
 from npu_conformance.specs.vectors import Example, Rejected, Vector
 from npu_conformance.specs.versions import Version
+from npu_conformance.vts.control_flow import MILLISECOND, aborted
 from npu_conformance.vts.execution import Execution, execute, executors, timing_rules
 from npu_conformance.vts.judging import judge
-from npu_conformance.vts.loops import aborted
 from npu_conformance.vts.refusal import refused
 
 _FILL = 0xA5
@@ -87,7 +87,7 @@ def _aborted(trial: Trial, vector: Vector) -> None:
     for executor in executors(trial.version):
         with trial.configuration(executor, requirements=("NNHAL-CONTROLFLOW-011",)):
             execution = execute(
-                trial, prepared_model, request, measure=False, executor=executor, loop_timeout=1_000_000
+                trial, prepared_model, request, measure=False, executor=executor, loop_timeout=MILLISECOND
             )
             aborted(execution, "an endless loop")
 

@@ -39,9 +39,9 @@ def check_deadline(version: Version, deadline_ns: int, clock: Clock) -> None:
 
 
 def loop_limit(version: Version, duration_ns: int, clock: Clock) -> Callable[[], None]:
-    """Start the time of a loop, and return what raises MISSED_DEADLINE_TRANSIENT once it is over (NNHAL-CONTROLFLOW-011).
+    """Start the time of a loop; what is returned raises MISSED_DEADLINE_TRANSIENT once it is over (CONTROLFLOW-011).
 
-    duration_ns: negative, or UINT64_MAX in HIDL, for the default of two seconds (NNHAL-CONTROLFLOW-012).
+    duration_ns: negative, or UINT64_MAX in HIDL, for the default of two seconds (CONTROLFLOW-012).
     """
     if duration_ns < 0 or duration_ns == version.unavailable_time:
         duration_ns = DEFAULT_LOOP_TIMEOUT_DURATION_NS

@@ -28,7 +28,7 @@ _KINDS = (FLOAT32, FLOAT16, INT32, QUANT8, SIGNED)
 
 def vectors() -> Iterator[Vector]:
     """Pairwise: type, condition (any byte but 0 is true), where it comes from, one branch for both; then structures."""
-    parameters = {"type": _KINDS, "condition": [0, 1, 255], "constant": [False, True], "same": [False, True]}
+    parameters = {"type": _KINDS, "condition": [0, 1, 2, 255], "constant": [False, True], "same": [False, True]}
     for seed, row in enumerate(pairwise(parameters)):
         kind = row["type"]
         branches = (_binary("ADD", kind), _binary("SUB", kind))

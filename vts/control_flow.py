@@ -1,9 +1,11 @@
-"""Loops and their timeouts: one that never ends is aborted in time, one that ends is left alone."""
+"""IF and WHILE beside what they compute: which graphs are supported, and the timeouts of loops."""
 
 from __future__ import annotations
 
 import struct
 import time
+
+from msgspec.structs import replace
 
 from npu_conformance.harness import checks
 from npu_conformance.harness.cases import Behaviours, Group, Scope
@@ -16,15 +18,16 @@ from npu_conformance.specs.neuralnetworks.enums import (
     ErrorStatus,
 )
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
-from npu_conformance.specs.neuralnetworks.types import DataLocation, Request, RequestArgument, RequestMemoryPool
+from npu_conformance.specs.neuralnetworks.types import DataLocation, Model, Request, RequestArgument, RequestMemoryPool
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts import addition
 from npu_conformance.vts.execution import NO_LOOP_TIMEOUT, Execution, execute, executors
-from npu_conformance.vts.structure_models import LOOP
+from npu_conformance.vts.structure_models import BRANCHES, EXTENSION, LOOP
+from npu_conformance.vts.structure_operands import MAPPING
 
-cases = Behaviours("vts.loops", group=Group.EXECUTION)
+cases = Behaviours("vts.control_flow", group=Group.EXECUTION)
 
-_MILLISECOND = 1_000_000
+MILLISECOND = 1_000_000
 _MISSED = {ErrorStatus.MISSED_DEADLINE_TRANSIENT, ErrorStatus.MISSED_DEADLINE_PERSISTENT}
 _DEFAULT_SECONDS = DEFAULT_LOOP_TIMEOUT_DURATION_NS / 1e9
 _SIZE, _POOL, _PLACES = 4, 64, (0, 16, 32)
@@ -35,7 +38,7 @@ _ONE_ROUND = (0.0, 1.0)
 
 @cases.case(
     "WHILE.endless_is_aborted", "NNHAL-CONTROLFLOW-011", "NNHAL-CONTROLFLOW-015",
-    since=Version.V1_3, operations=("WHILE",),
+    since=Version.V1_3,
 )  # fmt: skip
 def endless_is_aborted(trial: Trial) -> None:
     """A loop that never ends is aborted after its timeout of a millisecond, not after the default one."""
@@ -43,7 +46,7 @@ def endless_is_aborted(trial: Trial) -> None:
     for executor in executors(trial.version):
         with trial.configuration(executor):
             started = time.monotonic()
-            execution, _ = _run(trial, prepared_model, _FOR_EVER, _MILLISECOND, executor)
+            execution, _ = _run(trial, prepared_model, _FOR_EVER, MILLISECOND, executor)
             elapsed = time.monotonic() - started
             aborted(execution, "an endless loop")
             latest = _DEFAULT_SECONDS * max(trial.manifest.time_scale, 1.0)
@@ -51,9 +54,7 @@ def endless_is_aborted(trial: Trial) -> None:
             _ended(trial, prepared_model, NO_LOOP_TIMEOUT)
 
 
-@cases.case(
-    "WHILE.default_timeout", "NNHAL-CONTROLFLOW-012", since=Version.V1_3, operations=("WHILE",), scope=Scope.FULL
-)
+@cases.case("WHILE.default_timeout", "NNHAL-CONTROLFLOW-012", since=Version.V1_3, scope=Scope.FULL)
 def default_timeout(trial: Trial) -> None:
     """Without a timeout of its own, an endless loop gets two seconds, and is aborted then."""
     prepared_model, started = addition.prepared(trial, LOOP), time.monotonic()
@@ -63,15 +64,25 @@ def default_timeout(trial: Trial) -> None:
     checks.that(elapsed >= _DEFAULT_SECONDS, f"aborted after {elapsed:.3f} s: expected {_DEFAULT_SECONDS:g} s")
 
 
-@cases.case(
-    "WHILE.ends_by_itself", "NNHAL-CONTROLFLOW-011", "NNHAL-CONTROLFLOW-013", since=Version.V1_3, operations=("WHILE",)
-)
+@cases.case("WHILE.ends_by_itself", "NNHAL-CONTROLFLOW-011", "NNHAL-CONTROLFLOW-013", since=Version.V1_3)
 def ends_by_itself(trial: Trial) -> None:
     """A loop that ends is not cut short: neither without a timeout nor with the longest one."""
     prepared_model = addition.prepared(trial, LOOP)
     for name, timeout in {"none": NO_LOOP_TIMEOUT, "maximum": MAXIMUM_LOOP_TIMEOUT_DURATION_NS}.items():
         with trial.configuration(name):
             _ended(trial, prepared_model, timeout)
+
+
+@cases.case("IF.operations_of_branches", "NNHAL-SUPPORT-007", "NNHAL-PREPARE-004", since=Version.V1_3)
+def operations_of_branches(trial: Trial) -> None:
+    """IF is not supported where a branch has an operation that the device does not support."""
+    for number, name in enumerate(("then", "else")):
+        with trial.configuration(name):
+            model = _with_foreign_branch(number)
+            checks.equal(trial.supported_operations(model), (False,), f"support of IF with a foreign {name} branch")
+            preparation = trial.prepare(model)
+            refused = preparation.status != ErrorStatus.NONE and preparation.prepared_model is None
+            checks.that(refused, "prepareModel of an operation that is not supported: expected a failure, found NONE")
 
 
 @cases.case("timeout.below_none", "NNHAL-CONTROLFLOW-014", since=Version.FL5)
@@ -84,6 +95,14 @@ def below_none(trial: Trial) -> None:
 def above_maximum(trial: Trial) -> None:
     """A timeout above 15 seconds is refused with INVALID_ARGUMENT, even where there is no loop."""
     _refused(trial, MAXIMUM_LOOP_TIMEOUT_DURATION_NS + 1)
+
+
+def _with_foreign_branch(number: int) -> Model:
+    """IF with an operation of an extension that no device has in one of its branches."""
+    branches = list(BRANCHES.referenced)
+    operation = replace(branches[number].operations[0], type=EXTENSION)
+    branches[number] = replace(branches[number], operations=(operation,))
+    return replace(BRANCHES, referenced=tuple(branches), extension_name_to_prefix=MAPPING)
 
 
 def aborted(execution: Execution, what: str) -> None:
