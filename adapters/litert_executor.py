@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy.typing as npt
 from npu_conformance.adapters.litert_runtime import Interpreter, LiteRtError
 from npu_conformance.adapters.lowering.model import LoweredModel, built_in_inputs, lower
 from npu_conformance.adapters.lowering.operands import LoweringError, is_known
-from npu_conformance.reference.device.executor import Executor
+from npu_conformance.reference.device.executor import Limits, constants
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.operation_view import OperationView
@@ -28,12 +28,13 @@ MOST_VARIANTS = 4
 """Interpreters kept of one model; the oldest goes first."""
 
 
-class LiteRtExecutor(Executor):
+class LiteRtExecutor:
     """A graph lowered to .tflite. What LiteRT wants constant and the request brings is built in when it comes."""
 
     def __init__(self, model: Model, version: Version, pools: Sequence[memoryview], kernels: str) -> None:
         """As Executor's. Raises ServiceError(GENERAL_FAILURE) where the whole graph, once known, is not for LiteRT."""
-        super().__init__(model, version, pools)
+        self._graph, self._version = model.main, version
+        self._constants = constants(model, model.main, pools)
         self._kernels = kernels
         self._built_in = built_in_inputs(self._graph)
         self._lock = threading.Lock()
@@ -42,9 +43,9 @@ class LiteRtExecutor(Executor):
         if not self._built_in and all(is_known(shape) for shape in shapes):
             self._variant([np.empty(shape, np.int8) for shape in shapes])
 
-    def run(self, inputs: Inputs, checkpoint: Callable[[], None]) -> list[Array]:
+    def run(self, inputs: Inputs, limits: Limits) -> list[Array]:
         """As Executor's; the checkpoint comes before the run, which LiteRT does not let interrupt."""
-        checkpoint()
+        limits.checkpoint()
         lowered, interpreter = self._variant(inputs)
         try:
             return interpreter.run(lowered.given(inputs), lowered.outputs)

@@ -160,6 +160,28 @@ def _all_tensors_as_inputs(vector: Vector) -> Vector | None:
     return replace(vector, operands=operands, inputs=inputs, examples=examples)
 
 
+def unsigned(vector: Vector) -> Vector | None:
+    """The inverse of quant8_signed; None where there is no such form, or where it need not agree."""
+    operands = {name: _unsigned_operand(operand) for name, operand in vector.operands.items()}
+    names = {name for name, operand in vector.operands.items() if operand.type.name in _SIGNED.values()}
+    if not names or _NOT_COUPLED.intersection(operation.type for operation in vector.operations):
+        return None
+    examples = tuple(
+        Example(
+            {name: _raised(array) if name in names else array for name, array in example.inputs.items()},
+            {name: _raised(array) if name in names else array for name, array in example.outputs.items()},
+        )
+        for example in vector.examples
+    )
+    twin = replace(
+        vector, operands=operands, examples=examples, referenced=_retyped(vector.referenced, _unsigned_operand)
+    )
+    (operation,) = vector.operations
+    inputs = tuple(operands[name].type.name for name in operation.inputs)
+    outputs = tuple(operands[name].type.name for name in operation.outputs)
+    return None if combination_since(operation.type, inputs, outputs) is None else twin
+
+
 def header_of(vector: Vector) -> VectorHeader:
     """The header of a vector in memory."""
     boundary = (vector.operands[name].type.name for name in (*vector.inputs, *vector.outputs))
@@ -334,6 +356,20 @@ def _signed_operand(operand: VectorOperand) -> VectorOperand:
     value = None if operand.value is None else _shifted(operand.value)
     kind = OperandType.TENSOR_QUANT8_ASYMM_SIGNED
     return replace(operand, type=kind, zero_point=operand.zero_point - 128, value=value)
+
+
+def _unsigned_operand(operand: VectorOperand) -> VectorOperand:
+    """The unsigned form of an operand of signed 8-bit quantisation; any other as it is."""
+    if operand.type is not OperandType.TENSOR_QUANT8_ASYMM_SIGNED:
+        return operand
+    value = None if operand.value is None else _raised(operand.value)
+    return replace(operand, type=OperandType.TENSOR_QUANT8_ASYMM, zero_point=operand.zero_point + 128, value=value)
+
+
+def _raised(array: Array) -> Array:
+    import numpy
+
+    return (array.astype(numpy.int16) + 128).astype(numpy.uint8)
 
 
 def _permuted(array: Array) -> Array:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from npu_conformance.harness import checks
 from npu_conformance.harness.subject import Pool
@@ -16,10 +17,14 @@ from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
 from npu_conformance.specs.neuralnetworks.types import OutputShape, RequestMemoryPool
 from npu_conformance.specs.vectors import Example, Rejected, Vector
 from npu_conformance.specs.versions import Version
+from npu_conformance.vts import coupling
 from npu_conformance.vts.control_flow import MILLISECOND, aborted
 from npu_conformance.vts.execution import Execution, execute, executors, timing_rules
 from npu_conformance.vts.judging import judge
 from npu_conformance.vts.refusal import refused
+
+if TYPE_CHECKING:
+    from npu_conformance.specs.vectors import Array
 
 _FILL = 0xA5
 """What output memory holds before an execution: a value left unwritten, or written outside its region, shows up."""
@@ -69,12 +74,26 @@ def run(trial: Trial, vector: Vector) -> None:
     if vector.rejected is not None:
         refused(trial, vector)
         return
-    runner = _Runner(trial, vector)
+    twin = coupling.unsigned_twin(vector)
+    try:
+        runner = _Runner(trial, vector)
+    except NotSupported:
+        if twin is not None:
+            coupling.supported_alike(False, _is_supported(trial, twin))
+        raise
     for configuration in _configurations(trial, vector):
         if trial.wants(configuration.name):
             requirements = (*_SHAPE_REQUIREMENTS[configuration.shape], *_TIMING_REQUIREMENTS[configuration.measured])
             with trial.configuration(configuration.name, requirements=requirements):
                 runner.execute(configuration)
+    if twin is not None and trial.wants(coupling.CONFIGURATION):
+        with trial.configuration(coupling.CONFIGURATION, requirements=coupling.REQUIREMENTS):
+            coupling.supported_alike(True, _is_supported(trial, twin))
+            coupling.same_results(trial, vector, runner.outputs(), _Runner(trial, twin).outputs())
+
+
+def _is_supported(trial: Trial, vector: Vector) -> bool:
+    return all(trial.supported_operations(build_model(vector, trial.version).model))
 
 
 def _aborted(trial: Trial, vector: Vector) -> None:
@@ -148,6 +167,17 @@ class _Runner:
         checks.that(
             bytes(inputs.read(0, len(built.input_data))) == built.input_data, "the execution modified its input memory"
         )
+
+    def outputs(self) -> dict[str, Array]:
+        """Execute the first example in the usual way; returns the stored elements of the outputs by name."""
+        built = self._request(0, insufficient=False, padded=False)
+        prepared_model = self._prepare(unspecified=False)
+        inputs, outputs = self._pools(built)
+        request = built.request(RequestMemoryPool(pool=inputs.memory), RequestMemoryPool(pool=outputs.memory))
+        execution = execute(self._trial, prepared_model, request, measure=False)
+        checks.status(execution.status, {ErrorStatus.NONE}, "execution")
+        content, expected = outputs.read(0, built.output_size), self._vector.examples[0].outputs
+        return {name: built.read(name, content, array.shape) for name, array in expected.items()}
 
     def _prepare(self, *, unspecified: bool) -> PreparedModel:
         key = (unspecified, self._trial.restarts)

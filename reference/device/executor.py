@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy
 
@@ -44,6 +45,14 @@ class Limits:
     begin_loop: Callable[[], Callable[[], None]]
 
 
+class Runnable(Protocol):
+    """What a prepared model runs."""
+
+    def run(self, inputs: Sequence[Array | None], limits: Limits, /) -> list[Array]:
+        """See Executor."""
+        ...
+
+
 class Executor:
     """A model made ready: constants are copied once, so that nothing of the client's memory is read again."""
 
@@ -73,11 +82,7 @@ class _GraphExecutor:
     def __init__(self, model: Model, graph: Subgraph, version: Version, pools: Sequence[memoryview]) -> None:
         self._graph = graph
         self._version = version
-        self._constants: Values = {}
-        for index, operand in enumerate(self._graph.operands):
-            value = constant_value(model, operand, pools)
-            if value is not None:
-                self._constants[index] = value.copy()
+        self._constants = constants(model, graph, pools)
         self._plans: dict[int, tuple[Shapes, list[OutputInfo]]] = {}
 
     def run(self, inputs: Sequence[Array | None], limits: Limits, routine: Callable[[int], Routine]) -> list[Array]:
@@ -175,6 +180,12 @@ class _GraphExecutor:
             values=known,
             omitted=frozenset(range(len(operation.inputs))) - known.keys(),
         )
+
+
+def constants(model: Model, graph: Subgraph, pools: Sequence[memoryview]) -> Values:
+    """Copies of the constants of one of the model's graphs. pools: contents of the model's pools."""
+    found = {index: constant_value(model, operand, pools) for index, operand in enumerate(graph.operands)}
+    return {index: value.copy() for index, value in found.items() if value is not None}
 
 
 def _check_presence(view: OperationView) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy
 
-from npu_conformance.reference.device.executor import Executor, Limits, agrees
+from npu_conformance.reference.device.executor import Executor, Limits, Runnable, agrees
 from npu_conformance.reference.device.tensors import Array, element_type
 from npu_conformance.reference.hal import timing
 from npu_conformance.reference.hal.memory import mapped
@@ -27,7 +27,7 @@ class ReferencePreparedModel(hal.PreparedModel):
         self.model = model
         self.version = version
         self._context = context
-        self._executor = Executor(model, version, pools)
+        self._executor: Runnable = Executor(model, version, pools)
 
     def execute(
         self,
