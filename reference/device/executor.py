@@ -45,6 +45,10 @@ class Limits:
     begin_loop: Callable[[], Callable[[], None]]
 
 
+UNLIMITED = Limits(checkpoint=lambda: None, begin_loop=lambda: lambda: None)
+"""Nothing ends the execution early."""
+
+
 class Runnable(Protocol):
     """What a prepared model runs."""
 
