@@ -13,26 +13,30 @@ from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
-from benchmarks import bench_cold, bench_items, bench_throughput, bench_wire
+from benchmarks import bench_cold, bench_items, bench_networks, bench_throughput, bench_wire
 from benchmarks.figures import Figure, busy
 
 _QUIET = 0.5
 """Up to so many other processes a processor the machine counts as quiet."""
 
 
+GROUPS: dict[str, Callable[[], Iterable[Figure]]] = {
+    "wire": bench_wire.figures,
+    "cold": bench_cold.figures,
+    "items": bench_items.figures,
+    "networks": bench_networks.figures,
+    "throughput": partial(bench_throughput.figures, None),
+}
+
+
 def main() -> int:
     """Run the groups that are asked for."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measure speed, as ratios in one run.")
-    parser.add_argument("groups", metavar="GROUP", nargs="*", help="wire, cold, items, throughput; default all")
+    parser.add_argument("groups", metavar="GROUP", nargs="*", help=f"{', '.join(GROUPS)}; default all")
     parser.add_argument("--json", metavar="FILE", help="write the figures")
     parser.add_argument("--onnx-python", metavar="PATH", help="a Python interpreter that has onnx, for the comparison")
     arguments = parser.parse_args()
-    groups: dict[str, Callable[[], Iterable[Figure]]] = {
-        "wire": bench_wire.figures,
-        "cold": bench_cold.figures,
-        "items": bench_items.figures,
-        "throughput": partial(bench_throughput.figures, arguments.onnx_python),
-    }
+    groups = {**GROUPS, "throughput": partial(bench_throughput.figures, arguments.onnx_python)}
     unknown = [name for name in arguments.groups if name not in groups]
     if unknown:
         parser.error(f"no group {unknown[0]}; there are {', '.join(groups)}")

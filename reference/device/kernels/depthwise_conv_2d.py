@@ -33,9 +33,11 @@ def _sums(padded: Array, filters: Array, height: Axis, width: Axis) -> Array:
     batches, _, _, channels = padded.shape
     multiplier = filters.shape[2] // channels
     sums = numpy.zeros((batches, height.output, width.output, filters.shape[2]), padded.dtype)
+    terms = numpy.empty_like(sums)
     for y, x in numpy.ndindex(filters.shape[:2]):
         shifted = padded[:, _positions(height, y), _positions(width, x), :]
-        sums += (shifted if multiplier == 1 else numpy.repeat(shifted, multiplier, axis=3)) * filters[y, x]
+        repeated = shifted if multiplier == 1 else numpy.repeat(shifted, multiplier, axis=3)
+        sums += numpy.multiply(repeated, filters[y, x], out=terms)
     return sums
 
 
