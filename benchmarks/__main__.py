@@ -36,7 +36,7 @@ def main() -> int:
     parser.add_argument("--json", metavar="FILE", help="write the figures")
     parser.add_argument("--onnx-python", metavar="PATH", help="a Python interpreter that has onnx, for the comparison")
     arguments = parser.parse_args()
-    groups = {**GROUPS, "throughput": partial(bench_throughput.figures, arguments.onnx_python)}
+    groups = GROUPS | {"throughput": partial(bench_throughput.figures, arguments.onnx_python)}
     unknown = [name for name in arguments.groups if name not in groups]
     if unknown:
         parser.error(f"no group {unknown[0]}; there are {', '.join(groups)}")
