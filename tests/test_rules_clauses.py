@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from operation_calls import OMITTED, Broken, Call, Given, f, i, n, q, r, s, v, view
+from operation_calls import OMITTED, Broken, Call, Given, f, i, n, q, r, s, t, v, view
 
 from npu_conformance.specs.neuralnetworks import rules
 from npu_conformance.specs.neuralnetworks.types import Operand
@@ -15,6 +15,8 @@ ADD = {"a": f(2, 3), "b": f(3), "act": i(0), "out": f(2, 3)}
 QUANT_ADD = {"a": q(2, 3), "b": q(3), "act": i(0), "out": q(2, 3)}
 MAXIMUM = {"a": f(2, 3), "b": f(1, 3), "out": f(2, 3)}
 UNARY = {"input": f(2, 3), "out": f(2, 3)}
+COMPARISONS = ("EQUAL", "NOT_EQUAL", "GREATER", "GREATER_EQUAL", "LESS", "LESS_EQUAL")
+LOGICAL = ("LOGICAL_AND", "LOGICAL_OR")
 SOUND: dict[str, Call] = {
     "ADD": ADD,
     "SUB": ADD,
@@ -22,6 +24,9 @@ SOUND: dict[str, Call] = {
     "DIV": ADD,
     "MAXIMUM": MAXIMUM,
     "MINIMUM": MAXIMUM,
+    **{name: MAXIMUM | {"out": t(2, 3)} for name in COMPARISONS},
+    **{name: {"a": t(2, 3), "b": t(1, 3), "out": t(2, 3)} for name in LOGICAL},
+    "LOGICAL_NOT": {"input": t(2, 3), "out": t(2, 3)},
     "RELU": UNARY,
     "RELU1": UNARY,
     "RELU6": UNARY,
@@ -80,6 +85,12 @@ BROKEN = [
     *[broken(f"{name}.C4", {"act": i(1)}, INTEGER) for name in ("ADD", "SUB", "MUL", "DIV")],
     *rows("ADD.C6", "SUB.C6", "MUL.C6", "DIV.C6", "MAXIMUM.C3", "MINIMUM.C3", out=f(2, 4)),
     *rows("MAXIMUM.C2", "MINIMUM.C2", a=EMPTY, b=f(1), out=f()),
+    *rows(*(f"{name}.C1" for name in COMPARISONS), b=f(2)),
+    *rows(*(f"{name}.C1" for name in LOGICAL), b=t(2)),
+    *rows(*(f"{name}.C2" for name in COMPARISONS), a=EMPTY, b=f(1), out=t()),
+    *rows(*(f"{name}.C2" for name in LOGICAL), a=t(2, 0, shape=(2, 0)), b=t(1), out=t()),
+    *rows("LOGICAL_NOT.C1", input=t(2, 0, shape=(2, 0)), out=t()),
+    *rows(*(f"{name}.C3" for name in (*COMPARISONS, *LOGICAL)), "LOGICAL_NOT.C2", out=t(3, 2)),
     broken("ADD.C7", {"out": q(2, 3, scale=2**-21)}, QUANT_ADD),
     broken("SUB.C7", {"out": q(2, 3, scale=2**-21)}, QUANT_ADD),
     broken("MUL.C7", {"out": q(2, 3, scale=0.25)}, QUANT_ADD),

@@ -172,6 +172,22 @@ class Step:
         self.graph.emit("QUANTIZE", [number], changed, "Quantize")
         return changed
 
+    def dequantized(self, number: int) -> int:
+        """The tensor's real values as float32: itself where it is not quantised."""
+        if self.graph.tensors[number].quantization is None:
+            return number
+        values = self.graph.add(Tensor("float32"))
+        self.graph.emit("DEQUANTIZE", [number], values, "Dequantize")
+        return values
+
+    def cast(self, number: int, dtype: str) -> int:
+        """The tensor's stored elements as another type."""
+        types, changed = schema().TensorType, self.graph.add(Tensor(dtype))
+        source = getattr(types, self.graph.tensors[number].dtype.upper())
+        target = getattr(types, dtype.upper())
+        self.graph.emit("CAST", [number], changed, "Cast", inDataType=source, outDataType=target)
+        return changed
+
     def is_type(self, position: int, *types: OperandType) -> bool:
         """True where an input has one of the types."""
         return self.operand(position).type in types

@@ -52,13 +52,14 @@ def minimum(step: Step) -> None:
     _extremum(step, "MINIMUM")
 
 
-def _check_broadcast(step: Step) -> None:
+def check_broadcast(step: Step) -> None:
+    """Raise LoweringError where the shape that inputs 0 and 1 broadcast to is one that LiteRT had better not see."""
     pairs = zip_longest(reversed(step.dimensions(0)), reversed(step.dimensions(1)), fillvalue=1)
     check_size([max(pair) for pair in pairs])
 
 
 def _arithmetic(step: Step, builtin: str, options: str) -> None:
-    _check_broadcast(step)
+    check_broadcast(step)
     activation = step.activation(2)
     if step.is_type(0, INTEGER) and step.scalar(2) != FusedActivation.NONE:
         raise LoweringError("an activation fused to integer arithmetic")
@@ -68,7 +69,7 @@ def _arithmetic(step: Step, builtin: str, options: str) -> None:
 
 
 def _extremum(step: Step, builtin: str) -> None:
-    _check_broadcast(step)
+    check_broadcast(step)
     target = quantization(step.result())
     operands = [step.requantized(step.tensor(position), target) for position in (0, 1)]
     step.graph.emit(builtin, operands, step.output(), "MaximumMinimum")

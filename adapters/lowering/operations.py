@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from npu_conformance.adapters.lowering import (
     activation,
+    comparison,
     conversion,
     convolution,
     elementwise,
@@ -49,6 +50,15 @@ LOWERINGS: dict[int, Lower] = {
     OperationType.QUANTIZE: conversion.quantize,
     OperationType.DEQUANTIZE: conversion.dequantize,
     OperationType.CAST: conversion.cast,
+    OperationType.EQUAL: comparison.equal,
+    OperationType.NOT_EQUAL: comparison.not_equal,
+    OperationType.GREATER: comparison.greater,
+    OperationType.GREATER_EQUAL: comparison.greater_equal,
+    OperationType.LESS: comparison.less,
+    OperationType.LESS_EQUAL: comparison.less_equal,
+    OperationType.LOGICAL_AND: comparison.logical_and,
+    OperationType.LOGICAL_OR: comparison.logical_or,
+    OperationType.LOGICAL_NOT: comparison.logical_not,
 }
 
 PARAMETER_TENSORS: dict[int, tuple[int, ...]] = {

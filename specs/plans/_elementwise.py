@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Callable
+
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.plans.base import integers
+from npu_conformance.specs.vectors import Vector
 
 FLOAT32 = OperandType.TENSOR_FLOAT32
 FLOAT16 = OperandType.TENSOR_FLOAT16
 INT32 = OperandType.TENSOR_INT32
+BOOL8 = OperandType.TENSOR_BOOL8
 QUANT8 = OperandType.TENSOR_QUANT8_ASYMM
 SIGNED = OperandType.TENSOR_QUANT8_ASYMM_SIGNED
-SHORT = {FLOAT32: "float32", FLOAT16: "float16", INT32: "int32", QUANT8: "quant8", SIGNED: "quant8_signed"}
+SHORT = {
+    FLOAT32: "float32",
+    FLOAT16: "float16",
+    INT32: "int32",
+    BOOL8: "bool8",
+    QUANT8: "quant8",
+    SIGNED: "quant8_signed",
+}
 """How the types are spelled in names of vectors."""
 
 Shape = tuple[int, ...]
@@ -26,6 +38,16 @@ SHAPES: dict[str, tuple[Shape, Shape, Shape]] = {
 
 RANKS: tuple[Shape, ...] = ((5,), (2, 3), (3, 1, 2), (2, 1, 3, 2))
 """One shape of each rank that most operations take."""
+
+
+def telling(seed: int, plan: Callable[[int], Vector]) -> Vector:
+    """The vector of the first seed from this one on, in steps of 100, whose output is not the same everywhere."""
+    for candidate in itertools.count(seed, 100):
+        vector = plan(candidate)
+        (output,) = vector.examples[0].outputs.values()
+        if output.size == 1 or output.min() != output.max():
+            return vector
+    raise AssertionError("count has no end")
 
 
 def stored_bytes(seed: int, shape: Shape, shift: int) -> list[int]:

@@ -4,19 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from npu_conformance.specs.neuralnetworks import catalogue
 from npu_conformance.specs.neuralnetworks.enums import OperandType
-from npu_conformance.specs.plans._elementwise import FLOAT32, INT32, QUANT8, SHORT, SIGNED, stored_bytes
-from npu_conformance.specs.plans.base import Planned, dyadic, int32, rejected, tensor
+from npu_conformance.specs.plans._elementwise import BOOL8, FLOAT32, INT32, QUANT8, SHORT, SIGNED, stored_bytes
+from npu_conformance.specs.plans.base import Data, Planned, dyadic, int32, integers, rejected, tensor
 from npu_conformance.specs.vectors import Vector
 
 Shape = tuple[int, ...]
-_SINCE = {"SUB": "1.1", "DIV": "1.1", "MAXIMUM": "1.2", "MINIMUM": "1.2"}
 
 
-def binary(operation: str, *, activation: bool, mismatch: str, outputs: str) -> Iterator[Vector]:
+def binary(
+    operation: str,
+    *,
+    activation: bool,
+    mismatch: str,
+    outputs: str,
+    kind: OperandType = FLOAT32,
+    result: OperandType = FLOAT32,
+    names: tuple[str, str] = ("input0", "input1"),
+) -> Iterator[Vector]:
     """Shapes that do not broadcast, outputs declared otherwise than they are.
 
-    activation: whether there is a third input. mismatch, outputs: numbers of the two clauses.
+    activation: whether there is a third input. mismatch, outputs: numbers of the two clauses. kind, result: types of
+    the inputs and of the output. names: of the inputs.
     """
     for name, first, second in (("last", (2, 3), (2,)), ("first", (2, 3), (3, 3)), ("middle", (2, 4, 3), (2, 1))):
         if name == "middle":
@@ -24,23 +34,38 @@ def binary(operation: str, *, activation: bool, mismatch: str, outputs: str) -> 
         yield rejected(
             f"broadcast_mismatch_{name}_dimension",
             operation,
-            _binary_inputs(first, second, activation),
-            {"output": tensor(FLOAT32, first)},
+            _binary_inputs(first, second, activation, kind, names),
+            {"output": tensor(result, first)},
             clause=f"{operation}.{mismatch}",
         )
     for name, declared in (("transposed", (3, 2)), ("of_lower_rank", (3,)), ("of_the_second_input", (1, 3))):
         yield rejected(
             f"output_declared_{name}",
             operation,
-            _binary_inputs((2, 3), (1, 3), activation),
-            {"output": tensor(FLOAT32, declared)},
+            _binary_inputs((2, 3), (1, 3), activation, kind, names),
+            {"output": tensor(result, declared)},
             clause=f"{operation}.{outputs}",
         )
 
 
-def _binary_inputs(first: Shape, second: Shape, activation: bool) -> Mapping[str, Planned]:
-    inputs = {"input0": tensor(FLOAT32, first, dyadic(1, first)), "input1": tensor(FLOAT32, second, dyadic(2, second))}
+def _binary_inputs(
+    first: Shape,
+    second: Shape,
+    activation: bool,
+    kind: OperandType = FLOAT32,
+    names: tuple[str, str] = ("input0", "input1"),
+) -> Mapping[str, Planned]:
+    given = zip(names, (first, second), (1, 2), strict=True)
+    inputs = {name: tensor(kind, shape, _numbers(kind, seed, shape)) for name, shape, seed in given}
     return {**inputs, "activation": int32(0)} if activation else inputs
+
+
+def _numbers(kind: OperandType, seed: int, shape: Shape) -> Data:
+    return integers(seed, shape, 0, 1) if kind is BOOL8 else dyadic(seed, shape)
+
+
+def _since(operation: str) -> str:
+    return catalogue.operation(operation).since.value
 
 
 def arithmetic(operation: str) -> Iterator[Vector]:
@@ -58,7 +83,7 @@ def arithmetic(operation: str) -> Iterator[Vector]:
             {"output": tensor(FLOAT32, () if found else RANK5)},
             clause=clause,
             phase="execution",
-            since="1.2" if found else _SINCE.get(operation, "1.0"),
+            since="1.2" if found else _since(operation),
         )
     for code in (4, -1):
         yield rejected(
@@ -83,19 +108,26 @@ def arithmetic(operation: str) -> Iterator[Vector]:
     yield mixed_types(operation, activation=True)
 
 
-def mixed_types(operation: str, *, activation: bool) -> Vector:
-    """Two inputs of different types."""
+def mixed_types(
+    operation: str,
+    *,
+    activation: bool,
+    kind: OperandType = FLOAT32,
+    result: OperandType = FLOAT32,
+    names: tuple[str, str] = ("input0", "input1"),
+) -> Vector:
+    """Two inputs of different types: `kind` and TENSOR_INT32. result: type of the output. names: of the inputs."""
     inputs = {
-        "input0": tensor(FLOAT32, (2, 3), dyadic(1, (2, 3))),
-        "input1": tensor(INT32, (2, 3), [1, 2, 3, 4, 5, 6]),
+        names[0]: tensor(kind, (2, 3), _numbers(kind, 1, (2, 3))),
+        names[1]: tensor(INT32, (2, 3), [1, 2, 3, 4, 5, 6]),
     }
     return rejected(
         "mixed_types",
         operation,
         {**inputs, "activation": int32(0)} if activation else inputs,
-        {"output": tensor(FLOAT32, (2, 3))},
+        {"output": tensor(result, (2, 3))},
         clause="MODEL.P3",
-        since=_SINCE.get(operation, "1.0"),
+        since=_since(operation),
     )
 
 
@@ -112,7 +144,7 @@ def quantized_before(operation: str, until: str) -> Vector:
         },
         {"output": tensor(QUANT8, (2, 3), scale=0.5, zero_point=10)},
         clause="MODEL.P3",
-        since=_SINCE[operation],
+        since=_since(operation),
         until=until,
     )
 
@@ -153,13 +185,19 @@ def rank5(kind: OperandType, found: bool) -> Planned:
     return tensor(kind, () if found else RANK5, [1, 2, 3, 4, 5, 6], scale=_scale(kind), shape=RANK5)
 
 
-def declared(operation: str, source: OperandType, target: OperandType, clause: str) -> Iterator[Vector]:
-    """Outputs whose declared dimensions are not the input's."""
+def declared(
+    operation: str,
+    source: OperandType,
+    target: OperandType,
+    clause: str,
+    extra: Mapping[str, Planned] | None = None,
+) -> Iterator[Vector]:
+    """Outputs whose declared dimensions are not the input's. extra: further inputs."""
     for name, shape in (("transposed", (3, 2)), ("of_higher_rank", (1, 2, 3)), ("too_small", (2, 2))):
         yield rejected(
             f"output_declared_{name}",
             operation,
-            {"input": tensor(source, (2, 3), [1, 2, 3, 4, 5, 6], scale=_scale(source))},
+            {"input": tensor(source, (2, 3), [1, 2, 3, 4, 5, 6], scale=_scale(source)), **(extra or {})},
             {"output": tensor(target, shape, scale=_scale(target))},
             clause=f"{operation}.{clause}",
         )

@@ -38,6 +38,11 @@ def f(*dimensions: int, shape: tuple[int, ...] | None = None) -> Given:
     return tensor(OperandType.TENSOR_FLOAT32, *dimensions, shape=shape)
 
 
+def t(*dimensions: int, shape: tuple[int, ...] | None = None) -> Given:
+    """A tensor of truth values."""
+    return tensor(OperandType.TENSOR_BOOL8, *dimensions, shape=shape)
+
+
 def n(*dimensions: int, scale: float = 0.0) -> Given:
     """An integer tensor of unknown value."""
     return tensor(OperandType.TENSOR_INT32, *dimensions, scale=scale)

@@ -10,6 +10,9 @@ RANKS = "Each input has a rank that the signature allows."
 EMPTY = "No input is without elements, unless the version allows it for the operation."
 ACTIVATION = "The fused activation is 0 (NONE), 1 (RELU), 2 (RELU1) or 3 (RELU6)."
 
+_PARAMETERS = OperandType.__members__.keys() - {OperandType.TENSOR_BOOL8.name}
+"""Fixed types of inputs are those of parameters, and an empty list of axes is a legal one; truth values are data."""
+
 
 def ranks(number: str) -> Clause:
     """The clause that holds ranks found out late against the signature."""
@@ -62,9 +65,7 @@ def _check_ranks(view: OperationView) -> str | None:
 def _check_empty(view: OperationView) -> str | None:
     since = view.table.zero_sized_since
     for position, argument in enumerate(view.arguments):
-        # Fixed types are parameters; an empty list of axes is a legal one.
-        is_parameter = argument.type in OperandType.__members__
-        if is_parameter or 0 not in (view.dimensions(position) or ()):
+        if argument.type in _PARAMETERS or 0 not in (view.dimensions(position) or ()):
             continue
         if since is None or view.version < since or not argument.zero_sized:
             return f"{argument.name} has dimensions {list(view.dimensions(position) or ())}"

@@ -1,0 +1,13 @@
+"""LOGICAL_AND."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from npu_conformance.reference.device.comparison import is_true, truth
+from npu_conformance.reference.device.tensors import Array, OutputInfo, Tensor
+
+
+def logical_and(inputs: Sequence[Tensor | None], outputs: Sequence[OutputInfo]) -> tuple[Array, ...]:
+    """output = input0 and input1, broadcast; every byte but 0 is true."""
+    return (truth(is_true(inputs[0]) & is_true(inputs[1])),)
