@@ -257,7 +257,7 @@ def test_every_clause_is_broken_by_an_edit() -> None:
         {case.clause for case in BROKEN} | {f"{name}.{row[0]}" for name, row in _OLD_EMPTY.items()} | _NEVER_OLD
     )
     assert broken_here == {clause.id for name in SOUND for clause in rules.clauses(name)}
-    assert set(rules.operations()) == set(SOUND) | WINDOWED
+    assert {name for name in rules.operations() if rules.clauses(name)} == set(SOUND) | WINDOWED
 
 
 @pytest.mark.parametrize("case", BROKEN, ids=lambda case: case.clause)

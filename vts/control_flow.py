@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import struct
 import time
 
 from msgspec.structs import replace
 
 from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Behaviours, Group, Scope
+from npu_conformance.harness.cases import Behaviours, Group
 from npu_conformance.harness.pools import Pool
 from npu_conformance.harness.trial import Trial
 from npu_conformance.harness.verdicts import NotSupported
@@ -22,7 +23,7 @@ from npu_conformance.specs.neuralnetworks.types import DataLocation, Model, Requ
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts import addition
 from npu_conformance.vts.execution import NO_LOOP_TIMEOUT, Execution, execute, executors
-from npu_conformance.vts.structure_models import BRANCHES, EXTENSION, LOOP
+from npu_conformance.vts.structure_models import BRANCHES, EXTENSION, LOOP, with_operand, within
 from npu_conformance.vts.structure_operands import MAPPING
 
 cases = Behaviours("vts.control_flow", group=Group.EXECUTION)
@@ -54,7 +55,7 @@ def endless_is_aborted(trial: Trial) -> None:
             _ended(trial, prepared_model, NO_LOOP_TIMEOUT)
 
 
-@cases.case("WHILE.default_timeout", "NNHAL-CONTROLFLOW-012", since=Version.V1_3, scope=Scope.FULL)
+@cases.case("WHILE.default_timeout", "NNHAL-CONTROLFLOW-012", since=Version.V1_3)
 def default_timeout(trial: Trial) -> None:
     """Without a timeout of its own, an endless loop gets two seconds, and is aborted then."""
     prepared_model, started = addition.prepared(trial, LOOP), time.monotonic()
@@ -85,6 +86,20 @@ def operations_of_branches(trial: Trial) -> None:
             checks.that(refused, "prepareModel of an operation that is not supported: expected a failure, found NONE")
 
 
+@cases.case("IF.output_of_another_size", "NNHAL-CONTROLFLOW-005", since=Version.V1_3)
+def output_of_another_size(trial: Trial) -> None:
+    """Sizes that the branches leave open turn out not to be the declared ones: the execution fails."""
+    prepared_model, pool = addition.prepared(trial, _with_open_branches(3)), trial.pool(_POOL)
+    pool.write(0, bytes([1]))
+    condition, data, output = (
+        RequestArgument(location=DataLocation(0, offset, size)) for offset, size in ((0, 1), (16, 8), (32, 12))
+    )
+    request = Request((condition, data), (output,), (RequestMemoryPool(pool=pool.memory),))
+    execution = execute(trial, prepared_model, request, measure=False)
+    what = "execution of IF that declares 3 elements, with a branch that gives 2: expected a failure, found NONE"
+    checks.that(execution.status != ErrorStatus.NONE, what)
+
+
 @cases.case("timeout.below_none", "NNHAL-CONTROLFLOW-014", since=Version.FL5)
 def below_none(trial: Trial) -> None:
     """A timeout below -1 is refused with INVALID_ARGUMENT, even where there is no loop."""
@@ -103,6 +118,14 @@ def _with_foreign_branch(number: int) -> Model:
     operation = replace(branches[number].operations[0], type=EXTENSION)
     branches[number] = replace(branches[number], operations=(operation,))
     return replace(BRANCHES, referenced=tuple(branches), extension_name_to_prefix=MAPPING)
+
+
+def _with_open_branches(size: int) -> Model:
+    """IF of two elements whose branches leave the size open, with an output of another size."""
+    model = with_operand(BRANCHES, 4, dimensions=(size,))
+    for branch, operand in itertools.product(range(2), repeat=2):
+        model = within(model, branch, operand, dimensions=(0,))
+    return model
 
 
 def aborted(execution: Execution, what: str) -> None:

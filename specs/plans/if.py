@@ -16,7 +16,6 @@ from npu_conformance.specs.plans.base import (
     pairwise,
     positive,
     reference,
-    rejected,
     tensor,
 )
 from npu_conformance.specs.vectors import Graph, Vector
@@ -44,7 +43,6 @@ def vectors() -> Iterator[Vector]:
     for condition in (0, 1):
         yield from _structures(condition)
     yield from _open_sizes()
-    yield from _refused()
 
 
 def _structures(condition: int) -> Iterator[Vector]:
@@ -97,22 +95,6 @@ def _open_sizes() -> Iterator[Vector]:
                 branches,
                 about="what the branches leave open is found when they run",
             )
-
-
-def _refused() -> Iterator[Vector]:
-    """What only the execution finds: the branch that is taken gives another size than IF declares."""
-    branches = (_binary("ADD", FLOAT32, (0, 0)), _binary("SUB", FLOAT32, (0, 0)))
-    yield rejected(
-        "output_of_another_size",
-        "IF",
-        {
-            "condition": tensor(BOOL8, (1,), [1]), "then": reference(0), "else": reference(1),
-            "a": _data(FLOAT32, 66), "b": _data(FLOAT32, 67),
-        },
-        {"result": tensor(FLOAT32, (3, 2))},
-        clause="MODEL.P7", phase="execution", referenced=branches, requirements=["NNHAL-CONTROLFLOW-005"],
-        description="sizes that the branches leave open turn out not to be those that IF declares",
-    )  # fmt: skip
 
 
 def _if(

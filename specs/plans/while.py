@@ -45,8 +45,10 @@ def vectors() -> Iterator[Vector]:
 def _structures() -> Iterator[Vector]:
     about = "the body gives its two values crossed over: a Fibonacci sequence"
     fibonacci = graph(
-        _floats("a", "b", "next", "bound"), [("ADD", ("a", "b", "none"), ("next",))], ("a", "b", "bound"), ("b", "next")
-    )
+        {**_floats("a", "b", "moved", "next", "bound"), "zero": constant(FLOAT32, _ONE, [0.0])},
+        [("ADD", ("b", "zero", "none"), ("moved",)), ("ADD", ("a", "b", "none"), ("next",))],
+        ("a", "b", "bound"), ("moved", "next"),
+    )  # fmt: skip
     condition = _compared("LESS", ("a", "b", "bound"), "a", "bound")
     start = {"a": _number(FLOAT32, 1), "b": _number(FLOAT32, 1), "bound": _number(FLOAT32, 20)}
     outputs = {"last": _like(FLOAT32), "following": _like(FLOAT32)}

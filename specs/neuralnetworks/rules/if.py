@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from npu_conformance.specs.neuralnetworks.rules.clause import rules
+from npu_conformance.specs.neuralnetworks.rules.common import general
 
-from npu_conformance.specs.neuralnetworks.operation_view import OperationView
-from npu_conformance.specs.neuralnetworks.rules.clause import Shape, rules
-
-
-def _output_shapes(view: OperationView) -> Sequence[Shape]:
-    return (None,) * len(view.outputs)
-
-
-RULES = rules("IF", _output_shapes)
+RULES = rules("IF", general.unknown_outputs)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from npu_conformance.specs.neuralnetworks.enums import FusedActivation, OperandType
 from npu_conformance.specs.neuralnetworks.operation_view import Key, OperationView
-from npu_conformance.specs.neuralnetworks.rules.clause import Check, Clause, ShapeRule, clause
+from npu_conformance.specs.neuralnetworks.rules.clause import Check, Clause, Shape, ShapeRule, clause
 
 RANKS = "Each input has a rank that the signature allows."
 EMPTY = "No input is without elements, unless the version allows it for the operation."
@@ -45,6 +47,11 @@ def axis(number: str, key: Key, *, negative: bool) -> Clause:
     """The clause about an axis of input 0. negative: whether it may count from the end."""
     text = "The axis exists in the input" + (", counted from either end." if negative else "; it is not negative.")
     return clause(number, "execution", text, lambda view: _check_axis(view, key, negative))
+
+
+def unknown_outputs(view: OperationView) -> Sequence[Shape]:
+    """The shapes of outputs that only an execution finds."""
+    return (None,) * len(view.outputs)
 
 
 def wrapped(index: int, rank: int) -> int | None:
