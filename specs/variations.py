@@ -33,6 +33,9 @@ _SIGNED = {"TENSOR_QUANT8_ASYMM": "TENSOR_QUANT8_ASYMM_SIGNED"}
 _NOT_COUPLED = {"HASHTABLE_LOOKUP", "LSH_PROJECTION", "PAD_V2", "CAST", "QUANTIZED_16BIT_LSTM"}
 """Operations whose signed form is not the unsigned one with everything shifted by 128."""
 
+RETYPED = {"float16": _FLOAT16, "quant8_signed": _SIGNED}
+"""What variations make of types."""
+
 _ADDABLE = {"TENSOR_FLOAT32", "TENSOR_FLOAT16", "TENSOR_QUANT8_ASYMM", "TENSOR_QUANT8_ASYMM_SIGNED"}
 _NCHW = (0, 3, 1, 2)
 _LAYOUT = "nchw_layout"

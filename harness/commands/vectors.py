@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from npu_conformance.harness.main import UsageError
@@ -33,13 +34,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     generate = actions.add_parser("generate", help="write specs/vectors from the plans")
     generate.add_argument("operations", metavar="OPERATION", nargs="*", help="default: all")
+    table = actions.add_parser("table", help="print which types of which operations the stored vectors reach")
+    table.add_argument("--write", metavar="FILE", type=Path, help="write it to a file, such as docs/operations.md")
     show = actions.add_parser("show", help="print one vector")
     show.add_argument("name", metavar="OPERATION.NAME")
 
 
 def execute(options: argparse.Namespace) -> int:
     """Do what was asked."""
-    actions = {"witness": _witness, "generate": _generate, "show": _show}
+    actions = {"witness": _witness, "generate": _generate, "show": _show, "table": _table}
     return actions[options.action](options)
 
 
@@ -78,6 +81,17 @@ def _generate(options: argparse.Namespace) -> int:
 
     for operation in _operations(options.operations, plans.names()):
         print(vector_writing.write_vectors(operation))
+    return OK
+
+
+def _table(options: argparse.Namespace) -> int:
+    from npu_conformance.specs import vector_coverage
+
+    text = vector_coverage.table()
+    if options.write:
+        options.write.write_text(text)
+    else:
+        print(text, end="")
     return OK
 
 

@@ -9,17 +9,30 @@ from npu_conformance.specs.neuralnetworks import catalogue
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.versions import Version
 
+Combination = tuple[tuple[str, str], ...]
+"""Type variables of a signature, each with a type."""
+
 
 @functools.cache
 def combination_since(operation: str, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> Version | None:
     """The first version in which an operation takes operands of these types; None where none does."""
-    found = [
-        since for signature in catalogue.operation(operation).signatures for since in _fits(signature, inputs, outputs)
-    ]
-    return min(found, default=None)
+    return min((since for since, _ in _fits(operation, inputs, outputs)), default=None)
 
 
-def _fits(signature: catalogue.Signature, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> Iterator[Version]:
+@functools.cache
+def combination_of(operation: str, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> Combination:
+    """The combination that operands of these types are; empty where they are none."""
+    return min(_fits(operation, inputs, outputs), default=(None, ()))[1]
+
+
+def _fits(operation: str, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> Iterator[tuple[Version, Combination]]:
+    for signature in catalogue.operation(operation).signatures:
+        yield from _fits_signature(signature, inputs, outputs)
+
+
+def _fits_signature(
+    signature: catalogue.Signature, inputs: tuple[str, ...], outputs: tuple[str, ...]
+) -> Iterator[tuple[Version, Combination]]:
     given = catalogue.expand(signature.inputs, len(inputs))
     results = catalogue.expand(signature.outputs, len(outputs))
     if given is None or results is None or (signature.input_counts and len(inputs) not in signature.input_counts):
@@ -28,4 +41,4 @@ def _fits(signature: catalogue.Signature, inputs: tuple[str, ...], outputs: tupl
         for combination in combinations:
             pairs = zip((*given, *results), (*inputs, *outputs), strict=True)
             if all(catalogue.matches(argument, combination, OperandType[kind]) for argument, kind in pairs):
-                yield max(since, *map(catalogue.argument_since, given))
+                yield max(since, *map(catalogue.argument_since, given)), tuple(combination.items())
