@@ -23,6 +23,7 @@ from npu_conformance.harness.recording import case_result, unexecuted
 from npu_conformance.harness.trial import Trial
 from npu_conformance.harness.waivers import Waivers
 from npu_conformance.specs import results
+from npu_conformance.specs.diagnostics import trace
 from npu_conformance.specs.outcomes import Outcome, worst
 from npu_conformance.specs.results import CaseResult
 
@@ -199,7 +200,8 @@ class Engine:
         )
 
     def _execute(self, trial: Trial) -> None:
-        trial.own.ending = self._guarded(lambda: trial.case.run(trial))
+        with trace.span("case", trial.case.id):
+            trial.own.ending = self._guarded(lambda: trial.case.run(trial))
         trial.own.ending = _graver(trial.own.ending, self._guarded(trial.close))
         if self.outcome.ending != "subject-lost":
             recovery = self._guarded(lambda: trial.recover(trial.own, always=True))

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import sys
+from pathlib import Path
 
 from npu_conformance.harness import selection
 from npu_conformance.harness.budget import by_worth, parse_budget
 from npu_conformance.harness.cases import Case, Scope
+from npu_conformance.harness.commands._diagnostics import diagnosed
 from npu_conformance.harness.commands._options import add_plugin_options, add_selection_options, session_options
 from npu_conformance.harness.main import UsageError
 from npu_conformance.harness.progress import progress_for
@@ -33,12 +35,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--shuffle", action="store_true", help="run in an order that follows from the seed")
     parser.add_argument("-x", "--stop-after", metavar="N", type=int, help="stop after N red cases")
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress, only the end")
+    parser.add_argument("--trace", metavar="FILE", type=Path, help="where time goes, for Perfetto or chrome://tracing")
+    parser.add_argument(
+        "--log", metavar="FILE", type=Path, help="for the lines that NPU_VLOG asks for (docs/diagnostics.md)"
+    )
     parser.add_argument("--part", action="store_true", help=argparse.SUPPRESS)  # a shard: its parent prints
 
 
 def execute(options: argparse.Namespace) -> int:
     """Run and print the verdict table."""
     _require_sense(options)
+    with diagnosed(options.trace, options.log):
+        return _execute(options)
+
+
+def _execute(options: argparse.Namespace) -> int:
     wanted = Wanted(
         tuple(options.targets), options.expression, Scope(options.scope), options.vectors, options.shard
     )  # fmt: skip

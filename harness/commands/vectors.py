@@ -38,6 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     table.add_argument("--write", metavar="FILE", type=Path, help="write it to a file, such as docs/operations.md")
     show = actions.add_parser("show", help="print one vector")
     show.add_argument("name", metavar="OPERATION.NAME")
+    show.add_argument("--as", dest="form", choices=("json", "text", "dot"), default="json", help="how (default: json)")
 
 
 def execute(options: argparse.Namespace) -> int:
@@ -107,7 +108,14 @@ def _show(options: argparse.Namespace) -> int:
         vector = vectors.load(operation, name)
     except KeyError as error:
         raise UsageError(str(error.args[0])) from None
-    print(json.dumps(vector_writing.document_of(vector), indent=1))
+    if options.form == "json":
+        print(json.dumps(vector_writing.document_of(vector), indent=1))
+        return OK
+    from npu_conformance.specs.neuralnetworks import build, show
+    from npu_conformance.specs.versions import NEWEST
+
+    model = build.build_model(vector, NEWEST).model
+    print(show.text(model) if options.form == "text" else show.dot(model))
     return OK
 
 

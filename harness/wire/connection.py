@@ -26,6 +26,7 @@ from npu_conformance.harness.wire.framing import (
 )
 from npu_conformance.harness.wire.objects import ObjectTable
 from npu_conformance.harness.wire.outbox import Outbox
+from npu_conformance.specs.diagnostics import trace
 from npu_conformance.specs.documents import split_path
 from npu_conformance.specs.errors import DeadObject, InterfaceError
 from npu_conformance.specs.interfaces import is_interface
@@ -87,9 +88,10 @@ class Connection:
         deadline = time.monotonic() + (self._deadline_of(method) if seconds is None else seconds)
         waiter = self._expect(method)
         try:
-            self._send(protocol.Call(waiter.id, method, params), deadline)
-            while waiter.answer is None:
-                self._advance(waiter, deadline)
+            with trace.span("call", method):
+                self._send(protocol.Call(waiter.id, method, params), deadline)
+                while waiter.answer is None:
+                    self._advance(waiter, deadline)
             return self._value(waiter.answer, result, method)
         except WireError as problem:
             raise self._failed(problem, method) from None

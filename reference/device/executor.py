@@ -10,10 +10,11 @@ from typing import Protocol
 import numpy
 
 from npu_conformance.reference.device.registry import CONTROL_FLOW, control_flow, kernel
-from npu_conformance.reference.device.tensors import Array, OutputInfo, Routine, tensor_of
+from npu_conformance.reference.device.tensors import Array, OutputInfo, Routine, Tensor, tensor_of
+from npu_conformance.specs.diagnostics import trace, vlog
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.catalogue import expand
-from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperandType
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperandType, OperationType
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES, byte_size
 from npu_conformance.specs.neuralnetworks.operation_view import OperationView, constant_value
 from npu_conformance.specs.neuralnetworks.types import Model, Operand, Operation, Subgraph
@@ -125,8 +126,10 @@ class _GraphExecutor:
         infos = self._plan(position, values)
         operation, operands = self._graph.operations[position], self._graph.operands
         inputs = [tensor_of(operands[i], values[i]) if i in values else None for i in operation.inputs]
+        vlog.log("cpuexe", lambda: f"{position}: {_called(operation, inputs, infos)}")
         try:
-            results = kernel(operation.type)(inputs, infos)
+            with trace.span("device", OperationType(operation.type).name):
+                results = kernel(operation.type)(inputs, infos)
         except MemoryError as error:
             raise self._exhausted(f"operation {operation.type}: {error}") from error
         values.update(zip(operation.outputs, results, strict=True))
@@ -198,6 +201,11 @@ def _check_presence(view: OperationView) -> None:
     for position, argument in enumerate(arguments or ()):
         if not argument.optional and not view.has(position):
             raise ServiceError(ErrorStatus.GENERAL_FAILURE, f"{view.name}: input {argument.name} has no value")
+
+
+def _called(operation: Operation, inputs: Sequence[Tensor | None], infos: Sequence[OutputInfo]) -> str:
+    given = ["omitted" if tensor is None else list(tensor.data.shape) for tensor in inputs]
+    return f"{OperationType(operation.type).name} of {given} gives {[list(info.dimensions) for info in infos]}"
 
 
 def agrees(declared: Sequence[int], actual: Sequence[int]) -> bool:

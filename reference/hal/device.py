@@ -8,8 +8,9 @@ from npu_conformance.reference.hal.capabilities import capabilities
 from npu_conformance.reference.hal.memory import mapped
 from npu_conformance.reference.hal.prepared_model import ReferencePreparedModel
 from npu_conformance.reference.hal.roles import check_roles
+from npu_conformance.specs.diagnostics import trace, vlog
 from npu_conformance.specs.errors import ServiceError
-from npu_conformance.specs.neuralnetworks import hal, rules, types
+from npu_conformance.specs.neuralnetworks import hal, rules, show, types
 from npu_conformance.specs.neuralnetworks.catalogue import operation
 from npu_conformance.specs.neuralnetworks.enums import (
     BYTE_SIZE_OF_CACHE_TOKEN,
@@ -64,10 +65,12 @@ class ReferenceDevice(hal.Device):
         count = len(model.main.operations)
         try:
             with mapped(self._context.memory, model.pools) as pools:
-                return tuple(self._obstacle(model, index, pools) is None for index in range(count))
-        except ServiceError:
+                obstacles = [self._obstacle(model, index, pools) for index in range(count)]
+        except ServiceError as error:
             # Constants that can not be read can not be computed with; the model is valid all the same.
-            return (False,) * count
+            obstacles = [str(error)] * count
+        vlog.log("driver", lambda: f"getSupportedOperations: {[one or 'supported' for one in obstacles]}")
+        return tuple(obstacle is None for obstacle in obstacles)
 
     def prepare_model(
         self,
@@ -94,10 +97,14 @@ class ReferenceDevice(hal.Device):
             callback.notify(error.status, None)
             raise
         try:
-            prepared = self._prepare(model, deadline_ns)
+            with trace.span("driver", "prepare", operations=len(model.main.operations)):
+                prepared = self._prepare(model, deadline_ns)
         except ServiceError as error:
+            refusal = str(error)
+            vlog.log("compilation", lambda: f"prepareModel: {refusal}")
             callback.notify(error.status, None)
             return
+        vlog.log("compilation", lambda: f"prepareModel: {len(model.main.operations)} operations prepared")
         callback.notify(ErrorStatus.NONE, prepared)
 
     def prepare_model_from_cache(
@@ -142,7 +149,9 @@ class ReferenceDevice(hal.Device):
         """Raise INVALID_ARGUMENT for an invalid model. Clients ask for support, then prepare: the last one is known."""
         if model == self._sound:
             return
-        violations = validate_model(model, self.version)
+        vlog.log("model", lambda: show.text(model))
+        with trace.span("driver", "validate model", operations=len(model.main.operations)):
+            violations = validate_model(model, self.version)
         if violations:
             raise ServiceError(ErrorStatus.INVALID_ARGUMENT, str(violations[0]))
         self._sound = model

@@ -10,6 +10,7 @@ from npu_conformance.reference.device.executor import Executor, Limits, Runnable
 from npu_conformance.reference.device.tensors import Array, element_type
 from npu_conformance.reference.hal import timing
 from npu_conformance.reference.hal.memory import mapped
+from npu_conformance.specs.diagnostics import trace, vlog
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import hal, types
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
@@ -98,10 +99,12 @@ class ReferencePreparedModel(hal.PreparedModel):
         with mapped(self._context.memory, [pool.pool for pool in request.pools if pool.pool is not None]) as pools:
             inputs = self._read_inputs(request, pools)
             on_device = clock.now_ns()
-            outputs = self._executor.run(inputs, limits)
+            with trace.span("driver", "run", inputs=len(inputs)):
+                outputs = self._executor.run(inputs, limits)
             device_ns = clock.now_ns() - on_device
             shapes = self._write_outputs(request, pools, outputs)
         sufficient = all(shape.is_sufficient for shape in shapes)
+        vlog.log("execution", lambda: f"executed: outputs {[shape.dimensions for shape in shapes]}, {device_ns} ns")
         if measure_timing and sufficient:
             times = timing.measured_timing(self.version, device_ns, clock.now_ns() - started)
         else:

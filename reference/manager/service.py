@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from npu_conformance.reference.manager.apps import Apps
 from npu_conformance.reference.manager.clock import VirtualClock
 from npu_conformance.reference.manager.control import Control
+from npu_conformance.specs.diagnostics import vlog
 from npu_conformance.specs.errors import DeadObject, IllegalArgument, SecurityDenied, Unsupported
 from npu_conformance.specs.npu.manager import Manager, ModelLoadRequestCallback, ModelLoadStatusListener
 from npu_conformance.specs.npu.types import (
@@ -63,6 +64,7 @@ class NpuManager(Manager):
         with self._lock:
             if (uid, request.id) in self._live:
                 raise IllegalArgument(f"request {request.id} of uid {uid} is live already")
+            vlog.log("manager", lambda: f"uid {uid} asks for model {request.id}: granted, {len(self._live)} live")
             self._live[uid, request.id] = LiveRequest(uid, request, callback)
             self._deliver(uid, lambda: callback.on_can_load_model(request, LoadStatus.CAN_LOAD_NOW, listener))
 
@@ -102,6 +104,7 @@ class NpuManager(Manager):
         with self._lock:
             live = self._live.pop((uid, request.id), None)
             if live is not None:
+                vlog.log("manager", lambda: f"request {request.id} of uid {uid} ends: {status.name}")
                 self._deliver(uid, lambda: live.callback.on_model_load_request_complete(live.request, status))
 
     def _deliver(self, uid: int, send: Callable[[], None]) -> None:
