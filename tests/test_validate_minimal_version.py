@@ -5,8 +5,10 @@ from __future__ import annotations
 import msgspec
 import pytest
 
+from npu_conformance.specs import vectors
+from npu_conformance.specs.neuralnetworks.build import build_model
 from npu_conformance.specs.neuralnetworks.enums import OperandLifeTime, OperandType, OperationType
-from npu_conformance.specs.neuralnetworks.minimal_version import minimal_version
+from npu_conformance.specs.neuralnetworks.minimal_version import minimal_version, without_trailing_defaults
 from npu_conformance.specs.neuralnetworks.types import (
     DataLocation,
     ExtensionNameAndPrefix,
@@ -72,3 +74,34 @@ def test_rules_of_operations_count() -> None:
 def test_a_model_of_no_version_is_refused_by_name() -> None:
     with pytest.raises(ValueError, match=r"no version has this model: MODEL\.O4"):
         minimal_version(unary(OperationType.RELU, QUANT, scale=0.0))
+
+
+@pytest.mark.parametrize(
+    ("operation", "name", "whole", "stripped"),
+    [
+        ("CONV_2D", "float32_wide_tails_stride1x1_nhwc_dilation1x1_relu", Version.V1_2, Version.V1_0),
+        ("CONV_2D", "float32_wide_uneven_stride1x1_nhwc_dilation2x1_relu6", Version.V1_2, Version.V1_2),
+        ("CONV_2D", "float16_wide_uneven_stride1x1_nchw", Version.V1_2, Version.V1_2),
+        ("ADD", "float32_none_same", Version.V1_0, Version.V1_0),
+        ("IF", "float32_condition_0", Version.V1_3, Version.V1_3),
+    ],
+)
+def test_a_framework_strips_trailing_defaults_and_a_driver_does_not(
+    operation: str, name: str, whole: Version, stripped: Version
+) -> None:
+    model = build_model(vectors.load(operation, name), Version.FL8).model
+    assert minimal_version(model) is whole
+    assert minimal_version(without_trailing_defaults(model)) is stripped
+
+
+def test_a_default_that_a_request_gives_is_not_stripped() -> None:
+    model = build_model(
+        vectors.load("CONV_2D", "float32_wide_tails_stride1x1_nhwc_dilation1x1_relu"), Version.FL8
+    ).model
+    last = model.main.operations[0].inputs[-1]
+    operands = list(model.main.operands)
+    operands[last] = msgspec.structs.replace(
+        operands[last], lifetime=OperandLifeTime.SUBGRAPH_INPUT, location=DataLocation()
+    )
+    opened = msgspec.structs.replace(model, main=msgspec.structs.replace(model.main, operands=tuple(operands)))
+    assert without_trailing_defaults(opened) == opened

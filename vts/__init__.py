@@ -3,6 +3,7 @@
 AREAS = (
     "queries",
     "validation",
+    "versions",
     "structure",
     "preparation",
     "control_flow",

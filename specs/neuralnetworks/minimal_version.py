@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from npu_conformance.specs.neuralnetworks import rules
+import msgspec
+
+from npu_conformance.specs.neuralnetworks import catalogue, rules
 from npu_conformance.specs.neuralnetworks.enums import BASE_TYPE_MAX, OperationType
-from npu_conformance.specs.neuralnetworks.operation_view import view_of
-from npu_conformance.specs.neuralnetworks.types import Model
+from npu_conformance.specs.neuralnetworks.operation_view import constant_value, view_of
+from npu_conformance.specs.neuralnetworks.types import Model, Operand, Operation, Subgraph
 from npu_conformance.specs.neuralnetworks.validate import validate_model
 from npu_conformance.specs.versions import Version
 
@@ -22,6 +24,60 @@ def minimal_version(model: Model) -> Version:
         if _fields_since(model) <= version and not _broken(model, version):
             return version
     raise ValueError(f"no version has this model: {_broken(model, version)[0]}")
+
+
+def without_trailing_defaults(model: Model) -> Model:
+    """The model as a framework sees it before it asks for the version: trailing inputs that say their default are gone.
+
+    A constant layout of false, a dilation of 1, and the like; a HAL driver does not strip them (facts of the NNAPI
+    runtime: the same list of operands is legal in framework tests on an old driver and illegal in HAL tests).
+    """
+    graphs = [_stripped(model, graph) for graph in (model.main, *model.referenced)]
+    return msgspec.structs.replace(model, main=graphs[0], referenced=tuple(graphs[1:]))
+
+
+def _stripped(model: Model, graph: Subgraph) -> Subgraph:
+    """The graph without those inputs, and without operands that nothing uses any more."""
+    operations = [
+        msgspec.structs.replace(operation, inputs=operation.inputs[: _kept(model, graph, operation)])
+        for operation in graph.operations
+    ]
+    before = {index for operation in graph.operations for index in operation.inputs}
+    gone = before - {index for operation in operations for index in operation.inputs}
+    left = [index for index in range(len(graph.operands)) if index not in gone]
+    places = {index: place for place, index in enumerate(left)}
+
+    def moved(indexes: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple(places[index] for index in indexes)
+
+    return Subgraph(
+        tuple(graph.operands[index] for index in left),
+        tuple(Operation(one.type, moved(one.inputs), moved(one.outputs)) for one in operations),
+        moved(graph.input_indexes),
+        moved(graph.output_indexes),
+    )
+
+
+def _kept(model: Model, graph: Subgraph, operation: Operation) -> int:
+    """How many inputs stay: the shortest list of the signature behind which all say their defaults."""
+    operands = [graph.operands[index] for index in operation.inputs]
+    signature = None
+    if operation.type <= BASE_TYPE_MAX and operation.type != OperationType.OEM_OPERATION:
+        table = catalogue.operation(operation.type)
+        signature = catalogue.find_signature(table.name, tuple(operand.type for operand in operands))
+    if signature is None or signature.input_counts is None:
+        return len(operands)
+    says_default = [
+        _says_default(model, operand, argument)
+        for operand, argument in zip(operands, signature.inputs[: len(operands)], strict=True)
+    ]
+    shorter = [count for count in signature.input_counts if count < len(operands) and all(says_default[count:])]
+    return min(shorter, default=len(operands))
+
+
+def _says_default(model: Model, operand: Operand, argument: catalogue.Argument) -> bool:
+    value = constant_value(model, operand)
+    return argument.default is not None and value is not None and value.size == 1 and value.item() == argument.default
 
 
 def _fields_since(model: Model) -> Version:

@@ -1,0 +1,50 @@
+"""What a version brought is refused by every version before it: an operation, a type for it, or further inputs.
+
+A driver does not strip trailing inputs that have their defaults, as a framework does: they make a model too new for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from npu_conformance.harness.cases import Case, Group
+from npu_conformance.harness.trial import Trial
+from npu_conformance.specs import vectors
+from npu_conformance.specs.neuralnetworks.build import build_model
+from npu_conformance.specs.neuralnetworks.combinations import combination_since
+from npu_conformance.specs.vectors import VectorHeader
+from npu_conformance.specs.versions import OLDEST, Version
+from npu_conformance.vts.refusal import refused_at_once
+
+_BEFORE = {later: earlier for earlier, later in pairwise(Version)}
+
+
+def cases() -> Iterator[Case]:
+    """One for each operation, combination of types and number of inputs that came after HAL 1.0."""
+    seen = set()
+    for header in vectors.all_headers():
+        if header.rejected is not None or header.operations != (header.operation,):
+            continue
+        inputs, outputs = _types(header)
+        since = combination_since(header.operation, inputs, outputs)
+        if since is not None and since > OLDEST and (header.operation, inputs, outputs) not in seen:
+            seen.add((header.operation, inputs, outputs))
+            yield _case(header, since)
+
+
+def _types(header: VectorHeader) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    outputs = tuple(operand.type for operand in header.operands.values() if operand.role == "output")
+    return tuple(header.operands[name].type for name in header.arguments), outputs
+
+
+def _case(header: VectorHeader, since: Version) -> Case:
+    def run(trial: Trial) -> None:
+        refused_at_once(trial, build_model(vectors.load(header.operation, header.name), trial.version).model)
+
+    return Case(
+        f"vts.versions.{header.operation}.{header.name}", run,
+        ("NNHAL-MODEL-006", "NNHAL-MODEL-041", "NNHAL-MODEL-044"),
+        f"What HAL {since} brought is refused before it.", until=_BEFORE[since],
+        group=Group.VALIDATION, operations=(header.operation,), types=header.types,
+    )  # fmt: skip
