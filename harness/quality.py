@@ -21,7 +21,7 @@ MOVES = frozenset({
     "GATHER", "TILE", "PAD", "PAD_V2", "MIRROR_PAD", "SPACE_TO_DEPTH", "DEPTH_TO_SPACE", "SPACE_TO_BATCH_ND",
     "BATCH_TO_SPACE_ND", "CHANNEL_SHUFFLE", "REVERSE", "SELECT", "PACK", "EMBEDDING_LOOKUP", "HASHTABLE_LOOKUP",
     "RELU", "RELU1", "RELU6", "MAXIMUM", "MINIMUM", "MAX_POOL_2D", "REDUCE_MAX", "REDUCE_MIN", "TOPK_V2", "ABS",
-    "NEG", "FILL",
+    "NEG", "FILL", "FLOOR",
 })  # fmt: skip
 """Operations that choose or copy values: no rounding at all."""
 TRANSCENDENTAL = frozenset({
