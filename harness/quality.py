@@ -33,7 +33,7 @@ ZERO_SIGN_FIXED = frozenset({
     "CHANNEL_SHUFFLE", "REVERSE", "SELECT", "PACK", "ABS", "NEG", "MUL", "DIV", "ADD", "SUB",
 })  # fmt: skip
 """Operations, without fused activation, whose zeros have a sign that IEEE 754 or the copying fixes."""
-_ELEMENTARY_ULP = {"DIV": 2.5, "SQRT": 3.0, "RSQRT": 4.0, "CAST": 0.5, "DEQUANTIZE": 1.0}
+_ELEMENTARY_ULP = {"DIV": 2.5, "SQRT": 3.0, "RSQRT": 4.0, "HARD_SWISH": 4.0, "CAST": 0.5, "DEQUANTIZE": 1.0}
 _TRANSCENDENTAL_ULP = 64.0
 _SMALLEST_CURVE = 2.0**-5
 """Curves are approximated to an absolute error: below this, ULP are counted as if the value were this large."""
