@@ -41,6 +41,20 @@ def floats(operation: str, low: float, high: float, *, rank5: bool = True, relax
     yield _of("float32_realistic", operation, tensor(FLOAT32, (1, 28, 28, 16), data), "a feature map")
 
 
+def undefined(operation: str, values: Sequence[float]) -> Iterator[Vector]:
+    """Values of whose results the documents do not speak: only the shape is compared, and that the device lives."""
+    for kind in (FLOAT32, FLOAT16):
+        shape = (len(values),)
+        yield positive(
+            f"{SHORT[kind]}_undefined_values",
+            operation,
+            {"input": tensor(kind, shape, values)},
+            {"output": tensor(kind, shape)},
+            ignored=["output"],
+            description="NaN, and what is outside of the function's domain",
+        )
+
+
 def int32(operation: str) -> Iterator[Vector]:
     """TENSOR_INT32 in every rank, and its limits but for the lowest, which has no counterpart."""
     for seed, shape in enumerate((*RANKS, _RANK5)):

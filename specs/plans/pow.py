@@ -60,29 +60,26 @@ def _floats() -> Iterator[Vector]:
     )
 
 
+_GROUPS: dict[str, tuple[list[float], list[float]]] = {
+    "whole_exponents": ([-2.0, -2.0, -3.0, -0.5, 3.0, 10.0, -1.0, 2.0], [3.0, 2.0, -1.0, -2.0, 4.0, -2.0, 0.0, 10.0]),
+    "zeros_and_ones": ([0.0, 2.5, 0.0, 1.0, -7.0, 0.0, 1.0], [2.0, 0.0, 0.5, 5.5, 1.0, 1.0, 0.0]),
+    "infinities": ([math.inf, math.inf, 2.0, 0.5, 2.0], [2.0, -1.0, math.inf, math.inf, -math.inf]),
+    "overflow": ([300.0, 1000.0, -300.0, 0.001], [20.0, -20.0, 21.0, 20.0]),
+    "undefined_values": ([-2.0, -0.25, 0.0, 0.0, math.nan, 2.0, -8.0], [0.5, 1.5, 0.0, -1.0, 0.0, math.nan, -0.25]),
+}
+"""Bases and exponents. Roots of negative numbers, 0^0, 0 to a negative power and NaN are left open by the documents."""
+
+
 def _special() -> Iterator[Vector]:
-    groups = {
-        "whole_exponents": (
-            [-2.0, -2.0, -3.0, -0.5, 3.0, 10.0, -1.0, 2.0],
-            [3.0, 2.0, -1.0, -2.0, 4.0, -2.0, 0.0, 10.0],
-        ),
-        "zeros_and_ones": ([0.0, 2.5, 0.0, 0.0, 1.0, -7.0, 0.0], [2.0, 0.0, 0.0, 0.5, 5.5, 1.0, 1.0]),
-        "special_values": (
-            [math.nan, math.inf, math.inf, 0.0, math.nan, 2.0, 0.5, 2.0],
-            [0.0, 2.0, -1.0, -1.0, 2.0, math.inf, math.inf, -math.inf],
-        ),
-        "roots_of_negative_numbers": ([-2.0, -0.25, 4.0, -8.0], [0.5, 1.5, 0.5, -0.25]),
-        "overflow": ([300.0, 1000.0, -300.0, 0.001], [20.0, -20.0, 21.0, 20.0]),
-    }
     for kind in (FLOAT32, FLOAT16):
-        for name, (bases, exponents) in groups.items():
+        for name, (bases, exponents) in _GROUPS.items():
             shape = (len(bases),)
             yield positive(
                 f"{SHORT[kind]}_{name}",
                 "POW",
                 _inputs(tensor(kind, shape, bases), tensor(kind, shape, exponents)),
                 {"output": tensor(kind, shape)},
-                description="as the pow of C: x^0 is 1 even for NaN, a root of a negative number is NaN",
+                ignored=["output"] if name == "undefined_values" else [],
             )
 
 
