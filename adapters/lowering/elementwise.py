@@ -53,15 +53,15 @@ def minimum(step: Step) -> None:
 
 
 def pow_(step: Step) -> None:
-    """POW; LiteRT broadcasts up to four dimensions, so that operands are brought to one shape first."""
-    shape = check_broadcast(step)
-    step.graph.emit("POW", [_spread(step, position, shape) for position in (0, 1)], step.output(), "Pow")
+    """POW with broadcasting."""
+    check_broadcast(step)
+    step.graph.emit("POW", [step.tensor(0), step.tensor(1)], step.output(), "Pow")
 
 
 def prelu(step: Step) -> None:
     """PRELU; LiteRT does not broadcast the input, which is brought to the output's shape first."""
     shape = check_broadcast(step)
-    step.graph.emit("PRELU", [_spread(step, position, shape) for position in (0, 1)], step.output())
+    step.graph.emit("PRELU", [_spread(step, 0, shape), step.tensor(1)], step.output())
 
 
 def select(step: Step) -> None:

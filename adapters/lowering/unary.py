@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from npu_conformance.adapters.lowering.context import Step
-from npu_conformance.adapters.lowering.graph import Quantization
+from npu_conformance.adapters.lowering.graph import Quantization, Tensor
 from npu_conformance.adapters.lowering.operands import quantization
 
 
@@ -45,11 +45,12 @@ def floor(step: Step) -> None:
 def rsqrt(step: Step) -> None:
     """RSQRT; of bytes LiteRT has the signed form only, so that others are shifted by 128 before and after: exact."""
     source, target = step.tensor(0), quantization(step.result())
-    if step.graph.tensors[source].dtype != "uint8" or target is None:
+    given = step.graph.tensors[source]
+    if given.dtype != "uint8" or given.quantization is None or target is None:
         step.graph.emit("RSQRT", [source], step.output())
         return
-    shifted = step.requantized(source, _signed(quantization(step.operand(0))), "int8")
-    result = step.requantized(shifted, _signed(target), "int8")
+    shifted = step.requantized(source, _signed(given.quantization), "int8")
+    result = step.graph.add(Tensor("int8", (), _signed(target)))
     step.graph.emit("RSQRT", [shifted], result)
     step.bind(step.requantized(result, target, "uint8"))
 

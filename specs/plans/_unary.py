@@ -12,6 +12,7 @@ from npu_conformance.specs.plans._elementwise import FLOAT16, FLOAT32, INT32, RA
 from npu_conformance.specs.plans.base import Planned, dyadic, integers, positive, rejected, tensor, uniform
 from npu_conformance.specs.vector_documents import GeneratorDocument
 from npu_conformance.specs.vectors import Vector
+from npu_conformance.specs.versions import NEWEST
 
 _RANK5 = (2, 1, 3, 1, 2)
 
@@ -105,9 +106,8 @@ def too_early(operation: str, kind: OperandType, until: str) -> Vector:
     return _of_type(f"{SHORT[kind]}_until_{until.replace('.', '_')}", operation, kind, until)
 
 
-def _of_type(name: str, operation: str, kind: OperandType, until: str | None = None) -> Vector:
+def _of_type(name: str, operation: str, kind: OperandType, until: str = NEWEST.value) -> Vector:
     scale = 0.5 if OPERAND_TYPES[kind].is_quantized else 0.0
-    versions = {} if until is None else {"until": until}
     return rejected(
         name,
         operation,
@@ -115,5 +115,5 @@ def _of_type(name: str, operation: str, kind: OperandType, until: str | None = N
         {"output": tensor(kind, (2, 3), scale=scale)},
         clause="MODEL.P3",
         since=catalogue.operation(operation).since.value,
-        **versions,
+        until=until,
     )

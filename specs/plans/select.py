@@ -152,16 +152,16 @@ def _shapes() -> Iterator[Vector]:
         {"output": tensor(FLOAT32, ())},
         description="the request brings the shapes",
     )
-    shape = (1, 28, 28, 8)
+    large = (1, 28, 28, 8)
     yield positive(
         "float32_realistic",
         "SELECT",
         _inputs(
-            tensor(BOOL8, shape, GeneratorDocument(kind="integers", seed=28, low=0, high=1)),
-            tensor(FLOAT32, shape, GeneratorDocument(kind="uniform", seed=29)),
-            tensor(FLOAT32, shape, GeneratorDocument(kind="uniform", seed=30)),
+            tensor(BOOL8, large, GeneratorDocument(kind="integers", seed=28, low=0, high=1)),
+            tensor(FLOAT32, large, GeneratorDocument(kind="uniform", seed=29)),
+            tensor(FLOAT32, large, GeneratorDocument(kind="uniform", seed=30)),
         ),
-        {"output": tensor(FLOAT32, shape)},
+        {"output": tensor(FLOAT32, large)},
         description="a masked feature map",
     )
 
