@@ -21,12 +21,13 @@ MOVES = frozenset({
     "GATHER", "TILE", "PAD", "PAD_V2", "MIRROR_PAD", "SPACE_TO_DEPTH", "DEPTH_TO_SPACE", "SPACE_TO_BATCH_ND",
     "BATCH_TO_SPACE_ND", "CHANNEL_SHUFFLE", "REVERSE", "SELECT", "PACK", "EMBEDDING_LOOKUP", "HASHTABLE_LOOKUP",
     "RELU", "RELU1", "RELU6", "MAXIMUM", "MINIMUM", "MAX_POOL_2D", "REDUCE_MAX", "REDUCE_MIN", "TOPK_V2", "ABS",
-    "NEG", "FILL",
+    "NEG", "FILL", "FLOOR",
 })  # fmt: skip
 """Operations that choose or copy values: no rounding at all."""
 TRANSCENDENTAL = frozenset({
-    "LOGISTIC", "TANH", "EXP", "LOG", "SIN", "POW", "ELU", "SOFTMAX", "LOG_SOFTMAX",
+    "LOGISTIC", "TANH", "EXP", "LOG", "SIN", "POW", "ELU", "SOFTMAX", "LOG_SOFTMAX", "HARD_SWISH",
 })  # fmt: skip
+"""Curves, which are approximated; HARD_SWISH reaches its flat end by a difference of large numbers."""
 ZERO_SIGN_FIXED = frozenset({
     "RESHAPE", "SQUEEZE", "EXPAND_DIMS", "TRANSPOSE", "CONCATENATION", "SPLIT", "SLICE", "STRIDED_SLICE",
     "GATHER", "TILE", "SPACE_TO_DEPTH", "DEPTH_TO_SPACE", "SPACE_TO_BATCH_ND", "BATCH_TO_SPACE_ND",

@@ -108,6 +108,7 @@ def public_tolerance(vector: Vector, output: str) -> tuple[float, float]:
 def _is_far(expected: Array, found: Array, absolute: float, relative: float) -> numpy.ndarray[Any, Any]:
     wide, other = expected.astype(numpy.float64), found.astype(numpy.float64)
     with numpy.errstate(invalid="ignore"):
-        near = numpy.abs(wide - other) <= absolute + relative * numpy.abs(wide)
+        # Beside an infinity every tolerance is infinite.
+        near = numpy.isfinite(wide) & (numpy.abs(wide - other) <= absolute + relative * numpy.abs(wide))
     far: numpy.ndarray[Any, Any] = ~(near | (wide == other) | (numpy.isnan(wide) & numpy.isnan(other)))
     return far

@@ -12,6 +12,7 @@ import pytest
 
 from npu_conformance.adapters.litert import plugin
 from npu_conformance.adapters.litert_runtime import INSTALL_HINT, KERNELS
+from npu_conformance.adapters.lowering.operations import LOWERINGS
 from npu_conformance.specs import vectors
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import hal, types
@@ -162,7 +163,8 @@ def test_an_asynchronous_execution_notifies_once() -> None:
 
 
 @needs_litert
-def test_an_operation_without_lowering_is_not_supported() -> None:
+def test_an_operation_without_lowering_is_not_supported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(LOWERINGS, OperationType.FLOOR)
     driver, model = Driver(), unary_model(OperationType.FLOOR)
     assert driver.device.get_supported_operations(model) == (False,)
     assert driver.prepare(model) == (ErrorStatus.GENERAL_FAILURE, None)

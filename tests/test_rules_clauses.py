@@ -17,6 +17,7 @@ MAXIMUM = {"a": f(2, 3), "b": f(1, 3), "out": f(2, 3)}
 UNARY = {"input": f(2, 3), "out": f(2, 3)}
 COMPARISONS = ("EQUAL", "NOT_EQUAL", "GREATER", "GREATER_EQUAL", "LESS", "LESS_EQUAL")
 LOGICAL = ("LOGICAL_AND", "LOGICAL_OR")
+FUNCTIONS = ("ABS", "NEG", "EXP", "LOG", "SIN", "SQRT", "RSQRT")
 SOUND: dict[str, Call] = {
     "ADD": ADD,
     "SUB": ADD,
@@ -26,6 +27,13 @@ SOUND: dict[str, Call] = {
     "MINIMUM": MAXIMUM,
     **{name: MAXIMUM | {"out": t(2, 3)} for name in COMPARISONS},
     **{name: {"a": t(2, 3), "b": t(1, 3), "out": t(2, 3)} for name in LOGICAL},
+    **dict.fromkeys(FUNCTIONS, UNARY),
+    "FLOOR": UNARY,
+    "SELECT": {"condition": t(2, 3), "a": f(2, 3), "b": f(2, 3), "out": f(2, 3)},
+    "PRELU": MAXIMUM,
+    "POW": MAXIMUM,
+    "ELU": {"input": f(2, 3), "alpha": r(1.0), "out": f(2, 3)},
+    "HARD_SWISH": UNARY,
     "LOGICAL_NOT": {"input": t(2, 3), "out": t(2, 3)},
     "RELU": UNARY,
     "RELU1": UNARY,
@@ -91,6 +99,19 @@ BROKEN = [
     *rows(*(f"{name}.C2" for name in LOGICAL), a=t(2, 0, shape=(2, 0)), b=t(1), out=t()),
     *rows("LOGICAL_NOT.C1", input=t(2, 0, shape=(2, 0)), out=t()),
     *rows(*(f"{name}.C3" for name in (*COMPARISONS, *LOGICAL)), "LOGICAL_NOT.C2", out=t(3, 2)),
+    *rows(*(f"{name}.C1" for name in FUNCTIONS), "FLOOR.C2", input=EMPTY, out=f()),
+    *rows(*(f"{name}.C2" for name in FUNCTIONS), "FLOOR.C3", out=f(3, 2)),
+    broken("FLOOR.C1", {"input": FIVE, "out": f()}),
+    *rows("PRELU.C1", "POW.C1", b=f(2)),
+    *rows("PRELU.C2", "POW.C2", a=EMPTY, b=f(1), out=f()),
+    *rows("PRELU.C3", "POW.C3", "SELECT.C3", "ELU.C2", "HARD_SWISH.C2", out=f(3, 2)),
+    *rows("SELECT.C1", condition=t(3), out=f()),
+    *rows("SELECT.C1", a=f(1, 3)),
+    *rows("SELECT.C1", condition=t(), b=f(1, 3)),
+    *rows("SELECT.C2", condition=t(2, 0, shape=(2, 0)), a=EMPTY, b=EMPTY, out=f()),
+    *rows("ELU.C1", input=EMPTY, out=f()),
+    broken("HARD_SWISH.C1", {"input": EMPTY, "out": f()}, version=Version.V1_2),
+    broken("HARD_SWISH.C3", {"out": q(2, 3, scale=2**-8)}, QUANT_UNARY),
     broken("ADD.C7", {"out": q(2, 3, scale=2**-21)}, QUANT_ADD),
     broken("SUB.C7", {"out": q(2, 3, scale=2**-21)}, QUANT_ADD),
     broken("MUL.C7", {"out": q(2, 3, scale=0.25)}, QUANT_ADD),
@@ -285,7 +306,7 @@ def test_ids_run_from_one_and_texts_are_sentences(name: str) -> None:
 
 
 def test_operations_without_rules_are_named() -> None:
-    assert "SIN" not in rules.operations()
-    with pytest.raises(LookupError, match="SIN has no rules"):
-        rules.clauses("SIN")
-    assert found("SIN", Version.FL8, UNARY) == []
+    assert "IF" not in rules.operations()
+    with pytest.raises(LookupError, match="IF has no rules"):
+        rules.clauses("IF")
+    assert found("IF", Version.FL8, UNARY) == []

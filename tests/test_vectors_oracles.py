@@ -18,6 +18,7 @@ from npu_conformance.specs.oracles.base import OracleOperand
 from npu_conformance.specs.vectors import ChannelQuant
 
 FLOAT32, FLOAT16, INT32 = OperandType.TENSOR_FLOAT32, OperandType.TENSOR_FLOAT16, OperandType.TENSOR_INT32
+BOOL8 = OperandType.TENSOR_BOOL8
 QUANT8, SIGNED = OperandType.TENSOR_QUANT8_ASYMM, OperandType.TENSOR_QUANT8_ASYMM_SIGNED
 
 
@@ -119,6 +120,73 @@ def test_logistic_and_tanh() -> None:
     bytes_ = [given(QUANT8, [128, 255, 0], 0.5, 128)]
     assert run("LOGISTIC", bytes_, wanted(QUANT8, 1 / 256, 0))[1] == [128, 255, 0]
     assert run("TANH", bytes_, wanted(QUANT8, 1 / 128, 128))[1] == [128, 255, 0]
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("EQUAL", [0, 1, 0]),
+        ("NOT_EQUAL", [1, 0, 1]),
+        ("GREATER", [0, 0, 1]),
+        ("GREATER_EQUAL", [0, 1, 1]),
+        ("LESS", [1, 0, 0]),
+        ("LESS_EQUAL", [1, 1, 0]),
+    ],
+)
+def test_comparisons_are_of_real_values(name: str, expected: list[int]) -> None:
+    # Real values: -1, 0, 2 and 0, 0, 1.5, of which the last two are stored as 14 and 16.
+    first, second = given(QUANT8, [8, 10, 14], 0.5, 10), given(QUANT8, [10, 10, 16], 0.25, 10)
+    assert run(name, [first, second], wanted(BOOL8))[1] == expected
+
+
+def test_quantised_operands_are_compared_in_float32() -> None:
+    third, one = base.rounded_float(1 / 3, FLOAT32), given(FLOAT32, [1.0])
+    # 3 * float32(1/3) is a little more than 1, and rounds to it.
+    assert Fraction(third) * 3 != 1
+    whole = given(QUANT8, [1], 1.0, 0)
+    assert run("EQUAL", [given(QUANT8, [3], third, 0), whole], wanted(BOOL8))[1] == [1]
+    assert run("EQUAL", [one, given(FLOAT32, [math.nan])], wanted(BOOL8))[1] == [0]
+
+
+def test_truth_values_are_all_bytes_but_zero() -> None:
+    first, second = given(BOOL8, [0, 2, 255, 0]), given(BOOL8, [0, 1, 0, 4])
+    assert run("LOGICAL_AND", [first, second], wanted(BOOL8))[1] == [0, 1, 0, 0]
+    assert run("LOGICAL_OR", [first, second], wanted(BOOL8))[1] == [0, 1, 1, 1]
+    assert run("LOGICAL_NOT", [first], wanted(BOOL8))[1] == [1, 0, 0, 1]
+    one, other = given(QUANT8, [10, 20, 30, 40], 0.5, 10), given(QUANT8, [1, 2, 3, 4], 2.0, 0)
+    assert run("SELECT", [first, one, other], wanted(QUANT8, 1.0, 5))[1] == [7, 10, 15, 13]
+
+
+def test_functions_of_one_number() -> None:
+    values = [given(FLOAT32, [-2.25, 0.0, 0.25, 4.0])]
+    assert run("ABS", values, wanted(FLOAT32))[1] == [2.25, 0.0, 0.25, 4.0]
+    assert run("NEG", values, wanted(FLOAT32))[1] == [2.25, 0.0, -0.25, -4.0]
+    assert run("FLOOR", values, wanted(FLOAT32))[1] == [-3.0, 0.0, 0.0, 4.0]
+    assert run("SQRT", values, wanted(FLOAT32))[1][1:] == [0.0, 0.5, 2.0]
+    assert run("RSQRT", values, wanted(FLOAT32))[1][1:] == [math.inf, 2.0, 0.5]
+    assert run("HARD_SWISH", values, wanted(FLOAT32))[1] == [-0.28125, 0.0, 0.135416671633720398, 4.0]
+    logarithms = [given(FLOAT32, [1.0, math.e, 0.0])]
+    assert run("LOG", logarithms, wanted(FLOAT32))[1] == pytest.approx([0.0, 1.0, -math.inf], abs=1e-7)
+    assert run("EXP", [given(FLOAT32, [0.0, 89.0, -math.inf])], wanted(FLOAT32))[1] == [1.0, math.inf, 0.0]
+    assert run("SIN", [given(FLOAT32, [math.pi / 6])], wanted(FLOAT32))[1] == pytest.approx([0.5], abs=1e-7)
+    assert run("RSQRT", [given(QUANT8, [14, 11], 0.25, 10)], wanted(QUANT8, 0.5, 3))[1] == [5, 7]
+
+
+def test_powers_are_those_of_c() -> None:
+    bases, exponents = [-2.0, -2.0, 0.0, 0.0, 9.0, 1e30, -1e30], [3.0, 0.5, 0.0, -1.0, 0.5, 2.0, 3.0]
+    found = run("POW", [given(FLOAT32, bases), given(FLOAT32, exponents)], wanted(FLOAT32))[1]
+    assert math.isnan(found.pop(1))
+    assert found == [-8.0, 1.0, math.inf, 3.0, math.inf, -math.inf]
+
+
+def test_slopes_below_zero() -> None:
+    values = given(FLOAT32, [-2.0, 3.0])
+    assert run("PRELU", [values, given(FLOAT32, [-0.5])], wanted(FLOAT32))[1] == [1.0, 3.0]
+    # min(0, -1 * (e^x - 1)): 0 at -2, 1 - e^3 at 3.
+    assert run("ELU", [values, given(FLOAT32, [-1.0])], wanted(FLOAT32))[1] == pytest.approx([0.0, 4 - math.e**3])
+    # -1 * 0.5 and 3, in units of 0.25 above 7.
+    quantised = [given(QUANT8, [8, 16], 0.5, 10), given(QUANT8, [2], 0.25, 0)]
+    assert run("PRELU", quantised, wanted(QUANT8, 0.25, 7))[1] == [5, 19]
 
 
 def test_dequantize_knows_channels() -> None:

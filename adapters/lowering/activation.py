@@ -1,6 +1,8 @@
-"""RELU, RELU1, RELU6, LOGISTIC, TANH, SOFTMAX."""
+"""RELU, RELU1, RELU6, LOGISTIC, TANH, ELU, HARD_SWISH, SOFTMAX."""
 
 from __future__ import annotations
+
+import numpy as np
 
 from npu_conformance.adapters.lowering.context import Step
 from npu_conformance.adapters.lowering.graph import Tensor
@@ -30,6 +32,36 @@ def logistic(step: Step) -> None:
 def tanh(step: Step) -> None:
     """TANH."""
     step.graph.emit("TANH", [step.tensor(0)], step.output())
+
+
+def hard_swish(step: Step) -> None:
+    """HARD_SWISH; the output has a quantisation of its own."""
+    step.graph.emit("HARD_SWISH", [step.tensor(0)], step.output(), "HardSwish")
+
+
+def elu(step: Step) -> None:
+    """ELU, written out: LiteRT's own, which this version does not register, has no alpha.
+
+    LiteRT's ADD makes the largest finite number of an infinity, so that it is used for an alpha below 0 only.
+    """
+    source, alpha = step.tensor(0), float(step.scalar(1))
+    power, less, bent = (step.like(source) for _ in range(3))
+    step.graph.emit("EXP", [source], power, "Exp")
+    step.graph.emit("SUB", [power, _float(step, 1.0)], less, "Sub")
+    step.graph.emit("MUL", [less, _float(step, alpha)], bent, "Mul")
+    if alpha >= 0:
+        is_negative = step.graph.add(Tensor("bool"))
+        step.graph.emit("LESS", [source, _float(step, 0.0)], is_negative, "Less")
+        step.graph.emit("SELECT", [is_negative, bent, source], step.output(), "Select")
+        return
+    low, high = step.like(source), step.like(source)
+    step.graph.emit("MINIMUM", [bent, _float(step, 0.0)], low, "MaximumMinimum")
+    step.graph.emit("RELU", [source], high)
+    step.graph.emit("ADD", [high, low], step.output(), "Add")
+
+
+def _float(step: Step, value: float) -> int:
+    return step.graph.constant(np.array([value], np.float32))
 
 
 def softmax(step: Step) -> None:

@@ -66,7 +66,7 @@ def _compare(step: Step, builtin: str, options: str) -> None:
 
 
 def _comparable(step: Step, position: int) -> int:
-    """Quantised values as float32, since LiteRT compares them in units of 1/256; bytes as int32."""
+    """Quantised values as float32: LiteRT compares them in steps of 1/256, and takes no scale of 1. Bytes as int32."""
     number = step.tensor(position)
     if step.is_type(position, OperandType.TENSOR_BOOL8):
         return step.cast(number, "int32")

@@ -1,4 +1,4 @@
-"""ADD, SUB, MUL, DIV, MAXIMUM, MINIMUM."""
+"""ADD, SUB, MUL, DIV, MAXIMUM, MINIMUM, POW, PRELU, SELECT."""
 
 from __future__ import annotations
 
@@ -52,10 +52,41 @@ def minimum(step: Step) -> None:
     _extremum(step, "MINIMUM")
 
 
-def check_broadcast(step: Step) -> None:
-    """Raise LoweringError where the shape that inputs 0 and 1 broadcast to is one that LiteRT had better not see."""
+def pow_(step: Step) -> None:
+    """POW with broadcasting."""
+    check_broadcast(step)
+    step.graph.emit("POW", [step.tensor(0), step.tensor(1)], step.output(), "Pow")
+
+
+def prelu(step: Step) -> None:
+    """PRELU; LiteRT does not broadcast the input, which is brought to the output's shape first."""
+    shape = check_broadcast(step)
+    step.graph.emit("PRELU", [_spread(step, 0, shape), step.tensor(1)], step.output())
+
+
+def select(step: Step) -> None:
+    """SELECT: the inputs are brought to the output's quantisation first, since LiteRT copies stored values."""
+    target = quantization(step.result())
+    chosen = [step.requantized(step.tensor(position), target) for position in (1, 2)]
+    step.graph.emit("SELECT", [step.cast(step.tensor(0), "bool"), *chosen], step.output(), "Select")
+
+
+def check_broadcast(step: Step) -> tuple[int, ...]:
+    """Return the shape that inputs 0 and 1 broadcast to; LoweringError for one that LiteRT had better not see."""
     pairs = zip_longest(reversed(step.dimensions(0)), reversed(step.dimensions(1)), fillvalue=1)
-    check_size([max(pair) for pair in pairs])
+    shape = tuple(max(pair) for pair in pairs)[::-1]
+    check_size(shape)
+    return shape
+
+
+def _spread(step: Step, position: int, shape: tuple[int, ...]) -> int:
+    """An input in the shape that it broadcasts to."""
+    number = step.tensor(position)
+    if step.dimensions(position) == shape:
+        return number
+    spread = step.like(number)
+    step.graph.emit("BROADCAST_TO", [number, step.integers(shape)], spread, "BroadcastTo")
+    return spread
 
 
 def _arithmetic(step: Step, builtin: str, options: str) -> None:

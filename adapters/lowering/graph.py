@@ -16,6 +16,9 @@ SCHEMA_VERSION = 3
 LAST_OLD_BUILTIN = 127
 """Codes up to this one also stand in the schema's older, one-byte field."""
 
+VERSIONS = {"BROADCAST_TO": 2}
+"""The first registered version of operators where it is not 1. Kernels go by the types of the tensors, not by it."""
+
 Array = npt.NDArray[Any]
 
 
@@ -129,6 +132,5 @@ def _code_table(builtin: str) -> Any:
     table = tables.OperatorCodeT()
     table.builtinCode = getattr(tables.BuiltinOperator, builtin)
     table.deprecatedBuiltinCode = min(table.builtinCode, LAST_OLD_BUILTIN)
-    # Version 1 is registered for every operator; LiteRT's kernels go by the types of the tensors, not by the version.
-    table.version = 1
+    table.version = VERSIONS.get(builtin, 1)
     return table

@@ -14,6 +14,7 @@ from npu_conformance.adapters.lowering import (
     pooling,
     shape,
     slicing,
+    unary,
 )
 from npu_conformance.adapters.lowering.context import Lower
 from npu_conformance.specs.neuralnetworks.enums import OperandType, OperationType
@@ -50,6 +51,19 @@ LOWERINGS: dict[int, Lower] = {
     OperationType.QUANTIZE: conversion.quantize,
     OperationType.DEQUANTIZE: conversion.dequantize,
     OperationType.CAST: conversion.cast,
+    OperationType.SELECT: elementwise.select,
+    OperationType.PRELU: elementwise.prelu,
+    OperationType.POW: elementwise.pow_,
+    OperationType.ELU: activation.elu,
+    OperationType.HARD_SWISH: activation.hard_swish,
+    OperationType.ABS: unary.abs_,
+    OperationType.NEG: unary.neg,
+    OperationType.EXP: unary.exp,
+    OperationType.LOG: unary.log,
+    OperationType.SIN: unary.sin,
+    OperationType.SQRT: unary.sqrt,
+    OperationType.RSQRT: unary.rsqrt,
+    OperationType.FLOOR: unary.floor,
     OperationType.EQUAL: comparison.equal,
     OperationType.NOT_EQUAL: comparison.not_equal,
     OperationType.GREATER: comparison.greater,

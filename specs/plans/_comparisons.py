@@ -21,7 +21,7 @@ from npu_conformance.specs.plans._elementwise import (
     all_bytes,
     telling,
 )
-from npu_conformance.specs.plans.base import Planned, dyadic, integers, pairwise, positive, rejected, tensor
+from npu_conformance.specs.plans.base import Planned, constant, dyadic, integers, pairwise, positive, rejected, tensor
 from npu_conformance.specs.vector_documents import GeneratorDocument
 from npu_conformance.specs.vectors import Vector
 
@@ -228,10 +228,10 @@ def _shapes(operation: str) -> Iterator[Vector]:
         operation,
         _inputs(
             tensor(FLOAT32, (1, 28, 28, 16), GeneratorDocument(kind="dyadic", seed=28, step=0.5)),
-            tensor(FLOAT32, (16,), _data(FLOAT32, 5, (16,))),
+            constant(FLOAT32, (16,), _data(FLOAT32, 5, (16,))),
         ),
         {"output": tensor(BOOL8, (1, 28, 28, 16))},
-        description="a mask over a feature map, with a threshold for each channel",
+        description="a mask over a feature map, with a constant threshold for each channel",
     )
 
 

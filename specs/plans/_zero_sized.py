@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy
 
+from npu_conformance.specs.neuralnetworks import catalogue
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.plans.base import Planned, constant
 from npu_conformance.specs.vector_values import dtype_of
@@ -51,7 +52,7 @@ def zero_sized(
     return Vector(
         name,
         operation,
-        max(Version(since), Version.V1_3 if signed else Version.V1_2),
+        max(Version(since), catalogue.operation(operation).since, Version.V1_3 if signed else Version.V1_2),
         operands,
         (
             VectorOperation("SLICE", ("image", "slice_begin", "slice_size"), ("feature_map",)),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from npu_conformance.specs.neuralnetworks.enums import FusedActivation, OperandType
 from npu_conformance.specs.neuralnetworks.operation_view import Key, OperationView
-from npu_conformance.specs.neuralnetworks.rules.clause import Check, Clause, Shape, ShapeRule, clause
+from npu_conformance.specs.neuralnetworks.rules.clause import Basis, Check, Clause, Shape, ShapeRule, clause
 
 RANKS = "Each input has a rank that the signature allows."
 EMPTY = "No input is without elements, unless the version allows it for the operation."
@@ -21,9 +21,9 @@ def ranks(number: str) -> Clause:
     return clause(number, "execution", RANKS, _check_ranks)
 
 
-def empty(number: str) -> Clause:
+def empty(number: str, basis: Basis = "both") -> Clause:
     """The clause about inputs with a dimension of 0."""
-    return clause(number, "execution", EMPTY, _check_empty)
+    return clause(number, "execution", EMPTY, _check_empty, basis)
 
 
 def activation(number: str) -> Clause:

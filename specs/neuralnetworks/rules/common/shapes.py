@@ -38,6 +38,11 @@ def broadcast(one: Dimensions, other: Dimensions) -> Shape:
     return tuple(result)
 
 
+def agree(one: Dimensions, other: Dimensions) -> bool:
+    """True where two shapes may be the same: of the same rank, with no two known sizes that differ."""
+    return len(one) == len(other) and all(None in pair or pair[0] == pair[1] for pair in zip(one, other, strict=True))
+
+
 def _broadcast_size(first: int | None, second: int | None) -> int | None:
     if first == 1:
         return second

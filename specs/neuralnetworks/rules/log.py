@@ -1,0 +1,13 @@
+"""Rules of LOG: natural logarithm of each element."""
+
+from __future__ import annotations
+
+from npu_conformance.specs.neuralnetworks.rules.clause import rules
+from npu_conformance.specs.neuralnetworks.rules.common import general, shapes
+
+RULES = rules(
+    "LOG",
+    shapes.same_as_input,
+    general.empty("C1"),
+    general.declared_outputs("C2", shapes.same_as_input),
+)
