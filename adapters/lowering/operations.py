@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from npu_conformance.adapters.lowering import (
     activation,
+    blocks,
     conversion,
     convolution,
     elementwise,
@@ -49,6 +50,10 @@ LOWERINGS: dict[int, Lower] = {
     OperationType.QUANTIZE: conversion.quantize,
     OperationType.DEQUANTIZE: conversion.dequantize,
     OperationType.CAST: conversion.cast,
+    OperationType.DEPTH_TO_SPACE: blocks.depth_to_space,
+    OperationType.SPACE_TO_DEPTH: blocks.space_to_depth,
+    OperationType.BATCH_TO_SPACE_ND: blocks.batch_to_space_nd,
+    OperationType.SPACE_TO_BATCH_ND: blocks.space_to_batch_nd,
 }
 
 PARAMETER_TENSORS: dict[int, tuple[int, ...]] = {
@@ -60,6 +65,8 @@ PARAMETER_TENSORS: dict[int, tuple[int, ...]] = {
     OperationType.MEAN: (1,),
     OperationType.SLICE: (1, 2),
     OperationType.STRIDED_SLICE: (1, 2, 3),
+    OperationType.BATCH_TO_SPACE_ND: (1,),
+    OperationType.SPACE_TO_BATCH_ND: (1, 2),
 }
 """Inputs, by position, that are tensors for NNAPI and have to be constant here."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from math import prod
 from typing import Any
 
@@ -45,6 +46,11 @@ def quantization(kind: str, zero_point: int, scale: float) -> dict[str, Any]:
     return {"scale": scale, "zero_point": zero_point - 128 if kind == "quant8_signed" else zero_point}
 
 
+def unknown(planned: Planned, dimensions: Sequence[int]) -> Planned:
+    """The same data, of which the model says these dimensions only: 0 is an unknown size, () an unknown rank."""
+    return replace(planned, operand=replace(planned.operand, dimensions=tuple(dimensions)))
+
+
 def signed_zeros(kind: str, dimensions: Sequence[int]) -> Planned:
     """An input of floats in which zeros of either sign alternate with numbers."""
     return tensor(KINDS[kind], dimensions, numpy.resize([-0.0, 1.5, 0.0, -0.0], prod(dimensions)))
@@ -82,16 +88,20 @@ def refused_outputs(
     right: tuple[int, ...],
     clauses: tuple[str, str],
     since: str = "1.0",
+    *,
+    has_rank: bool = False,
 ) -> Iterator[Vector]:
     """Outputs declared with other dimensions than the right ones, or with another quantisation than the input.
 
     dimensions: those of the input. clauses: numbers of the two clauses; an empty one is left out.
+    has_rank: the signature allows only this rank of the output.
     """
     wrong = {"too_large": (*right[:-1], right[-1] + 1), "of_higher_rank": (1, *right), "reversed": right[::-1]}
     for name, shape in wrong.items():
         if shape != right:
+            clause = RANK_CLAUSE if has_rank and len(shape) != len(right) else clauses[0]
             inputs = {"input": source("float32", dimensions), **arguments}
-            yield refused(operation, f"output_{name}", clauses[0], inputs, {"output": result("float32", shape)}, since)
+            yield refused(operation, f"output_{name}", clause, inputs, {"output": result("float32", shape)}, since)
     for name, scale, zero_point in (("scale", 0.25, 3), ("zero_point", 0.5, 4)) if clauses[1] else ():
         for kind in ("quant8", "quant8_signed"):
             inputs = {"input": source(kind, dimensions), **arguments}
