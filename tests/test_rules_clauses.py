@@ -60,6 +60,12 @@ MOVING = {
     "SPACE_TO_DEPTH",
     "BATCH_TO_SPACE_ND",
     "SPACE_TO_BATCH_ND",
+    "EXPAND_DIMS",
+    "TILE",
+    "GATHER",
+    "REVERSE",
+    "PACK",
+    "MIRROR_PAD",
 }
 """Operations that move blocks, rows and slices, tested apart."""
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from npu_conformance.adapters.lowering import (
     activation,
+    arranging,
     blocks,
     conversion,
     convolution,
@@ -54,6 +55,12 @@ LOWERINGS: dict[int, Lower] = {
     OperationType.SPACE_TO_DEPTH: blocks.space_to_depth,
     OperationType.BATCH_TO_SPACE_ND: blocks.batch_to_space_nd,
     OperationType.SPACE_TO_BATCH_ND: blocks.space_to_batch_nd,
+    OperationType.EXPAND_DIMS: arranging.expand_dims,
+    OperationType.TILE: arranging.tile,
+    OperationType.GATHER: arranging.gather,
+    OperationType.REVERSE: arranging.reverse,
+    OperationType.PACK: arranging.pack,
+    OperationType.MIRROR_PAD: arranging.mirror_pad,
 }
 
 PARAMETER_TENSORS: dict[int, tuple[int, ...]] = {
@@ -67,6 +74,9 @@ PARAMETER_TENSORS: dict[int, tuple[int, ...]] = {
     OperationType.STRIDED_SLICE: (1, 2, 3),
     OperationType.BATCH_TO_SPACE_ND: (1,),
     OperationType.SPACE_TO_BATCH_ND: (1, 2),
+    OperationType.TILE: (1,),
+    OperationType.REVERSE: (1,),
+    OperationType.MIRROR_PAD: (1,),
 }
 """Inputs, by position, that are tensors for NNAPI and have to be constant here."""
 

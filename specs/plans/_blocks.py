@@ -82,7 +82,8 @@ class Plan:
         for name, dimensions, output in (
             ("batch_and_height", (0, 0, *case.before[2:]), case.after),
             ("sizes", (0, 0, 0, 0), case.after),
-            ("rank", (), ()),
+            ("rank", (), case.after),
+            ("everything", (), ()),
         ):
             inputs = {"input": unknown(source("float32", case.before), dimensions), **case.arguments}
             outputs = {"output": result("float32", output)}

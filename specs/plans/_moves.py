@@ -11,7 +11,7 @@ import numpy
 
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.plans._rejections import RANK5, RANK_CLAUSE
-from npu_conformance.specs.plans.base import Planned, rejected, tensor
+from npu_conformance.specs.plans.base import Planned, positive, rejected, tensor
 from npu_conformance.specs.vectors import Vector
 
 FLOAT32 = OperandType.TENSOR_FLOAT32
@@ -20,6 +20,7 @@ INT32 = OperandType.TENSOR_INT32
 QUANT8 = OperandType.TENSOR_QUANT8_ASYMM
 SIGNED = OperandType.TENSOR_QUANT8_ASYMM_SIGNED
 KINDS = {"float32": FLOAT32, "float16": FLOAT16, "quant8": QUANT8, "quant8_signed": SIGNED, "int32": INT32}
+FIVE = ("float32", "float16", "quant8", "quant8_signed", "int32")
 FOUR = ("float32", "float16", "quant8", "quant8_signed")
 """The types that operations without int32 take."""
 
@@ -49,6 +50,26 @@ def quantization(kind: str, zero_point: int, scale: float) -> dict[str, Any]:
 def unknown(planned: Planned, dimensions: Sequence[int]) -> Planned:
     """The same data, of which the model says these dimensions only: 0 is an unknown size, () an unknown rank."""
     return replace(planned, operand=replace(planned.operand, dimensions=tuple(dimensions)))
+
+
+def opened(
+    operation: str, inputs: Mapping[str, Planned], output: Sequence[int], since: str, traps: Sequence[int] = ()
+) -> Iterator[Vector]:
+    """Calls in which the model leaves to the request a size of `input`, its rank, the output's rank too.
+
+    output: dimensions. The model knows those of the output, or can not tell whether they are right.
+    """
+    whole = inputs["input"]
+    cases = {"size": ((0, *whole.shape[1:]), output), "rank": ((), output), "everything": ((), ())}
+    for name, (declared, shape) in cases.items():
+        arguments = {**inputs, "input": unknown(whole, declared)}
+        outputs = {"output": result("float32", shape)}
+        yield positive(f"float32_unknown_{name}", operation, arguments, outputs, since=since, traps=traps)
+
+
+def late(planned: Planned) -> Planned:
+    """The same operand as a model input: its value comes with the request."""
+    return replace(planned, constant=False)
 
 
 def signed_zeros(kind: str, dimensions: Sequence[int]) -> Planned:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from npu_conformance.specs.plans._blocks import Case, Plan, Shape
+from npu_conformance.specs.plans._moves import late
 from npu_conformance.specs.plans.base import int32
 from npu_conformance.specs.vectors import Vector
 
@@ -35,6 +36,8 @@ def vectors() -> Iterator[Vector]:
     yield from PLAN.vectors()
     image = _case((1, 4, 4, 12), 2, (1, 8, 8, 3))
     yield PLAN.vector("float32_upscaling", "float32", image, description="the last step of an upscaling network")
+    late_block = Case((1, 2, 2, 8), (1, 4, 4, 2), {"block_size": late(int32(2))})
+    yield PLAN.vector("float32_block_with_the_request", "float32", late_block)
     yield from PLAN.refused_shapes({"block_size": int32(1)})
     for name, size in {"0": 0, "minus_1": -1, "minus_2": -2}.items():
         yield PLAN.refusal(f"block_{name}", "C2", _case((1, 2, 2, 8), size, (1, 4, 4, 2)))

@@ -7,10 +7,9 @@ batch 1 from the second row and third column of each block: row 0 of the output 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from npu_conformance.specs.plans._blocks import Case, Plan, Shape
-from npu_conformance.specs.plans._moves import INT32, refused, result, source
+from npu_conformance.specs.plans._moves import INT32, late, refused, result, source, unknown
 from npu_conformance.specs.plans._rejections import RANK_CLAUSE
 from npu_conformance.specs.plans.base import Data, constant, int32s, positive
 from npu_conformance.specs.vectors import Vector
@@ -46,12 +45,13 @@ def vectors() -> Iterator[Vector]:
     image = _case((1, 4, 4, 2), (2, 2), ((2, 2), (2, 2)), (4, 4, 4, 2))
     yield PLAN.vector("float32_dilated", "float32", image, description="what precedes a convolution of dilation 2")
     case = PLAN.cases["block_2_3_padded"]
-    late = replace(case.arguments["paddings"], constant=False)
-    open_rows = replace(late, operand=replace(late.operand, dimensions=(0, 2)))
-    for name, paddings in {"with_the_request": late, "of_unknown_length": open_rows}.items():
+    requested = late(case.arguments["paddings"])
+    cases = {"with_the_request": requested, "of_unknown_length": unknown(requested, (0, 0))}
+    for name, paddings in {**cases, "of_unknown_rank": unknown(requested, ())}.items():
         inputs = {"input": source("float32", case.before), **case.arguments, "paddings": paddings}
         output = {"output": result("float32", case.after)}
-        yield positive(f"float32_paddings_{name}", PLAN.operation, inputs, output, since="1.1", traps=[31])
+        since = "1.2" if name == "of_unknown_rank" else "1.1"
+        yield positive(f"float32_paddings_{name}", PLAN.operation, inputs, output, since=since, traps=[31])
     yield from PLAN.refused_shapes(_case((), (1, 1), NONE, ()).arguments)
     for name, block in {"one_element": (2,), "three_elements": (2, 2, 1)}.items():
         yield PLAN.refusal(f"block_{name}", "C2", _case((1, 2, 2, 1), block, NONE, (4, 1, 1, 1)))
