@@ -66,6 +66,9 @@ MOVING = {
     "REVERSE",
     "PACK",
     "MIRROR_PAD",
+    "EMBEDDING_LOOKUP",
+    "HASHTABLE_LOOKUP",
+    "CHANNEL_SHUFFLE",
 }
 """Operations that move blocks, rows and slices, tested apart."""
 

@@ -26,8 +26,18 @@ SOUND: dict[str, Call] = {
     "REVERSE": {"input": f(2, 3), "axis": v(1), "out": f(2, 3)},
     "PACK": {"axis": i(2), "a": f(2, 3), "b": f(2, 3), "out": f(2, 3, 2)},
     "MIRROR_PAD": {"input": f(2, 3), "paddings": v([1, 0], [0, 2]), "mode": i(0), "out": f(3, 5)},
+    "EMBEDDING_LOOKUP": {"lookups": v(2, 0), "values": f(3, 4), "out": f(2, 4)},
+    "HASHTABLE_LOOKUP": {
+        "lookups": v(2, 7),
+        "keys": v(1, 2, 3),
+        "values": f(3, 4),
+        "out": f(2, 4),
+        "out_hits": q(2, scale=1.0),
+    },
+    "CHANNEL_SHUFFLE": {"input": f(2, 6), "groups": i(3), "axis": i(-1), "out": f(2, 6)},
 }
 PADDED = SOUND["SPACE_TO_BATCH_ND"] | {"input": q(1, 3, 9, 4), "out": q(6, 2, 3, 4)}
+BYTES = {name: SOUND[name] | {"values": q(3, 4), "out": q(2, 4)} for name in ("EMBEDDING_LOOKUP", "HASHTABLE_LOOKUP")}
 EMPTY = f(shape=(0, 4, 6, 8))
 SHIFTED = {"out": q(1, 2, 2, 4, zero=1)}
 
@@ -108,6 +118,29 @@ BROKEN = [
     *rows("MIRROR_PAD.C3", paddings=v([0, 3], [0, 2]), mode=i(1), out=f()),
     *rows("MIRROR_PAD.C4", mode=i(2)),
     *rows("MIRROR_PAD.C4", mode=i(-1)),
+    *rows("EMBEDDING_LOOKUP.C1", lookups=v([2, 0]), out=f()),
+    *rows("HASHTABLE_LOOKUP.C1", lookups=v([2, 0]), out=f(), out_hits=q(scale=1.0)),
+    *rows("EMBEDDING_LOOKUP.C2", values=f(3), out=f(2)),
+    *rows("EMBEDDING_LOOKUP.C3", lookups=v(2, 3)),
+    *rows("EMBEDDING_LOOKUP.C3", lookups=v(-1, 2)),
+    *rows("EMBEDDING_LOOKUP.C4", "HASHTABLE_LOOKUP.C4", values=f(shape=(3, 0)), out=f()),
+    *rows("EMBEDDING_LOOKUP.C5", "HASHTABLE_LOOKUP.C5", out=f(3, 4)),
+    *rows("HASHTABLE_LOOKUP.C5", out_hits=q(3, scale=1.0)),
+    broken("EMBEDDING_LOOKUP.C6", {"out": q(2, 4, zero=1)}, BYTES["EMBEDDING_LOOKUP"]),
+    broken("EMBEDDING_LOOKUP.C6", {"out": q(2, 4, scale=1.0)}, BYTES["EMBEDDING_LOOKUP"]),
+    broken("HASHTABLE_LOOKUP.C6", {"out": q(2, 4, zero=1)}, BYTES["HASHTABLE_LOOKUP"]),
+    *rows("HASHTABLE_LOOKUP.C2", keys=v(1, 2)),
+    *rows("HASHTABLE_LOOKUP.C3", keys=v(1, 3, 2)),
+    *rows("HASHTABLE_LOOKUP.C7", out_hits=q(2, scale=0.5)),
+    *rows("HASHTABLE_LOOKUP.C7", out_hits=q(2, scale=1.0, zero=1)),
+    *rows("CHANNEL_SHUFFLE.C1", input=f(1, 1, 1, 1, 3), out=f()),
+    *rows("CHANNEL_SHUFFLE.C2", axis=i(2)),
+    *rows("CHANNEL_SHUFFLE.C2", axis=i(-3)),
+    *rows("CHANNEL_SHUFFLE.C3", groups=i(0)),
+    *rows("CHANNEL_SHUFFLE.C4", groups=i(4)),
+    *rows("CHANNEL_SHUFFLE.C5", input=f(shape=(2, 0)), out=f()),
+    *rows("CHANNEL_SHUFFLE.C6", out=f(6, 2)),
+    broken("CHANNEL_SHUFFLE.C7", {"out": q(2, zero=1)}, {"input": q(2), "n": i(1), "axis": i(0), "out": q(2)}),
 ]
 
 

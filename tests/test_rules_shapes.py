@@ -98,6 +98,8 @@ EXAMPLES: list[tuple[str, tuple[Any, ...], Shape]] = [
     ("REVERSE", ((2, 0), [1]), (2, 0)),
     ("PACK", (2, (2, 0), (0, 3), (2, 3)), (2, 3, 3)),
     ("MIRROR_PAD", ((3, 0), [[1, 2], [1, 0]], 0), (6, 0)),
+    ("EMBEDDING_LOOKUP", ([4, 0, 1], (5, 2, 0)), (3, 2, 0)),
+    ("CHANNEL_SHUFFLE", ((2, 0), 2, 1), (2, 0)),
 ]
 
 
@@ -111,6 +113,10 @@ def test_outputs_of_split() -> None:
     assert output_shapes(view("SPLIT", (4, 0), -1, 3, outputs=3)) == ((4, 0),) * 3
 
 
+def test_outputs_of_a_hash_table() -> None:
+    assert output_shapes(view("HASHTABLE_LOOKUP", [4, 0], [0, 2, 4], (3, 5), outputs=2)) == ((2, 5), (2,))
+
+
 def test_values_that_do_not_fit_give_no_shape() -> None:
     assert output_shapes(view("ADD", (2,), (3,), 0)) == ((),)
     assert output_shapes(view("RESHAPE", (5,), [2, -1])) == ((),)
@@ -119,7 +125,7 @@ def test_values_that_do_not_fit_give_no_shape() -> None:
 
 def test_every_operation_with_rules_has_shapes() -> None:
     for name in rules.operations():
-        assert name in {example[0] for example in EXAMPLES} | {"SPLIT"} | SAME_FAMILY
+        assert name in {example[0] for example in EXAMPLES} | {"SPLIT", "HASHTABLE_LOOKUP"} | SAME_FAMILY
 
 
 SAME_FAMILY = {"SUB", "MUL", "DIV", "MINIMUM", "RELU1", "RELU6", "LOGISTIC", "TANH", "CAST", "QUANTIZE", "DEQUANTIZE"}

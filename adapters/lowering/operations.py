@@ -11,6 +11,7 @@ from npu_conformance.adapters.lowering import (
     conversion,
     convolution,
     elementwise,
+    lookups,
     padding,
     pooling,
     shape,
@@ -61,6 +62,9 @@ LOWERINGS: dict[int, Lower] = {
     OperationType.REVERSE: arranging.reverse,
     OperationType.PACK: arranging.pack,
     OperationType.MIRROR_PAD: arranging.mirror_pad,
+    OperationType.EMBEDDING_LOOKUP: lookups.embedding_lookup,
+    OperationType.HASHTABLE_LOOKUP: lookups.hashtable_lookup,
+    OperationType.CHANNEL_SHUFFLE: lookups.channel_shuffle,
 }
 
 PARAMETER_TENSORS: dict[int, tuple[int, ...]] = {

@@ -13,6 +13,7 @@ from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.plans._rejections import RANK5, RANK_CLAUSE
 from npu_conformance.specs.plans.base import Planned, positive, rejected, tensor
 from npu_conformance.specs.vectors import Vector
+from npu_conformance.specs.versions import Version
 
 FLOAT32 = OperandType.TENSOR_FLOAT32
 FLOAT16 = OperandType.TENSOR_FLOAT16
@@ -53,18 +54,24 @@ def unknown(planned: Planned, dimensions: Sequence[int]) -> Planned:
 
 
 def opened(
-    operation: str, inputs: Mapping[str, Planned], output: Sequence[int], since: str, traps: Sequence[int] = ()
+    operation: str,
+    inputs: Mapping[str, Planned],
+    output: Sequence[int],
+    since: str,
+    traps: Sequence[int] = (),
+    key: str = "input",
 ) -> Iterator[Vector]:
-    """Calls in which the model leaves to the request a size of `input`, its rank, the output's rank too.
+    """Calls in which the model leaves to the request a size of one input, its rank, the output's rank too.
 
-    output: dimensions. The model knows those of the output, or can not tell whether they are right.
+    output: dimensions. The model knows those of the output, or can not tell whether they are right. key: which input.
     """
-    whole = inputs["input"]
+    whole = inputs[key]
     cases = {"size": ((0, *whole.shape[1:]), output), "rank": ((), output), "everything": ((), ())}
     for name, (declared, shape) in cases.items():
-        arguments = {**inputs, "input": unknown(whole, declared)}
+        arguments = {**inputs, key: unknown(whole, declared)}
         outputs = {"output": result("float32", shape)}
-        yield positive(f"float32_unknown_{name}", operation, arguments, outputs, since=since, traps=traps)
+        oldest = since if declared else max(Version(since), Version.V1_2).value
+        yield positive(f"float32_unknown_{name}", operation, arguments, outputs, since=oldest, traps=traps)
 
 
 def late(planned: Planned) -> Planned:
