@@ -68,7 +68,7 @@ def vectors() -> Iterator[Vector]:
         yield positive(f"{kind}_negative_zeros", OPERATION, inputs, {"output": result(kind, (7,))}, since="fl7")
     inputs = {"input": source("float32", (3, 4)), **arguments(((1, 2), (3, 0)), 1)}
     yield from opened(OPERATION, inputs, (6, 7), "fl7")
-    late_mode = {"mode": late(int32(0)), "paddings": unknown(late(paddings(((1, 2), (3, 0)))), (0, 0))}
+    late_mode = {"mode": late(int32(0)), "paddings": unknown(late(paddings(((1, 2), (3, 0)))), ())}
     inputs, outputs = {**inputs, **late_mode}, {"output": result("float32", (6, 7))}
     yield positive("float32_arguments_with_the_request", OPERATION, inputs, outputs, since="fl7")
     for mode, expected in enumerate(("30 20 10 20 30 20", "20 10 10 20 30 30")):

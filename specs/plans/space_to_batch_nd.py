@@ -62,8 +62,8 @@ def vectors() -> Iterator[Vector]:
         before, after = (1, height, width, 1), (4, height // 2, width // 2, 1)
         yield PLAN.refusal(name, "C6", _case(before, (2, 2), NONE, after))
     yield PLAN.refusal("padded_height_5", "C6", _case((1, 4, 4, 1), (2, 2), ((0, 1), (1, 1)), (4, 2, 3, 1)))
-    bytes_ = {"input": source("quant8", (1, 2, 2, 1), zero_point=9), **_case((), (2, 2), NONE, ()).arguments}
-    output = {"output": result("quant8", (4, 1, 1, 1), zero_point=9)}
+    bytes_ = {"input": source("quant8", (1, 2, 2, 1), zero_point=1), **_case((), (2, 2), NONE, ()).arguments}
+    output = {"output": result("quant8", (4, 1, 1, 1), zero_point=1)}
     yield refused(PLAN.operation, "zero_point_before_1_2", "C7", bytes_, output, "1.1", "1.1")
     yield from PLAN.refused_outputs(_case((1, 2, 4, 1), (2, 2), ((1, 1), (0, 2)), (4, 2, 3, 1)), ("C9", "C10"))
 

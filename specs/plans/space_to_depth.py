@@ -38,6 +38,8 @@ def vectors() -> Iterator[Vector]:
     yield PLAN.vector("float32_focus", "float32", image, description="the first step of a detection network")
     late_block = Case((1, 4, 4, 2), (1, 2, 2, 8), {"block_size": late(int32(2))})
     yield PLAN.vector("float32_block_with_the_request", "float32", late_block)
+    same = Case((1, 2, 3, 4), (1, 2, 3, 4), {"block_size": late(int32(1))})
+    yield PLAN.vector("float32_block_1_with_the_request", "float32", same)
     yield from PLAN.refused_shapes({"block_size": int32(1)})
     for name, size in {"0": 0, "minus_1": -1, "minus_2": -2}.items():
         yield PLAN.refusal(f"block_{name}", "C2", _case((1, 2, 2, 2), size, (1, 1, 1, 8)))

@@ -18,13 +18,13 @@ _AXES = 2
 def side(view: OperationView) -> int | None:
     """The side of a square block; None where it is unknown or not positive."""
     size = view.integer("block_size")
-    return None if size is None or size < 1 else size
+    return None if size is None or _check_side(view) is not None else size
 
 
 def block(view: OperationView) -> Block | None:
     """The block that a tensor gives; None where it is unknown or has no area."""
     sizes = view.integers("block_shape")
-    if sizes is None or len(sizes) != _AXES or min(sizes) < 1:
+    if sizes is None or len(sizes) != _AXES or _check_sizes(view) is not None:
         return None
     return sizes[0], sizes[1]
 
@@ -67,10 +67,8 @@ def divisible(number: str, text: str, parts: Parts) -> Clause:
 
 
 def _check_length(view: OperationView) -> str | None:
-    shape = view.dimensions("block_shape")
-    if shape is None or len(shape) != 1 or shape[0] in (None, _AXES):
-        return None
-    return f"the block has {shape[0]} elements"
+    wrong = [size for size in view.dimensions("block_shape") or () if size not in (None, _AXES)]
+    return f"the block has {wrong[0]} elements" if wrong else None
 
 
 def _check_side(view: OperationView) -> str | None:
