@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from npu_conformance.adapters.litert_runtime import LiteRtError
 from npu_conformance.adapters.lowering.model import is_tensor, lower
-from npu_conformance.adapters.lowering.operands import LoweringError, is_known, storage_dtype
+from npu_conformance.adapters.lowering.operands import LoweringError, check_size, is_known, storage_dtype
 from npu_conformance.adapters.lowering.operations import LOWERINGS, parameters
 from npu_conformance.specs.neuralnetworks.enums import OperandLifeTime
 from npu_conformance.specs.neuralnetworks.operation_view import constant_value, view_of
@@ -60,6 +60,11 @@ def _attempt(
     if operation.type not in LOWERINGS:
         # Operations of extensions and vendors are legal, and in no catalogue: they can not be viewed.
         return Attempt(f"operation {operation.type} is not lowered")
+    try:
+        for operand in (*operation.inputs, *operation.outputs):
+            check_size(model.main.operands[operand].dimensions)
+    except LoweringError as error:
+        return Attempt(str(error))
     violations = check_operation(view_of(model, index, version, pools=pools))
     return Attempt(str(violations[0])) if violations else _judge(model, operation, pools, shapes, kernels)
 

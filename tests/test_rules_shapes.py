@@ -87,6 +87,23 @@ EXAMPLES: list[tuple[str, tuple[Any, ...], Shape]] = [
     ("MEAN", ((2, 3, 4), [0, -1, 2], 0), (3,)),
     ("MEAN", ((2, 3, 4), [1], 1), (2, 1, 4)),
     ("MEAN", ((2, 3), [0, 1], 0), (1,)),
+    ("DEPTH_TO_SPACE", ((2, 3, 4, 18), 3), (2, 9, 12, 2)),
+    ("DEPTH_TO_SPACE", ((2, 18, 0, 4), 3, True), (2, 2, 0, 12)),
+    ("SPACE_TO_DEPTH", ((2, 9, 12, 2), 3), (2, 3, 4, 18)),
+    ("SPACE_TO_DEPTH", ((0, 2, 9, 12), 3, True), (0, 18, 3, 4)),
+    ("BATCH_TO_SPACE_ND", ((6, 3, 4, 5), [2, 3]), (1, 6, 12, 5)),
+    ("BATCH_TO_SPACE_ND", ((0, 5, 3, 4), [2, 3], True), (0, 5, 6, 12)),
+    ("SPACE_TO_BATCH_ND", ((2, 3, 7, 5), [2, 3], [[0, 1], [1, 1]]), (12, 2, 3, 5)),
+    ("SPACE_TO_BATCH_ND", ((2, 5, 0, 7), [2, 3], [[0, 1], [1, 1]], True), (12, 5, 0, 3)),
+    ("EXPAND_DIMS", ((2, 0), -1), (2, 0, 1)),
+    ("EXPAND_DIMS", ((2, 3), -3), (1, 2, 3)),
+    ("TILE", ((2, 0, 3), [3, 2, 1]), (6, 0, 3)),
+    ("GATHER", ((2, 3, 4), -2, [[0, 1], [2, 2], [0, 0]]), (2, 3, 2, 4)),
+    ("REVERSE", ((2, 0), [1]), (2, 0)),
+    ("PACK", (2, (2, 0), (0, 3), (2, 3)), (2, 3, 3)),
+    ("MIRROR_PAD", ((3, 0), [[1, 2], [1, 0]], 0), (6, 0)),
+    ("EMBEDDING_LOOKUP", ([4, 0, 1], (5, 2, 0)), (3, 2, 0)),
+    ("CHANNEL_SHUFFLE", ((2, 0), 2, 1), (2, 0)),
 ]
 
 
@@ -100,6 +117,10 @@ def test_outputs_of_split() -> None:
     assert output_shapes(view("SPLIT", (4, 0), -1, 3, outputs=3)) == ((4, 0),) * 3
 
 
+def test_outputs_of_a_hash_table() -> None:
+    assert output_shapes(view("HASHTABLE_LOOKUP", [4, 0], [0, 2, 4], (3, 5), outputs=2)) == ((2, 5), (2,))
+
+
 def test_values_that_do_not_fit_give_no_shape() -> None:
     assert output_shapes(view("ADD", (2,), (3,), 0)) == ((),)
     assert output_shapes(view("RESHAPE", (5,), [2, -1])) == ((),)
@@ -108,7 +129,7 @@ def test_values_that_do_not_fit_give_no_shape() -> None:
 
 def test_every_operation_with_rules_has_shapes() -> None:
     for name in rules.operations():
-        assert name in {example[0] for example in EXAMPLES} | {"SPLIT"} | SAME_FAMILY
+        assert name in {example[0] for example in EXAMPLES} | {"SPLIT", "HASHTABLE_LOOKUP"} | SAME_FAMILY
 
 
 SAME_FAMILY = {

@@ -6,10 +6,13 @@ from collections.abc import Sequence
 
 from npu_conformance.adapters.lowering import (
     activation,
+    arranging,
+    blocks,
     comparison,
     conversion,
     convolution,
     elementwise,
+    lookups,
     padding,
     pooling,
     shape,
@@ -73,6 +76,19 @@ LOWERINGS: dict[int, Lower] = {
     OperationType.LOGICAL_AND: comparison.logical_and,
     OperationType.LOGICAL_OR: comparison.logical_or,
     OperationType.LOGICAL_NOT: comparison.logical_not,
+    OperationType.DEPTH_TO_SPACE: blocks.depth_to_space,
+    OperationType.SPACE_TO_DEPTH: blocks.space_to_depth,
+    OperationType.BATCH_TO_SPACE_ND: blocks.batch_to_space_nd,
+    OperationType.SPACE_TO_BATCH_ND: blocks.space_to_batch_nd,
+    OperationType.EXPAND_DIMS: arranging.expand_dims,
+    OperationType.TILE: arranging.tile,
+    OperationType.GATHER: arranging.gather,
+    OperationType.REVERSE: arranging.reverse,
+    OperationType.PACK: arranging.pack,
+    OperationType.MIRROR_PAD: arranging.mirror_pad,
+    OperationType.EMBEDDING_LOOKUP: lookups.embedding_lookup,
+    OperationType.HASHTABLE_LOOKUP: lookups.hashtable_lookup,
+    OperationType.CHANNEL_SHUFFLE: lookups.channel_shuffle,
 }
 
 PARAMETER_TENSORS: dict[int, tuple[int, ...]] = {
@@ -84,6 +100,11 @@ PARAMETER_TENSORS: dict[int, tuple[int, ...]] = {
     OperationType.MEAN: (1,),
     OperationType.SLICE: (1, 2),
     OperationType.STRIDED_SLICE: (1, 2, 3),
+    OperationType.BATCH_TO_SPACE_ND: (1,),
+    OperationType.SPACE_TO_BATCH_ND: (1, 2),
+    OperationType.TILE: (1,),
+    OperationType.REVERSE: (1,),
+    OperationType.MIRROR_PAD: (1,),
 }
 """Inputs, by position, that are tensors for NNAPI and have to be constant here."""
 

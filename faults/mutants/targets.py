@@ -14,7 +14,9 @@ from npu_conformance.faults.code_swap import Swap
 from npu_conformance.faults.mutants.operators import Mutant
 
 _ROOT = Path(__file__).parent.parent.parent
-_DEVICE = ("windows", "activation", "quantization", "products", "comparison")
+_NOT_ARITHMETIC = {"__init__", "executor", "registry", "tensors"}
+"""Modules of the device that hold no part of a kernel."""
+
 Lines = set[tuple[str, int]]
 """Module and line."""
 
@@ -26,7 +28,7 @@ def modules(operation: str = "") -> list[str]:
     pattern = f"{operation.lower()}.py" if operation else "*.py"
     files = sorted((device / "kernels").glob(pattern)) + sorted((contract / "rules").glob(pattern))
     if not operation:
-        files += [device / f"{name}.py" for name in _DEVICE]
+        files += sorted(file for file in device.glob("*.py") if file.stem not in _NOT_ARITHMETIC)
         files += sorted((contract / "rules" / "common").glob("*.py")) + sorted(contract.glob("validate*.py"))
     named = (file for file in files if file.name != "__init__.py")
     return [".".join(file.relative_to(_ROOT).with_suffix("").parts) for file in named]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from math import prod
 from typing import Any
 
@@ -10,8 +11,9 @@ import numpy
 
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.plans._rejections import RANK5, RANK_CLAUSE
-from npu_conformance.specs.plans.base import Planned, rejected, tensor
+from npu_conformance.specs.plans.base import Planned, positive, rejected, tensor
 from npu_conformance.specs.vectors import Vector
+from npu_conformance.specs.versions import Version
 
 FLOAT32 = OperandType.TENSOR_FLOAT32
 FLOAT16 = OperandType.TENSOR_FLOAT16
@@ -19,6 +21,7 @@ INT32 = OperandType.TENSOR_INT32
 QUANT8 = OperandType.TENSOR_QUANT8_ASYMM
 SIGNED = OperandType.TENSOR_QUANT8_ASYMM_SIGNED
 KINDS = {"float32": FLOAT32, "float16": FLOAT16, "quant8": QUANT8, "quant8_signed": SIGNED, "int32": INT32}
+FIVE = ("float32", "float16", "quant8", "quant8_signed", "int32")
 FOUR = ("float32", "float16", "quant8", "quant8_signed")
 """The types that operations without int32 take."""
 
@@ -43,6 +46,37 @@ def quantization(kind: str, zero_point: int, scale: float) -> dict[str, Any]:
     if not kind.startswith("quant8"):
         return {}
     return {"scale": scale, "zero_point": zero_point - 128 if kind == "quant8_signed" else zero_point}
+
+
+def unknown(planned: Planned, dimensions: Sequence[int]) -> Planned:
+    """The same data, of which the model says these dimensions only: 0 is an unknown size, () an unknown rank."""
+    return replace(planned, operand=replace(planned.operand, dimensions=tuple(dimensions)))
+
+
+def opened(
+    operation: str,
+    inputs: Mapping[str, Planned],
+    output: Sequence[int],
+    since: str,
+    traps: Sequence[int] = (),
+    key: str = "input",
+) -> Iterator[Vector]:
+    """Calls in which the model leaves to the request a size of one input, its rank, the output's rank too.
+
+    output: dimensions. The model knows those of the output, or can not tell whether they are right. key: which input.
+    """
+    whole = inputs[key]
+    cases = {"size": ((0, *whole.shape[1:]), output), "rank": ((), output), "everything": ((), ())}
+    for name, (declared, shape) in cases.items():
+        arguments = {**inputs, key: unknown(whole, declared)}
+        outputs = {"output": result("float32", shape)}
+        oldest = since if declared else max(Version(since), Version.V1_2).value
+        yield positive(f"float32_unknown_{name}", operation, arguments, outputs, since=oldest, traps=traps)
+
+
+def late(planned: Planned) -> Planned:
+    """The same operand as a model input: its value comes with the request."""
+    return replace(planned, constant=False)
 
 
 def signed_zeros(kind: str, dimensions: Sequence[int]) -> Planned:
@@ -82,16 +116,20 @@ def refused_outputs(
     right: tuple[int, ...],
     clauses: tuple[str, str],
     since: str = "1.0",
+    *,
+    has_rank: bool = False,
 ) -> Iterator[Vector]:
     """Outputs declared with other dimensions than the right ones, or with another quantisation than the input.
 
     dimensions: those of the input. clauses: numbers of the two clauses; an empty one is left out.
+    has_rank: the signature allows only this rank of the output.
     """
     wrong = {"too_large": (*right[:-1], right[-1] + 1), "of_higher_rank": (1, *right), "reversed": right[::-1]}
     for name, shape in wrong.items():
         if shape != right:
+            clause = RANK_CLAUSE if has_rank and len(shape) != len(right) else clauses[0]
             inputs = {"input": source("float32", dimensions), **arguments}
-            yield refused(operation, f"output_{name}", clauses[0], inputs, {"output": result("float32", shape)}, since)
+            yield refused(operation, f"output_{name}", clause, inputs, {"output": result("float32", shape)}, since)
     for name, scale, zero_point in (("scale", 0.25, 3), ("zero_point", 0.5, 4)) if clauses[1] else ():
         for kind in ("quant8", "quant8_signed"):
             inputs = {"input": source(kind, dimensions), **arguments}

@@ -1,4 +1,4 @@
-"""What PAD and PAD_V2 share."""
+"""What operations share that pad their input."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from npu_conformance.specs.neuralnetworks.operation_view import OperationView
 from npu_conformance.specs.neuralnetworks.rules.clause import Clause, Shape, clause
+from npu_conformance.specs.versions import Version
 
 
 def padded(view: OperationView) -> Sequence[Shape]:
@@ -29,6 +30,11 @@ def not_negative(number: str) -> Clause:
     return clause(number, "execution", "No padding is negative.", _check_values)
 
 
+def zero_point(number: str) -> Clause:
+    """The clause about zero points, with which real zeros were not padded before 1.2."""
+    return clause(number, "model", "Before 1.2 the zero point is 0.", _check_zero_point)
+
+
 def _check_shape(view: OperationView) -> str | None:
     dimensions, shape = view.dimensions("input"), view.dimensions("paddings")
     if shape is None:
@@ -43,3 +49,10 @@ def _check_shape(view: OperationView) -> str | None:
 def _check_values(view: OperationView) -> str | None:
     paddings = view.integers("paddings")
     return f"paddings {list(paddings)} are negative" if paddings and min(paddings) < 0 else None
+
+
+def _check_zero_point(view: OperationView) -> str | None:
+    found = view.operand("input").zero_point
+    if found == 0 or view.version >= Version.V1_2:
+        return None
+    return f"zero point {found} needs HAL 1.2, not {view.version}"

@@ -27,6 +27,20 @@ def same_as_input(number: str, basis: Basis = "both") -> Clause:
     return clause(number, "model", text, _check_same, basis)
 
 
+def same_as(number: str, name: str) -> Clause:
+    """The clause that output 0 keeps scale and zero point of an input."""
+    text = f"A quantised output has the scale and zero point of the {name}."
+
+    def check(view: OperationView) -> str | None:
+        given, output = view.operand(name), view.outputs[0]
+        if not is_quantized(given) or (output.scale, output.zero_point) == (given.scale, given.zero_point):
+            return None
+        found = f"scale {output.scale} and zero point {output.zero_point}"
+        return f"the output has {found}, the {name} {given.scale} and {given.zero_point}"
+
+    return clause(number, "model", text, check)
+
+
 def fixed_output(number: str, scale: float, unsigned: int, signed: int) -> Clause:
     """The clause that the quantised output has one certain scale and zero point."""
     text = f"A quantised output has scale 1/{round(1 / scale)} and zero point {unsigned} (signed {signed})."

@@ -1,12 +1,12 @@
-"""What SLICE and STRIDED_SLICE share: one value for each dimension of the input."""
+"""What SLICE, STRIDED_SLICE and TILE share: one value for each dimension of the input."""
 
 from __future__ import annotations
 
 from npu_conformance.specs.neuralnetworks.operation_view import OperationView
-from npu_conformance.specs.neuralnetworks.rules.clause import Clause, clause
+from npu_conformance.specs.neuralnetworks.rules.clause import Basis, Clause, clause
 
 
-def lengths(number: str, *names: str) -> Clause:
+def lengths(number: str, *names: str, basis: Basis = "both") -> Clause:
     """The clause that the named tensors have one element for each dimension of the input."""
     text = f"{', '.join(names).capitalize()} have one element for each dimension of the input."
 
@@ -19,4 +19,4 @@ def lengths(number: str, *names: str) -> Clause:
             return f"{name} has {shape[0]} elements, the input rank {len(dimensions)}"
         return None
 
-    return clause(number, "execution", text, check)
+    return clause(number, "execution", text, check, basis)
