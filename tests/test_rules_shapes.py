@@ -83,6 +83,12 @@ EXAMPLES: list[tuple[str, tuple[Any, ...], Shape]] = [
     ("MEAN", ((2, 3, 4), [0, -1, 2], 0), (3,)),
     ("MEAN", ((2, 3, 4), [1], 1), (2, 1, 4)),
     ("MEAN", ((2, 3), [0, 1], 0), (1,)),
+    ("REDUCE_SUM", ((2, 3, 4), [0, -1], False), (3,)),
+    ("REDUCE_PROD", ((2, 3, 4), [1], True), (2, 1, 4)),
+    ("REDUCE_MAX", ((2, 3), [-1], False), (2,)),
+    ("REDUCE_MIN", ((2, 3), [-2, 0], False), (3,)),
+    ("ARGMAX", ((2, 3, 4), -2), (2, 4)),
+    ("ARGMIN", ((3,), 0), (1,)),
 ]
 
 
@@ -96,6 +102,10 @@ def test_outputs_of_split() -> None:
     assert output_shapes(view("SPLIT", (4, 0), -1, 3, outputs=3)) == ((4, 0),) * 3
 
 
+OTHER_TYPES = {"REDUCE_ALL", "REDUCE_ANY"}
+"""Operations without a signature of floats; their shape rule is that of another one shown above."""
+
+
 def test_values_that_do_not_fit_give_no_shape() -> None:
     assert output_shapes(view("ADD", (2,), (3,), 0)) == ((),)
     assert output_shapes(view("RESHAPE", (5,), [2, -1])) == ((),)
@@ -104,7 +114,7 @@ def test_values_that_do_not_fit_give_no_shape() -> None:
 
 def test_every_operation_with_rules_has_shapes() -> None:
     for name in rules.operations():
-        assert name in {example[0] for example in EXAMPLES} | {"SPLIT"} | SAME_FAMILY
+        assert name in {example[0] for example in EXAMPLES} | {"SPLIT"} | SAME_FAMILY | OTHER_TYPES
 
 
 SAME_FAMILY = {"SUB", "MUL", "DIV", "MINIMUM", "RELU1", "RELU6", "LOGISTIC", "TANH", "CAST", "QUANTIZE", "DEQUANTIZE"}

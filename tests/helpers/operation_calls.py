@@ -68,6 +68,15 @@ def r(value: float) -> Given:
     return Given(Operand(OperandType.FLOAT32), value)
 
 
+def b(value: bool) -> Given:
+    return Given(Operand(OperandType.BOOL), value)
+
+
+def t(*dimensions: int, shape: tuple[int, ...] | None = None) -> Given:
+    """A tensor of truth values."""
+    return tensor(OperandType.TENSOR_BOOL8, *dimensions, shape=shape)
+
+
 def v(*values: Any) -> Given:
     """An integer tensor with a value, a list of rows or of numbers."""
     array = numpy.array(values, numpy.int32)

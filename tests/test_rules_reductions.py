@@ -1,0 +1,92 @@
+"""Clauses of reductions and normalisations: a sound call, and one edit that breaks just that clause."""
+
+from __future__ import annotations
+
+import pytest
+from operation_calls import Broken, Call, Given, b, f, i, n, q, t, v, view
+
+from npu_conformance.specs.neuralnetworks import rules
+from npu_conformance.specs.neuralnetworks.types import Operand
+from npu_conformance.specs.neuralnetworks.validate import check_operation
+from npu_conformance.specs.versions import Version
+
+REDUCED = {"input": f(2, 3), "axes": v(-1), "keep": b(False), "out": f(2)}
+TRUTHS = REDUCED | {"input": t(2, 3), "out": t(2)}
+QUANT_REDUCED = REDUCED | {"input": q(2, 3), "out": q(2)}
+INDEXED = {"input": f(2, 3), "axis": i(-1), "out": n(2)}
+SOUND: dict[str, Call] = {
+    "REDUCE_SUM": REDUCED,
+    "REDUCE_PROD": REDUCED,
+    "REDUCE_MAX": REDUCED,
+    "REDUCE_MIN": REDUCED,
+    "REDUCE_ALL": TRUTHS,
+    "REDUCE_ANY": TRUTHS,
+    "ARGMAX": INDEXED,
+    "ARGMIN": INDEXED,
+}
+
+
+def broken(clause: str, changes: Call, sound: Call | None = None, version: Version = Version.FL8) -> Broken:
+    name = clause.partition(".")[0]
+    return Broken(clause, changes, SOUND[name] if sound is None else sound, version)
+
+
+def rows(*numbers: str, **changes: Given) -> list[Broken]:
+    """The same edit for clauses of several operations."""
+    return [broken(number, changes) for number in numbers]
+
+
+def all_of(number: str, names: tuple[str, ...], **changes: Given) -> list[Broken]:
+    """The same edit for one number of several operations."""
+    return rows(*[f"{name}.{number}" for name in names], **changes)
+
+
+FLOATS, BOOLS = ("REDUCE_SUM", "REDUCE_PROD", "REDUCE_MAX", "REDUCE_MIN"), ("REDUCE_ALL", "REDUCE_ANY")
+FIVE = f(1, 1, 1, 1, 1)
+EMPTY = f(2, 0, shape=(2, 0))
+BROKEN = [
+    *all_of("C1", FLOATS, input=FIVE, out=f()),
+    *all_of("C1", BOOLS, input=t(1, 1, 1, 1, 1), out=t()),
+    *all_of("C2", (*FLOATS, *BOOLS), axes=v(2)),
+    *all_of("C2", (*FLOATS, *BOOLS), axes=v(0, -3)),
+    *all_of("C3", FLOATS, input=EMPTY),
+    *all_of("C3", BOOLS, input=t(2, 0, shape=(2, 0))),
+    *all_of("C4", (*FLOATS, *BOOLS), keep=b(True)),
+    *[broken(f"{name}.C5", {"out": q(2, zero=1)}, QUANT_REDUCED) for name in ("REDUCE_MAX", "REDUCE_MIN")],
+    *rows("ARGMAX.C1", "ARGMIN.C1", axis=i(2)),
+    *rows("ARGMAX.C1", "ARGMIN.C1", axis=i(-3)),
+    *rows("ARGMAX.C2", "ARGMIN.C2", input=EMPTY),
+    *rows("ARGMAX.C3", "ARGMIN.C3", axis=i(0)),
+]
+
+
+@pytest.mark.parametrize("name", SOUND)
+def test_a_sound_call_breaks_nothing(name: str) -> None:
+    assert check_operation(view(name, Version.FL8, SOUND[name])) == []
+
+
+@pytest.mark.parametrize("case", BROKEN, ids=lambda case: case.clause)
+def test_an_edit_breaks_one_clause(case: Broken) -> None:
+    name = case.clause.partition(".")[0]
+    assert check_operation(view(name, case.version, case.sound)) == []
+    (violation,) = check_operation(view(name, case.version, case.sound | case.changes))
+    assert violation.clause == case.clause
+    assert violation.message.startswith(f"{name}: ")
+
+
+@pytest.mark.parametrize("case", BROKEN, ids=lambda case: case.clause)
+def test_what_is_unknown_breaks_nothing(case: Broken) -> None:
+    name = case.clause.partition(".")[0]
+    (clause,) = [clause for clause in rules.clauses(name) if clause.id == case.clause]
+    call = {key: unknown(given) for key, given in (case.sound | case.changes).items()}
+    assert (clause.check(view(name, case.version, call)) is None) == (clause.phase == "execution")
+
+
+def unknown(given: Given) -> Given:
+    """The operand without its value and shape."""
+    old = given.operand
+    return Given(Operand(old.type, (), old.scale, old.zero_point, extra_params=old.extra_params))
+
+
+def test_every_clause_is_broken_by_an_edit() -> None:
+    assert {case.clause for case in BROKEN} == {clause.id for name in SOUND for clause in rules.clauses(name)}
