@@ -57,7 +57,7 @@ WINDOWED = {"CONV_2D", "DEPTHWISE_CONV_2D", "AVERAGE_POOL_2D", "MAX_POOL_2D", "F
 
 REDUCTIONS = {
     "REDUCE_SUM", "REDUCE_PROD", "REDUCE_MAX", "REDUCE_MIN", "REDUCE_ALL", "REDUCE_ANY",
-    "ARGMAX", "ARGMIN",
+    "ARGMAX", "ARGMIN", "RANK", "FILL",
 }  # fmt: skip
 """Reductions and normalisations, tested apart."""
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from operation_calls import Broken, Call, Given, b, f, i, n, q, t, v, view
+from operation_calls import Broken, Call, Given, b, f, i, n, q, r, t, v, view
 
 from npu_conformance.specs.neuralnetworks import rules
+from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.neuralnetworks.types import Operand
 from npu_conformance.specs.neuralnetworks.validate import check_operation
 from npu_conformance.specs.versions import Version
@@ -23,6 +24,8 @@ SOUND: dict[str, Call] = {
     "REDUCE_ANY": TRUTHS,
     "ARGMAX": INDEXED,
     "ARGMIN": INDEXED,
+    "RANK": {"input": f(2, 3), "out": Given(Operand(OperandType.INT32))},
+    "FILL": {"dims": v(2, 3), "value": r(1.0), "out": f(2, 3)},
 }
 
 
@@ -57,6 +60,12 @@ BROKEN = [
     *rows("ARGMAX.C1", "ARGMIN.C1", axis=i(-3)),
     *rows("ARGMAX.C2", "ARGMIN.C2", input=EMPTY),
     *rows("ARGMAX.C3", "ARGMIN.C3", axis=i(0)),
+    *rows("RANK.C1", input=EMPTY),
+    *rows("FILL.C1", dims=n(2, 3), out=f()),
+    *rows("FILL.C2", dims=v(2, -1), out=f()),
+    *rows("FILL.C3", dims=v(0, 3), out=f()),
+    *rows("FILL.C4", dims=v(3, 2)),
+    *rows("FILL.C4", dims=v(6)),
 ]
 
 

@@ -89,6 +89,9 @@ EXAMPLES: list[tuple[str, tuple[Any, ...], Shape]] = [
     ("REDUCE_MIN", ((2, 3), [-2, 0], False), (3,)),
     ("ARGMAX", ((2, 3, 4), -2), (2, 4)),
     ("ARGMIN", ((3,), 0), (1,)),
+    ("RANK", ((2, 3),), ()),
+    ("FILL", ([2, 3], 1.0), (2, 3)),
+    ("FILL", ([2, -3], 1.0), ()),
 ]
 
 

@@ -89,7 +89,7 @@ def test_each_clause_has_a_rejection_or_a_written_reason(operation: str) -> None
         assert (clause.id in broken) != bool(unreached.reason(clause)), clause.id
 
 
-@pytest.mark.parametrize("operation", OPERATIONS)
+@pytest.mark.parametrize("operation", sorted(set(OPERATIONS) - {"FILL"}))
 def test_no_expected_output_is_the_same_everywhere(operation: str) -> None:
     """Such a vector could not tell a right element from a wrong one in its place."""
     for vector in stored(operation, rejected=False):

@@ -1,4 +1,4 @@
-"""RESHAPE, SQUEEZE, TRANSPOSE: what removes, renames or reorders axes."""
+"""RESHAPE, SQUEEZE, TRANSPOSE, RANK, FILL: what removes, renames or reorders axes, and what is about a shape."""
 
 from __future__ import annotations
 
@@ -31,6 +31,16 @@ def transpose(step: Step) -> None:
     if sorted(permutation) != list(range(rank)):
         raise LoweringError(f"{permutation} is no permutation of {rank} axes")
     step.graph.emit("TRANSPOSE", [step.tensor(0), step.integers(permutation)], step.output(), "Transpose")
+
+
+def rank(step: Step) -> None:
+    """RANK."""
+    step.graph.emit("RANK", [step.tensor(0)], step.output(), "Rank")
+
+
+def fill(step: Step) -> None:
+    """FILL."""
+    step.graph.emit("FILL", [step.integers(step.value(0)), step.tensor(1)], step.output(), "Fill")
 
 
 def wrapped_axes(axes: Sequence[int], rank: int) -> list[int]:
