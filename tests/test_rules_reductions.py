@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from operation_calls import Broken, Call, Given, b, f, i, n, q, r, t, v, view
+from operation_calls import Broken, Call, Given, b, f, i, n, q, r, s, t, v, view
 
 from npu_conformance.specs.neuralnetworks import rules
 from npu_conformance.specs.neuralnetworks.enums import OperandType
@@ -15,6 +15,11 @@ REDUCED = {"input": f(2, 3), "axes": v(-1), "keep": b(False), "out": f(2)}
 TRUTHS = REDUCED | {"input": t(2, 3), "out": t(2)}
 QUANT_REDUCED = REDUCED | {"input": q(2, 3), "out": q(2)}
 INDEXED = {"input": f(2, 3), "axis": i(-1), "out": n(2)}
+LOCAL = {"input": f(1, 2, 2, 3), "radius": i(1), "bias": r(1.0), "alpha": r(1.0), "beta": r(0.5)}
+OLD_LOCAL = LOCAL | {"out": f(1, 2, 2, 3)}
+OLD_LENGTH = {"input": f(1, 2, 2, 3), "out": f(1, 2, 2, 3)}
+QUANT_LENGTH = {"input": q(2, 3), "out": q(2, 3, scale=1 / 128, zero=128)}
+SIGNED_LENGTH = {"input": s(2, 3), "out": s(2, 3, scale=1 / 128)}
 SOUND: dict[str, Call] = {
     "REDUCE_SUM": REDUCED,
     "REDUCE_PROD": REDUCED,
@@ -25,6 +30,17 @@ SOUND: dict[str, Call] = {
     "ARGMAX": INDEXED,
     "ARGMIN": INDEXED,
     "RANK": {"input": f(2, 3), "out": Given(Operand(OperandType.INT32))},
+    "L2_NORMALIZATION": {"input": f(1, 2, 2, 3), "axis": i(-1), "out": f(1, 2, 2, 3)},
+    "LOCAL_RESPONSE_NORMALIZATION": LOCAL | {"axis": i(-1), "out": f(1, 2, 2, 3)},
+    "LOG_SOFTMAX": {"input": f(2, 3), "beta": r(1.0), "axis": i(-1), "out": f(2, 3)},
+    "INSTANCE_NORMALIZATION": {
+        "input": f(1, 2, 2, 3),
+        "gamma": r(1.0),
+        "beta": r(0.0),
+        "epsilon": r(0.1),
+        "nchw": b(False),
+        "out": f(1, 2, 2, 3),
+    },
     "FILL": {"dims": v(2, 3), "value": r(1.0), "out": f(2, 3)},
 }
 
@@ -45,6 +61,7 @@ def all_of(number: str, names: tuple[str, ...], **changes: Given) -> list[Broken
 
 
 FLOATS, BOOLS = ("REDUCE_SUM", "REDUCE_PROD", "REDUCE_MAX", "REDUCE_MIN"), ("REDUCE_ALL", "REDUCE_ANY")
+LOCALS = ("L2_NORMALIZATION", "LOCAL_RESPONSE_NORMALIZATION")
 FIVE = f(1, 1, 1, 1, 1)
 EMPTY = f(2, 0, shape=(2, 0))
 BROKEN = [
@@ -61,6 +78,27 @@ BROKEN = [
     *rows("ARGMAX.C2", "ARGMIN.C2", input=EMPTY),
     *rows("ARGMAX.C3", "ARGMIN.C3", axis=i(0)),
     *rows("RANK.C1", input=EMPTY),
+    *all_of("C1", LOCALS, input=FIVE, out=f()),
+    *[
+        broken(f"{name}.C2", {"input": f(2, 2, 3), "out": f(2, 2, 3)}, sound, Version.V1_1)
+        for name, sound in zip(LOCALS, (OLD_LENGTH, OLD_LOCAL), strict=True)
+    ],
+    *all_of("C3", LOCALS, axis=i(4)),
+    *all_of("C3", LOCALS, axis=i(-5)),
+    *all_of("C4", LOCALS, input=f(shape=(1, 2, 0, 3)), out=f()),
+    *all_of("C5", LOCALS, out=f(1, 2, 3, 2)),
+    broken("L2_NORMALIZATION.C6", {"out": q(2, 3, scale=1 / 128)}, QUANT_LENGTH),
+    broken("L2_NORMALIZATION.C6", {"out": q(2, 3, scale=1 / 256, zero=128)}, QUANT_LENGTH),
+    broken("L2_NORMALIZATION.C6", {"out": s(2, 3, scale=1 / 128, zero=-128)}, SIGNED_LENGTH),
+    *rows("LOG_SOFTMAX.C1", beta=r(0.0)),
+    *rows("LOG_SOFTMAX.C1", beta=r(-1.0)),
+    *rows("LOG_SOFTMAX.C2", axis=i(2)),
+    *rows("LOG_SOFTMAX.C2", axis=i(-3)),
+    *rows("LOG_SOFTMAX.C3", input=EMPTY, out=f()),
+    *rows("LOG_SOFTMAX.C4", out=f(3, 2)),
+    *rows("INSTANCE_NORMALIZATION.C1", input=f(2, 2, 3), out=f()),
+    *rows("INSTANCE_NORMALIZATION.C2", input=f(shape=(1, 2, 0, 3)), out=f()),
+    *rows("INSTANCE_NORMALIZATION.C3", out=f(1, 3, 2, 2)),
     *rows("FILL.C1", dims=n(2, 3), out=f()),
     *rows("FILL.C2", dims=v(2, -1), out=f()),
     *rows("FILL.C3", dims=v(0, 3), out=f()),

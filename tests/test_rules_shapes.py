@@ -90,6 +90,10 @@ EXAMPLES: list[tuple[str, tuple[Any, ...], Shape]] = [
     ("ARGMAX", ((2, 3, 4), -2), (2, 4)),
     ("ARGMIN", ((3,), 0), (1,)),
     ("RANK", ((2, 3),), ()),
+    ("L2_NORMALIZATION", ((2, 3), 0), (2, 3)),
+    ("LOCAL_RESPONSE_NORMALIZATION", ((2, 3), 1, 1.0, 1.0, 0.5, 0), (2, 3)),
+    ("LOG_SOFTMAX", ((2, 3), 1.0, 0), (2, 3)),
+    ("INSTANCE_NORMALIZATION", ((1, 2, 3, 4), 1.0, 0.0, 0.1, True), (1, 2, 3, 4)),
     ("FILL", ([2, 3], 1.0), (2, 3)),
     ("FILL", ([2, -3], 1.0), ()),
 ]
