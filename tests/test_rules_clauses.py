@@ -59,6 +59,7 @@ REDUCTIONS = {
     "REDUCE_SUM", "REDUCE_PROD", "REDUCE_MAX", "REDUCE_MIN", "REDUCE_ALL", "REDUCE_ANY",
     "ARGMAX", "ARGMIN", "RANK", "FILL",
     "L2_NORMALIZATION", "LOCAL_RESPONSE_NORMALIZATION", "LOG_SOFTMAX", "INSTANCE_NORMALIZATION",
+    "TOPK_V2",
 }  # fmt: skip
 """Reductions and normalisations, tested apart."""
 

@@ -30,6 +30,7 @@ SOUND: dict[str, Call] = {
     "ARGMAX": INDEXED,
     "ARGMIN": INDEXED,
     "RANK": {"input": f(2, 3), "out": Given(Operand(OperandType.INT32))},
+    "TOPK_V2": {"input": f(2, 3), "k": i(2), "out0": f(2, 2), "out1": n(2, 2)},
     "L2_NORMALIZATION": {"input": f(1, 2, 2, 3), "axis": i(-1), "out": f(1, 2, 2, 3)},
     "LOCAL_RESPONSE_NORMALIZATION": LOCAL | {"axis": i(-1), "out": f(1, 2, 2, 3)},
     "LOG_SOFTMAX": {"input": f(2, 3), "beta": r(1.0), "axis": i(-1), "out": f(2, 3)},
@@ -78,6 +79,12 @@ BROKEN = [
     *rows("ARGMAX.C2", "ARGMIN.C2", input=EMPTY),
     *rows("ARGMAX.C3", "ARGMIN.C3", axis=i(0)),
     *rows("RANK.C1", input=EMPTY),
+    *rows("TOPK_V2.C1", k=i(4)),
+    *rows("TOPK_V2.C1", k=i(0)),
+    *rows("TOPK_V2.C2", input=f(shape=(0, 3)), out0=f(), out1=n()),
+    *rows("TOPK_V2.C3", out0=f(2, 3)),
+    *rows("TOPK_V2.C3", out1=n(2, 3)),
+    broken("TOPK_V2.C4", {"out0": q(1, zero=1)}, {"input": q(2), "k": i(1), "out0": q(1), "out1": n(1)}),
     *all_of("C1", LOCALS, input=FIVE, out=f()),
     *[
         broken(f"{name}.C2", {"input": f(2, 2, 3), "out": f(2, 2, 3)}, sound, Version.V1_1)

@@ -109,6 +109,11 @@ def test_outputs_of_split() -> None:
     assert output_shapes(view("SPLIT", (4, 0), -1, 3, outputs=3)) == ((4, 0),) * 3
 
 
+def test_outputs_of_topk() -> None:
+    assert output_shapes(view("TOPK_V2", (4, 6), 2, outputs=2)) == ((4, 2),) * 2
+    assert output_shapes(view("TOPK_V2", (4, 6), 7, outputs=2)) == ((),) * 2
+
+
 OTHER_TYPES = {"REDUCE_ALL", "REDUCE_ANY"}
 """Operations without a signature of floats; their shape rule is that of another one shown above."""
 
@@ -121,7 +126,7 @@ def test_values_that_do_not_fit_give_no_shape() -> None:
 
 def test_every_operation_with_rules_has_shapes() -> None:
     for name in rules.operations():
-        assert name in {example[0] for example in EXAMPLES} | {"SPLIT"} | SAME_FAMILY | OTHER_TYPES
+        assert name in {example[0] for example in EXAMPLES} | {"SPLIT", "TOPK_V2"} | SAME_FAMILY | OTHER_TYPES
 
 
 SAME_FAMILY = {"SUB", "MUL", "DIV", "MINIMUM", "RELU1", "RELU6", "LOGISTIC", "TANH", "CAST", "QUANTIZE", "DEQUANTIZE"}

@@ -48,6 +48,7 @@ LOWERINGS: dict[int, Lower] = {
     OperationType.REDUCE_ANY: reduction.reduction("REDUCE_ANY"),
     OperationType.ARGMAX: reduction.argmax,
     OperationType.ARGMIN: reduction.argmin,
+    OperationType.TOPK_V2: reduction.topk_v2,
     OperationType.CONCATENATION: slicing.concatenation,
     OperationType.SPLIT: slicing.split,
     OperationType.SLICE: slicing.slice_,

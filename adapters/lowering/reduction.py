@@ -1,6 +1,8 @@
-"""MEAN, the REDUCE operations, ARGMAX and ARGMIN."""
+"""MEAN, the REDUCE operations, ARGMAX, ARGMIN and TOPK_V2."""
 
 from __future__ import annotations
+
+import numpy as np
 
 from npu_conformance.adapters.litert_runtime import schema
 from npu_conformance.adapters.lowering.context import Lower, Step
@@ -38,6 +40,12 @@ def argmax(step: Step) -> None:
 def argmin(step: Step) -> None:
     """ARGMIN."""
     _argument(step, "ARG_MIN", "ArgMin")
+
+
+def topk_v2(step: Step) -> None:
+    """TOPK_V2; of equal elements LiteRT's first comes first, which NNAPI leaves open."""
+    count = step.graph.constant(np.array(step.scalar(1), np.int32))
+    step.graph.emit("TOPK_V2", [step.tensor(0), count], [step.output(0), step.output(1)], "TopKV2")
 
 
 def _argument(step: Step, builtin: str, options: str) -> None:

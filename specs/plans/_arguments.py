@@ -117,13 +117,15 @@ def _open(operation: str) -> Iterator[Vector]:
             {"input": tensor(FLOAT32, declared, data, shape=(2, 3, 4)), "axis": int32(1)},
             {"output": tensor(INT32, output)},
         )
-    yield positive(
-        "float32_axis_of_the_request",
-        operation,
-        {"input": tensor(FLOAT32, (2, 3, 4), data), "axis": tensor(OperandType.INT32, (), [-2])},
-        {"output": tensor(INT32, (2, 4))},
-        description="the axis is a model input",
-    )
+    for name, shape, output in (("axis_of_the_request", (2, 3, 4), (2, 4)), ("axis_of_the_request_rank1", (24,), ())):
+        axis = tensor(OperandType.INT32, (), [-2 if output else 0])
+        yield positive(
+            f"float32_{name}",
+            operation,
+            {"input": tensor(FLOAT32, shape, data), "axis": axis},
+            {"output": tensor(INT32, output)},
+            description="the axis is a model input",
+        )
 
 
 def _rejected(operation: str) -> Iterator[Vector]:
