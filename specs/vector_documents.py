@@ -9,7 +9,7 @@ import msgspec
 from npu_conformance.specs.documents import Document
 
 Number = int | float | Literal["NaN", "Infinity", "-Infinity"]
-"""One element: an integer or a float that is exact in the operand's type; bool8 as 0 and 1."""
+"""One element: an integer or a float that is exact in the operand's type; bool8 as 0 and 1 (or another byte: true)."""
 
 Name = Annotated[str, msgspec.Meta(pattern="^[a-z0-9_]+$")]
 Phase = Literal["model", "execution"]

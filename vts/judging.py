@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from npu_conformance.specs.vectors import Array
 
 _FLOATS = (OperandType.TENSOR_FLOAT32, OperandType.TENSOR_FLOAT16)
-_SUMS = {"CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED", "AVERAGE_POOL_2D", "MEAN"}
+_REDUCTIONS = {"AVERAGE_POOL_2D", "MEAN", "REDUCE_SUM", "REDUCE_PROD"}
+_SUMS = {"CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED"} | _REDUCTIONS
 """Operations whose rounding error follows the sum of the absolute products, not the result."""
 
 
@@ -66,7 +67,7 @@ def _reduction_length(vector: Vector, example: Example, output: str) -> int:
     if vector.operation not in _SUMS:
         return 1
     sizes = [array.size for array in _values(vector, example).values()]
-    if vector.operation in ("AVERAGE_POOL_2D", "MEAN"):
+    if vector.operation in _REDUCTIONS:
         return max(sizes[0] // max(example.outputs[output].size, 1), 1)
     weights = _values(vector, example)[vector.operations[0].inputs[1]]
     outputs: int = weights.shape[-1 if vector.operation == "DEPTHWISE_CONV_2D" else 0]

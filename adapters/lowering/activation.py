@@ -6,7 +6,7 @@ import numpy as np
 
 from npu_conformance.adapters.lowering.context import Step
 from npu_conformance.adapters.lowering.graph import Tensor
-from npu_conformance.adapters.lowering.operands import LoweringError, graph_dtype, quantization
+from npu_conformance.adapters.lowering.operands import LoweringError
 
 
 def relu(step: Step) -> None:
@@ -67,18 +67,15 @@ def _float(step: Step, value: float) -> int:
 def softmax(step: Step) -> None:
     """SOFTMAX: LiteRT has only the last axis; another one is swapped with it before and after."""
     dimensions = step.dimensions(0)
-    rank = len(dimensions)
     axis, beta = step.scalar(2, -1), float(step.scalar(1))
-    if axis not in range(-rank, rank):
-        raise LoweringError(f"axis {axis} of a tensor of rank {rank}")
-    if dimensions[axis] == 0:
+    if axis in range(-len(dimensions), len(dimensions)) and dimensions[axis] == 0:
         raise LoweringError("a softmax over no elements, which ends LiteRT's process")
     if not beta > 0:
         raise LoweringError(f"beta {beta} is not positive")
-    swap = list(range(rank))
-    swap[axis], swap[-1] = swap[-1], swap[axis]
-    is_last = swap == sorted(swap)
-    source = step.tensor(0) if is_last else step.transposed(step.tensor(0), swap)
-    result = step.graph.add(Tensor(graph_dtype(step.result()), (), quantization(step.result())))
-    step.graph.emit("SOFTMAX", [source], result, "Softmax", beta=beta)
-    step.bind(result if is_last else step.transposed(result, swap))
+
+    def apply(source: int) -> int:
+        result = step.like_result()
+        step.graph.emit("SOFTMAX", [source], result, "Softmax", beta=beta)
+        return result
+
+    step.bind(step.along_last(axis, apply))

@@ -140,16 +140,31 @@ class Step:
 
     def output(self, position: int = 0) -> int:
         """The tensor of an output, made as the operand declares it. To be asked for once for each output."""
-        operand = self.result(position)
-        number = self.graph.add(Tensor(graph_dtype(operand), (), quantization(operand)))
+        number = self.like_result(position)
         self.bind(number, position)
         return number
+
+    def like_result(self, position: int = 0) -> int:
+        """A new tensor of an output's type and quantisation, which does not hold its value yet."""
+        operand = self.result(position)
+        return self.graph.add(Tensor(graph_dtype(operand), (), quantization(operand)))
 
     def transposed(self, number: int, permutation: Sequence[int]) -> int:
         """The tensor with its axes in another order."""
         moved = self.like(number)
         self.graph.emit("TRANSPOSE", [number, self.integers(permutation)], moved, "Transpose")
         return moved
+
+    def along_last(self, axis: int, apply: Callable[[int], int]) -> int:
+        """What `apply` makes of input 0 along an axis, though it knows the last one only: swapped before and after."""
+        rank = len(self.dimensions(0))
+        if axis not in range(-rank, rank):
+            raise LoweringError(f"axis {axis} of a tensor of rank {rank}")
+        swap = list(range(rank))
+        swap[axis], swap[-1] = swap[-1], swap[axis]
+        if swap == sorted(swap):
+            return apply(self.tensor(0))
+        return self.transposed(apply(self.transposed(self.tensor(0), swap)), swap)
 
     def reshaped(self, number: int, dimensions: Sequence[int]) -> int:
         """The tensor's elements in another shape."""

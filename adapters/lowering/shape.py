@@ -1,4 +1,4 @@
-"""RESHAPE, SQUEEZE, TRANSPOSE, MEAN: what removes, renames or reorders axes."""
+"""RESHAPE, SQUEEZE, TRANSPOSE, RANK, FILL: what removes, renames or reorders axes, and what is about a shape."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def squeeze(step: Step) -> None:
     """SQUEEZE, written as RESHAPE: where every axis goes NNAPI keeps [1], LiteRT nothing."""
     dimensions = step.dimensions(0)
     ones = [axis for axis, size in enumerate(dimensions) if size == 1]
-    removed = set(ones if step.is_omitted(1) else _axes(step.value(1).tolist(), len(dimensions)))
+    removed = set(ones if step.is_omitted(1) else wrapped_axes(step.value(1).tolist(), len(dimensions)))
     if not removed <= set(ones):
         raise LoweringError("an axis to squeeze is not of size 1")
     kept = [size for axis, size in enumerate(dimensions) if axis not in removed]
@@ -33,19 +33,18 @@ def transpose(step: Step) -> None:
     step.graph.emit("TRANSPOSE", [step.tensor(0), step.integers(permutation)], step.output(), "Transpose")
 
 
-def mean(step: Step) -> None:
-    """MEAN; where every axis goes NNAPI keeps [1], LiteRT nothing."""
-    rank = len(step.dimensions(0))
-    axes = sorted(set(_axes(step.value(1).tolist(), rank)))
-    if not axes:
-        raise LoweringError("no axis to reduce")
-    keeps = step.scalar(2) > 0
-    result = step.like(step.tensor(0))
-    step.graph.emit("MEAN", [step.tensor(0), step.integers(axes)], result, "Reducer", keepDims=keeps)
-    step.bind(step.reshaped(result, [1]) if len(axes) == rank and not keeps else result)
+def rank(step: Step) -> None:
+    """RANK."""
+    step.graph.emit("RANK", [step.tensor(0)], step.output(), "Rank")
 
 
-def _axes(axes: Sequence[int], rank: int) -> list[int]:
+def fill(step: Step) -> None:
+    """FILL."""
+    step.graph.emit("FILL", [step.integers(step.value(0)), step.tensor(1)], step.output(), "Fill")
+
+
+def wrapped_axes(axes: Sequence[int], rank: int) -> list[int]:
+    """Axes that may count from the end as positions. Raises LoweringError where one does not exist."""
     if any(axis not in range(-rank, rank) for axis in axes):
         raise LoweringError(f"axes {list(axes)} of a tensor of rank {rank}")
     return [axis % rank for axis in axes]

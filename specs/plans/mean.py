@@ -4,43 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.plans import _rejections
-from npu_conformance.specs.plans._elementwise import FLOAT16, FLOAT32, QUANT8, SHORT, SIGNED, stored_bytes
-from npu_conformance.specs.plans.base import Planned, dyadic, int32, int32s, pairwise, positive, rejected, tensor
+from npu_conformance.specs.plans._elementwise import FLOAT16, FLOAT32, QUANT8, SHORT, SIGNED
+from npu_conformance.specs.plans._reductions import CASES, numbers
+from npu_conformance.specs.plans.base import Planned, int32, int32s, pairwise, positive, rejected, tensor
 from npu_conformance.specs.vectors import Vector
-
-_CASES: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {
-    "rank1": ((5,), (0,)),
-    "rank2_rows": ((4, 3), (0,)),
-    "rank2_columns": ((4, 3), (1,)),
-    "rank3_middle": ((2, 3, 4), (1,)),
-    "rank3_outer": ((2, 3, 4), (0, 2)),
-    "rank4_spatial": ((2, 3, 2, 4), (1, 2)),
-    "rank4_negative": ((2, 3, 2, 4), (-1, -3)),
-    "rank4_doubled": ((2, 3, 2, 4), (1, -3, 1)),
-    "rank4_unsorted": ((2, 3, 2, 4), (3, 0)),
-    "everything": ((2, 3, 2), (2, 0, 1)),
-}
-"""Shape of the input and axes."""
 
 
 def vectors() -> Iterator[Vector]:
     """Pairwise: type, axes (negative, doubled, unsorted, all), keep_dims; means that end in a half; the limits."""
-    rows = pairwise({"type": [FLOAT32, FLOAT16, QUANT8, SIGNED], "case": list(_CASES), "keep": [0, 1]})
+    rows = pairwise({"type": [FLOAT32, FLOAT16, QUANT8, SIGNED], "case": list(CASES), "keep": [0, 1]})
     for seed, row in enumerate(rows):
-        shape, axes = _CASES[row["case"]]
+        shape, axes = CASES[row["case"]]
         yield _mean(
             f"{SHORT[row['type']]}_{row['case']}_{'kept' if row['keep'] else 'dropped'}",
-            _input(row["type"], shape, seed),
+            numbers(row["type"], shape, seed),
             axes,
             row["keep"],
         )
-    yield _mean("float32_keep_dims_2", _input(FLOAT32, (2, 3), 90), (1,), 2, "any positive number keeps the axes")
+    yield _mean("float32_keep_dims_2", numbers(FLOAT32, (2, 3), 90), (1,), 2, "any positive number keeps the axes")
     for seed, kind in enumerate((FLOAT32, FLOAT16, QUANT8, SIGNED)):
         # Alone, a negative axis that is taken for its absolute value gives another shape or none.
         for name, axis in (("last", -1), ("first", -4)):
-            source = _input(kind, (2, 3, 5, 4), 70 + seed)
+            source = numbers(kind, (2, 3, 5, 4), 70 + seed)
             yield _mean(f"{SHORT[kind]}_{name}_axis_negative_alone", source, (axis,), 0)
     yield from _rounding()
     yield from _rejected()
@@ -70,13 +56,6 @@ def _mean(name: str, source: Planned, axes: Sequence[int], keep: int, about: str
     )
 
 
-def _input(kind: OperandType, shape: tuple[int, ...], seed: int) -> Planned:
-    if kind in (FLOAT32, FLOAT16):
-        return tensor(kind, shape, dyadic(seed, shape))
-    shift = 128 if kind is SIGNED else 0
-    return tensor(kind, shape, stored_bytes(seed, shape, shift), scale=0.25, zero_point=40 - shift)
-
-
 def _rejected() -> Iterator[Vector]:
     kept = {"axes": int32s(0), "keep_dims": int32(1)}
     yield from _rejections.ranks_of("MEAN", FLOAT32, FLOAT32, "MEAN.C1", kept)
@@ -91,7 +70,7 @@ def _rejected() -> Iterator[Vector]:
         yield rejected(
             name,
             "MEAN",
-            {"input": _input(FLOAT32, shape, 1), "axes": int32s(*axes), "keep_dims": int32(keep)},
+            {"input": numbers(FLOAT32, shape, 1), "axes": int32s(*axes), "keep_dims": int32(keep)},
             {"output": tensor(FLOAT32, declared)},
             clause=f"MEAN.{clause}",
         )
@@ -99,7 +78,7 @@ def _rejected() -> Iterator[Vector]:
         yield rejected(
             f"quant8_output_{name}",
             "MEAN",
-            {"input": _input(QUANT8, (2, 3), 1), "axes": int32s(1), "keep_dims": int32(0)},
+            {"input": numbers(QUANT8, (2, 3), 1), "axes": int32s(1), "keep_dims": int32(0)},
             {"output": tensor(QUANT8, (2,), scale=scale, zero_point=point)},
             clause="MEAN.C5",
         )

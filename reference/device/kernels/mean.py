@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy
+
 from npu_conformance.reference.device.quantization import real, store
-from npu_conformance.reference.device.tensors import Array, OutputInfo, Tensor, integers, required
+from npu_conformance.reference.device.reductions import reduced
+from npu_conformance.reference.device.tensors import Array, OutputInfo, Tensor, required
 
 
 def mean(inputs: Sequence[Tensor | None], outputs: Sequence[OutputInfo]) -> tuple[Array, ...]:
-    """output = mean of input over the axes, which may be negative or repeated; no axes reduce nothing."""
-    values = real(required(inputs[0]))
-    axes = tuple({axis % values.ndim for axis in integers(inputs[1])})
-    return (store(values.mean(axis=axes).reshape(outputs[0].dimensions), outputs[0]),)
+    """output = mean of input over the axes."""
+    return (store(reduced(real(required(inputs[0])), inputs[1], outputs[0], numpy.mean), outputs[0]),)

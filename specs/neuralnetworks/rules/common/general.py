@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from npu_conformance.specs.neuralnetworks.enums import FusedActivation, OperandType
 from npu_conformance.specs.neuralnetworks.operation_view import Key, OperationView
 from npu_conformance.specs.neuralnetworks.rules.clause import Basis, Check, Clause, Shape, ShapeRule, clause
+from npu_conformance.specs.versions import Version
 
 RANKS = "Each input has a rank that the signature allows."
 EMPTY = "No input is without elements, unless the version allows it for the operation."
@@ -19,6 +20,18 @@ _PARAMETERS = OperandType.__members__.keys() - {OperandType.TENSOR_BOOL8.name}
 def ranks(number: str) -> Clause:
     """The clause that holds ranks found out late against the signature."""
     return clause(number, "execution", RANKS, _check_ranks)
+
+
+def ranks_before_1_2(number: str, *allowed: int) -> Clause:
+    """The clause about the ranks of input 0 that versions before 1.2 know."""
+    text = f"Before 1.2 the input has rank {' or '.join(map(str, allowed))}."
+    return clause(number, "execution", text, lambda view: _check_old_rank(view, allowed))
+
+
+def positive(number: str, name: str, basis: Basis = "both") -> Clause:
+    """The clause about a floating-point scalar greater than 0."""
+    text = f"{name.capitalize()} is greater than 0."
+    return clause(number, "execution", text, lambda view: _check_positive(view, name), basis)
 
 
 def empty(number: str, basis: Basis = "both") -> Clause:
@@ -67,6 +80,18 @@ def _check_ranks(view: OperationView) -> str | None:
         if dimensions is not None and argument.rank is not None and len(dimensions) not in argument.rank:
             return f"{argument.name} has rank {len(dimensions)}, expected one of {list(argument.rank)}"
     return None
+
+
+def _check_old_rank(view: OperationView, allowed: tuple[int, ...]) -> str | None:
+    dimensions = view.dimensions(0)
+    if dimensions is None or view.version >= Version.V1_2 or len(dimensions) in allowed:
+        return None
+    return f"rank {len(dimensions)} needs HAL 1.2, not {view.version}"
+
+
+def _check_positive(view: OperationView, name: str) -> str | None:
+    value = view.real(name)
+    return f"{name} {value} must be greater than 0" if value is not None and value <= 0 else None
 
 
 def _check_empty(view: OperationView) -> str | None:

@@ -87,7 +87,7 @@ def _check_same(view: OperationView) -> str | None:
     if not is_quantized(given):
         return None
     for position, output in enumerate(view.outputs):
-        if (output.scale, output.zero_point) != (given.scale, given.zero_point):
+        if is_quantized(output) and (output.scale, output.zero_point) != (given.scale, given.zero_point):
             found = f"scale {output.scale} and zero point {output.zero_point}"
             return f"output {position} has {found}, the input {given.scale} and {given.zero_point}"
     return None
