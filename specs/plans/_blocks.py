@@ -11,8 +11,8 @@ from npu_conformance.specs.plans._moves import (
     refused_outputs,
     refused_ranks,
     result,
-    signed_zeros,
     source,
+    special_floats,
     unknown,
 )
 from npu_conformance.specs.plans._rejections import RANK_CLAUSE
@@ -55,9 +55,9 @@ class Plan:
             for zero_point in (0, 255):
                 yield self.vector(f"{kind}_zero_point_{zero_point}", kind, first, zero_point=zero_point)
         for kind in ("float32", "float16"):
-            inputs = {"input": signed_zeros(kind, first.before), **first.arguments}
+            inputs = {"input": special_floats(kind, first.before), **first.arguments}
             outputs = {"output": result(kind, first.after)}
-            yield positive(f"{kind}_negative_zeros", self.operation, inputs, outputs, since=self.since)
+            yield positive(f"{kind}_special_values", self.operation, inputs, outputs, since=self.since)
         yield from self._open(first)
 
     def vector(

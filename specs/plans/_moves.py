@@ -84,6 +84,12 @@ def signed_zeros(kind: str, dimensions: Sequence[int]) -> Planned:
     return tensor(KINDS[kind], dimensions, numpy.resize([-0.0, 1.5, 0.0, -0.0], prod(dimensions)))
 
 
+def special_floats(kind: str, dimensions: Sequence[int]) -> Planned:
+    """An input of floats with everything that arithmetic would change: zeros of either sign, infinities, NaN."""
+    values = [-0.0, numpy.inf, 1.5, numpy.nan, 0.0, -numpy.inf, 65504.0]
+    return tensor(KINDS[kind], dimensions, numpy.resize(values, prod(dimensions)))
+
+
 def refused(
     operation: str,
     name: str,

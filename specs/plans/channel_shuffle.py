@@ -15,8 +15,8 @@ from npu_conformance.specs.plans._moves import (
     refused_outputs,
     refused_ranks,
     result,
-    signed_zeros,
     source,
+    special_floats,
 )
 from npu_conformance.specs.plans.base import Planned, int32, positive
 from npu_conformance.specs.vectors import Vector
@@ -53,7 +53,7 @@ def vectors() -> Iterator[Vector]:
             output = result(kind, (2, 6), **point)
             yield _vector(f"{kind}_zero_point_{zero_point}", source(kind, (2, 6), **point), 2, -1, output)
     for kind in ("float32", "float16"):
-        yield _vector(f"{kind}_negative_zeros", signed_zeros(kind, (2, 6)), 3, 1, result(kind, (2, 6)))
+        yield _vector(f"{kind}_special_values", special_floats(kind, (2, 6)), 3, 1, result(kind, (2, 6)))
     inputs = {"input": source("float32", (3, 6)), **arguments(2, -1)}
     yield from opened(OPERATION, inputs, (3, 6), "1.2", traps=[32])
     requested = {key: late(planned) for key, planned in inputs.items()}

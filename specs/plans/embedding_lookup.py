@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from npu_conformance.specs.plans._moves import FIVE, INT32, late, opened, refused, result, signed_zeros, source, unknown
+from npu_conformance.specs.plans._moves import (
+    FIVE,
+    INT32,
+    late,
+    opened,
+    refused,
+    result,
+    source,
+    special_floats,
+    unknown,
+)
 from npu_conformance.specs.plans._rejections import RANK_CLAUSE
 from npu_conformance.specs.plans.base import Planned, constant, int32s, positive
 from npu_conformance.specs.vectors import Vector
@@ -37,7 +47,7 @@ def vectors() -> Iterator[Vector]:
             values = source(kind, (3, 2), **point)
             yield _vector(f"{kind}_zero_point_{zero_point}", int32s(2, 0), values, result(kind, (2, 2), **point))
     for kind in ("float32", "float16"):
-        yield _vector(f"{kind}_negative_zeros", int32s(1, 0), signed_zeros(kind, (2, 3)), result(kind, (2, 3)))
+        yield _vector(f"{kind}_special_values", int32s(1, 0), special_floats(kind, (2, 3)), result(kind, (2, 3)))
     inputs = {"lookups": unknown(late(int32s(2, 0, 1)), (0,)), "values": source("float32", (3, 2))}
     yield from opened(OPERATION, inputs, (3, 2), "1.0", traps=[30], key="values")
     yield _vector("float32_vocabulary", int32s(41, 7, 0), source("float32", (42, 5)), result("float32", (3, 5)))

@@ -11,8 +11,8 @@ from npu_conformance.specs.plans._moves import (
     refused,
     refused_outputs,
     result,
-    signed_zeros,
     source,
+    special_floats,
 )
 from npu_conformance.specs.plans.base import int32, positive
 from npu_conformance.specs.vectors import Vector
@@ -44,8 +44,8 @@ def vectors() -> Iterator[Vector]:
             outputs = {"output": result(kind, (1, 2, 3), zero_point=zero_point)}
             yield positive(f"{kind}_zero_point_{zero_point}", OPERATION, inputs, outputs, since="1.2")
     for kind in ("float32", "float16"):
-        inputs = {"input": signed_zeros(kind, (2, 4)), "axis": int32(1)}
-        yield positive(f"{kind}_negative_zeros", OPERATION, inputs, {"output": result(kind, (2, 1, 4))}, since="1.2")
+        inputs = {"input": special_floats(kind, (2, 4)), "axis": int32(1)}
+        yield positive(f"{kind}_special_values", OPERATION, inputs, {"output": result(kind, (2, 1, 4))}, since="1.2")
     yield from opened(OPERATION, {"input": source("float32", (2, 3)), "axis": int32(-2)}, (2, 1, 3), "1.2")
     inputs = {"input": source("float32", (2, 3)), "axis": late(int32(-2))}
     yield positive(

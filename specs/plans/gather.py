@@ -14,8 +14,8 @@ from npu_conformance.specs.plans._moves import (
     refused,
     refused_outputs,
     result,
-    signed_zeros,
     source,
+    special_floats,
 )
 from npu_conformance.specs.plans.base import Planned, constant, int32, positive
 from npu_conformance.specs.vectors import Vector
@@ -63,8 +63,8 @@ def vectors() -> Iterator[Vector]:
             outputs = {"output": result(kind, (2, 2), **point)}
             yield positive(f"{kind}_zero_point_{zero_point}", OPERATION, inputs, outputs, since="1.2", traps=[30])
     for kind in ("float32", "float16"):
-        inputs = {"input": signed_zeros(kind, (4, 3)), "axis": int32(1), "indices": chosen([2, 1, 0])}
-        yield positive(f"{kind}_negative_zeros", OPERATION, inputs, {"output": result(kind, (4, 3))}, since="1.2")
+        inputs = {"input": special_floats(kind, (4, 3)), "axis": int32(1), "indices": chosen([2, 1, 0])}
+        yield positive(f"{kind}_special_values", OPERATION, inputs, {"output": result(kind, (4, 3))}, since="1.2")
     inputs = {"input": source("float32", (3, 2)), "axis": int32(0), "indices": late(chosen([[1, 0], [2, 2]]))}
     yield from opened(OPERATION, inputs, (2, 2, 2), "1.2", traps=[30])
     inputs = {"input": source("float32", (3, 2, 2)), "axis": late(int32(1)), "indices": chosen([[1, 0, 0]])}

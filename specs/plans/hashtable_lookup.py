@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from npu_conformance.specs import oracles
-from npu_conformance.specs.plans._moves import INT32, QUANT8, late, refused, result, signed_zeros, source, unknown
+from npu_conformance.specs.plans._moves import INT32, QUANT8, late, refused, result, source, special_floats, unknown
 from npu_conformance.specs.plans._rejections import RANK_CLAUSE
 from npu_conformance.specs.plans.base import Planned, constant, int32s, positive, tensor
 from npu_conformance.specs.vectors import Example, Vector, VectorOperand, VectorOperation
@@ -40,8 +40,8 @@ def vectors() -> Iterator[Vector]:
         inputs = _arguments(int32s(3, 4, 1), int32s(1, 2, 3), source("quant8", (3, 2), first=50, **point))
         about = f"a miss gives stored zeros, which are {-zero_point} times the scale"
         yield _vector(f"quant8_zero_point_{zero_point}", inputs, result("quant8", (3, 2), **point), 3, about)
-    inputs = _arguments(int32s(2, 7, 1), int32s(1, 2), signed_zeros("float32", (2, 3)))
-    yield _vector("float32_negative_zeros", inputs, result("float32", (3, 3)), 3)
+    inputs = _arguments(int32s(2, 7, 1), int32s(1, 2), special_floats("float32", (2, 3)))
+    yield _vector("float32_special_values", inputs, result("float32", (3, 3)), 3)
     yield _used_hits()
     yield from _opened()
     yield from _refused()

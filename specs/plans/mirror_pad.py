@@ -17,8 +17,8 @@ from npu_conformance.specs.plans._moves import (
     refused,
     refused_outputs,
     result,
-    signed_zeros,
     source,
+    special_floats,
     unknown,
 )
 from npu_conformance.specs.plans._rejections import RANK_CLAUSE
@@ -64,8 +64,8 @@ def vectors() -> Iterator[Vector]:
         for zero_point, mode in ((0, 0), (255, 1)):
             yield _vector(f"{kind}_zero_point_{zero_point}", kind, *CASES["rank2"], mode, zero_point)
     for kind in ("float32", "float16"):
-        inputs = {"input": signed_zeros(kind, (4,)), **arguments(((1, 2),), 0)}
-        yield positive(f"{kind}_negative_zeros", OPERATION, inputs, {"output": result(kind, (7,))}, since="fl7")
+        inputs = {"input": special_floats(kind, (4,)), **arguments(((1, 2),), 0)}
+        yield positive(f"{kind}_special_values", OPERATION, inputs, {"output": result(kind, (7,))}, since="fl7")
     inputs = {"input": source("float32", (3, 4)), **arguments(((1, 2), (3, 0)), 1)}
     yield from opened(OPERATION, inputs, (6, 7), "fl7")
     late_mode = {"mode": late(int32(0)), "paddings": unknown(late(paddings(((1, 2), (3, 0)))), ())}

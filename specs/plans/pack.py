@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from npu_conformance.specs.plans._moves import FIVE, INT32, late, refused, result, signed_zeros, source, unknown
+from npu_conformance.specs.plans._moves import FIVE, INT32, late, refused, result, source, special_floats, unknown
 from npu_conformance.specs.plans.base import Planned, int32, positive, tensor
 from npu_conformance.specs.vectors import Vector
 
@@ -45,8 +45,8 @@ def vectors() -> Iterator[Vector]:
             pair = [source(kind, (2, 3), first=first, **point) for first in (0, 20)]
             yield _vector(f"{kind}_zero_point_{zero_point}", 1, pair, result(kind, (2, 2, 3), **point))
     for kind in ("float32", "float16"):
-        pair = [signed_zeros(kind, (3,)), signed_zeros(kind, (3,))]
-        yield _vector(f"{kind}_negative_zeros", 1, pair, result(kind, (3, 2)))
+        pair = [special_floats(kind, (3,)), special_floats(kind, (3,))]
+        yield _vector(f"{kind}_special_values", 1, pair, result(kind, (3, 2)))
     first, second = source("float32", (2, 3)), source("float32", (2, 3), first=20)
     shapes = {"sizes": ((2, 0), (0, 3), (2, 2, 3)), "ranks": ((), (), (2, 2, 3)), "everything": ((), (), ())}
     for name, (one, other, output) in shapes.items():

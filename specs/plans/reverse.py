@@ -18,8 +18,8 @@ from npu_conformance.specs.plans._moves import (
     refused,
     refused_outputs,
     result,
-    signed_zeros,
     source,
+    special_floats,
     unknown,
 )
 from npu_conformance.specs.plans._rejections import RANK_CLAUSE
@@ -55,8 +55,8 @@ def vectors() -> Iterator[Vector]:
             outputs = {"output": result(kind, (2, 3), zero_point=zero_point)}
             yield positive(f"{kind}_zero_point_{zero_point}", OPERATION, inputs, outputs, since="fl7")
     for kind in ("float32", "float16"):
-        inputs = {"input": signed_zeros(kind, (2, 3)), "axis": int32s(1)}
-        yield positive(f"{kind}_negative_zeros", OPERATION, inputs, {"output": result(kind, (2, 3))}, since="fl7")
+        inputs = {"input": special_floats(kind, (2, 3)), "axis": int32s(1)}
+        yield positive(f"{kind}_special_values", OPERATION, inputs, {"output": result(kind, (2, 3))}, since="fl7")
     yield from opened(OPERATION, {"input": source("float32", (2, 3)), "axis": int32s(0)}, (2, 3), "fl7")
     inputs = {"input": source("float32", (2, 3)), "axis": unknown(late(int32s(1)), ())}
     outputs = {"output": result("float32", (2, 3))}

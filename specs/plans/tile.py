@@ -12,8 +12,8 @@ from npu_conformance.specs.plans._moves import (
     refused,
     refused_outputs,
     result,
-    signed_zeros,
     source,
+    special_floats,
     unknown,
 )
 from npu_conformance.specs.plans._rejections import RANK_CLAUSE
@@ -44,8 +44,8 @@ def vectors() -> Iterator[Vector]:
         for zero_point in (0, 255):
             yield _vector(f"{kind}_zero_point_{zero_point}", kind, (2, 2), (1, 2), zero_point)
     for kind in ("float32", "float16"):
-        inputs = {"input": signed_zeros(kind, (4,)), "multiples": int32s(2)}
-        yield positive(f"{kind}_negative_zeros", OPERATION, inputs, {"output": result(kind, (8,))}, since="1.2")
+        inputs = {"input": special_floats(kind, (4,)), "multiples": int32s(2)}
+        yield positive(f"{kind}_special_values", OPERATION, inputs, {"output": result(kind, (8,))}, since="1.2")
     yield from opened(OPERATION, {"input": source("float32", (2, 3)), "multiples": int32s(2, 3)}, (4, 9), "1.2")
     for name, wrong in {"0": (2, 0), "minus_1": (-1, 2)}.items():
         inputs = {"input": source("float32", (2, 3)), "multiples": int32s(*wrong)}
