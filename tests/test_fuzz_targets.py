@@ -59,7 +59,7 @@ def search(target: Target, runs: int, seed: int = 0) -> tuple[str, bytes]:
 PLANTED = [
     ("zero_point", "getSupportedOperations: raised ValueError: seven, which no interface has"),
     ("answers", "expected 2 booleans, one an operation, found (True,)"),
-    ("accepts", "of a model that breaks MODEL.O5"),
+    ("accepts", "of a model that breaks MODEL.O"),
     ("refuses", "of a valid model: found INVALID_ARGUMENT"),
     ("status", "found status 99"),
     ("twice", "prepareModel: expected one notification, found 2"),

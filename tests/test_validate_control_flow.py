@@ -80,7 +80,7 @@ IF = Model(
 )
 CONDITION = graph(
     [tensor(INPUT), tensor(INPUT, [1]), tensor(OUTPUT, [1], T.TENSOR_BOOL8)],
-    [Operation(Op.LESS, (0, 1), (2,))],
+    [Operation(Op.LESS, (1, 1), (2,))],
 )
 NO_ACTIVATION = Operand(T.INT32, lifetime=Life.CONSTANT_COPY, location=DataLocation(0, 0, 4))
 BODY = graph([tensor(INPUT), tensor(INPUT, [1]), NO_ACTIVATION, tensor(OUTPUT)], [Operation(Op.ADD, (0, 1, 2), (3,))])
