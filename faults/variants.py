@@ -15,6 +15,7 @@ from npu_conformance.reference.hal.device import ReferenceDevice
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import hal, types
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperandType, OperationType
+from npu_conformance.specs.neuralnetworks.operation_view import declared_dimensions
 from npu_conformance.specs.plugin import Context, Subject
 from npu_conformance.specs.versions import NEWEST, Version
 
@@ -104,9 +105,14 @@ class _Terse(BentPreparedModel):
         shapes = result.output_shapes
         if not result.output_sufficient_size:
             shapes = tuple(replace(one, dimensions=(0,) * len(one.dimensions)) for one in shapes)
-        elif all(0 not in main.operands[index].dimensions for index in main.output_indexes):
+        elif all(_is_known(main.operands[index]) for index in main.output_indexes):
             shapes = ()
         return replace(result, output_shapes=shapes, timing=types.Timing(unavailable, unavailable))
+
+
+def _is_known(operand: types.Operand) -> bool:
+    declared = declared_dimensions(operand)
+    return declared is not None and None not in declared
 
 
 class _NotifiesLater(BentDevice):
