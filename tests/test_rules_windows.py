@@ -1,9 +1,9 @@
-"""Clauses of convolutions, poolings and FULLY_CONNECTED: a sound call, and one edit that breaks just that clause."""
+"""Clauses of operations with a window, weights or an image: a sound call, and one edit that breaks just that clause."""
 
 from __future__ import annotations
 
 import pytest
-from operation_calls import Broken, Call, Given, channels, f, i, n, q, view
+from operation_calls import Broken, Call, Given, b, channels, f, i, n, q, r, view
 
 from npu_conformance.specs.neuralnetworks import rules
 from npu_conformance.specs.neuralnetworks.types import Operand
@@ -29,6 +29,16 @@ def depthwise(image: Given, kernel: Given, bias: Given, output: Given) -> Call:
 
 
 IMAGE = f(1, 4, 4, 3)
+RESIZE = {
+    "input": f(1, 4, 3, 2),
+    "width": i(6),
+    "height": i(5),
+    "nchw": b(False),
+    "align": b(False),
+    "half": b(False),
+    "out": f(1, 5, 6, 2),
+}
+QUANT_RESIZE = RESIZE | {"input": q(1, 4, 3, 2), "out": q(1, 5, 6, 2)}
 DENSE = {"input": f(2, 3), "weights": f(4, 3), "bias": f(4), "act": i(0), "out": f(2, 4)}
 SOUND: dict[str, Call] = {
     "CONV_2D": windowed({"filter": f(2, 2, 2, 3), "bias": f(2)}, f(1, 3, 3, 2), IMAGE),
@@ -36,6 +46,8 @@ SOUND: dict[str, Call] = {
     "AVERAGE_POOL_2D": pool(IMAGE, f(1, 3, 3, 3)),
     "MAX_POOL_2D": pool(IMAGE, f(1, 3, 3, 3)),
     "FULLY_CONNECTED": DENSE,
+    "RESIZE_BILINEAR": RESIZE,
+    "RESIZE_NEAREST_NEIGHBOR": RESIZE,
 }
 QUANT_CONV = windowed({"filter": q(2, 2, 2, 3), "bias": n(2, scale=0.25)}, q(1, 3, 3, 2, scale=1.0), q(1, 4, 4, 3))
 QUANT_DEPTHWISE = depthwise(q(1, 4, 4, 3), q(1, 2, 2, 6), n(6, scale=0.25), q(1, 3, 3, 6, scale=1.0))
@@ -50,6 +62,11 @@ def broken(clause: str, changes: Call, sound: Call | None = None, version: Versi
 def rows(*numbers: str, **changes: Given) -> list[Broken]:
     """The same edit for clauses of several operations."""
     return [broken(number, changes) for number in numbers]
+
+
+def resizes(number: str, **changes: Given) -> list[Broken]:
+    """The same edit for the same clause of both resizes; factors need both scalars to be such."""
+    return rows(f"RESIZE_BILINEAR.{number}", f"RESIZE_NEAREST_NEIGHBOR.{number}", **changes)
 
 
 BROKEN = [
@@ -104,6 +121,25 @@ BROKEN = [
     *[
         broken(clause, {"input": f(shape=(0, 4, 4, 3)), "out": f()}, SOUND[clause.partition(".")[0]], Version.V1_1)
         for clause in ("CONV_2D.C9", "DEPTHWISE_CONV_2D.C11", "AVERAGE_POOL_2D.C7", "MAX_POOL_2D.C7")
+    ],
+    # Resizes.
+    *resizes("C1", input=f(4, 3, 2), out=f()),
+    *resizes("C2", width=i(0), out=f()),
+    *resizes("C2", height=i(-3), out=f()),
+    *resizes("C2", width=r(0.3), height=r(1.0), out=f()),
+    *resizes("C2", width=r(2.0), height=r(-1.0), out=f()),
+    *resizes("C2", width=r(float("nan")), height=r(1.0), out=f()),
+    *resizes("C2", width=r(3e38), height=r(1.0), out=f()),
+    *resizes("C3", align=b(True), half=b(True)),
+    *resizes("C4", input=f(shape=(1, 0, 3, 2)), width=r(2.0), height=r(2.0), out=f()),
+    *[
+        broken(f"{name}.C5", {"input": f(shape=(0, 4, 3, 2)), "out": f()}, version=Version.V1_1)
+        for name in ("RESIZE_BILINEAR", "RESIZE_NEAREST_NEIGHBOR")
+    ],
+    *resizes("C6", out=f(1, 6, 5, 2)),
+    *[
+        broken(f"{name}.C7", {"out": q(1, 5, 6, 2, zero=1)}, QUANT_RESIZE)
+        for name in ("RESIZE_BILINEAR", "RESIZE_NEAREST_NEIGHBOR")
     ],
 ]
 

@@ -19,9 +19,15 @@ if TYPE_CHECKING:
     from npu_conformance.specs.vectors import Array
 
 _FLOATS = (OperandType.TENSOR_FLOAT32, OperandType.TENSOR_FLOAT16)
-_SUMS = {"CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED", "AVERAGE_POOL_2D", "MEAN"}
+_SUMS = {
+    "CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED", "AVERAGE_POOL_2D", "MEAN",
+    "GROUPED_CONV_2D", "TRANSPOSE_CONV_2D", "L2_POOL_2D", "BATCH_MATMUL", "RESIZE_BILINEAR",
+}  # fmt: skip
 """Operations whose rounding error follows the sum of the absolute products, not the result."""
 
+
+_NEIGHBOURS = 4
+"""Elements that one of RESIZE_BILINEAR is made of."""
 
 _ROUNDED = "aosp"
 """The witness of external collections: their values were typed with a few digits and say nothing about ULP."""
@@ -66,7 +72,9 @@ def _reduction_length(vector: Vector, example: Example, output: str) -> int:
     if vector.operation not in _SUMS:
         return 1
     sizes = [array.size for array in _values(vector, example).values()]
-    if vector.operation in ("AVERAGE_POOL_2D", "MEAN"):
+    if vector.operation == "RESIZE_BILINEAR":
+        return _NEIGHBOURS
+    if vector.operation in ("AVERAGE_POOL_2D", "L2_POOL_2D", "MEAN"):
         return max(sizes[0] // max(example.outputs[output].size, 1), 1)
     weights = _values(vector, example)[vector.operations[0].inputs[1]]
     outputs: int = weights.shape[-1 if vector.operation == "DEPTHWISE_CONV_2D" else 0]

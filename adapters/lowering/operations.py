@@ -11,6 +11,7 @@ from npu_conformance.adapters.lowering import (
     elementwise,
     padding,
     pooling,
+    resizing,
     shape,
     slicing,
 )
@@ -32,6 +33,8 @@ LOWERINGS: dict[int, Lower] = {
     OperationType.FULLY_CONNECTED: convolution.fully_connected,
     OperationType.AVERAGE_POOL_2D: pooling.average_pool_2d,
     OperationType.MAX_POOL_2D: pooling.max_pool_2d,
+    OperationType.RESIZE_BILINEAR: resizing.resize_bilinear,
+    OperationType.RESIZE_NEAREST_NEIGHBOR: resizing.resize_nearest_neighbor,
     OperationType.RESHAPE: shape.reshape,
     OperationType.SQUEEZE: shape.squeeze,
     OperationType.TRANSPOSE: shape.transpose,

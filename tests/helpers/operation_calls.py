@@ -68,6 +68,10 @@ def r(value: float) -> Given:
     return Given(Operand(OperandType.FLOAT32), value)
 
 
+def b(value: bool) -> Given:
+    return Given(Operand(OperandType.BOOL), int(value))
+
+
 def v(*values: Any) -> Given:
     """An integer tensor with a value, a list of rows or of numbers."""
     array = numpy.array(values, numpy.int32)
