@@ -45,6 +45,7 @@ SOUND: dict[str, Call] = {
     "DEPTHWISE_CONV_2D": depthwise(IMAGE, f(1, 2, 2, 6), f(6), f(1, 3, 3, 6)),
     "AVERAGE_POOL_2D": pool(IMAGE, f(1, 3, 3, 3)),
     "MAX_POOL_2D": pool(IMAGE, f(1, 3, 3, 3)),
+    "L2_POOL_2D": pool(IMAGE, f(1, 3, 3, 3)),
     "FULLY_CONNECTED": DENSE,
     "RESIZE_BILINEAR": RESIZE,
     "RESIZE_NEAREST_NEIGHBOR": RESIZE,
@@ -71,20 +72,53 @@ def resizes(number: str, **changes: Given) -> list[Broken]:
 
 BROKEN = [
     # Windows.
-    *rows("CONV_2D.C1", "DEPTHWISE_CONV_2D.C1", "AVERAGE_POOL_2D.C1", "MAX_POOL_2D.C1", input=f(4, 4, 3)),
+    *rows(
+        "CONV_2D.C1", "DEPTHWISE_CONV_2D.C1", "AVERAGE_POOL_2D.C1", "MAX_POOL_2D.C1", "L2_POOL_2D.C1", input=f(4, 4, 3)
+    ),
     *rows("CONV_2D.C2", filter=f(2, 2, 2, 4)),
     *rows("CONV_2D.C3", "DEPTHWISE_CONV_2D.C5", bias=f(3)),
-    *rows("CONV_2D.C4", "DEPTHWISE_CONV_2D.C6", "AVERAGE_POOL_2D.C2", "MAX_POOL_2D.C2", stride_w=i(0)),
-    *rows("CONV_2D.C4", "DEPTHWISE_CONV_2D.C6", "AVERAGE_POOL_2D.C2", "MAX_POOL_2D.C2", stride_h=i(-1)),
-    *rows("AVERAGE_POOL_2D.C2", "MAX_POOL_2D.C2", window_h=i(0), out=f()),
-    *rows("CONV_2D.C5", "DEPTHWISE_CONV_2D.C7", "AVERAGE_POOL_2D.C3", "MAX_POOL_2D.C3", left=i(-1), out=f()),
-    *rows("CONV_2D.C6", "DEPTHWISE_CONV_2D.C8", "AVERAGE_POOL_2D.C4", "MAX_POOL_2D.C4", bottom=i(2), out=f()),
-    *rows("CONV_2D.C7", "DEPTHWISE_CONV_2D.C9", "AVERAGE_POOL_2D.C5", "MAX_POOL_2D.C5", act=i(4)),
-    *rows("CONV_2D.C8", "DEPTHWISE_CONV_2D.C10", input=f(shape=(1, 0, 4, 3)), out=f()),
-    *rows("AVERAGE_POOL_2D.C6", "MAX_POOL_2D.C6", input=f(shape=(1, 4, 4, 0)), out=f()),
-    *rows("CONV_2D.C13", "AVERAGE_POOL_2D.C8", "MAX_POOL_2D.C8", "DEPTHWISE_CONV_2D.C15", out=f(1, 4, 3, 0)),
+    *rows("CONV_2D.C4", "DEPTHWISE_CONV_2D.C6", "AVERAGE_POOL_2D.C2", "MAX_POOL_2D.C2", "L2_POOL_2D.C2", stride_w=i(0)),
     *rows(
-        "CONV_2D.C14", "DEPTHWISE_CONV_2D.C16", "AVERAGE_POOL_2D.C10", "MAX_POOL_2D.C10", input=f(1, 1, 4, 3), out=f()
+        "CONV_2D.C4", "DEPTHWISE_CONV_2D.C6", "AVERAGE_POOL_2D.C2", "MAX_POOL_2D.C2", "L2_POOL_2D.C2", stride_h=i(-1)
+    ),
+    *rows("AVERAGE_POOL_2D.C2", "MAX_POOL_2D.C2", "L2_POOL_2D.C2", window_h=i(0), out=f()),
+    *rows(
+        "CONV_2D.C5",
+        "DEPTHWISE_CONV_2D.C7",
+        "AVERAGE_POOL_2D.C3",
+        "MAX_POOL_2D.C3",
+        "L2_POOL_2D.C3",
+        left=i(-1),
+        out=f(),
+    ),
+    *rows(
+        "CONV_2D.C6",
+        "DEPTHWISE_CONV_2D.C8",
+        "AVERAGE_POOL_2D.C4",
+        "MAX_POOL_2D.C4",
+        "L2_POOL_2D.C4",
+        bottom=i(2),
+        out=f(),
+    ),
+    *rows("CONV_2D.C7", "DEPTHWISE_CONV_2D.C9", "AVERAGE_POOL_2D.C5", "MAX_POOL_2D.C5", "L2_POOL_2D.C5", act=i(4)),
+    *rows("CONV_2D.C8", "DEPTHWISE_CONV_2D.C10", input=f(shape=(1, 0, 4, 3)), out=f()),
+    *rows("AVERAGE_POOL_2D.C6", "MAX_POOL_2D.C6", "L2_POOL_2D.C6", input=f(shape=(1, 4, 4, 0)), out=f()),
+    *rows(
+        "CONV_2D.C13",
+        "AVERAGE_POOL_2D.C8",
+        "MAX_POOL_2D.C8",
+        "L2_POOL_2D.C8",
+        "DEPTHWISE_CONV_2D.C15",
+        out=f(1, 4, 3, 0),
+    ),
+    *rows(
+        "CONV_2D.C14",
+        "DEPTHWISE_CONV_2D.C16",
+        "AVERAGE_POOL_2D.C10",
+        "MAX_POOL_2D.C10",
+        "L2_POOL_2D.C9",
+        input=f(1, 1, 4, 3),
+        out=f(),
     ),
     *[
         broken(f"{name}.C9", {"out": q(1, 3, 3, 3, zero=1)}, pool(q(1, 4, 4, 3), q(1, 3, 3, 3)))
@@ -120,7 +154,7 @@ BROKEN = [
     *rows("FULLY_CONNECTED.C8", out=f(2, 3)),
     *[
         broken(clause, {"input": f(shape=(0, 4, 4, 3)), "out": f()}, SOUND[clause.partition(".")[0]], Version.V1_1)
-        for clause in ("CONV_2D.C9", "DEPTHWISE_CONV_2D.C11", "AVERAGE_POOL_2D.C7", "MAX_POOL_2D.C7")
+        for clause in ("CONV_2D.C9", "DEPTHWISE_CONV_2D.C11", "AVERAGE_POOL_2D.C7", "MAX_POOL_2D.C7", "L2_POOL_2D.C7")
     ],
     # Resizes.
     *resizes("C1", input=f(4, 3, 2), out=f()),

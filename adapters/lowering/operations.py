@@ -33,6 +33,7 @@ LOWERINGS: dict[int, Lower] = {
     OperationType.FULLY_CONNECTED: convolution.fully_connected,
     OperationType.AVERAGE_POOL_2D: pooling.average_pool_2d,
     OperationType.MAX_POOL_2D: pooling.max_pool_2d,
+    OperationType.L2_POOL_2D: pooling.l2_pool_2d,
     OperationType.RESIZE_BILINEAR: resizing.resize_bilinear,
     OperationType.RESIZE_NEAREST_NEIGHBOR: resizing.resize_nearest_neighbor,
     OperationType.RESHAPE: shape.reshape,
