@@ -66,20 +66,25 @@ def operands(
     return inputs, {"output": tensor(KINDS[kind], out_shape, **quantization)}
 
 
-def seeded(kind: str, sizes: Sizes, window: Window, seed: int, step: float = 0.25) -> Any:
-    """Quarters (or other steps) around 0, or bytes with both limits among them."""
+def seeded(kind: str, sizes: Sizes, window: Window, seed: int) -> Any:
+    """Quarters around 0, or bytes with both limits among them."""
     shape = window.shape(sizes.batches, sizes.size, sizes.channels)
     if kind.startswith("float"):
-        return dyadic(seed, shape, -8.0, 8.0, step)
+        return dyadic(seed, shape, -8.0, 8.0, 0.25)
     data = integers(seed, shape, 0, 255)
     data.flat[1], data.flat[-1] = 255, 0
     return data
 
 
+def _squarable(sizes: Sizes, window: Window, seed: int) -> Any:
+    """Whole numbers, or eighths where results are cut at 1: their squares add up exactly in float16."""
+    whole = dyadic(seed, window.shape(sizes.batches, sizes.size, sizes.channels), -8.0, 8.0, 1.0)
+    return whole / 8 if window.activation == RELU1 else whole
+
+
 def vector(operation: str, name: str, kind: str, sizes: Sizes, window: Window, seed: int, **details: Any) -> Vector:
     """A vector that must run, with seeded data."""
-    # Squares of whole numbers add up exactly in float16.
-    data = seeded(kind, sizes, window, seed, 1.0 if operation == L2 else 0.25)
+    data = _squarable(sizes, window, seed) if operation == L2 else seeded(kind, sizes, window, seed)
     inputs, outputs = operands(kind, sizes, window, data)
     return positive(name, operation, inputs, outputs, since=window.since, **details)
 
