@@ -1,4 +1,4 @@
-"""CONV_2D, DEPTHWISE_CONV_2D, FULLY_CONNECTED.
+"""CONV_2D, GROUPED_CONV_2D, DEPTHWISE_CONV_2D, FULLY_CONNECTED.
 
 LiteRT's quantised kernels take two of NNAPI's three pairings of input and filter: uint8 with uint8, and int8 with a
 filter whose zero point is 0. The others are moved by 128 to one of these before and back after, which changes no
@@ -24,6 +24,12 @@ FILTER, BIAS = 1, 2
 def conv_2d(step: Step) -> None:
     """CONV_2D."""
     window = windows.read(step, first=3, middle_count=0)
+    _convolve(step, window, "CONV_2D", "Conv2D", {})
+
+
+def grouped_conv_2d(step: Step) -> None:
+    """GROUPED_CONV_2D: to LiteRT a convolution whose filter has fewer channels than the input."""
+    window = windows.read(step, first=3, middle_count=1)
     _convolve(step, window, "CONV_2D", "Conv2D", {})
 
 

@@ -29,6 +29,7 @@ LOWERINGS: dict[int, Lower] = {
     OperationType.PAD: padding.pad,
     OperationType.PAD_V2: padding.pad_v2,
     OperationType.CONV_2D: convolution.conv_2d,
+    OperationType.GROUPED_CONV_2D: convolution.grouped_conv_2d,
     OperationType.DEPTHWISE_CONV_2D: convolution.depthwise_conv_2d,
     OperationType.FULLY_CONNECTED: convolution.fully_connected,
     OperationType.AVERAGE_POOL_2D: pooling.average_pool_2d,
