@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from operation_calls import Broken, Call, Given, b, channels, f, i, n, q, r, view
+from operation_calls import Broken, Call, Given, b, channels, f, i, n, q, r, v, view
 
 from npu_conformance.specs.neuralnetworks import rules
 from npu_conformance.specs.neuralnetworks.types import Operand
@@ -34,6 +34,12 @@ def grouped(image: Given, kernel: Given, bias: Given, output: Given) -> Call:
     return call | {"groups": i(2), "act": act, "nchw": b(False), "out": out}
 
 
+def transposed(image: Given, kernel: Given, bias: Given, output: Given) -> Call:
+    scalars = {"stride_w": i(2), "stride_h": i(1), "act": i(0), "nchw": b(False), "out": output}
+    shape = {"shape": v(1, 4, 8, 2), "scheme": i(1)}
+    return {"input": image, "filter": kernel, "bias": bias, **shape, **scalars}
+
+
 IMAGE = f(1, 4, 4, 3)
 RESIZE = {
     "input": f(1, 4, 3, 2),
@@ -50,6 +56,7 @@ SOUND: dict[str, Call] = {
     "CONV_2D": windowed({"filter": f(2, 2, 2, 3), "bias": f(2)}, f(1, 3, 3, 2), IMAGE),
     "DEPTHWISE_CONV_2D": depthwise(IMAGE, f(1, 2, 2, 6), f(6), f(1, 3, 3, 6)),
     "GROUPED_CONV_2D": grouped(f(1, 4, 4, 6), f(4, 2, 2, 3), f(4), f(1, 3, 3, 4)),
+    "TRANSPOSE_CONV_2D": transposed(IMAGE, f(2, 2, 2, 3), f(2), f(1, 4, 8, 2)),
     "AVERAGE_POOL_2D": pool(IMAGE, f(1, 3, 3, 3)),
     "MAX_POOL_2D": pool(IMAGE, f(1, 3, 3, 3)),
     "L2_POOL_2D": pool(IMAGE, f(1, 3, 3, 3)),
@@ -60,6 +67,9 @@ SOUND: dict[str, Call] = {
 QUANT_CONV = windowed({"filter": q(2, 2, 2, 3), "bias": n(2, scale=0.25)}, q(1, 3, 3, 2, scale=1.0), q(1, 4, 4, 3))
 QUANT_DEPTHWISE = depthwise(q(1, 4, 4, 3), q(1, 2, 2, 6), n(6, scale=0.25), q(1, 3, 3, 6, scale=1.0))
 QUANT_GROUPED = grouped(q(1, 4, 4, 6), q(4, 2, 2, 3), n(4, scale=0.25), q(1, 3, 3, 4, scale=1.0))
+QUANT_TRANSPOSED = transposed(q(1, 4, 4, 3), q(2, 2, 2, 3), n(2, scale=0.25), q(1, 4, 8, 2, scale=1.0))
+EXPLICIT = windowed({"filter": f(2, 2, 2, 3), "bias": f(2)}, f(1, 5, 5, 2), IMAGE)
+EXPLICIT |= {"nchw": b(False), "out": EXPLICIT.pop("out")}
 QUANT_DENSE = {"input": q(2, 3), "weights": q(4, 3), "bias": n(4, scale=0.25), "act": i(0), "out": q(2, 4, scale=1.0)}
 
 
@@ -185,6 +195,24 @@ BROKEN = [
         {"filter": channels(3, 4, 2, 2, 3)},
         QUANT_GROUPED | {"bias": n(4), "filter": channels(0, 4, 2, 2, 3)},
     ),
+    # Transposed.
+    *rows("TRANSPOSE_CONV_2D.C1", input=f(4, 4, 3), out=f()),
+    *rows("TRANSPOSE_CONV_2D.C2", filter=f(2, 2, 2, 4)),
+    *rows("TRANSPOSE_CONV_2D.C3", bias=f(3)),
+    *rows("TRANSPOSE_CONV_2D.C4", stride_h=i(0), out=f()),
+    broken("TRANSPOSE_CONV_2D.C5", {"top": i(-1), "out": f()}, EXPLICIT),
+    *rows("TRANSPOSE_CONV_2D.C6", shape=v(1, 4, 8), out=f()),
+    broken("TRANSPOSE_CONV_2D.C7", {"left": i(4), "right": i(1), "out": f()}, EXPLICIT),
+    *rows("TRANSPOSE_CONV_2D.C8", act=i(4)),
+    *rows("TRANSPOSE_CONV_2D.C9", input=f(shape=(1, 0, 4, 3)), scheme=i(2), filter=f(2, 3, 2, 3), out=f()),
+    broken("TRANSPOSE_CONV_2D.C10", {"input": f(shape=(0, 4, 4, 3)), "out": f()}, version=Version.V1_1),
+    broken("TRANSPOSE_CONV_2D.C11", {"bias": n(2, scale=0.5)}, QUANT_TRANSPOSED),
+    broken(
+        "TRANSPOSE_CONV_2D.C12",
+        {"filter": channels(3, 2, 2, 2, 3)},
+        QUANT_TRANSPOSED | {"bias": n(2), "filter": channels(0, 2, 2, 2, 3)},
+    ),
+    *rows("TRANSPOSE_CONV_2D.C13", out=f(1, 4, 7, 2)),
     # Resizes.
     *resizes("C1", input=f(4, 3, 2), out=f()),
     *resizes("C2", width=i(0), out=f()),

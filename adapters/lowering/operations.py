@@ -14,6 +14,7 @@ from npu_conformance.adapters.lowering import (
     resizing,
     shape,
     slicing,
+    transposed,
 )
 from npu_conformance.adapters.lowering.context import Lower
 from npu_conformance.specs.neuralnetworks.enums import OperandType, OperationType
@@ -31,6 +32,7 @@ LOWERINGS: dict[int, Lower] = {
     OperationType.CONV_2D: convolution.conv_2d,
     OperationType.GROUPED_CONV_2D: convolution.grouped_conv_2d,
     OperationType.DEPTHWISE_CONV_2D: convolution.depthwise_conv_2d,
+    OperationType.TRANSPOSE_CONV_2D: transposed.transpose_conv_2d,
     OperationType.FULLY_CONNECTED: convolution.fully_connected,
     OperationType.AVERAGE_POOL_2D: pooling.average_pool_2d,
     OperationType.MAX_POOL_2D: pooling.max_pool_2d,
@@ -62,6 +64,7 @@ PARAMETER_TENSORS: dict[int, tuple[int, ...]] = {
     OperationType.RESHAPE: (1,),
     OperationType.SQUEEZE: (1,),
     OperationType.TRANSPOSE: (1,),
+    OperationType.TRANSPOSE_CONV_2D: (3,),
     OperationType.MEAN: (1,),
     OperationType.SLICE: (1, 2),
     OperationType.STRIDED_SLICE: (1, 2, 3),
