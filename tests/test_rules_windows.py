@@ -52,6 +52,7 @@ RESIZE = {
 }
 QUANT_RESIZE = RESIZE | {"input": q(1, 4, 3, 2), "out": q(1, 5, 6, 2)}
 DENSE = {"input": f(2, 3), "weights": f(4, 3), "bias": f(4), "act": i(0), "out": f(2, 4)}
+MATMUL = {"a": f(2, 3, 4), "b": f(2, 4, 5), "x": b(False), "y": b(False), "out": f(2, 3, 5)}
 SOUND: dict[str, Call] = {
     "CONV_2D": windowed({"filter": f(2, 2, 2, 3), "bias": f(2)}, f(1, 3, 3, 2), IMAGE),
     "DEPTHWISE_CONV_2D": depthwise(IMAGE, f(1, 2, 2, 6), f(6), f(1, 3, 3, 6)),
@@ -61,6 +62,7 @@ SOUND: dict[str, Call] = {
     "MAX_POOL_2D": pool(IMAGE, f(1, 3, 3, 3)),
     "L2_POOL_2D": pool(IMAGE, f(1, 3, 3, 3)),
     "FULLY_CONNECTED": DENSE,
+    "BATCH_MATMUL": MATMUL,
     "RESIZE_BILINEAR": RESIZE,
     "RESIZE_NEAREST_NEIGHBOR": RESIZE,
 }
@@ -213,6 +215,15 @@ BROKEN = [
         QUANT_TRANSPOSED | {"bias": n(2), "filter": channels(0, 2, 2, 2, 3)},
     ),
     *rows("TRANSPOSE_CONV_2D.C13", out=f(1, 4, 7, 2)),
+    # Products.
+    *rows("BATCH_MATMUL.C1", a=f(1, 1, 2, 3, 4), b=f(1, 1, 2, 4, 5), out=f()),
+    *rows("BATCH_MATMUL.C2", b=f(4, 5)),
+    *rows("BATCH_MATMUL.C3", b=f(2, 3, 5)),
+    *rows("BATCH_MATMUL.C3", x=b(True), out=f()),
+    *rows("BATCH_MATMUL.C3", y=b(True), out=f()),
+    *rows("BATCH_MATMUL.C4", b=f(1, 4, 5)),
+    *rows("BATCH_MATMUL.C5", b=f(shape=(2, 4, 0)), out=f()),
+    *rows("BATCH_MATMUL.C6", out=f(2, 5, 3)),
     # Resizes.
     *resizes("C1", input=f(4, 3, 2), out=f()),
     *resizes("C2", width=i(0), out=f()),
@@ -248,7 +259,7 @@ def test_an_edit_breaks_one_clause(case: Broken) -> None:
     assert violation.clause == case.clause
 
 
-@pytest.mark.parametrize("name", sorted(SOUND.keys() - {"GROUPED_CONV_2D"}))
+@pytest.mark.parametrize("name", sorted(SOUND.keys() - {"GROUPED_CONV_2D", "BATCH_MATMUL"}))
 def test_an_empty_batch_is_legal_since_1_2(name: str) -> None:
     empty = f(shape=(0, 3)) if name == "FULLY_CONNECTED" else f(shape=(0, 4, 4, 3))
     assert check_operation(view(name, Version.V1_2, SOUND[name] | {"input": empty, "out": f()})) == []

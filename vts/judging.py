@@ -76,6 +76,10 @@ def _reduction_length(vector: Vector, example: Example, output: str) -> int:
         return _NEIGHBOURS
     if vector.operation in ("AVERAGE_POOL_2D", "L2_POOL_2D", "MEAN"):
         return max(sizes[0] // max(example.outputs[output].size, 1), 1)
+    if vector.operation == "BATCH_MATMUL":
+        first, _, turned, _ = _values(vector, example).values()
+        inner: int = first.shape[-2 if turned else -1]
+        return inner
     weights = _values(vector, example)[vector.operations[0].inputs[1]]
     outputs: int = weights.shape[-1 if vector.operation == "DEPTHWISE_CONV_2D" else 0]
     return max(weights.size // max(outputs, 1), 1)

@@ -86,12 +86,15 @@ def _schemes() -> Iterator[Vector]:
                 layout = "nchw" if nchw else "nhwc"
                 values = Values(kind, seed=15)
                 yield vector(f"{kind}_{name}_{layout}", sizes, Window("same", stride, nchw=nchw), values, traps=[4])
-    for name, layout in (("same", "nhwc"), ("valid", "nchw")):
-        window = Window(name, (2, 2), nchw=layout == "nchw")
-        inputs, outputs = operands(SHAPES["wide"], window, Values("float32", seed=16))
+    yield from _shape_from_request()
+
+
+def _shape_from_request() -> Iterator[Vector]:
+    for scheme, nchw in (("same", False), ("valid", True)):
+        inputs, outputs = operands(SHAPES["wide"], Window(scheme, (2, 2), nchw=nchw), Values("float32", seed=16))
         inputs["output_shape"] = replace(inputs["output_shape"], constant=False)
         about = "the shape of the output is a model input"
-        name = f"float32_shape_from_request_{name}"
+        name = f"float32_shape_from_request_{scheme}"
         yield positive(name, "TRANSPOSE_CONV_2D", inputs, outputs, description=about)
 
 

@@ -38,6 +38,11 @@ def broadcast(one: Dimensions, other: Dimensions) -> Shape:
     return tuple(result)
 
 
+def differ(one: int | None, other: int | None) -> bool:
+    """True for two sizes that are known and not equal."""
+    return one is not None and other is not None and one != other
+
+
 def _broadcast_size(first: int | None, second: int | None) -> int | None:
     if first == 1:
         return second
