@@ -20,7 +20,7 @@ from npu_conformance.specs.plans.base import (
     tensor,
     uniform,
 )
-from npu_conformance.specs.vector_documents import GeneratorDocument
+from npu_conformance.specs.vector_documents import GeneratorDocument, Phase
 from npu_conformance.specs.vectors import Vector
 
 OPERATION = "BATCH_MATMUL"
@@ -250,5 +250,5 @@ def _refusal(name: str, clause: str, changes: Mapping[str, Planned]) -> Vector:
     inputs, outputs = _sound()
     inputs |= {key: planned for key, planned in changes.items() if key in inputs}
     outputs |= {key: planned for key, planned in changes.items() if key in outputs}
-    phase = "model" if clause == "MODEL.P3" else "execution"
+    phase: Phase = "model" if clause == "MODEL.P3" else "execution"
     return rejected(f"refused_{name}", OPERATION, inputs, outputs, clause=clause, phase=phase, since="fl6")
