@@ -18,6 +18,8 @@ import msgspec
 
 from npu_conformance.specs import documents
 from npu_conformance.specs.documents import DocumentError
+from npu_conformance.specs.neuralnetworks import catalogue
+from npu_conformance.specs.neuralnetworks.combinations import combination_since
 from npu_conformance.specs.neuralnetworks.enums import OperandType, OperationType
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
 from npu_conformance.specs.vectors import (
@@ -202,7 +204,30 @@ def _under_test(operations: tuple[str, ...]) -> str:
     return next((name for name in reversed(operations) if name != "ADD"), operations[-1])
 
 
-def _since(document: _About, where: str) -> Version:
+def _since(document: _HeaderDocument, where: str) -> Version:
+    """The stated version, or a later one that an argument needs.
+
+    Versions are stated for a runtime, which strips arguments off the end that are equal to their defaults; a device
+    sees them all.
+    """
+    stated = _stated(document, where)
+    main = document.subgraphs[0]
+    kinds = {index: operand.type for index, operand in enumerate(main.operands)}
+    versions = [stated]
+    for operation in main.operations:
+        inputs, outputs = (tuple(kinds.get(i, "") for i in part) for part in (operation.inputs, operation.outputs))
+        versions.append(_needed(operation.type, inputs, outputs) or stated)
+    return max(versions)
+
+
+@functools.cache
+def _needed(operation: str, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> Version | None:
+    """The version that brought these arguments to an operation; None for what is in no catalogue, or not legal."""
+    known = operation in catalogue.names() and {*inputs, *outputs} <= OperandType.__members__.keys()
+    return combination_since(operation, inputs, outputs) if known else None
+
+
+def _stated(document: _About, where: str) -> Version:
     """The stated version; where none is stated (relaxed models), that of the directory."""
     stated = document.hal_version if document.hal_version != "UNKNOWN" else document.spec_dir
     try:

@@ -39,6 +39,9 @@ RETYPED = {"float16": _FLOAT16, "quant8_signed": _SIGNED}
 _ADDABLE = {"TENSOR_FLOAT32", "TENSOR_FLOAT16", "TENSOR_QUANT8_ASYMM", "TENSOR_QUANT8_ASYMM_SIGNED"}
 _NCHW = (0, 3, 1, 2)
 _LAYOUT = "nchw_layout"
+_SHAPE = "output_shape"
+"""The argument of TRANSPOSE_CONV_2D that holds a shape in the layout of the activations."""
+
 _OTHER_LAYOUT = {"GENERATE_PROPOSALS", "HEATMAP_MAX_KEYPOINT"}
 """Operations in which more, or less, than input 0 and output 0 has the layout."""
 
@@ -110,11 +113,17 @@ def _nchw(vector: Vector) -> Vector | None:
     operands = {
         name: _permuted_operand(operand) if name in permuted else operand for name, operand in vector.operands.items()
     }
-    layout = _layout_operand(vector)
+    layout = _argument(vector, _LAYOUT)
     if layout is None:
         layout = _LAYOUT
         operation = replace(operation, inputs=(*operation.inputs, layout))
     operands[layout] = VectorOperand(OperandType.BOOL, value=_ones())
+    shape = _argument(vector, _SHAPE)
+    if shape is not None:
+        sizes = operands[shape].value
+        if sizes is None:
+            return None
+        operands[shape] = replace(operands[shape], value=sizes[list(_NCHW)])
     examples = tuple(
         Example(
             {name: _permuted(array) if name in permuted else array for name, array in example.inputs.items()},
@@ -386,12 +395,13 @@ def _permuted_operand(operand: VectorOperand) -> VectorOperand:
     return replace(operand, dimensions=dimensions, value=None if operand.value is None else _permuted(operand.value))
 
 
-def _layout_operand(vector: Vector) -> str | None:
+def _argument(vector: Vector, name: str) -> str | None:
+    """The operand of the one operation that the catalogue gives this name; None where it is not in the list."""
     (operation,) = vector.operations
-    kinds = tuple(vector.operands[name].type for name in operation.inputs)
+    kinds = tuple(vector.operands[operand].type for operand in operation.inputs)
     signature = catalogue.find_signature(operation.type, kinds)
-    position = signature.position(_LAYOUT) if signature else len(kinds)
-    return operation.inputs[position] if position < len(kinds) else None
+    position = signature.position(name) if signature else -1
+    return operation.inputs[position] if 0 <= position < len(kinds) else None
 
 
 def _zero(operand: VectorOperand) -> Array:

@@ -117,6 +117,14 @@ def test_a_vector_arrives_as_it_is(tmp_path: Path) -> None:
     assert model.main.operands[1].location.length == 8
 
 
+def test_an_argument_needs_the_version_that_brought_it(tmp_path: Path) -> None:
+    softmax = json.loads(json.dumps(ADDITION))
+    softmax["subgraphs"][0]["operands"][1] = operand(1, "beta", "FLOAT32", "CONSTANT_COPY", [], data=floats(1.0))
+    softmax["subgraphs"][0]["operations"][0]["type"] = "SOFTMAX"
+    (header,) = collection(tmp_path, softmax).headers()
+    assert header.since == Version.V1_2
+
+
 def test_subgraphs_omitted_inputs_and_ignored_outputs_arrive(tmp_path: Path) -> None:
     vector = collection(tmp_path, ADDITION, branching()).load("branching")
     assert vector.since == Version.V1_3

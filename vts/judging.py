@@ -19,10 +19,16 @@ if TYPE_CHECKING:
     from npu_conformance.specs.vectors import Array
 
 _FLOATS = (OperandType.TENSOR_FLOAT32, OperandType.TENSOR_FLOAT16)
-_REDUCTIONS = {"AVERAGE_POOL_2D", "MEAN", "REDUCE_SUM", "REDUCE_PROD"}
-_SUMS = {"CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED"} | _REDUCTIONS
+_REDUCTIONS = {"AVERAGE_POOL_2D", "L2_POOL_2D", "MEAN", "REDUCE_SUM", "REDUCE_PROD"}
+_SUMS = _REDUCTIONS | {
+    "CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED", "GROUPED_CONV_2D", "TRANSPOSE_CONV_2D", "BATCH_MATMUL",
+    "RESIZE_BILINEAR",
+}  # fmt: skip
 """Operations whose rounding error follows the sum of the absolute products, not the result."""
 
+
+_NEIGHBOURS = 4
+"""Elements that one of RESIZE_BILINEAR is made of."""
 
 _ROUNDED = "aosp"
 """The witness of external collections: their values were typed with a few digits and say nothing about ULP."""
@@ -67,8 +73,14 @@ def _reduction_length(vector: Vector, example: Example, output: str) -> int:
     if vector.operation not in _SUMS:
         return 1
     sizes = [array.size for array in _values(vector, example).values()]
+    if vector.operation == "RESIZE_BILINEAR":
+        return _NEIGHBOURS
     if vector.operation in _REDUCTIONS:
         return max(sizes[0] // max(example.outputs[output].size, 1), 1)
+    if vector.operation == "BATCH_MATMUL":
+        first, _, turned, _ = _values(vector, example).values()
+        inner: int = first.shape[-2 if turned else -1]
+        return inner
     weights = _values(vector, example)[vector.operations[0].inputs[1]]
     outputs: int = weights.shape[-1 if vector.operation == "DEPTHWISE_CONV_2D" else 0]
     return max(weights.size // max(outputs, 1), 1)

@@ -1,4 +1,4 @@
-"""CONV_2D, DEPTHWISE_CONV_2D, FULLY_CONNECTED.
+"""CONV_2D, GROUPED_CONV_2D, DEPTHWISE_CONV_2D, FULLY_CONNECTED.
 
 LiteRT's quantised kernels take two of NNAPI's three pairings of input and filter: uint8 with uint8, and int8 with a
 filter whose zero point is 0. The others are moved by 128 to one of these before and back after, which changes no
@@ -27,6 +27,12 @@ def conv_2d(step: Step) -> None:
     _convolve(step, window, "CONV_2D", "Conv2D", {})
 
 
+def grouped_conv_2d(step: Step) -> None:
+    """GROUPED_CONV_2D: to LiteRT a convolution whose filter has fewer channels than the input."""
+    window = windows.read(step, first=3, middle_count=1)
+    _convolve(step, window, "CONV_2D", "Conv2D", {})
+
+
 def depthwise_conv_2d(step: Step) -> None:
     """DEPTHWISE_CONV_2D."""
     window = windows.read(step, first=3, middle_count=1)
@@ -36,26 +42,26 @@ def depthwise_conv_2d(step: Step) -> None:
 def fully_connected(step: Step) -> None:
     """FULLY_CONNECTED: LiteRT, too, makes [batch, input size] of an input of higher rank."""
     activation = step.activation(3)
-    dtype = _computing_dtype(step)
-    source = _shifted(step, step.tensor(0), dtype)
-    weights, bias, result = _shifted(step, step.tensor(FILTER), dtype), step.tensor(BIAS), _result(step, dtype)
+    dtype = computing_dtype(step)
+    source = shifted(step, step.tensor(0), dtype)
+    weights, bias, result = shifted(step, step.tensor(FILTER), dtype), step.tensor(BIAS), result_as(step, dtype)
     step.graph.emit(
         "FULLY_CONNECTED", [source, weights, bias], result, "FullyConnected", fusedActivationFunction=activation
     )
-    step.bind(_as_declared(step, result))
+    step.bind(as_declared(step, result))
 
 
 def _convolve(step: Step, window: windows.Window, builtin: str, options: str, settings: dict[str, int]) -> None:
-    dtype = _computing_dtype(step)
-    source = _shifted(step, windows.source(step, window), dtype)
-    weights = _shifted(step, step.tensor(FILTER), dtype)
+    dtype = computing_dtype(step)
+    source = shifted(step, windows.source(step, window), dtype)
+    weights = shifted(step, step.tensor(FILTER), dtype)
     padding = windows.scheme(step, window, step.dimensions(FILTER)[1:3])
     if padding is None:
         source, padding = windows.padded(step, window, source), schema().Padding.VALID
-    result = _result(step, dtype)
+    result = result_as(step, dtype)
     step.graph.emit(
         builtin,
-        [source, weights, _bias(step)],
+        [source, weights, bias_of(step)],
         result,
         options,
         padding=padding,
@@ -66,10 +72,10 @@ def _convolve(step: Step, window: windows.Window, builtin: str, options: str, se
         fusedActivationFunction=window.activation,
         **settings,
     )
-    windows.deliver(step, window, _as_declared(step, result))
+    windows.deliver(step, window, as_declared(step, result))
 
 
-def _computing_dtype(step: Step) -> str:
+def computing_dtype(step: Step) -> str:
     """Element type of LiteRT's kernel for these input and filter types."""
     weights = step.operand(FILTER)
     if weights.type == OperandType.TENSOR_QUANT8_SYMM_PER_CHANNEL:
@@ -79,7 +85,7 @@ def _computing_dtype(step: Step) -> str:
     return graph_dtype(step.operand(0))
 
 
-def _shifted(step: Step, number: int, dtype: str) -> int:
+def shifted(step: Step, number: int, dtype: str) -> int:
     """The tensor as `dtype`, its real values unchanged; a constant is moved here, anything else by QUANTIZE."""
     tensor = step.graph.tensors[number]
     if tensor.dtype == dtype:
@@ -90,18 +96,20 @@ def _shifted(step: Step, number: int, dtype: str) -> int:
     return step.graph.constant((tensor.data.astype(np.int16) + _offset(tensor.dtype, dtype)).astype(dtype), target)
 
 
-def _result(step: Step, dtype: str) -> int:
+def result_as(step: Step, dtype: str) -> int:
+    """A new tensor for the output, as `dtype`."""
     declared = step.result()
     return step.graph.add(
         Tensor(dtype, (), _shifted_quantization(quantization(declared), graph_dtype(declared), dtype))
     )
 
 
-def _as_declared(step: Step, number: int) -> int:
+def as_declared(step: Step, number: int) -> int:
+    """The tensor in the type and quantisation that the output declares."""
     return step.requantized(number, quantization(step.result()), graph_dtype(step.result()))
 
 
-def _bias(step: Step) -> int:
+def bias_of(step: Step) -> int:
     """The bias; under a per-channel filter with the scale of each channel, which NNAPI leaves unsaid."""
     weights, number = quantization(step.operand(FILTER)), step.tensor(BIAS)
     tensor = step.graph.tensors[number]

@@ -1,4 +1,4 @@
-"""AVERAGE_POOL_2D, MAX_POOL_2D.
+"""AVERAGE_POOL_2D, MAX_POOL_2D, L2_POOL_2D.
 
 .tflite pads by SAME or VALID only. Other explicit paddings are made up for without any: a window that reaches into
 the padding is a smaller window at the border, since padding counts neither for a maximum nor in an average's divisor.
@@ -37,6 +37,11 @@ def average_pool_2d(step: Step) -> None:
 def max_pool_2d(step: Step) -> None:
     """MAX_POOL_2D."""
     _pool(step, "MAX_POOL_2D")
+
+
+def l2_pool_2d(step: Step) -> None:
+    """L2_POOL_2D."""
+    _pool(step, "L2_POOL_2D")
 
 
 def spans(size: int, extent: int, stride: int, paddings: tuple[int, int]) -> list[Span]:

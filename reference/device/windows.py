@@ -120,6 +120,13 @@ def windows(padded: Array, height: Axis, width: Axis) -> Array:
     )
 
 
+def counts_inside(height: Axis, width: Axis) -> Array:
+    """Return how many elements of each window are data, not padding: [1, output height, output width, 1]."""
+    ones = pad(numpy.ones((1, height.size, width.size, 1)), height, width)
+    counts: Array = windows(ones, height, width).sum(axis=(3, 4))
+    return counts
+
+
 def to_nhwc(data: Array, nchw: bool) -> Array:
     """Return data as NHWC; nchw: its layout is NCHW."""
     return data.transpose(0, 2, 3, 1) if nchw else data

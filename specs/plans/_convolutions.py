@@ -1,4 +1,4 @@
-"""What the plans of CONV_2D and DEPTHWISE_CONV_2D share: types with their data, and the vectors both need.
+"""What the plans of convolutions share: types with their data, and the vectors all of them need.
 
 Float data are quarters, so that sums stay exact in float16 in any order. Quantised data lie around the zero points;
 scales are chosen so that outputs spread over the type, and with activations are cut at both ends.
@@ -23,8 +23,10 @@ from npu_conformance.specs.plans._windows import (
     QUANT8,
     SIGNED,
     Pair,
+    TransposedWindow,
     Window,
     pads,
+    transposed_size,
 )
 from npu_conformance.specs.plans._zero_sized import zero_sized
 from npu_conformance.specs.plans.base import (
@@ -67,7 +69,10 @@ Shape = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Sizes:
-    """Shapes of a convolution. size and window: height, width. multiplier 0: CONV_2D, else DEPTHWISE_CONV_2D's."""
+    """Shapes of a convolution. size and window: height, width.
+
+    multiplier: DEPTHWISE_CONV_2D's; groups: GROUPED_CONV_2D's; transposed: TRANSPOSE_CONV_2D. None of them: CONV_2D.
+    """
 
     batches: int
     size: tuple[int, int]
@@ -75,23 +80,45 @@ class Sizes:
     window: tuple[int, int]
     out_channels: int
     multiplier: int = 0
+    groups: int = 0
+    transposed: bool = False
 
     @property
     def operation(self) -> str:
         """The operation the sizes are for."""
+        if self.transposed:
+            return "TRANSPOSE_CONV_2D"
+        if self.groups:
+            return "GROUPED_CONV_2D"
         return "DEPTHWISE_CONV_2D" if self.multiplier else "CONV_2D"
+
+    @property
+    def has_dilation(self) -> bool:
+        """True where layout and dilations are there, and may be left off the end of the list."""
+        return not self.groups and not self.transposed
 
     @property
     def filter(self) -> Shape:
         """Dimensions of the filter, in any layout of the activations."""
         if self.multiplier:
             return (1, *self.window, self.out_channels)
-        return (self.out_channels, *self.window, self.in_channels)
+        return (self.out_channels, *self.window, self.in_channels // (self.groups or 1))
 
     @property
     def middle(self) -> Mapping[str, int]:
         """Scalar arguments that only one of the operations has."""
-        return {"depth_multiplier": self.multiplier} if self.multiplier else {}
+        given = {"depth_multiplier": self.multiplier, "groups": self.groups}
+        return {name: value for name, value in given.items() if value}
+
+    def fit(self, window: Window) -> Window:
+        """The window as the operation can have it: some have no dilation, and the layout always."""
+        if self.has_dilation:
+            return window
+        window = replace(window, dilation=None, nchw=bool(window.nchw))
+        if not self.transposed:
+            return window
+        wanted = window.shape(self.batches, transposed_size(self.size, window.stride), self.out_channels)
+        return TransposedWindow(window.padding, window.stride, None, window.nchw, window.activation, wanted)
 
 
 @dataclass(frozen=True)
@@ -128,6 +155,7 @@ class Values:
 def operands(sizes: Sizes, window: Window, values: Values) -> tuple[dict[str, Planned], dict[str, Planned]]:
     """Inputs and outputs of the operation."""
     source_type, _, bias_type = KINDS[values.kind]
+    window = sizes.fit(window)
     in_shape = window.shape(sizes.batches, sizes.size, sizes.in_channels)
     out_shape = window.shape(sizes.batches, window.output_size(sizes.size, sizes.window), sizes.out_channels)
     inputs = {
@@ -142,8 +170,7 @@ def operands(sizes: Sizes, window: Window, values: Values) -> tuple[dict[str, Pl
 def vector(name: str, sizes: Sizes, window: Window, values: Values, **details: Any) -> Vector:
     """A vector that must run."""
     inputs, outputs = operands(sizes, window, values)
-    since = max(window.since, details.pop("since", "1.0"))
-    return positive(name, sizes.operation, inputs, outputs, since=since, **details)
+    return positive(name, sizes.operation, inputs, outputs, **details)
 
 
 def batch_zero(sizes: Sizes) -> Iterator[Vector]:
@@ -159,15 +186,16 @@ def batch_zero(sizes: Sizes) -> Iterator[Vector]:
 
 def cover(shapes: Mapping[str, Sizes]) -> Iterator[Vector]:
     """Every type, and pairwise: shape, padding, strides, dilation, layout, activation, scales."""
+    has_dilation = all(sizes.has_dilation for sizes in shapes.values())
     parameters: dict[str, list[Any]] = {
         "kind": list(KINDS),
         "shape": list(shapes),
         "padding": list(PADDINGS),
         "stride": [(1, 1), (2, 1), (1, 3)],
-        "trailing": list(TRAILING),
+        "trailing": list(TRAILING) if has_dilation else ["nhwc", "nchw"],
         "activation": list(ACTIVATIONS),
     }
-    for seed, row in enumerate(chain(pairwise(parameters), _old_versions(shapes))):
+    for seed, row in enumerate(chain(pairwise(parameters), _old_versions(shapes) if has_dilation else [])):
         sizes, (nchw, dilation) = shapes[row["shape"]], TRAILING[row["trailing"]]
         activation = ACTIVATIONS[row["activation"]]
         window = Window(pads(row["padding"], sizes.window), row["stride"], dilation, nchw, activation)
@@ -332,10 +360,7 @@ def odd_geometries(sizes: Sizes) -> Iterator[Vector]:
     height, width = sizes.size
     for kind in ("float32", "quant8"):
         values = Values(kind, seed=8)
-        whole = Sizes(
-            sizes.batches, sizes.window, sizes.in_channels, sizes.window, sizes.out_channels, sizes.multiplier
-        )
-        yield vector(f"{kind}_window_is_input", whole, Window("valid"), values)
+        yield vector(f"{kind}_window_is_input", replace(sizes, size=sizes.window), Window("valid"), values)
         skipping = Window("same", (height - 1, width - 1))
         yield vector(f"{kind}_same_skipping_stride", sizes, skipping, values, traps=[1])
         once = Window("valid", (height, width))

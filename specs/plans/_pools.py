@@ -1,4 +1,4 @@
-"""What the plans of AVERAGE_POOL_2D and MAX_POOL_2D share."""
+"""What the plans of AVERAGE_POOL_2D, MAX_POOL_2D and L2_POOL_2D share."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from npu_conformance.specs.plans.base import Planned, dyadic, int32, integers, p
 from npu_conformance.specs.vectors import Vector
 
 KINDS = {"float32": FLOAT32, "float16": FLOAT16, "quant8": QUANT8, "quant8_signed": SIGNED}
+L2 = "L2_POOL_2D"
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,11 @@ SHAPES = {
     "tall": Sizes(2, (6, 4), 3, (3, 2)),
     "unit": Sizes(2, (3, 2), 4, (1, 1)),
 }
+
+
+def kinds_of(operation: str) -> list[str]:
+    """The types that an operation has: L2_POOL_2D only floats."""
+    return [kind for kind in KINDS if kind.startswith("float") or operation != L2]
 
 
 def operands(
@@ -70,16 +76,23 @@ def seeded(kind: str, sizes: Sizes, window: Window, seed: int) -> Any:
     return data
 
 
+def _squarable(sizes: Sizes, window: Window, seed: int) -> Any:
+    """Whole numbers, or eighths where results are cut at 1: their squares add up exactly in float16."""
+    whole = dyadic(seed, window.shape(sizes.batches, sizes.size, sizes.channels), -8.0, 8.0, 1.0)
+    return whole / 8 if window.activation == RELU1 else whole
+
+
 def vector(operation: str, name: str, kind: str, sizes: Sizes, window: Window, seed: int, **details: Any) -> Vector:
     """A vector that must run, with seeded data."""
-    inputs, outputs = operands(kind, sizes, window, seeded(kind, sizes, window, seed))
+    data = _squarable(sizes, window, seed) if operation == L2 else seeded(kind, sizes, window, seed)
+    inputs, outputs = operands(kind, sizes, window, data)
     return positive(name, operation, inputs, outputs, since=window.since, **details)
 
 
 def cover(operation: str) -> Iterator[Vector]:
     """Pairwise: type, shape, padding, strides, layout, activation."""
     parameters: dict[str, list[Any]] = {
-        "kind": list(KINDS),
+        "kind": kinds_of(operation),
         "shape": list(SHAPES),
         "padding": list(PADDINGS),
         "stride": [(1, 1), (2, 1), (1, 3)],
@@ -100,11 +113,11 @@ def cover(operation: str) -> Iterator[Vector]:
 
 def odd_geometries(operation: str) -> Iterator[Vector]:
     """The whole input as one window, strides beyond the window, activation limits cut by the type's range."""
-    for seed, kind in enumerate(KINDS):
+    for seed, kind in enumerate(kinds_of(operation)):
         yield vector(operation, f"{kind}_global", kind, Sizes(2, (3, 5), 3, (3, 5)), Window(), seed)
         skipping = Window("same", (4, 6))
         yield vector(operation, f"{kind}_same_skipping_stride", kind, SHAPES["wide"], skipping, seed, traps=[1])
-    for kind in ("quant8", "quant8_signed"):
+    for kind in kinds_of(operation)[2:]:
         for zero_point in (0, 255):
             sizes, window = SHAPES["wide"], Window("same", activation=RELU1)
             data = seeded(kind, sizes, window, zero_point) // 2 + zero_point // 2
@@ -114,7 +127,7 @@ def odd_geometries(operation: str) -> Iterator[Vector]:
 
 def batch_zero(operation: str) -> Iterator[Vector]:
     """A batch without images, in both layouts."""
-    for kind in KINDS:
+    for kind in kinds_of(operation):
         for nchw in (False, True):
             sizes, window = Sizes(0, (2, 2), 3, (1, 2)), Window("valid", nchw=nchw)
             inputs, outputs = operands(kind, sizes, window, None)
@@ -123,7 +136,7 @@ def batch_zero(operation: str) -> Iterator[Vector]:
 
 
 def refused(operation: str) -> Iterator[Vector]:
-    """What every device must refuse; the numbers of the clauses are the same for both operations."""
+    """What every device must refuse; the numbers of the clauses are the same for all of them."""
     height, width, channels = 5, 7, 2
     image = tensor(FLOAT32, (height, width, channels), dyadic(1, (height, width, channels)))
     yield _refusal(operation, "input_rank_3", RANK_CLAUSE, "float32", {"input": image})
@@ -135,6 +148,11 @@ def refused(operation: str) -> Iterator[Vector]:
     for name, code in {"minus_1": -1, "4": 4}.items():
         yield _refusal(operation, f"activation_{name}", "C5", "float32", {"activation": int32(code)})
     yield _refusal(operation, "output_dimensions", "C8", "float32", {"output": tensor(FLOAT32, (1, 6, 5, 2))})
+    if operation != L2:
+        yield from _refused_quantizations(operation)
+
+
+def _refused_quantizations(operation: str) -> Iterator[Vector]:
     dimensions = _refused_operands("quant8")[1]["output"].operand.dimensions
     for name, scale, zero_point in (("scale", 0.1, 100), ("zero_point", 0.05, 101)):
         output = tensor(QUANT8, dimensions, scale=scale, zero_point=zero_point)

@@ -1,4 +1,4 @@
-"""Convolutions that every device must refuse. The two operations have the same rules under different numbers."""
+"""Convolutions that every device must refuse. They have the same rules under different numbers."""
 
 from __future__ import annotations
 
@@ -65,10 +65,13 @@ def _scalars(sizes: Sizes, clauses: Mapping[str, str]) -> Iterator[Vector]:
     for scalar, value in (("stride_width", 0), ("stride_height", 0), ("stride_width", -1)):
         name = f"{scalar}_{value}".replace("-", "minus_")
         yield refusal(name, clauses["steps"], sizes, _FLOATS, {scalar: int32(value)})
-    for scalar, dilation in {"dilation_width": (1, 0), "dilation_height": (0, 1)}.items():
+    dilations = {"dilation_width": (1, 0), "dilation_height": (0, 1)} if sizes.has_dilation else {}
+    for scalar, dilation in dilations.items():
         window = Window("valid", nchw=False, dilation=dilation)
         yield refusal(f"{scalar}_0", clauses["steps"], sizes, _FLOATS, {}, window)
     for position, side in enumerate(("left", "right", "top", "bottom")):
+        if sizes.transposed and position % 2:
+            continue
         left, right, top, bottom = (-1 if position == place else 0 for place in range(4))
         window = replace(_EXPLICIT, padding=(left, right, top, bottom))
         yield refusal(f"pad_{side}_negative", clauses["paddings"], sizes, _FLOATS, {}, window)
@@ -95,7 +98,8 @@ def _quantizations(sizes: Sizes, clauses: Mapping[str, str]) -> Iterator[Vector]
 
 def _signatures(sizes: Sizes) -> Iterator[Vector]:
     """One dilation without the other, and operands whose types do not go together."""
-    for name, window in {"implicit": Window("same", nchw=False, dilation=(1, 1)), "explicit": _EXPLICIT}.items():
+    windows = {"implicit": Window("same", nchw=False, dilation=(1, 1)), "explicit": _EXPLICIT}
+    for name, window in windows.items() if sizes.has_dilation else ():
         inputs, outputs = operands(sizes, window, _FLOATS)
         del inputs["dilation_height"]
         yield _unmatched(f"one_dilation_{name}", sizes, inputs, outputs)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from npu_conformance.specs.neuralnetworks.enums import OperandType
-from npu_conformance.specs.plans.base import Planned, boolean, int32
+from npu_conformance.specs.plans.base import Planned, boolean, int32, int32s
 
 FLOAT32 = OperandType.TENSOR_FLOAT32
 FLOAT16 = OperandType.TENSOR_FLOAT16
@@ -69,6 +69,29 @@ class Window:
         extent = (window - 1) * (self.dilation[axis] if self.dilation else 1) + 1
         head, tail = (0, 0) if isinstance(self.padding, str) else self.padding[2:] if axis == 0 else self.padding[:2]
         return (size - extent + stride + head + tail) // stride
+
+
+@dataclass(frozen=True)
+class TransposedWindow(Window):
+    """That of TRANSPOSE_CONV_2D. wanted: the output's shape in its layout, which a scheme needs to choose padding."""
+
+    wanted: tuple[int, ...] = ()
+
+    def arguments(self, middle: Mapping[str, int]) -> dict[str, Planned]:
+        """The inputs behind the bias, in order."""
+        shape = {"output_shape": int32s(*self.wanted)} if isinstance(self.padding, str) else {}
+        return {**shape, **super().arguments(middle)}
+
+    def _output(self, axis: int, size: int, window: int) -> int:
+        if self.padding == "same":
+            return transposed_size((size, size), self.stride)[axis]
+        head, tail = (0, 0) if isinstance(self.padding, str) else self.padding[2:] if axis == 0 else self.padding[:2]
+        return (size - 1) * self.stride[axis] + window - head - tail
+
+
+def transposed_size(sizes: Pair, strides: Pair) -> Pair:
+    """Height and width of the output of scheme SAME: a forward convolution of them gives the sizes of the input."""
+    return sizes[0] * strides[0], sizes[1] * strides[1]
 
 
 PADDINGS = ("same", "valid", "heads", "tails", "uneven")

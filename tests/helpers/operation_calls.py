@@ -74,7 +74,7 @@ def r(value: float) -> Given:
 
 
 def b(value: bool) -> Given:
-    return Given(Operand(OperandType.BOOL), value)
+    return Given(Operand(OperandType.BOOL), int(value))
 
 
 def v(*values: Any) -> Given:

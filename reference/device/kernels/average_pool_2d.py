@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy
-
 from npu_conformance.reference.device.activation import activate
 from npu_conformance.reference.device.quantization import real, store
 from npu_conformance.reference.device.tensors import Array, OutputInfo, Tensor, required
-from npu_conformance.reference.device.windows import axes, from_nhwc, pad, read_parameters, to_nhwc, windows
+from npu_conformance.reference.device.windows import (
+    axes,
+    counts_inside,
+    from_nhwc,
+    pad,
+    read_parameters,
+    to_nhwc,
+    windows,
+)
 
 
 def average_pool_2d(inputs: Sequence[Tensor | None], outputs: Sequence[OutputInfo]) -> tuple[Array, ...]:
@@ -19,6 +25,5 @@ def average_pool_2d(inputs: Sequence[Tensor | None], outputs: Sequence[OutputInf
     filter_width, filter_height = parameters.extra
     height, width = axes(parameters, data.shape[1:3], (filter_height, filter_width))
     sums = windows(pad(data, height, width), height, width).sum(axis=(3, 4))
-    inside = pad(numpy.ones((1, height.size, width.size, 1)), height, width)
-    counts = windows(inside, height, width).sum(axis=(3, 4))
+    counts = counts_inside(height, width)
     return (from_nhwc(store(activate(sums / counts, parameters.activation), outputs[0]), parameters.nchw),)

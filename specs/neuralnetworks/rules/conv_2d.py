@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from npu_conformance.specs.neuralnetworks.operation_view import OperationView
-from npu_conformance.specs.neuralnetworks.rules.clause import Shape, clause, rules
+from npu_conformance.specs.neuralnetworks.rules.clause import Shape, rules
 from npu_conformance.specs.neuralnetworks.rules.common import filters, general, quantization, window
 
 
@@ -13,18 +13,11 @@ def _output_shapes(view: OperationView) -> Sequence[Shape]:
     return (window.output_image(view, filters.size_of(view, "filter", 0)),)
 
 
-def _input_channels(view: OperationView) -> str | None:
-    given, expected = window.image(view).channels, filters.size_of(view, "filter", 3)
-    if given is None or expected is None or given == expected:
-        return None
-    return f"the input has {given} channels, the filter {expected}"
-
-
 RULES = rules(
     "CONV_2D",
     _output_shapes,
     general.ranks("C1"),
-    clause("C2", "execution", "The filter has as many input channels as the input.", _input_channels),
+    filters.input_channels("C2", "The filter has as many input channels as the input."),
     filters.bias_length("C3", "filter", 0),
     window.positive_steps("C4"),
     window.explicit_paddings("C5"),

@@ -1,9 +1,10 @@
-"""What convolutions and FULLY_CONNECTED share about filter and bias."""
+"""What convolutions and FULLY_CONNECTED share about filter, groups and bias."""
 
 from __future__ import annotations
 
 from npu_conformance.specs.neuralnetworks.operation_view import OperationView
 from npu_conformance.specs.neuralnetworks.rules.clause import Clause, clause
+from npu_conformance.specs.neuralnetworks.rules.common import window
 
 
 def size_of(view: OperationView, name: str, dimension: int) -> int | None:
@@ -23,3 +24,21 @@ def bias_length(number: str, filter_name: str, dimension: int) -> Clause:
         return f"{length} biases for {channels} output channels"
 
     return clause(number, "execution", text, check)
+
+
+def groups_of(view: OperationView) -> int | None:
+    """The number of groups, 1 of an operation without; None where it is unknown or not greater than 0."""
+    groups = view.integer("groups") if view.knows("groups") else 1
+    return groups if groups and groups > 0 else None
+
+
+def input_channels(number: str, text: str) -> Clause:
+    """The clause that the input has the channels that dimension 3 of the filter counts, for all groups together."""
+    return clause(number, "execution", text, _check_input_channels)
+
+
+def _check_input_channels(view: OperationView) -> str | None:
+    given, share, groups = window.image(view).channels, size_of(view, "filter", 3), groups_of(view)
+    if given is None or share is None or groups is None or given == share * groups:
+        return None
+    return f"the input has {given} channels, the filter {share}" + (f" for each of {groups} groups" * (groups > 1))

@@ -38,9 +38,14 @@ def broadcast(one: Dimensions, other: Dimensions) -> Shape:
     return tuple(result)
 
 
+def differ(one: int | None, other: int | None) -> bool:
+    """True for two sizes that are known and not equal."""
+    return one is not None and other is not None and one != other
+
+
 def agree(one: Dimensions, other: Dimensions) -> bool:
     """True where two shapes may be the same: of the same rank, with no two known sizes that differ."""
-    return len(one) == len(other) and all(None in pair or pair[0] == pair[1] for pair in zip(one, other, strict=True))
+    return len(one) == len(other) and not any(map(differ, one, other))
 
 
 def _broadcast_size(first: int | None, second: int | None) -> int | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from npu_conformance.specs.neuralnetworks.enums import PaddingScheme
@@ -128,10 +129,14 @@ def _window_axes(view: OperationView) -> tuple[Axis, Axis]:
 def output_image(view: OperationView, channels: int | None) -> Shape:
     """Shape of the output, given its channels; None where the window does not fit."""
     height, width = window_axes(view)
-    sizes = height.output_size, width.output_size
-    if any(size is not None and size < 0 for size in sizes):
+    return sized_image(view, height.output_size, width.output_size, channels)
+
+
+def sized_image(view: OperationView, height: int | None, width: int | None, channels: int | None) -> Shape:
+    """Shape of an output with the batch of the input; None where a size is negative."""
+    if any(size is not None and size < 0 for size in (height, width)):
         return None
-    return arrange(view, Image(image(view).batch, sizes[0], sizes[1], channels))
+    return arrange(view, Image(image(view).batch, height, width, channels))
 
 
 def positive_steps(number: str) -> Clause:
@@ -143,6 +148,12 @@ def positive_steps(number: str) -> Clause:
 def explicit_paddings(number: str) -> Clause:
     """The clause that paddings are not negative."""
     return clause(number, "execution", "Explicit paddings are not negative.", _check_paddings)
+
+
+def head_paddings(number: str) -> Clause:
+    """The clause that the first padding of each axis is not negative; the other may be."""
+    text = "Explicit paddings on the left and at the top are not negative."
+    return clause(number, "execution", text, _check_head_paddings)
 
 
 def small_paddings(number: str) -> Clause:
@@ -172,10 +183,19 @@ def _check_steps(view: OperationView) -> str | None:
 
 
 def _check_paddings(view: OperationView) -> str | None:
-    for one in window_axes(view):
-        for value in (one.head, one.tail):
-            if value is not None and value < 0:
-                return f"padding {value} along the {one.name} must not be negative"
+    axes = window_axes(view)
+    return _negative(axes, [one.head for one in axes]) or _negative(axes, [one.tail for one in axes])
+
+
+def _check_head_paddings(view: OperationView) -> str | None:
+    axes = window_axes(view)
+    return _negative(axes, [one.head for one in axes])
+
+
+def _negative(axes: Sequence[Axis], paddings: Sequence[int | None]) -> str | None:
+    for one, value in zip(axes, paddings, strict=True):
+        if value is not None and value < 0:
+            return f"padding {value} along the {one.name} must not be negative"
     return None
 
 
