@@ -11,6 +11,7 @@ from npu_conformance.adapters.lowering import (
     elementwise,
     padding,
     pooling,
+    recurrent,
     shape,
     slicing,
 )
@@ -49,6 +50,9 @@ LOWERINGS: dict[int, Lower] = {
     OperationType.QUANTIZE: conversion.quantize,
     OperationType.DEQUANTIZE: conversion.dequantize,
     OperationType.CAST: conversion.cast,
+    OperationType.RNN: recurrent.rnn,
+    OperationType.UNIDIRECTIONAL_SEQUENCE_RNN: recurrent.unidirectional_sequence_rnn,
+    OperationType.BIDIRECTIONAL_SEQUENCE_RNN: recurrent.bidirectional_sequence_rnn,
 }
 
 PARAMETER_TENSORS: dict[int, tuple[int, ...]] = {
