@@ -53,6 +53,7 @@ LOWERINGS: dict[int, Lower] = {
     OperationType.RNN: recurrent.rnn,
     OperationType.UNIDIRECTIONAL_SEQUENCE_RNN: recurrent.unidirectional_sequence_rnn,
     OperationType.BIDIRECTIONAL_SEQUENCE_RNN: recurrent.bidirectional_sequence_rnn,
+    OperationType.SVDF: recurrent.svdf,
 }
 
 PARAMETER_TENSORS: dict[int, tuple[int, ...]] = {

@@ -1,4 +1,4 @@
-"""RNN, UNIDIRECTIONAL_SEQUENCE_RNN, BIDIRECTIONAL_SEQUENCE_RNN: cells written as FULLY_CONNECTED, step by step.
+"""RNN, UNIDIRECTIONAL_SEQUENCE_RNN, BIDIRECTIONAL_SEQUENCE_RNN, SVDF: written as FULLY_CONNECTED, step by step.
 
 LiteRT has operators of these names, but they keep the state to themselves, where NNAPI has it as input and output.
 """
@@ -6,6 +6,8 @@ LiteRT has operators of these names, but they keep the state to themselves, wher
 from __future__ import annotations
 
 from collections.abc import Sequence
+
+import numpy as np
 
 from npu_conformance.adapters.lowering.context import Step
 from npu_conformance.adapters.lowering.operands import LoweringError
@@ -53,6 +55,34 @@ def bidirectional_sequence_rnn(step: Step) -> None:
     results = [concatenated(step, sequences, 2)] if merge else sequences
     for position, number in enumerate([*results, *ends][: step.output_count]):
         step.bind(number, position)
+
+
+def svdf(step: Step) -> None:
+    """SVDF: the state of each filter, its last slot replaced, times the time weights; summed over slots and filters."""
+    (filters, memory), batch, rank = step.dimensions(2), step.dimensions(0)[0], step.scalar(5)
+    features = step.reshaped(dense(step, step.tensor(0), step.tensor(1), NO_BIAS), (batch, filters, 1))
+    state = step.reshaped(step.tensor(4), (batch, filters, memory))
+    if memory > 1:
+        state = concatenated(step, [sliced(step, state, (0, 0, 0), (-1, -1, memory - 1)), features], 2)
+    else:
+        state = features
+    products = step.like(state)
+    step.graph.emit("MUL", [state, step.tensor(2)], products, "Mul", fusedActivationFunction=0)
+    sums = step.reshaped(products, (batch, filters // rank, rank * memory))
+    total = step.like(sums)
+    step.graph.emit("SUM", [sums, step.integers([2])], total, "Reducer", keepDims=False)
+    bias = step.graph.constant(np.zeros(1, np.float32)) if step.is_omitted(3) else step.tensor(3)
+    step.bind(_moved_on(step, state, (batch, filters, memory)))
+    step.graph.emit("ADD", [total, bias], step.output(1), "Add", fusedActivationFunction=step.activation(6))
+
+
+def _moved_on(step: Step, state: int, shape: tuple[int, int, int]) -> int:
+    """The state after all slots moved one to the left, with a 0 in the last one."""
+    batch, filters, memory = shape
+    parts = [step.graph.constant(np.zeros((batch, filters, 1), np.float32))]
+    if memory > 1:
+        parts.insert(0, sliced(step, state, (0, 0, 1), (-1, -1, -1)))
+    return step.reshaped(concatenated(step, parts, 2), (batch, filters * memory))
 
 
 def dense(step: Step, source: int, weights: int, bias: int) -> int:
