@@ -17,6 +17,7 @@ from npu_conformance.adapters.lowering import (
     padding,
     pooling,
     products,
+    recurrent,
     reduction,
     resizing,
     shape,
@@ -115,6 +116,10 @@ LOWERINGS: dict[int, Lower] = {
     OperationType.EMBEDDING_LOOKUP: lookups.embedding_lookup,
     OperationType.HASHTABLE_LOOKUP: lookups.hashtable_lookup,
     OperationType.CHANNEL_SHUFFLE: lookups.channel_shuffle,
+    OperationType.RNN: recurrent.rnn,
+    OperationType.UNIDIRECTIONAL_SEQUENCE_RNN: recurrent.unidirectional_sequence_rnn,
+    OperationType.BIDIRECTIONAL_SEQUENCE_RNN: recurrent.bidirectional_sequence_rnn,
+    OperationType.SVDF: recurrent.svdf,
 }
 
 PARAMETER_TENSORS: dict[int, tuple[int, ...]] = {

@@ -26,6 +26,7 @@ Key = int | str
 Result = TypeVar("Result")
 
 _NO_VALUE = int(OperandLifeTime.NO_VALUE)
+_INPUT = int(OperandLifeTime.SUBGRAPH_INPUT)
 
 
 class OperationView:
@@ -101,7 +102,16 @@ class OperationView:
             return None
         if index in self._shapes:
             return self._shapes[index]
-        return declared_dimensions(self.inputs[index])
+        return None if self._may_be_left_out(index) else declared_dimensions(self.inputs[index])
+
+    def _may_be_left_out(self, index: int) -> bool:
+        """True for an optional model input that declares an open size: left out, its shape means nothing (MODEL.P3R).
+
+        Such an input is usually declared with the one dimension 0, whatever the rank that the signature asks for.
+        """
+        operand = self.inputs[index]
+        is_optional = index < len(self.arguments) and self.arguments[index].optional
+        return is_optional and operand.lifetime == _INPUT and 0 in operand.dimensions
 
     def output_dimensions(self, position: int) -> Dimensions | None:
         """Declared shape of an output; None where the rank is unknown."""

@@ -29,12 +29,16 @@ Data = Sequence[Any] | numpy.ndarray[Any, Any] | float | GeneratorDocument
 
 @dataclass(frozen=True)
 class Planned:
-    """An operand with its data: a model input, or with `constant` a constant, or with neither an output."""
+    """An operand with its data: a model input, or with `constant` a constant, or with neither an output.
+
+    left_out: a model input without data, which requests leave out.
+    """
 
     operand: VectorOperand
     data: Array | GeneratorDocument | None = None
     constant: bool = False
     shape: tuple[int, ...] = ()
+    left_out: bool = False
 
 
 def tensor(
@@ -107,6 +111,11 @@ def omitted(operand_type: OperandType, dimensions: Sequence[int] = (), **quantiz
     return replace(planned, operand=replace(planned.operand, omitted=True))
 
 
+def left_out(operand_type: OperandType, dimensions: Sequence[int] = (0,)) -> Planned:
+    """An optional operand that is an input of the model, and that requests leave out (hasNoValue)."""
+    return replace(omitted(operand_type, dimensions), left_out=True)
+
+
 def positive(
     name: str,
     operation: str,
@@ -128,7 +137,7 @@ def positive(
     Raises ValueError where the oracle finds another output shape than the plan declares.
     """
     vector = replace(_vector(name, operation, inputs, outputs, since), referenced=tuple(referenced))
-    values = {key: _materialised(planned) for key, planned in inputs.items() if _is_input(planned)}
+    values = {key: _materialised(planned) for key, planned in inputs.items() if _is_sent(planned)}
     example = Example(values, oracles.evaluate(vector.main, values, vector.referenced))
     filled = replace(
         vector,
@@ -183,7 +192,7 @@ def rejected(
     """
     vector = _vector(name, operation, inputs, outputs, since, lift=until == NEWEST.value)
     vector = replace(vector, referenced=tuple(referenced))
-    values = {key: _materialised(planned) for key, planned in inputs.items() if _is_input(planned)}
+    values = {key: _materialised(planned) for key, planned in inputs.items() if _is_sent(planned)}
     return replace(
         vector,
         examples=(Example(values, {}),),
@@ -216,6 +225,10 @@ def _vector(
 
 
 def _is_input(planned: Planned) -> bool:
+    return planned.left_out or _is_sent(planned)
+
+
+def _is_sent(planned: Planned) -> bool:
     return planned.data is not None and not planned.constant
 
 
