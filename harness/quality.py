@@ -26,6 +26,7 @@ MOVES = frozenset({
 """Operations that choose or copy values: no rounding at all."""
 TRANSCENDENTAL = frozenset({
     "LOGISTIC", "TANH", "EXP", "LOG", "SIN", "POW", "ELU", "SOFTMAX", "LOG_SOFTMAX",
+    "LSTM", "UNIDIRECTIONAL_SEQUENCE_LSTM", "BIDIRECTIONAL_SEQUENCE_LSTM",
 })  # fmt: skip
 ZERO_SIGN_FIXED = frozenset({
     "RESHAPE", "SQUEEZE", "EXPAND_DIMS", "TRANSPOSE", "CONCATENATION", "SPLIT", "SLICE", "STRIDED_SLICE",

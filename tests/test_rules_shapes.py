@@ -104,11 +104,15 @@ def test_values_that_do_not_fit_give_no_shape() -> None:
 
 def test_every_operation_with_rules_has_shapes() -> None:
     for name in rules.operations():
-        assert name in {example[0] for example in EXAMPLES} | {"SPLIT"} | SAME_FAMILY
+        assert name in {example[0] for example in EXAMPLES} | {"SPLIT"} | SAME_FAMILY | LSTMS
 
 
 SAME_FAMILY = {"SUB", "MUL", "DIV", "MINIMUM", "RELU1", "RELU6", "LOGISTIC", "TANH", "CAST", "QUANTIZE", "DEQUANTIZE"}
 """Operations whose shape rule is one of those shown above."""
+
+
+LSTMS = {"LSTM", "UNIDIRECTIONAL_SEQUENCE_LSTM", "BIDIRECTIONAL_SEQUENCE_LSTM"}
+"""Operations whose shapes test_rules_lstm looks at."""
 
 
 @pytest.mark.parametrize("name", sorted(SAME_FAMILY))

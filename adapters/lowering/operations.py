@@ -11,6 +11,7 @@ from npu_conformance.adapters.lowering import (
     elementwise,
     padding,
     pooling,
+    recurrent,
     shape,
     slicing,
 )
@@ -49,6 +50,9 @@ LOWERINGS: dict[int, Lower] = {
     OperationType.QUANTIZE: conversion.quantize,
     OperationType.DEQUANTIZE: conversion.dequantize,
     OperationType.CAST: conversion.cast,
+    OperationType.LSTM: recurrent.lstm,
+    OperationType.UNIDIRECTIONAL_SEQUENCE_LSTM: recurrent.unidirectional_sequence_lstm,
+    OperationType.BIDIRECTIONAL_SEQUENCE_LSTM: recurrent.bidirectional_sequence_lstm,
 }
 
 PARAMETER_TENSORS: dict[int, tuple[int, ...]] = {

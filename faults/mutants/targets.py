@@ -14,7 +14,7 @@ from npu_conformance.faults.code_swap import Swap
 from npu_conformance.faults.mutants.operators import Mutant
 
 _ROOT = Path(__file__).parent.parent.parent
-_DEVICE = ("windows", "activation", "quantization", "products")
+_DEVICE = ("windows", "activation", "quantization", "products", "lstm")
 Lines = set[tuple[str, int]]
 """Module and line."""
 

@@ -26,6 +26,7 @@ Key = int | str
 Result = TypeVar("Result")
 
 _NO_VALUE = int(OperandLifeTime.NO_VALUE)
+_MODEL_INPUT = int(OperandLifeTime.SUBGRAPH_INPUT)
 
 
 class OperationView:
@@ -86,6 +87,14 @@ class OperationView:
     def has(self, key: Key) -> bool:
         """True for an input that is in the list and not omitted."""
         return self.index(key) in self._present
+
+    def is_given(self, key: Key) -> bool | None:
+        """Like `has`, but None for an input of the model before a request has told whether it has a value."""
+        index = self.index(key)
+        if index not in self._present:
+            return False
+        undecided = self.inputs[index].lifetime == _MODEL_INPUT and index not in self._shapes
+        return None if undecided else True
 
     def operand(self, key: Key) -> Operand:
         """The declared operand of an input; raises KeyError where the operation does not have it."""
