@@ -55,7 +55,7 @@ SOUND: dict[str, Call] = {
 WINDOWED = {"CONV_2D", "DEPTHWISE_CONV_2D", "AVERAGE_POOL_2D", "MAX_POOL_2D", "FULLY_CONNECTED"}
 """Operations with a window or weights, tested apart."""
 
-LSTMS = {"LSTM", "UNIDIRECTIONAL_SEQUENCE_LSTM", "BIDIRECTIONAL_SEQUENCE_LSTM"}
+LSTMS = {"LSTM", "UNIDIRECTIONAL_SEQUENCE_LSTM", "BIDIRECTIONAL_SEQUENCE_LSTM", "QUANTIZED_LSTM"}
 """Tested apart too, in test_rules_lstm."""
 
 QUANT_UNARY = {"input": q(2, 3), "out": q(2, 3)}

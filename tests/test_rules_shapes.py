@@ -111,7 +111,7 @@ SAME_FAMILY = {"SUB", "MUL", "DIV", "MINIMUM", "RELU1", "RELU6", "LOGISTIC", "TA
 """Operations whose shape rule is one of those shown above."""
 
 
-LSTMS = {"LSTM", "UNIDIRECTIONAL_SEQUENCE_LSTM", "BIDIRECTIONAL_SEQUENCE_LSTM"}
+LSTMS = {"LSTM", "UNIDIRECTIONAL_SEQUENCE_LSTM", "BIDIRECTIONAL_SEQUENCE_LSTM", "QUANTIZED_LSTM"}
 """Operations whose shapes test_rules_lstm looks at."""
 
 
