@@ -71,8 +71,8 @@ def tanh(values: Array, integer_bits: int) -> Array:
 
 def _high_product(first: Array, second: Array | int, bits: int) -> Array:
     """first * second / 2^bits, rounded, halves upwards; of 16 or 32 bits, whose one overflow saturates."""
-    products = numpy.asarray(first * second)
-    return numpy.minimum((products + (1 << (bits - 1))) >> bits, (1 << bits) - 1)
+    rounded = numpy.right_shift(first * second + (1 << (bits - 1)), bits)
+    return numpy.asarray(numpy.minimum(rounded, (1 << bits) - 1))
 
 
 def _product(first: Array, second: Array | int) -> Array:
@@ -109,7 +109,7 @@ def _exp_near_zero(values: Array) -> Array:
 def _quotient(values: Array) -> Array:
     """2 / (1 + x) with two integer bits, of x in [0, 1] without."""
     half_denominator = (values + _ONE + 1) >> 1
-    x = _NEWTON_START + _product(half_denominator, _NEWTON_SLOPE)
+    x: Array = _NEWTON_START + _product(half_denominator, _NEWTON_SLOPE)
     for _ in range(_NEWTON_STEPS):
         error = _UNIT - _product(half_denominator, x)
         x = x + _shifted_left(_product(x, error), _QUOTIENT_BITS)

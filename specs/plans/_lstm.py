@@ -113,7 +113,7 @@ class Cell:
 
 def cover(more: Mapping[str, list[Any]]) -> Iterator[tuple[str, Cell, dict[str, Any]]]:
     """Names, cells and parameters in which every two properties of a cell meet. more: further parameters."""
-    own = {
+    own: dict[str, list[Any]] = {
         "kind": list(KINDS),
         "coupled": [False, True],
         "peepholes": [False, True],

@@ -56,11 +56,10 @@ class Cell:
 
 def operands(cell: Cell) -> tuple[dict[str, Planned], dict[str, Planned]]:
     """Inputs and outputs."""
-    state = {"scale": 1 / 128, "zero_point": cell.zero_points[1]}
     inputs = {"input": _random(cell, 0, _DATA, (cell.batch, cell.size), 100, scale=1 / 128, zero=cell.zero_points[0])}
     inputs |= _weights(cell)
     inputs["prev_output"] = _random(
-        cell, 1, _DATA, (cell.batch, cell.outputs), 80, scale=1 / 128, zero=state["zero_point"]
+        cell, 1, _DATA, (cell.batch, cell.outputs), 80, scale=1 / 128, zero=cell.zero_points[1]
     )
     inputs["prev_cell_state"] = _random(
         cell, 2, _WORD, (cell.batch, cell.units), 2 ** (-cell.exponent), scale=2.0**cell.exponent
@@ -78,8 +77,8 @@ def operands(cell: Cell) -> tuple[dict[str, Planned], dict[str, Planned]]:
         "hidden_state_scale": scalar(OperandType.FLOAT32, cell.hidden_scale),
     }
     shape = (cell.batch, cell.outputs)
-    outputs = {"output_state_out": tensor(_DATA, shape, **state), "cell_state_out": _cell_state(cell)}
-    return inputs, {**outputs, "output": tensor(_DATA, shape, **state)}
+    output = tensor(_DATA, shape, scale=1 / 128, zero_point=cell.zero_points[1])
+    return inputs, {"output_state_out": output, "cell_state_out": _cell_state(cell), "output": output}
 
 
 def _cell_state(cell: Cell) -> Planned:
