@@ -27,6 +27,7 @@ MOVES = frozenset({
 TRANSCENDENTAL = frozenset({
     "LOGISTIC", "TANH", "EXP", "LOG", "SIN", "POW", "ELU", "SOFTMAX", "LOG_SOFTMAX", "HARD_SWISH",
     "LOCAL_RESPONSE_NORMALIZATION", "INSTANCE_NORMALIZATION",
+    "LSTM", "UNIDIRECTIONAL_SEQUENCE_LSTM", "BIDIRECTIONAL_SEQUENCE_LSTM",
 })  # fmt: skip
 """Curves, which are approximated; HARD_SWISH reaches its flat end by a difference of large numbers."""
 ZERO_SIGN_FIXED = frozenset({

@@ -65,21 +65,6 @@ SOUND: dict[str, Call] = {
     "MEAN": {"input": f(2, 3), "axes": v(-1), "keep": i(0), "out": f(2)},
 }
 
-WINDOWED = {
-    "CONV_2D",
-    "DEPTHWISE_CONV_2D",
-    "AVERAGE_POOL_2D",
-    "MAX_POOL_2D",
-    "FULLY_CONNECTED",
-    "BATCH_MATMUL",
-    "GROUPED_CONV_2D",
-    "TRANSPOSE_CONV_2D",
-    "L2_POOL_2D",
-    "RESIZE_BILINEAR",
-    "RESIZE_NEAREST_NEIGHBOR",
-}
-"""Operations on images or with weights, tested apart."""
-
 
 QUANT_UNARY = {"input": q(2, 3), "out": q(2, 3)}
 INTEGER = {"a": n(2, 3), "b": n(3), "act": i(0), "out": n(2, 3)}

@@ -43,7 +43,8 @@ def violations(model: Model, vector: Vector, example: Example, version: Version)
         shapes = {position: array.shape for position, array in known.items()}
         inputs = [model.main.operands[index] for index in wire.inputs]
         outputs = [model.main.operands[index] for index in wire.outputs]
-        view = OperationView(wire, version, inputs, outputs, shapes=shapes, values=known)
+        left_out = frozenset(place for place, name in enumerate(operation.inputs) if vector.operands[name].omitted)
+        view = OperationView(wire, version, inputs, outputs, shapes=shapes, values=known, omitted=left_out)
         found.update(violation.clause for violation in rules.check(view))
     return found
 

@@ -128,7 +128,7 @@ class Step:
 
     def kind(self, number: int) -> Tensor:
         """Type and quantisation of a tensor, without shape and value: what a new tensor alike needs."""
-        return replace(self.graph.tensors[number], shape=(), data=None)
+        return replace(self.graph.tensors[number], shape=(), data=None, variable=False)
 
     def like(self, number: int) -> int:
         """A new tensor of the same type and quantisation as another."""

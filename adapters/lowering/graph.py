@@ -33,12 +33,16 @@ class Quantization:
 
 @dataclass
 class Tensor:
-    """A tensor of the graph. dtype: numpy's name. shape: empty until LiteRT has told it. data: null unless constant."""
+    """A tensor of the graph. dtype: numpy's name. shape: empty until LiteRT has told it. data: null unless constant.
+
+    variable: an operator may write over it, though it is an input.
+    """
 
     dtype: str
     shape: tuple[int, ...] = ()
     quantization: Quantization | None = None
     data: Array | None = None
+    variable: bool = False
 
 
 @dataclass(frozen=True)
@@ -100,6 +104,7 @@ def _tensor_table(number: int, tensor: Tensor, model: Any) -> Any:
     table = tables.TensorT()
     table.name, table.shape, table.buffer = b"t%d" % number, list(tensor.shape), 0
     table.type = getattr(tables.TensorType, tensor.dtype.upper())
+    table.isVariable = tensor.variable
     if tensor.data is not None:
         buffer = tables.BufferT()
         buffer.data = np.frombuffer(tensor.data.tobytes(), np.uint8)

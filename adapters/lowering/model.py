@@ -124,7 +124,7 @@ def _stored(values: Values, index: int) -> int:
 
 
 def _cast(values: Values, number: int, dtype: str) -> int:
-    changed = values.graph.add(replace(values.graph.tensors[number], dtype=dtype, shape=(), data=None))
+    changed = values.graph.add(replace(values.graph.tensors[number], dtype=dtype, shape=(), data=None, variable=False))
     values.graph.emit("CAST", [number], changed, "Cast")
     return changed
 

@@ -13,6 +13,7 @@ from npu_conformance.adapters.lowering import (
     convolution,
     elementwise,
     lookups,
+    lstm,
     normalization,
     padding,
     pooling,
@@ -120,6 +121,9 @@ LOWERINGS: dict[int, Lower] = {
     OperationType.UNIDIRECTIONAL_SEQUENCE_RNN: recurrent.unidirectional_sequence_rnn,
     OperationType.BIDIRECTIONAL_SEQUENCE_RNN: recurrent.bidirectional_sequence_rnn,
     OperationType.SVDF: recurrent.svdf,
+    OperationType.LSTM: lstm.lstm,
+    OperationType.UNIDIRECTIONAL_SEQUENCE_LSTM: lstm.unidirectional_sequence_lstm,
+    OperationType.BIDIRECTIONAL_SEQUENCE_LSTM: lstm.bidirectional_sequence_lstm,
 }
 
 PARAMETER_TENSORS: dict[int, tuple[int, ...]] = {

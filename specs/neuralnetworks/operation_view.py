@@ -26,7 +26,7 @@ Key = int | str
 Result = TypeVar("Result")
 
 _NO_VALUE = int(OperandLifeTime.NO_VALUE)
-_INPUT = int(OperandLifeTime.SUBGRAPH_INPUT)
+_MODEL_INPUT = int(OperandLifeTime.SUBGRAPH_INPUT)
 
 
 class OperationView:
@@ -88,6 +88,14 @@ class OperationView:
         """True for an input that is in the list and not omitted."""
         return self.index(key) in self._present
 
+    def is_given(self, key: Key) -> bool | None:
+        """Like `has`, but None for an input of the model before a request has told whether it has a value."""
+        index = self.index(key)
+        if index not in self._present:
+            return False
+        undecided = self.inputs[index].lifetime == _MODEL_INPUT and index not in self._shapes
+        return None if undecided else True
+
     def operand(self, key: Key) -> Operand:
         """The declared operand of an input; raises KeyError where the operation does not have it."""
         index = self.index(key)
@@ -111,7 +119,7 @@ class OperationView:
         """
         operand = self.inputs[index]
         is_optional = index < len(self.arguments) and self.arguments[index].optional
-        return is_optional and operand.lifetime == _INPUT and 0 in operand.dimensions
+        return is_optional and operand.lifetime == _MODEL_INPUT and 0 in operand.dimensions
 
     def output_dimensions(self, position: int) -> Dimensions | None:
         """Declared shape of an output; None where the rank is unknown."""

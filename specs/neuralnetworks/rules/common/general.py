@@ -76,6 +76,8 @@ def wrapped(index: int, rank: int) -> int | None:
 
 def _check_ranks(view: OperationView) -> str | None:
     for position, argument in enumerate(view.arguments):
+        if argument.optional and view.is_given(position) is None:
+            continue  # A request may leave it out; then its declared shape means nothing.
         dimensions = view.dimensions(position)
         if dimensions is not None and argument.rank is not None and len(dimensions) not in argument.rank:
             return f"{argument.name} has rank {len(dimensions)}, expected one of {list(argument.rank)}"

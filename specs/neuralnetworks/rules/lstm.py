@@ -1,0 +1,38 @@
+"""Rules of LSTM: one step of a cell, [batch, input] to [batch, output]."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from npu_conformance.specs.neuralnetworks.operation_view import OperationView
+from npu_conformance.specs.neuralnetworks.rules.clause import Shape, rules
+from npu_conformance.specs.neuralnetworks.rules.common import general, lstm
+
+_CELL = lstm.Cell(weights=1, output_state=18, cell_state=19, norms=23)
+_GATES = {True: 4, False: 3, None: None}
+
+
+def _output_shapes(view: OperationView) -> Sequence[Shape]:
+    sizes = lstm.sizes_of(view, _CELL)
+    batch, units, gates = sizes["batch"], sizes["units"], _GATES[lstm.has_input_gate(view, _CELL)]
+    output = (batch, sizes["output"])
+    scratch = None if units is None or gates is None else gates * units
+    return (batch, scratch), output, (batch, units), output
+
+
+RULES = rules(
+    "LSTM",
+    _output_shapes,
+    general.ranks("C1"),
+    lstm.input_gate("C2", _CELL),
+    lstm.peepholes("C3", _CELL),
+    lstm.input_peephole("C4", _CELL),
+    lstm.projection_bias("C5", _CELL),
+    lstm.layer_norm("C6", _CELL),
+    lstm.sizes("C7", lstm.sizes_of, _CELL),
+    lstm.unprojected("C8", _CELL),
+    lstm.activation("C9"),
+    lstm.clips("C10"),
+    general.empty("C11"),
+    general.declared_outputs("C12", _output_shapes),
+)

@@ -1,0 +1,50 @@
+"""Rules of QUANTIZED_LSTM: one step of a cell on integers, [batch, input] to [batch, output]."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from npu_conformance.specs.neuralnetworks.operation_view import OperationView
+from npu_conformance.specs.neuralnetworks.rules.clause import Shape, clause, rules
+from npu_conformance.specs.neuralnetworks.rules.common import general, lstm
+
+_CELL = lstm.Cell(weights=1, output_state=18, cell_state=19, norms=20)
+_LARGEST_EXPONENT = -9
+_TOLERANCE = 1e-3
+"""How far the logarithm of the scale of the cell state may be from a whole number."""
+
+
+def _output_shapes(view: OperationView) -> Sequence[Shape]:
+    sizes = lstm.sizes_of(view, _CELL)
+    output = (sizes["batch"], sizes["output"])
+    return output, (sizes["batch"], sizes["units"]), output
+
+
+def _cell_scale(view: OperationView) -> str | None:
+    scale = view.outputs[1].scale
+    if not 0 < scale < math.inf:
+        return None  # No operand may have such a scale, whatever the operation.
+    exponent = math.log2(scale)
+    if abs(exponent - round(exponent)) < _TOLERANCE and round(exponent) <= _LARGEST_EXPONENT:
+        return None
+    return f"the cell state has scale {scale}"
+
+
+RULES = rules(
+    "QUANTIZED_LSTM",
+    _output_shapes,
+    general.ranks("C1"),
+    lstm.input_gate("C2", _CELL),
+    lstm.peepholes("C3", _CELL),
+    lstm.input_peephole("C4", _CELL),
+    lstm.projection_bias("C5", _CELL),
+    lstm.layer_norm("C6", _CELL),
+    lstm.sizes("C7", lstm.sizes_of, _CELL),
+    lstm.unprojected("C8", _CELL),
+    general.empty("C9"),
+    general.declared_outputs("C10", _output_shapes),
+    clause(
+        "C11", "model", "The cell state that comes out has a scale that is a power of two, at most 2^-9.", _cell_scale
+    ),
+)

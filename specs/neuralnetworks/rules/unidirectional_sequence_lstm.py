@@ -1,0 +1,35 @@
+"""Rules of UNIDIRECTIONAL_SEQUENCE_LSTM: a cell over [batch, time, input], or [time, batch, input] if time-major."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from npu_conformance.specs.neuralnetworks.operation_view import OperationView
+from npu_conformance.specs.neuralnetworks.rules.clause import Shape, rules
+from npu_conformance.specs.neuralnetworks.rules.common import general, lstm
+
+_CELL = lstm.Cell(weights=1, output_state=18, cell_state=19, norms=24)
+
+
+def _output_shapes(view: OperationView) -> Sequence[Shape]:
+    sizes = lstm.sequence_sizes(view, _CELL)
+    batch, units, output = sizes["batch"], sizes["units"], sizes["output"]
+    return (lstm.sequence_shape(view, output), (batch, output), (batch, units))[: len(view.outputs)]
+
+
+RULES = rules(
+    "UNIDIRECTIONAL_SEQUENCE_LSTM",
+    _output_shapes,
+    general.ranks("C1"),
+    lstm.input_gate("C2", _CELL),
+    lstm.peepholes("C3", _CELL),
+    lstm.input_peephole("C4", _CELL),
+    lstm.projection_bias("C5", _CELL),
+    lstm.layer_norm("C6", _CELL),
+    lstm.sizes("C7", lstm.sequence_sizes, _CELL),
+    lstm.unprojected("C8", _CELL),
+    lstm.activation("C9"),
+    lstm.clips("C10"),
+    general.empty("C11"),
+    general.declared_outputs("C12", _output_shapes),
+)
