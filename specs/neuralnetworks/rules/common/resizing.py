@@ -51,7 +51,8 @@ def _floor(product: float) -> float:
     """Rounded down, after the product was rounded to float32 as devices do."""
     if not product <= _LARGEST:
         return math.inf
-    return math.floor(struct.unpack("<f", struct.pack("<f", product))[0])
+    rounded: float = struct.unpack("<f", struct.pack("<f", product))[0]
+    return math.floor(rounded)
 
 
 def _whole(size: float | None) -> int | None:
