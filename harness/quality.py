@@ -34,7 +34,7 @@ ZERO_SIGN_FIXED = frozenset({
     "RESHAPE", "SQUEEZE", "EXPAND_DIMS", "TRANSPOSE", "CONCATENATION", "SPLIT", "SLICE", "STRIDED_SLICE",
     "GATHER", "TILE", "SPACE_TO_DEPTH", "DEPTH_TO_SPACE", "SPACE_TO_BATCH_ND", "BATCH_TO_SPACE_ND",
     "CHANNEL_SHUFFLE", "REVERSE", "SELECT", "PACK", "ABS", "NEG", "MUL", "DIV", "ADD", "SUB",
-    "RESIZE_NEAREST_NEIGHBOR",
+    "RESIZE_NEAREST_NEIGHBOR", "PAD", "PAD_V2", "MIRROR_PAD", "EMBEDDING_LOOKUP", "HASHTABLE_LOOKUP",
 })  # fmt: skip
 """Operations, without fused activation, whose zeros have a sign that IEEE 754 or the copying fixes."""
 _ELEMENTARY_ULP = {"DIV": 2.5, "SQRT": 3.0, "RSQRT": 4.0, "CAST": 0.5, "DEQUANTIZE": 1.0, "L2_NORMALIZATION": 8.0}
