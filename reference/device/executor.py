@@ -14,7 +14,7 @@ from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperandType
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES, byte_size
 from npu_conformance.specs.neuralnetworks.operation_view import OperationView, constant_value
 from npu_conformance.specs.neuralnetworks.types import Model, Operand, Operation
-from npu_conformance.specs.neuralnetworks.validate import check_operation, output_shapes
+from npu_conformance.specs.neuralnetworks.validate import check_operation, output_shapes, reads_data
 from npu_conformance.specs.versions import Version
 
 Values = dict[int, Array]
@@ -68,7 +68,9 @@ class Executor:
             results = kernel(operation.type)(inputs, infos)
         except MemoryError as error:
             raise self._exhausted(f"operation {operation.type}: {error}") from error
-        values.update(zip(operation.outputs, results, strict=True))
+        for index, result in zip(operation.outputs, results, strict=True):
+            _check_dimensions(operation, operands[index], result.shape)
+            values[index] = result
 
     def _plan(self, position: int, values: Values) -> list[OutputInfo]:
         """Describe the outputs of an operation. Shapes met in its last execution need no second check."""
@@ -83,6 +85,8 @@ class Executor:
 
     def _is_settled(self, operation: Operation) -> bool:
         """True where shapes alone decide: every parameter is a constant, only data comes with the request."""
+        if reads_data(operation.type):
+            return False
         parameters = (index for index in operation.inputs if self._graph.operands[index].type not in _DATA)
         return all(index in self._constants for index in parameters)
 
@@ -94,16 +98,11 @@ class Executor:
         if violations:
             raise ServiceError(ErrorStatus.GENERAL_FAILURE, str(violations[0]))
         infos = [_info(*pair) for pair in zip(view.outputs, output_shapes(view), strict=True)]
-        for position, (operand, info) in enumerate(zip(view.outputs, infos, strict=True)):
-            self._check_output(f"{view.name}: output {position}", operand, info)
+        for position, info in enumerate(infos):
+            if byte_size(info.operand_type, info.dimensions) > MEMORY_BUDGET:
+                what = f"{view.name}: output {position}"
+                raise self._exhausted(f"{what}: {info.dimensions} takes more than {MEMORY_BUDGET} bytes")
         return infos
-
-    def _check_output(self, what: str, operand: Operand, info: OutputInfo) -> None:
-        if not agrees(operand.dimensions, info.dimensions):
-            message = f"{what}: expected {operand.dimensions}, found {info.dimensions}"
-            raise ServiceError(ErrorStatus.GENERAL_FAILURE, message)
-        if byte_size(info.operand_type, info.dimensions) > MEMORY_BUDGET:
-            raise self._exhausted(f"{what}: {info.dimensions} takes more than {MEMORY_BUDGET} bytes")
 
     def _exhausted(self, message: str) -> ServiceError:
         status = ErrorStatus.RESOURCE_EXHAUSTED_PERSISTENT
@@ -128,6 +127,13 @@ def _check_presence(view: OperationView) -> None:
     for position, argument in enumerate(arguments or ()):
         if not argument.optional and not view.has(position):
             raise ServiceError(ErrorStatus.GENERAL_FAILURE, f"{view.name}: input {argument.name} has no value")
+
+
+def _check_dimensions(operation: Operation, operand: Operand, found: tuple[int, ...]) -> None:
+    """Refuse a result that is not as declared; how long some results are is known only now."""
+    if not agrees(operand.dimensions, found):
+        what = f"an output of operation {operation.type}"
+        raise ServiceError(ErrorStatus.GENERAL_FAILURE, f"{what}: expected {operand.dimensions}, found {found}")
 
 
 def agrees(declared: Sequence[int], actual: Sequence[int]) -> bool:

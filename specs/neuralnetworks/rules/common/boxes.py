@@ -1,0 +1,136 @@
+"""What operations on boxes [x1, y1, x2, y2] share: shapes, quantisation, coordinates, and the batches of boxes."""
+
+from __future__ import annotations
+
+from npu_conformance.specs.neuralnetworks.operation_view import OperationView
+from npu_conformance.specs.neuralnetworks.rules.clause import Clause, clause
+from npu_conformance.specs.neuralnetworks.rules.common import window
+from npu_conformance.specs.neuralnetworks.rules.common.filters import size_of
+from npu_conformance.specs.neuralnetworks.rules.common.quantization import is_quantized
+from npu_conformance.specs.neuralnetworks.types import Operand
+
+SCALE = 0.125
+"""The scale of quantised coordinates: eighths of a pixel."""
+
+QUANTIZATION = "Quantised boxes have scale 1/8 and zero point 0."
+
+
+def sizes(number: str, **patterns: str) -> Clause:
+    """The clause that inputs have these shapes, as in `boxes="n, 4*c"`: a letter is one size everywhere."""
+    text = "Shapes agree: " + "; ".join(f"{name} is [{pattern}]" for name, pattern in patterns.items()) + "."
+
+    def check(view: OperationView) -> str | None:
+        found: dict[str, int] = {}
+        for name, pattern in patterns.items():
+            dimensions, terms = view.dimensions(name), pattern.split(", ")
+            if dimensions is None or len(dimensions) != len(terms):
+                continue
+            for size, term in zip(dimensions, terms, strict=True):
+                if size is not None and not _fits(size, term, found):
+                    return f"{name} has dimensions {list(dimensions)}, expected [{pattern}] with {found}"
+        return None
+
+    return clause(number, "execution", text, check)
+
+
+def quantization(number: str, *names: str, outputs: tuple[int, ...] = ()) -> Clause:
+    """The clause about the scale of quantised boxes. names: inputs, outputs: positions of outputs that are boxes."""
+
+    def check(view: OperationView) -> str | None:
+        given = [(name, view.operand(name)) for name in names]
+        given += [(f"output {position}", view.outputs[position]) for position in outputs]
+        return next((f"{name} {found}" for name, operand in given if (found := wrong_quantization(operand))), None)
+
+    return clause(number, "model", QUANTIZATION, check)
+
+
+def wrong_quantization(operand: Operand) -> str:
+    """What is wrong with the quantisation of a tensor of coordinates; empty where nothing is."""
+    if not is_quantized(operand) or (operand.scale == SCALE and operand.zero_point == 0):
+        return ""
+    return f"has scale {operand.scale} and zero point {operand.zero_point}, expected 1/8 and 0"
+
+
+def batches(number: str, name: str) -> Clause:
+    """The clause that each batch index names a batch. name: the input whose dimension 0 counts them."""
+    text = f"Each batch index is at least 0 and less than dimension 0 of {name}."
+
+    def check(view: OperationView) -> str | None:
+        count, indices = size_of(view, name, 0), view.integers("batch_indices") or ()
+        wrong = [index for index in indices if index < 0 or (count is not None and index >= count)]
+        return f"batch index {wrong[0]} with {count} batches" if wrong else None
+
+    return clause(number, "execution", text, check)
+
+
+def positive(number: str, *names: str) -> Clause:
+    """The clause that scalars are greater than 0."""
+    text = f"{', '.join(names).capitalize()}: each is greater than 0."
+
+    def check(view: OperationView) -> str | None:
+        values = ((name, view.real(name)) for name in names)
+        return next((f"{name} {value}" for name, value in values if value is not None and not value > 0), None)
+
+    return clause(number, "execution", text, check)
+
+
+def not_negative(number: str, *names: str) -> Clause:
+    """The clause that scalars are 0 or greater."""
+    text = f"{', '.join(names).capitalize()}: each is 0 or greater."
+
+    def check(view: OperationView) -> str | None:
+        values = ((name, view.real(name)) for name in names)
+        return next((f"{name} {value}" for name, value in values if value is not None and not value >= 0), None)
+
+    return clause(number, "execution", text, check)
+
+
+def ordered(number: str, name: str) -> Clause:
+    """The clause that no box ends before it begins."""
+    text = f"Each box of {name} has x1 <= x2 and y1 <= y2."
+
+    def check(view: OperationView) -> str | None:
+        for x1, y1, x2, y2 in coordinates(view, name):
+            if not (x1 <= x2 and y1 <= y2):
+                return f"{name}: the box {[x1, y1, x2, y2]} ends before it begins"
+        return None
+
+    return clause(number, "execution", text, check, "reference")
+
+
+def inside(number: str) -> Clause:
+    """The clause that regions, divided by the ratios, lie in the feature map; its far edges belong to it."""
+    text = "No coordinate of a roi is negative, or beyond the size of the input times the ratio."
+    return clause(number, "execution", text, _check_inside, "reference")
+
+
+def coordinates(view: OperationView, name: str) -> list[tuple[float, float, float, float]]:
+    """The boxes of an input in pixels, whatever its columns; empty where they are unknown or no whole boxes."""
+    value = view.value(name)
+    if value is None or value.size % 4:
+        return []
+    scale = SCALE if is_quantized(view.operand(name)) else 1.0
+    return [(x1 * scale, y1 * scale, x2 * scale, y2 * scale) for x1, y1, x2, y2 in value.reshape(-1, 4).tolist()]
+
+
+def _fits(size: int, term: str, found: dict[str, int]) -> bool:
+    """True where a size is the number of a term, or factor times the size that its letter stands for."""
+    factor, _, letter = term.rpartition("*")
+    if letter.isdigit():
+        return size == int(letter)
+    whole, rest = divmod(size, int(factor or 1))
+    return rest == 0 and found.setdefault(letter, whole) == whole
+
+
+def _check_inside(view: OperationView) -> str | None:
+    given, ratios = window.image(view), (view.real("width_ratio"), view.real("height_ratio"))
+    limits = [
+        None if size is None or ratio is None or not ratio > 0 else (size, ratio)
+        for size, ratio in zip((given.width, given.height), ratios, strict=True)
+    ]
+    for box in coordinates(view, "rois"):
+        for position, value in enumerate(box):
+            limit = limits[position % 2]
+            if not value >= 0 or (limit is not None and not value / limit[1] <= limit[0]):
+                return f"the roi {list(box)} does not lie in the input"
+    return None

@@ -1,0 +1,158 @@
+"""Clauses of operations on boxes: a sound call, and one edit that breaks just that clause."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from operation_calls import Broken, Call, Given, f, i, q, r, tensor, v, view
+
+from npu_conformance.specs.neuralnetworks import rules
+from npu_conformance.specs.neuralnetworks.enums import OperandType
+from npu_conformance.specs.neuralnetworks.types import Operand
+from npu_conformance.specs.neuralnetworks.validate import check_operation, reads_data
+from npu_conformance.specs.versions import Version
+
+
+def b(values: Any, *dimensions: int, quantized: bool = False, **quantization: Any) -> Given:
+    """Boxes with their values: floats, or stored eighths."""
+    if not quantized:
+        return Given(f(*dimensions).operand, values)
+    kind = OperandType.TENSOR_QUANT16_ASYMM
+    return Given(tensor(kind, *dimensions, **{"scale": 0.125, **quantization}).operand, values)
+
+
+ROIS = [[0, 0, 6, 4], [1, 1, 2, 2]]
+POOLING = {
+    "input": f(2, 4, 6, 3),
+    "rois": b(ROIS, 2, 4),
+    "batches": v(0, 1),
+    "height": i(2),
+    "width": i(3),
+    "ratio_h": r(1.0),
+    "ratio_w": r(1.0),
+    "layout": i(0),
+    "out": f(2, 2, 3, 3),
+}
+EIGHTHS = [[0, 0, 48, 32], [8, 8, 16, 16]]
+QUANT_POOLING = POOLING | {
+    "input": q(2, 4, 6, 3),
+    "rois": b(EIGHTHS, 2, 4, quantized=True),
+    "out": q(2, 2, 3, 3),
+}
+
+
+def flag(value: int) -> Given:
+    return Given(Operand(OperandType.BOOL), value)
+
+
+POOLING["layout"] = QUANT_POOLING["layout"] = flag(0)
+
+
+def aligned(call: Call) -> Call:
+    """The call of ROI_ALIGN that is like one of ROI_POOLING."""
+    call = dict(call)
+    layout, out = call.pop("layout"), call.pop("out")
+    return call | {"sampling_h": i(0), "sampling_w": i(2), "layout": layout, "out": out}
+
+
+SOUND: dict[str, Call] = {"ROI_POOLING": POOLING, "ROI_ALIGN": aligned(POOLING)}
+QUANT: dict[str, Call] = {"ROI_POOLING": QUANT_POOLING, "ROI_ALIGN": aligned(QUANT_POOLING)}
+
+
+def rows(*numbers: str, **changes: Given) -> list[Broken]:
+    """The same edit of float calls for clauses of several operations."""
+    return [Broken(number, changes, SOUND[number.partition(".")[0]], Version.FL8) for number in numbers]
+
+
+def quant_rows(*numbers: str, **changes: Given) -> list[Broken]:
+    """The same edit of quantised calls."""
+    return [Broken(number, changes, QUANT[number.partition(".")[0]], Version.FL8) for number in numbers]
+
+
+NAN = float("nan")
+BROKEN = [
+    *rows("ROI_POOLING.C1", "ROI_ALIGN.C1", input=f(2, 4, 6), out=f()),
+    *rows("ROI_POOLING.C2", "ROI_ALIGN.C2", rois=f(2, 5)),
+    *rows("ROI_POOLING.C2", "ROI_ALIGN.C2", batches=v(0, 1, 0)),
+    *rows("ROI_POOLING.C3", "ROI_ALIGN.C3", batches=v(0, 2)),
+    *rows("ROI_POOLING.C3", "ROI_ALIGN.C3", batches=v(-1, 1)),
+    *rows("ROI_POOLING.C4", "ROI_ALIGN.C4", height=i(0)),
+    *rows("ROI_POOLING.C4", "ROI_ALIGN.C4", width=i(-1)),
+    *rows("ROI_POOLING.C4", "ROI_ALIGN.C4", ratio_h=r(0.0)),
+    *rows("ROI_POOLING.C4", "ROI_ALIGN.C4", ratio_w=r(NAN)),
+    *rows("ROI_ALIGN.C5", sampling_h=i(-1)),
+    *rows("ROI_ALIGN.C5", sampling_w=i(-2)),
+    *rows("ROI_POOLING.C5", "ROI_ALIGN.C6", rois=b([[0, 0, 6, 4], [2.5, 1, 2, 2]], 2, 4)),
+    *rows("ROI_POOLING.C5", "ROI_ALIGN.C6", rois=b([[0, 3, 6, 2], [1, 1, 2, 2]], 2, 4)),
+    *quant_rows("ROI_POOLING.C5", "ROI_ALIGN.C6", rois=b([[9, 0, 8, 4], [1, 1, 2, 2]], 2, 4, quantized=True)),
+    *rows("ROI_POOLING.C6", "ROI_ALIGN.C7", rois=b([[-1, 0, 6, 4], [1, 1, 2, 2]], 2, 4)),
+    *rows("ROI_POOLING.C6", "ROI_ALIGN.C7", rois=b([[0, 0, 6, 4], [1, 1, 6.5, 2]], 2, 4)),
+    *rows("ROI_POOLING.C6", "ROI_ALIGN.C7", rois=b([[0, 0, 6, 4], [1, 1, 2, 4.5]], 2, 4)),
+    *rows("ROI_POOLING.C6", "ROI_ALIGN.C7", ratio_w=r(0.5)),
+    *rows("ROI_POOLING.C6", "ROI_ALIGN.C7", ratio_h=r(0.5)),
+    *quant_rows("ROI_POOLING.C6", "ROI_ALIGN.C7", rois=b([[0, 0, 49, 32], [8, 8, 16, 16]], 2, 4, quantized=True)),
+    *quant_rows("ROI_POOLING.C7", "ROI_ALIGN.C8", rois=b(EIGHTHS, 2, 4, quantized=True, scale=0.25)),
+    *quant_rows("ROI_POOLING.C7", "ROI_ALIGN.C8", rois=b(EIGHTHS, 2, 4, quantized=True, zero_point=1)),
+    *rows("ROI_POOLING.C8", rois=f(0, 4, shape=(0, 4)), batches=v(), out=f()),
+    *rows("ROI_POOLING.C8", "ROI_ALIGN.C9", input=f(2, 4, 6, 0, shape=(2, 4, 6, 0)), out=f()),
+    *rows("ROI_POOLING.C9", "ROI_ALIGN.C10", out=f(2, 3, 2, 3)),
+    *rows("ROI_POOLING.C9", "ROI_ALIGN.C10", layout=flag(1), input=f(2, 3, 4, 6)),
+    *quant_rows("ROI_POOLING.C10", out=q(2, 2, 3, 3, scale=0.25)),
+    *quant_rows("ROI_ALIGN.C11", sampling_h=i(2), out=q(2, 2, 3, 3, scale=0.5 / 1020)),
+]
+
+_SAME_IN_BOTH = [
+    # What is legal, and beside the edits above.
+    ("ROI_POOLING", {"ratio_h": r(2.0), "ratio_w": r(4.0)}),
+    ("ROI_ALIGN", {"rois": b([[6, 4, 6, 4], [0, 0, 0, 0]], 2, 4)}),
+    ("ROI_ALIGN", {"rois": f(0, 4, shape=(0, 4)), "batches": v(), "out": f(0, 2, 3, 3)}),
+]
+
+
+def found(name: str, version: Version, call: Call) -> list[str]:
+    return [violation.clause for violation in check_operation(view(name, version, call))]
+
+
+@pytest.mark.parametrize("name", SOUND)
+def test_a_sound_call_breaks_nothing(name: str) -> None:
+    assert found(name, Version.FL8, SOUND[name]) == []
+    if name in QUANT:
+        assert found(name, Version.FL8, QUANT[name]) == []
+
+
+@pytest.mark.parametrize(("name", "changes"), _SAME_IN_BOTH)
+def test_what_is_legal_breaks_nothing(name: str, changes: Call) -> None:
+    assert found(name, Version.FL8, SOUND[name] | changes) == []
+
+
+@pytest.mark.parametrize("case", BROKEN, ids=lambda case: case.clause)
+def test_an_edit_breaks_one_clause(case: Broken) -> None:
+    name = case.clause.partition(".")[0]
+    assert found(name, case.version, case.sound | case.changes) == [case.clause]
+
+
+@pytest.mark.parametrize("case", BROKEN, ids=lambda case: case.clause)
+def test_what_is_unknown_breaks_nothing(case: Broken) -> None:
+    """The same broken calls without values, and with sizes left open."""
+    name = case.clause.partition(".")[0]
+    (clause,) = [clause for clause in rules.clauses(name) if clause.id == case.clause]
+    if clause.phase == "model":
+        return
+    call = {}
+    for key, given in (case.sound | case.changes).items():
+        operand = given.operand
+        call[key] = Given(Operand(operand.type, (), operand.scale, operand.zero_point))
+    assert found(name, case.version, call) == []
+
+
+def test_every_clause_is_broken_by_an_edit() -> None:
+    broken_here = {case.clause for case in BROKEN}
+    everything = {clause.id for name in SOUND for clause in rules.clauses(name)}
+    assert everything == broken_here
+
+
+@pytest.mark.parametrize("name", SOUND)
+def test_values_of_boxes_matter(name: str) -> None:
+    assert reads_data(view(name, Version.FL8, SOUND[name]).operation.type)
+    assert not reads_data(0)
