@@ -56,8 +56,35 @@ def aligned(call: Call) -> Call:
     return call | {"sampling_h": i(0), "sampling_w": i(2), "layout": layout, "out": out}
 
 
-SOUND: dict[str, Call] = {"ROI_POOLING": POOLING, "ROI_ALIGN": aligned(POOLING)}
-QUANT: dict[str, Call] = {"ROI_POOLING": QUANT_POOLING, "ROI_ALIGN": aligned(QUANT_POOLING)}
+HEATMAP = {"maps": f(2, 3, 3, 5), "boxes": b(ROIS, 2, 4), "layout": flag(0), "out0": f(2, 5), "out1": f(2, 5, 2)}
+QUANT_HEATMAP = {
+    "maps": q(2, 3, 3, 5),
+    "boxes": b(EIGHTHS, 2, 4, quantized=True),
+    "layout": flag(0),
+    "out0": q(2, 5, scale=0.1),
+    "out1": b(None, 2, 5, 2, quantized=True),
+}
+TRANSFORM = {"roi": b(ROIS, 2, 4), "deltas": f(2, 12), "batches": v(2, 0), "images": f(3, 2), "out": f(2, 12)}
+QUANT_TRANSFORM = {
+    "roi": b(EIGHTHS, 2, 4, quantized=True),
+    "deltas": q(2, 12),
+    "batches": v(2, 0),
+    "images": b(None, 3, 2, quantized=True),
+    "out": b(None, 2, 12, quantized=True),
+}
+
+SOUND: dict[str, Call] = {
+    "ROI_POOLING": POOLING,
+    "ROI_ALIGN": aligned(POOLING),
+    "HEATMAP_MAX_KEYPOINT": HEATMAP,
+    "AXIS_ALIGNED_BBOX_TRANSFORM": TRANSFORM,
+}
+QUANT: dict[str, Call] = {
+    "ROI_POOLING": QUANT_POOLING,
+    "ROI_ALIGN": aligned(QUANT_POOLING),
+    "HEATMAP_MAX_KEYPOINT": QUANT_HEATMAP,
+    "AXIS_ALIGNED_BBOX_TRANSFORM": QUANT_TRANSFORM,
+}
 
 
 def rows(*numbers: str, **changes: Given) -> list[Broken]:
@@ -100,6 +127,34 @@ BROKEN = [
     *rows("ROI_POOLING.C9", "ROI_ALIGN.C10", layout=flag(1), input=f(2, 3, 4, 6)),
     *quant_rows("ROI_POOLING.C10", out=q(2, 2, 3, 3, scale=0.25)),
     *quant_rows("ROI_ALIGN.C11", sampling_h=i(2), out=q(2, 2, 3, 3, scale=0.5 / 1020)),
+    *rows("HEATMAP_MAX_KEYPOINT.C1", maps=f(2, 9, 5), out0=f(), out1=f()),
+    *rows("HEATMAP_MAX_KEYPOINT.C2", boxes=f(3, 4)),
+    *rows("HEATMAP_MAX_KEYPOINT.C2", boxes=f(2, 5)),
+    *rows("HEATMAP_MAX_KEYPOINT.C3", maps=f(2, 3, 4, 5)),
+    *rows("HEATMAP_MAX_KEYPOINT.C3", maps=f(2, 4, 3, 5)),
+    *rows("HEATMAP_MAX_KEYPOINT.C3", maps=f(2, 1, 1, 5)),
+    *rows("HEATMAP_MAX_KEYPOINT.C3", layout=flag(1), out0=f(2, 3), out1=f(2, 3, 2)),
+    *rows("HEATMAP_MAX_KEYPOINT.C4", boxes=b([[0, 0, 6, 4], [1, 1, 0.5, 2]], 2, 4)),
+    *rows("HEATMAP_MAX_KEYPOINT.C4", boxes=b([[0, 0, 6, NAN], [1, 1, 2, 2]], 2, 4)),
+    *quant_rows("HEATMAP_MAX_KEYPOINT.C5", boxes=b(EIGHTHS, 2, 4, quantized=True, scale=0.25)),
+    *quant_rows("HEATMAP_MAX_KEYPOINT.C5", out1=b(None, 2, 5, 2, quantized=True, zero_point=8)),
+    *rows("HEATMAP_MAX_KEYPOINT.C6", maps=f(2, 3, 3, 0, shape=(2, 3, 3, 0)), out0=f(), out1=f()),
+    *rows("HEATMAP_MAX_KEYPOINT.C7", out0=f(2, 3)),
+    *rows("HEATMAP_MAX_KEYPOINT.C7", out1=f(2, 5, 4)),
+    *rows("AXIS_ALIGNED_BBOX_TRANSFORM.C1", roi=f(8), out=f()),
+    *rows("AXIS_ALIGNED_BBOX_TRANSFORM.C2", roi=f(2, 5)),
+    *rows("AXIS_ALIGNED_BBOX_TRANSFORM.C2", deltas=f(2, 10), out=f()),
+    *rows("AXIS_ALIGNED_BBOX_TRANSFORM.C2", deltas=f(3, 12)),
+    *rows("AXIS_ALIGNED_BBOX_TRANSFORM.C2", images=f(3, 3)),
+    *rows("AXIS_ALIGNED_BBOX_TRANSFORM.C3", deltas=f(shape=(2, 0)), out=f()),
+    *rows("AXIS_ALIGNED_BBOX_TRANSFORM.C4", batches=v(3, 0)),
+    *rows("AXIS_ALIGNED_BBOX_TRANSFORM.C4", batches=v(0, -1)),
+    *rows("AXIS_ALIGNED_BBOX_TRANSFORM.C5", roi=b([[0, 5, 6, 4], [1, 1, 2, 2]], 2, 4)),
+    *quant_rows("AXIS_ALIGNED_BBOX_TRANSFORM.C6", roi=b(EIGHTHS, 2, 4, quantized=True, zero_point=1)),
+    *quant_rows("AXIS_ALIGNED_BBOX_TRANSFORM.C6", images=b(None, 3, 2, quantized=True, scale=1.0)),
+    *quant_rows("AXIS_ALIGNED_BBOX_TRANSFORM.C6", out=b(None, 2, 12, quantized=True, scale=0.0625)),
+    *rows("AXIS_ALIGNED_BBOX_TRANSFORM.C7", batches=v(), images=f(shape=(0, 2)), roi=f(), deltas=f()),
+    *rows("AXIS_ALIGNED_BBOX_TRANSFORM.C8", out=f(2, 8)),
 ]
 
 _SAME_IN_BOTH = [
@@ -107,6 +162,8 @@ _SAME_IN_BOTH = [
     ("ROI_POOLING", {"ratio_h": r(2.0), "ratio_w": r(4.0)}),
     ("ROI_ALIGN", {"rois": b([[6, 4, 6, 4], [0, 0, 0, 0]], 2, 4)}),
     ("ROI_ALIGN", {"rois": f(0, 4, shape=(0, 4)), "batches": v(), "out": f(0, 2, 3, 3)}),
+    ("AXIS_ALIGNED_BBOX_TRANSFORM", {"roi": f(shape=(0, 4)), "deltas": f(shape=(0, 8)), "batches": v(), "out": f()}),
+    ("HEATMAP_MAX_KEYPOINT", {"layout": flag(1), "maps": f(2, 5, 3, 3)}),
 ]
 
 

@@ -56,6 +56,8 @@ WINDOWED = {"CONV_2D", "DEPTHWISE_CONV_2D", "AVERAGE_POOL_2D", "MAX_POOL_2D", "F
 """Operations with a window or weights, tested apart."""
 
 BOXES = {
+    "AXIS_ALIGNED_BBOX_TRANSFORM",
+    "HEATMAP_MAX_KEYPOINT",
     "ROI_ALIGN",
     "ROI_POOLING",
 }

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from npu_conformance.specs.neuralnetworks.operation_view import OperationView
-from npu_conformance.specs.neuralnetworks.rules.clause import Clause, clause
+from npu_conformance.specs.neuralnetworks.rules.clause import Clause, Shape, ShapeRule, clause
 from npu_conformance.specs.neuralnetworks.rules.common import window
 from npu_conformance.specs.neuralnetworks.rules.common.filters import size_of
 from npu_conformance.specs.neuralnetworks.rules.common.quantization import is_quantized
@@ -13,6 +15,7 @@ SCALE = 0.125
 """The scale of quantised coordinates: eighths of a pixel."""
 
 QUANTIZATION = "Quantised boxes have scale 1/8 and zero point 0."
+ONLY_ROWS = "Only the first dimension of an input may be 0."
 
 
 def sizes(number: str, **patterns: str) -> Clause:
@@ -20,17 +23,28 @@ def sizes(number: str, **patterns: str) -> Clause:
     text = "Shapes agree: " + "; ".join(f"{name} is [{pattern}]" for name, pattern in patterns.items()) + "."
 
     def check(view: OperationView) -> str | None:
-        found: dict[str, int] = {}
-        for name, pattern in patterns.items():
-            dimensions, terms = view.dimensions(name), pattern.split(", ")
-            if dimensions is None or len(dimensions) != len(terms):
-                continue
-            for size, term in zip(dimensions, terms, strict=True):
-                if size is not None and not _fits(size, term, found):
-                    return f"{name} has dimensions {list(dimensions)}, expected [{pattern}] with {found}"
-        return None
+        return _solve(view, patterns)[1]
 
     return clause(number, "execution", text, check)
+
+
+def output_shapes(inputs: Mapping[str, str], *outputs: str) -> ShapeRule:
+    """The shape rule of outputs that are written like inputs; a letter that no input has is known after execution."""
+
+    def shapes(view: OperationView) -> Sequence[Shape]:
+        found, _ = _solve(view, inputs)
+        return [tuple(_size(term, found) for term in pattern.split(", ")) for pattern in outputs]
+
+    return shapes
+
+
+def only_rows_empty(number: str, *names: str) -> Clause:
+    """The clause that there may be no boxes, but no boxes without classes. names: inputs of rank 2."""
+
+    def check(view: OperationView) -> str | None:
+        return next((f"{name} has dimensions [.., 0]" for name in names if size_of(view, name, 1) == 0), None)
+
+    return clause(number, "execution", ONLY_ROWS, check)
 
 
 def quantization(number: str, *names: str, outputs: tuple[int, ...] = ()) -> Clause:
@@ -113,6 +127,19 @@ def coordinates(view: OperationView, name: str) -> list[tuple[float, float, floa
     return [(x1 * scale, y1 * scale, x2 * scale, y2 * scale) for x1, y1, x2, y2 in value.reshape(-1, 4).tolist()]
 
 
+def _solve(view: OperationView, patterns: Mapping[str, str]) -> tuple[dict[str, int], str | None]:
+    """What the letters stand for, and what is wrong with the first input that does not fit."""
+    found: dict[str, int] = {}
+    for name, pattern in patterns.items():
+        dimensions, terms = view.dimensions(name), pattern.split(", ")
+        if dimensions is None or len(dimensions) != len(terms):
+            continue
+        for size, term in zip(dimensions, terms, strict=True):
+            if size is not None and not _fits(size, term, found):
+                return found, f"{name} has dimensions {list(dimensions)}, expected [{pattern}] with {found}"
+    return found, None
+
+
 def _fits(size: int, term: str, found: dict[str, int]) -> bool:
     """True where a size is the number of a term, or factor times the size that its letter stands for."""
     factor, _, letter = term.rpartition("*")
@@ -120,6 +147,13 @@ def _fits(size: int, term: str, found: dict[str, int]) -> bool:
         return size == int(letter)
     whole, rest = divmod(size, int(factor or 1))
     return rest == 0 and found.setdefault(letter, whole) == whole
+
+
+def _size(term: str, found: Mapping[str, int]) -> int | None:
+    factor, _, letter = term.rpartition("*")
+    if letter.isdigit():
+        return int(letter)
+    return int(factor or 1) * found[letter] if letter in found else None
 
 
 def _check_inside(view: OperationView) -> str | None:
