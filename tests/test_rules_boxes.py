@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from operation_calls import Broken, Call, Given, f, i, q, r, tensor, v, view
+from operation_calls import Broken, Call, Given, f, i, n, q, r, tensor, v, view
 
 from npu_conformance.specs.neuralnetworks import rules
 from npu_conformance.specs.neuralnetworks.enums import OperandType
@@ -72,18 +72,42 @@ QUANT_TRANSFORM = {
     "images": b(None, 3, 2, quantized=True),
     "out": b(None, 2, 12, quantized=True),
 }
+BOXES = [[0, 0, 9, 9, 1, 1, 2, 3], [9, 9, 9, 9, 0, 0, 1, 1], [4, 4, 5, 5, 4, 4, 6, 6]]
+LIMIT = {
+    "scores": f(3, 2),
+    "rois": b(BOXES, 3, 8),
+    "batches": v(0, 1, 1),
+    "score_threshold": r(0.1),
+    "most": i(-1),
+    "kernel": i(2),
+    "overlap": r(0.5),
+    "sigma": r(0.5),
+    "lowest": r(0.1),
+    "out0": f(0),
+    "out1": f(0, 4),
+    "out2": n(0),
+    "out3": n(7),
+}
+QUANT_LIMIT = LIMIT | {
+    "scores": q(3, 2),
+    "rois": b(BOXES, 3, 8, quantized=True),
+    "out0": q(0),
+    "out1": b(None, 0, 4, quantized=True),
+}
 
 SOUND: dict[str, Call] = {
     "ROI_POOLING": POOLING,
     "ROI_ALIGN": aligned(POOLING),
     "HEATMAP_MAX_KEYPOINT": HEATMAP,
     "AXIS_ALIGNED_BBOX_TRANSFORM": TRANSFORM,
+    "BOX_WITH_NMS_LIMIT": LIMIT,
 }
 QUANT: dict[str, Call] = {
     "ROI_POOLING": QUANT_POOLING,
     "ROI_ALIGN": aligned(QUANT_POOLING),
     "HEATMAP_MAX_KEYPOINT": QUANT_HEATMAP,
     "AXIS_ALIGNED_BBOX_TRANSFORM": QUANT_TRANSFORM,
+    "BOX_WITH_NMS_LIMIT": QUANT_LIMIT,
 }
 
 
@@ -155,10 +179,33 @@ BROKEN = [
     *quant_rows("AXIS_ALIGNED_BBOX_TRANSFORM.C6", out=b(None, 2, 12, quantized=True, scale=0.0625)),
     *rows("AXIS_ALIGNED_BBOX_TRANSFORM.C7", batches=v(), images=f(shape=(0, 2)), roi=f(), deltas=f()),
     *rows("AXIS_ALIGNED_BBOX_TRANSFORM.C8", out=f(2, 8)),
+    *rows("BOX_WITH_NMS_LIMIT.C1", rois=f(3, 2, 4)),
+    *rows("BOX_WITH_NMS_LIMIT.C2", rois=f(3, 12)),
+    *rows("BOX_WITH_NMS_LIMIT.C2", rois=f(3, 6)),
+    *rows("BOX_WITH_NMS_LIMIT.C2", batches=v(0, 1)),
+    *rows("BOX_WITH_NMS_LIMIT.C3", scores=f(3, 1), rois=f(3, 4)),
+    *rows("BOX_WITH_NMS_LIMIT.C4", kernel=i(3)),
+    *rows("BOX_WITH_NMS_LIMIT.C4", kernel=i(-1)),
+    *rows("BOX_WITH_NMS_LIMIT.C5", rois=b([[1, 0, 0, 9, *BOXES[0][4:]], *BOXES[1:]], 3, 8)),
+    *rows("BOX_WITH_NMS_LIMIT.C5", rois=b([*BOXES[:1], [9, 9, 9, 9, 0, 1, 1, 0], BOXES[2]], 3, 8)),
+    *quant_rows("BOX_WITH_NMS_LIMIT.C6", rois=b(BOXES, 3, 8, quantized=True, scale=0.25)),
+    *quant_rows("BOX_WITH_NMS_LIMIT.C6", out1=b(None, 0, 4, quantized=True, zero_point=1)),
+    *quant_rows("BOX_WITH_NMS_LIMIT.C7", out0=q(0, zero=1)),
+    *quant_rows("BOX_WITH_NMS_LIMIT.C7", out0=q(0, scale=0.25)),
+    *rows("BOX_WITH_NMS_LIMIT.C9", out1=f(0, 8)),
 ]
 
-_SAME_IN_BOTH = [
+_OLD_EMPTY = {
+    # Operations that take no boxes since 1.2: only a view of an older version, which no model has, breaks the clause.
+    "BOX_WITH_NMS_LIMIT.C8": {"scores": f(shape=(0, 2)), "rois": f(shape=(0, 8)), "batches": v()},
+}
+
+_LEGAL = [
     # What is legal, and beside the edits above.
+    ("BOX_WITH_NMS_LIMIT", _OLD_EMPTY["BOX_WITH_NMS_LIMIT.C8"]),
+    ("BOX_WITH_NMS_LIMIT", {"out0": f(), "out1": f(5, 0)}),
+    # Boxes behind the first n of a batch are not looked at.
+    ("BOX_WITH_NMS_LIMIT", {"rois": b([[*BOXES[0][:4], 3, 3, 2, 2], *BOXES[1:]], 3, 8)}),
     ("ROI_POOLING", {"ratio_h": r(2.0), "ratio_w": r(4.0)}),
     ("ROI_ALIGN", {"rois": b([[6, 4, 6, 4], [0, 0, 0, 0]], 2, 4)}),
     ("ROI_ALIGN", {"rois": f(0, 4, shape=(0, 4)), "batches": v(), "out": f(0, 2, 3, 3)}),
@@ -178,7 +225,7 @@ def test_a_sound_call_breaks_nothing(name: str) -> None:
         assert found(name, Version.FL8, QUANT[name]) == []
 
 
-@pytest.mark.parametrize(("name", "changes"), _SAME_IN_BOTH)
+@pytest.mark.parametrize(("name", "changes"), _LEGAL)
 def test_what_is_legal_breaks_nothing(name: str, changes: Call) -> None:
     assert found(name, Version.FL8, SOUND[name] | changes) == []
 
@@ -203,8 +250,16 @@ def test_what_is_unknown_breaks_nothing(case: Broken) -> None:
     assert found(name, case.version, call) == []
 
 
+@pytest.mark.parametrize("clause", _OLD_EMPTY)
+def test_no_boxes_are_legal_since_1_2(clause: str) -> None:
+    name = clause.partition(".")[0]
+    call = SOUND[name] | _OLD_EMPTY[clause]
+    assert found(name, Version.V1_2, call) == []
+    assert found(name, Version.V1_1, call) == [clause]
+
+
 def test_every_clause_is_broken_by_an_edit() -> None:
-    broken_here = {case.clause for case in BROKEN}
+    broken_here = {case.clause for case in BROKEN} | _OLD_EMPTY.keys()
     everything = {clause.id for name in SOUND for clause in rules.clauses(name)}
     assert everything == broken_here
 

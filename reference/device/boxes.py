@@ -20,3 +20,22 @@ def clipped(boxes: Array, images: Array) -> Array:
     limits = numpy.concatenate((images[..., ::-1], images[..., ::-1]), axis=-1)
     inside: Array = numpy.minimum(numpy.maximum(boxes, 0.0), limits)
     return inside
+
+
+def overlaps(box: Array, others: Array) -> Array:
+    """Intersection over union of a box with each of the others; NaN where both have no area."""
+    low, high = numpy.maximum(box[:2], others[:, :2]), numpy.minimum(box[2:], others[:, 2:])
+    intersections = numpy.maximum(high - low, 0.0).prod(axis=1)
+    areas: Array = (others[:, 2:] - others[:, :2]).prod(axis=1)
+    return intersections / ((box[2:] - box[:2]).prod() + areas - intersections)
+
+
+def suppressed(boxes: Array, scores: Array, threshold: float, limit: int) -> list[int]:
+    """Boxes that stay, at most `limit`, by descending score: each removes those that overlap it by the threshold."""
+    kept: list[int] = []
+    left = numpy.argsort(-scores, kind="stable")
+    while left.size and len(kept) < limit:
+        best, left = left[0], left[1:]
+        kept.append(int(best))
+        left = left[~(overlaps(boxes[best], boxes[left]) >= threshold)]
+    return kept

@@ -73,6 +73,15 @@ def requantized(planned: Planned, scale: float, zero_point: int) -> Planned:
     return replace(planned, operand=replace(planned.operand, scale=scale, zero_point=zero_point))
 
 
+def declared(vector: Vector) -> Vector:
+    """The vector with its outputs declared as long as they are expected to be."""
+    outputs = {
+        name: replace(vector.operands[name], dimensions=array.shape)
+        for name, array in vector.examples[0].outputs.items()
+    }
+    return replace(vector, operands={**vector.operands, **outputs})
+
+
 def refusals(
     operation: str, sound: Mapping[str, tuple[Operands, Operands]], cases: Mapping[str, tuple[str, str, Operands]]
 ) -> Iterator[Vector]:

@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.plans._boxes import Operands, boxes, indices, refusals, requantized, values
+from npu_conformance.specs.plans._no_boxes import NO_BATCHES, NO_ROIS, without_boxes
 from npu_conformance.specs.plans._rejections import RANK_CLAUSE
-from npu_conformance.specs.plans.base import dyadic, integers, pairwise, positive, tensor
+from npu_conformance.specs.plans.base import Planned, dyadic, integers, pairwise, positive, tensor
 from npu_conformance.specs.vectors import Vector
 
 if TYPE_CHECKING:
@@ -45,6 +47,7 @@ def vectors() -> Iterator[Vector]:
     yield from _by_hand()
     yield from _clipped()
     yield from _unknown_sizes()
+    yield from _no_rois()
     yield from _refused()
 
 
@@ -122,6 +125,19 @@ def _unknown_sizes() -> Iterator[Vector]:
             "image_info": boxes(kind, (0, 2), _IMAGES[:2], shape=(2, 2)),
         }
         yield positive(f"{kind}_sizes_unknown", OPERATION, inputs, {"output": boxes(kind, (0, 0))}, since="1.2")
+
+
+def _no_rois() -> Iterator[Vector]:
+    for kind in _KINDS:
+        images = replace(boxes(kind, (2, 2), _IMAGES[:2]), constant=True)
+        arguments: dict[str, Planned | str] = {
+            "roi": NO_ROIS,
+            "bbox_deltas": "deltas",
+            "batch_indices": NO_BATCHES,
+            "image_info": images,
+        }
+        sliced = {"deltas": values(kind, (0, 8), zero_point=128)}
+        yield without_boxes(OPERATION, kind, arguments, {"output": boxes(kind, (0, 8))}, sliced=sliced)
 
 
 def _refused() -> Iterator[Vector]:

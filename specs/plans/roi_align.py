@@ -6,12 +6,14 @@ No third party has the operation. By hand: see `_by_hand`.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy
 
-from npu_conformance.specs.plans._boxes import refusals
+from npu_conformance.specs.plans._boxes import refusals, values
+from npu_conformance.specs.plans._no_boxes import NO_BATCHES, NO_ROIS, without_boxes
 from npu_conformance.specs.plans._regions import Regions, cover, operands, refused, shared_extras
-from npu_conformance.specs.plans.base import dyadic, int32, positive
+from npu_conformance.specs.plans.base import Planned, dyadic, int32, positive
 from npu_conformance.specs.vectors import Vector
 
 OPERATION = "ROI_ALIGN"
@@ -25,6 +27,7 @@ def vectors() -> Iterator[Vector]:
     yield from shared_extras(OPERATION, (2, 2))
     yield from _by_hand()
     yield from _saturating()
+    yield from _no_rois()
     yield from refused(OPERATION, (0, 0), {"boxes": "C8", "outputs": "C10"})
     yield from _refused_samplings()
 
@@ -49,6 +52,23 @@ def _by_hand() -> Iterator[Vector]:
             description="the map is 4y + x; samples of roi 0 at y 1, x 1 and 2: 5, 6; roi 1 is widened to one element: "
             f"y 1.5, x 1.25 and 1.75: 7.25, 7.75; roi 2: y 2.5 and x 3.5 are clamped to 2 and 3: 10.5, 11{scaled}",
         )
+
+
+def _no_rois() -> Iterator[Vector]:
+    for kind in ("float32", "float16", "quant8", "quant8_signed"):
+        for nchw in (False, True):
+            regions = Regions((1, 2, 3, 2), [(0, 0, 1, 1)], [0])
+            inputs, _ = operands(kind, regions, (4, 5), (2.0, 2.0), nchw, numpy.ones(12), (0, 1))
+            image = replace(inputs["input"], constant=True)
+            arguments: dict[str, Planned | str] = {
+                **inputs,
+                "input": image,
+                "rois": NO_ROIS,
+                "batch_indices": NO_BATCHES,
+            }
+            output = values(kind, (0, 2, 4, 5) if nchw else (0, 4, 5, 2))
+            vector = without_boxes(OPERATION, kind, arguments, {"output": output})
+            yield replace(vector, name=f"{vector.name}_{'nchw' if nchw else 'nhwc'}")
 
 
 def _saturating() -> Iterator[Vector]:

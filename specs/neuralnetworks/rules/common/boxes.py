@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 
 from npu_conformance.specs.neuralnetworks.operation_view import OperationView
@@ -112,6 +113,35 @@ def ordered(number: str, name: str) -> Clause:
     return clause(number, "execution", text, check, "reference")
 
 
+def ordered_by_batch(number: str) -> Clause:
+    """The clause about boxes of classes: Android's own looks at as many boxes of each batch as it has rois."""
+    text = "In each run of one batch index, of n rois, the first n boxes have x1 <= x2 and y1 <= y2."
+
+    def check(view: OperationView) -> str | None:
+        given, indices, classes = coordinates(view, "rois"), view.integers("batch_indices"), size_of(view, "scores", 1)
+        if indices is None or classes is None or len(given) != len(indices) * classes:
+            return None
+        runs = [len(list(run)) for _, run in itertools.groupby(indices)]
+        for first, length in zip(itertools.accumulate(runs, initial=0), runs, strict=False):
+            for x1, y1, x2, y2 in given[first * classes : first * classes + length]:
+                if not (x1 <= x2 and y1 <= y2):
+                    return f"rois: the box {[x1, y1, x2, y2]} ends before it begins"
+        return None
+
+    return clause(number, "execution", text, check, "reference")
+
+
+def classes(number: str) -> Clause:
+    """The clause that there is a class beside the background: the last dimension of the scores counts them."""
+    return clause(number, "execution", "There are at least 2 classes.", _check_classes)
+
+
+def same_scores(number: str) -> Clause:
+    """The clause that the first output keeps the quantisation of the scores."""
+    text = "Quantised scores of the output have the scale and zero point of the input."
+    return clause(number, "model", text, _check_scores)
+
+
 def inside(number: str) -> Clause:
     """The clause that regions, divided by the ratios, lie in the feature map; its far edges belong to it."""
     text = "No coordinate of a roi is negative, or beyond the size of the input times the ratio."
@@ -154,6 +184,21 @@ def _size(term: str, found: Mapping[str, int]) -> int | None:
     if letter.isdigit():
         return int(letter)
     return int(factor or 1) * found[letter] if letter in found else None
+
+
+def _check_classes(view: OperationView) -> str | None:
+    dimensions = view.dimensions("scores")
+    if not dimensions or dimensions[-1] is None or dimensions[-1] >= 2:
+        return None
+    return f"scores have dimensions {list(dimensions)}"
+
+
+def _check_scores(view: OperationView) -> str | None:
+    given, output = view.operand("scores"), view.outputs[0]
+    if not is_quantized(given) or (output.scale, output.zero_point) == (given.scale, given.zero_point):
+        return None
+    found = f"scale {output.scale} and zero point {output.zero_point}"
+    return f"output 0 has {found}, the scores {given.scale} and {given.zero_point}"
 
 
 def _check_inside(view: OperationView) -> str | None:
