@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from operation_calls import Broken, Call, Given, f, i, n, q, r, tensor, v, view
+from operation_calls import Broken, Call, Given, f, i, n, q, r, s, tensor, v, view
 
 from npu_conformance.specs.neuralnetworks import rules
 from npu_conformance.specs.neuralnetworks.enums import OperandType
@@ -94,6 +94,56 @@ QUANT_LIMIT = LIMIT | {
     "out0": q(0),
     "out1": b(None, 0, 4, quantized=True),
 }
+PROPOSALS = {
+    "scores": f(2, 3, 5, 4),
+    "deltas": f(2, 3, 5, 16),
+    "anchors": f(4, 4),
+    "images": f(2, 2),
+    "height_stride": r(4.0),
+    "width_stride": r(4.0),
+    "before": i(-1),
+    "after": i(0),
+    "overlap": r(0.5),
+    "least": r(1.0),
+    "layout": flag(0),
+    "out0": f(0),
+    "out1": f(0, 4),
+    "out2": n(0),
+}
+ANCHORS = tensor(OperandType.TENSOR_QUANT16_SYMM, 4, 4, scale=0.125)
+QUANT_PROPOSALS = PROPOSALS | {
+    "scores": q(2, 3, 5, 4),
+    "deltas": q(2, 3, 5, 16),
+    "anchors": ANCHORS,
+    "images": b(None, 2, 2, quantized=True),
+    "out0": q(0),
+    "out1": b(None, 0, 4, quantized=True),
+}
+SIGNED_PROPOSALS = QUANT_PROPOSALS | {"scores": s(2, 3, 5, 4), "deltas": s(2, 3, 5, 16), "out0": s(0)}
+NCHW = {"scores": f(2, 4, 3, 5), "deltas": f(2, 16, 3, 5), "layout": flag(1)}
+
+DETECTION = {
+    "scores": f(2, 5, 3),
+    "deltas": f(2, 5, 6),
+    "anchors": f(5, 4),
+    "scale_y": r(1.0),
+    "scale_x": r(1.0),
+    "scale_h": r(1.0),
+    "scale_w": r(1.0),
+    "regular": flag(0),
+    "most": i(3),
+    "most_classes": i(2),
+    "most_per_class": i(0),
+    "score_threshold": r(0.0),
+    "overlap": r(0.5),
+    "background": flag(0),
+    "out0": f(2, 6),
+    "out1": f(2, 6, 4),
+    "out2": n(2, 6),
+    "out3": n(2),
+}
+REGULAR = {"regular": flag(1), "most_classes": i(-1), "most_per_class": i(1)}
+REGULAR |= {"out0": f(2, 3), "out1": f(2, 3, 4), "out2": n(2, 3)}
 
 SOUND: dict[str, Call] = {
     "ROI_POOLING": POOLING,
@@ -101,6 +151,8 @@ SOUND: dict[str, Call] = {
     "HEATMAP_MAX_KEYPOINT": HEATMAP,
     "AXIS_ALIGNED_BBOX_TRANSFORM": TRANSFORM,
     "BOX_WITH_NMS_LIMIT": LIMIT,
+    "GENERATE_PROPOSALS": PROPOSALS,
+    "DETECTION_POSTPROCESSING": DETECTION,
 }
 QUANT: dict[str, Call] = {
     "ROI_POOLING": QUANT_POOLING,
@@ -108,6 +160,7 @@ QUANT: dict[str, Call] = {
     "HEATMAP_MAX_KEYPOINT": QUANT_HEATMAP,
     "AXIS_ALIGNED_BBOX_TRANSFORM": QUANT_TRANSFORM,
     "BOX_WITH_NMS_LIMIT": QUANT_LIMIT,
+    "GENERATE_PROPOSALS": QUANT_PROPOSALS,
 }
 
 
@@ -122,6 +175,7 @@ def quant_rows(*numbers: str, **changes: Given) -> list[Broken]:
 
 
 NAN = float("nan")
+_NEWEST = Version.FL8
 BROKEN = [
     *rows("ROI_POOLING.C1", "ROI_ALIGN.C1", input=f(2, 4, 6), out=f()),
     *rows("ROI_POOLING.C2", "ROI_ALIGN.C2", rois=f(2, 5)),
@@ -193,6 +247,39 @@ BROKEN = [
     *quant_rows("BOX_WITH_NMS_LIMIT.C7", out0=q(0, zero=1)),
     *quant_rows("BOX_WITH_NMS_LIMIT.C7", out0=q(0, scale=0.25)),
     *rows("BOX_WITH_NMS_LIMIT.C9", out1=f(0, 8)),
+    *rows("GENERATE_PROPOSALS.C1", images=f(2)),
+    *rows("GENERATE_PROPOSALS.C2", deltas=f(2, 3, 5, 12)),
+    *rows("GENERATE_PROPOSALS.C2", anchors=f(3, 4)),
+    *rows("GENERATE_PROPOSALS.C2", images=f(2, 3)),
+    *rows("GENERATE_PROPOSALS.C2", images=f(1, 2)),
+    *rows("GENERATE_PROPOSALS.C2", layout=flag(1)),
+    *rows("GENERATE_PROPOSALS.C2", **{**NCHW, "layout": flag(0)}),
+    *quant_rows("GENERATE_PROPOSALS.C3", anchors=tensor(OperandType.TENSOR_QUANT16_SYMM, 4, 4, scale=0.5)),
+    *quant_rows("GENERATE_PROPOSALS.C3", images=b(None, 2, 2, quantized=True, zero_point=1)),
+    *quant_rows("GENERATE_PROPOSALS.C3", out1=b(None, 0, 4, quantized=True, scale=0.25)),
+    Broken("GENERATE_PROPOSALS.C4", {"images": b(None, 2, 2, quantized=True, zero_point=1)}, SIGNED_PROPOSALS, _NEWEST),
+    Broken("GENERATE_PROPOSALS.C4", {"out1": b(None, 0, 4, quantized=True, scale=0.25)}, SIGNED_PROPOSALS, _NEWEST),
+    *quant_rows("GENERATE_PROPOSALS.C5", out0=q(0, zero=9)),
+    *rows("GENERATE_PROPOSALS.C6", scores=f(shape=(0, 3, 5, 4)), deltas=f(), images=f()),
+    *rows("GENERATE_PROPOSALS.C7", out1=f(0, 5)),
+    *rows("DETECTION_POSTPROCESSING.C1", deltas=f(10, 6)),
+    *rows("DETECTION_POSTPROCESSING.C2", anchors=f(4, 4)),
+    *rows("DETECTION_POSTPROCESSING.C2", anchors=f(5, 5)),
+    *rows("DETECTION_POSTPROCESSING.C2", deltas=f(1, 5, 6)),
+    *rows("DETECTION_POSTPROCESSING.C3", deltas=f(2, 5, 3)),
+    *rows("DETECTION_POSTPROCESSING.C4", scores=f(2, 5, 1)),
+    *rows("DETECTION_POSTPROCESSING.C5", scale_y=r(0.0)),
+    *rows("DETECTION_POSTPROCESSING.C5", scale_w=r(-1.0)),
+    *rows("DETECTION_POSTPROCESSING.C6", score_threshold=r(-0.5)),
+    *rows("DETECTION_POSTPROCESSING.C6", overlap=r(NAN)),
+    *rows("DETECTION_POSTPROCESSING.C7", most=i(0)),
+    *rows("DETECTION_POSTPROCESSING.C8", **REGULAR | {"most_per_class": i(0)}),
+    *rows("DETECTION_POSTPROCESSING.C9", most_classes=i(-1)),
+    *rows("DETECTION_POSTPROCESSING.C10", scores=f(shape=(2, 0, 3)), deltas=f(), anchors=f()),
+    *rows("DETECTION_POSTPROCESSING.C11", out0=f(2, 3)),
+    *rows("DETECTION_POSTPROCESSING.C11", out1=f(2, 6, 5)),
+    *rows("DETECTION_POSTPROCESSING.C11", **REGULAR | {"out2": n(2, 6)}),
+    *rows("DETECTION_POSTPROCESSING.C11", out3=n(3)),
 ]
 
 _OLD_EMPTY = {
@@ -210,6 +297,9 @@ _LEGAL = [
     ("ROI_ALIGN", {"rois": b([[6, 4, 6, 4], [0, 0, 0, 0]], 2, 4)}),
     ("ROI_ALIGN", {"rois": f(0, 4, shape=(0, 4)), "batches": v(), "out": f(0, 2, 3, 3)}),
     ("AXIS_ALIGNED_BBOX_TRANSFORM", {"roi": f(shape=(0, 4)), "deltas": f(shape=(0, 8)), "batches": v(), "out": f()}),
+    ("GENERATE_PROPOSALS", NCHW),
+    ("GENERATE_PROPOSALS", SIGNED_PROPOSALS),
+    ("DETECTION_POSTPROCESSING", REGULAR),
     ("HEATMAP_MAX_KEYPOINT", {"layout": flag(1), "maps": f(2, 5, 3, 3)}),
 ]
 
@@ -265,6 +355,7 @@ def test_every_clause_is_broken_by_an_edit() -> None:
 
 
 @pytest.mark.parametrize("name", SOUND)
-def test_values_of_boxes_matter(name: str) -> None:
-    assert reads_data(view(name, Version.FL8, SOUND[name]).operation.type)
+def test_values_of_boxes_matter_where_a_clause_looks_at_them(name: str) -> None:
+    code = view(name, Version.FL8, SOUND[name]).operation.type
+    assert reads_data(code) == (name not in ("GENERATE_PROPOSALS", "DETECTION_POSTPROCESSING"))
     assert not reads_data(0)

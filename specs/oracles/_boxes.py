@@ -33,6 +33,17 @@ def overlap(one: Sequence[float], other: Sequence[float]) -> float:
     return intersection / union if union else math.nan
 
 
+def left_over(boxes: Sequence[Box], scores: Sequence[float], threshold: float, most: float) -> list[int]:
+    """Positions, by descending score, of at most so many boxes: each removes those it overlaps by the threshold."""
+    candidates = sorted(range(len(boxes)), key=lambda position: scores[position], reverse=True)
+    kept: list[int] = []
+    while candidates and len(kept) < most:
+        best = candidates[0]
+        kept.append(best)
+        candidates = [one for one in candidates[1:] if not overlap(boxes[best], boxes[one]) >= threshold]
+    return kept
+
+
 def _area(box: Sequence[float]) -> float:
     return (box[2] - box[0]) * (box[3] - box[1])
 

@@ -133,7 +133,7 @@ def _by_hand() -> Iterator[Vector]:
         "linear": "batch 0: 3/4, 1/3, 1/10; batch 1: 3/4, 1/4, 2/15",
         "gaussian": "batch 0: 3/4, 0.400, 0.148; batch 1: 3/4, 0.304, 0.195",
     }
-    for kind in _KINDS:
+    for kind in ("float32", "quant8"):
         for kernel, text in left.items():
             scalars = _scalars(kind, kernel, -1, overlap=0.3 if kernel == "linear" else 0.4, lowest=0.05)
             text = f"of class 1 {text}; of class 2 batch 1 keeps one box"
@@ -159,7 +159,7 @@ def _limits() -> Iterator[Vector]:
 
 def _nothing_left() -> Iterator[Vector]:
     """No score is greater than the threshold: the first dimension of all outputs is 0."""
-    for kind in _KINDS:
+    for kind in ("float32", "quant8"):
         scalars = _scalars(kind, "linear", -1, threshold=1.5)
         yield _vector(f"{kind}_nothing_left", kind, _scores(80), _rois(3), (0,) * 6, scalars)
 

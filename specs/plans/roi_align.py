@@ -55,20 +55,20 @@ def _by_hand() -> Iterator[Vector]:
 
 
 def _no_rois() -> Iterator[Vector]:
-    for kind in ("float32", "float16", "quant8", "quant8_signed"):
-        for nchw in (False, True):
-            regions = Regions((1, 2, 3, 2), [(0, 0, 1, 1)], [0])
-            inputs, _ = operands(kind, regions, (4, 5), (2.0, 2.0), nchw, numpy.ones(12), (0, 1))
-            image = replace(inputs["input"], constant=True)
-            arguments: dict[str, Planned | str] = {
-                **inputs,
-                "input": image,
-                "rois": NO_ROIS,
-                "batch_indices": NO_BATCHES,
-            }
-            output = values(kind, (0, 2, 4, 5) if nchw else (0, 4, 5, 2))
-            vector = without_boxes(OPERATION, kind, arguments, {"output": output})
-            yield replace(vector, name=f"{vector.name}_{'nchw' if nchw else 'nhwc'}")
+    kinds = {"float32": False, "float16": True, "quant8": True, "quant8_signed": False}
+    for kind, nchw in kinds.items():
+        regions = Regions((1, 2, 3, 2), [(0, 0, 1, 1)], [0])
+        inputs, _ = operands(kind, regions, (4, 5), (2.0, 2.0), nchw, numpy.ones(12), (0, 1))
+        image = replace(inputs["input"], constant=True)
+        arguments: dict[str, Planned | str] = {
+            **inputs,
+            "input": image,
+            "rois": NO_ROIS,
+            "batch_indices": NO_BATCHES,
+        }
+        output = values(kind, (0, 2, 4, 5) if nchw else (0, 4, 5, 2))
+        vector = without_boxes(OPERATION, kind, arguments, {"output": output})
+        yield replace(vector, name=f"{vector.name}_{'nchw' if nchw else 'nhwc'}")
 
 
 def _saturating() -> Iterator[Vector]:

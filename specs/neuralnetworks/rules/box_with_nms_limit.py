@@ -20,7 +20,7 @@ RULES = rules(
     _output_shapes,
     general.ranks("C1"),
     boxes.sizes("C2", **_INPUTS),
-    boxes.classes("C3"),
+    boxes.least("C3", "scores", 2, "classes"),
     clause("C4", "execution", "The kernel is 0 (hard), 1 (linear) or 2 (gaussian).", _kernel),
     boxes.ordered_by_batch("C5"),
     boxes.quantization("C6", "rois", outputs=(1,)),

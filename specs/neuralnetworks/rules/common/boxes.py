@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Mapping, Sequence
 
+from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.neuralnetworks.operation_view import OperationView
-from npu_conformance.specs.neuralnetworks.rules.clause import Clause, Shape, ShapeRule, clause
+from npu_conformance.specs.neuralnetworks.rules.clause import Basis, Clause, Shape, ShapeRule, clause
 from npu_conformance.specs.neuralnetworks.rules.common import window
 from npu_conformance.specs.neuralnetworks.rules.common.filters import size_of
 from npu_conformance.specs.neuralnetworks.rules.common.quantization import is_quantized
@@ -15,7 +17,6 @@ from npu_conformance.specs.neuralnetworks.types import Operand
 SCALE = 0.125
 """The scale of quantised coordinates: eighths of a pixel."""
 
-QUANTIZATION = "Quantised boxes have scale 1/8 and zero point 0."
 ONLY_ROWS = "Only the first dimension of an input may be 0."
 
 
@@ -23,10 +24,12 @@ def sizes(number: str, **patterns: str) -> Clause:
     """The clause that inputs have these shapes, as in `boxes="n, 4*c"`: a letter is one size everywhere."""
     text = "Shapes agree: " + "; ".join(f"{name} is [{pattern}]" for name, pattern in patterns.items()) + "."
 
-    def check(view: OperationView) -> str | None:
-        return _solve(view, patterns)[1]
+    return clause(number, "execution", text, lambda view: mismatch(view, patterns))
 
-    return clause(number, "execution", text, check)
+
+def mismatch(view: OperationView, patterns: Mapping[str, str]) -> str | None:
+    """What is wrong with the first input whose shape is not as written."""
+    return _solve(view, patterns)[1]
 
 
 def output_shapes(inputs: Mapping[str, str], *outputs: str) -> ShapeRule:
@@ -48,22 +51,23 @@ def only_rows_empty(number: str, *names: str) -> Clause:
     return clause(number, "execution", ONLY_ROWS, check)
 
 
-def quantization(number: str, *names: str, outputs: tuple[int, ...] = ()) -> Clause:
-    """The clause about the scale of quantised boxes. names: inputs, outputs: positions of outputs that are boxes."""
+def quantization(
+    number: str, *names: str, outputs: tuple[int, ...] = (), signed: bool | None = None, basis: Basis = "both"
+) -> Clause:
+    """The clause about the scale of quantised boxes. names: inputs, outputs: positions of outputs that are boxes.
+
+    signed: whether it is about boxes beside signed or unsigned scores only.
+    """
+    beside = "" if signed is None else f", beside {'signed' if signed else 'unsigned'} scores"
 
     def check(view: OperationView) -> str | None:
+        if signed is not None and signed != (view.operand("scores").type == OperandType.TENSOR_QUANT8_ASYMM_SIGNED):
+            return None
         given = [(name, view.operand(name)) for name in names]
         given += [(f"output {position}", view.outputs[position]) for position in outputs]
-        return next((f"{name} {found}" for name, operand in given if (found := wrong_quantization(operand))), None)
+        return next((f"{name} {found}" for name, operand in given if (found := _wrong_quantization(operand))), None)
 
-    return clause(number, "model", QUANTIZATION, check)
-
-
-def wrong_quantization(operand: Operand) -> str:
-    """What is wrong with the quantisation of a tensor of coordinates; empty where nothing is."""
-    if not is_quantized(operand) or (operand.scale == SCALE and operand.zero_point == 0):
-        return ""
-    return f"has scale {operand.scale} and zero point {operand.zero_point}, expected 1/8 and 0"
+    return clause(number, "model", f"Quantised boxes{beside} have scale 1/8 and zero point 0.", check, basis)
 
 
 def batches(number: str, name: str) -> Clause:
@@ -78,15 +82,24 @@ def batches(number: str, name: str) -> Clause:
     return clause(number, "execution", text, check)
 
 
-def positive(number: str, *names: str) -> Clause:
-    """The clause that scalars are greater than 0."""
-    text = f"{', '.join(names).capitalize()}: each is greater than 0."
+def positive(number: str, *names: str, where: tuple[str, bool] | None = None) -> Clause:
+    """The clause that scalars are greater than 0. where: a flag, and the value that it must have for the clause."""
+    text = f"{', '.join(names).capitalize()}: each is greater than 0"
+    text += f", where {where[0]} is {str(where[1]).lower()}." if where else "."
 
     def check(view: OperationView) -> str | None:
+        if where and view.integer(where[0]) != where[1]:
+            return None
         values = ((name, view.real(name)) for name in names)
         return next((f"{name} {value}" for name, value in values if value is not None and not value > 0), None)
 
     return clause(number, "execution", text, check)
+
+
+def product(view: OperationView, *names: str) -> int | None:
+    """The product of integer scalars; None where one is unknown, or not greater than 0."""
+    values = [view.integer(name) or 0 for name in names]
+    return math.prod(values) if min(values) > 0 else None
 
 
 def not_negative(number: str, *names: str) -> Clause:
@@ -131,9 +144,16 @@ def ordered_by_batch(number: str) -> Clause:
     return clause(number, "execution", text, check, "reference")
 
 
-def classes(number: str) -> Clause:
-    """The clause that there is a class beside the background: the last dimension of the scores counts them."""
-    return clause(number, "execution", "There are at least 2 classes.", _check_classes)
+def least(number: str, name: str, size: int, what: str) -> Clause:
+    """The clause that the last dimension of an input, which counts something, is large enough."""
+
+    def check(view: OperationView) -> str | None:
+        dimensions = view.dimensions(name)
+        if not dimensions or dimensions[-1] is None or dimensions[-1] >= size:
+            return None
+        return f"{name} has dimensions {list(dimensions)}, expected at least {size} {what}"
+
+    return clause(number, "execution", f"{name.capitalize()} are of at least {size} {what}.", check)
 
 
 def same_scores(number: str) -> Clause:
@@ -155,6 +175,12 @@ def coordinates(view: OperationView, name: str) -> list[tuple[float, float, floa
         return []
     scale = SCALE if is_quantized(view.operand(name)) else 1.0
     return [(x1 * scale, y1 * scale, x2 * scale, y2 * scale) for x1, y1, x2, y2 in value.reshape(-1, 4).tolist()]
+
+
+def _wrong_quantization(operand: Operand) -> str:
+    if not is_quantized(operand) or (operand.scale == SCALE and operand.zero_point == 0):
+        return ""
+    return f"has scale {operand.scale} and zero point {operand.zero_point}, expected 1/8 and 0"
 
 
 def _solve(view: OperationView, patterns: Mapping[str, str]) -> tuple[dict[str, int], str | None]:
@@ -184,13 +210,6 @@ def _size(term: str, found: Mapping[str, int]) -> int | None:
     if letter.isdigit():
         return int(letter)
     return int(factor or 1) * found[letter] if letter in found else None
-
-
-def _check_classes(view: OperationView) -> str | None:
-    dimensions = view.dimensions("scores")
-    if not dimensions or dimensions[-1] is None or dimensions[-1] >= 2:
-        return None
-    return f"scores have dimensions {list(dimensions)}"
 
 
 def _check_scores(view: OperationView) -> str | None:
