@@ -85,7 +85,7 @@ def _scalars(
         "max_detections_per_class": int32(limits[2]),
         "score_threshold": number(kind, threshold),
         "iou_threshold": number(kind, overlap),
-        "is_bg_in_label": boolean(background),
+        "background_in_label": boolean(background),
     }
 
 
