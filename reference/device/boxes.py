@@ -26,8 +26,9 @@ def overlaps(box: Array, others: Array) -> Array:
     """Intersection over union of a box with each of the others; NaN where both have no area."""
     low, high = numpy.maximum(box[:2], others[:, :2]), numpy.minimum(box[2:], others[:, 2:])
     intersections = numpy.maximum(high - low, 0.0).prod(axis=1)
-    areas: Array = (others[:, 2:] - others[:, :2]).prod(axis=1)
-    return intersections / ((box[2:] - box[:2]).prod() + areas - intersections)
+    areas = (others[:, 2:] - others[:, :2]).prod(axis=1)
+    found: Array = intersections / ((box[2:] - box[:2]).prod() + areas - intersections)
+    return found
 
 
 def suppressed(boxes: Array, scores: Array, threshold: float, limit: int) -> list[int]:

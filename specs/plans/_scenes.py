@@ -35,4 +35,5 @@ def scores(seed: int, count: int, step: float = 1 / 32) -> Array:
 
 def moved(boxes: Array, right: float, down: float) -> Array:
     """The same boxes elsewhere: their overlaps are the same."""
-    return boxes + numpy.array([right, down, right, down])
+    elsewhere: Array = boxes + numpy.array([right, down, right, down])
+    return elsewhere
