@@ -294,6 +294,11 @@ _LEGAL = [
     # Boxes behind the first n of a batch are not looked at.
     ("BOX_WITH_NMS_LIMIT", {"rois": b([[*BOXES[0][:4], 3, 3, 2, 2], *BOXES[1:]], 3, 8)}),
     ("ROI_POOLING", {"ratio_h": r(2.0), "ratio_w": r(4.0)}),
+    # A little beyond the edges at 6 and 4 elements, as much as a rounded quotient can be.
+    (
+        "ROI_POOLING",
+        {"ratio_h": r(0.7), "ratio_w": r(0.1), "rois": b([[0, 0, 0.60004, 2.8001], [0, 0, 0.1, 0.1]], 2, 4)},
+    ),
     ("ROI_ALIGN", {"rois": b([[6, 4, 6, 4], [0, 0, 0, 0]], 2, 4)}),
     ("ROI_ALIGN", {"rois": f(0, 4, shape=(0, 4)), "batches": v(), "out": f(0, 2, 3, 3)}),
     ("AXIS_ALIGNED_BBOX_TRANSFORM", {"roi": f(shape=(0, 4)), "deltas": f(shape=(0, 8)), "batches": v(), "out": f()}),

@@ -17,6 +17,9 @@ from npu_conformance.specs.neuralnetworks.types import Operand
 SCALE = 0.125
 """The scale of quantised coordinates: eighths of a pixel."""
 
+_ROUNDING = 1 + 2.0**-10
+"""By how much the quotient of a coordinate on the edge and its ratio may exceed the size: what float16 rounds away."""
+
 ONLY_ROWS = "Only the first dimension of an input may be 0."
 
 
@@ -223,12 +226,10 @@ def _check_scores(view: OperationView) -> str | None:
 def _check_inside(view: OperationView) -> str | None:
     given, ratios = window.image(view), (view.real("width_ratio"), view.real("height_ratio"))
     limits = [
-        None if size is None or ratio is None or not ratio > 0 else (size, ratio)
+        math.inf if size is None or ratio is None or not ratio > 0 else size * ratio * _ROUNDING
         for size, ratio in zip((given.width, given.height), ratios, strict=True)
     ]
     for box in coordinates(view, "rois"):
-        for position, value in enumerate(box):
-            limit = limits[position % 2]
-            if not value >= 0 or (limit is not None and not value / limit[1] <= limit[0]):
-                return f"the roi {list(box)} does not lie in the input"
+        if not all(0 <= value <= limits[position % 2] for position, value in enumerate(box)):
+            return f"the roi {list(box)} does not lie in the input"
     return None
