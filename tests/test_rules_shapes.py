@@ -131,12 +131,48 @@ EXAMPLES: list[tuple[str, tuple[Any, ...], Shape]] = [
     ("INSTANCE_NORMALIZATION", ((1, 2, 3, 4), 1.0, 0.0, 0.1, True), (1, 2, 3, 4)),
     ("FILL", ([2, 3], 1.0), (2, 3)),
     ("FILL", ([2, -3], 1.0), ()),
+    ("ROI_ALIGN", ((2, 4, 6, 3), (5, 4), [0], 2, 1, 1.0, 1.0, 0, 0, False), (5, 2, 1, 3)),
+    ("ROI_ALIGN", ((2, 4, 6, 3), (0, 4), [0], 0, 1, 1.0, 1.0, 0, 0, False), (0, 0, 1, 3)),
+    ("ROI_POOLING", ((2, 3, 4, 6), (0, 4), [0], 2, 1, 1.0, 1.0, True), (0, 3, 2, 1)),
+    ("AXIS_ALIGNED_BBOX_TRANSFORM", ((0, 4), (5, 12), [0], (2, 2)), (5, 12)),
 ]
+
+SEVERAL: list[tuple[str, tuple[Any, ...], tuple[Shape, ...]]] = [
+    ("HEATMAP_MAX_KEYPOINT", ((2, 3, 3, 5), (2, 4), False), ((2, 5), (2, 5, 2))),
+    ("HEATMAP_MAX_KEYPOINT", ((0, 5, 3, 3), (2, 4), True), ((0, 5), (0, 5, 2))),
+    ("BOX_WITH_NMS_LIMIT", ((9, 3), (9, 12), [0], 0.5, -1, 0, 0.5, 0.5, 0.5), ((0,), (0, 4), (0,), (0,))),
+    (
+        "GENERATE_PROPOSALS",
+        ((1, 2, 2, 3), (1, 2, 2, 12), (3, 4), (1, 2), 1.0, 1.0, -1, -1, 0.5, 1.0, False),
+        ((0,), (0, 4), (0,)),
+    ),
+    (
+        "DETECTION_POSTPROCESSING",
+        ((2, 5, 3), (2, 5, 4), (5, 4), 1.0, 1.0, 1.0, 1.0, False, 3, 2, 9, 0.5, 0.5, False),
+        ((2, 6), (2, 6, 4), (2, 6), (2,)),
+    ),
+    (
+        "DETECTION_POSTPROCESSING",
+        ((0, 5, 3), (2, 5, 4), (5, 4), 1.0, 1.0, 1.0, 1.0, True, 3, 0, 9, 0.5, 0.5, False),
+        ((0, 3), (0, 3, 4), (0, 3), (0,)),
+    ),
+    (
+        "DETECTION_POSTPROCESSING",
+        ((2, 5, 3), (2, 5, 4), (5, 4), 1.0, 1.0, 1.0, 1.0, False, 3, 0, 9, 0.5, 0.5, False),
+        ((2, 0), (2, 0, 4), (2, 0), (2,)),
+    ),
+]
+"""Operations with several outputs."""
 
 
 @pytest.mark.parametrize(("name", "inputs", "expected"), EXAMPLES)
 def test_shape_of_the_output(name: str, inputs: tuple[Any, ...], expected: Shape) -> None:
     assert output_shapes(view(name, *inputs)) == (expected,)
+
+
+@pytest.mark.parametrize(("name", "inputs", "expected"), SEVERAL)
+def test_shapes_of_several_outputs(name: str, inputs: tuple[Any, ...], expected: tuple[Shape, ...]) -> None:
+    assert output_shapes(view(name, *inputs, outputs=len(expected))) == expected
 
 
 def test_outputs_of_split() -> None:

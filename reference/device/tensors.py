@@ -31,7 +31,11 @@ class Tensor:
 
 @dataclass(frozen=True)
 class OutputInfo:
-    """An output of a kernel before it is computed. dimensions: the actual ones, by the operation's shape rule."""
+    """An output of a kernel before it is computed.
+
+    dimensions: the actual ones, by the operation's shape rule; where that leaves a size open (0, as in outputs of
+    BOX_WITH_NMS_LIMIT), the kernel decides.
+    """
 
     operand_type: int
     dimensions: tuple[int, ...]

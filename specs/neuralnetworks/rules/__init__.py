@@ -24,6 +24,11 @@ def clauses(name: str) -> tuple[Clause, ...]:
     return _rules(name).clauses
 
 
+def reads_data(name: str) -> bool:
+    """True where clauses look at values of data, too, not at shapes and parameters alone."""
+    return _rules(name).reads_data
+
+
 def check(view: OperationView) -> list[Violation]:
     """Return a violation for each clause the operation breaks; none for an operation without rules.
 
