@@ -94,6 +94,11 @@ class _DeclinesUnknownOutputs(BentPreparedModel):
         return result
 
 
+def _is_known(dimensions: tuple[int, ...]) -> bool:
+    """True where neither the rank nor a size is left to the execution."""
+    return bool(dimensions) and 0 not in dimensions
+
+
 class _Terse(BentPreparedModel):
     """Says no more than it must: no times, no shapes where they are known, no sizes where an output does not fit."""
 
@@ -104,7 +109,7 @@ class _Terse(BentPreparedModel):
         shapes = result.output_shapes
         if not result.output_sufficient_size:
             shapes = tuple(replace(one, dimensions=(0,) * len(one.dimensions)) for one in shapes)
-        elif all(0 not in main.operands[index].dimensions for index in main.output_indexes):
+        elif all(_is_known(main.operands[index].dimensions) for index in main.output_indexes):
             shapes = ()
         return replace(result, output_shapes=shapes, timing=types.Timing(unavailable, unavailable))
 
