@@ -140,7 +140,6 @@ def _special() -> Iterator[Vector]:
     full = replace(plain, peepholes=True, output=3, projection_bias=True, coupled=True)
     wider = Run("parallel", auxiliary=3, fewer=0)
     yield _vector("parallel_wider_than_the_input", plain, wider)
-    yield _lstm.omitted_in_request(_vector("omitted_in_request_wider_parallel", plain, wider))
     yield _lstm.omitted_in_request(_vector("omitted_in_request_all", plain, Run(merge=True, fewer=0)))
     yield _lstm.omitted_in_request(_vector("omitted_in_request_parallel", full, Run("parallel", fewer=0)))
     for name, sizes in (("batch", {0: 0}), ("rank", None)):
