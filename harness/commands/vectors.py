@@ -1,9 +1,10 @@
-"""`npu-conformance vectors`: recompute witnesses, generate the stored vectors from their plans, show one."""
+"""`npu-conformance vectors`: recompute witnesses, generate the stored vectors from their plans, show one, import."""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from npu_conformance.harness.main import UsageError
@@ -35,11 +36,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     generate.add_argument("operations", metavar="OPERATION", nargs="*", help="default: all")
     show = actions.add_parser("show", help="print one vector")
     show.add_argument("name", metavar="OPERATION.NAME")
+    aosp = actions.add_parser("import-aosp", help="run AOSP's .mod.py specifications, confined, and expand their tests")
+    aosp.add_argument("source", metavar="SRC", type=Path, help="a specification file, or a folder of them")
+    aosp.add_argument("--out", metavar="DIR", type=Path, help="write a collection for each folder: `run --vectors DIR`")
+    aosp.add_argument("--list", action="store_true", help="print the names of the tests")
+    aosp.add_argument(
+        "--seconds", metavar="N", type=int, default=60, help="processor time for one file (default: %(default)s)"
+    )
 
 
 def execute(options: argparse.Namespace) -> int:
     """Do what was asked."""
-    actions = {"witness": _witness, "generate": _generate, "show": _show}
+    actions = {"witness": _witness, "generate": _generate, "show": _show, "import-aosp": _import_aosp}
     return actions[options.action](options)
 
 
@@ -95,6 +103,12 @@ def _show(options: argparse.Namespace) -> int:
         raise UsageError(str(error.args[0])) from None
     print(json.dumps(vector_writing.document_of(vector), indent=1))
     return OK
+
+
+def _import_aosp(options: argparse.Namespace) -> int:
+    from npu_conformance.harness.commands import _aosp
+
+    return _aosp.execute(options)
 
 
 def _operations(asked: list[str], known: Iterable[str]) -> list[str]:

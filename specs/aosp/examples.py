@@ -116,8 +116,8 @@ class Example:
         return self.AddVariations(*made, includeDefault=includeDefault, defaultName=defaultName)
 
     def AddAllDims(self, *ops: Operand) -> Example:
-        """Add a group: every rank."""
-        return self.AddDims(range(1, _axis_and_rank(ops)[1] + 1), *ops, includeDefault=False)
+        """Add a group: every rank, from the highest."""
+        return self.AddDims(range(_axis_and_rank(ops)[1], 0, -1), *ops, includeDefault=False)
 
     def AddAllDimsAndPositiveAxis(self, *ops: Operand) -> Example:
         """Add a group: every rank, from the highest, with every axis."""
