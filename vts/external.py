@@ -1,4 +1,4 @@
-"""Vectors from outside: `run --vectors PATH` takes files in the project's own form, neutral collections, specifications."""
+"""Vectors from outside: `run --vectors PATH` takes the project's own form, neutral collections and specifications."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 from npu_conformance.harness.cases import Case
 from npu_conformance.specs import neutral, vectors
 from npu_conformance.specs.aosp import importing
+from npu_conformance.specs.aosp.children import SUFFIX, Problem
 from npu_conformance.specs.documents import DocumentError
 from npu_conformance.vts.generated import case_from, case_of
 
 if TYPE_CHECKING:
     from npu_conformance.harness.trial import Trial
-    from npu_conformance.specs.aosp.children import Problem
 
 __all__ = ["case_from", "cases", "cases_from"]
 
@@ -27,7 +27,7 @@ def cases() -> Iterator[Case]:
 
 
 def cases_from(path: Path) -> Iterator[Case]:
-    """A case for each external vector (`run --vectors PATH`): own form, neutral collections or AOSP's specifications."""
+    """A case for each external vector (`run --vectors PATH`): own form, neutral collections, specifications."""
     if path.suffix == ".json" or (path.is_dir() and any(path.glob("*.json"))):
         yield from _own_form(path)
         return
@@ -59,7 +59,7 @@ def _unreadable(problem: Problem) -> Case:
     def run(trial: Trial) -> None:
         raise DocumentError(f"{problem.path}:{problem.line}", "", problem.what)
 
-    folder, name = problem.path.absolute().parent.name, problem.path.name.removesuffix(importing.SUFFIX)
+    folder, name = problem.path.absolute().parent.name, problem.path.name.removesuffix(SUFFIX)
     description = "A specification file that can not be read is an error of the run, not of the implementation."
     return Case(f"vts.external.{_safe(folder)}.{_safe(name)}.unreadable", run, ("FW-GEN-001",), description)
 

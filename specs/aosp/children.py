@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
@@ -128,7 +129,7 @@ def _start() -> subprocess.Popen[bytes]:
     )  # fmt: skip
 
 
-def _ask(process: subprocess.Popen[bytes], request: dict[str, object]) -> tuple[_Answer, bytes]:
+def _ask(process: subprocess.Popen[bytes], request: Mapping[str, object]) -> tuple[_Answer, bytes]:
     to_child, from_child = _pipes(process)
     to_child.write(json.dumps(request).encode() + b"\n")
     to_child.flush()

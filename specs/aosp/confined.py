@@ -16,7 +16,7 @@ import time
 from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
-    from npu_conformance.specs.aosp.examples import ExampleError
+    from npu_conformance.specs.aosp.expansion import ExampleError
 
 _CHUNK = 1 << 20
 
@@ -24,7 +24,7 @@ _CHUNK = 1 << 20
 def main() -> None:
     """Answer requests until there are no more. Arguments: folders to import from."""
     sys.path += sys.argv[1:]
-    from npu_conformance.specs.aosp import confinement, expansion, language, numbers  # noqa: F401 -- before any fork
+    from npu_conformance.specs.aosp import confinement, expansion, language, numbers, system_calls  # noqa: F401 -- before any fork
 
     confinement.load_ahead()
     for line in sys.stdin.buffer:
@@ -83,7 +83,7 @@ def _become(request: dict[str, Any], sink: int) -> NoReturn:
 
 
 def _run(request: dict[str, Any], answers: Any) -> None:
-    from npu_conformance.specs.aosp import confinement, examples, expansion, language, naming
+    from npu_conformance.specs.aosp import confinement, examples, expansion, language, naming, system_calls
 
     def tell(document: dict[str, Any]) -> None:
         answers.write(json.dumps(document).encode() + b"\n")
@@ -94,6 +94,7 @@ def _run(request: dict[str, Any], answers: Any) -> None:
         words = {**language.namespace(), "__builtins__": confinement.scope(), "__name__": "__main__"}
         specification = naming.begin(request["name"], request["version"])
         confinement.limit(request["seconds"], request["memory"])
+        system_calls.confine()
         confinement.watch()
         exec(compile(text, examples.SPECIFICATION, "exec", dont_inherit=True), words)
         for test in expansion.tests(specification):

@@ -1,19 +1,21 @@
 """What a process may do that runs a foreign specification file.
 
-Three walls, none of which trusts the others:
+Four walls, none of which trusts the others:
 
-- Limits of the kernel (`limit`): no new file descriptor, so that nothing can be opened or connected; no growing file; an
-  end to processor time and memory; no new process, where the user is not root.
+- Limits of the kernel (`limit`): no new file descriptor, so that nothing can be opened or connected; no growing file;
+  an end to processor time and memory; no new process, where the user is not root.
+- A filter of system calls (system_calls): all are refused but those that computing, answering and ending need. Linux on
+  x86_64 and aarch64; elsewhere this wall is missing.
 - An audit hook (`watch`), which refuses every audited event of the interpreter but a few harmless ones: files, sockets,
   processes, signals, ctypes, garbage collector, new code objects. It can not be taken off again.
 - A scope (`scope`) without `open`, whose `import` knows numpy and the computing modules of the standard library.
 
-What this stops: what a file in Python does by any way that the interpreter audits or that needs a descriptor; looping,
-memory bombs and floods. What it does not stop: reading what was loaded before (this project's code, numpy, the text of the
-file itself); calls that the interpreter does not audit and that need no descriptor (os.getpid, os.abort, writing into
-the answer); a fault in the interpreter, numpy or the kernel that lets machine code run. CPython calls audit hooks no
-sandbox, and rightly. Files that are known to be hostile belong into a virtual machine; this is for files that nobody
-has read.
+What this stops: files, network, other processes, loops without end, memory bombs and floods. What it does not stop:
+reading what the process has in memory (this project's code, numpy, the file's own text); a file's writing what it likes
+into its own answer, which its reader takes for untrusted data; learning things from time. Where the filter is missing,
+calls stay open that the interpreter does not audit and that need no descriptor, such as os.mkfifo; CPython calls audit
+hooks no sandbox, and rightly. A hole in the kernel goes through all four: what is known to be an attack belongs into a
+virtual machine.
 """
 
 from __future__ import annotations

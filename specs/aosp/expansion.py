@@ -11,17 +11,12 @@ from typing import Any
 import numpy
 
 from npu_conformance.specs.aosp.examples import Example, Feed
-from npu_conformance.specs.aosp.models import Model, Operation
+from npu_conformance.specs.aosp.lifetimes import AllInputsAsInternalCoverter, AllTensorsAsInputsConverter
+from npu_conformance.specs.aosp.models import Model, Node
 from npu_conformance.specs.aosp.naming import Specification
 from npu_conformance.specs.aosp.operands import IgnoredOutput, Operand
 from npu_conformance.specs.aosp.types import ELEMENTS, SymmPerChannelQuantParams
-from npu_conformance.specs.aosp.variations import (
-    AllInputsAsInternalCoverter,
-    AllTensorsAsInputsConverter,
-    DefaultVariation,
-    ModelVariation,
-    SkipError,
-)
+from npu_conformance.specs.aosp.variations import DefaultVariation, ModelVariation, SkipError
 
 Document = dict[str, Any]
 _STORED = {
@@ -147,7 +142,7 @@ def _subgraph(model: Model, referenced: list[Model]) -> Document:
     }
 
 
-def _operation(operation: Operation, place: dict[str, int]) -> Document:
+def _operation(operation: Node, place: dict[str, int]) -> Document:
     return {
         "type": operation.op,
         "inputs": [place[operand.name] for operand in operation.ins],

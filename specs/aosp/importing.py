@@ -10,7 +10,7 @@ from pathlib import Path
 from queue import SimpleQueue
 
 from npu_conformance.specs import neutral
-from npu_conformance.specs.aosp.children import SUFFIX, Child, Limits, Loaded
+from npu_conformance.specs.aosp.children import SUFFIX, Child, Limits, Loaded, Problem
 from npu_conformance.specs.documents import DocumentError
 
 
@@ -33,9 +33,22 @@ def files(source: Path) -> list[Path]:
 def load(paths: Sequence[Path], limits: Limits | None = None, processes: int = 0) -> Iterator[Loaded]:
     """Run files in confined children and yield what became of each, in their order.
 
-    processes: how many children at a time; 0 for as many as there are processors.
+    processes: how many children at a time; 0 for as many as there are processors. A name stands for one test in a
+    folder: a file that makes a test of a name that an earlier one has taken gives no tests.
     """
-    limits = limits or Limits()
+    taken: dict[tuple[str, str], Path] = {}
+    for one in _run(paths, limits or Limits(), processes):
+        folder = one.path.absolute().parent.name
+        twice = next((name for name in one.names if (folder, name) in taken), None)
+        if twice is None:
+            taken.update(dict.fromkeys(((folder, name) for name in one.names), one.path))
+            yield one
+        else:
+            what = f"its test {twice} is already in {taken[folder, twice]}"
+            yield Loaded(one.path, problem=Problem(one.path, 1, what))
+
+
+def _run(paths: Sequence[Path], limits: Limits, processes: int) -> Iterator[Loaded]:
     count = min(processes or len(os.sched_getaffinity(0)), len(paths))
     children: SimpleQueue[Child] = SimpleQueue()
     started = [Child(limits) for _ in range(count)]

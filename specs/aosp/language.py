@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from npu_conformance.specs.aosp import examples, models, operands, types, variations
+from npu_conformance.specs.aosp import examples, lifetimes, models, operands, types, variations
 
 _WORDS = (
-    variations.ActivationConverter, variations.AllInputsAsInternalCoverter, variations.AllOutputsAsInternalCoverter,
-    variations.AllTensorsAsInputsConverter, operands.BoolScalar, operands.Configuration, variations.DataLayoutConverter,
+    variations.ActivationConverter, lifetimes.AllInputsAsInternalCoverter, lifetimes.AllOutputsAsInternalCoverter,
+    lifetimes.AllTensorsAsInputsConverter, operands.BoolScalar, operands.Configuration, variations.DataLayoutConverter,
     variations.DataTypeConverter, examples.Example, operands.Float16Scalar, operands.Float32Scalar,
     operands.Float32Vector, operands.IgnoredOutput, operands.Input, operands.Int32Scalar, operands.Int32Vector,
     operands.Internal, models.Model, operands.Operand, operands.Output, operands.Parameter,

@@ -10,17 +10,17 @@ from npu_conformance.specs.aosp import naming
 from npu_conformance.specs.aosp.operands import Input, Operand, Output, argument
 
 
-class Operation:
-    """One operation. Two of them are never the same."""
+class Node:
+    """One operation of a model. Two of them are never the same."""
 
     def __init__(self, op: str, *inputs: Any) -> None:
         self.op = op
         self.ins = [argument(value) for value in inputs]
         self.outs: list[Operand] = []
 
-    def replaced(self, operands: dict[str, Operand]) -> Operation:
+    def replaced(self, operands: dict[str, Operand]) -> Node:
         """The same operation over the operands of these names."""
-        made = Operation(self.op)
+        made = Node(self.op)
         made.ins = [operands[operand.name] for operand in self.ins]
         made.outs = [operands[operand.name] for operand in self.outs]
         return made
@@ -31,7 +31,7 @@ class Model:
 
     def __init__(self, name: str | None = None) -> None:
         self.name = name
-        self.operations: list[Operation] = []
+        self.operations: list[Node] = []
         self.operands: list[Operand] = []
         self.isRelaxed = False
         self.version = naming.current().version
@@ -43,7 +43,7 @@ class Model:
             self.operands.append(operand)
         return self
 
-    def AddOperation(self, operation: Operation) -> Model:
+    def AddOperation(self, operation: Node) -> Model:
         """Append an operation and mention its operands."""
         self.operations.append(operation)
         for operand in (*operation.ins, *operation.outs):
@@ -52,7 +52,7 @@ class Model:
 
     def Operation(self, op: str, *inputs: Any) -> Model:
         """Append an operation; `To` gives it its outputs."""
-        return self.AddOperation(Operation(op, *inputs))
+        return self.AddOperation(Node(op, *inputs))
 
     def To(self, *outputs: Any) -> Model:
         """Give the last operation its outputs: several, or one list or tuple."""
@@ -86,7 +86,7 @@ class Model:
         for operand in operands:
             self.AddOperand(operand)
         if tuple(found()) != operands:
-            raise ValueError(f"expected {[str(one) for one in operands]}, the model has {[str(one) for one in found()]}")
+            raise ValueError(f"expected {list(operands)}, the model has {found()}")
         return self
 
     def GetInputs(self) -> list[Operand]:
@@ -124,9 +124,9 @@ class Model:
         _visit(self, found)
         return found[1:]
 
-    def sorted_operations(self) -> list[Operation]:
+    def sorted_operations(self) -> list[Node]:
         """The operations, each after those it depends on; raises where they depend on each other in a circle."""
-        needed: dict[int, list[Operation]] = {id(operation): [] for operation in self.operations}
+        needed: dict[int, list[Node]] = {id(operation): [] for operation in self.operations}
         for operand in self.operands:
             makers = [operation for operation in self.operations for made in operation.outs if made == operand]
             for user in (operation for operation in self.operations for used in operation.ins if used == operand):
@@ -148,8 +148,8 @@ def _visit(model: Model, found: list[Model]) -> None:
             _visit(operand.value[0], found)
 
 
-def _after_their_needs(operations: list[Operation], needed: dict[int, list[Operation]]) -> list[Operation]:
-    placed: list[Operation] = []
+def _after_their_needs(operations: list[Node], needed: dict[int, list[Node]]) -> list[Node]:
+    placed: list[Node] = []
     state: dict[int, str] = {}
     for first in operations:
         stack = [(first, iter(needed[id(first)]))] if id(first) not in state else []

@@ -47,7 +47,7 @@ _current = Specification("", None)
 
 def begin(name: str, version: str | None) -> Specification:
     """Forget the file before, and start a new one."""
-    global _current  # noqa: PLW0603 -- a file's words (`Model()`, `Input(...)`) have no argument to carry it
+    global _current  # a file's words (`Model()`, `Input(...)`) have no argument that could carry it
     _current = Specification(name, version)
     return _current
 

@@ -38,7 +38,7 @@ class Operand:
         skipRenaming: bool = False,
         extraParams: SymmPerChannelQuantParams | None = None,
     ) -> None:
-        """opType: (TYPE, [dims], scale, zero point), or the TYPE alone, with the shape in `value` and the value after it."""
+        """opType: (TYPE, [dims], scale, zero point); or a TYPE, then `value` is the shape and `backward` the value."""
         self.name = name if skipRenaming else naming.current().operand_names.unique(name)
         if isinstance(opType, str):
             self.type, value = Type.parse(opType, value or "", extraParams), backward
@@ -204,6 +204,6 @@ def argument(value: Any) -> Operand:
         elif all(type(element) is float for element in value):
             kind = Float32Vector
     if kind is None:
-        raise TypeError(f"{value!r} can not be an argument: expected an operand, int, float, bool, model or list of numbers")
+        raise TypeError(f"{value!r} is no argument: expected an operand, int, float, bool, model or list of numbers")
     made: Operand = kind("param", value)
     return made

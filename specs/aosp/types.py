@@ -73,7 +73,8 @@ class Type:
         """The type of a tuple or list: name, dimensions, then perhaps scale, zero point and extra parameters."""
         if not 2 <= len(written) <= 5:
             raise ValueError(f"expected (TYPE, [dimensions], scale, zero point), found {written!r}")
-        name, dimensions, scale, zero_point, extra = [*written, *(0.0, 0, extra)[len(written) - 2 :]]
+        omitted: tuple[Any, ...] = (0.0, 0, extra)[len(written) - 2 :]
+        name, dimensions, scale, zero_point, extra = *written, *omitted
         return Type(name, tuple(map(int, dimensions)), float(scale), int(zero_point), extra)
 
     @staticmethod
