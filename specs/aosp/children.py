@@ -21,16 +21,16 @@ _VERSION = re.compile(r"V\d_\d|AIDL_V\d")
 
 @dataclass(frozen=True)
 class Limits:
-    """How much one file may use. seconds: of processor time. memory, output: bytes."""
+    """How much one file may use. seconds: of processor time. memory, output: bytes.
+
+    patience: a file that waits instead of computing is ended after so many times the seconds; generous, since a machine
+    can be busy.
+    """
 
     seconds: int = 60
     memory: int = 4 << 30
     output: int = 1 << 29
-
-    @property
-    def wall_seconds(self) -> int:
-        """A file that waits instead of computing ends too; generous, since a machine can be busy."""
-        return 10 * self.seconds
+    patience: int = 10
 
 
 @dataclass(frozen=True)
@@ -85,10 +85,11 @@ class Child:
     def load(self, path: Path) -> Loaded:
         """Run a file and return its tests."""
         process = self._running()
+        limits = self._limits
         request = {
             "path": str(path.absolute()), "name": path.name.partition(".")[0], "version": version_of(path),
-            "seconds": self._limits.seconds, "wall_seconds": self._limits.wall_seconds, "memory": self._limits.memory,
-            "output": self._limits.output,
+            "seconds": limits.seconds, "wall_seconds": limits.seconds * limits.patience, "memory": limits.memory,
+            "output": limits.output,
         }  # fmt: skip
         try:
             answer, content = _ask(process, request)
@@ -98,7 +99,9 @@ class Child:
         return _loaded(path, answer, content)
 
     def _running(self) -> subprocess.Popen[bytes]:
-        if self._process is None or self._process.poll() is not None:
+        if self._process is not None and self._process.poll() is not None:
+            self.close()
+        if self._process is None:
             self._process = _start()
         return self._process
 
