@@ -77,7 +77,8 @@ def test_named_parameters() -> None:
         o = Output("o", "TENSOR_FLOAT32", "{1}")
         Model().Operation(
             "X", Int32Scalar("a", 1), Float16Scalar("b", 0.5), Float32Scalar("c", 2), BoolScalar("d", 1),
-            Int32Vector("e", [1.0, 2]), Float32Vector("f", [1]), Parameter("g", "TENSOR_QUANT8_ASYMM", "{2}, 1.f, 3", [7, 8]),
+            Int32Vector("e", [1.0, 2]), Float32Vector("f", [1]),
+            Parameter("g", "TENSOR_QUANT8_ASYMM", "{2}, 1.f, 3", [7, 8]),
             Parameter("h", ("TENSOR_BOOL8", [2]), [True, False]), Parameter("i", ("INT32", []), 4),
             Parameter("j", ("TENSOR_INT32", [4]), None), Operand("k", ("TENSOR_FLOAT32", [3]))).To(o)
         Example({o: [1.0]}).DisableLifeTimeVariation()
