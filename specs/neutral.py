@@ -183,10 +183,10 @@ def _found_out(line: bytes, header: VectorHeader, where: str) -> Version:
     from npu_conformance.specs.neuralnetworks.build import build_model
     from npu_conformance.specs.neuralnetworks.minimal_version import minimal_version
 
-    vector = _vector(documents.decode(line, _Document, where), header, where)
     try:
+        vector = _vector(documents.decode(line, _Document, where), header, where)
         return minimal_version(build_model(vector, NEWEST).model)
-    except ValueError:
+    except (DocumentError, ValueError):  # load says what is wrong, where something is; listing goes on
         return NEWEST
 
 

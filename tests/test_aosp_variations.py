@@ -60,6 +60,12 @@ def test_conversions_divide_round_half_to_even_and_clamp(kind: str, given: list[
         ('"TENSOR_QUANT8_ASYMM", [{n}], 0.5, 128', '["TENSOR_FLOAT32"]', [128, 0, 255], [0.0, -64.0, 63.5]),
         ('"TENSOR_QUANT8_ASYMM", [{n}], 0.5, 128', '["TENSOR_QUANT8_ASYMM_SIGNED", 0.5, 0]', [0, 255], [-128, 127]),
         ('"TENSOR_QUANT8_ASYMM", [{n}], 0.5, 128', '["TENSOR_QUANT8_ASYMM", 1.0, 0]', [129, 131, 135], [0, 2, 4]),
+        (
+            '"TENSOR_QUANT8_SYMM_PER_CHANNEL", [{n}], 0, 0, SymmPerChannelQuantParams(channelDim=0, scales=[0.5, 4.0])',
+            '["TENSOR_FLOAT32"]',
+            [3, 5],
+            [1.5, 20.0],
+        ),
     ],
 )
 def test_conversions_go_through_real_numbers(before: str, kind: str, given: list[float], expected: list[Any]) -> None:
@@ -98,6 +104,12 @@ def test_an_operand_may_be_per_channel_from_the_start() -> None:
         Example({o: [1]}).DisableLifeTimeVariation()
     """)
     assert operands(test)["w"]["channel_quant"] == {"channel_dim": 0, "scales": [0.5, 0.25]}
+
+
+@pytest.mark.parametrize("kind", ["('TENSOR_FLOAT32',)", "('TENSOR_FLOAT32', [1], 0, 0, None, 1)"])
+def test_a_type_has_two_to_five_parts(kind: str) -> None:
+    with pytest.raises(ValueError, match=r"expected \(TYPE, \[dimensions\], scale, zero point\)"):
+        expand(f'Input("i", {kind})')
 
 
 def test_operands_without_elements_only_change_their_type() -> None:

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING
 
 from npu_conformance.harness.cases import Case
 from npu_conformance.specs import neutral, vectors
-from npu_conformance.specs.aosp import importing
-from npu_conformance.specs.aosp.children import SUFFIX, Problem
 from npu_conformance.specs.documents import DocumentError
 from npu_conformance.vts.generated import case_from, case_of
 
 if TYPE_CHECKING:
     from npu_conformance.harness.trial import Trial
+    from npu_conformance.specs.aosp.children import Problem
+
+_SPECIFICATION = ".mod.py"
 
 __all__ = ["case_from", "cases", "cases_from"]
 
@@ -31,7 +32,7 @@ def cases_from(path: Path) -> Iterator[Case]:
     if path.suffix == ".json" or (path.is_dir() and any(path.glob("*.json"))):
         yield from _own_form(path)
         return
-    if importing.is_source(path):
+    if _has_specifications(path):
         yield from _specifications(path)
         return
     for collection in neutral.collections(path):
@@ -45,8 +46,14 @@ def _neutral_form(collection: neutral.Collection) -> Iterator[Case]:
         yield case_of(header, functools.partial(collection.load, header.name), case_id, None)
 
 
+def _has_specifications(path: Path) -> bool:
+    return path.name.endswith(_SPECIFICATION) or next(path.rglob(f"*{_SPECIFICATION}"), None) is not None
+
+
 def _specifications(path: Path) -> Iterator[Case]:
     """AOSP's specification files, run in confined children; one that gives no tests is a case that says why."""
+    from npu_conformance.specs.aosp import importing
+
     loaded = list(importing.load(importing.files(path)))
     for collection in importing.collections(loaded):
         yield from _neutral_form(collection)
@@ -59,7 +66,7 @@ def _unreadable(problem: Problem) -> Case:
     def run(trial: Trial) -> None:
         raise DocumentError(f"{problem.path}:{problem.line}", "", problem.what)
 
-    folder, name = problem.path.absolute().parent.name, problem.path.name.removesuffix(SUFFIX)
+    folder, name = problem.path.absolute().parent.name, problem.path.name.removesuffix(_SPECIFICATION)
     description = "A specification file that can not be read is an error of the run, not of the implementation."
     return Case(f"vts.external.{_safe(folder)}.{_safe(name)}.unreadable", run, ("FW-GEN-001",), description)
 

@@ -89,11 +89,11 @@ def _run(request: dict[str, Any], answers: Any) -> None:
         answers.write(json.dumps(document).encode() + b"\n")
 
     try:
-        with open(request["path"], "rb") as file:
-            text = file.read()
         words = {**language.namespace(), "__builtins__": confinement.scope(), "__name__": "__main__"}
         specification = naming.begin(request["name"], request["version"])
-        confinement.limit(request["seconds"], request["memory"])
+        with open(request["path"], "rb") as file:
+            confinement.limit(request["seconds"], request["memory"])
+            text = file.read()
         system_calls.confine()
         confinement.watch()
         exec(compile(text, examples.SPECIFICATION, "exec", dont_inherit=True), words)

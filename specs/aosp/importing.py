@@ -14,11 +14,6 @@ from npu_conformance.specs.aosp.children import SUFFIX, Child, Limits, Loaded, P
 from npu_conformance.specs.documents import DocumentError
 
 
-def is_source(path: Path) -> bool:
-    """True for a specification file, and for a folder that has one in it or in a folder below."""
-    return path.name.endswith(SUFFIX) or (path.is_dir() and next(path.rglob(f"*{SUFFIX}"), None) is not None)
-
-
 def files(source: Path) -> list[Path]:
     """The specification files of a folder and the folders below it, or the one file; raises DocumentError for none."""
     if not source.exists():

@@ -39,5 +39,4 @@ def quantize(real: Array, kind: Type) -> Array:
     stored = stored + numpy.float32(kind.zeroPoint)
     if not kind.IsFloat():
         stored = numpy.round(stored)
-    low, high = _LIMITS.get(kind.type, (None, None))
-    return stored if low is None and high is None else numpy.clip(stored, low, high)
+    return numpy.clip(stored, *_LIMITS[kind.type]) if kind.type in _LIMITS else stored

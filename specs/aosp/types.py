@@ -35,12 +35,6 @@ class SymmPerChannelQuantParams:
     def __init__(self, channelDim: int, scales: Sequence[float], hide: bool = False) -> None:
         self.channelDim, self.scales, self.hide = channelDim, list(scales), hide
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, SymmPerChannelQuantParams) and vars(self) == vars(other)
-
-    def __hash__(self) -> int:
-        return hash((self.channelDim, tuple(self.scales), self.hide))
-
     def GetScalesBroadcastArray(self, dimensions: Sequence[int]) -> Any:
         """The scales (float64), shaped so that they spread over values of these dimensions."""
         import numpy
@@ -52,7 +46,7 @@ class SymmPerChannelQuantParams:
 
 @dataclass(frozen=True)
 class Type:
-    """The type of an operand. Equal ones are one type: types are values here.
+    """The type of an operand.
 
     type: its name. dimensions: 0 and [] also where unknown. scale, zeroPoint: 0 where there is none. extraParams: of
     per-channel types.
@@ -71,7 +65,7 @@ class Type:
     @staticmethod
     def of(written: Sequence[Any], extra: SymmPerChannelQuantParams | None = None) -> Type:
         """The type of a tuple or list: name, dimensions, then perhaps scale, zero point and extra parameters."""
-        if not 2 <= len(written) <= 5:
+        if len(written) not in (2, 3, 4, 5):
             raise ValueError(f"expected (TYPE, [dimensions], scale, zero point), found {written!r}")
         omitted: tuple[Any, ...] = (0.0, 0, extra)[len(written) - 2 :]
         name, dimensions, scale, zero_point, extra = *written, *omitted
