@@ -96,6 +96,16 @@ def test_named_parameters() -> None:
     }  # fmt: skip
 
 
+def test_operands_are_compared_and_ordered_by_name() -> None:
+    from npu_conformance.specs.aosp.operands import Operand
+
+    kind = ("TENSOR_FLOAT32", [1])
+    a, b = (Operand(name, kind, skipRenaming=True) for name in "ab")
+    assert a == Operand("a", ("INT32", []), skipRenaming=True)
+    assert (a < b, b < a, a < a, a == b, a == "a") == (True, False, False, False, False)
+    assert sorted({b: 1, a: 2}) == [a, b]
+
+
 def test_names_are_unique_without_a_separator() -> None:
     (test,) = expand(RELU.replace('"y"', '"x"') + BARE)
     assert list(operands(test)) == ["x", "x1"]
@@ -120,6 +130,7 @@ def test_ignored_outputs_are_zeros_in_every_type_and_need_no_values() -> None:
     tests = expand("""
         i, o = Input("i", ("TENSOR_FLOAT32", [1])), Output("o", ("TENSOR_FLOAT32", [1]))
         s = IgnoredOutput("s", ("TENSOR_FLOAT32", [2, 2]))
+        assert s.value == [0] * 4
         Model().Operation("X", i).To([s, o])
         q = DataTypeConverter().Identify({s: ("TENSOR_QUANT8_ASYMM", 1.0, 9), o: ("TENSOR_QUANT8_ASYMM", 1.0, 9)})
         Example(({i: [1.0]}, {o: [2.0], s: [1, 2, 3, 4]})).AddVariations(q).DisableLifeTimeVariation()

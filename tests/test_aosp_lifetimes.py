@@ -98,6 +98,10 @@ def test_outputs_as_internal_go_through_an_addition_and_leave_no_room_for_the_ot
     assert [test["name"] for test in tests][4:] == ["spec_all_outputs_as_internal"]
     test = tests[4]
     assert [operation["type"] for operation in test["subgraphs"][0]["operations"]] == ["X", "ADD"]
+    assert test["subgraphs"][0]["operations"][1]["inputs"] == [
+        operands(test)[name]["index"] for name in ("o", "placeholder3", "param5")
+    ]
+    assert operands(test)["param5"]["data"]["values"] == [0]
     assert roles(test)["o"] == "TEMPORARY_VARIABLE"
     assert roles(test)["o_new"] == "SUBGRAPH_OUTPUT"
     assert fed(test, "o_new") == [5, 6]

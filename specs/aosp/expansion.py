@@ -206,7 +206,7 @@ def _elements(operand: Operand, element: str) -> Any:
     """The value as the type stores it: floats through float32, integers without their fractions."""
     if isinstance(operand, IgnoredOutput):
         return numpy.zeros(operand.type.GetNumberOfElements(), _STORED[element])
-    given = numpy.array(operand.value).reshape(-1)
+    given = numpy.array(operand.value).ravel()
     if element == "bool8":
         return (given != 0).astype("u1")
     if element.startswith("float"):

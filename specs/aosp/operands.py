@@ -55,7 +55,7 @@ class Operand:
 
     def SetValueFromNumpy(self, value: Array) -> Operand:
         """Set the value to the elements of an array."""
-        self.value = value.reshape(-1).tolist()
+        self.value = value.ravel().tolist()
         return self
 
     def GetValueAsNumpy(self) -> Array:
