@@ -336,10 +336,13 @@ def test_a_loop_that_must_fail_is_one_without_end() -> None:
         (RELU + "Example({x: [1.0, 1.0]})", "no value for output y"),
         (RELU + BARE + ".AddVariations('fast')", "'fast' means no variation"),
         (RELU + BARE + ".AddVariations('quant8')", "needs a scale and a zero point"),
+        (RELU + BARE + ".AddVariations(DataTypeConverter('quant8', scale=1.0))", "needs a scale and a zero point"),
+        (RELU + BARE + ".AddVariations(DataTypeConverter('quant8', zeroPoint=1))", "needs a scale and a zero point"),
         (
             RELU + BARE + ".AddVariations(DataTypeConverter().Identify({x: 'TENSOR_FLOAT16'}))",
             "expected a list or tuple",
         ),
+        (RELU + BARE + ".AddVariations(DataTypeConverter().Identify({x: DataTypeConverter()}))", "only a subgraph"),
         (RELU + BARE + ".AddNchw(x)", "x has no layout"),
         (RELU + BARE + ".AddRelu(x)", "x: expected an INT32 argument or an output"),
         (RELU + BARE + ".AddNchw(Input('z', 'TENSOR_FLOAT32', '{1,1,1,1}'))", "the model has no operand z"),

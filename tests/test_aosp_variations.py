@@ -314,7 +314,7 @@ def test_ranks_and_axes_combine() -> None:
 
 
 def test_the_axis_is_the_last_one_where_no_argument_names_it() -> None:
-    assert [test[0] for test in axis_tests("AddDims(1, i, o, includeDefault=False)")] == ["_dim1_axis0"]
+    assert [test[::3] for test in axis_tests("AddDims(1, i, o, includeDefault=False)")] == [("_dim1_axis0", [1, 2, 3])]
     (test,) = expand(AXES.replace('"axis", -1', '"axis", 0') + "example.AddDims(1, i, o, axis, includeDefault=False)")
     assert fed(test, "i") == [1, 4]
 

@@ -58,7 +58,7 @@ class Model:
         """Give the last operation its outputs: several, or one list or tuple."""
         if not self.operations:
             raise ValueError("To(...) follows an operation")
-        several = len(outputs) > 0 and type(outputs[0]) in (list, tuple)
+        several = type(outputs[0]) in (list, tuple)
         self.operations[-1].outs = list(outputs[0] if several else outputs)
         for operand in self.operations[-1].outs:
             self.AddOperand(operand)
