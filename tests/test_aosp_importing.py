@@ -293,6 +293,29 @@ def test_the_filter_of_system_calls_holds_alone(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_the_limits_hold_alone(tmp_path: Path) -> None:
+    """Without filter and audit hook: no descriptor, no growing file, no more memory, no more time."""
+    text = """
+import os
+from npu_conformance.specs.aosp import confinement
+log = os.open("log", os.O_CREAT | os.O_WRONLY)
+confinement.limit(1, 1 << 30)
+import signal
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+def told(attempt):
+    try:
+        return attempt()
+    except (OSError, MemoryError, confinement.OvertimeError) as error:
+        return type(error).__name__ + str(getattr(error, "errno", None) or "")
+def forever():
+    while True: pass
+attempts = (lambda: os.open("x", os.O_CREAT), os.pipe, lambda: os.write(log, b"x"), lambda: bytes(1 << 31), forever)
+print(*map(told, attempts), flush=True)
+"""
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert done.stdout.split() == ["OSError24", "OSError24", "OSError27", "MemoryError", "OvertimeError"], done.stderr
+
+
 def test_everything_importable_is_there_before_the_walls_go_up(tmp_path: Path) -> None:
     text = "".join(f"import {name}\n" for name in confinement.IMPORTABLE if name != "__future__")
     text = (
