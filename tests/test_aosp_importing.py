@@ -96,7 +96,9 @@ def test_two_imports_write_the_same_bytes(command: Command, tmp_path: Path) -> N
     for folder in ("a", "b"):
         command(str(OURS), "--out", str(tmp_path / folder))
     for name in ("V1_2.jsonl.gz", "V1_3.jsonl.gz", "plain.jsonl.gz"):
-        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+        one, other = ((tmp_path / folder / name).read_bytes() for folder in ("a", "b"))
+        assert one == other
+        assert one[4:8] == bytes(4), "gzip's time of day would change from import to import"
 
 
 def test_every_test_can_be_loaded_and_versions_are_found() -> None:
@@ -206,7 +208,8 @@ def test_a_broken_or_hostile_file_is_one_line_and_harms_nothing(tmp_path: Path, 
     ],
 )  # fmt: skip
 def test_a_file_without_end_is_ended(tmp_path: Path, text: str, expected: str) -> None:
-    assert complaint(tmp_path, text, Limits(seconds=1, memory=1 << 30, output=1 << 22, patience=2)).startswith(expected)
+    limits = Limits(seconds=1, memory=1 << 30, output=1 << 22, patience=2 if "sleep" in text else 60)
+    assert complaint(tmp_path, text, limits).startswith(expected)
 
 
 def test_files_do_not_see_each_other(tmp_path: Path) -> None:

@@ -79,7 +79,7 @@ def _become(request: dict[str, Any], sink: int) -> NoReturn:
         with os.fdopen(sink, "wb") as answers:
             _run(request, answers)
     finally:
-        os._exit(1)
+        os._exit(1)  # whatever happened: only the end of the answer says that it is whole
 
 
 def _run(request: dict[str, Any], answers: Any) -> None:
@@ -104,8 +104,6 @@ def _run(request: dict[str, Any], answers: Any) -> None:
     except BaseException as error:  # whatever the file raised is what is to be told
         tell({"line": _line(error), "problem": _describe(error)})
     tell({"end": True})
-    answers.flush()
-    os._exit(0)
 
 
 def _line_of(error: ExampleError) -> int:
