@@ -163,13 +163,21 @@ def test_values_are_stored_as_their_types_do() -> None:
     assert fed(test, "o") == [7]
 
 
-def test_a_value_out_of_its_type_is_an_error() -> None:
-    with pytest.raises(expansion.ExampleError, match="o: a value does not fit uint8"):
-        expand("""
-            o = Output("o", ("TENSOR_QUANT8_ASYMM", [1], 1.0, 0))
-            Model().Operation("X", 1).To(o)
-            Example({o: [256]})
-        """)
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [("[0, 255]", [0, 255]), ("[-0.9, 255.9]", [0, 255]), ("[1, 256]", None), ("[-1, 1]", None), ("[0, 1e9]", None)],
+)
+def test_values_fit_their_type_once_their_fractions_are_gone(given: str, expected: list[int] | None) -> None:
+    text = f"""
+        o = Output("o", ("TENSOR_QUANT8_ASYMM", [2], 1.0, 0))
+        Model().Operation("X", 1).To(o)
+        Example({{o: {given}}})
+    """
+    if expected is None:
+        with pytest.raises(expansion.ExampleError, match="o: a value does not fit uint8"):
+            expand(text)
+    else:
+        assert fed(expand(text)[0], "o") == expected
 
 
 # Models

@@ -116,8 +116,9 @@ def test_operands_without_elements_only_change_their_type() -> None:
     _, test = expand("""
         i, e = Input("i", ("TENSOR_FLOAT32", [2])), Input("e", ("TENSOR_FLOAT32", [3]))
         t, z = Internal("t", ("TENSOR_FLOAT32", [4])), Output("z", ("TENSOR_FLOAT32", [0, 2]))
-        Model().Operation("X", i, e).To(t).Operation("Y", t).To(z)
-        Example({i: [1, 2], e: [], z: []}).AddVariations("float16")
+        o = Output("o", ("TENSOR_FLOAT32", [1]))
+        Model().Operation("X", i, e).To(t).Operation("Y", t).To(o, z)
+        Example({i: [1, 2], e: [], z: [], o: [1]}).AddVariations("float16")
     """)
     assert {one["type"] for one in operands(test).values()} == {"TENSOR_FLOAT16"}
     assert operands(test)["e"]["dimensions"] == [3]
@@ -178,6 +179,11 @@ def test_words_convert_referenced_models_too() -> None:
     assert relaxed["is_relaxed"]
     kinds = [{one["type"] for one in operands(test, graph).values()} for graph in (0, 1, 2)]
     assert kinds == [{"SUBGRAPH", "TENSOR_FLOAT16"}, *[{"TENSOR_FLOAT16", "INT32"}] * 2]
+
+
+def test_referenced_models_of_the_file_stay_as_they_are() -> None:
+    *_, test = expand(LOOP + 'example.AddVariations("float16", "relaxed")')
+    assert {one["type"] for one in operands(test, 1).values()} == {"TENSOR_FLOAT32", "INT32"}
 
 
 def test_a_converter_may_be_the_target_of_a_referenced_model() -> None:
