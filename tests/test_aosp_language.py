@@ -15,6 +15,7 @@ from npu_conformance.specs.aosp.operands import Configuration
 def test_a_small_file_gives_a_whole_document() -> None:
     (test,) = expand(RELU + BARE)
     assert (test["name"], test["hal_version"], test["test_kind"]) == ("spec", "V1_2", "general")
+    assert test["zero_sized_output"] is False
     (graph,) = test["subgraphs"]
     assert (graph["inputs"], graph["outputs"]) == ([0], [1])
     assert graph["operations"] == [{"type": "RELU", "inputs": [0], "outputs": [1]}]
@@ -304,6 +305,7 @@ def test_examples_with_variations_of_their_own_are_not_merged() -> None:
 def test_names_have_file_model_example_and_variations() -> None:
     text = RELU.replace("Model()", 'Model("mod")') + FEED.replace("})", '}, name="ex")')
     assert names(text, name="file") == ["file_mod_ex", "file_mod_ex_all_inputs_as_internal"]
+    assert names(text.replace('"ex"', "0"), name="file")[0] == "file_mod_0"
 
 
 def test_groups_combine_and_the_last_varies_fastest() -> None:

@@ -99,7 +99,7 @@ def _test(
 ) -> Document:
     labels = [variation.label() for variation in combination]
     parts = (specification.name, model.name, example.name, *labels)
-    name = specification.test_names.unique("_".join(part for part in parts if part))
+    name = specification.test_names.unique("_".join(str(part) for part in parts if part not in (None, "")))
     version = specification.version_overrides.get(name, model.version)
     models = [model, *model.referenced()]
     subgraphs = [_subgraph(part, models[1:]) for part in models]
@@ -173,7 +173,7 @@ def _operand(operand: Operand, index: int, consumers: int, referenced: list[Mode
 
 
 def _channel_quant(extra: SymmPerChannelQuantParams) -> Document:
-    return {"channel_dim": extra.channelDim, "scales": [float(scale) for scale in extra.scales]}
+    return {"channel_dim": int(extra.channelDim), "scales": [float(scale) for scale in extra.scales]}
 
 
 def _is_omitted_input(operand: Operand) -> bool:

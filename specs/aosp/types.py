@@ -53,7 +53,7 @@ class Type:
     """
 
     type: str
-    dimensions: tuple[int, ...]
+    dimensions: list[int]
     scale: float = 0.0
     zeroPoint: int = 0
     extraParams: SymmPerChannelQuantParams | None = None
@@ -69,7 +69,7 @@ class Type:
             raise ValueError(f"expected (TYPE, [dimensions], scale, zero point), found {written!r}")
         omitted: tuple[Any, ...] = (0.0, 0, extra)[len(written) - 2 :]
         name, dimensions, scale, zero_point, extra = *written, *omitted
-        return Type(name, tuple(map(int, dimensions)), float(scale), int(zero_point), extra)
+        return Type(name, list(map(int, dimensions)), float(scale), int(zero_point), extra)
 
     @staticmethod
     def parse(name: str, shape: str, extra: SymmPerChannelQuantParams | None = None) -> Type:
@@ -81,7 +81,7 @@ class Type:
 
     def with_dimensions(self, dimensions: Sequence[int]) -> Type:
         """The same type in another shape."""
-        return Type(self.type, tuple(map(int, dimensions)), self.scale, self.zeroPoint, self.extraParams)
+        return Type(self.type, list(map(int, dimensions)), self.scale, self.zeroPoint, self.extraParams)
 
     def GetNumberOfElements(self) -> int:
         """How many elements the dimensions span: 1 for a scalar, 0 where one of them is 0."""
