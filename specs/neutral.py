@@ -9,6 +9,7 @@ import base64
 import binascii
 import functools
 import gzip
+import re
 import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -33,13 +34,14 @@ from npu_conformance.specs.vectors import (
     VectorOperand,
     VectorOperation,
 )
-from npu_conformance.specs.versions import Version
+from npu_conformance.specs.versions import NEWEST, Version
 
 if TYPE_CHECKING:
     from npu_conformance.specs.vectors import Array
 
 SUFFIX = ".jsonl.gz"
 _AIDL = {1: Version.FL5, 2: Version.FL6, 3: Version.FL7, 4: Version.FL8}
+_VERSION_FOLDER = re.compile(r"(V\d|AIDL_V)")
 _ROLES = {
     "SUBGRAPH_INPUT": "input",
     "SUBGRAPH_OUTPUT": "output",
@@ -129,8 +131,10 @@ class _HeaderDocument(_About, frozen=True):
 class Collection:
     """One file of vectors. Its lines are read when first needed and kept; each is decoded when asked for."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, lines: list[bytes] | None = None) -> None:
+        """lines: those of a collection that is in no file; path then only names it."""
         self.path = path
+        self._given = lines
 
     def headers(self) -> tuple[VectorHeader, ...]:
         """A header for each line, in order."""
@@ -146,6 +150,8 @@ class Collection:
 
     @functools.cached_property
     def _lines(self) -> list[bytes]:
+        if self._given is not None:
+            return self._given
         try:
             with gzip.open(self.path) as file:
                 return file.read().splitlines()
@@ -168,10 +174,25 @@ def collections(path: Path) -> tuple[Collection, ...]:
 def _headers(path: Path, lines: list[bytes]) -> Iterator[VectorHeader]:
     for number, line in enumerate(lines, start=1):
         where = f"{path}:{number}"
-        yield _header(documents.decode(line, _HeaderDocument, where), where)
+        document = documents.decode(line, _HeaderDocument, where)
+        since = _since(document, where)
+        header = _header(document, since or NEWEST, where)
+        yield header if since else msgspec.structs.replace(header, since=_found_out(line, header, where))
 
 
-def _header(document: _HeaderDocument, where: str) -> VectorHeader:
+def _found_out(line: bytes, header: VectorHeader, where: str) -> Version:
+    """The version in which the model becomes legal, where nothing states one; the newest where none is known to be."""
+    from npu_conformance.specs.neuralnetworks.build import build_model
+    from npu_conformance.specs.neuralnetworks.minimal_version import minimal_version
+
+    try:
+        vector = _vector(documents.decode(line, _Document, where), header, where)
+        return minimal_version(build_model(vector, NEWEST).model)
+    except (DocumentError, ValueError):  # load says what is wrong, where something is; listing goes on
+        return NEWEST
+
+
+def _header(document: _HeaderDocument, since: Version, where: str) -> VectorHeader:
     if not document.subgraphs:
         raise DocumentError(where, "$.subgraphs", "expected a main graph")
     main = document.subgraphs[0]
@@ -183,7 +204,7 @@ def _header(document: _HeaderDocument, where: str) -> VectorHeader:
     return VectorHeader(
         operation=_under_test(operations),
         name=document.name,
-        since=_since(document, where),
+        since=since,
         operations=operations,
         arguments=_pick(names, main.operations[0].inputs, where, "$.subgraphs[0].operations[0].inputs"),
         operands={name: _header_operand(part) for name, part in zip(names, main.operands, strict=True)},
@@ -204,13 +225,15 @@ def _under_test(operations: tuple[str, ...]) -> str:
     return next((name for name in reversed(operations) if name != "ADD"), operations[-1])
 
 
-def _since(document: _HeaderDocument, where: str) -> Version:
-    """The stated version, or a later one that an argument needs.
+def _since(document: _HeaderDocument, where: str) -> Version | None:
+    """The stated version, or a later one that an argument needs; null where none is stated.
 
     Versions are stated for a runtime, which strips arguments off the end that are equal to their defaults; a device
     sees them all.
     """
     stated = _stated(document, where)
+    if stated is None:
+        return None
     main = document.subgraphs[0]
     kinds = {index: operand.type for index, operand in enumerate(main.operands)}
     versions = [stated]
@@ -227,9 +250,11 @@ def _needed(operation: str, inputs: tuple[str, ...], outputs: tuple[str, ...]) -
     return combination_since(operation, inputs, outputs) if known else None
 
 
-def _stated(document: _About, where: str) -> Version:
-    """The stated version; where none is stated (relaxed models), that of the directory."""
+def _stated(document: _About, where: str) -> Version | None:
+    """The stated version; where none is stated (relaxed models), that of the directory; null if that names none."""
     stated = document.hal_version if document.hal_version != "UNKNOWN" else document.spec_dir
+    if stated is document.spec_dir and not _VERSION_FOLDER.match(stated):
+        return None
     try:
         family, major = stated.split("_")[:2]
         if family == "AIDL":

@@ -1,4 +1,4 @@
-"""`npu-conformance vectors`: recompute witnesses, generate the stored vectors from their plans, show one."""
+"""`npu-conformance vectors`: recompute witnesses, generate the stored vectors from their plans, show one, import."""
 
 from __future__ import annotations
 
@@ -39,11 +39,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     show = actions.add_parser("show", help="print one vector")
     show.add_argument("name", metavar="OPERATION.NAME")
     show.add_argument("--as", dest="form", choices=("json", "text", "dot"), default="json", help="how (default: json)")
+    aosp = actions.add_parser("import-aosp", help="run AOSP's .mod.py specifications, confined, and expand their tests")
+    aosp.add_argument("source", metavar="SRC", type=Path, help="a specification file, or a folder of them")
+    aosp.add_argument("--out", metavar="DIR", type=Path, help="write a collection for each folder: `run --vectors DIR`")
+    aosp.add_argument("--list", action="store_true", help="print the names of the tests")
+    aosp.add_argument(
+        "--seconds", metavar="N", type=int, default=60, help="processor time for one file (default: %(default)s)"
+    )
 
 
 def execute(options: argparse.Namespace) -> int:
     """Do what was asked."""
-    actions = {"witness": _witness, "generate": _generate, "show": _show, "table": _table}
+    actions = {
+        "witness": _witness, "generate": _generate, "show": _show, "table": _table, "import-aosp": _import_aosp,
+    }  # fmt: skip
     return actions[options.action](options)
 
 
@@ -117,6 +126,12 @@ def _show(options: argparse.Namespace) -> int:
     model = build.build_model(vector, NEWEST).model
     print(show.text(model) if options.form == "text" else show.dot(model))
     return OK
+
+
+def _import_aosp(options: argparse.Namespace) -> int:
+    from npu_conformance.harness.commands import _aosp
+
+    return _aosp.execute(options)
 
 
 def _operations(asked: list[str], known: Iterable[str]) -> list[str]:
