@@ -234,12 +234,12 @@ def _since(document: _HeaderDocument, where: str) -> Version | None:
     stated = _stated(document, where)
     if stated is None:
         return None
-    main = document.subgraphs[0]
-    kinds = {index: operand.type for index, operand in enumerate(main.operands)}
     versions = [stated]
-    for operation in main.operations:
-        inputs, outputs = (tuple(kinds.get(i, "") for i in part) for part in (operation.inputs, operation.outputs))
-        versions.append(_needed(operation.type, inputs, outputs) or stated)
+    for main in document.subgraphs[:1]:
+        kinds = {index: operand.type for index, operand in enumerate(main.operands)}
+        for operation in main.operations:
+            inputs, outputs = (tuple(kinds.get(i, "") for i in part) for part in (operation.inputs, operation.outputs))
+            versions.append(_needed(operation.type, inputs, outputs) or stated)
     return max(versions)
 
 
