@@ -203,7 +203,7 @@ def _long_rows() -> Iterator[Vector]:
         about = "queries times keys"
         given = (data[0], data[1])
         name = f"{kind}_attention"
-        yield _vector(name, kind, (2,), (12, 768, 10), (False, True), given, scales=scales, description=about)
+        yield _vector(name, kind, (2,), (6, 768, 5), (False, True), given, scales=scales, description=about)
 
 
 def _refused() -> Iterator[Vector]:
