@@ -117,6 +117,7 @@ LOWERINGS: dict[int, Lower] = {
     OperationType.EMBEDDING_LOOKUP: lookups.embedding_lookup,
     OperationType.HASHTABLE_LOOKUP: lookups.hashtable_lookup,
     OperationType.CHANNEL_SHUFFLE: lookups.channel_shuffle,
+    OperationType.LSH_PROJECTION: lookups.lsh_projection,
     OperationType.RNN: recurrent.rnn,
     OperationType.UNIDIRECTIONAL_SEQUENCE_RNN: recurrent.unidirectional_sequence_rnn,
     OperationType.BIDIRECTIONAL_SEQUENCE_RNN: recurrent.bidirectional_sequence_rnn,

@@ -98,15 +98,18 @@ def _join(u: Array, v: Array, factor: Array | numpy.uint64) -> Array:
 
 
 def _fold(value: Array) -> Array:
-    return value ^ value >> numpy.uint64(47)
+    folded: Array = value ^ value >> numpy.uint64(47)
+    return folded
 
 
 def _rotate(value: Array, places: int) -> Array:
     """The bits of each element moved right; those that leave come in on the left."""
-    return value >> numpy.uint64(places) | value << numpy.uint64(64 - places)
+    turned: Array = value >> numpy.uint64(places) | value << numpy.uint64(64 - places)
+    return turned
 
 
 def _load(keys: Array, start: int, size: int = 8) -> Array:
     """Bytes of each key from a position as numbers, least significant byte first."""
     part = numpy.ascontiguousarray(keys[:, start : start + size])
-    return part.view(f"<u{size}")[:, 0].astype(numpy.uint64)
+    numbers: Array = part.view(f"<u{size}")[:, 0].astype(numpy.uint64)
+    return numbers

@@ -1,12 +1,15 @@
-"""The plan of LSH_PROJECTION. No sum of hashes is so near to 0 that its sign hangs on rounding; some are exactly 0."""
+"""The plan of LSH_PROJECTION. No sum of hashes is so near to 0 that its sign hangs on rounding; some are exactly 0.
+
+The public rule takes a stored 1 for a 0, but not 1.0 for 0.0: what only the bits of a dense projection show is cast.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from math import prod
 
-import numpy
-
+from npu_conformance.specs import oracles
 from npu_conformance.specs.oracles.lsh_projection import DENSE, SPARSE
 from npu_conformance.specs.plans._moves import FLOAT32, INT32, KINDS, QUANT8, late, quantization, refused, unknown
 from npu_conformance.specs.plans._rejections import RANK_CLAUSE
@@ -21,7 +24,8 @@ from npu_conformance.specs.plans.base import (
     positive,
     tensor,
 )
-from npu_conformance.specs.vectors import Vector
+from npu_conformance.specs.vectors import Example, Vector, VectorOperand, VectorOperation
+from npu_conformance.specs.versions import Version
 
 OPERATION = "LSH_PROJECTION"
 DEPRECATED = 1
@@ -38,9 +42,10 @@ def vectors() -> Iterator[Vector]:
     for seed_kind in SEEDS:
         for source_kind in SOURCES:
             for name in TYPES:
-                yield _plain(f"{name}_{seed_kind}_hash_of_{source_kind}", name, seed_kind, _source(source_kind, (3, 2)))
+                called = f"{name}_{seed_kind}_hash_of_{source_kind}"
+                yield _plain(called, name, seed_kind, _source(source_kind, (3, 2)), excluded=_inexact(source_kind))
     for length, dimensions in ROWS.items():
-        yield _plain(f"dense_rows_of_{length}_bytes", "dense", "float32", _source("quant8", dimensions))
+        yield _plain(f"sparse_rows_of_{length}_bytes", "sparse", "float32", _source("quant8", dimensions), 2, 5)
     yield from _weighted()
     yield from _wide()
     yield from _forms()
@@ -57,17 +62,21 @@ def _weighted() -> Iterator[Vector]:
         "far_apart": (2.0**-10, 1.0, 2.0**10),
         "large": (60000.0, 30000.0, -20000.0),
     }.items():
-        yield _vector(f"dense_weights_{name}", seeds, source, _weights("float32", numbers), "dense")
+        alone = _vector(f"dense_weights_{name}", seeds, source, _weights("float32", numbers), "dense")
+        yield alone
+        yield _as_reals(alone)
+    half = _vector("dense_float16_weights", _seeds("float16", 4, 2), source, _weights("float16", (0.1, -2, 3)), "dense")
+    yield _as_reals(half)
+    tiny = _weights("float32", (2.0**-70, 2.0**-71, 2.0**-70))
+    lost = ("float16", "relaxed")
+    yield _as_reals(_vector("dense_weights_tiny", seeds, source, tiny, "dense", excluded=lost))
+    few = _seeds("float32", 1, 2)
     zero = "a sum of exactly 0 is not positive: every bit is 0"
     nothing = _weights("float32", (0.0, 0.0, 0.0))
-    yield _vector("dense_weights_zero", seeds, source, nothing, "dense", description=zero)
+    yield _as_reals(_vector("dense_weights_zero", few, source, nothing, "dense", description=zero))
     same = tensor(INT32, (2, 2), [7, -9, 7, -9])
     opposite = _weights("float32", (1.0, -1.0))
-    yield _vector("dense_rows_cancel", seeds, same, opposite, "dense", description=zero)
-    for row in range(2):
-        numbers = [0.5 + row, 0.5, 0.5]
-        again = tensor(INT32, (3, 2), [12345, 54321, 12345, 54321, -8, 9])
-        yield _vector(f"dense_equal_rows_{row}", seeds, again, _weights("float32", numbers), "dense")
+    yield _as_reals(_vector("dense_rows_cancel", few, same, opposite, "dense", description=zero))
 
 
 def _wide() -> Iterator[Vector]:
@@ -77,7 +86,7 @@ def _wide() -> Iterator[Vector]:
                                ("sparse", 5, 7), ("sparse", 2, 29), ("deprecated", 3, 31), ("deprecated", 3, 32),
                                ("deprecated", 9, 1)):  # fmt: skip
         yield _plain(f"{name}_{count}_hashes_of_{width}_bits", name, "float32", source, count, width)
-    seeds = tensor(FLOAT32, (2, 4), [1e30, -1e-30, 3e-39, 123456.789, -0.1, 0.0, 1 / 3, -7.0])
+    seeds = tensor(FLOAT32, (2, 4), [1e30, -1e-30, 3e-30, 123456.789, -0.1, 0.0, 1 / 3, -7.0])
     reason = ("float16", "relaxed")
     yield _vector("dense_seeds_of_all_sizes", seeds, source, _weights("float32", (1.5, 0.5)), "dense", excluded=reason)
     yield _vector("sparse_seeds_of_all_sizes", seeds, source, _no_weights(2), "sparse", excluded=reason)
@@ -132,6 +141,24 @@ def _refused() -> Iterator[Vector]:
     yield _refusal("output_rank_2", RANK_CLAUSE, seeds, source, weights, DENSE, (4, 2))
 
 
+def _as_reals(alone: Vector) -> Vector:
+    """The bits of a dense projection, cast to float32."""
+    real = VectorOperand(FLOAT32, alone.operands["output"].dimensions)
+    operations = (*alone.operations, VectorOperation("CAST", ("output",), ("reals",)))
+    operands = {**alone.operands, "reals": real}
+    both = replace(
+        alone, name=f"{alone.name}_as_reals", since=max(alone.since, Version.V1_2), operands=operands,
+        operations=operations, outputs=("reals",), excluded=tuple(set(alone.excluded) - {"float16"}),
+    )  # fmt: skip
+    (example,) = alone.examples
+    return replace(both, examples=(Example(example.inputs, oracles.evaluate(both.main, example.inputs)),))
+
+
+def _inexact(kind: str) -> tuple[str, ...]:
+    """Variations in which floats lose bytes, or may."""
+    return ("float16", "relaxed") if kind == "float32" else ()
+
+
 def _source(kind: str, dimensions: Sequence[int]) -> Planned:
     """Data of which halves are exact in every float type."""
     if kind == "quant8":
@@ -139,7 +166,7 @@ def _source(kind: str, dimensions: Sequence[int]) -> Planned:
     elif kind == "int32":
         numbers = integers(prod(dimensions) + 1, dimensions, -(2**31), 2**31 - 1)
     else:
-        numbers = dyadic(7, dimensions)
+        numbers = dyadic(8, dimensions)
     return tensor(KINDS[kind], dimensions, numbers, **quantization(kind, 3, 0.5))
 
 
@@ -159,11 +186,23 @@ def _constant(planned: Planned) -> Planned:
     return tensor(planned.operand.type, planned.shape, planned.data, constant=True)
 
 
-def _plain(name: str, kind: str, seed_kind: str, source: Planned, hashes: int = 4, width: int = 2) -> Vector:
+def _plain(
+    name: str,
+    kind: str,
+    seed_kind: str,
+    source: Planned,
+    hashes: int = 4,
+    width: int = 2,
+    excluded: Sequence[str] = (),
+) -> Vector:
     """A projection; a dense one with different weights."""
     count = source.shape[0]
-    given = _weights(seed_kind, numpy.arange(1, count + 1) / 4) if kind == "dense" else _no_weights(count, seed_kind)
-    return _vector(name, _seeds(seed_kind, hashes, width), source, given, kind)
+    given = (
+        _weights(seed_kind, [place / 4 for place in range(1, count + 1)])
+        if kind == "dense"
+        else _no_weights(count, seed_kind)
+    )
+    return _vector(name, _seeds(seed_kind, hashes, width), source, given, kind, excluded=excluded)
 
 
 def _vector(
@@ -179,7 +218,8 @@ def _vector(
     excluded: Sequence[str] = (),
 ) -> Vector:
     inputs = {"hash": seeds, "input": source, "weight": weights, "type": int32(TYPES[kind])}
-    dimensions = _length(seeds, TYPES[kind]) if output is None else output
+    hashes, width = seeds.shape
+    dimensions = output if output is not None else (hashes * width,) if kind == "dense" else (hashes,)
     first = "1.2" if kind == "sparse" else since
     return positive(
         name, OPERATION, inputs, {"output": tensor(INT32, dimensions)}, since=first, description=description,
@@ -199,8 +239,3 @@ def _refusal(
 ) -> Vector:
     inputs = {"hash": seeds, "input": source, "weight": weights, "type": int32(kind)}
     return refused(OPERATION, name, clause, inputs, {"output": tensor(INT32, output)}, since)
-
-
-def _length(seeds: Planned, kind: int) -> tuple[int]:
-    hashes, width = seeds.shape
-    return (hashes * width,) if kind == DENSE else (hashes,)

@@ -15,7 +15,7 @@ DENSE, SPARSE = 2, 3
 def lsh_projection(inputs: Sequence[Tensor | None], outputs: Sequence[OutputInfo]) -> tuple[Array, ...]:
     """bit[i, j] = (sum over rows r of weight[r] * fingerprint(hash[i, j] ++ bytes of row r)) > 0; sparse: packed."""
     seeds, source = required(inputs[0]).data.astype("<f4"), required(inputs[1]).data
-    rows = numpy.ascontiguousarray(source).view(numpy.uint8).reshape(len(source), -1)
+    rows = numpy.ascontiguousarray(source).view(numpy.uint8).reshape(len(source), source[0].nbytes)
     weights = numpy.ones(len(rows)) if inputs[2] is None else inputs[2].data.astype(numpy.float64)
     scores = [weights @ fingerprints(_keys(seed, rows)).view(numpy.int64) for seed in seeds.ravel()]
     bits = (numpy.array(scores) > 0).reshape(seeds.shape).astype(numpy.int64)

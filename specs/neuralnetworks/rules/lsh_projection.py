@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 
 from npu_conformance.specs.neuralnetworks.operation_view import OperationView
 from npu_conformance.specs.neuralnetworks.rules.clause import Shape, clause, rules
@@ -10,30 +11,31 @@ from npu_conformance.specs.neuralnetworks.rules.common import general
 from npu_conformance.specs.versions import Version
 
 _MOST_BITS = 32
-_DEPRECATED, _DENSE, _SPARSE = 1, 2, 3
+_DEPRECATED, _DENSE, _SPARSE = _TYPES = 1, 2, 3
 
 
 def _output_shapes(view: OperationView) -> Sequence[Shape]:
     hashes, kind = view.dimensions("hash"), view.integer("type")
-    if kind is None:
+    if hashes is None or kind not in _TYPES:
         return (None,)
-    if hashes is None or len(hashes) != 2:
-        return ((None,),)
-    count, bits = hashes
-    if kind != _DENSE:
-        return ((count,),)
-    return ((None if count is None or bits is None else count * bits,),)
+    sizes = hashes if kind == _DENSE else hashes[:1]
+    return ((_product(sizes),),)
+
+
+def _product(sizes: Sequence[int | None]) -> int | None:
+    known = [size for size in sizes if size is not None]
+    return prod(known) if len(known) == len(sizes) else None
 
 
 def _bits(view: OperationView) -> str | None:
     hashes = view.dimensions("hash") or ()
-    wide = len(hashes) == 2 and hashes[1] is not None and hashes[1] > _MOST_BITS
-    return f"hash has {hashes[1]} columns, expected {_MOST_BITS} at most" if wide else None
+    widths = [width for width in hashes[1:] if width is not None and width > _MOST_BITS]
+    return f"hash has {widths[0]} columns, expected {_MOST_BITS} at most" if widths else None
 
 
 def _kind(view: OperationView) -> str | None:
     kind = view.integer("type")
-    if kind is None or kind in (_DEPRECATED, _DENSE, _SPARSE):
+    if kind is None or kind in _TYPES:
         return None
     return f"type {kind} is none of 1 (SPARSE_DEPRECATED), 2 (DENSE) and 3 (SPARSE)"
 
@@ -44,15 +46,14 @@ def _late_kind(view: OperationView) -> str | None:
 
 
 def _weights(view: OperationView) -> str | None:
-    weights, rows = view.dimensions("weight"), view.dimensions("input")
-    if not weights or not rows or None in (weights[0], rows[0]) or weights[0] == rows[0]:
-        return None
-    return f"{weights[0]} weights for {rows[0]} rows"
+    shapes = view.dimensions("weight"), view.dimensions("input")
+    counts = {shape[0] for shape in shapes if shape} - {None}
+    return f"weights and input have dimensions {shapes}" if len(counts) > 1 else None
 
 
 def _presence(view: OperationView) -> str | None:
     kind, is_given = view.integer("type"), view.is_given("weight")
-    if kind is None or is_given is None or is_given == (kind == _DENSE):
+    if kind not in _TYPES or is_given is None or is_given == (kind == _DENSE):
         return None
     return f"type {kind} {'with' if is_given else 'without'} weights"
 
