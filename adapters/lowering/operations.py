@@ -9,6 +9,7 @@ from npu_conformance.adapters.lowering import (
     arranging,
     blocks,
     comparison,
+    control_flow,
     conversion,
     convolution,
     elementwise,
@@ -124,7 +125,11 @@ LOWERINGS: dict[int, Lower] = {
     OperationType.LSTM: lstm.lstm,
     OperationType.UNIDIRECTIONAL_SEQUENCE_LSTM: lstm.unidirectional_sequence_lstm,
     OperationType.BIDIRECTIONAL_SEQUENCE_LSTM: lstm.bidirectional_sequence_lstm,
+    OperationType.IF: control_flow.if_,
+    OperationType.WHILE: control_flow.while_,
 }
+
+CONTROL_FLOW = (OperationType.IF, OperationType.WHILE)
 
 PARAMETER_TENSORS: dict[int, tuple[int, ...]] = {
     OperationType.PAD: (1,),
