@@ -49,7 +49,8 @@ class Tensor:
 class Operator:
     """An operator: the schema's name, tensor numbers, and its options by the schema's field names.
 
-    routines: graphs that the operator runs, by the field of its options that holds their number.
+    routines: graphs that the operator runs, by the field of its options that holds their number. custom: the options
+    of an operator that is not in the schema, whose name is LiteRT's.
     """
 
     builtin: str
@@ -58,6 +59,7 @@ class Operator:
     options: str | None = None
     settings: dict[str, Any] = field(default_factory=dict)
     routines: Mapping[str, Routine] = field(default_factory=dict)
+    custom: bytes = b""
 
 
 @dataclass(frozen=True)
@@ -103,6 +105,10 @@ class Graph:
         """Append an operator that runs other graphs. routines: by the field of its options."""
         options = builtin.capitalize()
         self.operators.append(Operator(builtin, tuple(inputs), tuple(outputs), options, {}, routines))
+
+    def emit_custom(self, name: str, inputs: Sequence[int], outputs: Sequence[int], options: bytes) -> None:
+        """Append an operator that is not in the schema. options: a flexbuffer."""
+        self.operators.append(Operator(name, tuple(inputs), tuple(outputs), custom=options))
 
     def pack(self, inputs: Sequence[int], outputs: Sequence[int]) -> bytes:
         """Return the .tflite flatbuffer with these graph inputs and outputs."""
@@ -159,6 +165,8 @@ def _operator_table(operator: Operator, codes: dict[str, int], routines: list[Ro
         table.builtinOptions = getattr(tables, f"{name}T")()
         for setting, value in operator.settings.items():
             setattr(table.builtinOptions, setting, value)
+    if operator.custom:
+        table.customOptions = np.frombuffer(operator.custom, np.uint8)
     for setting, routine in operator.routines.items():
         setattr(table.builtinOptions, setting, len(routines))
         routines.append(routine)
@@ -168,7 +176,9 @@ def _operator_table(operator: Operator, codes: dict[str, int], routines: list[Ro
 def _code_table(builtin: str) -> Any:
     tables = schema()
     table = tables.OperatorCodeT()
-    table.builtinCode = getattr(tables.BuiltinOperator, builtin)
+    table.builtinCode = getattr(tables.BuiltinOperator, builtin, tables.BuiltinOperator.CUSTOM)
+    if table.builtinCode == tables.BuiltinOperator.CUSTOM:
+        table.customCode = builtin
     table.deprecatedBuiltinCode = min(table.builtinCode, LAST_OLD_BUILTIN)
     table.version = VERSIONS.get(builtin, 1)
     return table

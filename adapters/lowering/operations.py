@@ -12,6 +12,7 @@ from npu_conformance.adapters.lowering import (
     control_flow,
     conversion,
     convolution,
+    detection,
     elementwise,
     lookups,
     lstm,
@@ -125,6 +126,8 @@ LOWERINGS: dict[int, Lower] = {
     OperationType.LSTM: lstm.lstm,
     OperationType.UNIDIRECTIONAL_SEQUENCE_LSTM: lstm.unidirectional_sequence_lstm,
     OperationType.BIDIRECTIONAL_SEQUENCE_LSTM: lstm.bidirectional_sequence_lstm,
+    OperationType.AXIS_ALIGNED_BBOX_TRANSFORM: detection.axis_aligned_bbox_transform,
+    OperationType.DETECTION_POSTPROCESSING: detection.detection_postprocessing,
     OperationType.IF: control_flow.if_,
     OperationType.WHILE: control_flow.while_,
 }
