@@ -24,13 +24,13 @@ _RECURRENT = {"RNN", "UNIDIRECTIONAL_SEQUENCE_RNN", "BIDIRECTIONAL_SEQUENCE_RNN"
 """Operations that sum the products of two weights: of the input and the state, or of features and of time."""
 _SUMS = _REDUCTIONS | _RECURRENT | {
     "CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED", "GROUPED_CONV_2D", "TRANSPOSE_CONV_2D", "BATCH_MATMUL",
-    "RESIZE_BILINEAR",
+    "RESIZE_BILINEAR", "ROI_ALIGN",
 }  # fmt: skip
 """Operations whose rounding error follows the sum of the absolute products, not the result."""
-
-
-_NEIGHBOURS = 4
-"""Elements that one of RESIZE_BILINEAR is made of."""
+_BOXES = {"AXIS_ALIGNED_BBOX_TRANSFORM", "DETECTION_POSTPROCESSING", "GENERATE_PROPOSALS", "HEATMAP_MAX_KEYPOINT"}
+"""Operations that give corners of boxes: centre less half of the size, so that the box's largest is the measure."""
+_NEIGHBOURS = {"RESIZE_BILINEAR": 4, "ROI_ALIGN": 16}
+"""How many elements one of the output is made of; in ROI_ALIGN with four samples."""
 
 _ROUNDED = "aosp"
 """The witness of external collections: their values were typed with a few digits and say nothing about ULP."""
@@ -66,6 +66,10 @@ def _judge_quality(trial: Trial, vector: Vector, example: Example, name: str, ac
     if findings and vector.operation in _SUMS:
         exact = replace(exact, magnitude=_magnitude(vector, example, name))
         findings = judge_quality(actual, exact, vector.operation, relaxed=vector.relaxed)
+    elif findings and vector.operation in _BOXES:
+        largest = numpy.abs(exact.values).max(axis=-1, keepdims=True, initial=0.0)
+        exact = replace(exact, magnitude=numpy.broadcast_to(largest, exact.values.shape))
+        findings = judge_quality(actual, exact, vector.operation, relaxed=vector.relaxed)
     for finding in findings:
         trial.warn_quality(finding)
 
@@ -75,8 +79,8 @@ def _reduction_length(vector: Vector, example: Example, output: str) -> int:
     if vector.operation not in _SUMS:
         return 1
     sizes = [array.size for array in _values(vector, example).values()]
-    if vector.operation == "RESIZE_BILINEAR":
-        return _NEIGHBOURS
+    if vector.operation in _NEIGHBOURS:
+        return _NEIGHBOURS[vector.operation]
     if vector.operation in _REDUCTIONS:
         return max(sizes[0] // max(example.outputs[output].size, 1), 1)
     if vector.operation == "BATCH_MATMUL":
