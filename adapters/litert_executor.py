@@ -3,29 +3,32 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from npu_conformance.adapters.litert_runtime import Interpreter, LiteRtError
+from npu_conformance.adapters.lowering.calls import callees, check_operations
 from npu_conformance.adapters.lowering.model import LoweredModel, built_in_inputs, lower
 from npu_conformance.adapters.lowering.operands import LoweringError, is_known
 from npu_conformance.reference.device.executor import Limits, constants
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.operation_view import OperationView
-from npu_conformance.specs.neuralnetworks.types import Model, Operation
-from npu_conformance.specs.neuralnetworks.validate import check_operation
+from npu_conformance.specs.neuralnetworks.types import Model
 from npu_conformance.specs.versions import Version
 
 Array = npt.NDArray[Any]
 Inputs = Sequence[Array | None]
-Shape = tuple[int, ...]
 
 MOST_VARIANTS = 4
 """Interpreters kept of one model; the oldest goes first."""
+
+
+FIRST_ROUNDS, MOST_ROUNDS = 64, 1 << 30
+"""How many rounds the loops of a model may make together: to begin with, and at all."""
 
 
 class LiteRtExecutor:
@@ -35,6 +38,7 @@ class LiteRtExecutor:
         """As Executor's. Raises ServiceError(GENERAL_FAILURE) where the whole graph, once known, is not for LiteRT."""
         self._graph, self._version = model.main, version
         self._constants = constants(model, model.main, pools)
+        self._callees = callees(model, version, pools)
         self._kernels = kernels
         self._built_in = built_in_inputs(self._graph)
         self._lock = threading.Lock()
@@ -44,13 +48,24 @@ class LiteRtExecutor:
             self._try([np.empty(shape, np.int8) for shape in shapes])
 
     def run(self, inputs: Inputs, limits: Limits) -> list[Array]:
-        """As Executor's; the checkpoint comes before the run, which LiteRT does not let interrupt."""
-        limits.checkpoint()
+        """As Executor's; the checkpoint comes before each run, which LiteRT does not let interrupt.
+
+        So its loops may only make some rounds. Where these are not enough and the time for loops is not over, the whole
+        model, which has no state, runs again with more. That time is counted from the beginning of the execution.
+        """
+        over, rounds = limits.begin_loop(), FIRST_ROUNDS
         lowered, interpreter = self._variant(inputs)
-        try:
-            return interpreter.run(lowered.given(inputs), lowered.outputs)
-        except LiteRtError as error:
-            raise ServiceError(ErrorStatus.GENERAL_FAILURE, str(error)) from error
+        while rounds <= MOST_ROUNDS:
+            limits.checkpoint()
+            try:
+                outputs = interpreter.run(lowered.given(inputs, rounds), lowered.wanted())
+            except LiteRtError as error:
+                raise ServiceError(ErrorStatus.GENERAL_FAILURE, str(error)) from error
+            if lowered.rounds is None or outputs.pop()[0] > 0:
+                return outputs
+            over()
+            rounds += rounds // 2
+        raise ServiceError(ErrorStatus.GENERAL_FAILURE, f"loops of more than {MOST_ROUNDS} rounds")
 
     def _try(self, inputs: Inputs) -> None:
         """Build the graph with every input given, else without the optional ones, which a request may leave out."""
@@ -67,7 +82,10 @@ class LiteRtExecutor:
         """Inputs of the graph that are optional to an operation."""
         found: set[int] = set()
         for operation in self._graph.operations:
-            arguments = self._view(operation, {}, {}, frozenset()).arguments
+            operands, results = (
+                [self._graph.operands[index] for index in indexes] for indexes in (operation.inputs, operation.outputs)
+            )
+            arguments = OperationView(operation, self._version, operands, results).arguments
             pairs = zip(operation.inputs, arguments, strict=False)
             found.update(index for index, argument in pairs if argument.optional)
         return found.intersection(self._graph.input_indexes)
@@ -91,38 +109,12 @@ class LiteRtExecutor:
         known = self._constants | built_in
         try:
             shapes = {index: value.shape for index, value in (inputs | known).items() if value is not None}
-            self._check(shapes, known, omitted)
-            lowered = lower(self._graph, known, shapes, omitted)
-            self._check({**lowered.shapes, **shapes}, known, omitted)
+            # Before lowering, since bad values may kill LiteRT; and after it, since LiteRT takes some models that NNAPI
+            # does not, and has inferred all shapes by then: a filter with fewer channels than the input is a grouped
+            # one to it.
+            check_operations(self._graph, self._version, shapes, known, omitted)
+            lowered = lower(self._graph, known, shapes, omitted, self._callees)
+            check_operations(self._graph, self._version, {**lowered.shapes, **shapes}, known, omitted)
             return lowered, lowered.interpreter(self._kernels)
         except (LoweringError, LiteRtError) as error:
             raise ServiceError(ErrorStatus.GENERAL_FAILURE, str(error)) from error
-
-    def _check(self, shapes: Mapping[int, Shape], known: Mapping[int, Array], omitted: frozenset[int]) -> None:
-        """Hold every operation against its rules: before lowering, since bad values may kill LiteRT, and after it.
-
-        LiteRT takes some models that NNAPI does not, and has inferred by then all shapes that tell: a filter with fewer
-        channels than the input is a grouped one to it.
-        """
-        for operation in self._graph.operations:
-            violations = check_operation(self._view(operation, shapes, known, omitted))
-            if violations:
-                raise LoweringError(str(violations[0]))
-
-    def _view(
-        self,
-        operation: Operation,
-        shapes: Mapping[int, Shape],
-        known: Mapping[int, Array],
-        omitted: frozenset[int],
-    ) -> OperationView:
-        operands = self._graph.operands
-        return OperationView(
-            operation,
-            self._version,
-            [operands[index] for index in operation.inputs],
-            [operands[index] for index in operation.outputs],
-            shapes={position: shapes[i] for position, i in enumerate(operation.inputs) if i in shapes},
-            values={position: known[index] for position, index in enumerate(operation.inputs) if index in known},
-            omitted=frozenset(position for position, index in enumerate(operation.inputs) if index in omitted),
-        )

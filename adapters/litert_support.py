@@ -13,9 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from npu_conformance.adapters.litert_runtime import LiteRtError
-from npu_conformance.adapters.lowering.model import is_tensor, lower
+from npu_conformance.adapters.lowering.calls import Callees, callees
+from npu_conformance.adapters.lowering.model import NO_CALLEES, is_tensor, lower
 from npu_conformance.adapters.lowering.operands import LoweringError, check_size, is_known, storage_dtype
-from npu_conformance.adapters.lowering.operations import LOWERINGS, parameters
+from npu_conformance.adapters.lowering.operations import CONTROL_FLOW, LOWERINGS, parameters
 from npu_conformance.specs.neuralnetworks.enums import OperandLifeTime
 from npu_conformance.specs.neuralnetworks.operation_view import constant_value, view_of
 from npu_conformance.specs.neuralnetworks.types import DataLocation, Model, Operand, Operation, Subgraph
@@ -27,6 +28,9 @@ Shape = tuple[int, ...]
 
 MOST_TRIED_ELEMENTS = 4096
 """Trials with more elements are allocated but not run: LiteRT's reference kernels are slow."""
+
+TRIED_ROUNDS = 8
+"""Rounds that the loops of a trial may make."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +70,32 @@ def _attempt(
     except LoweringError as error:
         return Attempt(str(error))
     violations = check_operation(view_of(model, index, version, pools=pools))
-    return Attempt(str(violations[0])) if violations else _judge(model, operation, pools, shapes, kernels)
+    if violations:
+        return Attempt(str(violations[0]))
+    if operation.type in CONTROL_FLOW:
+        return _judge_graphs(model, operation, version, pools, shapes, kernels)
+    return _judge(model, operation, pools, shapes, kernels)
+
+
+def _judge_graphs(
+    model: Model,
+    operation: Operation,
+    version: Version,
+    pools: Sequence[memoryview],
+    shapes: Mapping[int, Shape],
+    kernels: str,
+) -> Attempt:
+    """Try IF or WHILE with its graphs. The types of what they compute are tried with them."""
+    foreign = {inner.type for graph in model.referenced for inner in graph.operations} - LOWERINGS.keys()
+    if foreign:
+        return Attempt(f"operation {min(foreign)}, in a referenced graph, is not lowered")
+    operands = [_settled(operand, shapes.get(index)) for index, operand in enumerate(model.main.operands)]
+    known = {i: value for i in operation.inputs if (value := constant_value(model, operands[i], pools)) is not None}
+    given = tuple(dict.fromkeys(index for index in operation.inputs if _is_open(operands[index])))
+    if not all(is_known(operands[index].dimensions) for index in given):
+        return Attempt(None)
+    graph = Subgraph(tuple(operands), (operation,), given, operation.outputs)
+    return _run(graph, known, kernels, callees(model, version, pools))
 
 
 def _judge(
@@ -100,16 +129,23 @@ def _try(
     results = tuple(range(len(inputs), len(operands)))
     operation = Operation(operation_type, tuple(range(len(inputs))), results)
     graph = Subgraph(tuple(operands), (operation,), given, results)
+    known = {index: _array(operand, data) for index, (operand, data) in enumerate(inputs) if data is not None}
+    return _run(graph, known, kernels, NO_CALLEES)
+
+
+def _run(graph: Subgraph, known: Mapping[int, Array], kernels: str, called: Callees) -> Attempt:
+    """Lower and allocate a graph whose input shapes are known and, if it is small, run it with zeros."""
+    given = [graph.operands[index] for index in graph.input_indexes]
     try:
-        known = {index: _array(operand, data) for index, (operand, data) in enumerate(inputs) if data is not None}
-        lowered = lower(graph, known, {index: operands[index].dimensions for index in given})
+        shapes = {i: operand.dimensions for i, operand in zip(graph.input_indexes, given, strict=True)}
+        lowered = lower(graph, known, shapes, callees=called)
         interpreter = lowered.interpreter(kernels)
         if sum(math.prod(shape) for shape in lowered.shapes.values()) <= MOST_TRIED_ELEMENTS:
-            zeros = [np.zeros(operands[index].dimensions, storage_dtype(operands[index])) for index in given]
-            interpreter.run(lowered.given(zeros), lowered.outputs)
+            zeros = [np.zeros(operand.dimensions, storage_dtype(operand)) for operand in given]
+            interpreter.run(lowered.given(zeros, TRIED_ROUNDS), lowered.wanted())
     except (LoweringError, LiteRtError) as error:
         return Attempt(str(error))
-    return Attempt(None, tuple(lowered.shapes[index] for index in results))
+    return Attempt(None, tuple(lowered.shapes[index] for index in graph.output_indexes))
 
 
 def _is_built_in(graph: Subgraph, index: int, operation: Operation) -> bool:

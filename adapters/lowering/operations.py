@@ -9,8 +9,10 @@ from npu_conformance.adapters.lowering import (
     arranging,
     blocks,
     comparison,
+    control_flow,
     conversion,
     convolution,
+    detection,
     elementwise,
     lookups,
     lstm,
@@ -127,7 +129,13 @@ LOWERINGS: dict[int, Lower] = {
     OperationType.LSTM: lstm.lstm,
     OperationType.UNIDIRECTIONAL_SEQUENCE_LSTM: lstm.unidirectional_sequence_lstm,
     OperationType.BIDIRECTIONAL_SEQUENCE_LSTM: lstm.bidirectional_sequence_lstm,
+    OperationType.AXIS_ALIGNED_BBOX_TRANSFORM: detection.axis_aligned_bbox_transform,
+    OperationType.DETECTION_POSTPROCESSING: detection.detection_postprocessing,
+    OperationType.IF: control_flow.if_,
+    OperationType.WHILE: control_flow.while_,
 }
+
+CONTROL_FLOW = (OperationType.IF, OperationType.WHILE)
 
 PARAMETER_TENSORS: dict[int, tuple[int, ...]] = {
     OperationType.PAD: (1,),

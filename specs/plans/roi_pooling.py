@@ -14,7 +14,7 @@ import numpy
 
 from npu_conformance.specs.plans._boxes import refusals, requantized
 from npu_conformance.specs.plans._regions import Regions, cover, operands, refused, shared_extras
-from npu_conformance.specs.plans.base import positive
+from npu_conformance.specs.plans.base import positive, uniform
 from npu_conformance.specs.vectors import Vector
 
 OPERATION = "ROI_POOLING"
@@ -26,6 +26,7 @@ def vectors() -> Iterator[Vector]:
     yield from cover(OPERATION, {"": None}, [{}])
     yield from shared_extras(OPERATION, None)
     yield from _by_hand()
+    yield _all_bits()
     yield from refused(OPERATION, None, {"boxes": "C7", "outputs": "C9"})
     yield from _refused_quantization()
 
@@ -44,6 +45,12 @@ def _by_hand() -> Iterator[Vector]:
             description="element (row y, column x) is (6y + x - 30)/16; cells of the first roi end at (2,2), (2,3), "
             "(3,2), (3,3), so they give -1, -15/16, -5/8, -9/16; those of the second are empty",
         )
+
+
+def _all_bits() -> Vector:
+    """Elements that need all bits of a float32."""
+    inputs, outputs = operands("float32", _HAND, (2, 2), (1.0, 1.0), False, uniform(70, (1, 4, 6, 1)))
+    return positive("float32_all_bits", OPERATION, inputs, outputs, since="1.2")
 
 
 def _refused_quantization() -> Iterator[Vector]:
