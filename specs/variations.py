@@ -173,7 +173,12 @@ def _all_tensors_as_inputs(vector: Vector) -> Vector | None:
 
 
 def unsigned(vector: Vector) -> Vector | None:
-    """The inverse of quant8_signed; None where there is no such form, or where it need not agree."""
+    """The inverse of quant8_signed; None where there is no such form, or where it need not agree.
+
+    The forms of an extension's operation are its vendor's: nothing says that they agree.
+    """
+    if catalogue.is_own(vector.operation):
+        return None
     operands = {name: _unsigned_operand(operand) for name, operand in vector.operands.items()}
     names = {name for name, operand in vector.operands.items() if operand.type.name in _SIGNED.values()}
     if not names or _NOT_COUPLED.intersection(operation.type for operation in vector.operations):
@@ -227,7 +232,7 @@ def _float16_since(header: VectorHeader) -> Version | None:
 
 
 def _signed_since(header: VectorHeader) -> Version | None:
-    if _NOT_COUPLED.intersection(header.operations):
+    if _NOT_COUPLED.intersection(header.operations) or catalogue.is_own(header.operation):
         return None
     if not any(operand.type == "TENSOR_QUANT8_ASYMM" for operand in header.operands.values()):
         return None

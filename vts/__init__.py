@@ -12,4 +12,5 @@ AREAS = (
     "memory",
     "generated",
     "external",
+    "extension",
 )

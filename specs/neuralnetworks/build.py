@@ -39,14 +39,17 @@ def build_model(
     create_pool: Callable[[bytes], types.Memory] | None = None,
     pool_from: int = 0,
     unspecified_outputs: bool = False,
+    first_prefix: int = 0,
 ) -> BuiltModel:
     """The wire model of a vector for one HAL version.
 
     create_pool: puts bytes into shared memory; if given, constants of at least `pool_from` bytes become CONSTANT_POOL
     and the others stay in operand_values. unspecified_outputs: every dimension of the model's outputs is 0 (unknown).
+    first_prefix: of the first extension that the model uses; 0 for one that follows from the vector's name.
     """
     constants = _Constants(pool_from if create_pool else None)
-    prefix_of = extension_codes.prefixes(_codes(vector), vector.name)
+    first = first_prefix or extension_codes.first_prefix(vector.name)
+    prefix_of = {number: first + place for place, number in enumerate(extension_codes.numbers_in(_codes(vector)))}
     main, *referenced = [_subgraph(graph, version, constants, prefix_of) for graph in vector.graphs]
     if unspecified_outputs:
         main = _with_unknown_outputs(main)
@@ -57,6 +60,11 @@ def build_model(
     )
     model = types.Model(main, tuple(referenced), bytes(constants.values), pools, vector.relaxed, mapping)
     return BuiltModel(model, {name: index for index, name in enumerate(vector.operands)})
+
+
+def extension_names(vector: Vector) -> list[str]:
+    """The names of the extensions whose operations or operand types a vector uses."""
+    return [extension_codes.extension_name(number) for number in extension_codes.numbers_in(_codes(vector))]
 
 
 def _codes(vector: Vector) -> Iterator[int]:

@@ -78,14 +78,22 @@ def extension_name(number: int) -> str:
     return next(name for name, other in _NUMBERS.items() if other == number)
 
 
-def prefixes(codes: Iterable[int], model_name: str) -> dict[int, int]:
-    """A prefix for each extension (by its number) that has one of the codes.
+def any_in_use() -> bool:
+    """True while there is an extension in use."""
+    return bool(_NUMBERS)
+
+
+def numbers_in(codes: Iterable[int]) -> list[int]:
+    """The numbers of the extensions that codes of the catalogue belong to, in order."""
+    return sorted({code >> _OWN_BITS for code in codes if is_own(code)})
+
+
+def first_prefix(model_name: str) -> int:
+    """A prefix for the first extension of a model.
 
     They differ from model to model, so that a driver that remembers a prefix is noticed, and are the same each time.
     """
-    numbers = sorted({code >> _OWN_BITS for code in codes if is_own(code)})
-    first = 1 + zlib.crc32(model_name.encode()) % _PREFIXES
-    return {number: first + position for position, number in enumerate(numbers)}
+    return 1 + zlib.crc32(model_name.encode()) % _PREFIXES
 
 
 def wire_code(code: int, prefix_of: Mapping[int, int]) -> int:

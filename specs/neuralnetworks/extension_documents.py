@@ -37,7 +37,7 @@ class OperandTypeDocument(Document, frozen=True):
     tolerance: ToleranceDocument = ToleranceDocument()
 
 
-class OperationDocument(Document, frozen=True):
+class ExtensionOperationDocument(Document, frozen=True):
     """An operation of an extension; its table is in operations/. id: its number in the extension."""
 
     name: CatalogueName
@@ -48,5 +48,5 @@ class ExtensionDocument(Document, frozen=True):
     """extension.json: the extension's name, its operand types and its operations."""
 
     name: Annotated[str, Meta(pattern=r"^[a-z0-9_]+(\.[a-z0-9_]+)+$", max_length=100)]
+    operations: Annotated[tuple[ExtensionOperationDocument, ...], Meta(min_length=1)]
     operand_types: tuple[OperandTypeDocument, ...] = ()
-    operations: Annotated[tuple[OperationDocument, ...], Meta(min_length=1)]

@@ -24,7 +24,11 @@ from npu_conformance.specs.documents import DocumentError
 from npu_conformance.specs.neuralnetworks import catalogue
 from npu_conformance.specs.neuralnetworks.catalogue import ANY, Argument, OperationTable, Signature
 from npu_conformance.specs.neuralnetworks.enums import OperandType, OperationType
-from npu_conformance.specs.neuralnetworks.extension_documents import ExtensionDocument, OperationDocument
+from npu_conformance.specs.neuralnetworks.extension_documents import (
+    ExtensionDocument,
+    ExtensionOperationDocument,
+    OperandTypeDocument,
+)
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
 from npu_conformance.specs.neuralnetworks.rules.clause import Rules
 from npu_conformance.specs.versions import Version
@@ -37,7 +41,6 @@ SINCE = Version.V1_2
 """The first version that has extensions."""
 
 _PARTS = {"operations": ".json", "rules": ".py", "oracles": ".py", "vectors": ".json"}
-_BITS = {"8": 1, "16": 2, "32": 4, "64": 8}
 
 
 @dataclass(frozen=True)
@@ -52,7 +55,7 @@ class OverlayOperation:
 
 @dataclass(frozen=True)
 class Overlay:
-    """The content of a folder. used: extensions of other folders whose types its tables name."""
+    """The content of a folder."""
 
     folder: Path
     document: ExtensionDocument
@@ -87,25 +90,34 @@ def examine(folder: Path) -> tuple[Overlay | None, list[DocumentError]]:
 
 
 def _document_problems(document: ExtensionDocument, file: str) -> Iterator[DocumentError]:
-    standard = {"operand_types": OperandType.__members__, "operations": OperationType.__members__}
-    in_use = {"operand_types": [info.type.name for info in OPERAND_TYPES.values()], "operations": catalogue.names()}
-    for field, entries in (("operand_types", document.operand_types), ("operations", document.operations)):
-        names, ids = [entry.name for entry in entries], [entry.id for entry in entries]
-        for index, entry in enumerate(entries):
-            where = f"$.{field}[{index}]"
-            if entry.name in standard[field]:
-                yield DocumentError(file, f"{where}.name", f"{entry.name} is a name of the standard")
-            elif entry.name in in_use[field]:
-                yield DocumentError(file, f"{where}.name", f"{entry.name} belongs to another extension in use")
-            if entry.name in names[:index]:
-                yield DocumentError(file, f"{where}.name", f"the name {entry.name} occurs twice")
-            if entry.id in ids[:index]:
-                yield DocumentError(file, f"{where}.id", f"the id {entry.id} occurs twice")
+    in_use = {info.type.name for info in OPERAND_TYPES.values()}
+    yield from _entry_problems(document.operand_types, set(OperandType.__members__), in_use, file, "$.operand_types")
+    standard, in_use = set(OperationType.__members__), set(catalogue.names())
+    yield from _entry_problems(document.operations, standard, in_use, file, "$.operations")
     for index, kind in enumerate(document.operand_types):
-        size = _BITS[kind.dtype.lstrip("uintfloa")]
+        size = int("".join(filter(str.isdigit, kind.dtype))) // 8
         if size != kind.byte_size:
             rule = f"an element of {kind.dtype} has {size} bytes, found {kind.byte_size}"
             yield DocumentError(file, f"$.operand_types[{index}].byte_size", rule)
+
+
+def _entry_problems(
+    entries: Sequence[OperandTypeDocument | ExtensionOperationDocument],
+    standard: set[str],
+    in_use: set[str],
+    file: str,
+    path: str,
+) -> Iterator[DocumentError]:
+    names, ids = [entry.name for entry in entries], [entry.id for entry in entries]
+    for index, entry in enumerate(entries):
+        if entry.name in standard:
+            yield DocumentError(file, f"{path}[{index}].name", f"{entry.name} is a name of the standard")
+        elif entry.name in in_use:
+            yield DocumentError(file, f"{path}[{index}].name", f"{entry.name} belongs to another extension in use")
+        if entry.name in names[:index]:
+            yield DocumentError(file, f"{path}[{index}].name", f"the name {entry.name} occurs twice")
+        if entry.id in ids[:index]:
+            yield DocumentError(file, f"{path}[{index}].id", f"the id {entry.id} occurs twice")
 
 
 def _strangers(folder: Path, document: ExtensionDocument) -> Iterator[DocumentError]:
@@ -117,7 +129,7 @@ def _strangers(folder: Path, document: ExtensionDocument) -> Iterator[DocumentEr
                 yield DocumentError(str(path), "", f"{FILE} has no operation {path.stem.upper()}")
 
 
-def _operation(folder: Path, document: ExtensionDocument, entry: OperationDocument) -> OverlayOperation:
+def _operation(folder: Path, document: ExtensionDocument, entry: ExtensionOperationDocument) -> OverlayOperation:
     stem = entry.name.lower()
     path = folder / "operations" / f"{stem}.json"
     table = documents.read(path, OperationTable)
@@ -130,7 +142,7 @@ def _operation(folder: Path, document: ExtensionDocument, entry: OperationDocume
     )
 
 
-def _check_table(table: OperationTable, document: ExtensionDocument, entry: OperationDocument, file: str) -> None:
+def _check_table(table: OperationTable, document: ExtensionDocument, entry: ExtensionOperationDocument, file: str) -> None:
     if table.name != entry.name:
         raise DocumentError(file, "$.name", f"expected {entry.name}, found {table.name}")
     if table.code != entry.id:
