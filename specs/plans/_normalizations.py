@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
+from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.neuralnetworks.extension_codes import AnyOperandType
 from npu_conformance.specs.plans import _rejections
 from npu_conformance.specs.plans._elementwise import FLOAT16, FLOAT32, SHORT
