@@ -1,7 +1,7 @@
 """A driver with an extension of its own, built on the reference: `--plugin driver:plugin` with this folder in PYTHONPATH.
 
-    cd examples/extension
-    PYTHONPATH=. npu-conformance run vts.extension --plugin driver:plugin --catalogue catalogue
+cd examples/extension
+PYTHONPATH=. npu-conformance run vts.extension --plugin driver:plugin --catalogue catalogue
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Reads the folder of a catalogue overlay and holds it against its rules; nothing is made known to anybody here.
 
-    extension.json       name, operand types and operations of the extension
-    operations/foo.json  table of the operation FOO, in the form of this project's own
-    rules/foo.py         RULES: its clauses and output shapes (optional)
-    oracles/foo.py       a function foo: its expected values (optional)
-    vectors/foo.json     its vectors (optional)
+extension.json       name, operand types and operations of the extension
+operations/foo.json  table of the operation FOO, in the form of this project's own
+rules/foo.py         RULES: its clauses and output shapes (optional)
+oracles/foo.py       a function foo: its expected values (optional)
+vectors/foo.json     its vectors (optional)
 """
 
 from __future__ import annotations
@@ -142,7 +142,9 @@ def _operation(folder: Path, document: ExtensionDocument, entry: ExtensionOperat
     )
 
 
-def _check_table(table: OperationTable, document: ExtensionDocument, entry: ExtensionOperationDocument, file: str) -> None:
+def _check_table(
+    table: OperationTable, document: ExtensionDocument, entry: ExtensionOperationDocument, file: str
+) -> None:
     if table.name != entry.name:
         raise DocumentError(file, "$.name", f"expected {entry.name}, found {table.name}")
     if table.code != entry.id:

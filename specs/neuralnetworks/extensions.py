@@ -29,6 +29,7 @@ from npu_conformance.specs.neuralnetworks.extension_reading import FILE, SINCE, 
 from npu_conformance.specs.neuralnetworks.operand_types import OperandTypeInfo
 from npu_conformance.specs.neuralnetworks.types import Extension, ExtensionOperandTypeInformation
 
+
 @dataclass(frozen=True)
 class OwnExtension:
     """An extension in use.
