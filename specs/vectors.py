@@ -188,15 +188,15 @@ def own_operations() -> tuple[str, ...]:
     return tuple(_OWN)
 
 
-def add(operation: str, folder: Path) -> None:
+def add_own(operation: str, folder: Path) -> None:
     """Say where the vectors of an extension's operation are."""
     _OWN[operation] = folder
 
 
-def remove(operation: str) -> None:
+def remove_own(operation: str) -> None:
     """Forget the vectors of an extension's operation, and every vector that was read."""
     _OWN.pop(operation, None)
-    for cached in (_headers, _file, _load):
+    for cached in (_headers, _file, load):
         cached.cache_clear()
 
 
@@ -218,15 +218,12 @@ def all_headers(folder: Path = FOLDER) -> Iterator[VectorHeader]:
         yield from headers(operation, folder)
 
 
+@functools.lru_cache(maxsize=256)
 def load(operation: str, name: str, folder: Path = FOLDER) -> Vector:
     """One vector by its name; raises KeyError where there is none and DocumentError for a bad file."""
-    return _load(operation, name, _OWN.get(operation, folder))
-
-
-@functools.lru_cache(maxsize=256)
-def _load(operation: str, name: str, folder: Path) -> Vector:
     from npu_conformance.specs import vector_loading
 
+    folder = _OWN.get(operation, folder)
     documents_by_name = _file(operation, folder)
     if name not in documents_by_name:
         raise KeyError(f"{operation} has no vector {name!r}")

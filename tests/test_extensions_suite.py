@@ -1,4 +1,4 @@
-"""Extensions against devices: green on the driver of the example, red on each that is wrong, silent where nobody has it."""
+"""Extensions against devices: green on the driver of the example, red on each wrong one, silent on one without it."""
 
 from __future__ import annotations
 

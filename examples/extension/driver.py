@@ -1,4 +1,4 @@
-"""A driver with an extension of its own, built on the reference: `--plugin driver:plugin` with this folder in PYTHONPATH.
+"""A driver with an extension of its own, built on the reference; found with this folder in PYTHONPATH.
 
 cd examples/extension
 PYTHONPATH=. npu-conformance run vts.extension --plugin driver:plugin --catalogue catalogue

@@ -62,7 +62,8 @@ def _command(options: argparse.Namespace, shard: str, directory: Path) -> list[s
     command = ["run", *options.targets, "--plugin", options.plugin, "--shard", shard, "--report", str(directory)]
     command += ["--scope", options.scope, "--seed", str(options.seed), "--isolation", options.isolation]
     for flag, values in (
-        ("--plugin-option", options.plugin_option), ("--transport", options.transport), ("--catalogue", options.catalogue),
+        ("--plugin-option", options.plugin_option), ("--transport", options.transport),
+        ("--catalogue", options.catalogue),
     ):  # fmt: skip
         for value in values:
             command += [flag, str(value)]

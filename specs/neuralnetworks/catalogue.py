@@ -131,12 +131,12 @@ def is_own(name: str) -> bool:
     return name in _OWN
 
 
-def add(table: OperationTable) -> None:
+def add_own(table: OperationTable) -> None:
     """Make an operation of an extension known."""
     _OWN[table.name] = table
 
 
-def remove(name: str) -> None:
+def remove_own(name: str) -> None:
     """Forget an operation of an extension, and what was worked out about operations so far."""
     del _OWN[name]
     for cached in (find_signature, input_positions, input_defaults):

@@ -96,7 +96,7 @@ def _add(overlay: Overlay) -> OwnExtension:
     number = extension_codes.add_extension(name)
     types = tuple(_type_info(document, number) for document in overlay.document.operand_types)
     for info in types:
-        operand_types.add(info)
+        operand_types.add_own(info)
     for operation in overlay.operations:
         _add_operation(operation, number, overlay.folder)
     _IN_USE[name] = OwnExtension(
@@ -111,25 +111,25 @@ def _add(overlay: Overlay) -> OwnExtension:
 
 def _add_operation(operation: OverlayOperation, number: int, folder: Path) -> None:
     name = operation.table.name
-    catalogue.add(msgspec.structs.replace(operation.table, code=own_code(number, operation.table.code)))
+    catalogue.add_own(msgspec.structs.replace(operation.table, code=own_code(number, operation.table.code)))
     if operation.rules is not None:
-        rules.add(name, operation.rules)
+        rules.add_own(name, operation.rules)
     if operation.oracle is not None:
-        oracles.add(name, operation.oracle)
+        oracles.add_own(name, operation.oracle)
     if operation.has_vectors:
-        vectors.add(name, folder / "vectors")
+        vectors.add_own(name, folder / "vectors")
 
 
 def _forget(extension: OwnExtension) -> None:
     """Take back what `_add` did, and every answer that was worked out meanwhile."""
     del _IN_USE[extension.name]
     for name in extension.operations:
-        catalogue.remove(name)
-        rules.remove(name)
-        oracles.remove(name)
-        vectors.remove(name)
+        catalogue.remove_own(name)
+        rules.remove_own(name)
+        oracles.remove_own(name)
+        vectors.remove_own(name)
     for info in extension.types:
-        operand_types.remove(info.type)
+        operand_types.remove_own(info.type)
     extension_codes.remove_extension(extension.name)
     combinations.forget()
     validate_operations.match_types.cache_clear()

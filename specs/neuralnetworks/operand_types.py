@@ -85,13 +85,13 @@ def operand_type(name: str) -> AnyOperandType:
     return _BY_NAME[name]
 
 
-def add(info: OperandTypeInfo) -> None:
+def add_own(info: OperandTypeInfo) -> None:
     """Make a type of an extension known."""
     OPERAND_TYPES[info.type] = info
     _BY_NAME[info.type.name] = info.type
 
 
-def remove(own: AnyOperandType) -> None:
+def remove_own(own: AnyOperandType) -> None:
     """Forget a type of an extension."""
     del OPERAND_TYPES[own], _BY_NAME[own.name]
 

@@ -31,12 +31,12 @@ def oracle(operation: str) -> Oracle:
     return _OWN[operation] if operation in _OWN else _stored_oracle(operation)
 
 
-def add(operation: str, own: Oracle) -> None:
+def add_own(operation: str, own: Oracle) -> None:
     """Make the oracle of an extension's operation known."""
     _OWN[operation] = own
 
 
-def remove(operation: str) -> None:
+def remove_own(operation: str) -> None:
     """Forget the oracle of an extension's operation, where it has one."""
     _OWN.pop(operation, None)
 

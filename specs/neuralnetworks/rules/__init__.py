@@ -11,7 +11,6 @@ from npu_conformance.specs.neuralnetworks.operation_view import OperationView
 from npu_conformance.specs.neuralnetworks.rules.clause import Clause, Rules
 from npu_conformance.specs.neuralnetworks.violations import Violation
 
-
 _OWN: dict[str, Rules] = {}
 """Rules of operations of extensions in use, by name."""
 
@@ -21,12 +20,12 @@ def operations() -> tuple[str, ...]:
     return (*_operations(), *_OWN) if _OWN else _operations()
 
 
-def add(name: str, own: Rules) -> None:
+def add_own(name: str, own: Rules) -> None:
     """Make the rules of an extension's operation known."""
     _OWN[name] = own
 
 
-def remove(name: str) -> None:
+def remove_own(name: str) -> None:
     """Forget the rules of an extension's operation, where it has some."""
     _OWN.pop(name, None)
 
