@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import sys
 from collections.abc import Callable, Iterator
@@ -16,7 +17,7 @@ from npu_conformance.harness.main import main
 from npu_conformance.harness.outcome_table import OK, USAGE, WRONG
 from npu_conformance.specs import oracles, requirements, vectors
 from npu_conformance.specs.documents import DocumentError
-from npu_conformance.specs.neuralnetworks import catalogue, extensions, rules, show
+from npu_conformance.specs.neuralnetworks import catalogue, extension_check, extensions, rules, show
 from npu_conformance.specs.neuralnetworks.build import build_model
 from npu_conformance.specs.neuralnetworks.extension_codes import is_own, own_form
 from npu_conformance.specs.neuralnetworks.minimal_version import minimal_version
@@ -391,6 +392,20 @@ def test_modules_are_read_from_their_files_alone(folder: Path) -> None:
         extensions.use(folder)
     assert "json" in before
     assert not any(name == "example_clamp" for name in sys.modules)
+
+
+def test_the_documents_as_printed_in_the_manual_are_sound(folder: Path) -> None:
+    page = (CATALOGUE.parents[2] / "docs" / "extensions.md").read_text()
+    document, table, vector_file = re.findall(r"```json\n(.*?)```", page, re.DOTALL)
+    (rules_file,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    (folder / EXTENSION).write_text(document)
+    (folder / TABLE).write_text(table)
+    (folder / RULES).write_text(rules_file)
+    (folder / "vectors" / "example_requantize.json").write_text(vector_file)
+    with extensions.in_use([folder]) as (extension,):
+        found = list(extension_check.problems(extension))
+    assert all("no vector is rejected because of EXAMPLE_REQUANTIZE.C" in problem for problem in found), found
+    assert len(found) == 2
 
 
 def test_cases_of_an_extension_need_its_catalogue(capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -139,6 +140,16 @@ def test_a_failure_about_the_whole_extension_is_replayed_too(run: Run, capsys: p
     assert main(list(replay)) == USAGE
     assert "give its folder with --catalogue DIR" in capsys.readouterr().err
     assert main([*replay, "--catalogue", str(CATALOGUE)]) == OK
+
+
+@pytest.mark.parametrize(("folder", "code", "line"), [("catalogue", 0, "26 passed"), ("nowhere", 4, "No such file")])
+def test_pytest_takes_a_catalogue(folder: str, code: int, line: str, run: Run, tmp_path: Path) -> None:
+    area = Path(__file__).parent.parent / "vts" / "extension.py"
+    words = ["--npu-plugin=driver:plugin", f"--npu-catalogue={EXAMPLE / folder}", "--npu-report=report"]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(area), *words]
+    told = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=100, check=False)
+    assert told.returncode == code, told.stdout + told.stderr
+    assert line in told.stdout + told.stderr
 
 
 def test_a_run_leaves_nothing_in_use(run: Run) -> None:

@@ -10,7 +10,6 @@ vectors/foo.json     its vectors (optional)
 from __future__ import annotations
 
 import functools
-import importlib.util
 import keyword
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -230,13 +229,11 @@ def _attribute(path: Path, package: str, name: str) -> Any:
 def _module(path: Path, package: str) -> ModuleType:
     """Execute a file as a module of its own name, which no other module has, wherever sys.path leads."""
     name = f"npu_conformance_catalogue.{package}.{path.stem}"
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
+    module = ModuleType(name)
+    module.__file__ = str(path)
     sys.modules[name] = module  # dataclasses look up the module of a class there
     try:
-        spec.loader.exec_module(module)
+        exec(compile(path.read_bytes(), str(path), "exec"), module.__dict__)
     except (Exception, SystemExit) as error:
         del sys.modules[name]
         raise DocumentError(str(path), _line(error, path), f"{type(error).__name__}: {error}") from None
