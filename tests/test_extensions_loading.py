@@ -146,6 +146,13 @@ def test_models_are_shown_with_the_names_of_the_catalogue(in_use: None) -> None:
     assert "TENSOR_EXAMPLE_ASYMM16[6] parameters 00000000000010400000000000000000" in text
 
 
+def test_prefix_0_is_no_extension_s(in_use: None) -> None:
+    model = build_model(vectors.load("ADD", "float32_all_bits"), NEWEST).model
+    mapped = replace(model, extension_name_to_prefix=(ExtensionNameAndPrefix("com.example.npu", 0),))
+    assert own_form(mapped) is mapped
+    assert {violation.clause for violation in validate_model(mapped, NEWEST)} == {"MODEL.X2"}
+
+
 def test_a_number_of_the_catalogue_in_a_model_is_nothing(in_use: None) -> None:
     model = build_model(vectors.load(CLAMP, "float32"), NEWEST).model
     first, *operands = model.main.operands

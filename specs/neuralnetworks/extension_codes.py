@@ -104,11 +104,14 @@ def wire_code(code: int, prefix_of: Mapping[int, int]) -> int:
 
 
 def numbers_of(model: Model) -> dict[int, int]:
-    """The number of each extension in use that a model maps, by its prefix; empty for nearly every model."""
+    """The number of each extension in use that a model maps, by its prefix; empty for nearly every model.
+
+    Prefix 0 is no extension's, even where a model says so: the standard's own codes have it.
+    """
     if not _NUMBERS:
         return {}
     mapped = model.extension_name_to_prefix
-    return {mapping.prefix: _NUMBERS[mapping.name] for mapping in mapped if mapping.name in _NUMBERS}
+    return {mapping.prefix: _NUMBERS[mapping.name] for mapping in mapped if mapping.prefix and mapping.name in _NUMBERS}
 
 
 def own_form_of(code: int, numbers: Mapping[int, int]) -> int:
