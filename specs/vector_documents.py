@@ -12,6 +12,7 @@ Number = int | float | Literal["NaN", "Infinity", "-Infinity"]
 """One element: an integer or a float that is exact in the operand's type; bool8 as 0 and 1 (or another byte: true)."""
 
 Name = Annotated[str, msgspec.Meta(pattern="^[a-z0-9_]+$")]
+Hexadecimal = Annotated[str, msgspec.Meta(pattern="^([0-9a-f]{2})*$")]
 Phase = Literal["model", "execution"]
 Kind = Literal["general", "validation", "multinomial", "infinite_loop_timeout"]
 
@@ -47,7 +48,10 @@ class ChannelQuantDocument(Document, frozen=True):
 
 
 class OperandDocument(Document, frozen=True, omit_defaults=True):
-    """One named operand. A value makes it a constant; omitted, one without value; subgraph, a reference to a graph."""
+    """One named operand. A value makes it a constant; omitted, one without value; subgraph, a reference to a graph.
+
+    extension: parameters of an operand of a vendor's type (extraParams.extension), as hexadecimal digits of its bytes.
+    """
 
     type: str
     dimensions: list[int] = msgspec.field(default_factory=list)
@@ -57,6 +61,7 @@ class OperandDocument(Document, frozen=True, omit_defaults=True):
     value: Values | None = None
     omitted: bool = False
     subgraph: int | None = None
+    extension: Hexadecimal | None = None
 
 
 class OperationDocument(Document, frozen=True):

@@ -117,6 +117,8 @@ def _operand(name: str, operand: VectorOperand, vector: Vector) -> dict[str, Any
         document["omitted"] = True
     if operand.subgraph is not None:
         document["subgraph"] = operand.subgraph
+    if operand.extension is not None:
+        document["extension"] = operand.extension.hex()
     return document
 
 

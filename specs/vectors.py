@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from npu_conformance.specs import documents
-from npu_conformance.specs.neuralnetworks.enums import OperandType
+from npu_conformance.specs.neuralnetworks.extension_codes import AnyOperandType
 from npu_conformance.specs.vector_documents import (
     GeneratorDocument,
     HeaderDocument,
@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 
 FOLDER = Path(__file__).parent / "vectors"
 
+_OWN: dict[str, Path] = {}
+"""Where the vectors of operations of extensions in use are, by operation."""
+
 
 @dataclass(frozen=True, slots=True)
 class ChannelQuant:
@@ -50,9 +53,10 @@ class VectorOperand:
     value: the constant's elements, in the type's numpy dtype and the operand's shape, or None.
     omitted: without a value; as a model input it is sent with hasNoValue, elsewhere its lifetime is NO_VALUE.
     subgraph: index into the vector's referenced graphs, for type SUBGRAPH.
+    extension: parameters of an operand of an extension's type, or None.
     """
 
-    type: OperandType
+    type: AnyOperandType
     dimensions: tuple[int, ...] = ()
     scale: float = 0.0
     zero_point: int = 0
@@ -60,6 +64,7 @@ class VectorOperand:
     value: Array | None = None
     omitted: bool = False
     subgraph: int | None = None
+    extension: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,9 +184,26 @@ def operations(folder: Path = FOLDER) -> tuple[str, ...]:
     return tuple(sorted(path.stem.upper() for path in folder.glob("*.json")))
 
 
+def own_operations() -> tuple[str, ...]:
+    """Names of the operations of extensions in use that have vectors."""
+    return tuple(_OWN)
+
+
+def add_own(operation: str, folder: Path) -> None:
+    """Say where the vectors of an extension's operation are."""
+    _OWN[operation] = folder
+
+
+def remove_own(operation: str) -> None:
+    """Forget the vectors of an extension's operation, and every vector that was read."""
+    _OWN.pop(operation, None)
+    for cached in (_headers, _file, load):
+        cached.cache_clear()
+
+
 def headers(operation: str, folder: Path = FOLDER) -> tuple[VectorHeader, ...]:
     """The headers of one operation's vectors in the file's order; raises DocumentError for a bad file."""
-    return _headers(operation, folder)
+    return _headers(operation, _OWN.get(operation, folder))
 
 
 @functools.cache
@@ -202,6 +224,7 @@ def load(operation: str, name: str, folder: Path = FOLDER) -> Vector:
     """One vector by its name; raises KeyError where there is none and DocumentError for a bad file."""
     from npu_conformance.specs import vector_loading
 
+    folder = _OWN.get(operation, folder)
     documents_by_name = _file(operation, folder)
     if name not in documents_by_name:
         raise KeyError(f"{operation} has no vector {name!r}")

@@ -11,6 +11,7 @@ import numpy
 
 from npu_conformance.specs import distributions, oracles
 from npu_conformance.specs.neuralnetworks.enums import OperandType
+from npu_conformance.specs.neuralnetworks.extension_codes import ExtensionOperandType
 
 if TYPE_CHECKING:
     from npu_conformance.specs.vectors import Array, Example, Vector
@@ -103,6 +104,8 @@ def _differences(vector: Vector, example: Example, name: str, actual: Mapping[st
 def public_tolerance(vector: Vector, output: str) -> tuple[float, float]:
     """Absolute and relative tolerance of an output by the public rule (FW-GEN-009)."""
     kind = vector.operands[output].type
+    if isinstance(kind, ExtensionOperandType):
+        return kind.tolerance
     if kind is OperandType.TENSOR_FLOAT16 or (kind is OperandType.TENSOR_FLOAT32 and vector.relaxed):
         return 5 * 2.0**-10, 5 * 2.0**-10
     if kind is OperandType.TENSOR_FLOAT32:

@@ -13,4 +13,5 @@ AREAS = (
     "memory",
     "generated",
     "external",
+    "extension",
 )

@@ -10,7 +10,7 @@ from npu_conformance.harness import checks
 from npu_conformance.harness.subject import Pool
 from npu_conformance.harness.trial import Trial
 from npu_conformance.harness.verdicts import NotApplicable, NotSupported
-from npu_conformance.specs.neuralnetworks.build import BuiltRequest, build_model, build_request
+from npu_conformance.specs.neuralnetworks.build import BuiltRequest, build_model, build_request, extension_names
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
@@ -60,9 +60,7 @@ class Configuration:
 
 def run(trial: Trial, vector: Vector) -> None:
     """Execute the vector in every configuration, or see it refused."""
-    from npu_conformance.specs.vector_writing import document_of
-
-    trial.attach(lambda: {"id": trial.case.id, "operation": vector.operation, "vector": document_of(vector)})
+    attach(trial, vector)
     if _has_open_loop(vector):
         # Legal above the HAL; AOSP runs such vectors in CTS, not in VTS.
         vector = replace(vector, rejected=Rejected("MODEL.P8", "model"))
@@ -88,6 +86,20 @@ def run(trial: Trial, vector: Vector) -> None:
         with trial.configuration(coupling.CONFIGURATION, requirements=coupling.REQUIREMENTS):
             coupling.supported_alike(True, _is_supported(trial, twin))
             coupling.same_results(trial, vector, runner.outputs(), _Runner(trial, twin).outputs())
+
+
+def attach(trial: Trial, vector: Vector) -> None:
+    """Give the failure file of a case what it needs to run the vector again."""
+    from npu_conformance.specs.vector_writing import document_of
+
+    trial.attach(
+        lambda: {
+            "id": trial.case.id,
+            "operation": vector.operation,
+            "vector": document_of(vector),
+            "extensions": extension_names(vector),
+        }
+    )
 
 
 def _is_supported(trial: Trial, vector: Vector) -> bool:

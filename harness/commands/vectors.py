@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from npu_conformance.harness.commands._options import add_catalogue_option
 from npu_conformance.harness.main import UsageError
 from npu_conformance.harness.outcome_table import OK, WRONG
 
@@ -32,6 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     witness.add_argument(
         "--record", action="store_true", help="write down with which vectors the engines agree, for `vectors generate`"
     )
+    add_catalogue_option(witness)
     generate = actions.add_parser("generate", help="write specs/vectors from the plans")
     generate.add_argument("operations", metavar="OPERATION", nargs="*", help="default: all")
     table = actions.add_parser("table", help="print which types of which operations the stored vectors reach")
@@ -39,6 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     show = actions.add_parser("show", help="print one vector")
     show.add_argument("name", metavar="OPERATION.NAME")
     show.add_argument("--as", dest="form", choices=("json", "text", "dot"), default="json", help="how (default: json)")
+    add_catalogue_option(show)
     aosp = actions.add_parser("import-aosp", help="run AOSP's .mod.py specifications, confined, and expand their tests")
     aosp.add_argument("source", metavar="SRC", type=Path, help="a specification file, or a folder of them")
     aosp.add_argument("--out", metavar="DIR", type=Path, help="write a collection for each folder: `run --vectors DIR`")
@@ -62,7 +65,7 @@ def _witness(options: argparse.Namespace) -> int:
 
     if options.record and not options.engine:
         raise UsageError("--record needs an --engine: the oracle is a witness of all vectors anyway")
-    operations = _operations(options.operations, vectors.operations())
+    operations = _operations(options.operations, (*vectors.operations(), *vectors.own_operations()))
     engines: dict[str, Engine] = {"oracle": witnesses.oracle}
     engines.update((spec, _engine(ENGINES.get(spec, spec))) for spec in options.engine)
     tallies = {name: Tally(name, operations) for name in engines}
@@ -111,8 +114,9 @@ def _show(options: argparse.Namespace) -> int:
     from npu_conformance.specs import vector_writing, vectors
 
     operation, _, name = options.name.partition(".")
-    if operation not in vectors.operations():
-        raise UsageError(f"no vectors of {operation!r}; there are {' '.join(vectors.operations())}")
+    known = (*vectors.operations(), *vectors.own_operations())
+    if operation not in known:
+        raise UsageError(f"no vectors of {operation!r}; there are {' '.join(known)}")
     try:
         vector = vectors.load(operation, name)
     except KeyError as error:

@@ -10,11 +10,12 @@ from typing import Protocol
 import numpy
 
 from npu_conformance.reference.device.registry import CONTROL_FLOW, control_flow, kernel
-from npu_conformance.reference.device.tensors import Array, OutputInfo, Routine, Tensor, tensor_of
+from npu_conformance.reference.device.tensors import Array, OutputInfo, Routine, Tensor, extension_of, tensor_of
 from npu_conformance.specs.diagnostics import trace, vlog
 from npu_conformance.specs.errors import ServiceError
+from npu_conformance.specs.neuralnetworks import catalogue
 from npu_conformance.specs.neuralnetworks.catalogue import expand
-from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperandType, OperationType
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperandType
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES, byte_size
 from npu_conformance.specs.neuralnetworks.operation_view import OperationView, constant_value
 from npu_conformance.specs.neuralnetworks.types import Model, Operand, Operation, Subgraph
@@ -128,7 +129,7 @@ class _GraphExecutor:
         inputs = [tensor_of(operands[i], values[i]) if i in values else None for i in operation.inputs]
         vlog.log("cpuexe", lambda: f"{position}: {_called(operation, inputs, infos)}")
         try:
-            with trace.span("device", OperationType(operation.type).name):
+            with trace.span("device", catalogue.operation(operation.type).name):
                 results = kernel(operation.type)(inputs, infos)
         except MemoryError as error:
             raise self._exhausted(f"operation {operation.type}: {error}") from error
@@ -201,7 +202,7 @@ def _check_presence(view: OperationView) -> None:
 
 def _called(operation: Operation, inputs: Sequence[Tensor | None], infos: Sequence[OutputInfo]) -> str:
     given = ["omitted" if tensor is None else list(tensor.data.shape) for tensor in inputs]
-    return f"{OperationType(operation.type).name} of {given} gives {[list(info.dimensions) for info in infos]}"
+    return f"{catalogue.operation(operation.type).name} of {given} gives {[list(info.dimensions) for info in infos]}"
 
 
 def _check_shape(what: str, operand: Operand, shape: Sequence[int]) -> None:
@@ -221,4 +222,4 @@ def agrees(declared: Sequence[int], actual: Sequence[int]) -> bool:
 
 
 def _info(operand: Operand, shape: tuple[int, ...]) -> OutputInfo:
-    return OutputInfo(operand.type, shape, operand.scale, operand.zero_point)
+    return OutputInfo(operand.type, shape, operand.scale, operand.zero_point, extension_of(operand))

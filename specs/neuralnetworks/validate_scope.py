@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from dataclasses import dataclass
 
-from npu_conformance.specs.neuralnetworks import catalogue
+from npu_conformance.specs.neuralnetworks import catalogue, extension_codes
 from npu_conformance.specs.neuralnetworks.enums import (
     BASE_TYPE_MAX,
     EXTENSION_TYPE_LOW_BITS,
@@ -91,12 +91,17 @@ class Scope:
         self.model = model
         self.profile = profile(version)
         self.text_rules = text_rules
+        self.own_numbers = extension_codes.numbers_of(model)
         self.violations: list[Violation] = []
 
     @property
     def graphs(self) -> list[Subgraph]:
         """The main graph and, from the version that has them, the referenced ones: number 0, 1, ..."""
         return [self.model.main, *(self.model.referenced if self.profile.has_subgraphs else ())]
+
+    def in_catalogue(self, code: int) -> int:
+        """The catalogue's number of a code: another one for the types and operations of extensions in use."""
+        return extension_codes.own_form_of(code, self.own_numbers) if self.own_numbers else code
 
     def report(
         self, rule: str, message: str, subgraph: int = 0, operation: int | None = None, operand: int | None = None
@@ -140,7 +145,7 @@ def _kind(info: OperandTypeInfo) -> Kind:
 
 
 def _knows(version: Version, code: int, since: Version) -> bool:
-    return since <= version and not (version.is_aidl and code >= OperandType.OEM)
+    return code <= (BASE_TYPE_MAX if not version.is_aidl else OperandType.OEM - 1) and since <= version
 
 
 def _operations() -> dict[int, str]:

@@ -15,6 +15,7 @@ import numpy
 from npu_conformance.specs import oracles, variations, vector_values
 from npu_conformance.specs.neuralnetworks.combinations import combination_since
 from npu_conformance.specs.neuralnetworks.enums import OperandType
+from npu_conformance.specs.neuralnetworks.extension_codes import AnyOperandType
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
 from npu_conformance.specs.vector_documents import GeneratorDocument, Phase
 from npu_conformance.specs.vectors import ChannelQuant, Example, Graph, Rejected, Vector, VectorOperand, VectorOperation
@@ -42,7 +43,7 @@ class Planned:
 
 
 def tensor(
-    operand_type: OperandType,
+    operand_type: AnyOperandType,
     dimensions: Sequence[int],
     data: Data | None = None,
     *,
@@ -64,7 +65,7 @@ def tensor(
     return Planned(operand, _elements(data, operand, real), constant, real)
 
 
-def constant(operand_type: OperandType, dimensions: Sequence[int], data: Data, **quantization: Any) -> Planned:
+def constant(operand_type: AnyOperandType, dimensions: Sequence[int], data: Data, **quantization: Any) -> Planned:
     """A constant tensor."""
     return tensor(operand_type, dimensions, data, constant=True, **quantization)
 
@@ -74,7 +75,7 @@ def int32s(*values: int) -> Planned:
     return constant(OperandType.TENSOR_INT32, (len(values),), values)
 
 
-def scalar(operand_type: OperandType, value: float) -> Planned:
+def scalar(operand_type: AnyOperandType, value: float) -> Planned:
     """A constant scalar."""
     return tensor(operand_type, (), [value], constant=True)
 
@@ -105,13 +106,13 @@ def graph(
     return Graph({name: _with_value(one) for name, one in operands.items()}, steps, tuple(inputs), tuple(outputs))
 
 
-def omitted(operand_type: OperandType, dimensions: Sequence[int] = (), **quantization: Any) -> Planned:
+def omitted(operand_type: AnyOperandType, dimensions: Sequence[int] = (), **quantization: Any) -> Planned:
     """An optional operand without value (NO_VALUE)."""
     planned = tensor(operand_type, dimensions, **quantization)
     return replace(planned, operand=replace(planned.operand, omitted=True))
 
 
-def left_out(operand_type: OperandType, dimensions: Sequence[int] = (0,)) -> Planned:
+def left_out(operand_type: AnyOperandType, dimensions: Sequence[int] = (0,)) -> Planned:
     """An optional operand that is an input of the model, and that requests leave out (hasNoValue)."""
     return replace(omitted(operand_type, dimensions), left_out=True)
 
