@@ -78,9 +78,9 @@ def draw(form: Form, version: Version, decisions: Decisions) -> Vector:
     """A valid model with one request, by anybody's decisions. Raises Unfit where these lead to none."""
     import numpy
 
-    call = Call(form, version, decisions, numpy.random.default_rng(decisions.below(_SEEDS)), _count(form, version, decisions))
-    arguments = _recipes()[form.operation](call)
-    return _assembled(call, arguments)
+    random = numpy.random.default_rng(decisions.below(_SEEDS))
+    call = Call(form, version, decisions, random, _count(form, version, decisions))
+    return _assembled(call, _recipes()[form.operation](call))
 
 
 def expected(vector: Vector) -> dict[str, Array]:

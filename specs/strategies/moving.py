@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy
 
 from npu_conformance.specs.neuralnetworks.enums import OperandType
-from npu_conformance.specs.plans.base import Planned, boolean, constant, int32, int32s, omitted, scalar
+from npu_conformance.specs.plans.base import Planned, boolean, constant, int32, int32s, omitted, scalar, tensor
 from npu_conformance.specs.strategies.calls import Arguments, Call, Recipe
 from npu_conformance.specs.versions import Version
 
@@ -29,9 +29,11 @@ def _reshape(call: Call) -> Arguments:
 def _squeeze(call: Call) -> Arguments:
     shape = tuple(1 if call.flag() else size for size in call.shape("input"))
     ones = [axis for axis, size in enumerate(shape) if size == 1 and call.flag()]
-    if not ones or len(ones) == len(shape):
-        return {"input": call.tensor("input", (1, *shape[1:], 2)[-4:]), "squeeze_dims": omitted(OperandType.TENSOR_INT32, (1,))}
-    return {"input": call.tensor("input", shape), "squeeze_dims": int32s(*ones)}
+    if ones and len(ones) < len(shape):
+        return {"input": call.tensor("input", shape), "squeeze_dims": int32s(*ones)}
+    # Without a list everything of size 1 goes, and something has to be left.
+    nothing = omitted(OperandType.TENSOR_INT32, (1,))
+    return {"input": call.tensor("input", (*shape[1:], 2)), "squeeze_dims": nothing}
 
 
 def _expand(call: Call) -> Arguments:
@@ -59,20 +61,17 @@ def _strided(call: Call) -> Arguments:
     shape = call.shape("input")
     begin = [call.decisions.below(size) for size in shape]
     end = [call.between(start + 1, size) for size, start in zip(shape, begin, strict=True)]
-    masks = {name: call.decisions.below(2 ** len(shape)) for name in ("begin_mask", "end_mask")}
+    shrunk = call.decisions.below(2 ** (len(shape) - 1))  # Never the last one: something has to be left.
+    masks = {name: call.decisions.below(2 ** len(shape)) & ~shrunk for name in ("begin_mask", "end_mask")}
+    end = [start + 1 if shrunk >> axis & 1 else stop for axis, (start, stop) in enumerate(zip(begin, end, strict=True))]
     return {
         "input": call.tensor("input", shape),
         "begin": int32s(*begin),
         "end": int32s(*end),
         "strides": int32s(*(call.between(1, 3) for _ in shape)),
         **{name: int32(value) for name, value in masks.items()},
-        "shrink_axis_mask": int32(_shrunk(call, len(shape), masks["begin_mask"] | masks["end_mask"])),
+        "shrink_axis_mask": int32(shrunk),
     }
-
-
-def _shrunk(call: Call, rank: int, masked: int) -> int:
-    """Axes that are dropped: not all, and none whose limits are masked."""
-    return call.decisions.below(2 ** (rank - 1)) & ~masked if rank > 1 else 0
 
 
 def _paddings(call: Call, shape: Sequence[int], largest: Sequence[int] | None = None) -> Planned:
@@ -83,10 +82,13 @@ def _paddings(call: Call, shape: Sequence[int], largest: Sequence[int] | None = 
 
 def _padded(call: Call) -> Arguments:
     shape = call.shape("input")
-    given = call.tensor("input", shape)
-    if call.form.operation == "PAD" and call.version < Version.V1_2 and given.operand.scale:
-        given = call.tensor("input", shape, quantization=(given.operand.scale, 0))
-    return {"input": given, "paddings": _paddings(call, shape)}
+    return {"input": _to_be_padded(call, shape), "paddings": _paddings(call, shape)}
+
+
+def _to_be_padded(call: Call, shape: Sequence[int]) -> Planned:
+    """An input; before 1.2 its zero point is 0."""
+    old = (call.scale(), 0) if call.version < Version.V1_2 else None
+    return call.tensor("input", shape, quantization=old)
 
 
 def _padded_with(call: Call) -> Arguments:
@@ -134,12 +136,9 @@ def _split(call: Call) -> Arguments:
 
 def _concatenation(call: Call) -> Arguments:
     shape = call.shape("inputs")
-    axis, quantization = call.decisions.below(len(shape)), None
+    axis = call.decisions.below(len(shape))
     call.quantized_result("output")
-    if call.version < Version.V1_2 and call.flag():
-        quantization = call.results["output"]
-    elif call.version < Version.V1_2:
-        quantization = call.results["output"]
+    quantization = call.results["output"] if call.version < Version.V1_2 else None
     sizes = [call.size() for _ in range(call.between(1, 3))]
     shapes = [(*shape[:axis], size, *shape[axis + 1 :]) for size in sizes]
     return {"inputs": [call.tensor("inputs", one, quantization=quantization) for one in shapes], "axis": int32(axis)}
@@ -180,9 +179,8 @@ def _space_to_batch(call: Call) -> Arguments:
             whole += 2 * block
         sizes.append(whole - head - tail)
         paddings.append([head, tail])
-    given = call.tensor("input", call.image(nchw, sizes[0], sizes[1], call.size()))
     return {
-        "input": given,
+        "input": _to_be_padded(call, call.image(nchw, sizes[0], sizes[1], call.size())),
         "block_shape": int32s(*blocks),
         "paddings": constant(OperandType.TENSOR_INT32, (2, 2), numpy.array(paddings)),
         "nchw_layout": boolean(nchw),
@@ -201,7 +199,7 @@ def _fill(call: Call) -> Arguments:
     value = call.between(0, 64)
     return {
         "dims": int32s(*(call.size() for _ in range(call.between(1, 4)))),
-        "value": scalar(kind, value if kind is OperandType.INT32 else value / 8),
+        "value": tensor(kind, (), [value if kind is OperandType.INT32 else value / 8]),
     }
 
 

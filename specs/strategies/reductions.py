@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.plans.base import boolean, int32, int32s, scalar
 from npu_conformance.specs.strategies.calls import Arguments, Call, Recipe
 from npu_conformance.specs.strategies.elementwise import fixed_result
@@ -42,11 +41,11 @@ def _normalised_shape(call: Call) -> tuple[int, ...]:
 def _softmax(call: Call) -> Arguments:
     shape = _normalised_shape(call) if call.form.operation == "SOFTMAX" else call.shape("input")
     fixed_result(call, 1 / 256, 0)
-    found: dict[str, object] = {
+    return {
         "input": call.tensor("input", shape),
         "beta": scalar(call.kind("beta"), call.between(1, 8) / 4),
+        "axis": int32(call.axis(len(shape))),
     }
-    return {**found, "axis": int32(call.axis(len(shape)))}  # type: ignore[dict-item]
 
 
 def _l2(call: Call) -> Arguments:
@@ -71,7 +70,7 @@ def _instance(call: Call) -> Arguments:
     values = {"gamma": call.between(1, 8) / 4, "beta": call.between(0, 8) / 4, "epsilon": call.between(1, 4) / 16}
     return {
         "input": call.tensor("input", call.image(nchw, call.size(), call.size(), call.size())),
-        **{name: scalar(OperandType(call.kind(name)), value) for name, value in values.items()},
+        **{name: scalar(call.kind(name), value) for name, value in values.items()},
         "nchw_layout": boolean(nchw),
     }
 

@@ -67,7 +67,9 @@ def _products(call: Call, given: Planned, name: str, shape: Sequence[int], axis:
     kind, channels = call.kind("bias"), shape[axis]
     quantized = kind is OperandType.TENSOR_INT32
     scale = given.operand.scale * weights.operand.scale
-    largest = given.operand.scale * max(weights.operand.channel_quant.scales) if weights.operand.channel_quant else scale
+    largest = (
+        given.operand.scale * max(weights.operand.channel_quant.scales) if weights.operand.channel_quant else scale
+    )
     if quantized:
         call.quantized_result("output", largest * call.between(2, 64))
     bias = call.tensor_of(kind, (channels,), quantization=(0.0, 0), constant=True)
