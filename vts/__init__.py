@@ -11,5 +11,6 @@ AREAS = (
     "request_structure",
     "memory",
     "generated",
+    "relations",
     "external",
 )

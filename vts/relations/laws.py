@@ -75,7 +75,9 @@ def _mirror(operation: str, mirrored: str) -> Check:
         for one, other in _SHAPES:
             net = lab.net()
             a, b = net.input(lab.tensor(*one)), net.input(lab.tensor(*other))
-            both = [net.apply(name, *pair, result=like(BOOL8)) for name, pair in ((operation, (a, b)), (mirrored, (b, a)))]
+            both = [
+                net.apply(name, *pair, result=like(BOOL8)) for name, pair in ((operation, (a, b)), (mirrored, (b, a)))
+            ]
             lab.agree(f"{operation} and {mirrored}", *lab.run(net, *both), roundings=0, kind=BOOL8)
 
     return check

@@ -120,7 +120,9 @@ def concatenated(lab: Lab) -> None:
     net, parts = lab.net(), [lab.tensor(2, 9, 5, depth) for depth in (3, 33, 1, 18)]
     whole = net.apply("CONCATENATION", *[net.input(part) for part in parts], 3)
     begins = [0, 3, 36, 37]
-    slices = [net.apply("SLICE", whole, (0, 0, 0, begin), part.shape) for begin, part in zip(begins, parts, strict=True)]
+    slices = [
+        net.apply("SLICE", whole, (0, 0, 0, begin), part.shape) for begin, part in zip(begins, parts, strict=True)
+    ]
     for part, found in zip(parts, lab.run(net, *slices), strict=True):
         lab.agree("part of a concatenation", found, part.array, roundings=2)
 
@@ -175,12 +177,8 @@ def depth(lab: Lab) -> None:
 def batches(lab: Lab) -> None:
     """Blocks go into the batch and out of it again, in either order."""
     none = [[0, 0], [0, 0]]
-    _back_and_forth(
-        lab, lab.tensor(2, 30, 42, 5), ("SPACE_TO_BATCH_ND", (2, 3), none), ("BATCH_TO_SPACE_ND", (2, 3))
-    )
-    _back_and_forth(
-        lab, lab.tensor(12, 5, 7, 9), ("BATCH_TO_SPACE_ND", (3, 2)), ("SPACE_TO_BATCH_ND", (3, 2), none)
-    )
+    _back_and_forth(lab, lab.tensor(2, 30, 42, 5), ("SPACE_TO_BATCH_ND", (2, 3), none), ("BATCH_TO_SPACE_ND", (2, 3)))
+    _back_and_forth(lab, lab.tensor(12, 5, 7, 9), ("BATCH_TO_SPACE_ND", (3, 2)), ("SPACE_TO_BATCH_ND", (3, 2), none))
 
 
 @RELATIONS.relation("padded_before", "SPACE_TO_BATCH_ND PAD", MOVED)
