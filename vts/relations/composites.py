@@ -29,7 +29,7 @@ def _limited(operation: str) -> Check:
         limited = net.apply("MAXIMUM", name, lab.full(low, 1))
         if high is not None:
             limited = net.apply("MINIMUM", limited, lab.full(high, 1))
-        lab.agree(f"{operation} and its limits", *lab.run(net, net.apply(operation, name), limited), roundings=3)
+        lab.agree(f"{operation} and its limits", lab.run(net, net.apply(operation, name), limited), roundings=3)
 
     return check
 
@@ -42,8 +42,12 @@ def _fused(operation: str) -> Check:
             a, b = net.input(lab.tensor(*_SHAPE)), net.input(lab.tensor(*_SHAPE[1:]))
             inside = net.apply(arithmetic, a, b, _ACTIVATIONS[operation], result=result)
             behind = net.apply(operation, net.apply(arithmetic, a, b, 0, result=result))
-            lab.agree(f"{arithmetic} with {operation} inside and behind", *lab.run(net, inside, behind), roundings=3,
-                      magnitude=4)  # fmt: skip
+            lab.agree(
+                f"{arithmetic} with {operation} inside and behind",
+                lab.run(net, inside, behind),
+                roundings=3,
+                magnitude=4,
+            )
 
     return check
 
@@ -62,7 +66,7 @@ def hard_swish(lab: Lab) -> None:
     gate = net.apply("MUL", net.apply("ADD", name, lab.full(3.0, 1), 3), lab.full(1 / 6, 1), 0)
     expanded = net.apply("MUL", name, gate, 0)
     # The constant 1/6 is rounded too, which half a rounding more pays for.
-    lab.agree("HARD_SWISH", *lab.run(net, net.apply("HARD_SWISH", name), expanded), roundings=14, magnitude=2)
+    lab.agree("HARD_SWISH", lab.run(net, net.apply("HARD_SWISH", name), expanded), roundings=14, magnitude=2)
 
 
 @RELATIONS.relation("expanded", "PRELU MAXIMUM MINIMUM MUL ADD", FLOATS)
@@ -72,14 +76,16 @@ def prelu(lab: Lab) -> None:
     name, alpha = net.input(lab.tensor(*_SHAPE)), net.input(lab.tensor(17, 9))
     negative = net.apply("MUL", net.apply("MINIMUM", name, zero), alpha, 0)
     expanded = net.apply("ADD", net.apply("MAXIMUM", name, zero), negative, 0)
-    lab.agree("PRELU", *lab.run(net, net.apply("PRELU", name, alpha), expanded), roundings=6, magnitude=4)
+    lab.agree("PRELU", lab.run(net, net.apply("PRELU", name, alpha), expanded), roundings=6, magnitude=4)
 
 
 @RELATIONS.relation("slope_1", "PRELU", BYTES)
 def prelu_of_slope_1(lab: Lab) -> None:
     """With a slope of 1 nothing changes."""
     given, net = lab.tensor(*_SHAPE), lab.net()
-    lab.agree("PRELU", *lab.run(net, net.apply("PRELU", net.input(given), lab.full(1.0, 9))), given.array, roundings=1)
+    lab.agree(
+        "PRELU", [*lab.run(net, net.apply("PRELU", net.input(given), lab.full(1.0, 9))), given.array], roundings=1
+    )
 
 
 @RELATIONS.relation("expanded", "ELU EXP MAXIMUM MINIMUM", FLOATS)
@@ -90,7 +96,7 @@ def elu(lab: Lab) -> None:
     grown = net.apply("SUB", net.apply("EXP", net.apply("MINIMUM", name, zero)), lab.full(1.0, 1), 0)
     negative = net.apply("MUL", grown, lab.full(1.5, 1), 0)
     expanded = net.apply("ADD", net.apply("MAXIMUM", name, zero), negative, 0)
-    lab.agree("ELU", *lab.run(net, net.apply("ELU", name, 1.5), expanded), roundings=9, magnitude=2)
+    lab.agree("ELU", lab.run(net, net.apply("ELU", name, 1.5), expanded), roundings=9, magnitude=2)
 
 
 @RELATIONS.relation("expanded", "LOGISTIC EXP NEG ADD DIV", FLOATS)
@@ -101,7 +107,7 @@ def logistic(lab: Lab) -> None:
     grown = net.apply("ADD", net.apply("EXP", net.apply("NEG", name)), one, 0)
     expanded = net.apply("DIV", one, grown, 0)
     # An error of NEG counts up to EXP(2) = 7.4 times, divided by the square of the sum again.
-    lab.agree("LOGISTIC", *lab.run(net, net.apply("LOGISTIC", name), expanded), roundings=5, magnitude=8.4)
+    lab.agree("LOGISTIC", lab.run(net, net.apply("LOGISTIC", name), expanded), roundings=5, magnitude=8.4)
 
 
 @RELATIONS.relation("by_logistic", "TANH LOGISTIC MUL SUB", FLOATS)
@@ -111,7 +117,7 @@ def tanh(lab: Lab) -> None:
     name = net.input(lab.tensor(*_SHAPE))
     doubled = net.apply("MUL", net.apply("LOGISTIC", net.apply("MUL", name, two, 0)), two, 0)
     expanded = net.apply("SUB", doubled, lab.full(1.0, 1), 0)
-    lab.agree("TANH", *lab.run(net, net.apply("TANH", name), expanded), roundings=6, magnitude=4)
+    lab.agree("TANH", lab.run(net, net.apply("TANH", name), expanded), roundings=6, magnitude=4)
 
 
 @RELATIONS.relation("exponential", "SOFTMAX LOG_SOFTMAX EXP", FLOATS)
@@ -122,7 +128,7 @@ def softmax_by_log_softmax(lab: Lab) -> None:
         name = net.input(lab.tensor(3, 37, 1001 if axis == -1 else 11))
         expanded = net.apply("EXP", net.apply("LOG_SOFTMAX", name, 1.0, axis))
         both = lab.run(net, net.apply("SOFTMAX", name, 1.0, axis), expanded)
-        lab.agree("SOFTMAX", *both, roundings=3, magnitude=11)
+        lab.agree("SOFTMAX", both, roundings=3, magnitude=11)
 
 
 @RELATIONS.relation("expanded", "SOFTMAX EXP REDUCE_SUM DIV", FLOATS)
@@ -133,7 +139,7 @@ def softmax(lab: Lab) -> None:
     grown = net.apply("EXP", name)
     expanded = net.apply("DIV", grown, net.apply("REDUCE_SUM", grown, (1,), True), 0)
     # Terms reach 7.4 and sums 81; relative errors of eleven terms, of their sum and of the quotient add up.
-    lab.agree("SOFTMAX", *lab.run(net, net.apply("SOFTMAX", name, 1.0), expanded), roundings=16, magnitude=1)
+    lab.agree("SOFTMAX", lab.run(net, net.apply("SOFTMAX", name, 1.0), expanded), roundings=16, magnitude=1)
 
 
 @RELATIONS.relation("sum_of_1", "SOFTMAX", BYTES)
@@ -144,7 +150,7 @@ def softmax_sums(lab: Lab) -> None:
     (found,) = lab.run(net, net.apply("SOFTMAX", net.input(lab.tensor(37, 11)), 0.25, result=result))
     total = (found.astype(numpy.float64) - result.zero_point).sum(1) / 256
     one = numpy.ones(37, numpy.float32)
-    lab.agree("sum of shares", total.astype(numpy.float32) * 256, one * 256, roundings=11 * 1.5, kind=UNSIGNED)
+    lab.agree("sum of shares", [total.astype(numpy.float32) * 256, one * 256], roundings=11 * 1.5, kind=UNSIGNED)
 
 
 @RELATIONS.relation("expanded", "L2_NORMALIZATION MUL REDUCE_SUM RSQRT", FLOATS)
@@ -155,8 +161,9 @@ def l2_normalization(lab: Lab) -> None:
     squares = net.apply("REDUCE_SUM", net.apply("MUL", name, name, 0), (1,), True)
     expanded = net.apply("MUL", name, net.apply("RSQRT", squares), 0)
     # Relative errors of a square, of eleven terms (a half each, by the root), of the root and of the product add up.
-    lab.agree("L2_NORMALIZATION", *lab.run(net, net.apply("L2_NORMALIZATION", name), expanded), roundings=12,
-              magnitude=1)  # fmt: skip
+    lab.agree(
+        "L2_NORMALIZATION", lab.run(net, net.apply("L2_NORMALIZATION", name), expanded), roundings=12, magnitude=1
+    )
 
 
 @RELATIONS.relation("expanded", "L2_POOL_2D MUL AVERAGE_POOL_2D SQRT", FLOATS)
@@ -167,7 +174,7 @@ def l2_pool(lab: Lab) -> None:
     window = (2, 2, 1, 3, 2, 0)
     averaged = net.apply("AVERAGE_POOL_2D", net.apply("MUL", name, name, 0), *window)
     expanded = net.apply("SQRT", averaged)
-    lab.agree("L2_POOL_2D", *lab.run(net, net.apply("L2_POOL_2D", name, *window), expanded), roundings=4, magnitude=4)
+    lab.agree("L2_POOL_2D", lab.run(net, net.apply("L2_POOL_2D", name, *window), expanded), roundings=4, magnitude=4)
 
 
 @RELATIONS.relation("expanded", "INSTANCE_NORMALIZATION MEAN SUB MUL RSQRT ADD", FLOATS)
@@ -180,7 +187,7 @@ def instance_normalization(lab: Lab) -> None:
     scaled = net.apply("MUL", centred, net.apply("RSQRT", net.apply("ADD", variance, lab.full(1.0, 1), 0)), 0)
     expanded = net.apply("ADD", net.apply("MUL", scaled, lab.full(1.5, 1), 0), lab.full(0.5, 1), 0)
     both = lab.run(net, net.apply("INSTANCE_NORMALIZATION", name, 1.5, 0.5, 1.0, False), expanded)
-    lab.agree("INSTANCE_NORMALIZATION", *both, roundings=16, magnitude=4)
+    lab.agree("INSTANCE_NORMALIZATION", both, roundings=16, magnitude=4)
 
 
 @RELATIONS.relation("identity", "LOCAL_RESPONSE_NORMALIZATION", FLOATS)
@@ -188,7 +195,7 @@ def no_response(lab: Lab) -> None:
     """With alpha 0 and bias 1 the divisor is 1."""
     given, net = lab.tensor(2, 11, 7, 19), lab.net()
     name = net.apply("LOCAL_RESPONSE_NORMALIZATION", net.input(given), 2, 1.0, 0.0, 0.5)
-    lab.agree("LOCAL_RESPONSE_NORMALIZATION", *lab.run(net, name), given.array, roundings=1)
+    lab.agree("LOCAL_RESPONSE_NORMALIZATION", [*lab.run(net, name), given.array], roundings=1)
 
 
 @RELATIONS.relation("expanded", "LOCAL_RESPONSE_NORMALIZATION MUL REDUCE_SUM RSQRT", FLOATS)
@@ -200,7 +207,7 @@ def local_response(lab: Lab) -> None:
     divisor = net.apply("ADD", net.apply("MUL", squares, lab.full(0.25, 1), 0), lab.full(1.0, 1), 0)
     expanded = net.apply("MUL", name, net.apply("RSQRT", divisor), 0)
     response = net.apply("LOCAL_RESPONSE_NORMALIZATION", name, 9, 1.0, 0.25, 0.5)
-    lab.agree("LOCAL_RESPONSE_NORMALIZATION", *lab.run(net, response, expanded), roundings=12, magnitude=4)
+    lab.agree("LOCAL_RESPONSE_NORMALIZATION", lab.run(net, response, expanded), roundings=12, magnitude=4)
 
 
 @RELATIONS.relation("over_the_image", "MAX_POOL_2D REDUCE_MAX", MOVED)
@@ -209,7 +216,7 @@ def global_maximum(lab: Lab) -> None:
     net = lab.net()
     name = net.input(lab.tensor(2, 23, 17, 9))
     both = net.apply("MAX_POOL_2D", name, 2, 1, 1, 17, 23, 0), net.apply("REDUCE_MAX", name, (1, 2), True)
-    lab.agree("greatest of the image", *lab.run(net, *both), roundings=2)
+    lab.agree("greatest of the image", lab.run(net, *both), roundings=2)
 
 
 @RELATIONS.relation("over_the_image", "AVERAGE_POOL_2D MEAN", MOVED)
@@ -218,7 +225,7 @@ def global_average(lab: Lab) -> None:
     net = lab.net()
     name = net.input(lab.steps(2, 7, 9, 19))
     both = net.apply("AVERAGE_POOL_2D", name, 2, 1, 1, 9, 7, 0), net.apply("MEAN", name, (1, 2), 1)
-    lab.agree("average of the image", *lab.run(net, *both), roundings=2)
+    lab.agree("average of the image", lab.run(net, *both), roundings=2)
 
 
 @RELATIONS.relation("mean_times_count", "REDUCE_SUM MEAN MUL", FLOATS)
@@ -227,7 +234,7 @@ def sum_by_mean(lab: Lab) -> None:
     net = lab.net()
     name = net.input(lab.steps(3, 5, 7, 23))
     by_mean = net.apply("MUL", net.apply("MEAN", name, (1, 2), 0), lab.full(35.0, 1), 0)
-    lab.agree("sum", *lab.run(net, net.apply("REDUCE_SUM", name, (1, 2), False), by_mean), roundings=37, magnitude=2)
+    lab.agree("sum", lab.run(net, net.apply("REDUCE_SUM", name, (1, 2), False), by_mean), roundings=37, magnitude=2)
 
 
 @RELATIONS.relation("of_parts", "REDUCE_PROD SPLIT MUL", FLOATS)
@@ -237,4 +244,4 @@ def product_of_parts(lab: Lab) -> None:
     name = net.input(lab.tensor(23, 2, 19))
     first, second = net.results("SPLIT", [name, 1, 2], [like(lab.kind)] * 2)
     both = net.apply("REDUCE_PROD", name, (1,), True), net.apply("MUL", first, second, 0)
-    lab.agree("product", *lab.run(net, *both), roundings=6, magnitude=4)
+    lab.agree("product", lab.run(net, *both), roundings=6, magnitude=4)

@@ -32,7 +32,7 @@ SHORT = {
 
 @dataclass(frozen=True)
 class Relation:
-    """A relation between results of one device. operations: all that take part, first the one that it is named after."""
+    """A relation between results of one device. operations: all that take part, the subject first."""
 
     name: str
     operations: tuple[str, ...]

@@ -47,7 +47,7 @@ class Lab:
         operand = replace(like(kind or self.kind), dimensions=shape)
         if operand.scale:
             info = numpy.iinfo(_dtype(operand))
-            elements = self._random.integers(info.min, info.max, shape, endpoint=True)
+            elements: Array = self._random.integers(info.min, info.max, shape, endpoint=True)
         elif operand.type is BOOL8:
             elements = self._random.integers(0, 2, shape)
         elif operand.type is INT32:
@@ -117,10 +117,16 @@ class Lab:
         return [built.read(name, content, vector.operands[name].dimensions) for name in vector.outputs]
 
     def agree(
-        self, what: str, one: Array, other: Array, *, roundings: float, kind: OperandType | None = None,
-        magnitude: float = 0.0, half: bool = False,
-    ) -> None:  # fmt: skip
-        """Fail unless both are what legal devices may compute for the same exact values.
+        self,
+        what: str,
+        results: Sequence[Array],
+        *,
+        roundings: float,
+        kind: OperandType | None = None,
+        magnitude: float = 0.0,
+        half: bool = False,
+    ) -> None:
+        """Fail unless both results are what legal devices may compute for the same exact values.
 
         roundings: how often the public tolerance may be used up on the way to both results together, later operations'
         amplification included. magnitude: of the largest intermediate value, where the results are smaller.
@@ -128,6 +134,7 @@ class Lab:
         """
         import numpy
 
+        one, other = results
         checks.equal(one.shape, other.shape, f"{what}: shapes")
         kind = self.kind if kind is None else kind
         rule = floor(kind, Circumstances(relaxed=half, any_float16=self.kind is FLOAT16)).judged

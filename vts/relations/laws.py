@@ -36,7 +36,7 @@ def _commutes(operation: str) -> Check:
             net = lab.net()
             a, b = net.input(lab.tensor(*one)), net.input(lab.tensor(*other))
             both = [net.apply(operation, *pair, *more, result=result) for pair in ((a, b), (b, a))]
-            lab.agree(f"{operation} of {one} and {other}", *lab.run(net, *both), roundings=2, kind=result.type)
+            lab.agree(f"{operation} of {one} and {other}", lab.run(net, *both), roundings=2, kind=result.type)
 
     return check
 
@@ -58,7 +58,7 @@ def _complement(operation: str, opposite: str) -> Check:
             a, b = net.input(lab.tensor(*one)), net.input(lab.tensor(*other))
             first = net.apply(operation, a, b, result=like(BOOL8))
             second = net.apply("LOGICAL_NOT", net.apply(opposite, a, b, result=like(BOOL8)))
-            lab.agree(f"{operation} and not {opposite}", *lab.run(net, first, second), roundings=0, kind=BOOL8)
+            lab.agree(f"{operation} and not {opposite}", lab.run(net, first, second), roundings=0, kind=BOOL8)
 
     return check
 
@@ -78,7 +78,7 @@ def _mirror(operation: str, mirrored: str) -> Check:
             both = [
                 net.apply(name, *pair, result=like(BOOL8)) for name, pair in ((operation, (a, b)), (mirrored, (b, a)))
             ]
-            lab.agree(f"{operation} and {mirrored}", *lab.run(net, *both), roundings=0, kind=BOOL8)
+            lab.agree(f"{operation} and {mirrored}", lab.run(net, *both), roundings=0, kind=BOOL8)
 
     return check
 
@@ -106,7 +106,7 @@ def de_morgan(lab: Lab) -> None:
         a, b = net.input(lab.tensor(*one)), net.input(lab.tensor(*other))
         both = net.apply("LOGICAL_NOT", net.apply("LOGICAL_AND", a, b))
         either = net.apply("LOGICAL_OR", net.apply("LOGICAL_NOT", a), net.apply("LOGICAL_NOT", b))
-        lab.agree("not both and one of them not", *lab.run(net, both, either), roundings=0)
+        lab.agree("not both and one of them not", lab.run(net, both, either), roundings=0)
 
 
 @RELATIONS.relation("twice", "LOGICAL_NOT", (BOOL8,))
@@ -114,7 +114,7 @@ def not_twice(lab: Lab) -> None:
     """Not not true is true."""
     given, net = lab.tensor(2, 23, 17, 9), lab.net()
     name = net.apply("LOGICAL_NOT", net.apply("LOGICAL_NOT", net.input(given)))
-    lab.agree("not not", *lab.run(net, name), given.array, roundings=0)
+    lab.agree("not not", [*lab.run(net, name), given.array], roundings=0)
 
 
 @RELATIONS.relation("de_morgan", "REDUCE_ALL REDUCE_ANY LOGICAL_NOT", (BOOL8,))
@@ -125,7 +125,7 @@ def all_and_any(lab: Lab) -> None:
     for axes in ((3,), (1, -1)):
         whole = net.apply("REDUCE_ALL", name, axes, True)
         none = net.apply("LOGICAL_NOT", net.apply("REDUCE_ANY", net.apply("LOGICAL_NOT", name), axes, True))
-        lab.agree("all and not any not", *lab.run(net, whole, none), roundings=0)
+        lab.agree("all and not any not", lab.run(net, whole, none), roundings=0)
 
 
 @RELATIONS.relation("twice", "NEG", _NUMBERS)
@@ -133,7 +133,7 @@ def negated_twice(lab: Lab) -> None:
     """The negative of the negative is the number."""
     given, net = lab.tensor(2, 23, 17, 9), lab.net()
     name = net.apply("NEG", net.apply("NEG", net.input(given)))
-    lab.agree("negated twice", *lab.run(net, name), given.array, roundings=2)
+    lab.agree("negated twice", [*lab.run(net, name), given.array], roundings=2)
 
 
 @RELATIONS.relation("larger_of_both", "ABS MAXIMUM NEG", _NUMBERS)
@@ -142,7 +142,7 @@ def absolute(lab: Lab) -> None:
     net = lab.net()
     name = net.input(lab.tensor(2, 23, 17, 9))
     larger = net.apply("MAXIMUM", name, net.apply("NEG", name))
-    lab.agree("absolute value", *lab.run(net, net.apply("ABS", name), larger), roundings=3)
+    lab.agree("absolute value", lab.run(net, net.apply("ABS", name), larger), roundings=3)
 
 
 @RELATIONS.relation("added_negative", "SUB ADD NEG", _NUMBERS)
@@ -154,8 +154,8 @@ def subtracted(lab: Lab) -> None:
         added = net.apply("ADD", a, net.apply("NEG", b), 0)
         exchanged = net.apply("NEG", net.apply("SUB", b, a, 0))
         found = lab.run(net, net.apply("SUB", a, b, 0), added, exchanged)
-        lab.agree("difference and sum with the negative", found[0], found[1], roundings=3)
-        lab.agree("difference and negative of the exchanged one", found[0], found[2], roundings=3)
+        lab.agree("difference and sum with the negative", [found[0], found[1]], roundings=3)
+        lab.agree("difference and negative of the exchanged one", [found[0], found[2]], roundings=3)
 
 
 @RELATIONS.relation("negated", "MINIMUM MAXIMUM NEG", _NUMBERS)
@@ -165,7 +165,7 @@ def smaller(lab: Lab) -> None:
         net = lab.net()
         a, b = net.input(lab.tensor(*one)), net.input(lab.tensor(*other))
         larger = net.apply("NEG", net.apply("MAXIMUM", net.apply("NEG", a), net.apply("NEG", b)))
-        lab.agree("minimum", *lab.run(net, net.apply("MINIMUM", a, b), larger), roundings=4)
+        lab.agree("minimum", lab.run(net, net.apply("MINIMUM", a, b), larger), roundings=4)
 
 
 @RELATIONS.relation("selected", "MAXIMUM GREATER SELECT", WITH_INTEGERS)
@@ -174,7 +174,7 @@ def maximum_is_selected(lab: Lab) -> None:
     net = lab.net()
     a, b = net.input(lab.tensor(23, 17, 9)), net.input(lab.tensor(23, 17, 9))
     chosen = net.apply("SELECT", net.apply("GREATER", a, b, result=like(BOOL8)), a, b, result=like(lab.kind))
-    lab.agree("larger and selected", *lab.run(net, net.apply("MAXIMUM", a, b), chosen), roundings=2)
+    lab.agree("larger and selected", lab.run(net, net.apply("MAXIMUM", a, b), chosen), roundings=2)
 
 
 @RELATIONS.relation("of_the_negative", "ARGMAX ARGMIN NEG", _NUMBERS)
@@ -211,7 +211,7 @@ def least(lab: Lab) -> None:
         net = lab.net()
         name = net.input(lab.tensor(2, 23, 17, 9))
         greatest_one = net.apply("NEG", net.apply("REDUCE_MAX", net.apply("NEG", name), axes, False))
-        lab.agree("least", *lab.run(net, net.apply("REDUCE_MIN", name, axes, False), greatest_one), roundings=4)
+        lab.agree("least", lab.run(net, net.apply("REDUCE_MIN", name, axes, False), greatest_one), roundings=4)
 
 
 @RELATIONS.relation("transposed", "REDUCE_MAX TRANSPOSE", MOVED)
@@ -221,7 +221,7 @@ def axes_move(lab: Lab) -> None:
     name = net.input(lab.tensor(2, 23, 17, 9))
     turned = net.apply("REDUCE_MAX", net.apply("TRANSPOSE", name, (0, 3, 1, 2)), (2,), False)
     straight = net.apply("TRANSPOSE", net.apply("REDUCE_MAX", name, (1,), False), (0, 2, 1))
-    lab.agree("greatest of transposed", *lab.run(net, turned, straight), roundings=4)
+    lab.agree("greatest of transposed", lab.run(net, turned, straight), roundings=4)
 
 
 @RELATIONS.relation("of_a_square", "SQRT MUL ABS", FLOATS)
@@ -230,7 +230,7 @@ def root_of_square(lab: Lab) -> None:
     given, net = lab.tensor(2, 23, 17, 9, low=0.5, high=2.0), lab.net()
     name = net.input(given)
     root = net.apply("SQRT", net.apply("MUL", name, name, 0))
-    lab.agree("root of the square", *lab.run(net, root, net.apply("ABS", name)), roundings=3, magnitude=4)
+    lab.agree("root of the square", lab.run(net, root, net.apply("ABS", name)), roundings=3, magnitude=4)
 
 
 @RELATIONS.relation("inverse_root", "RSQRT SQRT DIV", FLOATS)
@@ -239,7 +239,7 @@ def inverse_root(lab: Lab) -> None:
     net = lab.net()
     name = net.input(lab.tensor(2, 23, 17, 9, low=1.0, high=4.0))
     divided = net.apply("DIV", lab.full(1.0, 1), net.apply("SQRT", name), 0)
-    lab.agree("reciprocal root", *lab.run(net, net.apply("RSQRT", name), divided), roundings=3, magnitude=2)
+    lab.agree("reciprocal root", lab.run(net, net.apply("RSQRT", name), divided), roundings=3, magnitude=2)
 
 
 @RELATIONS.relation("root", "POW SQRT", FLOATS)
@@ -247,7 +247,7 @@ def power_of_a_half(lab: Lab) -> None:
     """The power of a half is the root."""
     net = lab.net()
     name = net.input(lab.tensor(2, 23, 17, 9, low=0.25, high=4.0))
-    lab.agree("root", *lab.run(net, net.apply("POW", name, lab.full(0.5, 1)), net.apply("SQRT", name)), roundings=2)
+    lab.agree("root", lab.run(net, net.apply("POW", name, lab.full(0.5, 1)), net.apply("SQRT", name)), roundings=2)
 
 
 @RELATIONS.relation("of_the_exponential", "LOG EXP", FLOATS)
@@ -255,7 +255,7 @@ def logarithm(lab: Lab) -> None:
     """The logarithm of the exponential of [0, 2) is the number: the logarithm makes no error larger."""
     given, net = lab.tensor(2, 23, 17, 9, low=0.0, high=2.0), lab.net()
     name = net.apply("LOG", net.apply("EXP", net.input(given)))
-    lab.agree("logarithm of the exponential", *lab.run(net, name), given.array, roundings=2, magnitude=8)
+    lab.agree("logarithm of the exponential", [*lab.run(net, name), given.array], roundings=2, magnitude=8)
 
 
 @RELATIONS.relation("odd", "SIN NEG", FLOATS)
@@ -264,7 +264,7 @@ def sine(lab: Lab) -> None:
     net = lab.net()
     name = net.input(lab.tensor(2, 23, 17, 9))
     both = net.apply("SIN", net.apply("NEG", name)), net.apply("NEG", net.apply("SIN", name))
-    lab.agree("sine of the negative", *lab.run(net, *both), roundings=4, magnitude=2)
+    lab.agree("sine of the negative", lab.run(net, *both), roundings=4, magnitude=2)
 
 
 @RELATIONS.relation("moved_by_integers", "FLOOR ADD", FLOATS)
@@ -274,7 +274,7 @@ def floored(lab: Lab) -> None:
     name, three = net.input(given), lab.full(3.0, 1)
     inside = net.apply("FLOOR", net.apply("ADD", net.apply("ADD", name, lab.full(0.0625, 1), 0), three, 0))
     outside = net.apply("ADD", net.apply("FLOOR", net.apply("ADD", name, lab.full(0.0625, 1), 0)), three, 0)
-    lab.agree("floor of a sum", *lab.run(net, inside, outside), roundings=4, magnitude=5)
+    lab.agree("floor of a sum", lab.run(net, inside, outside), roundings=4, magnitude=5)
 
 
 @RELATIONS.relation("by_a_reciprocal", "DIV MUL", FLOATS)
@@ -284,4 +284,4 @@ def divided(lab: Lab) -> None:
         net = lab.net()
         name = net.input(lab.tensor(*one))
         both = net.apply("DIV", name, lab.full(4.0, 1), 0), net.apply("MUL", name, lab.full(0.25, 1), 0)
-        lab.agree("divided and multiplied", *lab.run(net, *both), roundings=2)
+        lab.agree("divided and multiplied", lab.run(net, *both), roundings=2)

@@ -53,7 +53,7 @@ def matmul(lab: Lab) -> None:
     rows, flat = net.input(first.of(first.array[0])), second.of(second.array[0])
     connected = net.apply("FULLY_CONNECTED", rows, flat, bias(lab, 23, zero=True), 0, result=output(lab))
     found, expected = lab.run(net, product, connected)
-    lab.agree("BATCH_MATMUL and FULLY_CONNECTED", found[0], expected, roundings=2)
+    lab.agree("BATCH_MATMUL and FULLY_CONNECTED", [found[0], expected], roundings=2)
 
 
 @RELATIONS.relation("transposed", "BATCH_MATMUL TRANSPOSE", (FLOAT32, FLOAT16, SIGNED))
@@ -63,7 +63,7 @@ def transposed_product(lab: Lab) -> None:
     a, b = net.input(lab.steps(3, 37, 67)), net.input(lab.steps(3, 67, 23))
     straight = net.apply("TRANSPOSE", net.apply("BATCH_MATMUL", a, b, False, False, result=kind), (0, 2, 1))
     turned = net.apply("BATCH_MATMUL", b, a, True, True, result=kind)
-    lab.agree("transposed product", *lab.run(net, straight, turned), roundings=3)
+    lab.agree("transposed product", lab.run(net, straight, turned), roundings=3)
 
 
 @RELATIONS.relation("one_by_one", "FULLY_CONNECTED CONV_2D", MOVED)
@@ -77,7 +77,7 @@ def one_by_one(lab: Lab) -> None:
     pixels = net.input(given.of(given.array.reshape(126, 131)))
     connected = net.apply("FULLY_CONNECTED", pixels, matrix, offsets, 0, result=output(lab))
     found, expected = lab.run(net, image, connected)
-    lab.agree("CONV_2D and FULLY_CONNECTED", found.reshape(126, 37), expected, roundings=2)
+    lab.agree("CONV_2D and FULLY_CONNECTED", [found.reshape(126, 37), expected], roundings=2)
 
 
 @RELATIONS.relation("whole_image", "CONV_2D FULLY_CONNECTED", MOVED)
@@ -90,7 +90,7 @@ def whole_image(lab: Lab) -> None:
     matrix = filters.of(filters.array.reshape(19, -1))
     flat = net.apply("FULLY_CONNECTED", name, matrix, offsets, 0, result=output(lab))
     found, expected = lab.run(net, image, flat)
-    lab.agree("CONV_2D and FULLY_CONNECTED", found.reshape(3, 19), expected, roundings=2)
+    lab.agree("CONV_2D and FULLY_CONNECTED", [found.reshape(3, 19), expected], roundings=2)
 
 
 @RELATIONS.relation("one_group", "GROUPED_CONV_2D CONV_2D", MOVED)
@@ -100,7 +100,7 @@ def one_group(lab: Lab) -> None:
     name, steps = net.input(lab.steps(2, 23, 17, 11)), (1, 2, 1)
     grouped = net.apply("GROUPED_CONV_2D", name, filters, offsets, *steps, 1, 0, False, result=output(lab))
     plain = net.apply("CONV_2D", name, filters, offsets, *steps, 0, result=output(lab))
-    lab.agree("GROUPED_CONV_2D and CONV_2D", *lab.run(net, grouped, plain), roundings=2)
+    lab.agree("GROUPED_CONV_2D and CONV_2D", lab.run(net, grouped, plain), roundings=2)
 
 
 @RELATIONS.relation("by_groups", "GROUPED_CONV_2D CONV_2D CONCATENATION", MOVED)
@@ -117,7 +117,7 @@ def by_groups(lab: Lab) -> None:
         chosen = filters.of(filters.array[own]), offsets.of(offsets.array[own])
         results.append(net.apply("CONV_2D", part, *chosen, *steps, 0, result=output(lab)))
     joined = net.apply("CONCATENATION", *results, 3)
-    lab.agree("groups and convolutions", *lab.run(net, grouped, joined), roundings=3)
+    lab.agree("groups and convolutions", lab.run(net, grouped, joined), roundings=3)
 
 
 @RELATIONS.relation("as_many_groups", "DEPTHWISE_CONV_2D GROUPED_CONV_2D", MOVED)
@@ -128,7 +128,7 @@ def depthwise(lab: Lab) -> None:
     turned = filters.of(filters.array.transpose(3, 1, 2, 0))
     depth = net.apply("DEPTHWISE_CONV_2D", name, filters, offsets, *steps, 2, 0, result=output(lab))
     grouped = net.apply("GROUPED_CONV_2D", name, turned, offsets, *steps, 19, 0, False, result=output(lab))
-    lab.agree("depthwise and groups", *lab.run(net, depth, grouped), roundings=2)
+    lab.agree("depthwise and groups", lab.run(net, depth, grouped), roundings=2)
 
 
 @RELATIONS.relation("flipped", "TRANSPOSE_CONV_2D CONV_2D", MOVED)
@@ -140,7 +140,7 @@ def transposed_convolution(lab: Lab) -> None:
     kind = output(lab)
     spread = net.apply("TRANSPOSE_CONV_2D", name, filters, offsets, 0, 0, 0, 0, 1, 1, 0, False, result=kind)
     plain = net.apply("CONV_2D", name, turned, offsets, 1, 1, 2, 2, 1, 1, 0, result=kind)
-    lab.agree("TRANSPOSE_CONV_2D and CONV_2D", *lab.run(net, spread, plain), roundings=2)
+    lab.agree("TRANSPOSE_CONV_2D and CONV_2D", lab.run(net, spread, plain), roundings=2)
 
 
 @RELATIONS.relation("output_channels", "CONV_2D CONCATENATION", MOVED)
@@ -154,7 +154,7 @@ def output_channels(lab: Lab) -> None:
         chosen = filters.of(filters.array[own]), offsets.of(offsets.array[own])
         parts.append(net.apply("CONV_2D", name, *chosen, 1, 2, 2, 0, result=kind))
     joined = net.apply("CONCATENATION", *parts, 3)
-    lab.agree("output channels", *lab.run(net, whole, joined), roundings=3)
+    lab.agree("output channels", lab.run(net, whole, joined), roundings=3)
 
 
 @RELATIONS.relation("padded_before", "CONV_2D", MOVED)
@@ -165,7 +165,7 @@ def padded_convolution(lab: Lab) -> None:
     inside = net.apply("CONV_2D", net.input(given), filters, offsets, 3, 1, 2, 4, 2, 1, 0, result=output(lab))
     padded = numpy.pad(given.array, ((0, 0), (2, 4), (3, 1), (0, 0)), constant_values=given.operand.zero_point)
     before = net.apply("CONV_2D", net.input(given.of(padded)), filters, offsets, 2, 2, 1, 0, result=output(lab))
-    lab.agree("padded inside and before", *lab.run(net, inside, before), roundings=2)
+    lab.agree("padded inside and before", lab.run(net, inside, before), roundings=2)
 
 
 @RELATIONS.relation("spread_filter", "CONV_2D", MOVED, since=Version.V1_2)
@@ -177,7 +177,7 @@ def dilated(lab: Lab) -> None:
     spread[:, ::3, ::2] = filters.array
     dilated_result = net.apply("CONV_2D", name, filters, offsets, 2, 1, 1, 0, False, 2, 3, result=kind)
     large = net.apply("CONV_2D", name, filters.of(spread), offsets, 2, 1, 1, 0, result=kind)
-    lab.agree("dilated and spread", *lab.run(net, dilated_result, large), roundings=2)
+    lab.agree("dilated and spread", lab.run(net, dilated_result, large), roundings=2)
 
 
 def _fused(operation: str, name: str) -> Check:
@@ -194,7 +194,7 @@ def _fused(operation: str, name: str) -> Check:
             arguments = [net.input(lab.steps(2, 9, 13, 17)), weights(lab, 1, 3, 2, 17), bias(lab, 17), 1, 1, 2, 1]
         inside = net.apply(operation, *arguments, code, result=kind)
         behind = net.apply(name, net.apply(operation, *arguments, 0, result=kind))
-        lab.agree(f"{name} inside and behind", *lab.run(net, inside, behind), roundings=3)
+        lab.agree(f"{name} inside and behind", lab.run(net, inside, behind), roundings=3)
 
     return check
 
@@ -212,4 +212,4 @@ def identity(lab: Lab) -> None:
     filters = lab.full(0.0, 1)
     name = net.input(given)
     result = net.apply("CONV_2D", name, filters.of(unit.astype(filters.array.dtype)), lab.full(0.0, 3), 1, 1, 1, 0)
-    lab.agree("identity", *lab.run(net, result), given.array, roundings=1)
+    lab.agree("identity", [*lab.run(net, result), given.array], roundings=1)

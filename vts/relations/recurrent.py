@@ -7,6 +7,7 @@ one step go into the next.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy
@@ -41,8 +42,8 @@ def rnn(lab: Lab) -> None:
     hidden, output = net.results("RNN", arguments, [like(lab.kind)] * 2)
     expanded = net.apply("TANH", _connected(net, name, matrix, offsets))
     found = lab.run(net, hidden, output, expanded)
-    lab.agree("output", found[1], found[2], roundings=3, magnitude=20)
-    lab.agree("state", found[0], found[2], roundings=3, magnitude=20)
+    lab.agree("output", [found[1], found[2]], roundings=3, magnitude=20)
+    lab.agree("state", [found[0], found[2]], roundings=3, magnitude=20)
 
 
 @RELATIONS.relation("steps", "UNIDIRECTIONAL_SEQUENCE_RNN RNN", FLOATS)
@@ -57,7 +58,7 @@ def sequence_rnn(lab: Lab) -> None:
         outputs.append(output)
     found, *expected = lab.run(net, whole, *outputs)
     # A sigmoid passes a quarter of what 13 weights of 1 at most make of the error of the step before.
-    lab.agree("steps", found, numpy.stack(expected), roundings=2 * (1 + 3.25 + 3.25**2), magnitude=1)
+    lab.agree("steps", [found, numpy.stack(expected)], roundings=2 * (1 + 3.25 + 3.25**2), magnitude=1)
 
 
 @RELATIONS.relation("forward_half", "BIDIRECTIONAL_SEQUENCE_RNN UNIDIRECTIONAL_SEQUENCE_RNN REVERSE", FLOATS)
@@ -75,15 +76,15 @@ def bidirectional_rnn(lab: Lab) -> None:
     reverse = net.apply("UNIDIRECTIONAL_SEQUENCE_RNN", turned, *cells[1], second, 6, 0)
     found = lab.run(net, forward, single, backward, reverse)
     many = 2 * (1 + 3.25 + 3.25**2 + 3.25**3)
-    lab.agree("forward", found[0], found[1], roundings=many, magnitude=1)
-    lab.agree("backward", found[2], found[3][:, ::-1], roundings=many, magnitude=1)
+    lab.agree("forward", [found[0], found[1]], roundings=many, magnitude=1)
+    lab.agree("backward", [found[2], found[3][:, ::-1]], roundings=many, magnitude=1)
 
 
 def _lstm_arguments(lab: Lab, given: Any, own: dict[str, Tensor], states: Sequence[Any]) -> list[Any]:
     """The 23 inputs of an LSTM without peepholes, projection and recurrent weights."""
-    nothing = like(lab.kind)
+    row, matrix = (replace(like(lab.kind), dimensions=shape) for shape in ((_UNITS,), (_UNITS, _UNITS)))
     arguments: list[Any] = [given, *(own[gate] for gate in _GATES), *[_zeros(lab, _UNITS, _UNITS)] * 4]
-    arguments += [nothing] * 3 + [own[f"{gate}_bias"] for gate in _GATES] + [nothing] * 2
+    arguments += [row] * 3 + [own[f"{gate}_bias"] for gate in _GATES] + [matrix, row]
     return [*arguments, *states, _TANH, 0.0, 0.0]
 
 
@@ -105,9 +106,9 @@ def lstm(lab: Lab) -> None:
     next_cell = net.apply("ADD", kept, new, 0)
     output = net.apply("MUL", gates["output"], net.apply("TANH", next_cell), 0)
     found = lab.run(net, *results[1:], next_cell, output)
-    lab.agree("cell state", found[1], found[3], roundings=8, magnitude=2)
-    lab.agree("output", found[2], found[4], roundings=11, magnitude=2)
-    lab.agree("output state", found[0], found[4], roundings=11, magnitude=2)
+    lab.agree("cell state", [found[1], found[3]], roundings=8, magnitude=2)
+    lab.agree("output", [found[2], found[4]], roundings=11, magnitude=2)
+    lab.agree("output state", [found[0], found[4]], roundings=11, magnitude=2)
 
 
 @RELATIONS.relation("steps", "UNIDIRECTIONAL_SEQUENCE_LSTM LSTM", FLOATS)
@@ -125,7 +126,7 @@ def sequence_lstm(lab: Lab) -> None:
         outputs.append(output)
     found, *expected = lab.run(net, whole, *outputs)
     # Each step adds the roundings of a cell to those of the step before, which the forget gate makes no larger.
-    lab.agree("steps", found, numpy.stack(expected), roundings=2 * 3 * 8, magnitude=2)
+    lab.agree("steps", [found, numpy.stack(expected)], roundings=2 * 3 * 8, magnitude=2)
 
 
 @RELATIONS.relation("forward_half", "BIDIRECTIONAL_SEQUENCE_LSTM UNIDIRECTIONAL_SEQUENCE_LSTM", FLOATS)
@@ -141,8 +142,8 @@ def bidirectional_lstm(lab: Lab) -> None:
         single = [*_lstm_arguments(lab, source, cell, pair), True, *[kind] * 4]
         results += net.results("UNIDIRECTIONAL_SEQUENCE_LSTM", single, [kind])
     found = lab.run(net, *results)
-    lab.agree("forward", found[0], found[2], roundings=2 * 3 * 8, magnitude=2)
-    lab.agree("backward", found[1], found[3][::-1], roundings=2 * 3 * 8, magnitude=2)
+    lab.agree("forward", [found[0], found[2]], roundings=2 * 3 * 8, magnitude=2)
+    lab.agree("backward", [found[1], found[3][::-1]], roundings=2 * 3 * 8, magnitude=2)
 
 
 @RELATIONS.relation("memory_of_one", "SVDF FULLY_CONNECTED MUL ADD", FLOATS)
@@ -155,7 +156,7 @@ def svdf(lab: Lab) -> None:
     connected = _connected(net, name, features, _zeros(lab, _UNITS))
     weighted = net.apply("MUL", connected, times.of(times.array.reshape(-1)), 0)
     both = lab.run(net, output, net.apply("ADD", weighted, offsets, 0))
-    lab.agree("SVDF", *both, roundings=4, magnitude=20)
+    lab.agree("SVDF", both, roundings=4, magnitude=20)
 
 
 def _binary(lab: Lab, operation: str, given: Tensor) -> Graph:
@@ -176,7 +177,7 @@ def branches(lab: Lab) -> None:
         result = net.operand(a)
         (taken,) = net.results("IF", [chosen, net.reference(0), net.reference(1), a, b], [result])
         outside = net.apply(operation, a, b, 0)
-        lab.agree(f"IF {condition}", *lab.run(net, taken, outside), roundings=2)
+        lab.agree(f"IF {condition}", lab.run(net, taken, outside), roundings=2)
 
 
 @RELATIONS.relation("unrolled", "WHILE ADD LESS", WITH_INTEGERS)
@@ -198,4 +199,4 @@ def loops(lab: Lab) -> None:
     unrolled = inputs[1]
     for _ in range(rounds):
         unrolled = net.apply("ADD", unrolled, inputs[2], 0)
-    lab.agree("WHILE", *lab.run(net, results[1], unrolled), roundings=2 * rounds, magnitude=4)
+    lab.agree("WHILE", lab.run(net, results[1], unrolled), roundings=2 * rounds, magnitude=4)

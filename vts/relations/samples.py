@@ -95,8 +95,8 @@ def _flat(operation: str, shape: Sequence[int], kinds: Sequence[OperandType], *a
 
 
 _UNARY = {
-    "ABS": (*FLOATS, INT32), "EXP": FLOATS, "FLOOR": FLOATS, "HARD_SWISH": MOVED, "NEG": (*FLOATS, INT32), "RELU": MOVED,
-    "RELU1": MOVED, "RELU6": MOVED, "SIN": FLOATS,
+    "ABS": (*FLOATS, INT32), "EXP": FLOATS, "FLOOR": FLOATS, "HARD_SWISH": MOVED, "NEG": (*FLOATS, INT32),
+    "RELU": MOVED, "RELU1": MOVED, "RELU6": MOVED, "SIN": FLOATS,
 }  # fmt: skip
 _POSITIVE = ("LOG", "RSQRT", "SQRT")
 _ROW = (3, 17, 9, 21)
