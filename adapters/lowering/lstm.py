@@ -90,7 +90,7 @@ def _states(step: Step, positions: Iterable[int]) -> list[int]:
 def _variable(step: Step, position: int) -> int:
     """MAXIMUM copies: what LiteRT computes in advance for constants it would do in the first run only."""
     given = step.tensor(position)
-    if step.kind(given).variable:
+    if step.graph.tensors[given].variable:
         raise LoweringError("a state that another cell leaves: XNNPACK may copy it before that cell has run")
     variable = step.graph.add(replace(step.kind(given), variable=True))
     step.graph.emit("MAXIMUM", [given, given], variable, "MaximumMinimum")

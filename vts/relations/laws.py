@@ -191,7 +191,7 @@ def arguments(lab: Lab) -> None:
 @RELATIONS.relation("gathers_the_greatest", "ARGMAX", (*WITH_INTEGERS,))
 def greatest(lab: Lab) -> None:
     """The element at the place of the greatest is the greatest."""
-    given, net = lab.distinct(3, 5, 131), lab.net()
+    given, net = lab.distinct(3, 21, 131), lab.net()
     (places,) = lab.run(net, net.apply("ARGMAX", net.input(given), 2, result=like(INT32)))
     checks.that(bool((given.array.argmax(2) == places).all()), f"ARGMAX: the greatest are not at {places}")
 
@@ -199,7 +199,7 @@ def greatest(lab: Lab) -> None:
 @RELATIONS.relation("gathers_the_smallest", "ARGMIN", (*WITH_INTEGERS,))
 def smallest(lab: Lab) -> None:
     """The element at the place of the smallest is the smallest."""
-    given, net = lab.distinct(3, 131, 5), lab.net()
+    given, net = lab.distinct(3, 21, 67), lab.net()
     (places,) = lab.run(net, net.apply("ARGMIN", net.input(given), -1, result=like(INT32)))
     checks.that(bool((given.array.argmin(2) == places).all()), f"ARGMIN: the smallest are not at {places}")
 

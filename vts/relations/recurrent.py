@@ -183,7 +183,7 @@ def branches(lab: Lab) -> None:
 @RELATIONS.relation("unrolled", "WHILE ADD LESS", WITH_INTEGERS)
 def loops(lab: Lab) -> None:
     """Rounds of a loop are its body as often, one behind the other."""
-    rounds, first, second = 3, lab.full(1.0, 5, 7), lab.tensor(5, 7, low=0.0, high=1.0)
+    rounds, first, second = 3, lab.full(1.0, 5, 19), lab.tensor(5, 19, low=0.0, high=1.0)
     count = lab.integers(1, low=0, high=0)
     condition, body = lab.net(), lab.net()
     for one in (condition, body):

@@ -125,7 +125,7 @@ _IMAGES = (
 )  # fmt: skip
 
 _FLAT = (
-    _flat("FULLY_CONNECTED", (11, 768), MOVED, _filter(37, 768), _bias(37), 0, result=output, sums=True),
+    _flat("FULLY_CONNECTED", (19, 768), MOVED, _filter(37, 768), _bias(37), 0, result=output, sums=True),
     _flat("BATCH_MATMUL", (3, 13, 131), (*FLOATS, SIGNED), _filter(3, 131, 23), False, False, result=output, sums=True,
           batches=False),
     _flat("ADD", _ROW, WITH_INTEGERS, _other(9, 21), 0, result=_coarse),
