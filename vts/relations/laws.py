@@ -120,8 +120,8 @@ def not_twice(lab: Lab) -> None:
 @RELATIONS.relation("de_morgan", "REDUCE_ALL REDUCE_ANY LOGICAL_NOT", (BOOL8,))
 def all_and_any(lab: Lab) -> None:
     """All are true where not any is false."""
-    given, net = lab.tensor(3, 5, 23, 7), lab.net()
-    name = net.input(given.of(given.array | (lab.tensor(3, 5, 23, 7).array & lab.tensor(3, 5, 1, 1).array)))
+    given, net = lab.tensor(3, 11, 23, 7), lab.net()
+    name = net.input(given.of(given.array | (lab.tensor(3, 11, 23, 7).array & lab.tensor(3, 11, 1, 1).array)))
     for axes in ((3,), (1, -1)):
         whole = net.apply("REDUCE_ALL", name, axes, True)
         none = net.apply("LOGICAL_NOT", net.apply("REDUCE_ANY", net.apply("LOGICAL_NOT", name), axes, True))
