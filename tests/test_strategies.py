@@ -11,6 +11,7 @@ import msgspec
 import pytest
 from hypothesis import find, given, settings
 
+from npu_conformance.fuzz.choices import SIZE, Choices
 from npu_conformance.harness.loading import open_subject
 from npu_conformance.harness.seeds import stable_hash
 from npu_conformance.harness.subject import SubjectHandle
@@ -32,6 +33,12 @@ DRAWS = 3
 
 MOST_REJECTED = 0.01
 """Share of decisions that may lead to no model."""
+
+WITHOUT_RECIPE = {
+    "AXIS_ALIGNED_BBOX_TRANSFORM", "BOX_WITH_NMS_LIMIT", "DETECTION_POSTPROCESSING", "GENERATE_PROPOSALS",
+    "HEATMAP_MAX_KEYPOINT", "LSH_PROJECTION", "QUANTIZED_16BIT_LSTM", "RANDOM_MULTINOMIAL", "ROI_ALIGN", "ROI_POOLING",
+}  # fmt: skip
+"""Still to be written; to be empty."""
 
 VERSIONS = pytest.mark.parametrize("version", Version, ids=str)
 OPERATIONS = pytest.mark.parametrize("operation", strategies.operations())
@@ -89,8 +96,9 @@ def test_every_form_of_every_version_is_drawn_and_valid(version: Version) -> Non
         check_valid(vector, version)
 
 
-def test_every_operation_with_rules_has_a_recipe() -> None:
-    assert set(strategies.operations()) == set(rules.operations())
+def test_operations_with_rules_have_recipes() -> None:
+    assert set(strategies.operations()) == set(rules.operations()) - WITHOUT_RECIPE
+    assert not WITHOUT_RECIPE.intersection(strategies.operations())
 
 
 def test_forms_are_those_of_the_catalogue() -> None:
@@ -176,3 +184,9 @@ def test_what_breaks_a_clause_is_unfit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(strategies, "_recipes", lambda: {**recipes, "TOPK_V2": too_many})
     with pytest.raises(Unfit, match=r"TOPK_V2\.C1"):
         strategies.draw(form, NEWEST, Dice(0))
+
+
+def test_a_fuzzers_bytes_are_decisions_too() -> None:
+    source = random.Random(3)
+    for form in strategies.forms(NEWEST):
+        check_valid(strategies.draw(form, NEWEST, Choices(source.randbytes(SIZE))), NEWEST)
