@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from npu_conformance.adapters.litert_runtime import LiteRtError
 from npu_conformance.adapters.lowering.calls import Callees, callees
+from npu_conformance.adapters.lowering.lstm import states_of
 from npu_conformance.adapters.lowering.model import NO_CALLEES, is_tensor, lower
 from npu_conformance.adapters.lowering.operands import LoweringError, check_size, is_known, storage_dtype
 from npu_conformance.adapters.lowering.operations import CONTROL_FLOW, LOWERINGS, parameters
@@ -64,6 +65,9 @@ def _attempt(
     if operation.type not in LOWERINGS:
         # Operations of extensions and vendors are legal, and in no catalogue: they can not be viewed.
         return Attempt(f"operation {operation.type} is not lowered")
+    if any(states_of(other).intersection(operation.inputs) for other in model.main.operations):
+        # The variable that holds it is no output of the cell's operator: XNNPACK may read it before the cell has run.
+        return Attempt("it reads a state that a cell leaves")
     try:
         for operand in (*operation.inputs, *operation.outputs):
             check_size(model.main.operands[operand].dimensions)

@@ -12,6 +12,7 @@ AREAS = (
     "request_structure",
     "memory",
     "generated",
+    "relations",
     "external",
     "extension",
 )

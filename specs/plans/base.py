@@ -138,7 +138,7 @@ def positive(
     Raises ValueError where the oracle finds another output shape than the plan declares.
     """
     vector = replace(_vector(name, operation, inputs, outputs, since), referenced=tuple(referenced))
-    values = {key: _materialised(planned) for key, planned in inputs.items() if _is_sent(planned)}
+    values = {key: materialised(planned) for key, planned in inputs.items() if _is_sent(planned)}
     example = Example(values, oracles.evaluate(vector.main, values, vector.referenced))
     filled = replace(
         vector,
@@ -193,7 +193,7 @@ def rejected(
     """
     vector = _vector(name, operation, inputs, outputs, since, lift=until == NEWEST.value)
     vector = replace(vector, referenced=tuple(referenced))
-    values = {key: _materialised(planned) for key, planned in inputs.items() if _is_sent(planned)}
+    values = {key: materialised(planned) for key, planned in inputs.items() if _is_sent(planned)}
     return replace(
         vector,
         examples=(Example(values, {}),),
@@ -234,10 +234,11 @@ def _is_sent(planned: Planned) -> bool:
 
 
 def _with_value(planned: Planned) -> VectorOperand:
-    return replace(planned.operand, value=_materialised(planned)) if planned.constant else planned.operand
+    return replace(planned.operand, value=materialised(planned)) if planned.constant else planned.operand
 
 
-def _materialised(planned: Planned) -> Array:
+def materialised(planned: Planned) -> Array:
+    """The elements of a model input or constant; raises ValueError for an operand without any."""
     if isinstance(planned.data, GeneratorDocument):
         return vector_values.generate(planned.data, planned.operand.type, planned.shape)
     if planned.data is None:
