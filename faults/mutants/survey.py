@@ -30,7 +30,7 @@ EQUIVALENT = Path(__file__).parent.parent / "equivalent_mutants"
 _SECONDS = 900.0
 _CASE_SECONDS = 20
 _FIRST_CASES = 200
-_CASES = 2500
+_CASES = 1500
 """Witnesses a mutant is run against: the first ones, and where they do not notice so many in all."""
 
 _RED = (Outcome.FAIL, Outcome.CRASH, Outcome.HANG)
