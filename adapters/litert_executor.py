@@ -16,7 +16,7 @@ from npu_conformance.reference.device.executor import Limits, constants
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.operation_view import OperationView
-from npu_conformance.specs.neuralnetworks.types import Model
+from npu_conformance.specs.neuralnetworks.types import Model, Operation
 from npu_conformance.specs.neuralnetworks.validate import check_operation
 from npu_conformance.specs.versions import Version
 
@@ -41,7 +41,7 @@ class LiteRtExecutor:
         self._variants: dict[Any, tuple[LoweredModel, Interpreter]] = {}
         shapes = [self._graph.operands[index].dimensions for index in self._graph.input_indexes]
         if not self._built_in and all(is_known(shape) for shape in shapes):
-            self._variant([np.empty(shape, np.int8) for shape in shapes])
+            self._try([np.empty(shape, np.int8) for shape in shapes])
 
     def run(self, inputs: Inputs, limits: Limits) -> list[Array]:
         """As Executor's; the checkpoint comes before the run, which LiteRT does not let interrupt."""
@@ -51,6 +51,26 @@ class LiteRtExecutor:
             return interpreter.run(lowered.given(inputs), lowered.outputs)
         except LiteRtError as error:
             raise ServiceError(ErrorStatus.GENERAL_FAILURE, str(error)) from error
+
+    def _try(self, inputs: Inputs) -> None:
+        """Build the graph with every input given, else without the optional ones, which a request may leave out."""
+        try:
+            self._variant(inputs)
+        except ServiceError:
+            optional = self._optional()
+            if not optional:
+                raise
+            pairs = zip(self._graph.input_indexes, inputs, strict=True)
+            self._variant([None if index in optional else value for index, value in pairs])
+
+    def _optional(self) -> set[int]:
+        """Inputs of the graph that are optional to an operation."""
+        found: set[int] = set()
+        for operation in self._graph.operations:
+            arguments = self._view(operation, {}, {}, frozenset()).arguments
+            pairs = zip(operation.inputs, arguments, strict=False)
+            found.update(index for index, argument in pairs if argument.optional)
+        return found.intersection(self._graph.input_indexes)
 
     def _variant(self, inputs: Inputs) -> tuple[LoweredModel, Interpreter]:
         indexes = self._graph.input_indexes
@@ -84,17 +104,25 @@ class LiteRtExecutor:
         LiteRT takes some models that NNAPI does not, and has inferred by then all shapes that tell: a filter with fewer
         channels than the input is a grouped one to it.
         """
-        operands = self._graph.operands
         for operation in self._graph.operations:
-            view = OperationView(
-                operation,
-                self._version,
-                [operands[index] for index in operation.inputs],
-                [operands[index] for index in operation.outputs],
-                shapes={position: shapes[i] for position, i in enumerate(operation.inputs) if i in shapes},
-                values={position: known[index] for position, index in enumerate(operation.inputs) if index in known},
-                omitted=frozenset(position for position, index in enumerate(operation.inputs) if index in omitted),
-            )
-            violations = check_operation(view)
+            violations = check_operation(self._view(operation, shapes, known, omitted))
             if violations:
                 raise LoweringError(str(violations[0]))
+
+    def _view(
+        self,
+        operation: Operation,
+        shapes: Mapping[int, Shape],
+        known: Mapping[int, Array],
+        omitted: frozenset[int],
+    ) -> OperationView:
+        operands = self._graph.operands
+        return OperationView(
+            operation,
+            self._version,
+            [operands[index] for index in operation.inputs],
+            [operands[index] for index in operation.outputs],
+            shapes={position: shapes[i] for position, i in enumerate(operation.inputs) if i in shapes},
+            values={position: known[index] for position, index in enumerate(operation.inputs) if index in known},
+            omitted=frozenset(position for position, index in enumerate(operation.inputs) if index in omitted),
+        )

@@ -27,7 +27,7 @@ def witness(vector: Vector, example: Example) -> Mapping[str, Array] | None:
     It can not where the vector must be refused, has several graphs, or LiteRT or the lowering refuses it. The arrays
     have the stored type of their operand and the shape LiteRT found. Raises LiteRtMissingError without LiteRT.
     """
-    if vector.rejected is not None or vector.referenced or vector.kind != "general":
+    if vector.rejected is not None or vector.referenced or vector.kind not in ("general", "multinomial"):
         return None
     inputs = [example.inputs.get(name) for name in vector.inputs]
     try:

@@ -23,6 +23,7 @@ from npu_conformance.specs.neuralnetworks import catalogue
 from npu_conformance.specs.neuralnetworks.combinations import combination_since
 from npu_conformance.specs.neuralnetworks.enums import OperandType, OperationType
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
+from npu_conformance.specs.vector_documents import Kind
 from npu_conformance.specs.vectors import (
     ChannelQuant,
     Example,
@@ -113,7 +114,7 @@ class _About(msgspec.Struct, frozen=True):
     spec_file: str
     spec_dir: str
     hal_version: str
-    test_kind: str
+    test_kind: Kind
     is_relaxed: bool
     expect_failure: bool
 

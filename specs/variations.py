@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _FLOAT16 = {"TENSOR_FLOAT32": "TENSOR_FLOAT16", "FLOAT32": "FLOAT16"}
 _SIGNED = {"TENSOR_QUANT8_ASYMM": "TENSOR_QUANT8_ASYMM_SIGNED"}
-_NOT_COUPLED = {"HASHTABLE_LOOKUP", "LSH_PROJECTION", "PAD_V2", "CAST", "QUANTIZED_16BIT_LSTM"}
+NOT_COUPLED = {"HASHTABLE_LOOKUP", "LSH_PROJECTION", "PAD_V2", "CAST", "QUANTIZED_16BIT_LSTM"}
 """Operations whose signed form is not the unsigned one with everything shifted by 128."""
 
 RETYPED = {"float16": _FLOAT16, "quant8_signed": _SIGNED}
@@ -176,7 +176,7 @@ def unsigned(vector: Vector) -> Vector | None:
     """The inverse of quant8_signed; None where there is no such form, or where it need not agree."""
     operands = {name: _unsigned_operand(operand) for name, operand in vector.operands.items()}
     names = {name for name, operand in vector.operands.items() if operand.type.name in _SIGNED.values()}
-    if not names or _NOT_COUPLED.intersection(operation.type for operation in vector.operations):
+    if not names or NOT_COUPLED.intersection(operation.type for operation in vector.operations):
         return None
     examples = tuple(
         Example(
@@ -227,7 +227,7 @@ def _float16_since(header: VectorHeader) -> Version | None:
 
 
 def _signed_since(header: VectorHeader) -> Version | None:
-    if _NOT_COUPLED.intersection(header.operations):
+    if NOT_COUPLED.intersection(header.operations):
         return None
     if not any(operand.type == "TENSOR_QUANT8_ASYMM" for operand in header.operands.values()):
         return None

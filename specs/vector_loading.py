@@ -62,12 +62,16 @@ def vector(operation: str, document: VectorDocument, where: str) -> Vector:
         description=document.description,
         traps=tuple(document.traps),
         requirements=tuple(document.requirements),
+        kind=document.kind,
+        multinomial_tolerance=document.multinomial_tolerance,
         generators=_generators(document),
         examples=tuple(
             _example(example, graph, referenced, document, where, f"$.examples[{index}]")
             for index, example in enumerate(document.examples)
         ),
     )
+    if document.kind == "multinomial" and [operation.type for operation in operations] != ["RANDOM_MULTINOMIAL"]:
+        raise DocumentError(where, "$.kind", "expected RANDOM_MULTINOMIAL alone in a vector of kind multinomial")
     if not document.rejected and not document.examples:
         raise DocumentError(where, "$.examples", "expected at least one example")
     return built
@@ -162,7 +166,7 @@ def _example(
     }
     if vector.rejected:
         return Example(inputs, {})
-    if not document.outputs and _is_generated(document, vector):
+    if not document.outputs and (vector.kind == "multinomial" or _is_generated(document, vector)):
         return Example(inputs, oracles.evaluate(graph, inputs, referenced))
     _complete(document.outputs, set(graph.outputs), where, f"{path}.outputs")
     outputs = {

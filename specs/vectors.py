@@ -20,6 +20,7 @@ from npu_conformance.specs.vector_documents import (
     GeneratorDocument,
     HeaderDocument,
     HeaderFile,
+    Kind,
     Phase,
     RejectedDocument,
     VectorFile,
@@ -105,8 +106,8 @@ class Vector:
     """A model with examples. operation: the one under test; since: the first version in which the model is legal.
 
     ignored: outputs whose values are not compared. excluded: variations that its data does not allow.
-    kind: general, validation, multinomial or infinite_loop_timeout (only external collections have others than
-    general); multinomial_tolerance belongs to multinomial.
+    kind: general, multinomial (samples, of which only the distribution counts: see distributions), or validation and
+    infinite_loop_timeout, which only external collections have. multinomial_tolerance: how far a class may be off.
     """
 
     name: str
@@ -126,7 +127,7 @@ class Vector:
     description: str = ""
     traps: tuple[int, ...] = ()
     requirements: tuple[str, ...] = ()
-    kind: str = "general"
+    kind: Kind = "general"
     multinomial_tolerance: float = 0.0
     generators: Mapping[str, GeneratorDocument] = field(default_factory=dict)
     """Which inputs and constants are made from a seed, so that they can be written as such again."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from npu_conformance.specs import oracles
+from npu_conformance.specs import distributions, oracles
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 
 if TYPE_CHECKING:
@@ -86,6 +86,12 @@ def _differences(vector: Vector, example: Example, name: str, actual: Mapping[st
         found = actual[output]
         if found.shape != expected.shape:
             yield report(output, f"expected dimensions {list(expected.shape)}, found {list(found.shape)}")
+            continue
+        if vector.kind == "multinomial" and name != "oracle":
+            logits = distributions.logits_of(vector, example)
+            problem = distributions.problem(found, logits, vector.multinomial_tolerance)
+            if problem:
+                yield report(output, problem)
             continue
         tolerance = (0.0, 0.0) if name == "oracle" else public_tolerance(vector, output)
         far = _is_far(expected, found, *tolerance)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy
 import pytest
 
-from npu_conformance.reference.device.executor import Executor
+from npu_conformance.reference.device.executor import UNLIMITED, Executor
 from npu_conformance.reference.device.tensors import Array
 from npu_conformance.specs import vectors
 from npu_conformance.specs.errors import ServiceError
@@ -22,7 +22,7 @@ def executor(vector: Vector) -> Executor:
 
 
 def run(device: Executor, inputs: list[Array | None]) -> list[Array]:
-    return device.run(inputs, lambda: None)
+    return device.run(inputs, UNLIMITED)
 
 
 def inputs_of(vector: Vector) -> list[Array | None]:

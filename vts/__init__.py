@@ -7,6 +7,7 @@ AREAS = (
     "structure",
     "preparation",
     "control_flow",
+    "coupling",
     "requests",
     "request_structure",
     "memory",

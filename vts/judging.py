@@ -10,6 +10,8 @@ from npu_conformance.harness.quality import Exact
 from npu_conformance.harness.quality import judge as judge_quality
 from npu_conformance.harness.tolerance import Circumstances
 from npu_conformance.harness.trial import Trial
+from npu_conformance.harness.verdicts import Failed
+from npu_conformance.specs import distributions
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.vectors import Example, Vector, VectorOperand
 
@@ -36,6 +38,9 @@ _ROUNDED = "aosp"
 
 def judge(trial: Trial, vector: Vector, example: Example, outputs: Mapping[str, Array]) -> None:
     """Compare every output that counts. Failed beyond the floor; quality warnings for single operations in floats."""
+    if vector.kind == "multinomial":
+        _judge_samples(vector, example, outputs)
+        return
     kinds = {operand.type for graph in vector.graphs for operand in graph.operands.values()}
     circumstances = Circumstances(
         relaxed=vector.relaxed,
@@ -49,6 +54,16 @@ def judge(trial: Trial, vector: Vector, example: Example, outputs: Mapping[str, 
         check_output(trial, f"output '{name}'", actual, expected, kind, circumstances)
         if kind in _FLOATS and len(vector.operations) == 1 and _ROUNDED not in vector.witnesses:
             _judge_quality(trial, vector, example, name, actual)
+
+
+def _judge_samples(vector: Vector, example: Example, outputs: Mapping[str, Array]) -> None:
+    """Hold samples against the distribution that the logits give."""
+    (samples,) = outputs.values()
+    logits = distributions.logits_of(vector, example)
+    problem = distributions.problem(samples, logits, vector.multinomial_tolerance)
+    if problem:
+        # AOSP's VTS mistakes where the logits of further rows begin, unless there are as many rows as classes.
+        raise Failed(f"{problem}; AOSP's VTS would fail too: {'yes' if len(logits) == 1 else 'unknown'}")
 
 
 def _judge_quality(trial: Trial, vector: Vector, example: Example, name: str, actual: Array) -> None:

@@ -21,6 +21,7 @@ from npu_conformance.adapters.lowering import (
     recurrent,
     reduction,
     resizing,
+    sampling,
     shape,
     slicing,
     transposed,
@@ -117,6 +118,8 @@ LOWERINGS: dict[int, Lower] = {
     OperationType.EMBEDDING_LOOKUP: lookups.embedding_lookup,
     OperationType.HASHTABLE_LOOKUP: lookups.hashtable_lookup,
     OperationType.CHANNEL_SHUFFLE: lookups.channel_shuffle,
+    OperationType.LSH_PROJECTION: lookups.lsh_projection,
+    OperationType.RANDOM_MULTINOMIAL: sampling.random_multinomial,
     OperationType.RNN: recurrent.rnn,
     OperationType.UNIDIRECTIONAL_SEQUENCE_RNN: recurrent.unidirectional_sequence_rnn,
     OperationType.BIDIRECTIONAL_SEQUENCE_RNN: recurrent.bidirectional_sequence_rnn,
@@ -148,6 +151,7 @@ PARAMETER_TENSORS: dict[int, tuple[int, ...]] = {
     OperationType.TILE: (1,),
     OperationType.REVERSE: (1,),
     OperationType.MIRROR_PAD: (1,),
+    OperationType.RANDOM_MULTINOMIAL: (0, 2),
 }
 """Inputs, by position, that are tensors for NNAPI and have to be constant here."""
 
