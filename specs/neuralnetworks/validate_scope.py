@@ -18,6 +18,8 @@ from npu_conformance.specs.neuralnetworks.validate_rules import RULES
 from npu_conformance.specs.neuralnetworks.violations import Violation
 from npu_conformance.specs.versions import Version
 
+_INT32_MAX, _UINT32_MAX = 2**31 - 1, 2**32 - 1
+
 
 @dataclass(frozen=True, slots=True)
 class Kind:
@@ -41,7 +43,7 @@ EXTENSION_KIND = Kind("extension type", False, False, 0, ScaleRule.ZERO, (0, 0),
 class Profile:
     """What one version allows, precomputed: comparing versions for every operand would cost too much.
 
-    last_dimension, last_type: the largest numbers that the interface's integers hold. pool_kinds: of memory.
+    largest: the largest number that the interface's integers hold. pool_kinds: of memory.
     """
 
     version: Version
@@ -51,8 +53,7 @@ class Profile:
     has_unknown_rank: bool
     has_extensions: bool
     has_subgraphs: bool
-    last_dimension: int
-    last_type: int
+    largest: int
     pool_kinds: frozenset[str]
 
     def kind(self, operand_type: int) -> Kind | None:
@@ -62,7 +63,7 @@ class Profile:
 
     def is_extension(self, code: int) -> bool:
         """True for the code of an extension's operand type or operation."""
-        return self.has_extensions and BASE_TYPE_MAX < code <= self.last_type
+        return self.has_extensions and BASE_TYPE_MAX < code <= self.largest
 
 
 @functools.cache
@@ -78,8 +79,7 @@ def profile(version: Version) -> Profile:
         has_unknown_rank=version >= Version.V1_2,
         has_extensions=version >= Version.V1_2,
         has_subgraphs=version >= Version.V1_3,
-        last_dimension=2**31 - 1 if is_aidl else 2**32 - 1,
-        last_type=2**31 - 1 if is_aidl else 2**32 - 1,
+        largest=_INT32_MAX if is_aidl else _UINT32_MAX,
         pool_kinds=frozenset(pools | {"mappableFile", "hardwareBuffer"} if is_aidl else pools),
     )
 
