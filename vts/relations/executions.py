@@ -10,6 +10,7 @@ import numpy
 from npu_conformance.specs import variations
 from npu_conformance.specs.neuralnetworks import catalogue
 from npu_conformance.specs.neuralnetworks.enums import OperandType
+from npu_conformance.specs.neuralnetworks.extension_codes import AnyOperandType
 from npu_conformance.specs.vectors import Vector
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts import coupling
@@ -41,7 +42,7 @@ def _two(lab: Lab, sample: Sample) -> tuple[Lab, Lab, Tensor]:
     return first, second, sample.data(first)
 
 
-def _kind(lab: Lab, vector: Vector) -> OperandType:
+def _kind(lab: Lab, vector: Vector) -> AnyOperandType:
     return vector.operands[vector.outputs[0]].type
 
 

@@ -40,7 +40,7 @@ class Lab:
         """A model to be built."""
         return Net(self.kind, self.trial.version, referenced)
 
-    def tensor(self, *shape: int, kind: OperandType | None = None, low: float = -2.0, high: float = 2.0) -> Tensor:
+    def tensor(self, *shape: int, kind: AnyOperandType | None = None, low: float = -2.0, high: float = 2.0) -> Tensor:
         """Random elements: floats in [low, high) that need all their bits, quantised ones that use the whole range."""
         import numpy
 
@@ -122,7 +122,7 @@ class Lab:
         results: Sequence[Array],
         *,
         roundings: float,
-        kind: OperandType | None = None,
+        kind: AnyOperandType | None = None,
         magnitude: float = 0.0,
         half: bool = False,
     ) -> None:
@@ -148,6 +148,7 @@ class Lab:
 
 
 def _dtype(operand: VectorOperand) -> str:
-    from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
+    from npu_conformance.specs.neuralnetworks.extension_codes import AnyOperandType
+from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
 
     return OPERAND_TYPES[operand.type].dtype
