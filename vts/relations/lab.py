@@ -13,6 +13,7 @@ from npu_conformance.harness.trial import Trial
 from npu_conformance.harness.verdicts import NotApplicable, NotSupported
 from npu_conformance.specs.neuralnetworks.build import build_request
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperandType
+from npu_conformance.specs.neuralnetworks.extension_codes import AnyOperandType
 from npu_conformance.specs.neuralnetworks.types import RequestMemoryPool
 from npu_conformance.specs.vectors import Graph, Vector, VectorOperand
 from npu_conformance.vts.execution import execute
@@ -148,7 +149,6 @@ class Lab:
 
 
 def _dtype(operand: VectorOperand) -> str:
-    from npu_conformance.specs.neuralnetworks.extension_codes import AnyOperandType
-from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
+    from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
 
     return OPERAND_TYPES[operand.type].dtype
