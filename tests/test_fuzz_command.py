@@ -74,7 +74,7 @@ def test_a_death_is_attributed_to_its_input(
     assert found.verdict == verdict
     assert text in found.message
     assert found.message in capsys.readouterr().out
-    assert 7 in [operand.zero_point for operand in msgspec.json.decode(found.input.data, type=Model).main.operands]
+    assert 6 in [operand.zero_point for operand in msgspec.json.decode(found.input.data, type=Model).main.operands]
 
 
 def test_the_time_is_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -57,7 +57,7 @@ def search(target: Target, runs: int, seed: int = 0) -> tuple[str, bytes]:
 
 
 PLANTED = [
-    ("zero_point", "getSupportedOperations: raised ValueError: seven, which no interface has"),
+    ("zero_point", "getSupportedOperations: raised ValueError: six, which no interface has"),
     ("answers", "booleans, one an operation, found ("),
     ("accepts", "of a model that breaks MODEL.O"),
     ("refuses", "of a valid model: found INVALID_ARGUMENT"),
@@ -83,10 +83,10 @@ def test_a_finding_is_made_small() -> None:
     with model_target("zero_point") as target:
         _, data = search(target, 4000)
         smallest = minimised(target, data)
-        with pytest.raises(Failed, match="seven"):
+        with pytest.raises(Failed, match="six"):
             target.run(smallest)
     model = msgspec.json.decode(smallest, type=Model)
-    assert [operand.zero_point for operand in model.main.operands] == [7]
+    assert [operand.zero_point for operand in model.main.operands] == [6]
     assert model.main.operations == ()
 
 
@@ -139,8 +139,8 @@ def test_a_plug_ins_exception_that_crosses_the_wire_is_found() -> None:
     target = WireTarget(load_plugin("fuzzed_drivers:plugin"), {"bug": "zero_point"}, NEWEST)
     model = ModelTarget(open_subject("fuzzed_drivers:plugin", {}, "inprocess")).seeds[0]
     call = b'{"id":3,"method":"device.getSupportedOperations","params":{"object":1,"model":%s}}'
-    line = call % model.replace(b'"zeroPoint":0', b'"zeroPoint":7')
-    with pytest.raises(Failed, match="nobody planned crosses the wire: ValueError: seven"):
+    line = call % model.replace(b'"zeroPoint":0', b'"zeroPoint":6')
+    with pytest.raises(Failed, match="nobody planned crosses the wire: ValueError: six"):
         target.run(target.seeds[0] + b"\n" + line)
 
 
@@ -204,7 +204,7 @@ def test_the_short_cases_pass_on_what_conforms(name: str, isolation: str) -> Non
 def test_a_death_in_a_short_case_is_a_crash_and_replays() -> None:
     subject = open_subject("fuzzed_drivers:plugin", {"bug": "kill"})
     target = ModelTarget(subject, one_each=True)
-    data = next(data for seed in range(10_000) if (data := _with_seven(target, seed)))
+    data = next(data for seed in range(10_000) if (data := _with_six(target, seed)))
     payload = msgspec.json.decode(msgspec.json.encode(lines_of(data)))
     case = models.case_from(payload)
     trial = Trial(case, subject)
@@ -215,10 +215,10 @@ def test_a_death_in_a_short_case_is_a_crash_and_replays() -> None:
     subject.close()
 
 
-def _with_seven(target: ModelTarget, seed: int) -> bytes:
+def _with_six(target: ModelTarget, seed: int) -> bytes:
     source = random.Random(seed)
     data = target.mutate(source.choice(target.seeds), Choices(source.randbytes(SIZE)), 65535)
-    return data if b'"zeroPoint":7,' in data else b""
+    return data if b'"zeroPoint":6,' in data else b""
 
 
 def test_a_failing_line_replays() -> None:

@@ -23,8 +23,8 @@ class FuzzedDevice(ReferenceDevice):
         self._bug = context.options.get("bug", "none")
 
     def get_supported_operations(self, model: Model) -> tuple[bool, ...]:
-        if any(operand.zero_point == 7 for operand in model.main.operands):
-            self._meet_seven()
+        if any(operand.zero_point == 6 for operand in model.main.operands):
+            self._meet_six()
         answers = super().get_supported_operations(model)
         return answers[:-1] if self._bug == "answers" and len(answers) == 2 else answers
 
@@ -33,9 +33,9 @@ class FuzzedDevice(ReferenceDevice):
             super().prepare_model(model, *arguments)
         super().prepare_model(model, *arguments)
 
-    def _meet_seven(self) -> None:
+    def _meet_six(self) -> None:
         if self._bug == "zero_point":
-            raise ValueError("seven")
+            raise ValueError("six")
         if self._bug == "status":
             raise ServiceError(99)
         if self._bug == "kill":

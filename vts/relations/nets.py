@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from npu_conformance.specs.drafts import Draft
 from npu_conformance.specs.neuralnetworks.enums import OperandType
+from npu_conformance.specs.neuralnetworks.extension_codes import AnyOperandType
 from npu_conformance.specs.vectors import Graph, Vector, VectorOperand
 from npu_conformance.specs.versions import Version
 
@@ -41,7 +42,7 @@ class Tensor:
         return Tensor(replace(self.operand, dimensions=array.shape), numpy.ascontiguousarray(array))
 
 
-def like(kind: OperandType, scale: float | None = None, zero_point: int | None = None) -> VectorOperand:
+def like(kind: AnyOperandType, scale: float | None = None, zero_point: int | None = None) -> VectorOperand:
     """An operand of a type without its shape; quantised as QUANTIZATION says where nothing else is given."""
     usual = QUANTIZATION.get(kind, (0.0, 0))
     return VectorOperand(
