@@ -19,7 +19,7 @@ FLOAT32, FLOAT16 = OperandType.TENSOR_FLOAT32, OperandType.TENSOR_FLOAT16
 UNSIGNED, SIGNED = OperandType.TENSOR_QUANT8_ASYMM, OperandType.TENSOR_QUANT8_ASYMM_SIGNED
 INT32, BOOL8 = OperandType.TENSOR_INT32, OperandType.TENSOR_BOOL8
 
-QUANTIZATION = {UNSIGNED: (1 / 16, 117), SIGNED: (1 / 16, 117 - 128)}
+QUANTIZATION: dict[int, tuple[float, int]] = {UNSIGNED: (1 / 16, 117), SIGNED: (1 / 16, 117 - 128)}
 """Scale and zero point of tensors that nobody gives others: both forms stand for the same real values."""
 
 
