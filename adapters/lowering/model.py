@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
-from npu_conformance.adapters.litert_runtime import XNNPACK, Interpreter
 from npu_conformance.adapters.lowering.context import Step, Values
 from npu_conformance.adapters.lowering.graph import Graph, Tensor
 from npu_conformance.adapters.lowering.operands import (
@@ -18,10 +19,9 @@ from npu_conformance.adapters.lowering.operands import (
     quantization,
     storage_dtype,
 )
-from npu_conformance.adapters.lowering.operations import LOWERINGS, parameters
+from npu_conformance.adapters.lowering.operations import LOWERINGS
 from npu_conformance.reference.device.executor import agrees
 from npu_conformance.specs.neuralnetworks.enums import OperandLifeTime, OperandType
-from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
 from npu_conformance.specs.neuralnetworks.types import Operation, Subgraph
 
 Array = npt.NDArray[Any]
@@ -33,7 +33,7 @@ class LoweredModel:
 
     inputs: for each model input its tensor, null where the value is built in or omitted. outputs: tensor of each
     model output. shapes: of each operand that has a tensor, by index, as LiteRT infers them. has_empty_pool: a pool has
-    an input without elements.
+    an input without elements. byte_size: of all tensors together.
     """
 
     flatbuffer: bytes
@@ -41,33 +41,12 @@ class LoweredModel:
     outputs: tuple[int, ...]
     shapes: Mapping[int, tuple[int, ...]]
     has_empty_pool: bool
+    byte_size: int
 
     def given(self, values: Sequence[Array | None]) -> list[tuple[int, Array]]:
         """Tensor number and value of each model input that is neither built in nor omitted. values: of all of them."""
         pairs = zip(self.inputs, values, strict=True)
         return [(number, value) for number, value in pairs if number is not None and value is not None]
-
-    def interpreter(self, kernels: str) -> Interpreter:
-        """LiteRT with this model. kernels: a key of litert_runtime.KERNELS.
-
-        Raises LoweringError for what these kernels had better not get, LiteRtError where LiteRT refuses the model.
-        """
-        if kernels == XNNPACK and self.has_empty_pool:
-            raise LoweringError("XNNPACK does not reliably allocate a pool without a batch")
-        return Interpreter(self.flatbuffer, kernels)
-
-
-def built_in_inputs(subgraph: Subgraph) -> frozenset[int]:
-    """Operands that are model inputs and have to be constant for LiteRT: scalars, and parameters."""
-    scalars = {index for index in subgraph.input_indexes if not is_tensor(subgraph, index)}
-    needed = frozenset[int]().union(*(parameters(operation, subgraph.operands) for operation in subgraph.operations))
-    return frozenset(scalars) | (needed & set(subgraph.input_indexes))
-
-
-def is_tensor(subgraph: Subgraph, index: int) -> bool:
-    """True where the operand's type is a tensor's."""
-    info = OPERAND_TYPES.get(subgraph.operands[index].type)
-    return info is not None and info.is_tensor
 
 
 def lower(
@@ -93,7 +72,8 @@ def lower(
     _settle_shapes(values, outputs)
     inferred = {index: values.graph.tensors[number].shape for index, number in values.tensors.items()}
     flatbuffer = values.graph.pack(values.inputs, outputs)
-    return LoweredModel(flatbuffer, tuple(inputs), tuple(outputs), inferred, _has_empty_pool(values.graph))
+    size = sum(math.prod(tensor.shape) * np.dtype(tensor.dtype).itemsize for tensor in values.graph.tensors)
+    return LoweredModel(flatbuffer, tuple(inputs), tuple(outputs), inferred, _has_empty_pool(values.graph), size)
 
 
 def lower_operation(values: Values, operation: Operation) -> None:

@@ -6,6 +6,7 @@ import math
 
 from npu_conformance.adapters.lowering.context import Step
 from npu_conformance.adapters.lowering.operands import LoweringError, check_size
+from npu_conformance.adapters.lowering.reading import Reading
 from npu_conformance.adapters.lowering.window import TO_NCHW, TO_NHWC
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 
@@ -28,7 +29,7 @@ def _resize(step: Step, builtin: str, options: str) -> None:
     if len(dimensions) != 4:
         raise LoweringError(f"an input of rank {len(dimensions)}")
     batch, height, width, channels = (dimensions[axis] for axis in TO_NHWC) if is_nchw else dimensions
-    sizes = [_size(step, HEIGHT, height), _size(step, WIDTH, width)]
+    sizes = [size_of(step, HEIGHT, height), size_of(step, WIDTH, width)]
     check_size([batch, *sizes, channels])
     source = step.transposed(step.tensor(0), TO_NHWC) if is_nchw else step.tensor(0)
     result = step.like(source)
@@ -43,7 +44,7 @@ def _resize(step: Step, builtin: str, options: str) -> None:
     step.bind(step.transposed(result, TO_NCHW) if is_nchw else result)
 
 
-def _size(step: Step, position: int, size: int) -> int:
+def size_of(step: Reading, position: int, size: int) -> int:
     """The size of the output along an axis: LiteRT does not know factors."""
     asked = step.scalar(position)
     if not 0 < asked < math.inf:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from npu_conformance.specs.witnesses import Engine
 
 
-ENGINES = {"litert": "npu_conformance.adapters.litert_witness:witness"}
+ENGINES = {name: f"npu_conformance.adapters.engine_witness:{name}" for name in ("litert", "tflm", "onnx")}
 """Witnesses that come with this project, by the name that vectors call them."""
 
 

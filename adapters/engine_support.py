@@ -1,4 +1,4 @@
-"""Which operations of a model LiteRT takes: found out by lowering, allocating and running each one alone."""
+"""Which operations of a model an engine takes: found out by lowering, loading and running each one alone."""
 
 from __future__ import annotations
 
@@ -12,10 +12,8 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from npu_conformance.adapters.litert_runtime import LiteRtError
-from npu_conformance.adapters.lowering.model import is_tensor, lower
-from npu_conformance.adapters.lowering.operands import LoweringError, check_size, is_known, storage_dtype
-from npu_conformance.adapters.lowering.operations import LOWERINGS, parameters
+from npu_conformance.adapters.engine import Engine, EngineError
+from npu_conformance.adapters.lowering.operands import LoweringError, check_size, is_known, is_tensor, storage_dtype
 from npu_conformance.specs.neuralnetworks.enums import OperandLifeTime
 from npu_conformance.specs.neuralnetworks.operation_view import constant_value, view_of
 from npu_conformance.specs.neuralnetworks.types import DataLocation, Model, Operand, Operation, Subgraph
@@ -26,7 +24,7 @@ Array = npt.NDArray[Any]
 Shape = tuple[int, ...]
 
 MOST_TRIED_ELEMENTS = 4096
-"""Trials with more elements are allocated but not run: LiteRT's reference kernels are slow."""
+"""Trials with more elements are loaded but not run: reference kernels are slow."""
 
 
 @dataclass(frozen=True)
@@ -37,12 +35,12 @@ class Attempt:
     shapes: tuple[Shape, ...] = ()
 
 
-def obstacles(model: Model, version: Version, pools: Sequence[memoryview], kernels: str) -> list[str | None]:
-    """For each operation of a valid model, why LiteRT can not execute it; null where it can."""
+def obstacles(model: Model, version: Version, pools: Sequence[memoryview], engine: Engine) -> list[str | None]:
+    """For each operation of a valid model, why the engine can not execute it; null where it can."""
     shapes: dict[int, Shape] = {}
     found = []
     for index, operation in enumerate(model.main.operations):
-        attempt = _attempt(model, index, version, pools, shapes, kernels)
+        attempt = _attempt(model, index, version, pools, shapes, engine)
         shapes.update(zip(operation.outputs, attempt.shapes, strict=False))
         found.append(attempt.obstacle)
     return found
@@ -54,10 +52,10 @@ def _attempt(
     version: Version,
     pools: Sequence[memoryview],
     shapes: Mapping[int, Shape],
-    kernels: str,
+    engine: Engine,
 ) -> Attempt:
     operation = model.main.operations[index]
-    if operation.type not in LOWERINGS:
+    if not engine.has(operation.type):
         # Operations of extensions and vendors are legal, and in no catalogue: they can not be viewed.
         return Attempt(f"operation {operation.type} is not lowered")
     try:
@@ -66,18 +64,18 @@ def _attempt(
     except LoweringError as error:
         return Attempt(str(error))
     violations = check_operation(view_of(model, index, version, pools=pools))
-    return Attempt(str(violations[0])) if violations else _judge(model, operation, pools, shapes, kernels)
+    return Attempt(str(violations[0])) if violations else _judge(model, operation, pools, shapes, engine)
 
 
 def _judge(
-    model: Model, operation: Operation, pools: Sequence[memoryview], shapes: Mapping[int, Shape], kernels: str
+    model: Model, operation: Operation, pools: Sequence[memoryview], shapes: Mapping[int, Shape], engine: Engine
 ) -> Attempt:
     """shapes: of operands that earlier operations compute, where the model leaves them open."""
     graph = model.main
     operands = {index: _settled(graph.operands[index], shapes.get(index)) for index in operation.inputs}
     values = {index: constant_value(model, operands[index], pools) for index in operands}
     open_inputs = [index for index in operands if values[index] is None and _is_open(operands[index])]
-    awaited = [index for index in open_inputs if _is_built_in(graph, index, operation)]
+    awaited = [index for index in open_inputs if _is_built_in(graph, index, operation, engine)]
     for index in awaited:
         if operands[index].lifetime != OperandLifeTime.SUBGRAPH_INPUT:
             return Attempt(f"operand {index} has to be constant")
@@ -87,14 +85,14 @@ def _judge(
         return Attempt(None)
     inputs = tuple((_anonymous(operands[index]), _bytes(values[index])) for index in operation.inputs)
     outputs = tuple(_anonymous(graph.operands[index]) for index in operation.outputs)
-    return _try(operation.type, inputs, outputs, kernels)
+    return _try(operation.type, inputs, outputs, engine)
 
 
 @functools.lru_cache(maxsize=256)
 def _try(
-    operation_type: int, inputs: tuple[tuple[Operand, bytes | None], ...], outputs: tuple[Operand, ...], kernels: str
+    operation_type: int, inputs: tuple[tuple[Operand, bytes | None], ...], outputs: tuple[Operand, ...], engine: Engine
 ) -> Attempt:
-    """Lower, allocate and, if small, run a model of one operation. inputs: with the bytes of constants."""
+    """Lower, load and, if small, run a model of one operation. inputs: with the bytes of constants."""
     operands = [operand for operand, _ in inputs] + list(outputs)
     given = tuple(index for index, (operand, data) in enumerate(inputs) if data is None and _is_open(operand))
     results = tuple(range(len(inputs), len(operands)))
@@ -102,19 +100,19 @@ def _try(
     graph = Subgraph(tuple(operands), (operation,), given, results)
     try:
         known = {index: _array(operand, data) for index, (operand, data) in enumerate(inputs) if data is not None}
-        lowered = lower(graph, known, {index: operands[index].dimensions for index in given})
-        interpreter = lowered.interpreter(kernels)
+        lowered = engine.lower(graph, known, {index: operands[index].dimensions for index in given})
+        run = lowered.load()
         if sum(math.prod(shape) for shape in lowered.shapes.values()) <= MOST_TRIED_ELEMENTS:
-            zeros = [np.zeros(operands[index].dimensions, storage_dtype(operands[index])) for index in given]
-            interpreter.run(lowered.given(zeros), lowered.outputs)
-    except (LoweringError, LiteRtError) as error:
+            values = [np.zeros(operands[index].dimensions, storage_dtype(operands[index])) for index in given]
+            run(values)
+    except EngineError as error:
         return Attempt(str(error))
     return Attempt(None, tuple(lowered.shapes[index] for index in results))
 
 
-def _is_built_in(graph: Subgraph, index: int, operation: Operation) -> bool:
-    """True for an operand whose value has to be known before LiteRT sees the operation."""
-    return not is_tensor(graph, index) or index in parameters(operation, graph.operands)
+def _is_built_in(graph: Subgraph, index: int, operation: Operation, engine: Engine) -> bool:
+    """True for an operand whose value has to be known before the engine sees the operation."""
+    return not is_tensor(graph.operands[index]) or index in engine.parameters(operation, graph.operands)
 
 
 def _is_open(operand: Operand) -> bool:

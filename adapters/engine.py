@@ -1,0 +1,88 @@
+"""What the plug-ins of real engines have in common: the engine as the shared driver sees it.
+
+An engine lowers a graph whose input shapes are known into a form of its own, and runs it. Everything else a driver
+does (engine_device, engine_support, engine_executor, engine_witness) is the same for each of them.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+import numpy.typing as npt
+
+from npu_conformance.harness.plugin_loading import LoadError
+from npu_conformance.specs.neuralnetworks.types import Operand, Operation, Subgraph
+
+Array = npt.NDArray[Any]
+Shape = tuple[int, ...]
+
+Run = Callable[[Sequence[Array | None]], list[Array]]
+"""Runs a loaded graph: values of all model inputs (built-in ones are not read) to model outputs. Raises EngineError."""
+
+
+class EngineError(Exception):
+    """The engine, or the lowering to it, refused a graph or failed to run it. The message says why."""
+
+
+class EngineMissingError(LoadError):
+    """The optional dependency is not installed; the message says how to get it."""
+
+
+class Lowered(Protocol):
+    """A graph in the engine's form."""
+
+    @property
+    def shapes(self) -> Mapping[int, Shape]:
+        """Shapes of the operands that were found out, by index."""
+        ...
+
+    def load(self) -> Run:
+        """The graph in the engine. Raises EngineError where the engine refuses it."""
+        ...
+
+
+class Engine(Protocol):
+    """An engine with its settings. Equal engines do the same: it is a key of caches."""
+
+    def __hash__(self) -> int: ...
+
+    @property
+    def name(self) -> str:
+        """What reports call it, the settings included."""
+        ...
+
+    def version(self) -> str:
+        """Version of the installed package. Raises EngineMissingError where it is not installed."""
+        ...
+
+    def has(self, operation_type: int) -> bool:
+        """True where the operation can be lowered at all."""
+        ...
+
+    def parameters(self, operation: Operation, operands: Sequence[Operand]) -> frozenset[int]:
+        """Operands whose value the lowering needs, though they are tensors for NNAPI."""
+        ...
+
+    def lower(
+        self,
+        graph: Subgraph,
+        known: Mapping[int, Array],
+        shapes: Mapping[int, Shape],
+        omitted: frozenset[int] = frozenset(),
+    ) -> Lowered:
+        """Lower a graph. Raises EngineError where it has no equivalent.
+
+        known: values of constants and of inputs to build in; omitted: model inputs without a value; shapes: of the
+        other model inputs.
+        """
+        ...
+
+
+def module(name: str, install_hint: str) -> Any:
+    """Import a module of an optional dependency. Raises EngineMissingError with the hint where it is missing."""
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise EngineMissingError(install_hint) from error

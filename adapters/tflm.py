@@ -1,0 +1,12 @@
+"""The plug-in `tflm`: TensorFlow Lite for Microcontrollers, dressed as a vendor's driver.
+
+Kernels of its own for a part of .tflite; what it has not is not supported. `pip install npu-conformance[tflm]` brings it.
+"""
+
+from __future__ import annotations
+
+from npu_conformance.adapters.engine_plugin import engine_plugin
+from npu_conformance.adapters.tflm_engine import TflmEngine
+
+plugin = engine_plugin(TflmEngine(), vendor="TensorFlow Lite for Microcontrollers")
+"""TFLM. Option: `hal`, the version it plays."""

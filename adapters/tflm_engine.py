@@ -1,0 +1,125 @@
+"""TFLM as an engine: the .tflite graphs that were made for LiteRT, in the interpreter for microcontrollers.
+
+TFLM infers no shapes, so that LiteRT, which does while a graph is lowered, has to be installed too.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import metadata
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from npu_conformance.adapters.engine import EngineError, Run, Shape, module
+from npu_conformance.adapters.lowering.model import LoweredModel, lower
+from npu_conformance.adapters.lowering.operands import LoweringError
+from npu_conformance.adapters.lowering.operations import LOWERINGS, parameters
+from npu_conformance.specs.neuralnetworks.enums import OperationType
+from npu_conformance.specs.neuralnetworks.types import Operand, Operation, Subgraph
+
+INSTALL_HINT = "TFLM is not installed: pip install npu-conformance[tflm]"
+
+ARENA_BASE, ARENA_FACTOR = 1 << 20, 4
+"""Bytes of TFLM's arena: so many, and so many for each byte of tensors. It does not grow."""
+
+HIGHEST_PRELU_RANK = 4
+"""TFLM's PRELU aborts the process above."""
+
+Array = npt.NDArray[Any]
+
+
+class TflmError(EngineError):
+    """TFLM refused a model or failed to run it. It says why on stderr only."""
+
+
+@dataclass(frozen=True)
+class TflmEngine:
+    """TFLM; it has one set of kernels."""
+
+    @property
+    def name(self) -> str:
+        """TFLM."""
+        return "tflm"
+
+    def version(self) -> str:
+        """Version of the package `tflite-micro`."""
+        _runtime()
+        return metadata.version("tflite-micro")
+
+    def has(self, operation_type: int) -> bool:
+        """True for what has a lowering to .tflite; whether TFLM has a kernel for it is found by trying."""
+        return operation_type in LOWERINGS
+
+    def parameters(self, operation: Operation, operands: Sequence[Operand]) -> frozenset[int]:
+        """What .tflite, or its lowering, wants constant."""
+        return parameters(operation, operands)
+
+    def lower(
+        self,
+        graph: Subgraph,
+        known: Mapping[int, Array],
+        shapes: Mapping[int, Shape],
+        omitted: frozenset[int] = frozenset(),
+    ) -> TflmGraph:
+        """See Engine. Raises LoweringError for what kills TFLM's process."""
+        lowered = lower(graph, known, shapes, omitted)
+        for operation in graph.operations:
+            _check(operation, lowered.shapes)
+        return TflmGraph(lowered)
+
+
+@dataclass(frozen=True)
+class TflmGraph:
+    """A graph lowered to .tflite."""
+
+    model: LoweredModel
+
+    @property
+    def shapes(self) -> Mapping[int, Shape]:
+        """As LiteRT infers them."""
+        return self.model.shapes
+
+    def load(self) -> Run:
+        """See Lowered."""
+        interpreter = Interpreter(self.model.flatbuffer, ARENA_BASE + ARENA_FACTOR * self.model.byte_size)
+        return lambda inputs: interpreter.run([value for _, value in self.model.given(inputs)], len(self.model.outputs))
+
+
+class Interpreter:
+    """One .tflite model in TFLM. Safe to use from several threads, one run at a time."""
+
+    def __init__(self, flatbuffer: bytes, arena_size: int) -> None:
+        """arena_size: in bytes. Raises TflmError where TFLM refuses the model."""
+        self._lock = threading.Lock()
+        try:
+            self._interpreter = _runtime().Interpreter.from_bytes(flatbuffer, arena_size=arena_size)
+        except (RuntimeError, ValueError) as error:
+            raise TflmError(f"TFLM refuses the model: {error}") from error
+
+    def run(self, inputs: Sequence[Array], output_count: int) -> list[Array]:
+        """Set the inputs, run, and return copies of the outputs. Raises TflmError on failure."""
+        with self._lock:
+            try:
+                # Nothing of an earlier run may stay in variable tensors.
+                self._interpreter.reset()
+                for position, values in enumerate(inputs):
+                    self._interpreter.set_input(np.ascontiguousarray(values), position)
+                self._interpreter.invoke()
+                return [np.array(self._interpreter.get_output(position)) for position in range(output_count)]
+            except (RuntimeError, ValueError) as error:
+                raise TflmError(f"TFLM fails: {error}") from error
+
+
+def _runtime() -> Any:
+    return module("tflite_micro.python.tflite_micro.runtime", INSTALL_HINT)
+
+
+def _check(operation: Operation, shapes: Mapping[int, Shape]) -> None:
+    if any(0 in shape for shape in shapes.values()):
+        raise LoweringError("a tensor without elements")
+    if operation.type == OperationType.PRELU and len(shapes[operation.outputs[0]]) > HIGHEST_PRELU_RANK:
+        raise LoweringError(f"PRELU of a rank above {HIGHEST_PRELU_RANK}")
