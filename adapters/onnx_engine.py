@@ -14,21 +14,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from npu_conformance.adapters.engine import EngineError, Run, Shape
+from npu_conformance.adapters.engine import Run, Shape
 from npu_conformance.adapters.lowering.operands import LoweringError, check_size, storage_dtype
 from npu_conformance.adapters.lowering.operations import PARAMETER_TENSORS
 from npu_conformance.adapters.onnx_lowering.context import Step, Values
-from npu_conformance.adapters.onnx_lowering.graph import onnx
+from npu_conformance.adapters.onnx_lowering.graph import OnnxError, onnx, shapes_of
 from npu_conformance.adapters.onnx_lowering.operations import LOWERINGS
 from npu_conformance.reference.device.executor import agrees
 from npu_conformance.specs.neuralnetworks.enums import OperandLifeTime
 from npu_conformance.specs.neuralnetworks.types import Operand, Operation, Subgraph
 
 Array = npt.NDArray[Any]
-
-
-class OnnxError(EngineError):
-    """ONNX refused a model or failed to run it; the message is ONNX's."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +70,8 @@ class OnnxEngine:
             LOWERINGS[operation.type](Step(values, operation))
         outputs = [values.graph.emit("Identity", [values.name(index)])[0] for index in graph.output_indexes]
         dtypes = [storage_dtype(operands[index]) for index in graph.output_indexes]
-        return OnnxGraph(values.graph.model(outputs, dtypes), inputs, _shapes(values))
+        model = values.graph.model(outputs, dtypes)
+        return OnnxGraph(model, inputs, _shapes(values, model))
 
 
 @dataclass(frozen=True)
@@ -113,12 +110,9 @@ def _input(values: Values, index: int) -> str | None:
     return values.names[index]
 
 
-def _shapes(values: Values) -> dict[int, Shape]:
+def _shapes(values: Values, model: Any) -> dict[int, Shape]:
     """Shapes of operands as ONNX infers them, held against the declared dimensions."""
-    try:
-        inferred = values.graph.shapes()
-    except Exception as error:
-        raise OnnxError(f"ONNX infers no shapes: {_line(error)}") from error
+    inferred = shapes_of(model)
     found = {index: inferred[name] for index, name in values.names.items() if name in inferred}
     for index, shape in found.items():
         declared = values.operands[index].dimensions

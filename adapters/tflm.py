@@ -1,6 +1,7 @@
 """The plug-in `tflm`: TensorFlow Lite for Microcontrollers, dressed as a vendor's driver.
 
-Kernels of its own for a part of .tflite; what it has not is not supported. `pip install npu-conformance[tflm]` brings it.
+Kernels of its own for a part of .tflite; what it has not is not supported. `pip install npu-conformance[tflm]` brings
+it (and LiteRT, whose schema and shape inference the lowering uses).
 """
 
 from __future__ import annotations

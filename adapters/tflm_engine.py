@@ -65,10 +65,10 @@ class TflmEngine:
         shapes: Mapping[int, Shape],
         omitted: frozenset[int] = frozenset(),
     ) -> TflmGraph:
-        """See Engine. Raises LoweringError for what kills TFLM's process."""
+        """See Engine. Raises LoweringError for what kills TFLM's process or has no certain result."""
         lowered = lower(graph, known, shapes, omitted)
         for operation in graph.operations:
-            _check(operation, lowered.shapes)
+            _check(operation, lowered.shapes, known)
         return TflmGraph(lowered)
 
 
@@ -118,8 +118,10 @@ def _runtime() -> Any:
     return module("tflite_micro.python.tflite_micro.runtime", INSTALL_HINT)
 
 
-def _check(operation: Operation, shapes: Mapping[int, Shape]) -> None:
+def _check(operation: Operation, shapes: Mapping[int, Shape], known: Mapping[int, Array]) -> None:
     if any(0 in shape for shape in shapes.values()):
         raise LoweringError("a tensor without elements")
     if operation.type == OperationType.PRELU and len(shapes[operation.outputs[0]]) > HIGHEST_PRELU_RANK:
         raise LoweringError(f"PRELU of a rank above {HIGHEST_PRELU_RANK}")
+    if operation.type == OperationType.SPACE_TO_BATCH_ND and known[operation.inputs[2]].any():
+        raise LoweringError("SPACE_TO_BATCH_ND with paddings, which TFLM fills with what happens to be in memory")

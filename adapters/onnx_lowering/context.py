@@ -21,6 +21,9 @@ from npu_conformance.specs.neuralnetworks.types import Operand, Operation
 
 Array = npt.NDArray[Any]
 
+FARTHEST = 2**31 - 1
+"""Beyond every axis: ONNX cuts a slice's bounds off at the ends."""
+
 BOUNDS: dict[int, tuple[float, float | None]] = {
     FusedActivation.RELU: (0, None),
     FusedActivation.RELU1: (-1, 1),

@@ -78,8 +78,14 @@ def prelu(step: Step) -> None:
 
 
 def elu(step: Step) -> None:
-    """ELU."""
-    step.store(step.emit("Elu", step.real(0), alpha=float(step.scalar(1))))
+    """ELU; for an alpha below 0 by NNAPI's formula, max(0, x) + min(0, alpha * (e^x - 1)), which ONNX's is not then."""
+    source, alpha = step.real(0), float(step.scalar(1))
+    bent = step.emit("Elu", source, alpha=alpha)
+    if alpha < 0:
+        power = step.emit("Sub", step.emit("Exp", source), step.number(1))
+        low = step.emit("Min", step.emit("Mul", power, step.number(alpha)), step.number(0))
+        bent = step.emit("Add", step.emit("Relu", source), low)
+    step.store(bent)
 
 
 def hard_swish(step: Step) -> None:
@@ -90,13 +96,13 @@ def hard_swish(step: Step) -> None:
 
 def cast(step: Step) -> None:
     """CAST of stored elements; what is narrower saturates."""
-    name, kind = step.stored(0), step.result().type
+    name, kind = step.stored(0), OperandType(step.result().type)
     if step.is_type(0, OperandType.TENSOR_FLOAT16):
         name = step.cast(name, np.float32)
     if kind == OperandType.TENSOR_QUANT8_ASYMM and not step.is_type(0, kind):
         dtype = np.int32 if step.is_type(0, INTEGER) else np.float32
         name = step.clipped(name, 0, 255, dtype)
-    step.bind(step.cast(name, _STORED[OperandType(kind)]) if kind in _STORED else step.emit("Identity", name))
+    step.bind(step.cast(name, _STORED[kind]) if kind in _STORED else step.emit("Identity", name))
 
 
 _STORED = {

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from npu_conformance.adapters.engine import Shape, module
+from npu_conformance.adapters.engine import EngineError, Shape, module
 
 INSTALL_HINT = "ONNX is not installed: pip install npu-conformance[onnx]"
 
@@ -23,6 +23,10 @@ Array = npt.NDArray[Any]
 def onnx(part: str = "") -> Any:
     """The package `onnx` or a module of it. Raises EngineMissingError where it is not installed."""
     return module(f"onnx.{part}" if part else "onnx", INSTALL_HINT)
+
+
+class OnnxError(EngineError):
+    """ONNX refused a model or failed to run it; the message is ONNX's."""
 
 
 class Graph:
@@ -55,18 +59,26 @@ class Graph:
     def shapes(self) -> Mapping[str, Shape]:
         """Shapes of values by name, as far as ONNX infers them from the graph so far."""
         if self._inferred[0] != len(self._nodes):
-            inferred = onnx("shape_inference").infer_shapes(self.model([], []))
-            found = ((info.name, _shape(info)) for info in inferred.graph.value_info)
-            self._inferred = len(self._nodes), {name: shape for name, shape in found if shape is not None}
+            self._inferred = len(self._nodes), shapes_of(self.model([], []))
         return self._inferred[1]
 
     def model(self, outputs: Sequence[str], dtypes: Sequence[np.dtype[Any]]) -> Any:
-        """The model with these outputs; dtypes: element type of each."""
+        """The model with these outputs and the shapes that ONNX infers; dtypes: element type of each output."""
         helper = onnx("helper")
         results = [_value(name, dtype, None) for name, dtype in zip(outputs, dtypes, strict=True)]
         graph = helper.make_graph(self._nodes, "main", self._inputs, results, self._initializers)
         opset = helper.make_opsetid("", OPSET)
-        return helper.make_model(graph, opset_imports=[opset], ir_version=IR_VERSION)
+        model = helper.make_model(graph, opset_imports=[opset], ir_version=IR_VERSION)
+        try:
+            return onnx("shape_inference").infer_shapes(model)
+        except onnx("shape_inference").InferenceError as error:
+            raise OnnxError(f"ONNX infers no shapes: {error}") from error
+
+
+def shapes_of(model: Any) -> dict[str, Shape]:
+    """Shapes of the values between inputs and outputs of a model, as far as ONNX infers them."""
+    found = ((info.name, _shape(info)) for info in model.graph.value_info)
+    return {name: shape for name, shape in found if shape is not None}
 
 
 def _value(name: str, dtype: np.dtype[Any], shape: Shape | None) -> Any:

@@ -9,10 +9,7 @@ import numpy as np
 
 from npu_conformance.adapters.lowering.operands import LoweringError, check_size, storage_dtype
 from npu_conformance.adapters.lowering.shape import wrapped_axes
-from npu_conformance.adapters.onnx_lowering.context import Step
-
-FARTHEST = 2**31 - 1
-"""Beyond every axis: ONNX cuts a slice's bounds off at the ends."""
+from npu_conformance.adapters.onnx_lowering.context import FARTHEST, Step
 
 
 def reshape(step: Step) -> None:
@@ -25,10 +22,10 @@ def squeeze(step: Step) -> None:
     dimensions = step.dimensions(0)
     ones = [axis for axis, size in enumerate(dimensions) if size == 1]
     axes = ones if step.is_omitted(1) else sorted(set(wrapped_axes(step.value(1).tolist(), len(dimensions))))
-    result = (
-        step.emit("Squeeze", step.stored(0), step.integers(axes)) if axes else step.emit("Identity", step.stored(0))
-    )
-    step.bind(step.reshaped(result, [1]) if len(axes) == len(dimensions) else result)
+    if len(axes) == len(dimensions):
+        step.bind(step.reshaped(step.stored(0), [1]))
+    else:
+        step.bind(step.emit("Squeeze", step.stored(0), step.integers(axes)))
 
 
 def transpose(step: Step) -> None:

@@ -37,20 +37,23 @@ def log_softmax(step: Step) -> None:
 
 def l2_normalization(step: Step) -> None:
     """L2_NORMALIZATION."""
-    source, axes = step.real(0), step.integers([step.scalar(1, -1)])
-    step.store(step.emit("Div", source, step.emit("ReduceL2", source, axes, keepdims=1)))
+    step.store(step.emit("LpNormalization", step.real(0), axis=step.scalar(1, -1), p=2))
 
 
 def local_response_normalization(step: Step) -> None:
-    """LOCAL_RESPONSE_NORMALIZATION: its axis made the second of four. ONNX divides alpha by the count of neighbours."""
+    """LOCAL_RESPONSE_NORMALIZATION by its formula; the sums of squares are products with a band.
+
+    ONNX has LRN, but the evaluator's sums reach as many channels as there are batches only.
+    """
     dimensions, radius = step.dimensions(0), step.scalar(1)
     (axis,) = wrapped_axes([step.scalar(5, -1)], len(dimensions))
-    before, after = math.prod(dimensions[:axis]), math.prod(dimensions[axis + 1 :])
-    bias, alpha, beta = (float(step.scalar(position)) for position in (2, 3, 4))
-    size = 2 * radius + 1
-    source = step.reshaped(step.real(0), [before, dimensions[axis], after, 1])
-    result = step.emit("LRN", source, size=size, bias=bias, alpha=alpha * size, beta=beta)
-    step.store(step.reshaped(result, dimensions))
+    bias, alpha, beta = (step.number(step.scalar(position)) for position in (2, 3, 4))
+    places = np.arange(dimensions[axis])
+    band = (np.abs(places[:, None] - places) <= radius).astype(np.float32)
+    source = step.reshaped(step.real(0), [math.prod(dimensions[:axis]), len(places), math.prod(dimensions[axis + 1 :])])
+    sums = step.emit("MatMul", step.graph.constant(band), step.emit("Mul", source, source))
+    divisor = step.emit("Pow", step.emit("Add", step.emit("Mul", sums, alpha), bias), beta)
+    step.store(step.reshaped(step.emit("Div", source, divisor), dimensions))
 
 
 def instance_normalization(step: Step) -> None:
@@ -65,7 +68,5 @@ def instance_normalization(step: Step) -> None:
 
 def _turned(step: Step, position: int, turned: bool) -> str:
     """An input as the product sees it."""
-    rank = len(step.dimensions(position))
-    return (
-        step.transposed(step.real(position), [*range(rank - 2), rank - 1, rank - 2]) if turned else step.real(position)
-    )
+    rank, name = len(step.dimensions(position)), step.real(position)
+    return step.transposed(name, [*range(rank - 2), rank - 1, rank - 2]) if turned else name

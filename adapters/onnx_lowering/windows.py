@@ -9,7 +9,7 @@ import numpy as np
 from npu_conformance.adapters.lowering import window as windows
 from npu_conformance.adapters.lowering.operands import LoweringError, check_size, quantization
 from npu_conformance.adapters.lowering.window import Window
-from npu_conformance.adapters.onnx_lowering.context import Lower, Step
+from npu_conformance.adapters.onnx_lowering.context import FARTHEST, Step
 from npu_conformance.specs.neuralnetworks.enums import OperandType, PaddingScheme
 
 FILTER, BIAS, SHAPE = 1, 2, 3
@@ -42,36 +42,48 @@ def transpose_conv_2d(step: Step) -> None:
     if is_implicit and window.scheme == PaddingScheme.SAME:
         wanted = step.value(SHAPE)[2:] if window.is_nchw else step.value(SHAPE)[1:3]
         paddings = _cut(windows.input_size(step, window), wanted.tolist(), kernel, window.strides)
-    sides = [-pair[side] for side in (0, 1) for pair in ((0, 0), (0, 0), *paddings)]
-    name = step.emit("Pad", name, step.integers(sides))
+    name = _cut_off(step, name, paddings)
     bias = step.reshaped(_bias(step), [1, -1, 1, 1])
     _deliver(step, window, step.emit("Add", name, bias))
 
 
-def pool(operator: str, **attributes: int) -> Lower:
-    """AVERAGE_POOL_2D and MAX_POOL_2D; padding counts in neither."""
-
-    def lower(step: Step) -> None:
-        window = windows.read(step, first=1, middle_count=2)
-        _deliver(step, window, _pooled(step, window, operator, _source(step, window), **attributes))
-
-    return lower
+def average_pool_2d(step: Step) -> None:
+    """AVERAGE_POOL_2D."""
+    window = windows.read(step, first=1, middle_count=2)
+    _deliver(step, window, _averages(step, window, _source(step, window)))
 
 
 def l2_pool_2d(step: Step) -> None:
     """L2_POOL_2D: the root of the mean of squares."""
     window = windows.read(step, first=1, middle_count=2)
     source = _source(step, window)
-    squares = step.emit("Mul", source, source)
-    means = _pooled(step, window, "AveragePool", squares, count_include_pad=0)
+    means = _averages(step, window, step.emit("Mul", source, source))
     _deliver(step, window, step.emit("Sqrt", means))
 
 
-def _pooled(step: Step, window: Window, operator: str, source: str, **attributes: int) -> str:
+def max_pool_2d(step: Step) -> None:
+    """MAX_POOL_2D; padded in front, since the evaluator pads its other sides with strides that are equal."""
+    window = windows.read(step, first=1, middle_count=2)
     kernel = window.middle[::-1]
-    return step.emit(
-        operator, source, kernel_shape=kernel, strides=window.strides, pads=_pads(step, window, kernel), **attributes
-    )
+    top, left, bottom, right = _pads(step, window, kernel)
+    sides = step.integers([0, 0, top, left, 0, 0, bottom, right])
+    source = step.emit("Pad", _source(step, window), sides, step.number(-np.inf))
+    _deliver(step, window, step.emit("MaxPool", source, kernel_shape=kernel, strides=window.strides))
+
+
+def _averages(step: Step, window: Window, source: str) -> str:
+    """Means of the windows, in which padding does not count."""
+    kernel = window.middle[::-1]
+    pads = _pads(step, window, kernel)
+    return step.emit("AveragePool", source, kernel_shape=kernel, strides=window.strides, pads=pads, count_include_pad=0)
+
+
+def _cut_off(step: Step, name: str, paddings: Sequence[Sequence[int]]) -> str:
+    """An image, channels first, without its head and tail of each axis; a negative tail is added, of zeros."""
+    begins, ends = ([pair[0] for pair in paddings], [-pair[1] if pair[1] > 0 else FARTHEST for pair in paddings])
+    part = step.emit("Slice", name, *map(step.integers, (begins, ends, [2, 3])))
+    tails = [max(-pair[1], 0) for pair in paddings]
+    return step.emit("Pad", part, step.integers([0, 0, 0, 0, 0, 0, *tails])) if any(tails) else part
 
 
 def _convolve(step: Step, window: Window, order: Sequence[int], groups: int) -> None:
