@@ -57,6 +57,16 @@ class Engine(Protocol):
         """Version of the installed package. Raises EngineMissingError where it is not installed."""
         ...
 
+    @property
+    def most_tried_elements(self) -> int:
+        """Trials of single operations with more elements are loaded but not run."""
+        ...
+
+    @property
+    def takes_open_shapes(self) -> bool:
+        """True where an operation can be called supported though shapes or parameters come with the request only."""
+        ...
+
     def has(self, operation_type: int) -> bool:
         """True where the operation can be lowered at all."""
         ...

@@ -23,9 +23,6 @@ from npu_conformance.specs.versions import Version
 Array = npt.NDArray[Any]
 Shape = tuple[int, ...]
 
-MOST_TRIED_ELEMENTS = 4096
-"""Trials with more elements are loaded but not run: reference kernels are slow."""
-
 
 @dataclass(frozen=True)
 class Attempt:
@@ -80,6 +77,8 @@ def _judge(
         if operands[index].lifetime != OperandLifeTime.SUBGRAPH_INPUT:
             return Attempt(f"operand {index} has to be constant")
     unknown = [index for index in open_inputs if index not in shapes and not is_known(operands[index].dimensions)]
+    if (unknown or awaited) and not engine.takes_open_shapes:
+        return Attempt(f"shapes or parameters that come with the request: operands {sorted({*unknown, *awaited})}")
     if unknown or awaited:
         # Without sizes or parameters nothing can be tried. The types are those of the operation's signatures.
         return Attempt(None)
@@ -102,7 +101,7 @@ def _try(
         known = {index: _array(operand, data) for index, (operand, data) in enumerate(inputs) if data is not None}
         lowered = engine.lower(graph, known, {index: operands[index].dimensions for index in given})
         run = lowered.load()
-        if sum(math.prod(shape) for shape in lowered.shapes.values()) <= MOST_TRIED_ELEMENTS:
+        if sum(math.prod(shape) for shape in lowered.shapes.values()) <= engine.most_tried_elements:
             values = [np.zeros(operands[index].dimensions, storage_dtype(operands[index])) for index in given]
             run(values)
     except EngineError as error:

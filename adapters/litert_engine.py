@@ -33,6 +33,16 @@ class LiteRtEngine:
         """Version of the package `ai-edge-litert`."""
         return runtime_version()
 
+    @property
+    def most_tried_elements(self) -> int:
+        """Little: reference kernels are slow, and refuse in time."""
+        return 4096
+
+    @property
+    def takes_open_shapes(self) -> bool:
+        """True: a graph is lowered when its shapes are known, and the types alone say whether it can be."""
+        return True
+
     def has(self, operation_type: int) -> bool:
         """True for what has a lowering."""
         return operation_type in LOWERINGS

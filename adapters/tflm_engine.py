@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from npu_conformance.adapters import tflm_types
 from npu_conformance.adapters.engine import EngineError, Run, Shape, module
 from npu_conformance.adapters.lowering.model import LoweredModel, lower
 from npu_conformance.adapters.lowering.operands import LoweringError
@@ -50,6 +51,16 @@ class TflmEngine:
         _runtime()
         return metadata.version("tflite-micro")
 
+    @property
+    def most_tried_elements(self) -> int:
+        """Much: some kernels look at their types only when they run."""
+        return 1 << 22
+
+    @property
+    def takes_open_shapes(self) -> bool:
+        """False: what TFLM has is found by trying, which needs the shapes."""
+        return False
+
     def has(self, operation_type: int) -> bool:
         """True for what has a lowering to .tflite; whether TFLM has a kernel for it is found by trying."""
         return operation_type in LOWERINGS
@@ -66,16 +77,17 @@ class TflmEngine:
         omitted: frozenset[int] = frozenset(),
     ) -> TflmGraph:
         """See Engine. Raises LoweringError for what kills TFLM's process or has no certain result."""
-        lowered = lower(graph, known, shapes, omitted)
+        lowered = lower(tflm_types.rewritten(graph), tflm_types.rewritten_values(graph, known), shapes, omitted)
         for operation in graph.operations:
             _check(operation, lowered.shapes, known)
-        return TflmGraph(lowered)
+        return TflmGraph(graph, lowered)
 
 
 @dataclass(frozen=True)
 class TflmGraph:
-    """A graph lowered to .tflite."""
+    """A graph lowered to .tflite. original: with the types that the client sees."""
 
+    original: Subgraph
     model: LoweredModel
 
     @property
@@ -86,7 +98,17 @@ class TflmGraph:
     def load(self) -> Run:
         """See Lowered."""
         interpreter = Interpreter(self.model.flatbuffer, ARENA_BASE + ARENA_FACTOR * self.model.byte_size)
-        return lambda inputs: interpreter.run([value for _, value in self.model.given(inputs)], len(self.model.outputs))
+        return lambda inputs: self._run(interpreter, inputs)
+
+    def _run(self, interpreter: Interpreter, inputs: Sequence[Array | None]) -> list[Array]:
+        operands = self.original.operands
+        given = [
+            None if value is None else tflm_types.forward(operands[index], value)
+            for index, value in zip(self.original.input_indexes, inputs, strict=True)
+        ]
+        results = interpreter.run([value for _, value in self.model.given(given)], len(self.model.outputs))
+        pairs = zip(self.original.output_indexes, results, strict=True)
+        return [tflm_types.backward(operands[index], value) for index, value in pairs]
 
 
 class Interpreter:
