@@ -26,7 +26,7 @@ Shape = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Attempt:
-    """Why an operation can not be executed (null where it can), and the shapes of its outputs if they are known."""
+    """Why an operation can not be executed (null where it can), and the shapes of its outputs, empty if unknown."""
 
     obstacle: str | None
     shapes: tuple[Shape, ...] = ()
@@ -38,7 +38,8 @@ def obstacles(model: Model, version: Version, pools: Sequence[memoryview], engin
     found = []
     for index, operation in enumerate(model.main.operations):
         attempt = _attempt(model, index, version, pools, shapes, engine)
-        shapes.update(zip(operation.outputs, attempt.shapes, strict=False))
+        found_out = zip(operation.outputs, attempt.shapes, strict=False)
+        shapes.update((operand, shape) for operand, shape in found_out if shape)
         found.append(attempt.obstacle)
     return found
 
@@ -106,7 +107,7 @@ def _try(
             run(values)
     except EngineError as error:
         return Attempt(str(error))
-    return Attempt(None, tuple(lowered.shapes[index] for index in results))
+    return Attempt(None, tuple(lowered.shapes.get(index, ()) for index in results))
 
 
 def _is_built_in(graph: Subgraph, index: int, operation: Operation, engine: Engine) -> bool:

@@ -60,7 +60,7 @@ def tile(step: Step) -> None:
 
 def gather(step: Step) -> None:
     """GATHER."""
-    step.bind(step.emit("Gather", step.stored(0), step.stored(2), axis=step.scalar(1)))
+    step.bind(step.emit("Gather", step.stored(0), _indexes(step, 2), axis=step.scalar(1)))
 
 
 def reverse(step: Step) -> None:
@@ -182,7 +182,7 @@ def channel_shuffle(step: Step) -> None:
 
 def embedding_lookup(step: Step) -> None:
     """EMBEDDING_LOOKUP: rows gathered."""
-    step.bind(step.emit("Gather", step.stored(1), step.stored(0), axis=0))
+    step.bind(step.emit("Gather", step.stored(1), _indexes(step, 0), axis=0))
 
 
 def hashtable_lookup(step: Step) -> None:
@@ -195,6 +195,13 @@ def hashtable_lookup(step: Step) -> None:
     condition = step.reshaped(step.cast(found, np.bool_), [count] + [1] * (rank - 1))
     step.bind(step.emit("Where", condition, rows, step.number(0, storage_dtype(step.operand(2)))))
     step.bind(step.cast(found, np.uint8), 1)
+
+
+def _indexes(step: Step, position: int) -> str:
+    """The indexes of an input; negative ones, which ONNX counts from the end, moved out of range: they fail the run."""
+    indexes = step.stored(position)
+    is_negative = step.emit("Less", indexes, step.number(0, np.int32))
+    return step.emit("Where", is_negative, step.number(FARTHEST, np.int32), indexes)
 
 
 def _sliced(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import functools
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -48,6 +49,7 @@ def execute(options: argparse.Namespace) -> int:
 
 
 def _witness(options: argparse.Namespace) -> int:
+    from npu_conformance.harness.commands._witness_process import testimonies
     from npu_conformance.harness.commands._witness_tally import Tally
     from npu_conformance.specs import agreement, vectors, witnesses
 
@@ -57,9 +59,10 @@ def _witness(options: argparse.Namespace) -> int:
     engines: dict[str, Engine] = {"oracle": witnesses.oracle}
     engines.update((spec, _engine(ENGINES.get(spec, spec))) for spec in options.engine)
     tallies = {name: Tally(name, operations) for name in engines}
-    for vector in _stored(operations):
-        for name, engine in engines.items():
-            tallies[name].add(vector, witnesses.testify(vector, name, engine))
+    for name, engine in engines.items():
+        said = testimonies(functools.partial(_stored, operations), name, engine)
+        for vector, testimony in zip(_stored(operations), said, strict=True):
+            tallies[name].add(vector, testimony)
     for name, tally in tallies.items():
         print(tally.summary())
         if options.record and name in options.engine:
