@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from npu_conformance.adapters.onnx_lowering import elementwise, moving, products, reduction, resizing, windows
+from npu_conformance.adapters.onnx_lowering import (
+    elementwise,
+    moving,
+    products,
+    recurrent,
+    reduction,
+    resizing,
+    windows,
+)
 from npu_conformance.adapters.onnx_lowering.context import Lower
 from npu_conformance.specs.neuralnetworks.enums import FusedActivation, OperationType
 
@@ -93,4 +101,8 @@ LOWERINGS: dict[int, Lower] = {
     OperationType.INSTANCE_NORMALIZATION: products.instance_normalization,
     OperationType.RESIZE_BILINEAR: resizing.resize_bilinear,
     OperationType.RESIZE_NEAREST_NEIGHBOR: resizing.resize_nearest_neighbor,
+    OperationType.RNN: recurrent.rnn,
+    OperationType.UNIDIRECTIONAL_SEQUENCE_RNN: recurrent.unidirectional_sequence_rnn,
+    OperationType.BIDIRECTIONAL_SEQUENCE_RNN: recurrent.bidirectional_sequence_rnn,
+    OperationType.SVDF: recurrent.svdf,
 }
