@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from npu_conformance.adapters.onnx_lowering import (
     elementwise,
+    lstm,
     moving,
     products,
     recurrent,
@@ -105,4 +106,7 @@ LOWERINGS: dict[int, Lower] = {
     OperationType.UNIDIRECTIONAL_SEQUENCE_RNN: recurrent.unidirectional_sequence_rnn,
     OperationType.BIDIRECTIONAL_SEQUENCE_RNN: recurrent.bidirectional_sequence_rnn,
     OperationType.SVDF: recurrent.svdf,
+    OperationType.LSTM: lstm.lstm,
+    OperationType.UNIDIRECTIONAL_SEQUENCE_LSTM: lstm.unidirectional_sequence_lstm,
+    OperationType.BIDIRECTIONAL_SEQUENCE_LSTM: lstm.bidirectional_sequence_lstm,
 }
