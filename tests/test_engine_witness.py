@@ -23,7 +23,7 @@ EXPLAINED = [
 ]
 
 
-def testify(engine: str, vector: Vector) -> witnesses.Testimony:
+def said_of(engine: str, vector: Vector) -> witnesses.Testimony:
     """What an engine says of a vector; skips the test where it is not installed."""
     if importlib.util.find_spec(PACKAGES[engine]) is None:
         pytest.skip(f"{engine} is not installed: pip install npu-conformance[{engine}]")
@@ -34,7 +34,7 @@ def testify(engine: str, vector: Vector) -> witnesses.Testimony:
 @pytest.mark.parametrize("engine", PACKAGES)
 def test_the_record_says_with_which_vectors_an_engine_agrees(engine: str, operation: str) -> None:
     taken = [vectors.load(operation, header.name) for header in vectors.headers(operation) if not header.rejected]
-    found = {vector.name: testify(engine, vector) for vector in taken[:: STRIDES[engine]]}
+    found = {vector.name: said_of(engine, vector) for vector in taken[:: STRIDES[engine]]}
     recorded = {name: engine in agreement.engines(operation, name) for name in found}
     assert recorded == {name: testimony.agrees for name, testimony in found.items()}, (
         f"run `npu-conformance vectors witness --engine {engine} --record`, then `npu-conformance vectors generate`"
@@ -49,4 +49,4 @@ def test_an_engine_is_a_witness_of_many_operations(engine: str) -> None:
 
 @pytest.mark.parametrize(("engine", "operation", "name"), EXPLAINED)
 def test_what_an_engine_gets_wrong_is_still_wrong(engine: str, operation: str, name: str) -> None:
-    assert testify(engine, vectors.load(operation, name)).disagreements
+    assert said_of(engine, vectors.load(operation, name)).disagreements
