@@ -8,18 +8,24 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy.typing as npt
 
 from npu_conformance.harness.plugin_loading import LoadError
 from npu_conformance.specs.neuralnetworks.types import Operand, Operation, Subgraph
+from npu_conformance.specs.versions import Version
 
 Array = npt.NDArray[Any]
 Shape = tuple[int, ...]
 
-Run = Callable[[Sequence[Array | None]], list[Array]]
-"""Runs a loaded graph: values of all model inputs (built-in ones are not read) to model outputs. Raises EngineError."""
+Run = Callable[[Sequence[Array | None], Callable[[], None]], list[Array]]
+"""Runs a loaded graph: values of all model inputs (built-in ones are not read) to model outputs. Raises EngineError.
+
+The other argument is what an engine with loops, which nothing interrupts, calls before it gives them more rounds; it
+raises where their time is over.
+"""
 
 
 class EngineError(Exception):
@@ -28,6 +34,18 @@ class EngineError(Exception):
 
 class EngineMissingError(LoadError):
     """The optional dependency is not installed; the message says how to get it."""
+
+
+@dataclass(frozen=True)
+class Callees:
+    """The referenced graphs of a model, each with the values of its constants, and the version whose rules hold."""
+
+    version: Version = Version.V1_3
+    graphs: tuple[tuple[Subgraph, Mapping[int, Array]], ...] = ()
+
+
+NO_CALLEES = Callees()
+"""Of a model without referenced graphs."""
 
 
 class Lowered(Protocol):
@@ -68,7 +86,11 @@ class Engine(Protocol):
         ...
 
     def has(self, operation_type: int) -> bool:
-        """True where the operation can be lowered at all."""
+        """True where the operation can be lowered at all. An engine without control flow has neither IF nor WHILE."""
+        ...
+
+    def unreadable(self, operation: Operation) -> frozenset[int]:
+        """Results of an operation that no other one can read, though the graph may give them."""
         ...
 
     def parameters(self, operation: Operation, operands: Sequence[Operand]) -> frozenset[int]:
@@ -81,11 +103,12 @@ class Engine(Protocol):
         known: Mapping[int, Array],
         shapes: Mapping[int, Shape],
         omitted: frozenset[int] = frozenset(),
+        callees: Callees = NO_CALLEES,
     ) -> Lowered:
         """Lower a graph. Raises EngineError where it has no equivalent.
 
         known: values of constants and of inputs to build in; omitted: model inputs without a value; shapes: of the
-        other model inputs.
+        other model inputs; callees: what IF and WHILE refer to, for an engine that has them.
         """
         ...
 

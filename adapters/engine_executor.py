@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from npu_conformance.adapters.engine import Engine, EngineError, Run
-from npu_conformance.adapters.lowering.operands import LoweringError, is_known, is_tensor
+from npu_conformance.adapters.lowering.calls import callees, check_operations
+from npu_conformance.adapters.lowering.operands import is_known, is_tensor
 from npu_conformance.reference.device.executor import Limits, constants
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.operation_view import OperationView
 from npu_conformance.specs.neuralnetworks.types import Model, Subgraph
-from npu_conformance.specs.neuralnetworks.validate import check_operation
 from npu_conformance.specs.versions import Version
 
 Array = npt.NDArray[Any]
 Inputs = Sequence[Array | None]
-Shape = tuple[int, ...]
 
 MOST_VARIANTS = 4
 """Loaded graphs kept of one model; the oldest goes first."""
@@ -34,22 +33,56 @@ class EngineExecutor:
         """As Executor's. Raises ServiceError(GENERAL_FAILURE) where the graph, once known, is not for the engine."""
         self._graph, self._version = model.main, version
         self._constants = constants(model, model.main, pools)
+        self._callees = callees(model, version, pools)
         self._engine = engine
         self._built_in = _built_in_inputs(self._graph, engine)
         self._lock = threading.Lock()
         self._variants: dict[Any, Run] = {}
         shapes = [self._graph.operands[index].dimensions for index in self._graph.input_indexes]
         if not self._built_in and all(is_known(shape) for shape in shapes):
-            self._variant([np.empty(shape, np.int8) for shape in shapes])
+            self._try([np.empty(shape, np.int8) for shape in shapes])
 
     def run(self, inputs: Inputs, limits: Limits) -> list[Array]:
-        """As Executor's; the checkpoint comes before the run, which an engine does not let interrupt."""
-        limits.checkpoint()
+        """As Executor's; the checkpoint comes before the run, which an engine does not let interrupt.
+
+        It may run the model more than once for the sake of its loops. Their time is counted from the beginning of the
+        execution.
+        """
+        over = limits.begin_loop()
         run = self._variant(inputs)
+        limits.checkpoint()
+
+        def go_on() -> None:
+            over()
+            limits.checkpoint()
+
         try:
-            return run(inputs)
+            return run(inputs, go_on)
         except EngineError as error:
             raise ServiceError(ErrorStatus.GENERAL_FAILURE, str(error)) from error
+
+    def _try(self, inputs: Inputs) -> None:
+        """Build the graph with every input given, else without the optional ones, which a request may leave out."""
+        try:
+            self._variant(inputs)
+        except ServiceError:
+            optional = self._optional()
+            if not optional:
+                raise
+            pairs = zip(self._graph.input_indexes, inputs, strict=True)
+            self._variant([None if index in optional else value for index, value in pairs])
+
+    def _optional(self) -> set[int]:
+        """Inputs of the graph that are optional to an operation."""
+        found: set[int] = set()
+        for operation in self._graph.operations:
+            operands, results = (
+                [self._graph.operands[index] for index in indexes] for indexes in (operation.inputs, operation.outputs)
+            )
+            arguments = OperationView(operation, self._version, operands, results).arguments
+            pairs = zip(operation.inputs, arguments, strict=False)
+            found.update(index for index, argument in pairs if argument.optional)
+        return found.intersection(self._graph.input_indexes)
 
     def _variant(self, inputs: Inputs) -> Run:
         indexes = self._graph.input_indexes
@@ -70,33 +103,15 @@ class EngineExecutor:
         known = self._constants | built_in
         try:
             shapes = {index: value.shape for index, value in (inputs | known).items() if value is not None}
-            self._check(shapes, known, omitted)
-            lowered = self._engine.lower(self._graph, known, shapes, omitted)
-            self._check({**lowered.shapes, **shapes}, known, omitted)
+            # Before lowering, since bad values may kill an engine; and after it: LiteRT, for one, takes some models
+            # that NNAPI does not, and has inferred by then all shapes that tell. A filter with fewer channels than the
+            # input is a grouped one to it.
+            check_operations(self._graph, self._version, shapes, known, omitted)
+            lowered = self._engine.lower(self._graph, known, shapes, omitted, self._callees)
+            check_operations(self._graph, self._version, {**lowered.shapes, **shapes}, known, omitted)
             return lowered.load()
         except EngineError as error:
             raise ServiceError(ErrorStatus.GENERAL_FAILURE, str(error)) from error
-
-    def _check(self, shapes: Mapping[int, Shape], known: Mapping[int, Array], omitted: frozenset[int]) -> None:
-        """Hold every operation against its rules: before lowering, since bad values may kill an engine, and after it.
-
-        LiteRT, for one, takes some models that NNAPI does not, and has inferred by then all shapes that tell: a filter
-        with fewer channels than the input is a grouped one to it.
-        """
-        operands = self._graph.operands
-        for operation in self._graph.operations:
-            view = OperationView(
-                operation,
-                self._version,
-                [operands[index] for index in operation.inputs],
-                [operands[index] for index in operation.outputs],
-                shapes={position: shapes[i] for position, i in enumerate(operation.inputs) if i in shapes},
-                values={position: known[index] for position, index in enumerate(operation.inputs) if index in known},
-                omitted=frozenset(position for position, index in enumerate(operation.inputs) if index in omitted),
-            )
-            violations = check_operation(view)
-            if violations:
-                raise LoweringError(str(violations[0]))
 
 
 def _built_in_inputs(graph: Subgraph, engine: Engine) -> frozenset[int]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,8 +13,10 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from npu_conformance.adapters.engine import Engine, EngineError
+from npu_conformance.adapters.engine import NO_CALLEES, Callees, Engine, EngineError
+from npu_conformance.adapters.lowering.calls import callees
 from npu_conformance.adapters.lowering.operands import LoweringError, check_size, is_known, is_tensor, storage_dtype
+from npu_conformance.adapters.lowering.operations import CONTROL_FLOW
 from npu_conformance.specs.neuralnetworks.enums import OperandLifeTime
 from npu_conformance.specs.neuralnetworks.operation_view import constant_value, view_of
 from npu_conformance.specs.neuralnetworks.types import DataLocation, Model, Operand, Operation, Subgraph
@@ -22,6 +25,10 @@ from npu_conformance.specs.versions import Version
 
 Array = npt.NDArray[Any]
 Shape = tuple[int, ...]
+
+
+class _TriedEnough(Exception):
+    """The loops of a trial have made their first rounds."""
 
 
 @dataclass(frozen=True)
@@ -56,13 +63,41 @@ def _attempt(
     if not engine.has(operation.type):
         # Operations of extensions and vendors are legal, and in no catalogue: they can not be viewed.
         return Attempt(f"operation {operation.type} is not lowered")
+    if any(engine.unreadable(other).intersection(operation.inputs) for other in model.main.operations):
+        return Attempt("it reads a result that another operation can not read")
     try:
         for operand in (*operation.inputs, *operation.outputs):
             check_size(model.main.operands[operand].dimensions)
     except LoweringError as error:
         return Attempt(str(error))
     violations = check_operation(view_of(model, index, version, pools=pools))
-    return Attempt(str(violations[0])) if violations else _judge(model, operation, pools, shapes, engine)
+    if violations:
+        return Attempt(str(violations[0]))
+    if operation.type in CONTROL_FLOW:
+        return _judge_graphs(model, operation, version, pools, shapes, engine)
+    return _judge(model, operation, pools, shapes, engine)
+
+
+def _judge_graphs(
+    model: Model,
+    operation: Operation,
+    version: Version,
+    pools: Sequence[memoryview],
+    shapes: Mapping[int, Shape],
+    engine: Engine,
+) -> Attempt:
+    """Try IF or WHILE with its graphs. The types of what they compute are tried with them."""
+    foreign = {inner.type for graph in model.referenced for inner in graph.operations if not engine.has(inner.type)}
+    if foreign:
+        return Attempt(f"operation {min(foreign)}, in a referenced graph, is not lowered")
+    operands = [_settled(operand, shapes.get(index)) for index, operand in enumerate(model.main.operands)]
+    known = {i: value for i in operation.inputs if (value := constant_value(model, operands[i], pools)) is not None}
+    given = tuple(dict.fromkeys(index for index in operation.inputs if _is_open(operands[index])))
+    unknown = [index for index in given if not is_known(operands[index].dimensions)]
+    if unknown:
+        return _untried(unknown, engine)
+    graph = Subgraph(tuple(operands), (operation,), given, operation.outputs)
+    return _run(graph, known, engine, callees(model, version, pools))
 
 
 def _judge(
@@ -78,14 +113,18 @@ def _judge(
         if operands[index].lifetime != OperandLifeTime.SUBGRAPH_INPUT:
             return Attempt(f"operand {index} has to be constant")
     unknown = [index for index in open_inputs if index not in shapes and not is_known(operands[index].dimensions)]
-    if (unknown or awaited) and not engine.takes_open_shapes:
-        return Attempt(f"shapes or parameters that come with the request: operands {sorted({*unknown, *awaited})}")
     if unknown or awaited:
-        # Without sizes or parameters nothing can be tried. The types are those of the operation's signatures.
-        return Attempt(None)
+        return _untried({*unknown, *awaited}, engine)
     inputs = tuple((_anonymous(operands[index]), _bytes(values[index])) for index in operation.inputs)
     outputs = tuple(_anonymous(graph.operands[index]) for index in operation.outputs)
     return _try(operation.type, inputs, outputs, engine)
+
+
+def _untried(missing: Iterable[int], engine: Engine) -> Attempt:
+    """Without sizes or parameters nothing can be tried. The types are those of the operation's signatures."""
+    if engine.takes_open_shapes:
+        return Attempt(None)
+    return Attempt(f"shapes or parameters that come with the request: operands {sorted(missing)}")
 
 
 @functools.lru_cache(maxsize=256)
@@ -98,16 +137,28 @@ def _try(
     results = tuple(range(len(inputs), len(operands)))
     operation = Operation(operation_type, tuple(range(len(inputs))), results)
     graph = Subgraph(tuple(operands), (operation,), given, results)
+    known = {index: _array(operand, data) for index, (operand, data) in enumerate(inputs) if data is not None}
+    return _run(graph, known, engine, NO_CALLEES)
+
+
+def _run(graph: Subgraph, known: Mapping[int, Array], engine: Engine, called: Callees) -> Attempt:
+    """Lower and load a graph whose input shapes are known and, if it is small, run it with zeros."""
+    given = [graph.operands[index] for index in graph.input_indexes]
     try:
-        known = {index: _array(operand, data) for index, (operand, data) in enumerate(inputs) if data is not None}
-        lowered = engine.lower(graph, known, {index: operands[index].dimensions for index in given})
+        shapes = {i: operand.dimensions for i, operand in zip(graph.input_indexes, given, strict=True)}
+        lowered = engine.lower(graph, known, shapes, callees=called)
         run = lowered.load()
         if sum(math.prod(shape) for shape in lowered.shapes.values()) <= engine.most_tried_elements:
-            values = [np.zeros(operands[index].dimensions, storage_dtype(operands[index])) for index in given]
-            run(values)
+            zeros = [np.zeros(operand.dimensions, storage_dtype(operand)) for operand in given]
+            with contextlib.suppress(_TriedEnough):
+                run(zeros, _enough)
     except EngineError as error:
         return Attempt(str(error))
-    return Attempt(None, tuple(lowered.shapes.get(index, ()) for index in results))
+    return Attempt(None, tuple(lowered.shapes.get(index, ()) for index in graph.output_indexes))
+
+
+def _enough() -> None:
+    raise _TriedEnough
 
 
 def _is_built_in(graph: Subgraph, index: int, operation: Operation, engine: Engine) -> bool:

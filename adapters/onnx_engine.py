@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from npu_conformance.adapters.engine import Run, Shape
+from npu_conformance.adapters.engine import NO_CALLEES, Callees, Run, Shape
 from npu_conformance.adapters.lowering.operands import LoweringError, check_size, storage_dtype
 from npu_conformance.adapters.lowering.operations import PARAMETER_TENSORS
 from npu_conformance.adapters.onnx_lowering.context import Step, Values
@@ -55,6 +55,10 @@ class OnnxEngine:
         """True for what has a lowering."""
         return operation_type in LOWERINGS
 
+    def unreadable(self, operation: Operation) -> frozenset[int]:
+        """None: all results are values."""
+        return frozenset()
+
     def parameters(self, operation: Operation, operands: Sequence[Operand]) -> frozenset[int]:
         """What the lowering wants constant: shapes, axes and paddings, as for .tflite."""
         positions = PARAMETER_TENSORS.get(operation.type, ())
@@ -66,6 +70,7 @@ class OnnxEngine:
         known: Mapping[int, Array],
         shapes: Mapping[int, Shape],
         omitted: frozenset[int] = frozenset(),
+        callees: Callees = NO_CALLEES,
     ) -> OnnxGraph:
         """See Engine."""
         operands = graph.operands
@@ -100,7 +105,7 @@ class OnnxGraph:
         except Exception as error:
             # Whatever the evaluator raises, it is a refusal of this model.
             raise OnnxError(f"ONNX refuses the model: {_line(error)}") from error
-        return lambda inputs: _run(evaluator, self.inputs, inputs)
+        return lambda inputs, _: _run(evaluator, self.inputs, inputs)
 
 
 def _run(evaluator: Any, names: Sequence[str | None], inputs: Sequence[Array | None]) -> list[Array]:

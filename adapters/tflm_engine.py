@@ -15,10 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from npu_conformance.adapters import tflm_types
-from npu_conformance.adapters.engine import EngineError, Run, Shape, module
+from npu_conformance.adapters.engine import NO_CALLEES, Callees, EngineError, Run, Shape, module
+from npu_conformance.adapters.lowering.lstm import states_of
 from npu_conformance.adapters.lowering.model import LoweredModel, lower
 from npu_conformance.adapters.lowering.operands import LoweringError
-from npu_conformance.adapters.lowering.operations import LOWERINGS, parameters
+from npu_conformance.adapters.lowering.operations import CONTROL_FLOW, LOWERINGS, parameters
 from npu_conformance.specs.neuralnetworks.enums import OperationType
 from npu_conformance.specs.neuralnetworks.types import Operand, Operation, Subgraph
 
@@ -62,8 +63,15 @@ class TflmEngine:
         return False
 
     def has(self, operation_type: int) -> bool:
-        """True for what has a lowering to .tflite; whether TFLM has a kernel for it is found by trying."""
-        return operation_type in LOWERINGS
+        """True for what has a lowering to .tflite; whether TFLM has a kernel for it is found by trying.
+
+        Not for control flow: types are rewritten in one graph only.
+        """
+        return operation_type in LOWERINGS and operation_type not in CONTROL_FLOW
+
+    def unreadable(self, operation: Operation) -> frozenset[int]:
+        """States of a cell, as for LiteRT: their variables are no outputs of the operator."""
+        return frozenset(states_of(operation))
 
     def parameters(self, operation: Operation, operands: Sequence[Operand]) -> frozenset[int]:
         """What .tflite, or its lowering, wants constant."""
@@ -75,9 +83,14 @@ class TflmEngine:
         known: Mapping[int, Array],
         shapes: Mapping[int, Shape],
         omitted: frozenset[int] = frozenset(),
+        callees: Callees = NO_CALLEES,
     ) -> TflmGraph:
         """See Engine. Raises LoweringError for what kills TFLM's process or has no certain result."""
-        lowered = lower(tflm_types.rewritten(graph), tflm_types.rewritten_values(graph, known), shapes, omitted)
+        for operation in graph.operations:
+            if not self.has(operation.type):
+                raise LoweringError(f"operation {operation.type} is not lowered")
+        values = tflm_types.rewritten_values(graph, known)
+        lowered = lower(tflm_types.rewritten(graph), values, shapes, omitted, has_unsigned=False)
         for operation in graph.operations:
             _check(operation, lowered.shapes, known)
         return TflmGraph(graph, lowered)
@@ -98,7 +111,7 @@ class TflmGraph:
     def load(self) -> Run:
         """See Lowered."""
         interpreter = Interpreter(self.model.flatbuffer, ARENA_BASE + ARENA_FACTOR * self.model.byte_size)
-        return lambda inputs: self._run(interpreter, inputs)
+        return lambda inputs, _: self._run(interpreter, inputs)
 
     def _run(self, interpreter: Interpreter, inputs: Sequence[Array | None]) -> list[Array]:
         operands = self.original.operands
@@ -106,7 +119,7 @@ class TflmGraph:
             None if value is None else tflm_types.forward(operands[index], value)
             for index, value in zip(self.original.input_indexes, inputs, strict=True)
         ]
-        results = interpreter.run([value for _, value in self.model.given(given)], len(self.model.outputs))
+        results = interpreter.run([value for _, value in self.model.given(given, rounds=0)], len(self.model.outputs))
         pairs = zip(self.original.output_indexes, results, strict=True)
         return [tflm_types.backward(operands[index], value) for index, value in pairs]
 
@@ -145,5 +158,9 @@ def _check(operation: Operation, shapes: Mapping[int, Shape], known: Mapping[int
         raise LoweringError("a tensor without elements")
     if operation.type == OperationType.PRELU and len(shapes[operation.outputs[0]]) > HIGHEST_PRELU_RANK:
         raise LoweringError(f"PRELU of a rank above {HIGHEST_PRELU_RANK}")
+    if operation.type == OperationType.DETECTION_POSTPROCESSING:
+        is_regular, classes = (known[operation.inputs[position]].item() for position in (7, 9))
+        if not is_regular and classes > 1:
+            raise LoweringError("DETECTION_POSTPROCESSING, fast, of several classes each: TFLM writes past the results")
     if operation.type == OperationType.SPACE_TO_BATCH_ND and known[operation.inputs[2]].any():
         raise LoweringError("SPACE_TO_BATCH_ND with paddings, which TFLM fills with what happens to be in memory")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import gc
 import importlib
 import inspect
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from types import CodeType, FunctionType, ModuleType
 
 
@@ -85,7 +85,10 @@ def live_functions(file: str) -> dict[tuple[str, int], list[FunctionType]]:
 
 def clear_caches(module: ModuleType) -> None:
     """Forget what cached functions of the module remember: it may have been computed by other code."""
-    for value in vars(module).values():
-        clear = getattr(value, "cache_clear", None)
-        if clear is not None:
-            clear()
+    for clear in clearing(module):
+        clear()
+
+
+def clearing(module: ModuleType) -> list[Callable[[], None]]:
+    """What makes each cached function of the module forget."""
+    return [value.cache_clear for value in vars(module).values() if hasattr(value, "cache_clear")]

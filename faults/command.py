@@ -17,14 +17,14 @@ from npu_conformance.harness.main import UsageError
 from npu_conformance.harness.outcome_table import OK, WRONG
 
 Thing = TypeVar("Thing")
-_ENOUGH = 95.0
-"""Percent of mutants that are to be killed (DESIGN 8)."""
 
 
 def execute(options: argparse.Namespace) -> int:
     """List, or run what was asked for."""
     if options.list:
         return _list()
+    if options.per_operation and options.mutants is None:
+        raise UsageError("--per-operation: only with --mutants")
     cases = kill_matrix.all_cases()
     if options.mutants is not None:
         return _mutants(options, cases)
@@ -65,7 +65,7 @@ def _variants(options: argparse.Namespace, cases: Sequence[Case]) -> int:
 
 
 def _mutants(options: argparse.Namespace, cases: Sequence[Case]) -> int:
-    from npu_conformance.faults.mutants.survey import survey
+    from npu_conformance.faults.mutants.survey import CAUGHT, ENOUGH, ENOUGH_OF_ONE, survey
 
     operation = options.operation.upper()
     meant = [case for case in cases if case.id.startswith("vts.") and (not operation or operation in case.operations)]
@@ -73,9 +73,11 @@ def _mutants(options: argparse.Namespace, cases: Sequence[Case]) -> int:
         raise UsageError(f"--operation: no case uses {operation}")
     size = options.mutants if options.mutants > 0 else None
     tell: Callable[[str], None] = (lambda line: None) if options.json else (lambda line: print(line, flush=True))
-    found = survey(meant, size, options.seed, operation, tell)
+    found = survey(meant, size, options.seed, operation, tell, per_operation=options.per_operation)
     _conclude(options, found, report.survey_lines(found))
-    return OK if 100 * found.count("killed") >= _ENOUGH * found.judged else WRONG
+    is_enough = 100 * found.count(*CAUGHT) >= ENOUGH * found.judged
+    is_even = not options.per_operation or all(share.percent >= ENOUGH_OF_ONE for share in found.operations)
+    return OK if is_enough and is_even else WRONG
 
 
 def _chosen(known: Mapping[str, Thing], options: argparse.Namespace) -> list[Thing]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Literal, cast
 
-from npu_conformance.faults import executions, managers, preparation, queries, source_edits, variants
+from npu_conformance.faults import executions, managers, preparation, queries, relations, source_edits, variants
 from npu_conformance.faults.fault import Edited, EditedHarness, Fault, NoticedAs, Variant
 from npu_conformance.faults.hosts import FAULTS as HOST_FAULTS
 
@@ -20,7 +20,14 @@ _VARIANT_FILE = "variants.json"
 @functools.cache
 def faults() -> MappingProxyType[str, Fault]:
     """Every fault by id. Raises ValueError where two have one id."""
-    found = [*queries.FAULTS, *preparation.FAULTS, *executions.FAULTS, *HOST_FAULTS, *managers.FAULTS]
+    found = [
+        *queries.FAULTS,
+        *preparation.FAULTS,
+        *executions.FAULTS,
+        *HOST_FAULTS,
+        *managers.FAULTS,
+        *relations.FAULTS,
+    ]
     for pattern in _REFERENCE_FILES:
         for path in sorted(_FOLDER.glob(pattern)):
             found += _edited(path, "reference")

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from npu_conformance.faults.kill_matrix import Row, VariantRow
-from npu_conformance.faults.mutants.survey import Survey
+from npu_conformance.faults.mutants.survey import CAUGHT, ENOUGH_OF_ONE, End, Share, Survey
 
 _WIDTH = 60
 
@@ -40,33 +39,40 @@ def faults_summary(rows: Sequence[Row]) -> str:
 
 
 def survey_lines(survey: Survey) -> list[str]:
-    """Survivors, a line for each module, and the figure with its interval."""
+    """Survivors, a line for each part of the reference and each operation with a hole, and the figures."""
     lines = [
         f"{verdict.end}: {verdict.module}:{verdict.line} {verdict.edit}"
         for verdict in survey.verdicts
         if verdict.end in ("survived", "unreached")
     ]
-    totals = Counter(verdict.module for verdict in survey.verdicts)
-    killed = Counter(verdict.module for verdict in survey.verdicts if verdict.end == "killed")
-    lines += [f"{module}: {killed[module]} of {total} killed" for module, total in sorted(totals.items())]
+    lines += [_share_line(share) for share in survey.parts]
+    lines += [_share_line(share) for share in survey.operations if share.caught < share.judged]
     return [*lines, *_figures(survey)]
 
 
+def _share_line(share: Share) -> str:
+    name = share.name if share.percent >= ENOUGH_OF_ONE else f"{share.name}, LOW"
+    return f"{name}: {share.caught} of {share.judged} killed ({share.killed} without claims)"
+
+
 def _figures(survey: Survey) -> Iterable[str]:
-    low, high = survey.interval("killed")
-    seen_low, seen_high = survey.interval("killed", "support lost")
     count = survey.judged or 1
-    killed, lost = survey.count("killed"), survey.count("support lost")
+    killed, caught = survey.count("killed"), survey.count(*CAUGHT)
     yield (
-        f"{killed} of {survey.judged} mutants killed: {killed / count:.1%} (95 % interval {low:.1%} to {high:.1%}), "
+        f"{caught} of {survey.judged} mutants killed: {caught / count:.1%} {_interval(survey, *CAUGHT)}, "
         f"sampled from {survey.population} with seed {survey.seed}"
     )
-    yield (
-        f"{lost} more lose support that the reference has, which a baseline makes red: "
-        f"{(killed + lost) / count:.1%} ({seen_low:.1%} to {seen_high:.1%})"
-    )
+    yield f"{killed} of them without claims: {killed / count:.1%} {_interval(survey, 'killed')}"
+    yield f"{survey.count('support lost')} more lose support where no claim is made, which a baseline makes red"
     yield f"{survey.count('warned')} more give a quality warning: the public floor allows them"
+    low = [share.name for share in survey.operations if share.percent < ENOUGH_OF_ONE]
+    yield f"operations below {ENOUGH_OF_ONE:g} %: {' '.join(low) or 'none'}"
     yield (
         f"{survey.count('survived')} survived, {survey.count('unreached')} are reached by no case, "
         f"{survey.count('equivalent')} are equivalent; {survey.seconds:.0f} s"
     )
+
+
+def _interval(survey: Survey, *ends: End) -> str:
+    low, high = survey.interval(*ends)
+    return f"(95 % interval {low:.1%} to {high:.1%})"

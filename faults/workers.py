@@ -1,4 +1,4 @@
-"""Runs work in a forked child: what it changes, breaks or never finishes stays there."""
+"""Runs work in forked children: what it changes, breaks or never finishes stays there."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import select
 import signal
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -29,27 +29,86 @@ def in_child(work: Callable[[], Answer], kind: type[Answer], seconds: float) -> 
 
     Ended where the child died, or needed more than `seconds` and was killed.
     """
-    reading, writing = os.pipe()
-    with warnings.catch_warnings():
-        # numpy's threads are idle, and the child uses none of what they hold.
-        warnings.simplefilter("ignore", DeprecationWarning)
-        child = os.fork()
-    if child == 0:
-        os.close(reading)
-        _serve(work, writing)
-    os.close(writing)
+    (_, answer), *_ = in_children([work], kind, seconds, 1)
+    return answer
+
+
+def in_children(
+    works: Iterable[Callable[[], Answer]], kind: type[Answer], seconds: float, at_once: int
+) -> Iterator[tuple[int, Answer | Ended]]:
+    """The same for each of `works`, `at_once` of them side by side: place in `works` and answer, in order of ending."""
+    waiting = iter(enumerate(works))
+    running: dict[int, tuple[int, _Child]] = {}
     try:
-        data = _read(reading, time.monotonic() + seconds)
+        while True:
+            for index, work in waiting:
+                child = _Child(work, seconds)
+                running[child.reading] = (index, child)
+                if len(running) == at_once:
+                    break
+            if not running:
+                return
+            for reading in _ready([child for _, child in running.values()]):
+                index, child = running.pop(reading)
+                yield index, child.answer(kind)
     finally:
-        os.close(reading)
-        if not _ended(child):
-            os.kill(child, signal.SIGKILL)
-        _, status = os.waitpid(child, 0)
-    if data is None:
-        return Ended(f"no end within {seconds:g} s")
-    if not data:
-        return Ended(f"died with {_spell(status)}")
-    return msgspec.json.decode(data, type=kind)
+        for _, child in running.values():
+            child.end()
+
+
+def _ready(children: list[_Child]) -> list[int]:
+    """Wait until one or more are done: they closed their pipe, or have no time left."""
+    while True:
+        left = min(child.deadline for child in children) - time.monotonic()
+        readable, _, _ = select.select([child.reading for child in children], [], [], max(left, 0.0))
+        done = [child.reading for child in children if child.reading in readable and child.read()]
+        late = [child.reading for child in children if child.reading not in readable and child.is_late()]
+        if done or late:
+            return done + late
+
+
+class _Child:
+    """A fork that works. reading: the end of the pipe on which its answer comes. deadline: of time.monotonic."""
+
+    def __init__(self, work: Callable[[], Any], seconds: float) -> None:
+        self.reading, writing = os.pipe()
+        self.seconds = seconds
+        self.deadline = time.monotonic() + seconds
+        self._data = bytearray()
+        self._is_whole = False
+        with warnings.catch_warnings():
+            # numpy's threads are idle, and the child uses none of what they hold.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            self._pid = os.fork()
+        if self._pid == 0:
+            os.close(self.reading)
+            _serve(work, writing)
+        os.close(writing)
+
+    def read(self) -> bool:
+        """Take in what is there; true at the end."""
+        block = os.read(self.reading, _PIPE_READ)
+        self._data += block
+        self._is_whole = not block
+        return self._is_whole
+
+    def is_late(self) -> bool:
+        return time.monotonic() >= self.deadline
+
+    def end(self) -> int:
+        """Make sure that it has ended; return its status."""
+        os.close(self.reading)
+        if os.waitid(os.P_PID, self._pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
+            os.kill(self._pid, signal.SIGKILL)
+        return os.waitpid(self._pid, 0)[1]
+
+    def answer(self, kind: type[Answer]) -> Answer | Ended:
+        status = self.end()
+        if not self._is_whole:
+            return Ended(f"no end within {self.seconds:g} s")
+        if not self._data:
+            return Ended(f"died with {_spell(status)}")
+        return msgspec.json.decode(bytes(self._data), type=kind)
 
 
 def _serve(work: Callable[[], Any], writing: int) -> None:
@@ -66,23 +125,6 @@ def _serve(work: Callable[[], Any], writing: int) -> None:
         traceback.print_exc()
     finally:
         os._exit(code)
-
-
-def _read(reading: int, deadline: float) -> bytes | None:
-    """All the child writes, or null where it is not done by the deadline (of time.monotonic)."""
-    data = b""
-    while True:
-        ready, _, _ = select.select([reading], [], [], max(deadline - time.monotonic(), 0.0))
-        if not ready:
-            return None
-        block = os.read(reading, _PIPE_READ)
-        if not block:
-            return data
-        data += block
-
-
-def _ended(child: int) -> bool:
-    return os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
 def _spell(status: int) -> str:

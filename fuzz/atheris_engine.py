@@ -10,7 +10,7 @@ from npu_conformance.fuzz.choices import Choices
 from npu_conformance.fuzz.job import MEMORY_LIMIT, Job
 from npu_conformance.fuzz.target import Target
 
-_LARGEST_INPUT = 8192
+_LARGEST_INPUT = 1 << 14
 """Bytes: libFuzzer lets inputs grow, and each takes longer then. Two seeds joined fit."""
 
 

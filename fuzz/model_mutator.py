@@ -16,7 +16,7 @@ from npu_conformance.specs.neuralnetworks.enums import OperandType, OperationTyp
 from npu_conformance.specs.vectors import VectorHeader
 from npu_conformance.specs.versions import Version
 
-_LARGEST_SEED = 4096
+_LARGEST_SEED = 1 << 14
 _POOL = {"kind": "ashmem", "size": 4096, "token": 1, "prot": 3, "offset": 0, "description": None}
 _CHANNEL_QUANT = {"channelQuant": {"scales": [0.5, 0.25], "channelDim": 0}, "extension": None}
 _EMPTY_GRAPH: dict[str, Any] = {"operands": [], "operations": [], "inputIndexes": [], "outputIndexes": []}
@@ -81,31 +81,39 @@ def _document(data: bytes) -> dict[str, Any] | None:
 def _joined(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
     """Both models side by side in one: valid where both are. The first alone where one is no model any more."""
     try:
-        main, other = first["main"], second["main"]
+        main, referenced = first["main"], first["referenced"]
         values = _aligned(base64.b64decode(first["operandValues"]))
-        moved = _moved(other, len(main["operands"]), len(values))
+        moved = _moved(second["main"], len(main["operands"]), len(values), len(referenced))
         joined = {name: [*main[name], *moved[name]] for name in _EMPTY_GRAPH}
+        referenced = [*referenced, *(_moved(one, 0, len(values), len(referenced)) for one in second["referenced"])]
         values += base64.b64decode(second["operandValues"])
     except (KeyError, TypeError, ValueError):
         return first
-    return {**first, "main": joined, "operandValues": base64.b64encode(values).decode()}
+    encoded = base64.b64encode(values).decode()
+    return {**first, "main": joined, "referenced": referenced, "operandValues": encoded}
 
 
 def _aligned(data: bytes) -> bytes:
     return data + bytes(-len(data) % CONSTANT_ALIGNMENT)
 
 
-def _moved(graph: dict[str, Any], operands: int, offset: int) -> dict[str, Any]:
-    """A graph whose operands are counted from `operands` and whose constants lie `offset` bytes further on."""
+def _moved(graph: dict[str, Any], operands: int, offset: int, graphs: int) -> dict[str, Any]:
+    """A graph in another place.
 
-    def place(location: dict[str, Any]) -> dict[str, Any]:
-        return {**location, "offset": location["offset"] + offset} if location["length"] else location
+    operands, graphs: from where its operands, and the graphs that it refers to, are counted there. offset: how many
+    bytes further on its constants lie.
+    """
+
+    def place(operand: dict[str, Any]) -> dict[str, Any]:
+        location = operand["location"]
+        further = graphs if operand["type"] == OperandType.SUBGRAPH else offset if location["length"] else 0
+        return {**location, "offset": location["offset"] + further}
 
     def indexes(found: list[int]) -> list[int]:
         return [index + operands for index in found]
 
     return {
-        "operands": [{**operand, "location": place(operand["location"])} for operand in graph["operands"]],
+        "operands": [{**operand, "location": place(operand)} for operand in graph["operands"]],
         "operations": [
             {**part, "inputs": indexes(part["inputs"]), "outputs": indexes(part["outputs"])}
             for part in graph["operations"]

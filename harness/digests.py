@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -22,12 +22,17 @@ def digests(
     options: Mapping[str, str],
     *,
     external_vectors: Path | None = None,
+    catalogues: Sequence[Path] = (),
     root: Path = _ROOT,
 ) -> Digests:
-    """Return the digests of a run. root: the folder that holds specs, harness and the suites."""
+    """Return the digests of a run. root: the folder that holds specs, harness and the suites.
+
+    What comes from outside counts as vectors: external ones, and the catalogues of extensions.
+    """
     sources = (path for folder in _SUITE_FOLDERS for path in sorted((root / folder).rglob("*.py")))
     vectors = sorted((root / "specs" / "vectors").glob("*.json"))
-    outside = sorted(_files(external_vectors)) if external_vectors else []
+    given = [*([external_vectors] if external_vectors else []), *catalogues]
+    outside = sorted(file for path in given for file in _files(path) if "__pycache__" not in file.parts)
     return Digests(
         suite=_of_files(sources, root),
         vectors=_of_files(vectors, root) if not outside else _of_files([*vectors, *outside], Path("/")),

@@ -23,6 +23,7 @@ COMMANDS = {
     "requirements": "the requirements, and the cases that are evidence for each",
     "faults": "run the suites against implementations wrong on purpose: the kill matrix",
     "vectors": "recompute witnesses, generate and check the stored vectors",
+    "catalogue": "check the catalogue of a vendor's own extension",
     "schemas": "print or write the JSON Schemas of documents and messages",
     "fuzz": "run a fuzzer",
     "serve": "serve a Python plug-in on a socket",
@@ -38,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
         options = _parser(given).parse_args(given)
-        code = int(options.execute(options))
+        code = _execute(options)
         sys.stdout.flush()
         return code
     except KeyboardInterrupt:
@@ -46,6 +47,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return SUITE_FAILED
     except Exception as error:
         return _code_of(error)
+
+
+def _execute(options: argparse.Namespace) -> int:
+    """Execute the command, with the extensions of `--catalogue` in use."""
+    folders = getattr(options, "catalogue", None)
+    if not folders:
+        return int(options.execute(options))
+    from npu_conformance.specs.neuralnetworks import extensions
+
+    with extensions.in_use(folders):
+        return int(options.execute(options))
 
 
 def _code_of(error: Exception) -> int:

@@ -12,6 +12,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -45,7 +46,23 @@ def pytest_configure(config: pytest.Config) -> None:
     """Register the marker and read the options; the subject starts when the first case needs it."""
     config.addinivalue_line("markers", "requirement(id): the test is evidence for this requirement")
     config.stash[_SESSION] = Session(_options(config))
+    _use_catalogues(config)
     config.stash[_SEEN] = {}
+
+
+def _use_catalogues(config: pytest.Config) -> None:
+    """Use the extensions of --npu-catalogue until the run ends."""
+    folders = config.getoption("--npu-catalogue")
+    if not folders:
+        return
+    from npu_conformance.specs.neuralnetworks import extensions
+
+    in_use = ExitStack()
+    try:
+        in_use.enter_context(extensions.in_use(map(Path, folders)))
+    except DocumentError as error:
+        raise pytest.UsageError(f"--npu-catalogue: {error}") from None
+    config.add_cleanup(in_use.close)
 
 
 def _options(config: pytest.Config) -> SessionOptions:
@@ -59,6 +76,7 @@ def _options(config: pytest.Config) -> SessionOptions:
         scope=option("--npu-scope"),
         waivers=option("--npu-waivers"),
         vectors=option("--npu-vectors"),
+        catalogues=tuple(option("--npu-catalogue")),
         report=option("--npu-report") or "",
         seed=option("--npu-seed"),
     )

@@ -28,6 +28,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     group.addoption("--npu-scope", choices=("smoke", "default", "full"), default="default", help="how much to run")
     group.addoption("--npu-vectors", metavar="PATH", help="external vectors beside the stored ones")
+    group.addoption(
+        "--npu-catalogue", metavar="DIR", action="append", default=[], help="catalogue of a vendor's own extension"
+    )
     group.addoption("--npu-waivers", metavar="FILE", help="known failures with reason, owner and expiry")
     group.addoption("--npu-report", metavar="DIR", help="report folder (default .npu-conformance/<plug-in>)")
     group.addoption(

@@ -34,10 +34,15 @@ ZERO_SIGN_FIXED = frozenset({
     "RESHAPE", "SQUEEZE", "EXPAND_DIMS", "TRANSPOSE", "CONCATENATION", "SPLIT", "SLICE", "STRIDED_SLICE",
     "GATHER", "TILE", "SPACE_TO_DEPTH", "DEPTH_TO_SPACE", "SPACE_TO_BATCH_ND", "BATCH_TO_SPACE_ND",
     "CHANNEL_SHUFFLE", "REVERSE", "SELECT", "PACK", "ABS", "NEG", "MUL", "DIV", "ADD", "SUB",
-    "RESIZE_NEAREST_NEIGHBOR",
+    "RESIZE_NEAREST_NEIGHBOR", "PAD", "PAD_V2", "MIRROR_PAD", "EMBEDDING_LOOKUP", "HASHTABLE_LOOKUP",
 })  # fmt: skip
 """Operations, without fused activation, whose zeros have a sign that IEEE 754 or the copying fixes."""
-_ELEMENTARY_ULP = {"DIV": 2.5, "SQRT": 3.0, "RSQRT": 4.0, "CAST": 0.5, "DEQUANTIZE": 1.0, "L2_NORMALIZATION": 8.0}
+_ELEMENTARY_ULP = {
+    "DIV": 2.5, "SQRT": 3.0, "RSQRT": 4.0, "CAST": 0.5, "DEQUANTIZE": 1.0, "L2_NORMALIZATION": 8.0,
+    "AXIS_ALIGNED_BBOX_TRANSFORM": 8.0, "DETECTION_POSTPROCESSING": 8.0, "GENERATE_PROPOSALS": 8.0,
+    "BOX_WITH_NMS_LIMIT": 16.0, "HEATMAP_MAX_KEYPOINT": 64.0,
+}  # fmt: skip
+"""A corner of a box is some five operations and an exponential away, a score of soft suppression several of these."""
 _TRANSCENDENTAL_ULP = 64.0
 _SMALLEST_CURVE = 2.0**-5
 """Curves are approximated to an absolute error: below this, ULP are counted as if the value were this large."""

@@ -49,6 +49,7 @@ class SessionOptions:
     waivers: str | None = None
     baseline: str | None = None
     vectors: str | None = None
+    catalogues: tuple[str, ...] = ()
     report: str | None = ""
     seed: int = 0
     shuffle: bool = False
@@ -68,6 +69,8 @@ class SessionOptions:
             words += ["--isolation", self.isolation]
         for transport in self.transports:
             words += ["--transport", transport]
+        for folder in self.catalogues:
+            words += ["--catalogue", folder]
         return shlex.join(words)
 
 
@@ -221,7 +224,10 @@ class Session:
     def _digests(self) -> Digests:
         vectors = Path(self.options.vectors) if self.options.vectors else None
         named = parse_options(self.options.plugin_options)
-        return digests.digests(self.subject.manifest, self.subject.version, named, external_vectors=vectors)
+        return digests.digests(
+            self.subject.manifest, self.subject.version, named, external_vectors=vectors,
+            catalogues=tuple(map(Path, self.options.catalogues)),
+        )  # fmt: skip
 
     def _file_path(self) -> Path:
         if self.folder is None:

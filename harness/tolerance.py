@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from npu_conformance.specs.neuralnetworks.enums import OperandType
+from npu_conformance.specs.neuralnetworks.extension_codes import ExtensionOperandType
 from npu_conformance.specs.waiver_documents import WaivedTolerance
 
 
@@ -69,7 +70,13 @@ _AOSP_REFUSES = frozenset({_T.FLOAT32, _T.FLOAT16, _T.BOOL, _T.UINT32, _T.TENSOR
 
 
 def floor(operand_type: int, circumstances: Circumstances) -> Floor:
-    """Return the rules for an output type. AOSP compares no float scalar, BOOL, UINT32 or per-channel output."""
+    """Return the rules for an output type. AOSP compares no float scalar, BOOL, UINT32 or per-channel output.
+
+    The catalogue of an extension says how far outputs of its types may be off.
+    """
+    if isinstance(operand_type, ExtensionOperandType):
+        own = Tolerance(*operand_type.tolerance)
+        return Floor(own, own, None)
     judged, strict = _rules(operand_type, circumstances)
     return Floor(judged, strict, None if operand_type in _AOSP_REFUSES else judged)
 

@@ -9,6 +9,7 @@ import base64
 import binascii
 import functools
 import gzip
+import re
 import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -22,6 +23,7 @@ from npu_conformance.specs.neuralnetworks import catalogue
 from npu_conformance.specs.neuralnetworks.combinations import combination_since
 from npu_conformance.specs.neuralnetworks.enums import OperandType, OperationType
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
+from npu_conformance.specs.vector_documents import Kind
 from npu_conformance.specs.vectors import (
     ChannelQuant,
     Example,
@@ -33,13 +35,14 @@ from npu_conformance.specs.vectors import (
     VectorOperand,
     VectorOperation,
 )
-from npu_conformance.specs.versions import Version
+from npu_conformance.specs.versions import NEWEST, Version
 
 if TYPE_CHECKING:
     from npu_conformance.specs.vectors import Array
 
 SUFFIX = ".jsonl.gz"
 _AIDL = {1: Version.FL5, 2: Version.FL6, 3: Version.FL7, 4: Version.FL8}
+_VERSION_FOLDER = re.compile(r"(V\d|AIDL_V)")
 _ROLES = {
     "SUBGRAPH_INPUT": "input",
     "SUBGRAPH_OUTPUT": "output",
@@ -111,7 +114,7 @@ class _About(msgspec.Struct, frozen=True):
     spec_file: str
     spec_dir: str
     hal_version: str
-    test_kind: str
+    test_kind: Kind
     is_relaxed: bool
     expect_failure: bool
 
@@ -129,8 +132,10 @@ class _HeaderDocument(_About, frozen=True):
 class Collection:
     """One file of vectors. Its lines are read when first needed and kept; each is decoded when asked for."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, lines: list[bytes] | None = None) -> None:
+        """lines: those of a collection that is in no file; path then only names it."""
         self.path = path
+        self._given = lines
 
     def headers(self) -> tuple[VectorHeader, ...]:
         """A header for each line, in order."""
@@ -146,6 +151,8 @@ class Collection:
 
     @functools.cached_property
     def _lines(self) -> list[bytes]:
+        if self._given is not None:
+            return self._given
         try:
             with gzip.open(self.path) as file:
                 return file.read().splitlines()
@@ -168,10 +175,25 @@ def collections(path: Path) -> tuple[Collection, ...]:
 def _headers(path: Path, lines: list[bytes]) -> Iterator[VectorHeader]:
     for number, line in enumerate(lines, start=1):
         where = f"{path}:{number}"
-        yield _header(documents.decode(line, _HeaderDocument, where), where)
+        document = documents.decode(line, _HeaderDocument, where)
+        since = _since(document, where)
+        header = _header(document, since or NEWEST, where)
+        yield header if since else msgspec.structs.replace(header, since=_found_out(line, header, where))
 
 
-def _header(document: _HeaderDocument, where: str) -> VectorHeader:
+def _found_out(line: bytes, header: VectorHeader, where: str) -> Version:
+    """The version in which the model becomes legal, where nothing states one; the newest where none is known to be."""
+    from npu_conformance.specs.neuralnetworks.build import build_model
+    from npu_conformance.specs.neuralnetworks.minimal_version import minimal_version
+
+    try:
+        vector = _vector(documents.decode(line, _Document, where), header, where)
+        return minimal_version(build_model(vector, NEWEST).model)
+    except (DocumentError, ValueError):  # load says what is wrong, where something is; listing goes on
+        return NEWEST
+
+
+def _header(document: _HeaderDocument, since: Version, where: str) -> VectorHeader:
     if not document.subgraphs:
         raise DocumentError(where, "$.subgraphs", "expected a main graph")
     main = document.subgraphs[0]
@@ -183,7 +205,7 @@ def _header(document: _HeaderDocument, where: str) -> VectorHeader:
     return VectorHeader(
         operation=_under_test(operations),
         name=document.name,
-        since=_since(document, where),
+        since=since,
         operations=operations,
         arguments=_pick(names, main.operations[0].inputs, where, "$.subgraphs[0].operations[0].inputs"),
         operands={name: _header_operand(part) for name, part in zip(names, main.operands, strict=True)},
@@ -204,19 +226,21 @@ def _under_test(operations: tuple[str, ...]) -> str:
     return next((name for name in reversed(operations) if name != "ADD"), operations[-1])
 
 
-def _since(document: _HeaderDocument, where: str) -> Version:
-    """The stated version, or a later one that an argument needs.
+def _since(document: _HeaderDocument, where: str) -> Version | None:
+    """The stated version, or a later one that an argument needs; null where none is stated.
 
     Versions are stated for a runtime, which strips arguments off the end that are equal to their defaults; a device
     sees them all.
     """
     stated = _stated(document, where)
-    main = document.subgraphs[0]
-    kinds = {index: operand.type for index, operand in enumerate(main.operands)}
+    if stated is None:
+        return None
     versions = [stated]
-    for operation in main.operations:
-        inputs, outputs = (tuple(kinds.get(i, "") for i in part) for part in (operation.inputs, operation.outputs))
-        versions.append(_needed(operation.type, inputs, outputs) or stated)
+    for main in document.subgraphs[:1]:
+        kinds = {index: operand.type for index, operand in enumerate(main.operands)}
+        for operation in main.operations:
+            inputs, outputs = (tuple(kinds.get(i, "") for i in part) for part in (operation.inputs, operation.outputs))
+            versions.append(_needed(operation.type, inputs, outputs) or stated)
     return max(versions)
 
 
@@ -227,9 +251,11 @@ def _needed(operation: str, inputs: tuple[str, ...], outputs: tuple[str, ...]) -
     return combination_since(operation, inputs, outputs) if known else None
 
 
-def _stated(document: _About, where: str) -> Version:
-    """The stated version; where none is stated (relaxed models), that of the directory."""
+def _stated(document: _About, where: str) -> Version | None:
+    """The stated version; where none is stated (relaxed models), that of the directory; null if that names none."""
     stated = document.hal_version if document.hal_version != "UNKNOWN" else document.spec_dir
+    if stated is document.spec_dir and not _VERSION_FOLDER.match(stated):
+        return None
     try:
         family, major = stated.split("_")[:2]
         if family == "AIDL":

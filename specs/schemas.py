@@ -25,12 +25,13 @@ def kinds() -> dict[str, Any]:
         vector_documents,
         waiver_documents,
     )
-    from npu_conformance.specs.neuralnetworks import catalogue, types
+    from npu_conformance.specs.neuralnetworks import catalogue, extension_documents, types
     from npu_conformance.specs.npu import types as npu_types
 
     return {
         "manifest": manifest.Manifest,
         "operation": catalogue.OperationTable,
+        "extension": extension_documents.ExtensionDocument,
         "waivers": waiver_documents.WaiverFile,
         "event": results.Event,
         "results": summary_documents.Results,

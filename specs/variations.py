@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from npu_conformance.specs.neuralnetworks import catalogue
 from npu_conformance.specs.neuralnetworks.combinations import combination_since
 from npu_conformance.specs.neuralnetworks.enums import OperandType
-from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
+from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES, operand_type
 from npu_conformance.specs.vectors import (
     Example,
     Graph,
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _FLOAT16 = {"TENSOR_FLOAT32": "TENSOR_FLOAT16", "FLOAT32": "FLOAT16"}
 _SIGNED = {"TENSOR_QUANT8_ASYMM": "TENSOR_QUANT8_ASYMM_SIGNED"}
-_NOT_COUPLED = {"HASHTABLE_LOOKUP", "LSH_PROJECTION", "PAD_V2", "CAST", "QUANTIZED_16BIT_LSTM"}
+NOT_COUPLED = {"HASHTABLE_LOOKUP", "LSH_PROJECTION", "PAD_V2", "CAST", "QUANTIZED_16BIT_LSTM"}
 """Operations whose signed form is not the unsigned one with everything shifted by 128."""
 
 RETYPED = {"float16": _FLOAT16, "quant8_signed": _SIGNED}
@@ -173,10 +173,15 @@ def _all_tensors_as_inputs(vector: Vector) -> Vector | None:
 
 
 def unsigned(vector: Vector) -> Vector | None:
-    """The inverse of quant8_signed; None where there is no such form, or where it need not agree."""
+    """The inverse of quant8_signed; None where there is no such form, or where it need not agree.
+
+    The forms of an extension's operation are its vendor's: nothing says that they agree.
+    """
+    if catalogue.is_own(vector.operation):
+        return None
     operands = {name: _unsigned_operand(operand) for name, operand in vector.operands.items()}
     names = {name for name, operand in vector.operands.items() if operand.type.name in _SIGNED.values()}
-    if not names or _NOT_COUPLED.intersection(operation.type for operation in vector.operations):
+    if not names or NOT_COUPLED.intersection(operation.type for operation in vector.operations):
         return None
     examples = tuple(
         Example(
@@ -227,7 +232,7 @@ def _float16_since(header: VectorHeader) -> Version | None:
 
 
 def _signed_since(header: VectorHeader) -> Version | None:
-    if _NOT_COUPLED.intersection(header.operations):
+    if NOT_COUPLED.intersection(header.operations) or catalogue.is_own(header.operation):
         return None
     if not any(operand.type == "TENSOR_QUANT8_ASYMM" for operand in header.operands.values()):
         return None
@@ -246,7 +251,7 @@ def _retyped_since(header: VectorHeader, types: Mapping[str, str]) -> Version | 
 def _nchw_since(header: VectorHeader) -> Version | None:
     if len(header.operations) != 1 or header.operation in _OTHER_LAYOUT:
         return None
-    kinds = tuple(OperandType[header.operands[name].type] for name in header.arguments)
+    kinds = tuple(operand_type(header.operands[name].type) for name in header.arguments)
     signature = catalogue.find_signature(header.operation, kinds)
     position = signature.position(_LAYOUT) if signature else -1
     output = next(operand for operand in header.operands.values() if operand.role == "output")
@@ -263,7 +268,7 @@ def _internal_since(header: VectorHeader) -> Version | None:
     addable = [operand.type for operand in inputs if _is_addable(operand.type, operand.dimensions)]
     if len(header.operations) != 1 or not addable:
         return None
-    return max(OPERAND_TYPES[OperandType[kind]].since for kind in addable)
+    return max(OPERAND_TYPES[operand_type(kind)].since for kind in addable)
 
 
 def _inputs_since(header: VectorHeader) -> Version | None:
@@ -278,7 +283,7 @@ def _is_addable(kind: str, dimensions: tuple[int, ...]) -> bool:
 
 
 def _is_tensor(kind: str) -> bool:
-    return OPERAND_TYPES[OperandType[kind]].is_tensor
+    return OPERAND_TYPES[operand_type(kind)].is_tensor
 
 
 def _scalar(operand: VectorOperand) -> float | None:
@@ -306,7 +311,7 @@ def _half(array: Array) -> Array:
 
 
 def _half_operand(operand: VectorOperand) -> VectorOperand:
-    kind = OperandType[_FLOAT16.get(operand.type.name, operand.type.name)]
+    kind = operand_type(_FLOAT16.get(operand.type.name, operand.type.name))
     return replace(operand, type=kind, value=None if operand.value is None else _half(operand.value))
 
 

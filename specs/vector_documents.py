@@ -12,7 +12,9 @@ Number = int | float | Literal["NaN", "Infinity", "-Infinity"]
 """One element: an integer or a float that is exact in the operand's type; bool8 as 0 and 1 (or another byte: true)."""
 
 Name = Annotated[str, msgspec.Meta(pattern="^[a-z0-9_]+$")]
+Hexadecimal = Annotated[str, msgspec.Meta(pattern="^([0-9a-f]{2})*$")]
 Phase = Literal["model", "execution"]
+Kind = Literal["general", "validation", "multinomial", "infinite_loop_timeout"]
 
 
 class GeneratorDocument(Document, frozen=True):
@@ -46,7 +48,10 @@ class ChannelQuantDocument(Document, frozen=True):
 
 
 class OperandDocument(Document, frozen=True, omit_defaults=True):
-    """One named operand. A value makes it a constant; omitted, one without value; subgraph, a reference to a graph."""
+    """One named operand. A value makes it a constant; omitted, one without value; subgraph, a reference to a graph.
+
+    extension: parameters of an operand of a vendor's type (extraParams.extension), as hexadecimal digits of its bytes.
+    """
 
     type: str
     dimensions: list[int] = msgspec.field(default_factory=list)
@@ -56,6 +61,7 @@ class OperandDocument(Document, frozen=True, omit_defaults=True):
     value: Values | None = None
     omitted: bool = False
     subgraph: int | None = None
+    extension: Hexadecimal | None = None
 
 
 class OperationDocument(Document, frozen=True):
@@ -78,6 +84,8 @@ class GraphDocument(Document, frozen=True):
 class ExampleDocument(Document, frozen=True, omit_defaults=True):
     """Values of the model's inputs and outputs. Outputs are left out where the oracle computes them at load.
 
+    It does so for vectors with generated values, and for samples, which only their distribution has to fit.
+
     dimensions: the shapes of those that the model leaves open.
     """
 
@@ -95,7 +103,11 @@ class RejectedDocument(Document, frozen=True, omit_defaults=True):
 
 
 class VectorDocument(Document, frozen=True, omit_defaults=True):
-    """One vector. `operations` is left out where it is one operation over all operands in their order."""
+    """One vector. `operations` is left out where it is one operation over all operands in their order.
+
+    kind: multinomial where the output holds samples of classes, of which the frequency of each class in each row may be
+    off softmax of the logits by multinomial_tolerance.
+    """
 
     name: Name
     since: str
@@ -106,6 +118,8 @@ class VectorDocument(Document, frozen=True, omit_defaults=True):
     traps: list[int] = msgspec.field(default_factory=list)
     requirements: list[str] = msgspec.field(default_factory=list)
     relaxed: bool = False
+    kind: Kind = "general"
+    multinomial_tolerance: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.0
     operations: list[OperationDocument] = msgspec.field(default_factory=list)
     referenced: list[GraphDocument] = msgspec.field(default_factory=list)
     examples: list[ExampleDocument] = msgspec.field(default_factory=list)

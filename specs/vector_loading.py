@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 from npu_conformance.specs import oracles, vector_values
 from npu_conformance.specs.documents import DocumentError
-from npu_conformance.specs.neuralnetworks.enums import OperandType, OperationType
+from npu_conformance.specs.neuralnetworks import catalogue
+from npu_conformance.specs.neuralnetworks.extension_codes import AnyOperandType, is_own
+from npu_conformance.specs.neuralnetworks.operand_types import operand_type as type_named
 from npu_conformance.specs.vector_documents import (
     ChannelQuantDocument,
     ExampleDocument,
@@ -62,12 +64,16 @@ def vector(operation: str, document: VectorDocument, where: str) -> Vector:
         description=document.description,
         traps=tuple(document.traps),
         requirements=tuple(document.requirements),
+        kind=document.kind,
+        multinomial_tolerance=document.multinomial_tolerance,
         generators=_generators(document),
         examples=tuple(
             _example(example, graph, referenced, document, where, f"$.examples[{index}]")
             for index, example in enumerate(document.examples)
         ),
     )
+    if document.kind == "multinomial" and [operation.type for operation in operations] != ["RANDOM_MULTINOMIAL"]:
+        raise DocumentError(where, "$.kind", "expected RANDOM_MULTINOMIAL alone in a vector of kind multinomial")
     if not document.rejected and not document.examples:
         raise DocumentError(where, "$.examples", "expected at least one example")
     return built
@@ -95,8 +101,10 @@ def _graph(document: GraphDocument, referenced: int, where: str, path: str) -> G
 def _operation(
     document: OperationDocument, operands: Mapping[str, VectorOperand], where: str, path: str
 ) -> VectorOperation:
-    if document.type not in OperationType.__members__:
-        raise DocumentError(where, f"{path}.type", f"unknown operation {document.type!r}")
+    try:
+        catalogue.operation_code(document.type)
+    except LookupError:
+        raise DocumentError(where, f"{path}.type", f"unknown operation {document.type!r}") from None
     inputs = _known(document.inputs, operands, where, f"{path}.inputs")
     return VectorOperation(document.type, inputs, _known(document.outputs, operands, where, f"{path}.outputs"))
 
@@ -109,9 +117,12 @@ def _known(names: Sequence[str], known: Mapping[str, object] | Sequence[str], wh
 
 
 def _operand(document: OperandDocument, referenced: int, where: str, path: str) -> VectorOperand:
-    if document.type not in OperandType.__members__:
-        raise DocumentError(where, f"{path}.type", f"unknown operand type {document.type!r}")
-    operand_type = OperandType[document.type]
+    try:
+        operand_type = type_named(document.type)
+    except LookupError:
+        raise DocumentError(where, f"{path}.type", f"unknown operand type {document.type!r}") from None
+    if document.extension is not None and not is_own(operand_type):
+        raise DocumentError(where, f"{path}.extension", f"{document.type} is no type of an extension: it has none")
     if document.subgraph is not None and not 0 <= document.subgraph < referenced:
         raise DocumentError(where, f"{path}.subgraph", f"there is no referenced graph {document.subgraph}")
     dimensions = tuple(document.dimensions)
@@ -127,6 +138,7 @@ def _operand(document: OperandDocument, referenced: int, where: str, path: str) 
         value,
         document.omitted,
         document.subgraph,
+        None if document.extension is None else bytes.fromhex(document.extension),
     )
 
 
@@ -136,7 +148,7 @@ def _channel_quant(document: ChannelQuantDocument | None) -> ChannelQuant | None
     return ChannelQuant(tuple(map(vector_values.float32, document.scales)), document.channel_dim)
 
 
-def _array(values: Values, operand_type: OperandType, dimensions: tuple[int, ...], where: str, path: str) -> Array:
+def _array(values: Values, operand_type: AnyOperandType, dimensions: tuple[int, ...], where: str, path: str) -> Array:
     if isinstance(values, GeneratedDocument):
         return vector_values.generate(values.generate, operand_type, dimensions)
     try:
@@ -162,7 +174,7 @@ def _example(
     }
     if vector.rejected:
         return Example(inputs, {})
-    if not document.outputs and _is_generated(document, vector):
+    if not document.outputs and (vector.kind == "multinomial" or _is_generated(document, vector)):
         return Example(inputs, oracles.evaluate(graph, inputs, referenced))
     _complete(document.outputs, set(graph.outputs), where, f"{path}.outputs")
     outputs = {

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy
 
-from npu_conformance.specs.neuralnetworks.enums import OperandType
+from npu_conformance.specs.neuralnetworks.extension_codes import AnyOperandType
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
 from npu_conformance.specs.vector_documents import GeneratorDocument, Number
 
@@ -25,12 +25,12 @@ def float32(value: float) -> float:
     return float(struct.unpack("<f", struct.pack("<f", value))[0])
 
 
-def dtype_of(operand_type: OperandType) -> numpy.dtype[numpy.generic]:
+def dtype_of(operand_type: AnyOperandType) -> numpy.dtype[numpy.generic]:
     """The numpy dtype of an element."""
     return numpy.dtype(OPERAND_TYPES[operand_type].dtype)
 
 
-def to_array(values: Sequence[Number], operand_type: OperandType, dimensions: tuple[int, ...]) -> Array:
+def to_array(values: Sequence[Number], operand_type: AnyOperandType, dimensions: tuple[int, ...]) -> Array:
     """A read-only array of the operand's dtype and shape; raises ValueRuleError where a number does not fit exactly."""
     dtype = dtype_of(operand_type)
     count = int(numpy.prod(dimensions)) if dimensions else 1
@@ -78,7 +78,7 @@ def _spelled(value: numpy.floating) -> Number:
     return "Infinity" if value > 0 else "-Infinity"
 
 
-def generate(generator: GeneratorDocument, operand_type: OperandType, dimensions: tuple[int, ...]) -> Array:
+def generate(generator: GeneratorDocument, operand_type: AnyOperandType, dimensions: tuple[int, ...]) -> Array:
     """The array a generator stands for: the same on every machine, since numpy's PCG64 streams are stable."""
     random = numpy.random.Generator(numpy.random.PCG64(generator.seed))
     dtype = dtype_of(operand_type)

@@ -39,6 +39,7 @@ def text(operation: str, vectors: Iterable[Vector]) -> str:
 def _vector_text(vector: Vector) -> str:
     document = document_of(vector)
     lines = [["name", "since", "description", "traps", "requirements", "relaxed", "rejected"]]
+    lines += [["kind", "multinomial_tolerance"]]
     lines += [
         ["operands"],
         ["operations", "referenced", "inputs", "outputs", "ignored", "excluded"],
@@ -67,6 +68,8 @@ def document_of(vector: Vector) -> dict[str, Any]:
         "traps": list(vector.traps),
         "requirements": list(vector.requirements),
         "relaxed": vector.relaxed,
+        "kind": "" if vector.kind == "general" else vector.kind,
+        "multinomial_tolerance": vector.multinomial_tolerance,
         "ignored": list(vector.ignored),
         "excluded": list(vector.excluded),
         "witnesses": list(vector.witnesses),
@@ -114,6 +117,8 @@ def _operand(name: str, operand: VectorOperand, vector: Vector) -> dict[str, Any
         document["omitted"] = True
     if operand.subgraph is not None:
         document["subgraph"] = operand.subgraph
+    if operand.extension is not None:
+        document["extension"] = operand.extension.hex()
     return document
 
 
@@ -133,7 +138,7 @@ def _example(example: Example, vector: Vector) -> dict[str, Any]:
     document: dict[str, Any] = {
         "inputs": {name: _values(name, array, vector) for name, array in example.inputs.items()}
     }
-    if example.outputs and not vector.generators:
+    if example.outputs and not vector.generators and vector.kind != "multinomial":
         document["outputs"] = {name: vector_values.to_list(array) for name, array in example.outputs.items()}
     open_shapes = {
         name: list(array.shape)

@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from npu_conformance.specs import documents
-from npu_conformance.specs.neuralnetworks.enums import OperandType
+from npu_conformance.specs.neuralnetworks.extension_codes import AnyOperandType
 from npu_conformance.specs.vector_documents import (
     GeneratorDocument,
     HeaderDocument,
     HeaderFile,
+    Kind,
     Phase,
     RejectedDocument,
     VectorFile,
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
     Array = numpy.ndarray[Any, Any]
 
 FOLDER = Path(__file__).parent / "vectors"
+
+_OWN: dict[str, Path] = {}
+"""Where the vectors of operations of extensions in use are, by operation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +53,10 @@ class VectorOperand:
     value: the constant's elements, in the type's numpy dtype and the operand's shape, or None.
     omitted: without a value; as a model input it is sent with hasNoValue, elsewhere its lifetime is NO_VALUE.
     subgraph: index into the vector's referenced graphs, for type SUBGRAPH.
+    extension: parameters of an operand of an extension's type, or None.
     """
 
-    type: OperandType
+    type: AnyOperandType
     dimensions: tuple[int, ...] = ()
     scale: float = 0.0
     zero_point: int = 0
@@ -59,6 +64,7 @@ class VectorOperand:
     value: Array | None = None
     omitted: bool = False
     subgraph: int | None = None
+    extension: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +111,8 @@ class Vector:
     """A model with examples. operation: the one under test; since: the first version in which the model is legal.
 
     ignored: outputs whose values are not compared. excluded: variations that its data does not allow.
-    kind: general, validation, multinomial or infinite_loop_timeout (only external collections have others than
-    general); multinomial_tolerance belongs to multinomial.
+    kind: general, multinomial (samples, of which only the distribution counts: see distributions), or validation and
+    infinite_loop_timeout, which only external collections have. multinomial_tolerance: how far a class may be off.
     """
 
     name: str
@@ -126,7 +132,7 @@ class Vector:
     description: str = ""
     traps: tuple[int, ...] = ()
     requirements: tuple[str, ...] = ()
-    kind: str = "general"
+    kind: Kind = "general"
     multinomial_tolerance: float = 0.0
     generators: Mapping[str, GeneratorDocument] = field(default_factory=dict)
     """Which inputs and constants are made from a seed, so that they can be written as such again."""
@@ -178,9 +184,26 @@ def operations(folder: Path = FOLDER) -> tuple[str, ...]:
     return tuple(sorted(path.stem.upper() for path in folder.glob("*.json")))
 
 
+def own_operations() -> tuple[str, ...]:
+    """Names of the operations of extensions in use that have vectors."""
+    return tuple(_OWN)
+
+
+def add_own(operation: str, folder: Path) -> None:
+    """Say where the vectors of an extension's operation are."""
+    _OWN[operation] = folder
+
+
+def remove_own(operation: str) -> None:
+    """Forget the vectors of an extension's operation, and every vector that was read."""
+    _OWN.pop(operation, None)
+    for cached in (_headers, _file, load):
+        cached.cache_clear()
+
+
 def headers(operation: str, folder: Path = FOLDER) -> tuple[VectorHeader, ...]:
     """The headers of one operation's vectors in the file's order; raises DocumentError for a bad file."""
-    return _headers(operation, folder)
+    return _headers(operation, _OWN.get(operation, folder))
 
 
 @functools.cache
@@ -201,6 +224,7 @@ def load(operation: str, name: str, folder: Path = FOLDER) -> Vector:
     """One vector by its name; raises KeyError where there is none and DocumentError for a bad file."""
     from npu_conformance.specs import vector_loading
 
+    folder = _OWN.get(operation, folder)
     documents_by_name = _file(operation, folder)
     if name not in documents_by_name:
         raise KeyError(f"{operation} has no vector {name!r}")

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from npu_conformance.specs import oracles
+from npu_conformance.specs import distributions, oracles
 from npu_conformance.specs.neuralnetworks.enums import OperandType
+from npu_conformance.specs.neuralnetworks.extension_codes import ExtensionOperandType
 
 if TYPE_CHECKING:
     from npu_conformance.specs.vectors import Array, Example, Vector
@@ -87,6 +88,12 @@ def _differences(vector: Vector, example: Example, name: str, actual: Mapping[st
         if found.shape != expected.shape:
             yield report(output, f"expected dimensions {list(expected.shape)}, found {list(found.shape)}")
             continue
+        if vector.kind == "multinomial" and name != "oracle":
+            logits = distributions.logits_of(vector, example)
+            problem = distributions.problem(found, logits, vector.multinomial_tolerance)
+            if problem:
+                yield report(output, problem)
+            continue
         tolerance = (0.0, 0.0) if name == "oracle" else public_tolerance(vector, output)
         far = _is_far(expected, found, *tolerance)
         if far.any():
@@ -97,6 +104,8 @@ def _differences(vector: Vector, example: Example, name: str, actual: Mapping[st
 def public_tolerance(vector: Vector, output: str) -> tuple[float, float]:
     """Absolute and relative tolerance of an output by the public rule (FW-GEN-009)."""
     kind = vector.operands[output].type
+    if isinstance(kind, ExtensionOperandType):
+        return kind.tolerance
     if kind is OperandType.TENSOR_FLOAT16 or (kind is OperandType.TENSOR_FLOAT32 and vector.relaxed):
         return 5 * 2.0**-10, 5 * 2.0**-10
     if kind is OperandType.TENSOR_FLOAT32:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import time
 from pathlib import Path
 
 import msgspec
@@ -9,11 +11,15 @@ import pytest
 
 from npu_conformance.faults import kill_matrix
 from npu_conformance.faults.mutants import survey as surveys
-from npu_conformance.faults.mutants import targets
+from npu_conformance.faults.mutants import targets, tracing
 from npu_conformance.faults.mutants.operators import mutants
 from npu_conformance.faults.mutants.survey import Survey, Verdict
-from npu_conformance.faults.workers import in_child
+from npu_conformance.faults.mutants.tracing import Witness, spread
+from npu_conformance.faults.workers import Ended, in_child, in_children
+from npu_conformance.harness.cases import Case, Group
 from npu_conformance.specs.neuralnetworks import rules
+from npu_conformance.specs.outcomes import Outcome
+from npu_conformance.specs.results import CaseResult
 
 SOURCE = '''
 """A module."""
@@ -43,6 +49,11 @@ def test_edits_are_made_in_bodies_alone() -> None:
     assert "chosen: max(-values[0], limit + 4) -> min(-values[0], limit + 4)" in found
     assert any(edit.startswith("chosen: if not values") for edit in found)
     assert not any("LIMIT" in edit or ("wrong" in edit and "if" not in edit) for edit in found)
+
+
+def test_what_a_zip_asserts_is_no_edit() -> None:
+    found = edits("def pairs(one, other):\n    return zip(one, other, strict=True), sorted(one, reverse=True)\n")
+    assert found == ["pairs: True -> False"]
 
 
 def test_each_mutant_is_one_edit_and_the_same_each_time() -> None:
@@ -83,6 +94,51 @@ def test_a_survey_kills_what_the_cases_see() -> None:
     assert found.count("killed") > 0
 
 
+def test_work_in_children_is_told_apart_by_its_place() -> None:
+    def forever() -> int:
+        time.sleep(60)
+        return 0
+
+    works = [lambda: 3, lambda: os._exit(5), lambda: 4, forever]
+    found = dict(in_children(works, int, 2.0, 2))
+    assert (found[0], found[2]) == (3, 4)
+    assert (found[1], found[3]) == (Ended("died with exit code 5"), Ended("no end within 2 s"))
+
+
+def test_witnesses_are_of_every_kind_before_there_are_two_of_one() -> None:
+    def witness(case: str, operation: str, hal: str = "fl8", group: Group = Group.EXECUTION) -> Witness:
+        return Witness(Case(case, lambda trial: None, (), operations=(operation,), group=group), hal, True)
+
+    first, second = witness("vts.generated.ADD.a", "ADD"), witness("vts.generated.ADD.b", "ADD")
+    refused = witness("vts.generated.ADD.c", "ADD", group=Group.VALIDATION)
+    old, other = witness("vts.generated.ADD.d", "ADD", "1.2"), witness("vts.generated.SUB.a", "SUB")
+    rule = witness("vts.structure.G1.refuses_a", "")
+    assert spread([first, second, refused, old, other, rule]) == [rule, first, refused, old, other, second]
+
+
+def test_refusing_what_is_claimed_is_told_from_support_that_nobody_claimed() -> None:
+    def result(*operations: str) -> CaseResult:
+        ended = Outcome.NOT_SUPPORTED
+        return CaseResult(case="vts.a.b.c", outcome=ended, own_outcome=ended, operations=operations)
+
+    assert tracing.claimed(result("ADD"), "fl8") is Outcome.FAIL
+    assert tracing.claimed(result(), "fl8") is Outcome.NOT_SUPPORTED
+
+
+def test_a_sample_of_each_operation_is_of_its_own_modules() -> None:
+    cases = [case for case in kill_matrix.all_cases() if case.id.startswith("vts.generated.DIV.int32")]
+    found = surveys.survey(cases, 2, 0, "DIV", tell=lambda line: None, per_operation=True)
+    assert len(found.verdicts) == 2
+    assert [share.name for share in found.operations] == ["DIV"]
+
+
+def test_parts_of_the_reference_are_told_by_module() -> None:
+    assert {targets.part(name) for name in targets.modules()} == {
+        "kernels", "shared kernels", "rules", "shared rules", "validator",
+    }  # fmt: skip
+    assert targets.operation("specs.neuralnetworks.rules.clause") == ""
+
+
 def test_shares_have_an_interval() -> None:
     verdicts = tuple(Verdict("m", 1, "e", "killed" if index < 90 else "survived") for index in range(100))
     low, high = Survey(1000, 0, verdicts, 1.0).interval("killed")
@@ -92,12 +148,12 @@ def test_shares_have_an_interval() -> None:
 
 def test_mutants_called_equivalent_exist_and_have_a_reason() -> None:
     stored = surveys.equivalent_mutants()
-    known = {
-        mutant.id
+    known = [
+        mutant
         for name in {one.mutant.partition(":")[0] for one in stored}
         for mutant in mutants(name, targets.code_swap.source_of(targets.load(name)))
-    }
-    assert [one.mutant for one in stored if one.mutant not in known] == []
+    ]
+    assert [one.mutant for one in stored if not any(map(one.covers, known))] == []
     assert all(len(one.reason) > 20 for one in stored)
 
 

@@ -58,7 +58,7 @@ def search(target: Target, runs: int, seed: int = 0) -> tuple[str, bytes]:
 
 PLANTED = [
     ("zero_point", "getSupportedOperations: raised ValueError: seven, which no interface has"),
-    ("answers", "expected 2 booleans, one an operation, found (True,)"),
+    ("answers", "booleans, one an operation, found ("),
     ("accepts", "of a model that breaks MODEL.O"),
     ("refuses", "of a valid model: found INVALID_ARGUMENT"),
     ("status", "found status 99"),
@@ -73,7 +73,7 @@ def test_planted_bugs_of_devices_are_found(bug: str, text: str) -> None:
 
 
 def test_the_same_seed_finds_the_same_input_and_another_seed_another() -> None:
-    with model_target("twice") as target:
+    with model_target("zero_point") as target:
         first = search(target, 4000)
         assert first == search(target, 4000)
         assert first[1] != search(target, 4000, seed=1)[1]

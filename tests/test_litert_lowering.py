@@ -272,3 +272,37 @@ def test_quantize_and_dequantize() -> None:
 def test_an_operation_that_is_not_lowered_has_no_witness(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(LOWERINGS, OperationType.FLOOR)
     assert run("FLOOR", [tensor(FLOAT32, (2,))], [tensor(FLOAT32, (2,))], [1.5, 2.5]) is None
+
+
+def detected(background: bool, threshold: float) -> Any:
+    """One anchor of size 1 at (0.5, 0.5) with scores 0.25 and 0.5 of its two classes; two rows for detections."""
+    scores = tensor(FLOAT32, (1, 1, 3), value=[0, 0.25, 0.5])
+    anchors = tensor(FLOAT32, (1, 4), value=[0.5, 0.5, 1, 1])
+    limits = [scalar(False), scalar(1), scalar(3), scalar(1), single(threshold), single(0.5), scalar(background)]
+    operands = [scores, tensor(FLOAT32, (1, 1, 4)), anchors, *(single(1.0) for _ in range(4)), *limits]
+    results = [tensor(FLOAT32, (1, 3)), tensor(FLOAT32, (1, 3, 4)), tensor(INT32, (1, 3)), tensor(INT32, (1,))]
+    return run("DETECTION_POSTPROCESSING", operands, results, [0, 0, 0, 0])
+
+
+@pytest.mark.parametrize("background", [False, True])
+def test_detections_count_rows_and_may_count_the_background(background: bool) -> None:
+    found = detected(background, 0.25)
+    labels = [2, 1, 0] if background else [1, 0, 0]
+    box = [0.0, 0.0, 1.0, 1.0]
+    assert found == [[[0.5, 0.25, 0.0]], [[box, box, [0.0] * 4]], [labels], [2]]
+
+
+def test_a_detection_has_to_be_above_the_threshold() -> None:
+    assert detected(False, 0.5)[3] == [0]
+
+
+def test_boxes_of_16_bits_are_moved_and_clipped() -> None:
+    place = VectorOperand(
+        OperandType.TENSOR_QUANT16_ASYMM, (1, 4), 0.125, 0, value=np.array([[8, 8, 24, 24]], np.uint16)
+    )
+    image = VectorOperand(OperandType.TENSOR_QUANT16_ASYMM, (1, 2), 0.125, 0, value=np.array([[30, 80]], np.uint16))
+    deltas = tensor(QUANT8, (1, 4), 0.0625, 128)
+    operands = [place, deltas, tensor(INT32, (1,), value=[0]), image]
+    result = VectorOperand(OperandType.TENSOR_QUANT16_ASYMM, (1, 4), 0.125, 0)
+    # A size of 2: to the right by a sixteenth of it, down by eleven, where the image ends at 3.75.
+    assert run("AXIS_ALIGNED_BBOX_TRANSFORM", operands, [result], [[129, 139, 128, 128]]) == [[[9, 19, 25, 30]]]

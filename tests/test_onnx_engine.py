@@ -11,6 +11,7 @@ from npu_conformance.adapters.onnx import plugin
 from npu_conformance.adapters.onnx_lowering.graph import INSTALL_HINT
 from npu_conformance.adapters.onnx_lowering.operations import LOWERINGS
 from npu_conformance.specs import vectors, witnesses
+from npu_conformance.specs.neuralnetworks.build import build_model
 from npu_conformance.specs.neuralnetworks.enums import OperationType
 
 needs_onnx = pytest.mark.skipif(
@@ -45,6 +46,19 @@ def test_every_lowering_is_a_model_that_onnx_checks_and_runs(operation: str) -> 
 
     first = next(header.name for header in vectors.headers(operation) if not header.rejected)
     assert witnesses.testify(vectors.load(operation, first), "onnx", onnx).agrees
+
+
+@needs_onnx
+@pytest.mark.parametrize(("operation", "name"), [("IF", "float32_condition_0"), ("WHILE", "int32_4_rounds")])
+def test_onnx_is_not_asked_about_control_flow(operation: str, name: str) -> None:
+    from npu_conformance.adapters.engine_support import obstacles
+    from npu_conformance.adapters.engine_witness import onnx
+    from npu_conformance.adapters.onnx_engine import OnnxEngine
+
+    vector = vectors.load(operation, name)
+    model = build_model(vector, vector.since).model
+    assert obstacles(model, vector.since, (), OnnxEngine()) == [f"operation {OperationType[operation]} is not lowered"]
+    assert onnx(vector, vector.examples[0]) is None
 
 
 def test_onnx_is_imported_late_and_missed_clearly() -> None:

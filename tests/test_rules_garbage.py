@@ -64,7 +64,7 @@ def random_value(dimensions: tuple[int, ...], kind: OperandType, random: numpy.r
     return random.choice(choices, dimensions).astype(OPERAND_TYPES[kind].dtype)
 
 
-@pytest.mark.parametrize("name", rules.operations())
+@pytest.mark.parametrize("name", [name for name in rules.operations() if rules.clauses(name)])
 def test_any_call_is_survived(name: str) -> None:
     random = numpy.random.default_rng(list(name.encode()))
     known = {clause.id for clause in rules.clauses(name)}

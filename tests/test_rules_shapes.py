@@ -68,6 +68,20 @@ EXAMPLES: list[tuple[str, tuple[Any, ...], Shape]] = [
     ("DEPTHWISE_CONV_2D", ((1, 7, 8, 3), (1, 3, 3, 6), (6,), SAME, 2, 3, 2, 0), (1, 3, 4, 6)),
     ("AVERAGE_POOL_2D", ((1, 4, 5, 3), 1, 1, 1, 1, 2, 1, 3, 2, 0), (1, 5, 3, 3)),
     ("MAX_POOL_2D", ((1, 3, 4, 5), SAME, 2, 1, 3, 2, 0, True), (1, 3, 4, 3)),
+    ("L2_POOL_2D", ((1, 4, 5, 3), 1, 1, 1, 1, 2, 1, 3, 2, 0), (1, 5, 3, 3)),
+    ("GROUPED_CONV_2D", ((1, 7, 8, 6), (4, 3, 3, 3), (4,), SAME, 2, 3, 2, 0, False), (1, 3, 4, 4)),
+    ("GROUPED_CONV_2D", ((1, 6, 7, 8), (4, 3, 3, 3), (4,), VALID, 2, 3, 2, 0, True), (1, 4, 2, 3)),
+    ("TRANSPOSE_CONV_2D", ((1, 3, 4, 2), (5, 2, 3, 2), (5,), [1, 6, 12, 5], SAME, 3, 2, 0, False), (1, 6, 12, 5)),
+    ("TRANSPOSE_CONV_2D", ((1, 2, 3, 4), (5, 2, 3, 2), (5,), [1, 5, 6, 11], SAME, 3, 2, 0, True), (1, 5, 6, 11)),
+    ("TRANSPOSE_CONV_2D", ((1, 4, 4, 2), (5, 2, 3, 2), (5,), [1, 6, 6, 5], SAME, 3, 2, 0, False), (1, 8, 12, 5)),
+    ("TRANSPOSE_CONV_2D", ((1, 3, 4, 2), (5, 2, 3, 2), (5,), [1, 9, 9, 9], VALID, 3, 2, 0, False), (1, 6, 12, 5)),
+    ("TRANSPOSE_CONV_2D", ((1, 3, 4, 2), (5, 2, 3, 2), (5,), 1, -2, 0, 3, 3, 2, 0, False), (1, 3, 13, 5)),
+    ("RESIZE_BILINEAR", ((1, 4, 5, 3), 7, 6), (1, 6, 7, 3)),
+    ("RESIZE_BILINEAR", ((1, 3, 4, 5), 0.9, 1.9, True), (1, 3, 7, 4)),
+    ("RESIZE_NEAREST_NEIGHBOR", ((0, 4, 5, 3), 2.5, 0.25, False), (0, 1, 12, 3)),
+    ("BATCH_MATMUL", ((2, 3, 4), (2, 4, 5), False, False), (2, 3, 5)),
+    ("BATCH_MATMUL", ((4, 3), (5, 4), True, True), (3, 5)),
+    ("BATCH_MATMUL", ((2, 3, 4), (), False, True), (2, 3, 0)),
     ("FULLY_CONNECTED", ((2, 3, 4), (5, 6), (5,), 0), (4, 5)),
     ("FULLY_CONNECTED", ((0, 6), (5, 6), (5,), 0), (0, 5)),
     ("RESHAPE", ((2, 3, 4), [4, -1]), (4, 6)),
@@ -117,12 +131,48 @@ EXAMPLES: list[tuple[str, tuple[Any, ...], Shape]] = [
     ("INSTANCE_NORMALIZATION", ((1, 2, 3, 4), 1.0, 0.0, 0.1, True), (1, 2, 3, 4)),
     ("FILL", ([2, 3], 1.0), (2, 3)),
     ("FILL", ([2, -3], 1.0), ()),
+    ("ROI_ALIGN", ((2, 4, 6, 3), (5, 4), [0], 2, 1, 1.0, 1.0, 0, 0, False), (5, 2, 1, 3)),
+    ("ROI_ALIGN", ((2, 4, 6, 3), (0, 4), [0], 0, 1, 1.0, 1.0, 0, 0, False), (0, 0, 1, 3)),
+    ("ROI_POOLING", ((2, 3, 4, 6), (0, 4), [0], 2, 1, 1.0, 1.0, True), (0, 3, 2, 1)),
+    ("AXIS_ALIGNED_BBOX_TRANSFORM", ((0, 4), (5, 12), [0], (2, 2)), (5, 12)),
 ]
+
+SEVERAL: list[tuple[str, tuple[Any, ...], tuple[Shape, ...]]] = [
+    ("HEATMAP_MAX_KEYPOINT", ((2, 3, 3, 5), (2, 4), False), ((2, 5), (2, 5, 2))),
+    ("HEATMAP_MAX_KEYPOINT", ((0, 5, 3, 3), (2, 4), True), ((0, 5), (0, 5, 2))),
+    ("BOX_WITH_NMS_LIMIT", ((9, 3), (9, 12), [0], 0.5, -1, 0, 0.5, 0.5, 0.5), ((0,), (0, 4), (0,), (0,))),
+    (
+        "GENERATE_PROPOSALS",
+        ((1, 2, 2, 3), (1, 2, 2, 12), (3, 4), (1, 2), 1.0, 1.0, -1, -1, 0.5, 1.0, False),
+        ((0,), (0, 4), (0,)),
+    ),
+    (
+        "DETECTION_POSTPROCESSING",
+        ((2, 5, 3), (2, 5, 4), (5, 4), 1.0, 1.0, 1.0, 1.0, False, 3, 2, 9, 0.5, 0.5, False),
+        ((2, 6), (2, 6, 4), (2, 6), (2,)),
+    ),
+    (
+        "DETECTION_POSTPROCESSING",
+        ((0, 5, 3), (2, 5, 4), (5, 4), 1.0, 1.0, 1.0, 1.0, True, 3, 0, 9, 0.5, 0.5, False),
+        ((0, 3), (0, 3, 4), (0, 3), (0,)),
+    ),
+    (
+        "DETECTION_POSTPROCESSING",
+        ((2, 5, 3), (2, 5, 4), (5, 4), 1.0, 1.0, 1.0, 1.0, False, 3, 0, 9, 0.5, 0.5, False),
+        ((2, 0), (2, 0, 4), (2, 0), (2,)),
+    ),
+]
+"""Operations with several outputs."""
 
 
 @pytest.mark.parametrize(("name", "inputs", "expected"), EXAMPLES)
 def test_shape_of_the_output(name: str, inputs: tuple[Any, ...], expected: Shape) -> None:
     assert output_shapes(view(name, *inputs)) == (expected,)
+
+
+@pytest.mark.parametrize(("name", "inputs", "expected"), SEVERAL)
+def test_shapes_of_several_outputs(name: str, inputs: tuple[Any, ...], expected: tuple[Shape, ...]) -> None:
+    assert output_shapes(view(name, *inputs, outputs=len(expected))) == expected
 
 
 def test_outputs_of_split() -> None:

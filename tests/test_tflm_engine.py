@@ -53,6 +53,7 @@ def said_of(vector: Vector) -> witnesses.Testimony:
         ("CONV_2D", "float32_wide_same_stride1x1"),
         ("PAD", "quant8_zero_point_0"),
         ("RNN", "float32_plain_none"),
+        ("RESIZE_BILINEAR", "quant8_signed_taller_size"),
     ],
 )
 def test_tflm_agrees(operation: str, name: str) -> None:
@@ -69,6 +70,9 @@ def test_tflm_agrees(operation: str, name: str) -> None:
         ("ADD", "float32_zero_sized"),
         ("SPACE_TO_BATCH_ND", "float32_heads"),
         ("ABS", "float32_open_size"),
+        ("DETECTION_POSTPROCESSING", "float32_fast_by_hand"),
+        ("IF", "float32_condition_0"),
+        ("WHILE", "int32_4_rounds"),
     ],
 )
 def test_what_tflm_lacks_or_dies_of_is_not_supported(operation: str, name: str) -> None:

@@ -133,6 +133,11 @@ BROKEN: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
         lambda d: d.update(operations=[{"type": "ADDD", "inputs": ["a"], "outputs": ["out"]}]),
         r"\$\.operations\[0\]\.type: unknown operation 'ADDD'",
     ),
+    "samples of another operation": (
+        lambda d: d.update(kind="multinomial"), r"\$\.kind: expected RANDOM_MULTINOMIAL alone",
+    ),
+    "bad kind": (lambda d: d.update(kind="random"), r"kind: Invalid enum value 'random'"),
+    "bad tolerance": (lambda d: d.update(multinomial_tolerance=1.5), r"multinomial_tolerance: Expected `float` <= 1"),
     "bad phase": (lambda d: d.update(rejected={"clause": "ADD.C1", "phase": "later"}), r"phase: Invalid enum value"),
     "bad generator": (
         _example(inputs={"a": {"generate": {"kind": "random", "seed": 1}}}), r"kind: Invalid enum value 'random'",

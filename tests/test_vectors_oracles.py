@@ -259,5 +259,5 @@ def test_pairwise_covers_every_pair_with_few_rows() -> None:
 
 
 def test_an_unknown_operation_has_no_oracle() -> None:
-    with pytest.raises(KeyError, match="there is no oracle for RANDOM_MULTINOMIAL"):
-        oracles.oracle("RANDOM_MULTINOMIAL")
+    with pytest.raises(KeyError, match="there is no oracle for OEM_OPERATION"):
+        oracles.oracle("OEM_OPERATION")

@@ -19,12 +19,10 @@ from npu_conformance.specs import agreement, plans, vector_writing, vectors, wit
 from npu_conformance.specs.neuralnetworks import rules
 from npu_conformance.specs.neuralnetworks.build import build_model
 from npu_conformance.specs.neuralnetworks.minimal_version import minimal_version
-from npu_conformance.specs.neuralnetworks.operation_view import OperationView
-from npu_conformance.specs.neuralnetworks.types import Model
-from npu_conformance.specs.neuralnetworks.validate import validate_model
 from npu_conformance.specs.plans import unreached
+from npu_conformance.specs.vector_rules import broken_clauses
 from npu_conformance.specs.vectors import Example, Vector
-from npu_conformance.specs.versions import NEWEST, Version
+from npu_conformance.specs.versions import NEWEST
 
 OPERATIONS = vectors.operations()
 
@@ -32,24 +30,6 @@ OPERATIONS = vectors.operations()
 def stored(operation: str, *, rejected: bool) -> list[Vector]:
     headers = (header for header in vectors.headers(operation) if (header.rejected is not None) == rejected)
     return [vectors.load(operation, header.name) for header in headers]
-
-
-def violations(model: Model, vector: Vector, example: Example, version: Version) -> set[str]:
-    """What structure breaks; only where it is sound, what the operations break."""
-    found = {violation.clause for violation in validate_model(model, version)}
-    if found:
-        return found
-    values = {name: operand.value for name, operand in vector.operands.items() if operand.value is not None}
-    values.update(example.inputs)
-    for operation, wire in zip(vector.operations, model.main.operations, strict=True):
-        known = {position: values[name] for position, name in enumerate(operation.inputs) if name in values}
-        shapes = {position: array.shape for position, array in known.items()}
-        inputs = [model.main.operands[index] for index in wire.inputs]
-        outputs = [model.main.operands[index] for index in wire.outputs]
-        left_out = frozenset(place for place, name in enumerate(operation.inputs) if vector.operands[name].omitted)
-        view = OperationView(wire, version, inputs, outputs, shapes=shapes, values=known, omitted=left_out)
-        found.update(violation.clause for violation in rules.check(view))
-    return found
 
 
 def test_every_plan_has_its_file_and_no_file_is_without_a_plan() -> None:
@@ -75,8 +55,7 @@ DEFINED_LATER = {f"L2_NORMALIZATION.{kind}_zeros" for kind in ("float32", "float
 def test_vectors_are_legal_from_the_version_they_state(operation: str) -> None:
     for vector in stored(operation, rejected=False):
         for version in (vector.since, NEWEST):
-            model = build_model(vector, version).model
-            assert violations(model, vector, vector.examples[0], version) == set(), (vector.name, version)
+            assert broken_clauses(vector, vector.examples[0], version) == set(), (vector.name, version)
         minimal = minimal_version(build_model(vector, vector.since).model)
         assert minimal == vector.since or f"{operation}.{vector.name}" in DEFINED_LATER, vector.name
 
@@ -86,8 +65,7 @@ def test_rejected_vectors_break_their_clause_and_no_other(operation: str) -> Non
     for vector in stored(operation, rejected=True):
         assert vector.rejected is not None
         for version in (vector.since, vector.rejected.until):
-            model = build_model(vector, version).model
-            found = violations(model, vector, vector.examples[0], version)
+            found = broken_clauses(vector, vector.examples[0], version)
             assert found == {vector.rejected.clause}, (vector.name, version)
 
 
@@ -108,7 +86,7 @@ def test_no_expected_output_is_the_same_everywhere(operation: str) -> None:
 
 
 def test_the_folder_stays_small() -> None:
-    assert sum(path.stat().st_size for path in vectors.FOLDER.iterdir()) < 4_000_000
+    assert sum(path.stat().st_size for path in vectors.FOLDER.iterdir()) < 8_000_000
 
 
 def test_listing_needs_no_numpy() -> None:

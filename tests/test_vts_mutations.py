@@ -41,9 +41,10 @@ def test_every_mutation_is_invalid_by_the_contract(family: str) -> None:
 def test_mutations_have_labels_of_their_own(family: str) -> None:
     mutate, _ = FAMILIES[family]
     counted = 0
-    sample = _sample()
-    # DEQUANTIZE has operands of every quantised type, some of which a tenth of all vectors may miss.
-    for header in [*sample[::10], *(header for header in sample if header.operation == "DEQUANTIZE")]:
+    for position, header in enumerate(_sample()):
+        # Every tenth is enough, once the family has found something to edit at all.
+        if counted and position % 10:
+            continue
         model = build_model(vectors.load(header.operation, header.name), Version.V1_3).model
         labels = [mutation.label for mutation in mutate(model, Version.V1_3)]
         assert len(set(labels)) == len(labels)

@@ -7,9 +7,12 @@ AREAS = (
     "structure",
     "preparation",
     "control_flow",
+    "coupling",
     "requests",
     "request_structure",
     "memory",
     "generated",
+    "relations",
     "external",
+    "extension",
 )

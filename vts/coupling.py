@@ -7,16 +7,20 @@ AVERAGE_POOL_2D where they are unsigned, and away from zero where they are signe
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from npu_conformance.harness import checks
+from npu_conformance.harness.cases import Case, Group
 from npu_conformance.harness.compare import outside
 from npu_conformance.harness.tolerance import Circumstances, floor
 from npu_conformance.harness.trial import Trial
-from npu_conformance.specs import variations
+from npu_conformance.harness.verdicts import NotSupported
+from npu_conformance.specs import variations, vectors
+from npu_conformance.specs.neuralnetworks.build import build_model
 from npu_conformance.specs.neuralnetworks.enums import OperandType
-from npu_conformance.specs.vectors import Vector
+from npu_conformance.specs.vectors import Vector, VectorHeader
+from npu_conformance.specs.versions import Version
 
 if TYPE_CHECKING:
     from npu_conformance.specs.vectors import Array
@@ -24,12 +28,48 @@ if TYPE_CHECKING:
 CONFIGURATION = "unsigned_twin"
 REQUIREMENTS = ("NNHAL-SUPPORT-009", "NNHAL-EXECUTE-017")
 _AOSP = "AOSP's VTS would fail too: no, it judges each form by itself"
-_SIGNED = OperandType.TENSOR_QUANT8_ASYMM_SIGNED
+_UNSIGNED, _SIGNED = OperandType.TENSOR_QUANT8_ASYMM, OperandType.TENSOR_QUANT8_ASYMM_SIGNED
 
 
 def unsigned_twin(vector: Vector) -> Vector | None:
     """The unsigned form of a vector of one operation in signed 8 bit; null where it has none that must agree."""
     return variations.unsigned(vector) if len(vector.operations) == 1 and not vector.rejected else None
+
+
+def cases() -> Iterator[Case]:
+    """One for each operation whose two forms need not agree, but must both be there."""
+    for operation in sorted(variations.NOT_COUPLED & set(vectors.operations())):
+        pair = _pair(operation)
+        if pair is not None:
+            yield _support_case(operation, *pair)
+
+
+def _pair(operation: str) -> tuple[VectorHeader, VectorHeader] | None:
+    """The first two vectors whose types are those of the unsigned and of the signed form; null where there are none."""
+    positive = [header for header in vectors.headers(operation) if header.rejected is None]
+    by_types = {header.types: header for header in reversed(positive)}
+    for types, unsigned in by_types.items():
+        signed = by_types.get(tuple(_SIGNED.name if kind == _UNSIGNED.name else kind for kind in types))
+        if _UNSIGNED.name in types and signed is not None:
+            return unsigned, signed
+    return None
+
+
+def _support_case(operation: str, unsigned: VectorHeader, signed: VectorHeader) -> Case:
+    def run(trial: Trial) -> None:
+        supported = [
+            all(trial.supported_operations(build_model(vectors.load(operation, one.name), trial.version).model))
+            for one in (signed, unsigned)
+        ]
+        supported_alike(*supported)
+        if not any(supported):
+            raise NotSupported(f"{operation} is not supported in 8 bit")
+
+    return Case(
+        f"vts.coupling.{operation}.supported_alike", run, ("NNHAL-SUPPORT-008", "NNHAL-SUPPORT-009"),
+        "The signed and the unsigned form are both supported, or neither; results may differ.", since=Version.V1_3,
+        group=Group.VALIDATION, operations=(operation,), types=signed.types,
+    )  # fmt: skip
 
 
 def supported_alike(signed: bool, unsigned: bool) -> None:

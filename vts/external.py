@@ -1,15 +1,23 @@
-"""Vectors from outside: `run --vectors PATH` takes files in the project's own form, and neutral collections."""
+"""Vectors from outside: `run --vectors PATH` takes the project's own form, neutral collections and specifications."""
 
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from npu_conformance.harness.cases import Case
 from npu_conformance.specs import neutral, vectors
 from npu_conformance.specs.documents import DocumentError
 from npu_conformance.vts.generated import case_from, case_of
+
+if TYPE_CHECKING:
+    from npu_conformance.harness.trial import Trial
+    from npu_conformance.specs.aosp.children import Problem
+
+_SPECIFICATION = ".mod.py"
 
 __all__ = ["case_from", "cases", "cases_from"]
 
@@ -20,15 +28,52 @@ def cases() -> Iterator[Case]:
 
 
 def cases_from(path: Path) -> Iterator[Case]:
-    """A case for each external vector (`run --vectors PATH`), in the project's own form or in neutral collections."""
+    """A case for each external vector (`run --vectors PATH`): own form, neutral collections, specifications."""
     if path.suffix == ".json" or (path.is_dir() and any(path.glob("*.json"))):
         yield from _own_form(path)
         return
+    if _has_specifications(path):
+        yield from _specifications(path)
+        return
     for collection in neutral.collections(path):
-        source = collection.path.name.removesuffix(neutral.SUFFIX)
-        for header in collection.headers():
-            case_id = f"vts.external.{source}.{header.name}"
-            yield case_of(header, functools.partial(collection.load, header.name), case_id, None)
+        yield from _neutral_form(collection)
+
+
+def _neutral_form(collection: neutral.Collection) -> Iterator[Case]:
+    source = _safe(collection.path.name.removesuffix(neutral.SUFFIX))
+    for header in collection.headers():
+        case_id = f"vts.external.{source}.{_safe(header.name)}"
+        yield case_of(header, functools.partial(collection.load, header.name), case_id, None)
+
+
+def _has_specifications(path: Path) -> bool:
+    return path.name.endswith(_SPECIFICATION) or next(path.rglob(f"*{_SPECIFICATION}"), None) is not None
+
+
+def _specifications(path: Path) -> Iterator[Case]:
+    """AOSP's specification files, run in confined children; one that gives no tests is a case that says why."""
+    from npu_conformance.specs.aosp import importing
+
+    loaded = list(importing.load(importing.files(path)))
+    for collection in importing.collections(loaded):
+        yield from _neutral_form(collection)
+    for one in loaded:
+        if one.problem is not None:
+            yield _unreadable(one.problem)
+
+
+def _unreadable(problem: Problem) -> Case:
+    def run(trial: Trial) -> None:
+        raise DocumentError(f"{problem.path}:{problem.line}", "", problem.what)
+
+    folder, name = problem.path.absolute().parent.name, problem.path.name.removesuffix(_SPECIFICATION)
+    description = "A specification file that can not be read is an error of the run, not of the implementation."
+    return Case(f"vts.external.{_safe(folder)}.{_safe(name)}.unreadable", run, ("FW-GEN-001",), description)
+
+
+def _safe(name: str) -> str:
+    """The name as a part of a case id."""
+    return re.sub(r"[^A-Za-z0-9_]", "_", name)
 
 
 def _own_form(path: Path) -> Iterator[Case]:

@@ -52,7 +52,9 @@ def _cases_of(headers: Iterable[VectorHeader]) -> Iterator[Case]:
             yield stored_case(header, name, since)
 
 
-def stored_case(header: VectorHeader, variation: str = "", since: Version | None = None) -> Case:
+def stored_case(
+    header: VectorHeader, variation: str = "", since: Version | None = None, area: str = "vts.generated"
+) -> Case:
     """The case of a stored vector or of a variation of it."""
 
     def load() -> Vector:
@@ -65,20 +67,28 @@ def stored_case(header: VectorHeader, variation: str = "", since: Version | None
         return varied
 
     suffix = f"[{variation}]" if variation else ""
-    return case_of(header, load, f"vts.generated.{header.operation}.{header.name}{suffix}", since)
+    return case_of(header, load, f"{area}.{header.operation}.{header.name}{suffix}", since)
 
 
 def case_from(payload: Any) -> Case:
     """The case of a failure file: the vector is in the file, whatever became of the stored one."""
+    vector = vector_from(payload)
+    return case_of(variations.header_of(vector), lambda: vector, payload["id"], None)
+
+
+def vector_from(payload: Any) -> Vector:
+    """The vector of a failure file. Raises DocumentError where an extension that it needs is not in use."""
     import msgspec
 
     from npu_conformance.specs import vector_loading
     from npu_conformance.specs.vector_documents import VectorDocument
 
-    operation, case_id = payload["operation"], payload["id"]
+    if payload.get("extensions"):
+        from npu_conformance.specs.neuralnetworks import extensions
+
+        extensions.require(payload["extensions"], payload["id"])
     document = msgspec.convert(payload["vector"], VectorDocument)
-    vector = vector_loading.vector(operation, document, case_id)
-    return case_of(variations.header_of(vector), lambda: vector, case_id, None)
+    return vector_loading.vector(payload["operation"], document, payload["id"])
 
 
 def case_of(header: VectorHeader, load: Loader, case_id: str, since: Version | None) -> Case:

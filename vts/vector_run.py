@@ -10,7 +10,7 @@ from npu_conformance.harness import checks
 from npu_conformance.harness.subject import Pool
 from npu_conformance.harness.trial import Trial
 from npu_conformance.harness.verdicts import NotApplicable, NotSupported
-from npu_conformance.specs.neuralnetworks.build import BuiltRequest, build_model, build_request
+from npu_conformance.specs.neuralnetworks.build import BuiltRequest, build_model, build_request, extension_names
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
@@ -60,11 +60,7 @@ class Configuration:
 
 def run(trial: Trial, vector: Vector) -> None:
     """Execute the vector in every configuration, or see it refused."""
-    from npu_conformance.specs.vector_writing import document_of
-
-    trial.attach(lambda: {"id": trial.case.id, "operation": vector.operation, "vector": document_of(vector)})
-    if vector.kind == "multinomial":
-        raise NotApplicable(f"vectors of kind {vector.kind} are not run yet")
+    attach(trial, vector)
     if _has_open_loop(vector):
         # Legal above the HAL; AOSP runs such vectors in CTS, not in VTS.
         vector = replace(vector, rejected=Rejected("MODEL.P8", "model"))
@@ -90,6 +86,20 @@ def run(trial: Trial, vector: Vector) -> None:
         with trial.configuration(coupling.CONFIGURATION, requirements=coupling.REQUIREMENTS):
             coupling.supported_alike(True, _is_supported(trial, twin))
             coupling.same_results(trial, vector, runner.outputs(), _Runner(trial, twin).outputs())
+
+
+def attach(trial: Trial, vector: Vector) -> None:
+    """Give the failure file of a case what it needs to run the vector again."""
+    from npu_conformance.specs.vector_writing import document_of
+
+    trial.attach(
+        lambda: {
+            "id": trial.case.id,
+            "operation": vector.operation,
+            "vector": document_of(vector),
+            "extensions": extension_names(vector),
+        }
+    )
 
 
 def _is_supported(trial: Trial, vector: Vector) -> bool:
@@ -142,6 +152,7 @@ class _Runner:
         self._made: dict[tuple[str, int, int], Pool] = {}
         self._built: dict[tuple[int, bool, bool], BuiltRequest] = {}
         self._flawless: set[tuple[int, bytes]] = set()
+        self._samples: dict[int, bytes] = {}
         self._prepare(unspecified=False)
 
     def execute(self, configuration: Configuration) -> None:
@@ -228,8 +239,15 @@ class _Runner:
         example = self._vector.examples[number]
         outputs = {name: built.read(name, content, array.shape) for name, array in example.outputs.items()}
         judge(self._trial, self._vector, example, outputs)
+        if self._vector.kind == "multinomial":
+            self._same_samples(number, content)
         if self._trial.is_flawless:
             self._flawless.add((number, content))
+
+    def _same_samples(self, number: int, content: bytes) -> None:
+        """Seeds are there to draw the same samples again; that a device must is said nowhere."""
+        if self._samples.setdefault(number, content) != content:
+            self._trial.warn_quality("equal seeds gave other samples than in an execution before")
 
 
 def prepared(trial: Trial, vector: Vector, *, unspecified: bool) -> PreparedModel:

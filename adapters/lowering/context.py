@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from npu_conformance.adapters.litert_runtime import Interpreter, schema
-from npu_conformance.adapters.lowering.graph import Graph, Quantization, Tensor
+from npu_conformance.adapters.lowering.graph import Graph, Quantization, Routine, Tensor
 from npu_conformance.adapters.lowering.operands import LoweringError, graph_dtype, is_known, quantization
 from npu_conformance.adapters.lowering.reading import Reading
 from npu_conformance.specs.neuralnetworks.types import Operand, Operation
@@ -18,8 +18,27 @@ from npu_conformance.specs.neuralnetworks.types import Operand, Operation
 Array = npt.NDArray[Any]
 
 
+@dataclass(frozen=True)
+class Call:
+    """A referenced graph, lowered for inputs of known shapes. rounds: see Values. shapes: of the graph's outputs."""
+
+    graph: Graph
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+    rounds: int
+    shapes: tuple[tuple[int, ...], ...]
+
+    def routine(self, outputs: Sequence[int]) -> Routine:
+        """The graph, giving these tensors."""
+        return Routine(self.graph, self.inputs, tuple(outputs))
+
+
 class Values:
-    """The operands of a graph while it is lowered: which have a constant value, which already have a tensor."""
+    """The operands of a graph while it is lowered: which have a constant value, which already have a tensor.
+
+    rounds: the tensor that holds how many rounds the loops of the model may still make, where it has control flow.
+    Every loop takes from it, so that a run in LiteRT, which nothing interrupts, comes to an end.
+    """
 
     def __init__(
         self,
@@ -27,12 +46,21 @@ class Values:
         constants: Mapping[int, Array],
         omitted: frozenset[int],
         shapes: Mapping[int, tuple[int, ...]],
+        call: Callable[[int, Sequence[tuple[int, ...]]], Call],
+        has_unsigned: bool = True,
     ) -> None:
-        """constants: stored elements by operand index. omitted: operands without a value. shapes: of model inputs."""
+        """constants: stored elements by operand index. omitted: operands without a value. shapes: of model inputs.
+
+        call: lowers the referenced graph of a number for inputs of some shapes. Raises LoweringError.
+        has_unsigned: false where the interpreter has no kernels for uint8, so that none may stand in for one for int8.
+        """
         self.operands = operands
         self.constants = constants
         self.omitted = omitted
         self.shapes = shapes
+        self.call = call
+        self.has_unsigned = has_unsigned
+        self.rounds: int | None = None
         self.graph = Graph()
         self.inputs: list[int] = []
         self.tensors: dict[int, int] = {}

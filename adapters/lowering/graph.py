@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -47,13 +47,28 @@ class Tensor:
 
 @dataclass(frozen=True)
 class Operator:
-    """An operator: the schema's name, tensor numbers, and its options by the schema's field names."""
+    """An operator: the schema's name, tensor numbers, and its options by the schema's field names.
+
+    routines: graphs that the operator runs, by the field of its options that holds their number. custom: the options
+    of an operator that is not in the schema, whose name is LiteRT's.
+    """
 
     builtin: str
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
     options: str | None = None
     settings: dict[str, Any] = field(default_factory=dict)
+    routines: Mapping[str, Routine] = field(default_factory=dict)
+    custom: bytes = b""
+
+
+@dataclass(frozen=True)
+class Routine:
+    """A graph with the tensors that it takes and gives."""
+
+    graph: Graph
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
 
 
 class Graph:
@@ -84,19 +99,40 @@ class Graph:
         outputs = (output,) if isinstance(output, int) else tuple(output)
         self.operators.append(Operator(builtin, tuple(inputs), outputs, options, settings))
 
+    def run_graphs(
+        self, builtin: str, inputs: Sequence[int], outputs: Sequence[int], routines: Mapping[str, Routine]
+    ) -> None:
+        """Append an operator that runs other graphs. routines: by the field of its options."""
+        options = builtin.capitalize()
+        self.operators.append(Operator(builtin, tuple(inputs), tuple(outputs), options, {}, routines))
+
+    def emit_custom(self, name: str, inputs: Sequence[int], outputs: Sequence[int], options: bytes) -> None:
+        """Append an operator that is not in the schema. options: a flexbuffer."""
+        self.operators.append(Operator(name, tuple(inputs), tuple(outputs), custom=options))
+
     def pack(self, inputs: Sequence[int], outputs: Sequence[int]) -> bytes:
         """Return the .tflite flatbuffer with these graph inputs and outputs."""
         tables = schema()
-        model, subgraph = tables.ModelT(), tables.SubGraphT()
-        model.version, model.subgraphs, model.buffers = SCHEMA_VERSION, [subgraph], [tables.BufferT()]
-        subgraph.name, subgraph.inputs, subgraph.outputs = b"main", list(inputs), list(outputs)
-        subgraph.tensors = [_tensor_table(number, tensor, model) for number, tensor in enumerate(self.tensors)]
+        model = tables.ModelT()
+        model.version, model.subgraphs, model.buffers = SCHEMA_VERSION, [], [tables.BufferT()]
         codes: dict[str, int] = {}
-        subgraph.operators = [_operator_table(operator, codes) for operator in self.operators]
+        routines = [Routine(self, tuple(inputs), tuple(outputs))]
+        for routine in routines:
+            # The list grows: the routines of a graph's operators are put behind it.
+            model.subgraphs.append(_graph_table(routine, model, codes, routines))
         model.operatorCodes = [_code_table(builtin) for builtin in codes]
         builder = flatbuffer_builder()
         builder.Finish(model.Pack(builder), FILE_IDENTIFIER)
         return bytes(builder.Output())
+
+
+def _graph_table(routine: Routine, model: Any, codes: dict[str, int], routines: list[Routine]) -> Any:
+    table = schema().SubGraphT()
+    table.name = b"main" if len(routines) == 1 else b"graph"
+    table.inputs, table.outputs = list(routine.inputs), list(routine.outputs)
+    table.tensors = [_tensor_table(number, tensor, model) for number, tensor in enumerate(routine.graph.tensors)]
+    table.operators = [_operator_table(operator, codes, routines) for operator in routine.graph.operators]
+    return table
 
 
 def _tensor_table(number: int, tensor: Tensor, model: Any) -> Any:
@@ -118,7 +154,7 @@ def _tensor_table(number: int, tensor: Tensor, model: Any) -> Any:
     return table
 
 
-def _operator_table(operator: Operator, codes: dict[str, int]) -> Any:
+def _operator_table(operator: Operator, codes: dict[str, int], routines: list[Routine]) -> Any:
     tables = schema()
     table = tables.OperatorT()
     table.opcodeIndex = codes.setdefault(operator.builtin, len(codes))
@@ -129,13 +165,20 @@ def _operator_table(operator: Operator, codes: dict[str, int]) -> Any:
         table.builtinOptions = getattr(tables, f"{name}T")()
         for setting, value in operator.settings.items():
             setattr(table.builtinOptions, setting, value)
+    if operator.custom:
+        table.customOptions = np.frombuffer(operator.custom, np.uint8)
+    for setting, routine in operator.routines.items():
+        setattr(table.builtinOptions, setting, len(routines))
+        routines.append(routine)
     return table
 
 
 def _code_table(builtin: str) -> Any:
     tables = schema()
     table = tables.OperatorCodeT()
-    table.builtinCode = getattr(tables.BuiltinOperator, builtin)
+    table.builtinCode = getattr(tables.BuiltinOperator, builtin, tables.BuiltinOperator.CUSTOM)
+    if table.builtinCode == tables.BuiltinOperator.CUSTOM:
+        table.customCode = builtin
     table.deprecatedBuiltinCode = min(table.builtinCode, LAST_OLD_BUILTIN)
     table.version = VERSIONS.get(builtin, 1)
     return table

@@ -1,10 +1,16 @@
-"""EMBEDDING_LOOKUP, HASHTABLE_LOOKUP, CHANNEL_SHUFFLE."""
+"""EMBEDDING_LOOKUP, HASHTABLE_LOOKUP, CHANNEL_SHUFFLE, LSH_PROJECTION."""
 
 from __future__ import annotations
 
+import numpy as np
+
+from npu_conformance.adapters.litert_runtime import schema
 from npu_conformance.adapters.lowering.context import Step
 from npu_conformance.adapters.lowering.operands import LoweringError
 from npu_conformance.specs.neuralnetworks.enums import OperandType
+
+_DEPRECATED, _DENSE = 1, 2
+_INT32_BITS = 32
 
 
 def embedding_lookup(step: Step) -> None:
@@ -34,3 +40,24 @@ def channel_shuffle(step: Step) -> None:
     order[axis], order[axis + 1] = axis + 1, axis
     exchanged = step.transposed(step.reshaped(step.tensor(0), grouped), order)
     step.bind(step.reshaped(exchanged, dimensions))
+
+
+def lsh_projection(step: Step) -> None:
+    """LSH_PROJECTION. LiteRT offsets each number of a sparse one: SUB takes that away for the deprecated type.
+
+    A sparse projection has no weights, though the request is what leaves them out.
+    """
+    kind, (hashes, width) = step.scalar(3), step.dimensions(0)
+    if kind != _DENSE and width >= _INT32_BITS:
+        raise LoweringError("LiteRT's offset of 32 bits is undefined")
+    data = step.tensor(1)
+    if step.is_type(1, OperandType.TENSOR_FLOAT16):
+        data = step.cast(data, "float16")  # its bytes count
+    inputs = [step.tensor(0), data, *([step.tensor(2)] if kind == _DENSE else [])]
+    numbers = step.like_result() if kind == _DEPRECATED else step.output()
+    types = schema().LSHProjectionType
+    setting = types.DENSE if kind == _DENSE else types.SPARSE
+    step.graph.emit("LSH_PROJECTION", inputs, numbers, "LSHProjection", type=setting)
+    if kind == _DEPRECATED:
+        offsets = step.integers(np.arange(hashes) << width)
+        step.graph.emit("SUB", [numbers, offsets], step.output(), "Sub")

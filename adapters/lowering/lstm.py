@@ -15,6 +15,8 @@ import numpy as np
 from npu_conformance.adapters.litert_runtime import schema
 from npu_conformance.adapters.lowering.context import Step
 from npu_conformance.adapters.lowering.operands import LoweringError, graph_dtype
+from npu_conformance.specs.neuralnetworks.enums import OperationType
+from npu_conformance.specs.neuralnetworks.types import Operation
 
 OMITTED = -1
 """In the place of a tensor's number."""
@@ -23,6 +25,19 @@ _ACTIVATIONS = {1: "RELU", 3: "RELU6", 4: "TANH"}
 """By NNAPI's codes. LiteRT's operators have no SIGMOID, and with NONE they take the candidate for the cell state."""
 
 _STATES = (18, 19)
+_STATES_OUT = {
+    OperationType.LSTM: (1, 2),
+    OperationType.UNIDIRECTIONAL_SEQUENCE_LSTM: (1, 2),
+    OperationType.BIDIRECTIONAL_SEQUENCE_LSTM: (-4, -3, -2, -1),
+}
+_LEAST_OUTPUTS = 3
+"""Outputs of an operation that gives its states."""
+
+
+def states_of(operation: Operation) -> set[int]:
+    """The operands into which an operation writes the states that a cell leaves; none for other operations."""
+    outputs = operation.outputs if len(operation.outputs) >= _LEAST_OUTPUTS else ()
+    return {outputs[position] for position in _STATES_OUT.get(operation.type, ()) if outputs}  # type: ignore[call-overload]
 
 
 def lstm(step: Step) -> None:

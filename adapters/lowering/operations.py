@@ -9,8 +9,10 @@ from npu_conformance.adapters.lowering import (
     arranging,
     blocks,
     comparison,
+    control_flow,
     conversion,
     convolution,
+    detection,
     elementwise,
     lookups,
     lstm,
@@ -21,6 +23,7 @@ from npu_conformance.adapters.lowering import (
     recurrent,
     reduction,
     resizing,
+    sampling,
     shape,
     slicing,
     transposed,
@@ -117,6 +120,8 @@ LOWERINGS: dict[int, Lower] = {
     OperationType.EMBEDDING_LOOKUP: lookups.embedding_lookup,
     OperationType.HASHTABLE_LOOKUP: lookups.hashtable_lookup,
     OperationType.CHANNEL_SHUFFLE: lookups.channel_shuffle,
+    OperationType.LSH_PROJECTION: lookups.lsh_projection,
+    OperationType.RANDOM_MULTINOMIAL: sampling.random_multinomial,
     OperationType.RNN: recurrent.rnn,
     OperationType.UNIDIRECTIONAL_SEQUENCE_RNN: recurrent.unidirectional_sequence_rnn,
     OperationType.BIDIRECTIONAL_SEQUENCE_RNN: recurrent.bidirectional_sequence_rnn,
@@ -124,7 +129,13 @@ LOWERINGS: dict[int, Lower] = {
     OperationType.LSTM: lstm.lstm,
     OperationType.UNIDIRECTIONAL_SEQUENCE_LSTM: lstm.unidirectional_sequence_lstm,
     OperationType.BIDIRECTIONAL_SEQUENCE_LSTM: lstm.bidirectional_sequence_lstm,
+    OperationType.AXIS_ALIGNED_BBOX_TRANSFORM: detection.axis_aligned_bbox_transform,
+    OperationType.DETECTION_POSTPROCESSING: detection.detection_postprocessing,
+    OperationType.IF: control_flow.if_,
+    OperationType.WHILE: control_flow.while_,
 }
+
+CONTROL_FLOW = (OperationType.IF, OperationType.WHILE)
 
 PARAMETER_TENSORS: dict[int, tuple[int, ...]] = {
     OperationType.PAD: (1,),
@@ -148,6 +159,7 @@ PARAMETER_TENSORS: dict[int, tuple[int, ...]] = {
     OperationType.TILE: (1,),
     OperationType.REVERSE: (1,),
     OperationType.MIRROR_PAD: (1,),
+    OperationType.RANDOM_MULTINOMIAL: (0, 2),
 }
 """Inputs, by position, that are tensors for NNAPI and have to be constant here."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from npu_conformance.adapters.lowering.context import Step
 from npu_conformance.adapters.lowering.operands import LoweringError, check_size
@@ -31,7 +32,8 @@ def _resize(step: Step, builtin: str, options: str) -> None:
     batch, height, width, channels = (dimensions[axis] for axis in TO_NHWC) if is_nchw else dimensions
     sizes = [size_of(step, HEIGHT, height), size_of(step, WIDTH, width)]
     check_size([batch, *sizes, channels])
-    source = step.transposed(step.tensor(0), TO_NHWC) if is_nchw else step.tensor(0)
+    given = _unsigned(step, step.tensor(0)) if builtin == "RESIZE_BILINEAR" else step.tensor(0)
+    source = step.transposed(given, TO_NHWC) if is_nchw else given
     result = step.like(source)
     step.graph.emit(
         builtin,
@@ -41,7 +43,18 @@ def _resize(step: Step, builtin: str, options: str) -> None:
         alignCorners=bool(step.scalar(ALIGN_CORNERS, 0)),
         halfPixelCenters=bool(step.scalar(HALF_PIXEL_CENTERS, 0)),
     )
-    step.bind(step.transposed(result, TO_NCHW) if is_nchw else result)
+    arranged = step.transposed(result, TO_NCHW) if is_nchw else result
+    kind = step.kind(step.tensor(0))
+    step.bind(step.requantized(arranged, kind.quantization, kind.dtype))
+
+
+def _unsigned(step: Step, number: int) -> int:
+    """The tensor as uint8 where it is int8, a shift of 128: LiteRT's kernels for int8 are off by up to three steps."""
+    kind = step.kind(number)
+    if kind.dtype != "int8" or kind.quantization is None or not step.values.has_unsigned:
+        return number
+    (zero_point,) = kind.quantization.zero_points
+    return step.requantized(number, replace(kind.quantization, zero_points=(zero_point + 128,)), "uint8")
 
 
 def size_of(step: Reading, position: int, size: int) -> int:

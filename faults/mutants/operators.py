@@ -83,7 +83,7 @@ def _inside_functions(node: ast.AST, place: _Place, function: str) -> Iterator[t
     """Nodes of function bodies with places and function; annotations, decorators and what is only said are skipped."""
     if function:
         yield place, node, function
-    if isinstance(node, ast.JoinedStr | ast.Raise | ast.Assert):
+    if isinstance(node, ast.JoinedStr | ast.Raise | ast.Assert) or _is_strictness(node):
         return
     for name, value in ast.iter_fields(node):
         if name in _SKIPPED or (isinstance(node, ast.Expr) and isinstance(value, ast.Constant)):
@@ -94,6 +94,11 @@ def _inside_functions(node: ast.AST, place: _Place, function: str) -> Iterator[t
             if isinstance(child, ast.AST):
                 step = (name, index if isinstance(value, list) else None)
                 yield from _inside_functions(child, (*place, step), within)
+
+
+def _is_strictness(node: ast.AST) -> bool:
+    """True for the `strict` of a zip: an assertion, no part of the computation."""
+    return isinstance(node, ast.keyword) and node.arg == "strict"
 
 
 def _named(node: ast.AST) -> str:

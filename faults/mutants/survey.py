@@ -4,51 +4,58 @@ from __future__ import annotations
 
 import math
 import random
+import signal
 import time
-from collections.abc import Callable, Container, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Container, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
 import msgspec
 
-from npu_conformance.faults import code_swap
 from npu_conformance.faults.code_swap import SwapError, source_of
-from npu_conformance.faults.kill_matrix import PLUGIN, run_cases
-from npu_conformance.faults.mutants import targets
+from npu_conformance.faults.kill_matrix import run_cases
+from npu_conformance.faults.mutants import targets, tracing
 from npu_conformance.faults.mutants.operators import Mutant, mutants
-from npu_conformance.faults.mutants.targets import Tracer
-from npu_conformance.faults.workers import Ended, in_child
+from npu_conformance.faults.mutants.tracing import Line, Reached, Witness, spread
+from npu_conformance.faults.workers import Ended, in_children
 from npu_conformance.harness.cases import Case
-from npu_conformance.harness.loading import open_subject
 from npu_conformance.specs import documents
 from npu_conformance.specs.documents import Document
 from npu_conformance.specs.outcomes import Disposition, Outcome
 from npu_conformance.specs.results import CaseResult
-from npu_conformance.specs.versions import NEWEST
+from npu_conformance.specs.versions import Version
 
 EQUIVALENT = Path(__file__).parent.parent / "equivalent_mutants"
-_SECONDS = 30.0
-_CASES = 150
-_VERSIONS = (NEWEST.value, "1.3", "1.1")
-"""HAL versions of the reference that cases are run against: rules of HIDL alone are not rules of AIDL."""
-
-_RULES = ("vts.structure.", "vts.request_structure.")
-"""Cases whose subject is the rules of the validator, which nearly every other case reaches by the way."""
+_SECONDS = 900.0
+_CASE_SECONDS = 20
+_FIRST_CASES = 200
+_CASES = 1500
+"""Witnesses a mutant is run against: the first ones, and where they do not notice so many in all."""
 
 _RED = (Outcome.FAIL, Outcome.CRASH, Outcome.HANG)
 
-End = Literal["killed", "support lost", "warned", "survived", "unreached", "equivalent"]
-"""killed: a case is red. support lost: none is, but one that passed is not supported now, which --baseline makes red.
+End = Literal["killed", "killed by claims", "support lost", "warned", "survived", "unreached", "equivalent"]
+"""killed: a case is red. killed by claims: a case is red for a device that claims the operations it supports.
+support lost: one that passed is not supported now, and no claim can cover it; --baseline makes that red.
 warned: a case has a quality warning, the public floor allowing the result.
 unreached: no case executes the line. equivalent: argued so in equivalent_mutants/."""
 
+CAUGHT: tuple[End, ...] = ("killed", "killed by claims")
+ENOUGH, ENOUGH_OF_ONE = 95.0, 90.0
+"""Percent of all mutants, and of each operation's, that are to be killed (DESIGN 8)."""
+
 
 class EquivalentMutant(Document, frozen=True):
-    """A mutant that computes the same. mutant: its id. reason: why."""
+    """A mutant that computes the same. mutant: its id, with `*` for the edit all those of one function. reason: why."""
 
     mutant: str
     reason: str
+
+    def covers(self, mutant: Mutant) -> bool:
+        """True for the mutant that it names, or that is of the function."""
+        function, _, edit = self.mutant.rpartition(": ")
+        return mutant.id.startswith(f"{function}: ") if edit == "*" else mutant.id == self.mutant
 
 
 class EquivalentMutants(Document, frozen=True):
@@ -68,13 +75,32 @@ class Verdict(msgspec.Struct, frozen=True):
     seconds: float = 0.0
 
 
+class Share(msgspec.Struct, frozen=True):
+    """How many mutants of a part of the reference, or of an operation's own modules, were killed.
+
+    judged: those not equivalent. caught: killed, with claims; killed: without them.
+    """
+
+    name: str
+    judged: int
+    caught: int
+    killed: int
+
+    @property
+    def percent(self) -> float:
+        """The percentage caught; 100 of none."""
+        return 100 * self.caught / self.judged if self.judged else 100.0
+
+
 class Survey(msgspec.Struct, frozen=True):
-    """All verdicts. population: how many mutants there are. seed: of the sample."""
+    """All verdicts. population: how many mutants there are. seed: of the sample. parts, operations: shares of them."""
 
     population: int
     seed: int
     verdicts: tuple[Verdict, ...]
     seconds: float
+    parts: tuple[Share, ...] = ()
+    operations: tuple[Share, ...] = ()
 
     def count(self, *ends: End) -> int:
         """How many ended so."""
@@ -96,42 +122,59 @@ class Survey(msgspec.Struct, frozen=True):
         return middle - half, middle + half
 
 
-class _Reach(msgspec.Struct):
-    """What one case reaches: places in the list of lines. passed: it does on the reference of HAL version `hal`."""
-
-    case: str
-    hal: str
-    lines: list[int]
-    seconds: float
-    passed: bool
-
-
-class _Traced(msgspec.Struct):
-    lines: list[tuple[str, int]]
-    reached: list[_Reach]
-    at_import: list[tuple[str, int]]
-
-
 def survey(
-    cases: Sequence[Case], size: int | None, seed: int, operation: str = "", tell: Callable[[str], None] = print
+    cases: Sequence[Case],
+    size: int | None,
+    seed: int,
+    operation: str = "",
+    tell: Callable[[str], None] = print,
+    *,
+    per_operation: bool = False,
 ) -> Survey:
-    """Run a sample of `size` mutants (null: all of them)."""
+    """Run a sample of `size` mutants (null: all of them), or of so many from each operation's own modules."""
     started = time.monotonic()
     names = targets.modules(operation)
-    traced = in_child(lambda: _trace(cases, names), _Traced, 600.0)
-    if isinstance(traced, Ended):
-        raise RuntimeError(f"tracing the cases: {traced.reason}")
-    reaching = _reaching(traced, {case.id: case for case in cases})
-    known = {one.mutant for one in equivalent_mutants()}
-    population = _population(names, {(module, line) for module, line in traced.at_import}, reaching)
-    sample = population if size is None else random.Random(seed).sample(population, min(size, len(population)))
-    verdicts = []
-    for mutant in sample:
-        verdict = _verdict(mutant, known, reaching.get(_line(mutant, reaching), []))
-        verdicts.append(verdict)
+    traced = tracing.reached(cases, names)
+    population = _population(names, traced)
+    if per_operation:
+        population = [mutant for mutant in population if targets.operation(mutant.module)]
+    sample = _sample(population, size, seed, per_operation)
+    verdicts: dict[int, Verdict] = {}
+    for index, verdict in _verdicts(sample, traced.witnesses):
+        verdicts[index] = verdict
         if verdict.end not in ("killed", "equivalent"):
             tell(f"{verdict.end}: {verdict.module}:{verdict.line} {verdict.edit}")
-    return Survey(len(population), seed, tuple(verdicts), time.monotonic() - started)
+    in_order = tuple(verdicts[index] for index in range(len(sample)))
+    shares = (_shares(in_order, targets.part), _shares(in_order, targets.operation))
+    return Survey(len(population), seed, in_order, time.monotonic() - started, *shares)
+
+
+def _shares(verdicts: Sequence[Verdict], name_of: Callable[[str], str]) -> tuple[Share, ...]:
+    """The share of each group of modules that `name_of` names; modules without a name are left out."""
+    groups: dict[str, list[End]] = {}
+    for verdict in verdicts:
+        if verdict.end != "equivalent":
+            groups.setdefault(name_of(verdict.module), []).append(verdict.end)
+    return tuple(
+        Share(name, len(ends), sum(end in CAUGHT for end in ends), ends.count("killed"))
+        for name, ends in sorted(groups.items())
+        if name
+    )
+
+
+def _sample(population: list[Mutant], size: int | None, seed: int, per_operation: bool) -> list[Mutant]:
+    groups: dict[str, list[Mutant]] = {}
+    for mutant in population:
+        groups.setdefault(targets.operation(mutant.module) if per_operation else "", []).append(mutant)
+    return [
+        mutant
+        for name, group in groups.items()
+        for mutant in (group if size is None else _generator(seed, name).sample(group, min(size, len(group))))
+    ]
+
+
+def _generator(seed: int, name: str) -> random.Random:
+    return random.Random(f"{seed} {name}" if name else seed)
 
 
 def equivalent_mutants() -> list[EquivalentMutant]:
@@ -140,135 +183,115 @@ def equivalent_mutants() -> list[EquivalentMutant]:
     return [one for file in files for one in documents.read(file, EquivalentMutants).mutants]
 
 
-def _trace(cases: Sequence[Case], names: list[str]) -> _Traced:
-    """Run every case once, and note what it reaches. Runs in a child: what tracing disturbs ends with it."""
-    tracer = Tracer(names)
-    at_import = tracer.at_import()
-    numbers: dict[tuple[str, int], int] = {}
-    reached: list[_Reach] = []
-
-    def look(result: CaseResult) -> bool:
-        lines = [numbers.setdefault(line, len(numbers)) for line in tracer.stop()]
-        if result.outcome is Outcome.PASS or result.outcome is Outcome.NOT_SUPPORTED:
-            reached.append(_Reach(result.case, hal, lines, result.seconds, result.outcome is Outcome.PASS))
-        for name in names:
-            # What an earlier case left in a cache would hide that this one needs it too.
-            code_swap.clear_caches(targets.load(name))
-        tracer.start()
-        return False
-
-    for hal in _VERSIONS:
-        subject = open_subject(PLUGIN, {"fault": "reference", "hal": hal}, "inprocess")
-        tracer.start()
-        run_cases(subject, [case for case in cases if hal == NEWEST.value or _is_of_old_versions(case)], look)
-        tracer.stop()
-        subject.close()
-    return _Traced(list(numbers), reached, sorted(at_import))
-
-
-def _is_of_old_versions(case: Case) -> bool:
-    """True for what an older HAL answers differently: rules with versions, and refusals that ended with one."""
-    return case.until < NEWEST or case.id.startswith(_RULES)
-
-
-@dataclass(frozen=True)
-class _Witness:
-    """A case that executes a line of a reference of version `hal`. passed: it does, so that losing it would be seen."""
-
-    case: Case
-    hal: str
-    passed: bool
-
-
-_Reaching = dict[tuple[str, int], list[_Witness]]
-
-
-def _reaching(traced: _Traced, cases: dict[str, Case]) -> _Reaching:
-    """For each line the cases that execute it, the quickest first."""
-    found: _Reaching = {}
-    for reach in sorted(traced.reached, key=lambda one: one.seconds):
-        witness = _Witness(cases[reach.case], reach.hal, reach.passed)
-        for number in reach.lines:
-            found.setdefault(traced.lines[number], []).append(witness)
-    return found
-
-
-def _population(names: list[str], at_import: set[tuple[str, int]], reaching: _Reaching) -> list[Mutant]:
+def _population(names: list[str], traced: Reached) -> list[Mutant]:
     """All mutants but those in code that only runs at import."""
     found = [mutant for name in names for mutant in mutants(name, source_of(targets.load(name)))]
+    reaching, at_import = traced.witnesses, traced.at_import
     return [
         mutant for mutant in found if _line(mutant, reaching) in reaching or _line(mutant, at_import) not in at_import
     ]
 
 
-def _line(mutant: Mutant, lines: Container[tuple[str, int]]) -> tuple[str, int]:
+def _line(mutant: Mutant, lines: Container[Line]) -> Line:
     """The line at which tracing saw the mutant: its own, or the first one of its statement."""
     own = (mutant.module, mutant.line)
     return own if own in lines else (mutant.module, mutant.statement)
 
 
-def _verdict(mutant: Mutant, known: Container[str], witnesses: list[_Witness]) -> Verdict:
-    blank = Verdict(mutant.module, mutant.line, mutant.edit, "equivalent")
-    if mutant.id in known:
-        return blank
-    if not witnesses:
-        return msgspec.structs.replace(blank, end="unreached")
-    started = time.monotonic()
-    answer = in_child(lambda: _kill(mutant, _spread(witnesses)), _Kill, _SECONDS)
-    seconds = time.monotonic() - started
+def _verdicts(sample: list[Mutant], reaching: dict[Line, list[Witness]]) -> Iterator[tuple[int, Verdict]]:
+    """The verdict of each with its place in the sample, as they become known."""
+    known = equivalent_mutants()
+    run: list[int] = []
+    for index, mutant in enumerate(sample):
+        if any(one.covers(mutant) for one in known):
+            yield index, _blank(mutant, "equivalent")
+        elif _line(mutant, reaching) not in reaching:
+            yield index, _blank(mutant, "unreached")
+        else:
+            run.append(index)
+    works = (_work(sample[index], reaching[_line(sample[index], reaching)]) for index in run)
+    for place, answer in in_children(works, _Kill, _SECONDS, tracing.CORES):
+        yield run[place], _verdict(sample[run[place]], answer)
+
+
+def _blank(mutant: Mutant, end: End) -> Verdict:
+    return Verdict(mutant.module, mutant.line, mutant.edit, end)
+
+
+def _work(mutant: Mutant, witnesses: list[Witness]) -> Callable[[], _Kill]:
+    return lambda: _kill(mutant, spread(witnesses)[:_CASES])
+
+
+def _verdict(mutant: Mutant, answer: _Kill | Ended) -> Verdict:
     if isinstance(answer, Ended):
         if answer.reason.endswith("exit code 1"):
             raise RuntimeError(f"{mutant.id}: the work itself failed, see above")
-        return msgspec.structs.replace(blank, end="killed", by=f"(the process) {answer.reason}", seconds=seconds)
+        return msgspec.structs.replace(_blank(mutant, "killed"), by=f"(the process) {answer.reason}")
     ways: tuple[tuple[str, End], ...] = (
-        (answer.invalid, "equivalent"), (answer.red, "killed"), (answer.lost, "support lost"),
-        (answer.warned, "warned"), ("-", "survived"),
+        (answer.invalid, "equivalent"), (answer.red, "killed"), (answer.claimed, "killed by claims"),
+        (answer.lost, "support lost"), (answer.warned, "warned"), ("-", "survived"),
     )  # fmt: skip
     by, end = next((by, end) for by, end in ways if by)
-    return msgspec.structs.replace(blank, end=end, by=by, seconds=seconds)
-
-
-def _spread(witnesses: list[_Witness]) -> list[_Witness]:
-    """Where very many cases reach a line: those about rules, the quickest of the others, and more evenly from the rest.
-
-    Every case that hands in a model reaches the validator; those that are about its rules must not be left to chance.
-    """
-    rules = [witness for witness in witnesses if witness.case.id.startswith(_RULES)]
-    others = [witness for witness in witnesses if not witness.case.id.startswith(_RULES)]
-    step = max(len(others) / _CASES, 1.0)
-    return rules + [others[int(index * step)] for index in range(min(_CASES, len(others)))]
+    return msgspec.structs.replace(_blank(mutant, end), by=by, seconds=answer.seconds)
 
 
 class _Kill(msgspec.Struct):
-    """A case that is red; that passed and is not supported now; that warns. invalid: there is no mutant at all."""
+    """A case that is red; that is red with claims; that passed and is not supported now; that warns.
+
+    invalid: why there is no mutant at all.
+    """
 
     red: str = ""
+    claimed: str = ""
     lost: str = ""
     warned: str = ""
     invalid: str = ""
+    seconds: float = 0.0
+
+    @property
+    def is_noticed(self) -> bool:
+        """True where a verdict is red."""
+        return bool(self.red or self.claimed)
 
 
-def _kill(mutant: Mutant, witnesses: Sequence[_Witness]) -> _Kill:
+def _kill(mutant: Mutant, witnesses: Sequence[Witness]) -> _Kill:
+    """Run the first witnesses; the others too where none of them noticed. Runs in a child."""
     found = _Kill()
+    started = time.monotonic()
     try:
         targets.install(mutant)
     except SwapError as error:
         found.invalid = str(error)
         return found
-    passed = {(witness.hal, witness.case.id) for witness in witnesses if witness.passed}
-
-    def look(result: CaseResult) -> bool:
-        # A suite error would mean that the suite itself uses what is mutated: that notices nothing.
-        if result.outcome in _RED:
-            found.red = result.case
-        elif result.outcome is Outcome.NOT_SUPPORTED and (hal, result.case) in passed:
-            found.lost = found.lost or result.case
-        elif Disposition.QUALITY_WARNING in result.dispositions:
-            found.warned = found.warned or result.case
-        return bool(found.red)
-
-    for hal in _VERSIONS:
-        chosen = [witness.case for witness in witnesses if witness.hal == hal]
-        if chosen and not found.red:
-            run_cases(open_subject(PLUGIN, {"fault": "reference", "hal": hal}, "inprocess"), chosen, look)
+    for part in (witnesses[:_FIRST_CASES], witnesses[_FIRST_CASES:]):
+        if not found.is_noticed:
+            _run(part, found)
+    found.seconds = time.monotonic() - started
     return found
+
+
+def _run(witnesses: Sequence[Witness], found: _Kill) -> None:
+    """Run these under their versions until one is red; the newest version first."""
+    for hal in sorted({witness.hal for witness in witnesses}, key=Version, reverse=True):
+        chosen = [witness for witness in witnesses if witness.hal == hal]
+        passed = {witness.case.id for witness in chosen if witness.passed}
+        subject = tracing.open_reference(hal)
+        signal.alarm(_CASE_SECONDS)
+        run_cases(subject, [witness.case for witness in chosen], partial(_look, hal, passed, found))
+        if found.red:
+            return
+
+
+def _look(hal: str, passed: Container[str], found: _Kill, result: CaseResult) -> bool:
+    # A case that never ends ends this child: the default of SIGALRM. Each case sets the alarm for the next one.
+    signal.alarm(_CASE_SECONDS)
+    # A suite error would mean that the suite itself uses what is mutated: that notices nothing.
+    if result.outcome in _RED:
+        found.red = result.case
+    elif result.case in passed and tracing.claimed(result, hal) is Outcome.FAIL:
+        found.claimed = found.claimed or result.case
+    elif result.case in passed and result.outcome is Outcome.NOT_SUPPORTED:
+        found.lost = found.lost or result.case
+    elif Disposition.QUALITY_WARNING in result.dispositions:
+        found.warned = found.warned or result.case
+    return bool(found.red)

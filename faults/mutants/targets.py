@@ -17,6 +17,8 @@ _ROOT = Path(__file__).parent.parent.parent
 _NOT_ARITHMETIC = {"__init__", "executor", "registry", "tensors"}
 """Modules of the device that hold no part of a kernel."""
 
+_KERNELS, _RULES = "reference.device.kernels", "specs.neuralnetworks.rules"
+
 Lines = set[tuple[str, int]]
 """Module and line."""
 
@@ -34,6 +36,22 @@ def modules(operation: str = "") -> list[str]:
     return [".".join(file.relative_to(_ROOT).with_suffix("").parts) for file in named]
 
 
+def operation(name: str) -> str:
+    """The operation whose own module it is; empty for what several share."""
+    folder, _, stem = name.rpartition(".")
+    return stem.upper() if folder in (_KERNELS, _RULES) and stem != "clause" else ""
+
+
+def part(name: str) -> str:
+    """Which part of the reference a module is of."""
+    folder = name.rpartition(".")[0]
+    if operation(name):
+        return "kernels" if folder == _KERNELS else "rules"
+    if folder == "specs.neuralnetworks":
+        return "validator"
+    return "shared kernels" if folder.startswith("reference") else "shared rules"
+
+
 def load(name: str) -> ModuleType:
     """Import a module by its name below npu_conformance."""
     return importlib.import_module(f"npu_conformance.{name}")
@@ -44,26 +62,26 @@ class Tracer:
 
     def __init__(self, names: list[str]) -> None:
         self._modules = {code_swap.file_of(load(name)): name for name in names}
-        self.lines: Lines = set()
+        self._seen: dict[str, set[int]] = {}
 
     def start(self) -> None:
         """Begin with an empty set."""
-        self.lines = set()
+        self._seen = {file: set() for file in self._modules}
         sys.settrace(self._enter)
 
     def stop(self) -> Lines:
         """End, and return the lines."""
         sys.settrace(None)
-        return self.lines
+        return {(self._modules[file], line) for file, lines in self._seen.items() for line in lines}
 
     def _enter(self, frame: FrameType, event: str, argument: Any) -> Any:
-        name = self._modules.get(frame.f_code.co_filename)
-        if name is None:
+        seen = self._seen.get(frame.f_code.co_filename)
+        if seen is None:
             return None
-        lines = self.lines
+        note = seen.add
 
         def step(inner: FrameType, kind: str, _: Any) -> Any:
-            lines.add((name, inner.f_lineno))
+            note(inner.f_lineno)
             return step
 
         return step

@@ -28,12 +28,21 @@ def add_plugin_options(parser: argparse.ArgumentParser, *, positional: bool = Fa
     )  # fmt: skip
 
 
+def add_catalogue_option(parser: argparse.ArgumentParser) -> None:
+    """Declare the folders of vendors' own extensions, which are in use while the command runs."""
+    parser.add_argument(
+        "--catalogue", metavar="DIR", type=Path, action="append", default=[],
+        help="catalogue of a vendor's own extension (docs/extensions.md); repeatable",
+    )  # fmt: skip
+
+
 def add_selection_options(parser: argparse.ArgumentParser) -> None:
     """Declare which cases are meant."""
     parser.add_argument("targets", metavar="SUITE|ID", nargs="*", help="suites (vts cts fuzz mlts), case ids or globs")
     parser.add_argument("-k", dest="expression", metavar="EXPR", default="", help="words in ids with and, or, not, ()")
     parser.add_argument("--scope", choices=("smoke", "default", "full"), default="default", help="how much to run")
     parser.add_argument("--vectors", metavar="PATH", type=Path, help="external vectors beside the stored ones")
+    add_catalogue_option(parser)
 
 
 def session_options(options: argparse.Namespace, **more: object) -> SessionOptions:
@@ -44,5 +53,6 @@ def session_options(options: argparse.Namespace, **more: object) -> SessionOptio
         "hal": options.hal,
         "isolation": options.isolation,
         "transports": tuple(options.transport),
+        "catalogues": tuple(map(str, getattr(options, "catalogue", ()))),
     }
     return SessionOptions(**{**given, **more})

@@ -61,9 +61,12 @@ def _run(options: argparse.Namespace, parts: list[list[Case]], directories: list
 def _command(options: argparse.Namespace, shard: str, directory: Path) -> list[str]:
     command = ["run", *options.targets, "--plugin", options.plugin, "--shard", shard, "--report", str(directory)]
     command += ["--scope", options.scope, "--seed", str(options.seed), "--isolation", options.isolation]
-    for flag, values in (("--plugin-option", options.plugin_option), ("--transport", options.transport)):
+    for flag, values in (
+        ("--plugin-option", options.plugin_option), ("--transport", options.transport),
+        ("--catalogue", options.catalogue),
+    ):  # fmt: skip
         for value in values:
-            command += [flag, value]
+            command += [flag, str(value)]
     for flag, value in (
         ("-k", options.expression), ("--hal", options.hal), ("--vectors", options.vectors),
         ("--waivers", options.waivers), ("--budget", options.budget), ("--stop-after", options.stop_after),

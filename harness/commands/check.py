@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from npu_conformance.harness import selection
 from npu_conformance.harness.cases import Scope
-from npu_conformance.harness.commands._options import add_plugin_options, session_options
+from npu_conformance.harness.commands._options import add_catalogue_option, add_plugin_options, session_options
 from npu_conformance.harness.commands._output import print_json
 from npu_conformance.harness.outcome_table import OK, WRONG, is_red
 from npu_conformance.harness.report.lines import headline
@@ -40,6 +40,7 @@ class Grade:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command line."""
     add_plugin_options(parser, positional=True)
+    add_catalogue_option(parser)
     parser.add_argument("--json", action="store_true", help="as JSON")
 
 
@@ -50,7 +51,8 @@ def execute(options: argparse.Namespace) -> int:
     try:
         subject = session.subject
         handshake = time.monotonic() - started
-        cases = selection.select(Wanted(_TARGETS, scope=Scope.SMOKE)).cases
+        targets = (*_TARGETS, "vts.extension.*") if options.catalogue else _TARGETS
+        cases = selection.select(Wanted(targets, scope=Scope.SMOKE)).cases
         session.start(cases)
         grade = _grade(session.run_all())
         manifest, version = subject.manifest, subject.version

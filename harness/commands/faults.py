@@ -16,6 +16,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--mutants", metavar="N", type=int, nargs="?", const=0, help="run N source mutants of the reference (all)"
     )
     parser.add_argument("--operation", metavar="OP", default="", help="mutants of one operation's modules only")
+    parser.add_argument(
+        "--per-operation", action="store_true", help="with --mutants N: N mutants of each operation's own modules"
+    )
     parser.add_argument("--sample", metavar="N", type=int, help="run N of the faults or variants")
     parser.add_argument("--seed", type=int, default=0, help="seed of the sample")
     parser.add_argument("--json", action="store_true", help="print JSON")

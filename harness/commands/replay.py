@@ -6,13 +6,14 @@ import argparse
 import sys
 from pathlib import Path
 
-from npu_conformance.harness.commands._options import add_plugin_options, session_options
+from npu_conformance.harness.commands._options import add_catalogue_option, add_plugin_options, session_options
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command line."""
     parser.add_argument("file", metavar="FILE", type=Path, help="a file of failures/ in a report folder")
     add_plugin_options(parser)
+    add_catalogue_option(parser)
     parser.add_argument("--bisect", action="store_true", help="exit 0 good, 1 bad, 125 neither: for git bisect run")
 
 

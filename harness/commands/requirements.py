@@ -6,6 +6,7 @@ import argparse
 from collections import defaultdict
 from collections.abc import Mapping
 
+from npu_conformance.harness.commands._options import add_catalogue_option
 from npu_conformance.harness.commands._output import print_json
 from npu_conformance.harness.main import UsageError
 from npu_conformance.harness.outcome_table import OK
@@ -17,6 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--untested", action="store_true", help="only those without a case")
     parser.add_argument("--cases", action="store_true", help="name the cases")
     parser.add_argument("--json", action="store_true", help="as JSON")
+    add_catalogue_option(parser)
 
 
 def execute(options: argparse.Namespace) -> int:

@@ -1,4 +1,4 @@
-"""`npu-conformance vectors`: recompute witnesses, generate the stored vectors from their plans, show one."""
+"""`npu-conformance vectors`: recompute witnesses, generate the stored vectors from their plans, show one, import."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from npu_conformance.harness.commands._options import add_catalogue_option
 from npu_conformance.harness.main import UsageError
 from npu_conformance.harness.outcome_table import OK, WRONG
 
@@ -33,6 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     witness.add_argument(
         "--record", action="store_true", help="write down with which vectors the engines agree, for `vectors generate`"
     )
+    add_catalogue_option(witness)
     generate = actions.add_parser("generate", help="write specs/vectors from the plans")
     generate.add_argument("operations", metavar="OPERATION", nargs="*", help="default: all")
     table = actions.add_parser("table", help="print which types of which operations the stored vectors reach")
@@ -40,11 +42,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     show = actions.add_parser("show", help="print one vector")
     show.add_argument("name", metavar="OPERATION.NAME")
     show.add_argument("--as", dest="form", choices=("json", "text", "dot"), default="json", help="how (default: json)")
+    add_catalogue_option(show)
+    aosp = actions.add_parser("import-aosp", help="run AOSP's .mod.py specifications, confined, and expand their tests")
+    aosp.add_argument("source", metavar="SRC", type=Path, help="a specification file, or a folder of them")
+    aosp.add_argument("--out", metavar="DIR", type=Path, help="write a collection for each folder: `run --vectors DIR`")
+    aosp.add_argument("--list", action="store_true", help="print the names of the tests")
+    aosp.add_argument(
+        "--seconds", metavar="N", type=int, default=60, help="processor time for one file (default: %(default)s)"
+    )
 
 
 def execute(options: argparse.Namespace) -> int:
     """Do what was asked."""
-    actions = {"witness": _witness, "generate": _generate, "show": _show, "table": _table}
+    actions = {
+        "witness": _witness, "generate": _generate, "show": _show, "table": _table, "import-aosp": _import_aosp,
+    }  # fmt: skip
     return actions[options.action](options)
 
 
@@ -55,7 +67,7 @@ def _witness(options: argparse.Namespace) -> int:
 
     if options.record and not options.engine:
         raise UsageError("--record needs an --engine: the oracle is a witness of all vectors anyway")
-    operations = _operations(options.operations, vectors.operations())
+    operations = _operations(options.operations, (*vectors.operations(), *vectors.own_operations()))
     engines: dict[str, Engine] = {"oracle": witnesses.oracle}
     engines.update((spec, _engine(ENGINES.get(spec, spec))) for spec in options.engine)
     tallies = {name: Tally(name, operations) for name in engines}
@@ -105,8 +117,9 @@ def _show(options: argparse.Namespace) -> int:
     from npu_conformance.specs import vector_writing, vectors
 
     operation, _, name = options.name.partition(".")
-    if operation not in vectors.operations():
-        raise UsageError(f"no vectors of {operation!r}; there are {' '.join(vectors.operations())}")
+    known = (*vectors.operations(), *vectors.own_operations())
+    if operation not in known:
+        raise UsageError(f"no vectors of {operation!r}; there are {' '.join(known)}")
     try:
         vector = vectors.load(operation, name)
     except KeyError as error:
@@ -120,6 +133,12 @@ def _show(options: argparse.Namespace) -> int:
     model = build.build_model(vector, NEWEST).model
     print(show.text(model) if options.form == "text" else show.dot(model))
     return OK
+
+
+def _import_aosp(options: argparse.Namespace) -> int:
+    from npu_conformance.harness.commands import _aosp
+
+    return _aosp.execute(options)
 
 
 def _operations(asked: list[str], known: Iterable[str]) -> list[str]:

@@ -10,15 +10,16 @@ from typing import Protocol
 import numpy
 
 from npu_conformance.reference.device.registry import CONTROL_FLOW, control_flow, kernel
-from npu_conformance.reference.device.tensors import Array, OutputInfo, Routine, Tensor, tensor_of
+from npu_conformance.reference.device.tensors import Array, OutputInfo, Routine, Tensor, extension_of, tensor_of
 from npu_conformance.specs.diagnostics import trace, vlog
 from npu_conformance.specs.errors import ServiceError
+from npu_conformance.specs.neuralnetworks import catalogue
 from npu_conformance.specs.neuralnetworks.catalogue import expand
-from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperandType, OperationType
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperandType
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES, byte_size
 from npu_conformance.specs.neuralnetworks.operation_view import OperationView, constant_value
 from npu_conformance.specs.neuralnetworks.types import Model, Operand, Operation, Subgraph
-from npu_conformance.specs.neuralnetworks.validate import check_operation, output_shapes
+from npu_conformance.specs.neuralnetworks.validate import check_operation, output_shapes, reads_data
 from npu_conformance.specs.versions import Version
 
 Values = dict[int, Array]
@@ -95,7 +96,7 @@ class _GraphExecutor:
         values = dict(self._constants)
         for index, value in zip(self._graph.input_indexes, inputs, strict=True):
             if value is not None:
-                self._check_shape(f"operand {index}, an input", self._graph.operands[index], value.shape)
+                _check_shape(f"operand {index}, an input", self._graph.operands[index], value.shape)
                 values[index] = value
         for position, operation in enumerate(self._graph.operations):
             limits.checkpoint()
@@ -119,7 +120,7 @@ class _GraphExecutor:
         given = [values[index] for index in arguments]
         results = control_flow(operation.type)((first, second), given, limits.begin_loop())
         for index, result in zip(operation.outputs, results, strict=False):
-            self._check_shape(f"operation {operation.type}: output {index}", operands[index], result.shape)
+            _check_shape(f"operation {operation.type}: output {index}", operands[index], result.shape)
             values[index] = result
 
     def _execute(self, position: int, values: Values) -> None:
@@ -128,11 +129,13 @@ class _GraphExecutor:
         inputs = [tensor_of(operands[i], values[i]) if i in values else None for i in operation.inputs]
         vlog.log("cpuexe", lambda: f"{position}: {_called(operation, inputs, infos)}")
         try:
-            with trace.span("device", OperationType(operation.type).name):
+            with trace.span("device", catalogue.operation(operation.type).name):
                 results = kernel(operation.type)(inputs, infos)
         except MemoryError as error:
             raise self._exhausted(f"operation {operation.type}: {error}") from error
-        values.update(zip(operation.outputs, results, strict=True))
+        for index, result in zip(operation.outputs, results, strict=True):
+            _check_shape(f"operation {operation.type}: output {index}", operands[index], result.shape)
+            values[index] = result
 
     def _plan(self, position: int, values: Values) -> list[OutputInfo]:
         """Describe the outputs of an operation. Shapes met in its last execution need no second check."""
@@ -147,6 +150,8 @@ class _GraphExecutor:
 
     def _is_settled(self, operation: Operation) -> bool:
         """True where shapes alone decide: every parameter is a constant, only data comes with the request."""
+        if reads_data(operation.type):
+            return False
         parameters = (index for index in operation.inputs if self._graph.operands[index].type not in _DATA)
         return all(index in self._constants for index in parameters)
 
@@ -158,19 +163,11 @@ class _GraphExecutor:
         if violations:
             raise ServiceError(ErrorStatus.GENERAL_FAILURE, str(violations[0]))
         infos = [_info(*pair) for pair in zip(view.outputs, output_shapes(view), strict=True)]
-        for position, (operand, info) in enumerate(zip(view.outputs, infos, strict=True)):
-            self._check_output(f"{view.name}: output {position}", operand, info)
+        for position, info in enumerate(infos):
+            if byte_size(info.operand_type, info.dimensions) > MEMORY_BUDGET:
+                what = f"{view.name}: output {position}"
+                raise self._exhausted(f"{what}: {info.dimensions} takes more than {MEMORY_BUDGET} bytes")
         return infos
-
-    def _check_output(self, what: str, operand: Operand, info: OutputInfo) -> None:
-        self._check_shape(what, operand, info.dimensions)
-        if byte_size(info.operand_type, info.dimensions) > MEMORY_BUDGET:
-            raise self._exhausted(f"{what}: {info.dimensions} takes more than {MEMORY_BUDGET} bytes")
-
-    def _check_shape(self, what: str, operand: Operand, shape: Sequence[int]) -> None:
-        if not agrees(operand.dimensions, shape):
-            message = f"{what}: expected {operand.dimensions}, found {tuple(shape)}"
-            raise ServiceError(ErrorStatus.GENERAL_FAILURE, message)
 
     def _exhausted(self, message: str) -> ServiceError:
         status = ErrorStatus.RESOURCE_EXHAUSTED_PERSISTENT
@@ -205,7 +202,14 @@ def _check_presence(view: OperationView) -> None:
 
 def _called(operation: Operation, inputs: Sequence[Tensor | None], infos: Sequence[OutputInfo]) -> str:
     given = ["omitted" if tensor is None else list(tensor.data.shape) for tensor in inputs]
-    return f"{OperationType(operation.type).name} of {given} gives {[list(info.dimensions) for info in infos]}"
+    return f"{catalogue.operation(operation.type).name} of {given} gives {[list(info.dimensions) for info in infos]}"
+
+
+def _check_shape(what: str, operand: Operand, shape: Sequence[int]) -> None:
+    """Refuse a value that is not as declared; how long some results are is known only when they are computed."""
+    if not agrees(operand.dimensions, shape):
+        message = f"{what}: expected {operand.dimensions}, found {tuple(shape)}"
+        raise ServiceError(ErrorStatus.GENERAL_FAILURE, message)
 
 
 def agrees(declared: Sequence[int], actual: Sequence[int]) -> bool:
@@ -218,4 +222,4 @@ def agrees(declared: Sequence[int], actual: Sequence[int]) -> bool:
 
 
 def _info(operand: Operand, shape: tuple[int, ...]) -> OutputInfo:
-    return OutputInfo(operand.type, shape, operand.scale, operand.zero_point)
+    return OutputInfo(operand.type, shape, operand.scale, operand.zero_point, extension_of(operand))

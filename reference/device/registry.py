@@ -11,6 +11,7 @@ from typing import Any, Protocol, cast
 
 from npu_conformance.reference.device import kernels
 from npu_conformance.reference.device.tensors import Array, OutputInfo, Routine, Tensor
+from npu_conformance.specs.neuralnetworks.catalogue import operation_code
 from npu_conformance.specs.neuralnetworks.enums import OperationType
 
 
@@ -35,6 +36,10 @@ CONTROL_FLOW = frozenset({int(OperationType.IF), int(OperationType.WHILE)})
 """Operations that run graphs: their kernels are ControlFlow."""
 
 
+_OWN: dict[int, Kernel] = {}
+"""Kernels of operations of extensions, by their numbers in the catalogue."""
+
+
 @functools.cache
 def names() -> frozenset[str]:
     """Names of the operations that have a kernel."""
@@ -43,17 +48,26 @@ def names() -> frozenset[str]:
 
 def has_kernel(operation_type: int) -> bool:
     """True where the device can compute this operation."""
-    return operation_type in _codes()
+    return operation_type in _OWN or operation_type in _codes()
+
+
+def add_kernel(operation_type: int, own: Kernel) -> None:
+    """Let the device compute an operation of an extension. operation_type: its number in the catalogue."""
+    _OWN[operation_type] = own
 
 
 @functools.cache
 def _codes() -> frozenset[int]:
-    return frozenset(int(OperationType[name]) for name in names())
+    return frozenset(operation_code(name) for name in names())
+
+
+def kernel(operation_type: int) -> Kernel:
+    """Return the kernel of an operation that has one and runs no graphs."""
+    return _OWN[operation_type] if operation_type in _OWN else _stored_kernel(operation_type)
 
 
 @functools.cache
-def kernel(operation_type: int) -> Kernel:
-    """Return the kernel of an operation that has one and runs no graphs."""
+def _stored_kernel(operation_type: int) -> Kernel:
     return cast(Kernel, _function(operation_type))
 
 

@@ -20,29 +20,43 @@ Routine = Callable[[Sequence[Array]], list[Array]]
 
 @dataclass(frozen=True)
 class Tensor:
-    """An input of a kernel. data: elements as stored, in the operand's shape; a scalar is a tensor of rank 0."""
+    """An input of a kernel. data: elements as stored, in the operand's shape; a scalar is a tensor of rank 0.
+
+    extension: parameters of an operand of an extension's type.
+    """
 
     operand_type: int
     data: Array
     scale: float = 0.0
     zero_point: int = 0
     channel_quant: SymmPerChannelQuantParams | None = None
+    extension: bytes = b""
 
 
 @dataclass(frozen=True)
 class OutputInfo:
-    """An output of a kernel before it is computed. dimensions: the actual ones, by the operation's shape rule."""
+    """An output of a kernel before it is computed.
+
+    dimensions: the actual ones, by the operation's shape rule; where that leaves a size open (0, as in outputs of
+    BOX_WITH_NMS_LIMIT), the kernel decides.
+    """
 
     operand_type: int
     dimensions: tuple[int, ...]
     scale: float = 0.0
     zero_point: int = 0
+    extension: bytes = b""
 
 
 def tensor_of(operand: Operand, data: Array) -> Tensor:
     """The tensor of an operand with these elements."""
     channel_quant = operand.extra_params.channel_quant if operand.extra_params else None
-    return Tensor(operand.type, data, operand.scale, operand.zero_point, channel_quant)
+    return Tensor(operand.type, data, operand.scale, operand.zero_point, channel_quant, extension_of(operand))
+
+
+def extension_of(operand: Operand) -> bytes:
+    """The parameters of an operand of an extension's type; empty for any other."""
+    return (operand.extra_params.extension or b"") if operand.extra_params else b""
 
 
 def element_type(operand_type: int) -> numpy.dtype[Any]:

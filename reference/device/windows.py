@@ -68,11 +68,10 @@ def read_parameters(inputs: Sequence[Tensor | None], first: int, extra: int) -> 
     numbers = list(itertools.takewhile(_is_integer, rest))
     values = [integer(number) for number in numbers]
     explicit = len(numbers) == _EXPLICIT_INTEGERS + extra
-    left, right, top, bottom = values[:4] if explicit else (0, 0, 0, 0)
     width, height, *own = values[4:-1] if explicit else values[1:-1]
     trailing = [integer(number) for number in rest[len(numbers) :]]
     return Parameters(
-        pads=((top, bottom), (left, right)) if explicit else None,
+        pads=_pads(*values[:4]) if explicit else None,
         scheme=values[0],
         strides=(height, width),
         extra=tuple(own),
@@ -80,6 +79,10 @@ def read_parameters(inputs: Sequence[Tensor | None], first: int, extra: int) -> 
         nchw=bool(trailing and trailing[0]),
         dilations=(trailing[2], trailing[1]) if len(trailing) == 3 else (1, 1),
     )
+
+
+def _pads(left: int, right: int, top: int, bottom: int) -> tuple[tuple[int, int], tuple[int, int]]:
+    return (top, bottom), (left, right)
 
 
 def axes(parameters: Parameters, sizes: tuple[int, int], filters: tuple[int, int]) -> tuple[Axis, Axis]:

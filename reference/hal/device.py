@@ -21,6 +21,7 @@ from npu_conformance.specs.neuralnetworks.enums import (
     OperandType,
     Priority,
 )
+from npu_conformance.specs.neuralnetworks.extension_codes import own_form
 from npu_conformance.specs.neuralnetworks.operation_view import view_of
 from npu_conformance.specs.neuralnetworks.validate import check_operation, validate_model
 from npu_conformance.specs.plugin import Context
@@ -62,6 +63,7 @@ class ReferenceDevice(hal.Device):
     def get_supported_operations(self, model: types.Model) -> tuple[bool, ...]:
         """True where there is a kernel and the model breaks no rule of the operation (NNHAL-SUPPORT-*)."""
         self._check_model(model)
+        model = own_form(model)
         count = len(model.main.operations)
         try:
             with mapped(self._context.memory, model.pools) as pools:
@@ -171,6 +173,7 @@ class ReferenceDevice(hal.Device):
 
     def _prepare(self, model: types.Model, deadline_ns: int) -> ReferencePreparedModel:
         timing.check_deadline(self.version, deadline_ns, self._context.clock)
+        model = own_form(model)
         with mapped(self._context.memory, model.pools) as pools:
             for index in range(len(model.main.operations)):
                 obstacle = self._obstacle(model, index, pools)
@@ -186,7 +189,7 @@ class ReferenceDevice(hal.Device):
         subgraph = model.main if graph == 0 else model.referenced[graph - 1]
         operation_type = subgraph.operations[index].type
         if not has_kernel(operation_type) or operation(operation_type).name not in rules.operations():
-            return f"operation {operation_type} is not supported"
+            return f"operation {show.operation_name(operation_type)} is not supported"
         violations = check_operation(view_of(model, index, self.version, subgraph=graph, pools=pools))
         if violations:
             return str(violations[0])

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from npu_conformance.specs.neuralnetworks import types
-from npu_conformance.specs.neuralnetworks.enums import OperandLifeTime, OperationType
+from npu_conformance.specs.neuralnetworks import catalogue, extension_codes, types
+from npu_conformance.specs.neuralnetworks.enums import OperandLifeTime
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES, byte_size
 from npu_conformance.specs.versions import Version
 
@@ -39,19 +39,39 @@ def build_model(
     create_pool: Callable[[bytes], types.Memory] | None = None,
     pool_from: int = 0,
     unspecified_outputs: bool = False,
+    first_prefix: int = 0,
 ) -> BuiltModel:
     """The wire model of a vector for one HAL version.
 
     create_pool: puts bytes into shared memory; if given, constants of at least `pool_from` bytes become CONSTANT_POOL
     and the others stay in operand_values. unspecified_outputs: every dimension of the model's outputs is 0 (unknown).
+    first_prefix: of the first extension that the model uses; 0 for one that follows from the vector's name.
     """
     constants = _Constants(pool_from if create_pool else None)
-    main, *referenced = [_subgraph(graph, version, constants) for graph in vector.graphs]
+    first = first_prefix or extension_codes.first_prefix(vector.name)
+    prefix_of = {number: first + place for place, number in enumerate(extension_codes.numbers_in(_codes(vector)))}
+    main, *referenced = [_subgraph(graph, version, constants, prefix_of) for graph in vector.graphs]
     if unspecified_outputs:
         main = _with_unknown_outputs(main)
     pools = (create_pool(bytes(constants.pool)),) if create_pool and constants.pool else ()
-    model = types.Model(main, tuple(referenced), bytes(constants.values), pools, vector.relaxed)
+    mapping = tuple(
+        types.ExtensionNameAndPrefix(extension_codes.extension_name(number), prefix)
+        for number, prefix in prefix_of.items()
+    )
+    model = types.Model(main, tuple(referenced), bytes(constants.values), pools, vector.relaxed, mapping)
     return BuiltModel(model, {name: index for index, name in enumerate(vector.operands)})
+
+
+def extension_names(vector: Vector) -> list[str]:
+    """The names of the extensions whose operations or operand types a vector uses."""
+    return [extension_codes.extension_name(number) for number in extension_codes.numbers_in(_codes(vector))]
+
+
+def _codes(vector: Vector) -> Iterator[int]:
+    """The catalogue's numbers of all operations and operand types of a vector."""
+    for graph in vector.graphs:
+        yield from (catalogue.operation_code(operation.type) for operation in graph.operations)
+        yield from (operand.type for operand in graph.operands.values())
 
 
 class _Constants:
@@ -76,16 +96,16 @@ def _aligned(size: int, alignment: int) -> int:
     return -(-size // alignment) * alignment
 
 
-def _subgraph(graph: Graph, version: Version, constants: _Constants) -> types.Subgraph:
+def _subgraph(graph: Graph, version: Version, constants: _Constants, prefix_of: Mapping[int, int]) -> types.Subgraph:
     index = {name: position for position, name in enumerate(graph.operands)}
     consumers = Counter(name for operation in graph.operations for name in operation.inputs)
     operands = tuple(
-        _operand(operand, _boundary(name, graph), consumers[name], version, constants)
+        _operand(operand, _boundary(name, graph), consumers[name], version, constants, prefix_of)
         for name, operand in graph.operands.items()
     )
     operations = tuple(
         types.Operation(
-            int(OperationType[operation.type]),
+            extension_codes.wire_code(catalogue.operation_code(operation.type), prefix_of),
             tuple(index[name] for name in operation.inputs),
             tuple(index[name] for name in operation.outputs),
         )
@@ -107,6 +127,7 @@ def _operand(
     consumers: int,
     version: Version,
     constants: _Constants,
+    prefix_of: Mapping[int, int],
 ) -> types.Operand:
     lifetime, location = boundary, types.DataLocation()
     if lifetime is None and operand.value is not None:
@@ -116,7 +137,7 @@ def _operand(
     elif lifetime is None:
         lifetime = OperandLifeTime.NO_VALUE if operand.omitted else OperandLifeTime.TEMPORARY_VARIABLE
     return types.Operand(
-        type=int(operand.type),
+        type=extension_codes.wire_code(int(operand.type), prefix_of),
         dimensions=operand.dimensions,
         scale=operand.scale,
         zero_point=operand.zero_point,
@@ -130,6 +151,8 @@ def _operand(
 
 def _extra_params(operand: VectorOperand) -> types.OperandExtraParams | None:
     quant = operand.channel_quant
+    if operand.extension is not None:
+        return types.OperandExtraParams(extension=operand.extension)
     if quant is None:
         return None
     return types.OperandExtraParams(types.SymmPerChannelQuantParams(quant.scales, quant.channel_dim))

@@ -11,7 +11,8 @@ from pathlib import Path
 
 from npu_conformance.specs import documents
 from npu_conformance.specs.documents import Document
-from npu_conformance.specs.neuralnetworks.enums import OperandType, OperationType
+from npu_conformance.specs.neuralnetworks.enums import OperationType
+from npu_conformance.specs.neuralnetworks.operand_types import operand_type as type_named
 from npu_conformance.specs.versions import OLDEST, Version
 
 ANY = "any"
@@ -19,6 +20,9 @@ ANY = "any"
 
 FOLDER = Path(__file__).parent / "operations"
 """Where the tables are."""
+
+_OWN: dict[str, OperationTable] = {}
+"""Tables of operations of extensions in use, by name."""
 
 
 class Argument(Document, frozen=True, omit_defaults=True):
@@ -95,16 +99,48 @@ class OperationTable(Document, frozen=True, omit_defaults=True):
 
 
 def names() -> tuple[str, ...]:
-    """The names of all operations in order of their codes."""
-    return _names()
+    """The names of all operations in order of their codes; those of extensions in use stand behind the others."""
+    return (*_names(), *_OWN)
 
 
 def operation(code_or_name: int | str) -> OperationTable:
     """Return the table of an operation; raises LookupError for a code or name that no version has."""
     name = code_or_name if isinstance(code_or_name, str) else _name_of(code_or_name)
+    if name in _OWN:
+        return _OWN[name]
     if name not in _names():
         raise LookupError(f"no operation {code_or_name}")
     return _table(name)
+
+
+def operation_code(name: str) -> int:
+    """The code of an operation; raises LookupError for a name that no version and no extension in use has."""
+    if name in _OWN:
+        return _OWN[name].code
+    return int(OperationType[name])
+
+
+def has(code: int) -> bool:
+    """True for the code of an operation that has a table."""
+    name = _name_of(code)
+    return name in _OWN or name in _names()
+
+
+def is_own(name: str) -> bool:
+    """True for an operation of an extension in use."""
+    return name in _OWN
+
+
+def add_own(table: OperationTable) -> None:
+    """Make an operation of an extension known."""
+    _OWN[table.name] = table
+
+
+def remove_own(name: str) -> None:
+    """Forget an operation of an extension, and what was worked out about operations so far."""
+    del _OWN[name]
+    for cached in (find_signature, input_positions, input_defaults):
+        cached.cache_clear()
 
 
 @functools.lru_cache(maxsize=4096)
@@ -148,7 +184,7 @@ def fits(signature: Signature, input_types: Sequence[int]) -> bool:
 def matches(argument: Argument, combination: dict[str, str], operand_type: int) -> bool:
     """True where an operand of the type can be this argument under a combination of type variables."""
     wanted = combination.get(argument.type, argument.type)
-    return wanted == ANY or OperandType[wanted] == operand_type
+    return wanted == ANY or type_named(wanted) == operand_type
 
 
 def expand(arguments: Sequence[Argument], count: int) -> list[Argument] | None:
@@ -182,4 +218,4 @@ def _name_of(code: int) -> str:
     try:
         return OperationType(code).name
     except ValueError:
-        return ""
+        return next((name for name, table in _OWN.items() if table.code == code), "")

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Iterator
 
 from npu_conformance.specs.neuralnetworks import catalogue
-from npu_conformance.specs.neuralnetworks.enums import OperandType
+from npu_conformance.specs.neuralnetworks.operand_types import operand_type
 from npu_conformance.specs.versions import Version
 
 Combination = tuple[tuple[str, str], ...]
@@ -25,6 +25,12 @@ def combination_of(operation: str, inputs: tuple[str, ...], outputs: tuple[str, 
     return min(_fits(operation, inputs, outputs), default=(None, ()))[1]
 
 
+def forget() -> None:
+    """Drop what was worked out: an operation or type of these names may be another one from now on."""
+    combination_since.cache_clear()
+    combination_of.cache_clear()
+
+
 def _fits(operation: str, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> Iterator[tuple[Version, Combination]]:
     for signature in catalogue.operation(operation).signatures:
         yield from _fits_signature(signature, inputs, outputs)
@@ -40,5 +46,5 @@ def _fits_signature(
     for since, combinations in signature.types.items():
         for combination in combinations:
             pairs = zip((*given, *results), (*inputs, *outputs), strict=True)
-            if all(catalogue.matches(argument, combination, OperandType[kind]) for argument, kind in pairs):
+            if all(catalogue.matches(argument, combination, operand_type(kind)) for argument, kind in pairs):
                 yield max(since, *map(catalogue.argument_since, given)), tuple(combination.items())

@@ -6,6 +6,7 @@ import msgspec
 
 from npu_conformance.specs.neuralnetworks import catalogue, rules
 from npu_conformance.specs.neuralnetworks.enums import BASE_TYPE_MAX, OperationType
+from npu_conformance.specs.neuralnetworks.extension_codes import own_form
 from npu_conformance.specs.neuralnetworks.operation_view import constant_value, view_of
 from npu_conformance.specs.neuralnetworks.types import Model, Operand, Operation, Subgraph
 from npu_conformance.specs.neuralnetworks.validate import validate_model
@@ -92,8 +93,9 @@ def _broken(model: Model, version: Version) -> list[str]:
     found = [str(violation) for violation in validate_model(model, version) if violation.clause not in _SPELLING]
     if found:
         return found
-    for subgraph, graph in enumerate((model.main, *model.referenced)):
+    own = own_form(model)
+    for subgraph, graph in enumerate((own.main, *own.referenced)):
         for index, operation in enumerate(graph.operations):
-            if operation.type <= BASE_TYPE_MAX and operation.type != OperationType.OEM_OPERATION:
-                found += map(str, rules.check(view_of(model, index, version, subgraph=subgraph)))
+            if operation.type != OperationType.OEM_OPERATION and catalogue.has(operation.type):
+                found += map(str, rules.check(view_of(own, index, version, subgraph=subgraph)))
     return found

@@ -6,6 +6,7 @@ import enum
 from dataclasses import dataclass
 
 from npu_conformance.specs.neuralnetworks.enums import OperandType
+from npu_conformance.specs.neuralnetworks.extension_codes import AnyOperandType
 from npu_conformance.specs.versions import Version
 
 
@@ -22,7 +23,7 @@ class ScaleRule(enum.Enum):
 class OperandTypeInfo:
     """One operand type. `dtype` is the numpy name of an element, `size` its bytes (0 where the vendor decides)."""
 
-    type: OperandType
+    type: AnyOperandType
     since: Version
     dtype: str
     size: int
@@ -74,7 +75,25 @@ OPERAND_TYPES: dict[int, OperandTypeInfo] = {
         OperandTypeInfo(_T.TENSOR_OEM_BYTE, _V.V1_0, "uint8", 1, True, ScaleRule.UNCHECKED, None),
     )
 }
-"""Every operand type by its number."""
+"""Every operand type by its number; those of extensions while they are in use."""
+
+_BY_NAME: dict[str, AnyOperandType] = dict(OperandType.__members__)
+
+
+def operand_type(name: str) -> AnyOperandType:
+    """The operand type of a name; raises LookupError where there is none."""
+    return _BY_NAME[name]
+
+
+def add_own(info: OperandTypeInfo) -> None:
+    """Make a type of an extension known."""
+    OPERAND_TYPES[info.type] = info
+    _BY_NAME[info.type.name] = info.type
+
+
+def remove_own(own: AnyOperandType) -> None:
+    """Forget a type of an extension."""
+    del OPERAND_TYPES[own], _BY_NAME[own.name]
 
 
 def element_count(dimensions: tuple[int, ...]) -> int:

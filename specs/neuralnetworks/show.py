@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from npu_conformance.specs.neuralnetworks import catalogue
 from npu_conformance.specs.neuralnetworks.enums import OperandLifeTime, OperandType, OperationType
+from npu_conformance.specs.neuralnetworks.extension_codes import own_form
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
 from npu_conformance.specs.neuralnetworks.operation_view import constant_value
 from npu_conformance.specs.neuralnetworks.types import Model, Operand, Operation, Subgraph
@@ -18,13 +20,14 @@ def text(model: Model) -> str:
 
     Also for models that are wrong: what does not exist or has no name is shown by its number.
     """
-    return "\n".join(_lines(model))
+    return "\n".join(_lines(own_form(model)))
 
 
 def dot(model: Model) -> str:
     """The model in Graphviz's language: boxes are operations, ellipses are inputs, outputs and constants."""
     lines = ["digraph model {", "  rankdir=TB; node [fontname=Helvetica, fontsize=10];"]
-    for number, graph in enumerate((model.main, *model.referenced)):
+    known = own_form(model)
+    for number, graph in enumerate((known.main, *known.referenced)):
         lines += [f"  subgraph cluster_{number} {{", f'    label="{_graph_name(number)}";']
         lines += [f"    {line}" for line in _dot_lines(number, graph)]
         lines.append("  }")
@@ -33,12 +36,14 @@ def dot(model: Model) -> str:
 
 def operand_type_name(code: int) -> str:
     """The name of an operand type; `extension 0x10005` and the like where no version has the code."""
-    return OperandType(code).name if code in OperandType.__members__.values() else f"extension {code:#x}"
+    return OPERAND_TYPES[code].type.name if code in OPERAND_TYPES else f"extension {code:#x}"
 
 
 def operation_name(code: int) -> str:
     """The name of an operation's type; as of `operand_type_name`."""
-    return OperationType(code).name if code in OperationType.__members__.values() else f"extension {code:#x}"
+    if catalogue.has(code):
+        return catalogue.operation(code).name
+    return "OEM_OPERATION" if code == OperationType.OEM_OPERATION else f"extension {code:#x}"
 
 
 def operand_line(operand: Operand) -> str:
@@ -54,6 +59,8 @@ def operand_line(operand: Operand) -> str:
     if operand.extra_params is not None and operand.extra_params.channel_quant is not None:
         quant = operand.extra_params.channel_quant
         kind += f" {len(quant.scales)} scales along dimension {quant.channel_dim}"
+    if operand.extra_params is not None and operand.extra_params.extension is not None:
+        kind += f" parameters {operand.extra_params.extension.hex() or 'of no bytes'}"
     return kind
 
 

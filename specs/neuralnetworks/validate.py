@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from npu_conformance.specs.neuralnetworks import rules
+from npu_conformance.specs.neuralnetworks import catalogue, rules
 from npu_conformance.specs.neuralnetworks.operation_view import OperationView
 from npu_conformance.specs.neuralnetworks.types import Model, Request
 from npu_conformance.specs.neuralnetworks.validate_graph import (
@@ -73,6 +73,14 @@ def check_operation(view: OperationView) -> list[Violation]:
     Refused at preparation where the model shows it, at the latest at execution.
     """
     return rules.check(view)
+
+
+def reads_data(operation_type: int) -> bool:
+    """True where values of data, not shapes and parameters alone, may break a clause of a standard operation.
+
+    Raises LookupError for an operation without rules.
+    """
+    return rules.reads_data(catalogue.operation(operation_type).name)
 
 
 def output_shapes(view: OperationView) -> tuple[tuple[int, ...], ...]:

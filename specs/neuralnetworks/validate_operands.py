@@ -47,8 +47,8 @@ def _tensor_rank(operand: Operand, kind: Kind, scope: Scope) -> str | None:
 
 def _dimension_range(operand: Operand, kind: Kind, scope: Scope) -> str | None:
     for dimension in operand.dimensions:
-        if not 0 <= dimension <= scope.profile.last_dimension:
-            return f"dimension {dimension} is not in 0..{scope.profile.last_dimension}"
+        if not 0 <= dimension <= scope.profile.largest:
+            return f"dimension {dimension} is not in 0..{scope.profile.largest}"
     return None
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from npu_conformance.specs.neuralnetworks import catalogue
 from npu_conformance.specs.neuralnetworks.catalogue import Argument, OperationTable, Signature
 from npu_conformance.specs.neuralnetworks.enums import OperandLifeTime, OperationType
-from npu_conformance.specs.neuralnetworks.types import Operation, Subgraph
+from npu_conformance.specs.neuralnetworks.types import Subgraph
 from npu_conformance.specs.neuralnetworks.validate_control_flow import check_if, check_while
 from npu_conformance.specs.neuralnetworks.validate_graph import WRITTEN
 from npu_conformance.specs.neuralnetworks.validate_scope import Scope, extension_prefix, operand_label, type_name
@@ -50,7 +50,7 @@ def check_operations(scope: Scope, number: int, graph: Subgraph) -> None:
             continue
         _check_outputs_written(scope, number, graph, position)
         if name is None:
-            _check_mapped(scope, number, operation, position)
+            _check_extension(scope, number, graph, position)
         elif operation.type == OperationType.IF:
             check_if(scope, number, graph, position)
         elif operation.type == OperationType.WHILE:
@@ -67,19 +67,26 @@ def _check_outputs_written(scope: Scope, number: int, graph: Subgraph, position:
             scope.report("MODEL.P4", message, number, position, index)
 
 
-def _check_mapped(scope: Scope, number: int, operation: Operation, position: int) -> None:
-    prefix = extension_prefix(operation.type)
-    if all(mapping.prefix != prefix for mapping in scope.model.extension_name_to_prefix):
+def _check_extension(scope: Scope, number: int, graph: Subgraph, position: int) -> None:
+    """Only extensions in use have signatures here; the operations of others are known to their drivers alone."""
+    code = graph.operations[position].type
+    prefix = extension_prefix(code)
+    if catalogue.has(scope.in_catalogue(code)):
+        _check_signature(scope, number, graph, position)
+    elif all(mapping.prefix != prefix for mapping in scope.model.extension_name_to_prefix):
         message = f"operation {position}: the model maps no extension to prefix {prefix}"
         scope.report("MODEL.X5", message, number, position)
 
 
 def _check_signature(scope: Scope, number: int, graph: Subgraph, position: int) -> None:
-    operation, operands = graph.operations[position], graph.operands
+    operation, operands, code = graph.operations[position], graph.operands, graph.operations[position].type
     input_types = tuple([operands[index].type for index in operation.inputs])
     output_types = tuple([operands[index].type for index in operation.outputs])
-    match = match_types(operation.type, input_types, output_types, scope.profile.version)
-    name = scope.profile.operations[operation.type]
+    if scope.own_numbers:
+        code = scope.in_catalogue(code)
+        input_types, output_types = (tuple(map(scope.in_catalogue, types)) for types in (input_types, output_types))
+    match = match_types(code, input_types, output_types, scope.profile.version)
+    name = scope.profile.operations.get(code) or catalogue.operation(code).name
     if match.problem:
         scope.report("MODEL.P3", f"operation {position} ({name}): {match.problem}", number, position)
         return

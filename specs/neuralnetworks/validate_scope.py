@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from dataclasses import dataclass
 
-from npu_conformance.specs.neuralnetworks import catalogue
+from npu_conformance.specs.neuralnetworks import catalogue, extension_codes
 from npu_conformance.specs.neuralnetworks.enums import (
     BASE_TYPE_MAX,
     EXTENSION_TYPE_LOW_BITS,
@@ -17,6 +17,8 @@ from npu_conformance.specs.neuralnetworks.types import Model, Operand, Subgraph
 from npu_conformance.specs.neuralnetworks.validate_rules import RULES
 from npu_conformance.specs.neuralnetworks.violations import Violation
 from npu_conformance.specs.versions import Version
+
+_INT32_MAX, _UINT32_MAX = 2**31 - 1, 2**32 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +43,7 @@ EXTENSION_KIND = Kind("extension type", False, False, 0, ScaleRule.ZERO, (0, 0),
 class Profile:
     """What one version allows, precomputed: comparing versions for every operand would cost too much.
 
-    last_dimension, last_type: the largest numbers that the interface's integers hold. pool_kinds: of memory.
+    largest: the largest number that the interface's integers hold. pool_kinds: of memory.
     """
 
     version: Version
@@ -51,8 +53,7 @@ class Profile:
     has_unknown_rank: bool
     has_extensions: bool
     has_subgraphs: bool
-    last_dimension: int
-    last_type: int
+    largest: int
     pool_kinds: frozenset[str]
 
     def kind(self, operand_type: int) -> Kind | None:
@@ -62,7 +63,7 @@ class Profile:
 
     def is_extension(self, code: int) -> bool:
         """True for the code of an extension's operand type or operation."""
-        return self.has_extensions and BASE_TYPE_MAX < code <= self.last_type
+        return self.has_extensions and BASE_TYPE_MAX < code <= self.largest
 
 
 @functools.cache
@@ -78,8 +79,7 @@ def profile(version: Version) -> Profile:
         has_unknown_rank=version >= Version.V1_2,
         has_extensions=version >= Version.V1_2,
         has_subgraphs=version >= Version.V1_3,
-        last_dimension=2**31 - 1 if is_aidl else 2**32 - 1,
-        last_type=2**31 - 1 if is_aidl else 2**32 - 1,
+        largest=_INT32_MAX if is_aidl else _UINT32_MAX,
         pool_kinds=frozenset(pools | {"mappableFile", "hardwareBuffer"} if is_aidl else pools),
     )
 
@@ -91,12 +91,17 @@ class Scope:
         self.model = model
         self.profile = profile(version)
         self.text_rules = text_rules
+        self.own_numbers = extension_codes.numbers_of(model)
         self.violations: list[Violation] = []
 
     @property
     def graphs(self) -> list[Subgraph]:
         """The main graph and, from the version that has them, the referenced ones: number 0, 1, ..."""
         return [self.model.main, *(self.model.referenced if self.profile.has_subgraphs else ())]
+
+    def in_catalogue(self, code: int) -> int:
+        """The catalogue's number of a code: another one for the types and operations of extensions in use."""
+        return extension_codes.own_form_of(code, self.own_numbers) if self.own_numbers else code
 
     def report(
         self, rule: str, message: str, subgraph: int = 0, operation: int | None = None, operand: int | None = None
@@ -140,7 +145,7 @@ def _kind(info: OperandTypeInfo) -> Kind:
 
 
 def _knows(version: Version, code: int, since: Version) -> bool:
-    return since <= version and not (version.is_aidl and code >= OperandType.OEM)
+    return code <= (BASE_TYPE_MAX if not version.is_aidl else OperandType.OEM - 1) and since <= version
 
 
 def _operations() -> dict[int, str]:

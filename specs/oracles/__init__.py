@@ -16,15 +16,33 @@ if TYPE_CHECKING:
     from npu_conformance.specs.vectors import Array, Graph
 
 
+_OWN: dict[str, Oracle] = {}
+"""Oracles of operations of extensions in use, by name."""
+
+
 def names() -> tuple[str, ...]:
-    """Names of the operations that have an oracle, sorted."""
+    """Names of the operations that have an oracle, sorted; those of extensions in use come last."""
     stems = {path.stem.upper() for path in Path(__file__).parent.glob("*.py")}
-    return tuple(sorted(stems.intersection(OperationType.__members__)))
+    return (*sorted(stems.intersection(OperationType.__members__)), *_OWN)
+
+
+def oracle(operation: str) -> Oracle:
+    """The oracle of an operation: the function of its lower case name in the module of that name; KeyError if none."""
+    return _OWN[operation] if operation in _OWN else _stored_oracle(operation)
+
+
+def add_own(operation: str, own: Oracle) -> None:
+    """Make the oracle of an extension's operation known."""
+    _OWN[operation] = own
+
+
+def remove_own(operation: str) -> None:
+    """Forget the oracle of an extension's operation, where it has one."""
+    _OWN.pop(operation, None)
 
 
 @functools.cache
-def oracle(operation: str) -> Oracle:
-    """The oracle of an operation: the function of its lower case name in the module of that name; KeyError if none."""
+def _stored_oracle(operation: str) -> Oracle:
     found: Oracle = _function(operation)
     return found
 

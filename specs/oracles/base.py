@@ -20,6 +20,7 @@ import numpy
 
 from npu_conformance.specs import oracles
 from npu_conformance.specs.neuralnetworks.enums import FusedActivation, OperandType
+from npu_conformance.specs.neuralnetworks.extension_codes import AnyOperandType
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
 from npu_conformance.specs.vectors import ChannelQuant
 
@@ -34,15 +35,17 @@ Shape = tuple[int, ...]
 class OracleOperand:
     """An operand of an oracle. array holds the stored elements (None for an output), dimensions their shape.
 
-    For an output the dimensions are the declared ones, of which some may be 0 (unknown).
+    For an output the dimensions are the declared ones, of which some may be 0 (unknown). extension: the parameters of
+    an operand of an extension's type, as its driver gets them.
     """
 
-    type: OperandType
+    type: AnyOperandType
     dimensions: Shape = ()
     scale: float = 0.0
     zero_point: int = 0
     channel_quant: ChannelQuant | None = None
     array: Array | None = None
+    extension: bytes = b""
 
     @functools.cached_property
     def raw(self) -> list[int | float]:
@@ -171,7 +174,7 @@ def quantized(value: Real, output: OracleOperand) -> int:
     return clamp(round_half_away(Fraction(value) / Fraction(output.scale)) + output.zero_point, output.limits)
 
 
-def rounded_float(value: Real, operand_type: OperandType) -> float:
+def rounded_float(value: Real, operand_type: AnyOperandType) -> float:
     """The nearest value of a float type (ties to even); infinity where it is too large."""
     code = "<e" if OPERAND_TYPES[operand_type].size == 2 else "<f"
     try:
@@ -286,11 +289,17 @@ def _control_flow(
 def _operand(operand: VectorOperand, array: Array | None) -> OracleOperand | None:
     if array is None:
         return None
-    return OracleOperand(operand.type, array.shape, operand.scale, operand.zero_point, operand.channel_quant, array)
+    extension = operand.extension or b""
+    return OracleOperand(
+        operand.type, array.shape, operand.scale, operand.zero_point, operand.channel_quant, array, extension
+    )
 
 
 def _output(operand: VectorOperand) -> OracleOperand:
-    return OracleOperand(operand.type, operand.dimensions, operand.scale, operand.zero_point, operand.channel_quant)
+    extension = operand.extension or b""
+    return OracleOperand(
+        operand.type, operand.dimensions, operand.scale, operand.zero_point, operand.channel_quant, extension=extension
+    )
 
 
 def _array(result: Result, operand: VectorOperand, name: str) -> Array:

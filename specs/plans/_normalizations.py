@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from npu_conformance.specs.neuralnetworks.enums import OperandType
+from npu_conformance.specs.neuralnetworks.extension_codes import AnyOperandType
 from npu_conformance.specs.plans import _rejections
 from npu_conformance.specs.plans._elementwise import FLOAT16, FLOAT32, SHORT
 from npu_conformance.specs.plans.base import Planned, int32, positive, rejected, scalar, tensor
@@ -19,7 +20,7 @@ AXES = [(4, axis) for axis in range(-4, 4)] + [(1, 0), (1, -1), (2, 0), (3, -3),
 """Ranks with an axis: each of rank 4, and others, from either end."""
 
 
-def real_scalar(kind: OperandType, value: float) -> Planned:
+def real_scalar(kind: AnyOperandType, value: float) -> Planned:
     """A constant scalar of the type that goes with tensors of a type: FLOAT16, else FLOAT32."""
     return scalar(OperandType.FLOAT16 if kind is FLOAT16 else OperandType.FLOAT32, value)
 

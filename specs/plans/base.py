@@ -15,6 +15,7 @@ import numpy
 from npu_conformance.specs import oracles, variations, vector_values
 from npu_conformance.specs.neuralnetworks.combinations import combination_since
 from npu_conformance.specs.neuralnetworks.enums import OperandType
+from npu_conformance.specs.neuralnetworks.extension_codes import AnyOperandType
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
 from npu_conformance.specs.vector_documents import GeneratorDocument, Phase
 from npu_conformance.specs.vectors import ChannelQuant, Example, Graph, Rejected, Vector, VectorOperand, VectorOperation
@@ -42,7 +43,7 @@ class Planned:
 
 
 def tensor(
-    operand_type: OperandType,
+    operand_type: AnyOperandType,
     dimensions: Sequence[int],
     data: Data | None = None,
     *,
@@ -64,7 +65,7 @@ def tensor(
     return Planned(operand, _elements(data, operand, real), constant, real)
 
 
-def constant(operand_type: OperandType, dimensions: Sequence[int], data: Data, **quantization: Any) -> Planned:
+def constant(operand_type: AnyOperandType, dimensions: Sequence[int], data: Data, **quantization: Any) -> Planned:
     """A constant tensor."""
     return tensor(operand_type, dimensions, data, constant=True, **quantization)
 
@@ -74,7 +75,7 @@ def int32s(*values: int) -> Planned:
     return constant(OperandType.TENSOR_INT32, (len(values),), values)
 
 
-def scalar(operand_type: OperandType, value: float) -> Planned:
+def scalar(operand_type: AnyOperandType, value: float) -> Planned:
     """A constant scalar."""
     return tensor(operand_type, (), [value], constant=True)
 
@@ -105,13 +106,13 @@ def graph(
     return Graph({name: _with_value(one) for name, one in operands.items()}, steps, tuple(inputs), tuple(outputs))
 
 
-def omitted(operand_type: OperandType, dimensions: Sequence[int] = (), **quantization: Any) -> Planned:
+def omitted(operand_type: AnyOperandType, dimensions: Sequence[int] = (), **quantization: Any) -> Planned:
     """An optional operand without value (NO_VALUE)."""
     planned = tensor(operand_type, dimensions, **quantization)
     return replace(planned, operand=replace(planned.operand, omitted=True))
 
 
-def left_out(operand_type: OperandType, dimensions: Sequence[int] = (0,)) -> Planned:
+def left_out(operand_type: AnyOperandType, dimensions: Sequence[int] = (0,)) -> Planned:
     """An optional operand that is an input of the model, and that requests leave out (hasNoValue)."""
     return replace(omitted(operand_type, dimensions), left_out=True)
 
@@ -137,7 +138,7 @@ def positive(
     Raises ValueError where the oracle finds another output shape than the plan declares.
     """
     vector = replace(_vector(name, operation, inputs, outputs, since), referenced=tuple(referenced))
-    values = {key: _materialised(planned) for key, planned in inputs.items() if _is_sent(planned)}
+    values = {key: materialised(planned) for key, planned in inputs.items() if _is_sent(planned)}
     example = Example(values, oracles.evaluate(vector.main, values, vector.referenced))
     filled = replace(
         vector,
@@ -192,7 +193,7 @@ def rejected(
     """
     vector = _vector(name, operation, inputs, outputs, since, lift=until == NEWEST.value)
     vector = replace(vector, referenced=tuple(referenced))
-    values = {key: _materialised(planned) for key, planned in inputs.items() if _is_sent(planned)}
+    values = {key: materialised(planned) for key, planned in inputs.items() if _is_sent(planned)}
     return replace(
         vector,
         examples=(Example(values, {}),),
@@ -233,10 +234,11 @@ def _is_sent(planned: Planned) -> bool:
 
 
 def _with_value(planned: Planned) -> VectorOperand:
-    return replace(planned.operand, value=_materialised(planned)) if planned.constant else planned.operand
+    return replace(planned.operand, value=materialised(planned)) if planned.constant else planned.operand
 
 
-def _materialised(planned: Planned) -> Array:
+def materialised(planned: Planned) -> Array:
+    """The elements of a model input or constant; raises ValueError for an operand without any."""
     if isinstance(planned.data, GeneratorDocument):
         return vector_values.generate(planned.data, planned.operand.type, planned.shape)
     if planned.data is None:

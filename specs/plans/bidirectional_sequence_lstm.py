@@ -37,7 +37,7 @@ class Run:
     """How two cells run.
 
     link: empty without auxiliary input, parallel or cross. states: whether the last ones come out. fewer: by how many
-    units the backward cell is smaller.
+    units the backward cell is smaller. auxiliary: width of the auxiliary input, 0 for that of the input.
     """
 
     link: str = ""
@@ -48,6 +48,7 @@ class Run:
     clips: tuple[float, float] = (0.0, 0.0)
     time: int = 3
     fewer: int = 1
+    auxiliary: int = 0
 
     def shape(self, batch: int, size: int) -> tuple[int, int, int]:
         """The shape of a sequence in its layout."""
@@ -63,13 +64,16 @@ def backward(cell: Cell, fewer: int = 1) -> Cell:
 def operands(cell: Cell, run: Run) -> tuple[dict[str, Planned], dict[str, Planned]]:
     """Inputs and outputs. cell: the forward one."""
     other, shape = backward(cell, run.fewer), run.shape(cell.batch, cell.size)
+    linked = run.shape(cell.batch, run.auxiliary or cell.size)
+    if run.link == "parallel":
+        other = replace(other, size=linked[2])
     inputs = {"input": tensor(cell.type, shape, dyadic(cell.seed + 80, shape, -2.0, 2.0, 0.25))}
     inputs |= cell.weights("fw_") | other.weights("bw_")
     inputs |= cell.states("fw_activation_state", "fw_cell_state")
     inputs |= other.states("bw_activation_state", "bw_cell_state")
-    inputs["aux_input"] = omitted(cell.type, shape)
+    inputs["aux_input"] = omitted(cell.type, linked)
     if run.link:
-        inputs["aux_input"] = tensor(cell.type, shape, dyadic(cell.seed + 81, shape, -2.0, 2.0, 0.25))
+        inputs["aux_input"] = tensor(cell.type, linked, dyadic(cell.seed + 81, linked, -2.0, 2.0, 0.25))
     inputs |= _auxiliary("fw", cell, run.link == "cross") | _auxiliary("bw", other, run.link == "cross")
     inputs |= parameters(cell.kind, run.activation, run.clips)
     inputs |= {"merge_outputs": boolean(run.merge), "time_major": boolean(run.time_major)}
@@ -134,6 +138,8 @@ def _special() -> Iterator[Vector]:
     yield _vector("by_hand", cell, run, changes=changes, description=description)
     plain = Cell(seed=31, size=2, units=3)
     full = replace(plain, peepholes=True, output=3, projection_bias=True, coupled=True)
+    wider = Run("parallel", auxiliary=3, fewer=0)
+    yield _vector("parallel_wider_than_the_input", plain, wider)
     yield _lstm.omitted_in_request(_vector("omitted_in_request_all", plain, Run(merge=True, fewer=0)))
     yield _lstm.omitted_in_request(_vector("omitted_in_request_parallel", full, Run("parallel", fewer=0)))
     for name, sizes in (("batch", {0: 0}), ("rank", None)):
@@ -197,12 +203,12 @@ def _refused_links(small: Cell, run: Run) -> Iterator[Vector]:
     for name, link, clause, axis in (
         ("batch", cross, "C15", 0),
         ("steps", parallel, "C15", 1),
-        ("size", parallel, "C16", 2),
+        ("size", parallel, "C7", 2),
     ):
         yield _refusal(f"aux_input_of_other_{name}", clause, small, link, _lstm.resized(inputs, "aux_input", axis))
     for name, merge in (("two_outputs_merged", True), ("one_output_unmerged", False)):
         changes = {"merge_outputs": boolean(merge)}
-        yield _refusal(name, "C18", small, replace(run, merge=not merge), changes)
+        yield _refusal(name, "C17", small, replace(run, merge=not merge), changes)
 
 
 def _refusal(name: str, clause: str, cell: Cell, run: Run, changes: Mapping[str, Planned], **details: Any) -> Vector:

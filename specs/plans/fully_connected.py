@@ -215,6 +215,7 @@ def _refused() -> Iterator[Vector]:
     for name, scale in scales.items():
         bias = constant(INT32, (4,), whole, scale=scale)
         yield _refusal(f"quant8_bias_scale_{name}", "C6", shape, bytes_, {"bias": bias})
+    yield _refusal("output_rows", "C8", shape, floats, {"output": tensor(FLOAT32, (4, 4))})
     yield _refusal("output_dimensions", "C8", shape, floats, {"output": tensor(FLOAT32, (4, 3))})
 
 

@@ -17,6 +17,7 @@ from npu_conformance.specs.plans.base import (
     positive,
     reference,
     tensor,
+    uniform,
 )
 from npu_conformance.specs.vectors import Graph, Vector
 
@@ -157,7 +158,9 @@ def _like(kind: OperandType, dimensions: tuple[int, ...] = _SHAPE) -> Planned:
 def _data(kind: OperandType, seed: int) -> Planned:
     if kind is INT32:
         return tensor(kind, _SHAPE, integers(seed, _SHAPE, -50, 50))
-    if kind in (FLOAT32, FLOAT16):
+    if kind is FLOAT32:
+        return tensor(kind, _SHAPE, uniform(seed, _SHAPE))
+    if kind is FLOAT16:
         return tensor(kind, _SHAPE, dyadic(seed, _SHAPE))
     shift = 128 if kind is SIGNED else 0
     return tensor(kind, _SHAPE, stored_bytes(seed, _SHAPE, shift), scale=0.5, zero_point=100 - shift)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from npu_conformance.specs.neuralnetworks.enums import OperandType
+from npu_conformance.specs.neuralnetworks.extension_codes import AnyOperandType
 from npu_conformance.specs.plans import _rejections
 from npu_conformance.specs.plans._elementwise import FLOAT16, FLOAT32, SHORT
 from npu_conformance.specs.plans._normalizations import Shape, real_scalar
@@ -53,7 +54,7 @@ def _layout(shape: Shape, nchw: bool) -> Shape:
     return (batch, channels, height, width) if nchw else shape
 
 
-def _factors(kind: OperandType, factors: tuple[float, float, float], nchw: bool) -> dict[str, Planned]:
+def _factors(kind: AnyOperandType, factors: tuple[float, float, float], nchw: bool) -> dict[str, Planned]:
     names = ("gamma", "beta", "epsilon")
     reals = {name: real_scalar(kind, value) for name, value in zip(names, factors, strict=True)}
     return {**reals, "nchw_layout": boolean(nchw)}

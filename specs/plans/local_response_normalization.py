@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from npu_conformance.specs.neuralnetworks.enums import OperandType
+from npu_conformance.specs.neuralnetworks.extension_codes import AnyOperandType
 from npu_conformance.specs.plans._elementwise import FLOAT16, FLOAT32, SHORT
 from npu_conformance.specs.plans._normalizations import SHAPES, Along, Shape, real_scalar
 from npu_conformance.specs.plans.base import Planned, dyadic, int32, pairwise, positive, rejected, tensor, uniform
@@ -22,7 +23,7 @@ class _Factors(NamedTuple):
     alpha: float = 0.5
     beta: float = 0.5
 
-    def operands(self, kind: OperandType) -> Mapping[str, Planned]:
+    def operands(self, kind: AnyOperandType) -> Mapping[str, Planned]:
         """As inputs, for tensors of a type."""
         reals = {"bias": self.bias, "alpha": self.alpha, "beta": self.beta}
         return {"radius": int32(self.radius), **{name: real_scalar(kind, value) for name, value in reals.items()}}

@@ -8,7 +8,7 @@ import numpy
 
 from npu_conformance.specs.plans._pools import Sizes, batch_zero, cover, odd_geometries, operands, refused
 from npu_conformance.specs.plans._windows import Window
-from npu_conformance.specs.plans.base import positive
+from npu_conformance.specs.plans.base import positive, uniform
 from npu_conformance.specs.vectors import Vector
 
 OPERATION = "MAX_POOL_2D"
@@ -20,7 +20,15 @@ def vectors() -> Iterator[Vector]:
     yield from odd_geometries(OPERATION)
     yield from _below_zero()
     yield from batch_zero(OPERATION)
+    yield _all_bits()
     yield from refused(OPERATION)
+
+
+def _all_bits() -> Vector:
+    """The largest is copied as it is: float16 on the way would round it."""
+    sizes = Sizes(1, (4, 5), 2, (2, 2))
+    inputs, outputs = operands("float32", sizes, Window("valid"), uniform(31, (1, 4, 5, 2)))
+    return positive("float32_all_bits", OPERATION, inputs, outputs, description="values that need all 24 bits")
 
 
 def _below_zero() -> Iterator[Vector]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from npu_conformance.specs.neuralnetworks.enums import OperandType
-from npu_conformance.specs.plans._moves import FOUR, refused, result, source
+from npu_conformance.specs.plans._moves import FOUR, refused, result, signed_zeros, source
 from npu_conformance.specs.plans.base import positive, scalar
 from npu_conformance.specs.plans.pad import CASES, padded, paddings, refused_paddings
 from npu_conformance.specs.vectors import Vector
@@ -25,7 +25,16 @@ def vectors() -> Iterator[Vector]:
     for kind in ("float32", "float16"):
         yield _vector(f"{kind}_value_zero", kind, "rank3", 0.0)
         yield _vector(f"{kind}_value_large", kind, "rank3", 60000.0)
+        yield _negative_zeros(kind)
     yield from _refused()
+
+
+def _negative_zeros(kind: str) -> Vector:
+    inputs = {
+        "input": signed_zeros(kind, (4,)), "paddings": paddings(((1, 1),)),
+        "pad_value": scalar(SCALARS[kind], -0.0),
+    }  # fmt: skip
+    return positive(f"{kind}_negative_zeros", "PAD_V2", inputs, {"output": result(kind, (6,))}, since="1.2", traps=[22])
 
 
 def _refused() -> Iterator[Vector]:

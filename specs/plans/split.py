@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
+from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.plans._moves import FOUR, refused, result, signed_zeros, source
-from npu_conformance.specs.plans.base import int32, positive
+from npu_conformance.specs.plans.base import Planned, int32, positive, tensor
 from npu_conformance.specs.vectors import Vector
 
 CASES: dict[str, tuple[tuple[int, ...], int, int]] = {
@@ -40,7 +42,21 @@ def vectors() -> Iterator[Vector]:
         inputs = {"input": signed_zeros(kind, (2, 4)), "axis": int32(0), "parts": int32(2)}
         outputs = {f"output{index}": result(kind, (1, 4)) for index in range(2)}
         yield positive(f"{kind}_negative_zeros", "SPLIT", inputs, outputs, since="1.2")
+    yield from _open()
     yield from _refused()
+
+
+def _open() -> Iterator[Vector]:
+    """What the model leaves open: the rank of the input, the axis, the number of parts."""
+    whole, outputs = source("float32", (4, 6)), {f"output{index}": result("float32", (2, 6)) for index in range(2)}
+    arguments: dict[str, Planned] = {"input": whole, "axis": int32(0), "parts": int32(2)}
+    changes = {
+        "input_of_unknown_rank": {"input": tensor(OperandType.TENSOR_FLOAT32, (), whole.data, shape=(4, 6))},
+        "axis_as_input": {"axis": replace(int32(0), constant=False)},
+        "number_as_input": {"parts": replace(int32(2), constant=False)},
+    }
+    for name, change in changes.items():
+        yield positive(f"float32_{name}", "SPLIT", {**arguments, **change}, outputs, since="1.2")
 
 
 def _refused() -> Iterator[Vector]:

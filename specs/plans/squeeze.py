@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from npu_conformance.specs.plans._moves import FOUR, INT32, refused, refused_outputs, refused_ranks, result, source
+from npu_conformance.specs.plans._moves import (
+    FOUR,
+    INT32,
+    refused,
+    refused_outputs,
+    refused_ranks,
+    result,
+    signed_zeros,
+    source,
+)
 from npu_conformance.specs.plans.base import int32s, omitted, positive
 from npu_conformance.specs.vectors import Vector
 
@@ -37,6 +46,9 @@ def vectors() -> Iterator[Vector]:
                 since="1.1",
                 traps=[20],
             )
+    for kind in ("float32", "float16"):
+        inputs = {"input": signed_zeros(kind, (1, 4)), "axes": int32s(0)}
+        yield positive(f"{kind}_negative_zeros", "SQUEEZE", inputs, {"output": result(kind, (4,))}, since="1.1")
     yield from _refused()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from npu_conformance.specs.neuralnetworks.rules.clause import Clause
+from npu_conformance.specs.neuralnetworks.rules.common.boxes import ONLY_ROWS
 from npu_conformance.specs.neuralnetworks.rules.common.general import EMPTY
 
 _BY_TEXT = {
@@ -14,6 +15,7 @@ _BY_TEXT = {
         "In a request a size of 0 means unknown, and operations inside a model make only batches without elements."
     ),
 }
+_BY_TEXT[ONLY_ROWS] = _BY_TEXT[EMPTY]
 _BY_ID: dict[str, str] = {
     "DEPTHWISE_CONV_2D.C4": "A multiplier of 0 or less breaks C3 too, whose vectors have such ones.",
 }

@@ -94,7 +94,7 @@ def _matrices() -> Iterator[Vector]:
         yield _while(
             f"matrix_{rounds}_rounds",
             {
-                "value": tensor(FLOAT32, shape, [1.0, -2.0, 0.5, 4.0, 3.0, -0.25]),
+                "value": tensor(FLOAT32, shape, [0.1, -2.3, 0.7, 4.9, 3.3, -0.9]),
                 "left": tensor(INT32, _ONE, [rounds]), "factor": tensor(FLOAT32, (3,), [2.0, 0.5, -1.0]),
             },
             {"scaled": tensor(FLOAT32, shape)},

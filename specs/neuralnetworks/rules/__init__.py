@@ -11,17 +11,33 @@ from npu_conformance.specs.neuralnetworks.operation_view import OperationView
 from npu_conformance.specs.neuralnetworks.rules.clause import Clause, Rules
 from npu_conformance.specs.neuralnetworks.violations import Violation
 
+_OWN: dict[str, Rules] = {}
+"""Rules of operations of extensions in use, by name."""
 
-@functools.cache
+
 def operations() -> tuple[str, ...]:
-    """Names of the operations that have rules, in order of their codes."""
-    modules = {path.stem.upper() for path in Path(__file__).parent.glob("*.py")}
-    return tuple(member.name for member in OperationType if member.name in modules)
+    """Names of the operations that have rules, in order of their codes; those of extensions in use come last."""
+    return (*_operations(), *_OWN) if _OWN else _operations()
+
+
+def add_own(name: str, own: Rules) -> None:
+    """Make the rules of an extension's operation known."""
+    _OWN[name] = own
+
+
+def remove_own(name: str) -> None:
+    """Forget the rules of an extension's operation, where it has some."""
+    _OWN.pop(name, None)
 
 
 def clauses(name: str) -> tuple[Clause, ...]:
     """The clauses of an operation in order of their ids; raises LookupError for one without rules."""
     return _rules(name).clauses
+
+
+def reads_data(name: str) -> bool:
+    """True where clauses look at values of data, too, not at shapes and parameters alone."""
+    return _rules(name).reads_data
 
 
 def check(view: OperationView) -> list[Violation]:
@@ -45,9 +61,19 @@ def output_shapes(view: OperationView) -> tuple[tuple[int, ...], ...]:
     return tuple(() if shape is None else tuple(size or 0 for size in shape) for shape in shapes)
 
 
-@functools.cache
 def _rules(name: str) -> Rules:
-    if name not in operations():
+    return _OWN[name] if name in _OWN else _stored_rules(name)
+
+
+@functools.cache
+def _operations() -> tuple[str, ...]:
+    modules = {path.stem.upper() for path in Path(__file__).parent.glob("*.py")}
+    return tuple(member.name for member in OperationType if member.name in modules)
+
+
+@functools.cache
+def _stored_rules(name: str) -> Rules:
+    if name not in _operations():
         raise LookupError(f"{name} has no rules")
     # Importing a module binds its name here too, so that names such as `cast` or `slice` must not be used above.
     found: Rules = importlib.import_module(f"{__name__}.{name.lower()}").RULES

@@ -42,7 +42,10 @@ def _sum(lengths: list[int | None]) -> int | None:
 
 def _sizes(view: OperationView, cell: lstm.Cell) -> lstm.Sizes:
     _, _, auxiliary = lstm.sequence_dimensions(view, "aux_input")
-    return {**lstm.sequence_sizes(view, cell), "auxiliary": auxiliary}
+    sizes = {**lstm.sequence_sizes(view, cell), "auxiliary": auxiliary}
+    if cell is _BACKWARD and view.is_given("aux_input") is not False:
+        sizes["input"] = {True: sizes["input"], False: auxiliary, None: None}[view.is_given(_LINK)]
+    return sizes
 
 
 def _links(view: OperationView) -> str | None:
@@ -64,17 +67,9 @@ def _auxiliary_steps(view: OperationView) -> str | None:
     return None
 
 
-def _parallel_size(view: OperationView) -> str | None:
-    return _same_size(view) if view.is_given(_LINK) is False else None
-
-
 def _cross_size(view: OperationView) -> str | None:
-    return _same_size(view) if view.is_given(_LINK) else None
-
-
-def _same_size(view: OperationView) -> str | None:
     given, expected = (lstm.sequence_dimensions(view, name)[-1] for name in ("aux_input", "input"))
-    if given is None or expected is None or given == expected:
+    if None in (given, expected) or given == expected or not view.is_given(_LINK):
         return None
     return f"the auxiliary input has {given} elements a step, the input {expected}"
 
@@ -105,14 +100,11 @@ RULES = rules(
     clause("C14", "execution", "Auxiliary weights come with an auxiliary input only.", _linked_input),
     clause("C15", "execution", "The auxiliary input has the steps and the batch of the input.", _auxiliary_steps),
     clause(
-        "C16", "execution", "Without auxiliary weights the auxiliary input is as wide as the input.", _parallel_size
-    ),
-    clause(
-        "C17",
+        "C16",
         "execution",
         "With auxiliary weights the auxiliary input is as wide as the input.",
         _cross_size,
         "reference",
     ),
-    clause("C18", "execution", "There is one sequence among the outputs if they are merged, else two.", _output_count),
+    clause("C17", "execution", "There is one sequence among the outputs if they are merged, else two.", _output_count),
 )

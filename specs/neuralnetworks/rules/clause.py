@@ -35,10 +35,15 @@ class Clause:
 
 @dataclass(frozen=True)
 class Rules:
-    """The clauses of an operation and how to compute the shapes of its outputs (None is an unknown rank)."""
+    """The clauses of an operation and how to compute the shapes of its outputs (None is an unknown rank).
+
+    reads_data: whether a clause looks at values of tensors that are not parameters, such as coordinates of boxes, so
+    that operands of the same shapes need another check.
+    """
 
     clauses: tuple[Clause, ...]
     output_shapes: ShapeRule
+    reads_data: bool = False
 
 
 def clause(number: str, phase: Phase, text: str, check: Check, basis: Basis = "both") -> Clause:
@@ -46,7 +51,7 @@ def clause(number: str, phase: Phase, text: str, check: Check, basis: Basis = "b
     return Clause(number, text, phase, check, basis)
 
 
-def rules(name: str, output_shapes: ShapeRule, *clauses: Clause) -> Rules:
+def rules(name: str, output_shapes: ShapeRule, *clauses: Clause, reads_data: bool = False) -> Rules:
     """Make the rules of an operation. output_shapes is total: None where shapes or values do not fit together."""
     named = tuple(Clause(f"{name}.{one.id}", one.text, one.phase, one.check, one.basis) for one in clauses)
-    return Rules(named, output_shapes)
+    return Rules(named, output_shapes, reads_data)

@@ -107,7 +107,7 @@ def peepholes(number: str, *cells: Cell) -> Clause:
 
 def input_peephole(number: str, *cells: Cell) -> Clause:
     """The clause about the peephole of the input gate."""
-    text = "The peephole weights of the input gate are given where there are peepholes and an input gate, else not."
+    text = "The input gate has peephole weights where the others have, and none where they have none."
     return _clause(number, text, cells, _check_input_peephole, "text")
 
 
@@ -170,11 +170,13 @@ def _check_peepholes(view: OperationView, cell: Cell) -> str | None:
 
 
 def _check_input_peephole(view: OperationView, cell: Cell) -> str | None:
-    gate = has_input_gate(view, cell)
+    """Weights for a gate that is not there are let pass: they change nothing."""
     given, forget, output = (view.is_given(cell.weights + PEEPHOLES + place) for place in range(_PEEPHOLE_COUNT))
-    if None in (gate, given, forget, output) or forget != output or given == (gate and output):
-        return None
-    return "there are peepholes and an input gate without one, or the other way round"
+    if forget != output:
+        return None  # C3 is about these.
+    if given and output is False:
+        return "a peephole of the input gate alone"
+    return "no peephole of the input gate" if given is False and output and has_input_gate(view, cell) else None
 
 
 def _check_projection_bias(view: OperationView, cell: Cell) -> str | None:

@@ -68,7 +68,7 @@ def image(view: OperationView) -> Image:
 
 
 def _image(view: OperationView) -> Image:
-    dimensions, nchw = view.dimensions("input"), view.integer("nchw_layout")
+    dimensions, nchw = view.dimensions(0), view.integer("nchw_layout")
     if dimensions is None or len(dimensions) != _RANK or nchw is None:
         return Image(None, None, None, None)
     batch, *rest = dimensions

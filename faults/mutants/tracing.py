@@ -1,0 +1,188 @@
+"""Which cases execute which lines of the reference, under which HAL version: the witnesses of a mutant."""
+
+from __future__ import annotations
+
+import os
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from npu_conformance.faults import code_swap
+from npu_conformance.faults.kill_matrix import PLUGIN, run_cases
+from npu_conformance.faults.mutants import targets
+from npu_conformance.faults.mutants.targets import Tracer
+from npu_conformance.faults.workers import Ended, in_children
+from npu_conformance.harness import claims
+from npu_conformance.harness.cases import Case
+from npu_conformance.harness.loading import open_subject
+from npu_conformance.harness.subject import SubjectHandle
+from npu_conformance.specs.manifest import Claim
+from npu_conformance.specs.outcomes import Outcome
+from npu_conformance.specs.results import CaseResult
+from npu_conformance.specs.versions import NEWEST, Version
+
+CORES = max(len(os.sched_getaffinity(0)), 1)
+_SECONDS = 1200.0
+_EVERYTHING = Claim(operations=())
+"""The claim of a device that supports every operation, as the reference does."""
+
+_RULES = ("vts.structure.", "vts.request_structure.")
+"""Cases whose subject is the rules of the validator, which nearly every other case reaches by the way."""
+
+
+@dataclass(frozen=True)
+class Witness:
+    """A case that executes a line of a reference of version `hal`. passed: it does, and the device may claim it."""
+
+    case: Case
+    hal: str
+    passed: bool
+
+
+Line = tuple[str, int]
+"""Module and line."""
+
+
+@dataclass(frozen=True)
+class Reached:
+    """For each line its witnesses, those that reach little first. at_import: lines that run at a module's import."""
+
+    witnesses: dict[Line, list[Witness]]
+    at_import: frozenset[Line]
+
+
+class _Reach(msgspec.Struct):
+    """What one case reaches: places in the list of lines."""
+
+    case: str
+    lines: list[int]
+    passed: bool
+
+
+class _Traced(msgspec.Struct):
+    hal: str
+    lines: list[Line]
+    reached: list[_Reach]
+    at_import: list[Line]
+
+
+def open_reference(hal: str) -> SubjectHandle:
+    """The reference of this HAL version, in this process."""
+    return open_subject(PLUGIN, {"fault": "reference", "hal": hal}, "inprocess")
+
+
+def claimed(result: CaseResult, hal: str) -> Outcome:
+    """What the case ends in for a device that claims every operation: refusing is a failure."""
+    return claims.enforce(result, (_EVERYTHING,), Version(hal)).outcome
+
+
+def reached(cases: Sequence[Case], names: list[str]) -> Reached:
+    """Run every case once under each version that concerns it. Raises RuntimeError where a process ends early."""
+    works = [_work(hal, part, names) for hal in Version for part in _parts(_chosen(cases, hal))]
+    traced: list[_Traced] = []
+    for _, answer in sorted(in_children(works, _Traced, _SECONDS, CORES), key=lambda pair: pair[0]):
+        if isinstance(answer, Ended):
+            raise RuntimeError(f"tracing the cases: {answer.reason}")
+        traced.append(answer)
+    at_import = frozenset(line for part in traced for line in part.at_import)
+    return Reached(_witnesses(traced, {case.id: case for case in cases}), at_import)
+
+
+def _chosen(cases: Sequence[Case], hal: Version) -> list[Case]:
+    """All vectors for the newest version, some with variations; for another what it answers differently or newly."""
+    if hal == NEWEST:
+        return [case for case in cases if not _is_variation(case) or _is_taken(case)]
+    return [case for case in cases if case.since <= hal <= case.until and _concerns(case, hal)]
+
+
+def _concerns(case: Case, hal: Version) -> bool:
+    return case.until < NEWEST or is_about_rules(case) or (case.since == hal and not _is_variation(case))
+
+
+def is_about_rules(case: Case) -> bool:
+    """True for a case that looks at one rule of the validator."""
+    return case.id.startswith(_RULES)
+
+
+def _is_variation(case: Case) -> bool:
+    return case.id.endswith("]")
+
+
+def _is_taken(case: Case) -> bool:
+    """True for the variations of one vector in five: the others repeat what these show, and would double the work."""
+    return zlib.crc32(case.id.partition("[")[0].encode()) % 5 == 0
+
+
+def _parts(cases: list[Case]) -> list[list[Case]]:
+    """One part a core, each with a fair share of every operation."""
+    return [part for part in (cases[start::CORES] for start in range(CORES)) if part]
+
+
+def _work(hal: Version, cases: list[Case], names: list[str]) -> Callable[[], _Traced]:
+    return lambda: _trace(hal.value, cases, names)
+
+
+def _trace(hal: str, cases: list[Case], names: list[str]) -> _Traced:
+    """Run the cases, and note what each reaches. Runs in a child: what tracing disturbs ends with it."""
+    tracer = Tracer(names)
+    at_import = tracer.at_import()
+    forget = [clear for name in names for clear in code_swap.clearing(targets.load(name))]
+    numbers: dict[Line, int] = {}
+    reached: list[_Reach] = []
+
+    def look(result: CaseResult) -> bool:
+        lines = sorted(numbers.setdefault(line, len(numbers)) for line in tracer.stop())
+        if result.outcome is Outcome.PASS or result.outcome is Outcome.NOT_SUPPORTED:
+            reached.append(_Reach(result.case, lines, claimed(result, hal) is Outcome.PASS))
+        for clear in forget:
+            # What an earlier case left in a cache would hide that this one needs it too.
+            clear()
+        tracer.start()
+        return False
+
+    subject = open_reference(hal)
+    tracer.start()
+    run_cases(subject, cases, look)
+    tracer.stop()
+    subject.close()
+    return _Traced(hal, list(numbers), reached, sorted(at_import))
+
+
+def _witnesses(traced: Sequence[_Traced], cases: dict[str, Case]) -> dict[Line, list[Witness]]:
+    """What reaches little comes first: it says more about it. Never by time: a sample has to end the same each time."""
+    ranked = [
+        (
+            _is_variation(cases[reach.case]),
+            len(reach.lines),
+            part.hal,
+            reach.case,
+            reach.passed,
+            part.lines,
+            reach.lines,
+        )
+        for part in traced
+        for reach in part.reached
+    ]
+    found: dict[Line, list[Witness]] = {}
+    for _, _, hal, case, passed, lines, numbers in sorted(ranked, key=lambda one: one[:4]):
+        witness = Witness(cases[case], hal, passed)
+        for number in numbers:
+            found.setdefault(lines[number], []).append(witness)
+    return found
+
+
+def spread(witnesses: list[Witness]) -> list[Witness]:
+    """Rules first; then in turn one of each operation and version, of the refused and of the others."""
+    rules = [witness for witness in witnesses if is_about_rules(witness.case)]
+    kinds: dict[object, list[Witness]] = {}
+    for witness in witnesses:
+        if not is_about_rules(witness.case):
+            kinds.setdefault((witness.case.operations, witness.hal, witness.case.group), []).append(witness)
+    return rules + list(_in_turn(list(kinds.values())))
+
+
+def _in_turn(kinds: list[list[Witness]]) -> Iterator[Witness]:
+    for place in range(max(map(len, kinds), default=0)):
+        yield from (kind[place] for kind in kinds if place < len(kind))

@@ -1,0 +1,37 @@
+"""QUANTIZED_16BIT_LSTM."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy
+
+from npu_conformance.reference.device.quantization import real, round_half_away, store
+from npu_conformance.reference.device.tensors import Array, OutputInfo, Tensor, required
+
+_ONE = 4096.0
+"""A gate of 1: gates are integers of 16 bits, four of which stand before the point."""
+
+
+def quantized_16bit_lstm(inputs: Sequence[Tensor | None], outputs: Sequence[OutputInfo]) -> tuple[Array, ...]:
+    """cell = f * cell + i * g; output = o * tanh(cell), where i, f, o are sigmoids and g a tanh of the four gates.
+
+    Each gate is input * weights^T + previous output * recurrent weights^T + bias, rounded and saturated.
+    """
+    source, previous, cell = (real(required(inputs[index])) for index in (0, 14, 13))
+    i, f, g, o = (
+        _gate(source @ real(required(inputs[1 + k])).T + previous @ real(required(inputs[5 + k])).T, inputs[9 + k])
+        for k in range(4)
+    )
+    state = store(_sigmoid(f) * cell + _sigmoid(i) * numpy.tanh(g), outputs[0])
+    return state, store(_sigmoid(o) * numpy.tanh(state * outputs[0].scale), outputs[1])
+
+
+def _gate(products: Array, bias: Tensor | None) -> Array:
+    sums = products + required(bias).data * required(bias).scale
+    return numpy.clip(round_half_away(sums * _ONE), -32768, 32767) / _ONE
+
+
+def _sigmoid(values: Array) -> Array:
+    result: Array = 1.0 / (1.0 + numpy.exp(-values))
+    return result

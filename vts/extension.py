@@ -1,0 +1,200 @@
+"""Vendors' own extensions, out of the catalogues of `--catalogue DIR`: their vectors, and what a device says of them.
+
+A device that does not list an extension need not have any of it. One that lists it has all of it.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from npu_conformance.harness import checks
+from npu_conformance.harness.cases import Case, Group
+from npu_conformance.harness.trial import Trial
+from npu_conformance.harness.verdicts import Failed, NotApplicable, NotSupported
+from npu_conformance.specs import variations, vectors
+from npu_conformance.specs.documents import DocumentError
+from npu_conformance.specs.errors import ServiceError
+from npu_conformance.specs.neuralnetworks import catalogue, extension_codes
+from npu_conformance.specs.neuralnetworks.build import build_model, extension_names
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.vectors import Vector
+from npu_conformance.specs.versions import Version
+from npu_conformance.vts import generated
+
+if TYPE_CHECKING:
+    from npu_conformance.specs.neuralnetworks.extensions import OwnExtension
+
+AREA = "vts.extension"
+_SINCE = Version.V1_2
+_VECTORS = ("NNHAL-EXTENSION-001", "NNHAL-EXTENSION-005", "NNHAL-EXTENSION-006", "NNHAL-QUERY-019", "NNHAL-QUERY-026")
+_HIGHEST_PREFIX = {False: 0xFFFF, True: 0x7FFF}
+"""By whether it is AIDL, which keeps the sign bit free."""
+
+
+def cases() -> Iterator[Case]:
+    """The cases of every extension in use; none in a run without --catalogue."""
+    if not extension_codes.any_in_use():
+        return
+    from npu_conformance.specs.neuralnetworks import extensions
+
+    for extension in extensions.all_in_use():
+        yield from _behaviours(extension)
+        for operation in extension.operations:
+            yield from _vector_cases(operation)
+
+
+def cases_under(subject: str) -> Iterator[Case]:
+    """The cases of one operation or of one extension. Raises DocumentError in a run without any extension."""
+    if not extension_codes.any_in_use():
+        raise DocumentError(f"{AREA}.{subject}", "", "needs the catalogue of its extension: --catalogue DIR")
+    return (case for case in cases() if case.id.split(".")[2] == subject)
+
+
+def case_from(payload: Any) -> Case:
+    """The case of a failure file. Raises DocumentError where an extension that it needs is not in use."""
+    from npu_conformance.specs.neuralnetworks import extensions
+
+    extensions.require(payload["extensions"], payload["id"])
+    if "vector" not in payload:
+        return next(case for case in cases() if case.id == payload["id"])
+    made = generated.case_from(payload)
+    return replace(made, run=functools.partial(_run, made.run, lambda: generated.vector_from(payload)))
+
+
+def _vector_cases(operation: str) -> Iterator[Case]:
+    for header in vectors.headers(operation) if operation in vectors.own_operations() else ():
+        vectors.load(operation, header.name)  # bad values are the vendor's to know before anything runs
+        for name, since in {"": header.since, **variations.applicable(header)}.items():
+            made = generated.stored_case(header, name, since, AREA)
+            load = functools.partial(vectors.load, operation, header.name)
+            run = functools.partial(_run, made.run, load)
+            yield replace(made, run=run, since=max(made.since, _SINCE), requirements=(*made.requirements, *_VECTORS))
+
+
+def _run(run: Callable[[Trial], None], load: Callable[[], Vector], trial: Trial) -> None:
+    """Run a vector against a device that lists its extensions. load: the vector before any variation."""
+    from npu_conformance.vts import vector_run
+
+    vector = load()
+    vector_run.attach(trial, vector)
+    missing = set(extension_names(vector)) - _listed(trial).keys()
+    if missing:
+        if vector.rejected is None:
+            _not_supported_either(trial, vector)
+        raise NotSupported(f"the device does not list the extension {', '.join(sorted(missing))}")
+    try:
+        run(trial)
+    except NotSupported:
+        if vector.rejected is None:
+            _supported_too(trial, vector)
+        raise
+
+
+def _listed(trial: Trial) -> dict[str, Any]:
+    return {extension.name: extension for extension in trial.device.get_supported_extensions()}
+
+
+def _answers(trial: Trial, vector: Vector) -> dict[str, bool]:
+    """What the device says of each operation of an extension in a vector; nothing where it refuses the model."""
+    try:
+        answers = trial.supported_operations(build_model(vector, trial.version).model)
+    except ServiceError as error:
+        checks.status(error.status, {ErrorStatus.INVALID_ARGUMENT, ErrorStatus.GENERAL_FAILURE}, "support of a model")
+        return {operation.type: False for operation in vector.operations if catalogue.is_own(operation.type)}
+    pairs = zip(vector.operations, answers, strict=True)
+    return {operation.type: answer for operation, answer in pairs if catalogue.is_own(operation.type)}
+
+
+def _supported_too(trial: Trial, vector: Vector) -> None:
+    for operation, answer in _answers(trial, vector).items():
+        if not answer:
+            raise Failed(
+                f"the device lists the extension {_extension_of(operation)}, but does not support {operation} "
+                f"(vector {vector.name}): one is listed only if all of it is supported",
+                "supported", "not supported",
+            )  # fmt: skip
+
+
+def _not_supported_either(trial: Trial, vector: Vector) -> None:
+    for operation, answer in _answers(trial, vector).items():
+        if answer:
+            raise Failed(
+                f"the device supports {operation} (vector {vector.name}), but does not list the extension "
+                f"{_extension_of(operation)}",
+                "listed", "not listed",
+            )  # fmt: skip
+
+
+def _extension_of(operation: str) -> str:
+    return extension_codes.extension_of(catalogue.operation_code(operation))
+
+
+def _behaviours(extension: OwnExtension) -> Iterator[Case]:
+    """Cases about the extension as a whole."""
+    rows = (
+        ("operand_types", _operand_types, ("NNHAL-QUERY-020",), Group.QUERIES),
+        ("support", _support, ("NNHAL-QUERY-019", "NNHAL-QUERY-026"), Group.QUERIES),
+        ("prefixes", _prefixes, ("NNHAL-EXTENSION-001", "NNHAL-EXTENSION-005"), None),
+    )
+    for name, check, requirements, group in rows:
+        case_id = f"{AREA}.{extension.name.replace('.', '_')}.{name}"
+        yield Case(
+            case_id, functools.partial(_behaviour, check, extension), requirements, check.__doc__ or "",
+            since=_SINCE, group=group, operations=extension.operations,
+        )  # fmt: skip
+
+
+def _behaviour(check: Callable[[Trial, OwnExtension], None], extension: OwnExtension, trial: Trial) -> None:
+    trial.attach(lambda: {"id": trial.case.id, "extensions": [extension.name]})
+    check(trial, extension)
+
+
+def _operand_types(trial: Trial, extension: OwnExtension) -> None:
+    """The device lists the operand types of the extension with the kinds and sizes that the catalogue says."""
+    found = _listed(trial).get(extension.name)
+    if found is None:
+        raise NotSupported(f"the device does not list the extension {extension.name}")
+    named = {int(info.type) & 0xFFFF: info.type.name for info in extension.types}
+    expected = {entry.type: entry for entry in extension.listed.operand_types}
+    listed = {entry.type: entry for entry in found.operand_types}
+    checks.equal(sorted(listed), sorted(expected), f"{extension.name}: ids of the operand types")
+    for identifier, entry in expected.items():
+        what = f"{extension.name}, operand type {identifier} ({named[identifier]})"
+        checks.equal(listed[identifier].is_tensor, entry.is_tensor, f"{what}: isTensor")
+        checks.equal(listed[identifier].byte_size, entry.byte_size, f"{what}: byteSize")
+
+
+def _support(trial: Trial, extension: OwnExtension) -> None:
+    """The extension is listed if and only if its operations are supported, each in all of its vectors."""
+    is_listed = extension.name in _listed(trial)
+    for operation in extension.operations:
+        with trial.configuration(operation):
+            for vector in _positive(trial, operation):
+                (_supported_too if is_listed else _not_supported_either)(trial, vector)
+    if not is_listed:
+        raise NotSupported(f"the device does not list the extension {extension.name}")
+
+
+def _prefixes(trial: Trial, extension: OwnExtension) -> None:
+    """The prefix of the extension is the model's: the same model is supported with the lowest and the highest one."""
+    if extension.name not in _listed(trial):
+        raise NotSupported(f"the device does not list the extension {extension.name}")
+    vector = next((one for operation in extension.operations for one in _positive(trial, operation)), None)
+    if vector is None:
+        raise NotApplicable(f"the catalogue has no vectors of {extension.name} for HAL {trial.version}")
+    count = len(extension_names(vector))
+    for prefix in (1, _HIGHEST_PREFIX[trial.version.is_aidl] + 1 - count):
+        with trial.configuration(f"prefix_{prefix}"):
+            model = build_model(vector, trial.version, first_prefix=prefix).model
+            checks.that(all(trial.supported_operations(model)), f"prefix {prefix}: {vector.name} is not supported")
+            checks.status(trial.prepare(model).status, {ErrorStatus.NONE}, f"prefix {prefix}: prepareModel, notified")
+
+
+def _positive(trial: Trial, operation: str) -> Iterator[Vector]:
+    """The vectors of an operation that a device of this version has to support."""
+    for header in vectors.headers(operation) if operation in vectors.own_operations() else ():
+        if header.rejected is None and header.since <= trial.version:
+            yield vectors.load(operation, header.name)

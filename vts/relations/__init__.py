@@ -1,0 +1,26 @@
+"""Relations that hold between results of one device, whatever the data: no expected values are needed.
+
+Every case executes both sides on the device under test, with random data that follow from its seed, also in sizes that
+stored vectors do not have. Two results may be as far apart as the public tolerance lets two legal devices be.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+from typing import Any
+
+from npu_conformance.harness.cases import Case
+
+_MODULES = ("moves", "laws", "composites", "products", "recurrent", "executions")
+
+
+def cases() -> Iterator[Case]:
+    """A case for each relation in each type."""
+    for name in _MODULES:
+        yield from importlib.import_module(f"{__name__}.{name}").RELATIONS.cases()
+
+
+def case_from(payload: Any) -> Case:
+    """The case of a failure file, which names it; its data follow from the seed in the file."""
+    return next(case for case in cases() if case.id == payload["id"])

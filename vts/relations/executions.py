@@ -1,0 +1,151 @@
+"""The same operation executed in different ways: in another layout, batch by batch, relaxed, with shapes left open,
+in the other 8-bit form, and with constants that come as inputs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy
+
+from npu_conformance.specs import variations
+from npu_conformance.specs.neuralnetworks import catalogue
+from npu_conformance.specs.neuralnetworks.enums import OperandType
+from npu_conformance.specs.neuralnetworks.extension_codes import AnyOperandType
+from npu_conformance.specs.vectors import Vector
+from npu_conformance.specs.versions import Version
+from npu_conformance.vts import coupling
+from npu_conformance.vts.relations.declare import Check, Relations
+from npu_conformance.vts.relations.lab import Lab
+from npu_conformance.vts.relations.nets import FLOAT32, SIGNED, UNSIGNED, Tensor
+from npu_conformance.vts.relations.samples import SAMPLES, Sample
+
+RELATIONS = Relations()
+_NCHW, _NHWC = (0, 3, 1, 2), (0, 2, 3, 1)
+_JUMPS = ("ARGMAX", "EQUAL", "FLOOR")
+"""Where a rounded input makes quite another result: float16 is not to be compared with float32."""
+
+
+def _vector(lab: Lab, sample: Sample, given: Tensor, *, nchw: bool = False) -> Vector:
+    net = lab.net()
+    return net.vector(sample.build(lab, net, net.input(given), nchw))
+
+
+def _again(lab: Lab) -> Lab:
+    """A lab whose data begin from the start: constants of a second model are those of the first."""
+    return Lab(lab.trial, lab.kind)
+
+
+def _two(lab: Lab, sample: Sample) -> tuple[Lab, Lab, Tensor]:
+    """Two labs that have both made the same input."""
+    first, second = lab, _again(lab)
+    sample.data(second)
+    return first, second, sample.data(first)
+
+
+def _kind(lab: Lab, vector: Vector) -> AnyOperandType:
+    return vector.operands[vector.outputs[0]].type
+
+
+def _layouts(sample: Sample) -> Check:
+    def check(lab: Lab) -> None:
+        """NCHW gives what NHWC gives, transposed."""
+        first, second, given = _two(lab, sample)
+        (plain,) = lab.execute(_vector(first, sample, given))
+        (turned,) = lab.execute(_vector(second, sample, given.of(given.array.transpose(_NCHW)), nchw=True))
+        lab.agree("NCHW against NHWC", [turned.transpose(_NHWC), plain], roundings=2)
+
+    return check
+
+
+def _split(sample: Sample) -> Check:
+    def check(lab: Lab) -> None:
+        """Batches executed apart give what they give together."""
+        first, second, given = _two(lab, sample)
+        vector = _vector(first, sample, given)
+        (whole,) = lab.execute(vector)
+        third = _two(lab, sample)[1]
+        parts = [(second, given.array[:1]), (third, given.array[1:])]
+        apart = [lab.execute(_vector(one, sample, given.of(array)))[0] for one, array in parts]
+        lab.agree("whole against batches", [whole, numpy.concatenate(apart)], roundings=2, kind=_kind(lab, vector))
+
+    return check
+
+
+def _open(sample: Sample) -> Check:
+    def check(lab: Lab) -> None:
+        """With output shapes left open the device finds the same shapes and values."""
+        vector = _vector(lab, sample, sample.data(lab))
+        (known,), (found,) = lab.execute(vector), lab.execute(vector, unspecified=True)
+        lab.agree("open against known shapes", [found, known], roundings=2, kind=_kind(lab, vector))
+
+    return check
+
+
+def _relaxed(sample: Sample) -> Check:
+    def check(lab: Lab) -> None:
+        """Relaxed results lie around those in float32, as far away as float16 may be."""
+        vector = _vector(lab, sample, sample.data(lab))
+        (strict,), (relaxed,) = lab.execute(vector), lab.execute(replace(vector, relaxed=True))
+        lab.agree("relaxed against strict", [relaxed, strict], roundings=2, half=True, kind=_kind(lab, vector))
+
+    return check
+
+
+def _signed(sample: Sample) -> Check:
+    def check(lab: Lab) -> None:
+        """The signed form gives what the unsigned form gives, less 128."""
+        vector = _vector(lab, sample, sample.data(lab))
+        twin = variations.unsigned(vector)
+        assert twin is not None
+        (signed,), (unsigned,) = lab.execute(vector), lab.execute(twin)
+        # Each may be a step off, so that they are two apart: of single vectors vts.generated asks for more.
+        kind = _kind(lab, vector)
+        expected = (unsigned.astype("int16") - 128).astype("int8") if kind is SIGNED else unsigned
+        lab.agree("signed against unsigned form", [signed, expected], roundings=2, kind=kind)
+
+    return check
+
+
+def _given(sample: Sample) -> Check:
+    def check(lab: Lab) -> None:
+        """Constant tensors that come as inputs of the model change nothing."""
+        vector = _vector(lab, sample, sample.data(lab))
+        varied = variations.apply("all_tensors_as_inputs", vector)
+        assert varied is not None
+        (constant,), (given,) = lab.execute(vector), lab.execute(varied)
+        lab.agree("inputs against constants", [given, constant], roundings=2, kind=_kind(lab, vector))
+
+    return check
+
+
+def _has_data_constants(sample: Sample) -> bool:
+    """True for operations on two or three tensors of data, of which all but the first are constants here."""
+    return sample.operation in (
+        "CONV_2D", "DEPTHWISE_CONV_2D", "GROUPED_CONV_2D", "TRANSPOSE_CONV_2D", "FULLY_CONNECTED", "ADD", "MUL",
+        "PRELU", "CONCATENATION", "BATCH_MATMUL",
+    )  # fmt: skip
+
+
+def _declare(sample: Sample) -> None:
+    def relation(name: str, check: Check, kinds: tuple[OperandType, ...], *requirements: str, since: Version) -> None:
+        if kinds:
+            title = f"{name}_{sample.name}"
+            RELATIONS.relation(title, sample.operation, kinds, *requirements, since=since)(check)
+
+    oldest = catalogue.operation(sample.operation).since
+    if sample.images:
+        relation("nchw", _layouts(sample), sample.kinds, since=Version.V1_2)
+    if sample.batches:
+        relation("batches", _split(sample), sample.kinds, since=oldest)
+    relation("open_shapes", _open(sample), sample.kinds, "NNHAL-SHAPE-002", "NNHAL-SHAPE-003", since=Version.V1_2)
+    relaxed = FLOAT32 in sample.kinds and catalogue.operation(sample.operation).relaxed
+    relaxed = relaxed and sample.operation not in _JUMPS
+    relation("relaxed", _relaxed(sample), (FLOAT32,) * relaxed, "NNHAL-ACCURACY-002", since=Version.V1_1)
+    signed = {SIGNED, UNSIGNED} <= set(sample.kinds)
+    relation("unsigned_twin", _signed(sample), (SIGNED,) * signed, *coupling.REQUIREMENTS, since=Version.V1_3)
+    if _has_data_constants(sample):
+        relation("constants_as_inputs", _given(sample), sample.kinds, since=oldest)
+
+
+for _sample in SAMPLES:
+    _declare(_sample)
