@@ -28,6 +28,9 @@ INSTALL_HINT = "TFLM is not installed: pip install npu-conformance[tflm]"
 ARENA_BASE, ARENA_FACTOR = 1 << 20, 4
 """Bytes of TFLM's arena: so many, and so many for each byte of tensors. It does not grow."""
 
+MOST_SHARES = 511
+"""Elements along the axis of a quantised SOFTMAX: more of about the same value abort the process."""
+
 HIGHEST_PRELU_RANK = 4
 """TFLM's PRELU aborts the process above."""
 
@@ -93,6 +96,7 @@ class TflmEngine:
         lowered = lower(tflm_types.rewritten(graph), values, shapes, omitted, has_unsigned=False)
         for operation in graph.operations:
             _check(operation, lowered.shapes, known)
+            _check_softmax(operation, graph.operands, lowered.shapes, known)
         return TflmGraph(graph, lowered)
 
 
@@ -164,3 +168,14 @@ def _check(operation: Operation, shapes: Mapping[int, Shape], known: Mapping[int
             raise LoweringError("DETECTION_POSTPROCESSING, fast, of several classes each: TFLM writes past the results")
     if operation.type == OperationType.SPACE_TO_BATCH_ND and known[operation.inputs[2]].any():
         raise LoweringError("SPACE_TO_BATCH_ND with paddings, which TFLM fills with what happens to be in memory")
+
+
+def _check_softmax(
+    operation: Operation, operands: Sequence[Operand], shapes: Mapping[int, Shape], known: Mapping[int, Array]
+) -> None:
+    if operation.type != OperationType.SOFTMAX or not operands[operation.inputs[0]].scale:
+        return
+    axis = known[operation.inputs[2]].item() if len(operation.inputs) > 2 else -1
+    shares = shapes[operation.inputs[0]][axis]
+    if shares > MOST_SHARES:
+        raise LoweringError(f"SOFTMAX of {shares} shares, more than {MOST_SHARES}")
