@@ -8,18 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from npu_conformance.adapters.engine_plugin import HAL_OPTION, create, hal_version
 from npu_conformance.adapters.litert_runtime import KERNELS, runtime_version
-from npu_conformance.specs import versions
 from npu_conformance.specs.manifest import Manifest
 from npu_conformance.specs.plugin import Context, Plugin, Subject
-from npu_conformance.specs.versions import Version
 
-DEFAULT_VERSION = Version.V1_3
 DEFAULT_KERNELS = "optimized"
-
-
-def _version(options: Mapping[str, str]) -> Version:
-    return versions.parse(options.get("hal", DEFAULT_VERSION.value))
 
 
 def _kernels(options: Mapping[str, str]) -> str:
@@ -35,19 +29,19 @@ def _manifest(options: Mapping[str, str]) -> Manifest:
         vendor="Google LiteRT",
         version=runtime_version(),
         interfaces=("device",),
-        hal_version=_version(options),
+        hal_version=hal_version(options),
         instance="litert-cpu",
         options={
-            "hal": f"version of the Neural Networks HAL, 1.0 to fl8 (default: {DEFAULT_VERSION})",
+            "hal": HAL_OPTION,
             "kernels": f"which of LiteRT's kernels: {', '.join(KERNELS)} (default: {DEFAULT_KERNELS})",
         },
     )
 
 
 def _create(context: Context) -> Subject:
-    from npu_conformance.adapters.litert_device import LiteRtDevice
+    from npu_conformance.adapters.litert_engine import LiteRtEngine
 
-    return Subject(device=LiteRtDevice(context, _version(context.options), _kernels(context.options)))
+    return create(context, LiteRtEngine(_kernels(context.options)))
 
 
 plugin = Plugin(manifest=_manifest, create=_create)

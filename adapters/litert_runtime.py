@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import functools
-import importlib
 import threading
 from collections.abc import Sequence
+from importlib import metadata
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from npu_conformance.harness.plugin_loading import LoadError
+from npu_conformance.adapters.engine import EngineError, module
 
 INSTALL_HINT = "LiteRT is not installed: pip install npu-conformance[litert]"
 
@@ -26,37 +26,26 @@ KERNELS = {
 Array = npt.NDArray[Any]
 
 
-class LiteRtMissingError(LoadError):
-    """The optional dependency is not installed; the message says how to get it."""
-
-
-class LiteRtError(Exception):
+class LiteRtError(EngineError):
     """LiteRT refused a model or failed to run it; the message is LiteRT's."""
-
-
-def _module(name: str) -> Any:
-    try:
-        return importlib.import_module(name)
-    except ImportError as error:
-        raise LiteRtMissingError(INSTALL_HINT) from error
 
 
 @functools.cache
 def schema() -> Any:
-    """The flatbuffer tables of .tflite. Raises LiteRtMissingError where LiteRT is not installed."""
-    return _module("ai_edge_litert.schema_py_generated")
+    """The flatbuffer tables of .tflite. Raises EngineMissingError where LiteRT is not installed."""
+    return module("ai_edge_litert.schema_py_generated", INSTALL_HINT)
 
 
 def flatbuffer_builder() -> Any:
     """A new flatbuffer builder."""
-    return _module("flatbuffers").Builder(1024)
+    return module("flatbuffers", INSTALL_HINT).Builder(1024)
 
 
 @functools.cache
 def runtime_version() -> str:
-    """Version of the installed LiteRT package. Raises LiteRtMissingError."""
+    """Version of the installed LiteRT package. Raises EngineMissingError."""
     schema()
-    return importlib.import_module("importlib.metadata").version("ai-edge-litert")  # type: ignore[no-any-return]
+    return metadata.version("ai-edge-litert")
 
 
 class Interpreter:
@@ -66,13 +55,13 @@ class Interpreter:
     """
 
     def __init__(self, flatbuffer: bytes, kernels: str) -> None:
-        module = _module("ai_edge_litert.interpreter")
+        litert = module("ai_edge_litert.interpreter", INSTALL_HINT)
         self._lock = threading.Lock()
         self._flatbuffer = flatbuffer
         try:
-            self._interpreter = module.Interpreter(
+            self._interpreter = litert.Interpreter(
                 model_content=flatbuffer,
-                experimental_op_resolver_type=module.OpResolverType[KERNELS[kernels]],
+                experimental_op_resolver_type=litert.OpResolverType[KERNELS[kernels]],
                 num_threads=1,
             )
             self._interpreter.allocate_tensors()

@@ -13,7 +13,8 @@ from itertools import pairwise
 import numpy
 
 from benchmarks.figures import Figure
-from npu_conformance.adapters.litert_executor import LiteRtExecutor
+from npu_conformance.adapters.engine_executor import EngineExecutor
+from npu_conformance.adapters.litert_engine import LiteRtEngine
 from npu_conformance.reference.device.executor import UNLIMITED, Executor, Runnable
 from npu_conformance.reference.device.tensors import Array
 from npu_conformance.specs.neuralnetworks.build import build_model
@@ -51,7 +52,7 @@ def measure() -> dict[str, dict[str, float]]:
         model = build_model(_Network(is_float).vector(), Version.V1_3).model
         engines: dict[str, Runnable] = {"reference": Executor(model, Version.V1_3, ())}
         for kernels in ("reference", "xnnpack"):
-            engines[f"LiteRT {kernels}"] = LiteRtExecutor(model, Version.V1_3, (), kernels)
+            engines[f"LiteRT {kernels}"] = EngineExecutor(model, Version.V1_3, (), LiteRtEngine(kernels))
         found[name] = _race(engines, _image(is_float))
     return found
 

@@ -11,10 +11,7 @@ from npu_conformance.specs.plugin import Plugin
 
 GROUP = "npu_conformance.plugins"
 # The bundled plug-ins, so that the usual case need not search the installed distributions (25 ms).
-_BUNDLED = {
-    "reference": "npu_conformance.adapters.reference:plugin",
-    "litert": "npu_conformance.adapters.litert:plugin",
-}
+_BUNDLED = {name: f"npu_conformance.adapters.{name}:plugin" for name in ("reference", "litert", "tflm", "onnx")}
 
 
 class LoadError(Exception):

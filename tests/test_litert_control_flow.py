@@ -18,13 +18,16 @@ from npu_conformance.specs.vectors import Graph, Vector, VectorOperation
 
 pytest.importorskip("ai_edge_litert", exc_type=ImportError, reason=INSTALL_HINT)
 
-from npu_conformance.adapters.litert_executor import FIRST_ROUNDS, LiteRtExecutor
+from npu_conformance.adapters.engine_executor import EngineExecutor
+from npu_conformance.adapters.engine_support import obstacles
+from npu_conformance.adapters.engine_witness import litert as witness
+from npu_conformance.adapters.litert_engine import FIRST_ROUNDS, LiteRtEngine
 from npu_conformance.adapters.litert_runtime import schema
-from npu_conformance.adapters.litert_support import obstacles
-from npu_conformance.adapters.litert_witness import witness
 from npu_conformance.adapters.lowering.calls import callees
 from npu_conformance.adapters.lowering.model import lower
 from npu_conformance.adapters.lowering.operations import LOWERINGS
+
+ENGINE = LiteRtEngine("reference")
 
 ENDLESS = 2**31 - 1
 """A bound that no run of a test reaches."""
@@ -38,7 +41,7 @@ def summing() -> Vector:
 def run_loop(bound: int, limits: Limits) -> list[Any]:
     """The sum of the numbers below the bound, and 3."""
     vector = summing()
-    executor = LiteRtExecutor(build_model(vector, vector.since).model, vector.since, (), "reference")
+    executor = EngineExecutor(build_model(vector, vector.since).model, vector.since, (), ENGINE)
     values = dict(vector.examples[0].inputs) | {"bound": np.array([bound], np.int32)}
     return [output.tolist() for output in executor.run([values[name] for name in vector.inputs], limits)]
 
@@ -83,12 +86,23 @@ def test_graphs_are_those_of_the_tflite(operation: str, name: str) -> None:
     assert getattr(schema().BuiltinOperator, operation) in [code.builtinCode for code in found.operatorCodes]
 
 
+def test_a_loop_without_end_is_tried_and_supported() -> None:
+    """Its condition is that the bound equals itself."""
+    vector = summing()
+    condition, body = vector.referenced
+    (less,) = condition.operations
+    endless = replace(condition, operations=(replace(less, type="EQUAL", inputs=("bound", "bound")),))
+    vector = replace(vector, referenced=(endless, body))
+    model = build_model(vector, vector.since).model
+    assert obstacles(model, vector.since, (), ENGINE) == [None]
+
+
 def test_branches_of_different_sizes_are_not_supported() -> None:
     vector = vectors.load("IF", "unknown_sizes_in_branches_then")
     expanding = _expanded(vector.referenced[1])
     vector = replace(vector, referenced=(vector.referenced[0], expanding))
     model = build_model(vector, vector.since).model
-    (obstacle,) = obstacles(model, vector.since, (), "reference")
+    (obstacle,) = obstacles(model, vector.since, (), ENGINE)
     assert obstacle is not None
     assert "different shapes" in obstacle
 
@@ -107,6 +121,6 @@ def test_an_operation_of_a_branch_that_is_not_lowered(monkeypatch: pytest.Monkey
     monkeypatch.delitem(LOWERINGS, OperationType.SUB)
     assert witness(vector, vector.examples[0]) is None
     model = build_model(vector, vector.since).model
-    (obstacle,) = obstacles(model, vector.since, (), "reference")
+    (obstacle,) = obstacles(model, vector.since, (), ENGINE)
     assert obstacle is not None
     assert "not lowered" in obstacle

@@ -15,7 +15,7 @@ from npu_conformance.specs.versions import Version
 
 pytest.importorskip("ai_edge_litert", exc_type=ImportError, reason=INSTALL_HINT)
 
-from npu_conformance.adapters.litert_witness import witness
+from npu_conformance.adapters.engine_witness import litert as witness
 from npu_conformance.adapters.lowering.model import lower
 from npu_conformance.adapters.lowering.operands import LoweringError
 from npu_conformance.adapters.lowering.operations import LOWERINGS

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
 from dataclasses import replace
@@ -12,6 +14,7 @@ import pytest
 from npu_conformance.harness.commands._witness_tally import Tally
 from npu_conformance.harness.main import main
 from npu_conformance.harness.outcome_table import USAGE, WRONG
+from npu_conformance.harness.plugin_loading import LoadError
 from npu_conformance.specs import agreement, plans, vector_writing, vectors, witnesses
 from npu_conformance.specs.neuralnetworks import rules
 from npu_conformance.specs.neuralnetworks.build import build_model
@@ -184,3 +187,31 @@ def test_a_disagreement_on_record_is_shown_with_its_reason(capsys: pytest.Captur
 def test_the_oracle_is_not_recorded(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["vectors", "witness", "--record"]) == USAGE
     assert "--record needs an --engine" in capsys.readouterr().err
+
+
+def dies_on_quant8(vector: Vector, example: Example) -> dict[str, vectors.Array]:
+    """An engine for the command: tensors of quant8 end its process."""
+    if vector.operands[vector.outputs[0]].scale:
+        os.kill(os.getpid(), signal.SIGABRT)
+    return dict(example.outputs)
+
+
+def test_an_engine_that_dies_is_a_disagreement_and_not_the_end(capsys: pytest.CaptureFixture[str]) -> None:
+    taken = [vectors.load("RELU", header.name) for header in vectors.headers("RELU") if not header.rejected]
+    deadly = [vector.name for vector in taken if vector.operands[vector.outputs[0]].scale]
+    engine = f"{__name__}:{dies_on_quant8.__name__}"
+    assert main(["vectors", "witness", "RELU", "--engine", engine]) == WRONG
+    *lines, _, other = capsys.readouterr().out.splitlines()
+    assert lines == [f"RELU.{name}: all outputs: {engine}: killed by SIGABRT" for name in deadly]
+    assert f" {len(taken) - len(deadly)} agreed, {len(deadly)} disagreed, " in other
+
+
+def missing_engine(vector: Vector, example: Example) -> dict[str, vectors.Array]:
+    """An engine for the command whose package is not there."""
+    raise LoadError("not installed: pip install npu-conformance[some]")
+
+
+def test_an_engine_that_is_not_installed_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    engine = f"{__name__}:{missing_engine.__name__}"
+    assert main(["vectors", "witness", "RELU", "--engine", engine]) == USAGE
+    assert capsys.readouterr().err.strip().endswith("not installed: pip install npu-conformance[some]")

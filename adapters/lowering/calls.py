@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy.typing as npt
 
+from npu_conformance.adapters.engine import Callees
 from npu_conformance.adapters.lowering.operands import LoweringError
 from npu_conformance.reference.device.executor import constants
 from npu_conformance.specs.neuralnetworks.operation_view import OperationView
@@ -16,14 +16,6 @@ from npu_conformance.specs.neuralnetworks.validate import check_operation
 from npu_conformance.specs.versions import Version
 
 Array = npt.NDArray[Any]
-
-
-@dataclass(frozen=True)
-class Callees:
-    """The referenced graphs of a model, each with the values of its constants, and the version whose rules hold."""
-
-    version: Version = Version.V1_3
-    graphs: tuple[tuple[Subgraph, Mapping[int, Array]], ...] = ()
 
 
 def callees(model: Model, version: Version, pools: Sequence[memoryview]) -> Callees:

@@ -12,17 +12,10 @@ import numpy.typing as npt
 from npu_conformance.adapters.litert_runtime import Interpreter, schema
 from npu_conformance.adapters.lowering.graph import Graph, Quantization, Routine, Tensor
 from npu_conformance.adapters.lowering.operands import LoweringError, graph_dtype, is_known, quantization
-from npu_conformance.specs.neuralnetworks.enums import FusedActivation, OperandType
+from npu_conformance.adapters.lowering.reading import Reading
 from npu_conformance.specs.neuralnetworks.types import Operand, Operation
 
 Array = npt.NDArray[Any]
-
-ACTIVATIONS = {
-    FusedActivation.NONE: "NONE",
-    FusedActivation.RELU: "RELU",
-    FusedActivation.RELU1: "RELU_N1_TO_1",
-    FusedActivation.RELU6: "RELU6",
-}
 
 
 @dataclass(frozen=True)
@@ -54,16 +47,19 @@ class Values:
         omitted: frozenset[int],
         shapes: Mapping[int, tuple[int, ...]],
         call: Callable[[int, Sequence[tuple[int, ...]]], Call],
+        has_unsigned: bool = True,
     ) -> None:
         """constants: stored elements by operand index. omitted: operands without a value. shapes: of model inputs.
 
         call: lowers the referenced graph of a number for inputs of some shapes. Raises LoweringError.
+        has_unsigned: false where the interpreter has no kernels for uint8, so that none may stand in for one for int8.
         """
         self.operands = operands
         self.constants = constants
         self.omitted = omitted
         self.shapes = shapes
         self.call = call
+        self.has_unsigned = has_unsigned
         self.rounds: int | None = None
         self.graph = Graph()
         self.inputs: list[int] = []
@@ -93,55 +89,13 @@ class Values:
         return Interpreter(self.graph.pack(self.inputs, outputs), "reference").shapes(len(self.graph.tensors))
 
 
-class Step:
+class Step(Reading):
     """One operation being lowered. Positions count its inputs or outputs, from 0."""
 
     def __init__(self, values: Values, operation: Operation) -> None:
+        super().__init__(operation, values.operands, values.constants, values.omitted)
         self.values = values
         self.graph = values.graph
-        self.operation = operation
-
-    @property
-    def input_count(self) -> int:
-        """Number of inputs, omitted ones included."""
-        return len(self.operation.inputs)
-
-    @property
-    def output_count(self) -> int:
-        """Number of outputs."""
-        return len(self.operation.outputs)
-
-    def operand(self, position: int) -> Operand:
-        """The operand at an input position."""
-        return self.values.operands[self.operation.inputs[position]]
-
-    def result(self, position: int = 0) -> Operand:
-        """The operand at an output position."""
-        return self.values.operands[self.operation.outputs[position]]
-
-    def is_omitted(self, position: int) -> bool:
-        """True where an input is absent or has no value."""
-        return position >= self.input_count or self.operation.inputs[position] in self.values.omitted
-
-    def value(self, position: int) -> Array:
-        """Stored elements of an input that .tflite needs constant. Raises LoweringError where it is computed."""
-        index = self.operation.inputs[position]
-        if index not in self.values.constants:
-            raise LoweringError(f"input {position} has to be constant")
-        return self.values.constants[index]
-
-    def scalar(self, position: int, default: Any = None) -> Any:
-        """Value of a scalar input; `default` where the input is absent."""
-        if self.is_omitted(position):
-            return default
-        return self.value(position).reshape(-1)[0].item()
-
-    def activation(self, position: int) -> int:
-        """LiteRT's code of the fused activation at an input position."""
-        code = self.scalar(position)
-        if code not in ACTIVATIONS:
-            raise LoweringError(f"fused activation {code} is unknown")
-        return int(getattr(schema().ActivationFunctionType, ACTIVATIONS[code]))
 
     def dimensions(self, position: int) -> tuple[int, ...]:
         """Shape of an input."""
@@ -227,10 +181,6 @@ class Step:
         target = getattr(types, dtype.upper())
         self.graph.emit("CAST", [number], changed, "Cast", inDataType=source, outDataType=target)
         return changed
-
-    def is_type(self, position: int, *types: OperandType) -> bool:
-        """True where an input has one of the types."""
-        return self.operand(position).type in types
 
 
 Lower = Callable[[Step], None]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,28 +11,25 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from npu_conformance.adapters.litert_runtime import XNNPACK, Interpreter
-from npu_conformance.adapters.lowering.calls import Callees, check_operations
+from npu_conformance.adapters.engine import NO_CALLEES, Callees
+from npu_conformance.adapters.lowering.calls import check_operations
 from npu_conformance.adapters.lowering.context import Call, Step, Values
 from npu_conformance.adapters.lowering.graph import Graph, Tensor
 from npu_conformance.adapters.lowering.operands import (
     LoweringError,
     check_size,
     graph_dtype,
+    is_tensor,
     quantization,
     storage_dtype,
 )
-from npu_conformance.adapters.lowering.operations import CONTROL_FLOW, LOWERINGS, parameters
+from npu_conformance.adapters.lowering.operations import CONTROL_FLOW, LOWERINGS
 from npu_conformance.reference.device.executor import agrees
 from npu_conformance.specs.neuralnetworks.enums import OperandLifeTime, OperandType
-from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
 from npu_conformance.specs.neuralnetworks.types import Operation, Subgraph
 from npu_conformance.specs.versions import Version
 
 Array = npt.NDArray[Any]
-
-NO_CALLEES = Callees()
-"""Of a model without referenced graphs."""
 
 
 @dataclass(frozen=True)
@@ -40,8 +38,9 @@ class LoweredModel:
 
     inputs: for each model input its tensor, null where the value is built in or omitted. outputs: tensor of each
     model output. shapes: of each operand that has a tensor, by index, as LiteRT infers them. has_empty_pool: a pool has
-    an input without elements. rounds: where there is control flow, the tensor that takes how many rounds all loops
-    together may make, and the one that tells how many are left: none if the loops were cut short.
+    an input without elements. byte_size: of all tensors of the main graph together. rounds: where there is control
+    flow, the tensor that takes how many rounds all loops together may make, and the one that tells how many are left:
+    none if the loops were cut short.
     """
 
     flatbuffer: bytes
@@ -49,6 +48,7 @@ class LoweredModel:
     outputs: tuple[int, ...]
     shapes: Mapping[int, tuple[int, ...]]
     has_empty_pool: bool
+    byte_size: int
     rounds: tuple[int, int] | None = None
 
     def given(self, values: Sequence[Array | None], rounds: int) -> list[tuple[int, Array]]:
@@ -61,28 +61,6 @@ class LoweredModel:
         """The tensors to read after a run: the outputs, and behind them the rounds that are left, if any counts."""
         return [*self.outputs, *(self.rounds[1:] if self.rounds else ())]
 
-    def interpreter(self, kernels: str) -> Interpreter:
-        """LiteRT with this model. kernels: a key of litert_runtime.KERNELS.
-
-        Raises LoweringError for what these kernels had better not get, LiteRtError where LiteRT refuses the model.
-        """
-        if kernels == XNNPACK and self.has_empty_pool:
-            raise LoweringError("XNNPACK does not reliably allocate a pool without a batch")
-        return Interpreter(self.flatbuffer, kernels)
-
-
-def built_in_inputs(subgraph: Subgraph) -> frozenset[int]:
-    """Operands that are model inputs and have to be constant for LiteRT: scalars, and parameters."""
-    scalars = {index for index in subgraph.input_indexes if not is_tensor(subgraph, index)}
-    needed = frozenset[int]().union(*(parameters(operation, subgraph.operands) for operation in subgraph.operations))
-    return frozenset(scalars) | (needed & set(subgraph.input_indexes))
-
-
-def is_tensor(subgraph: Subgraph, index: int) -> bool:
-    """True where the operand's type is a tensor's."""
-    info = OPERAND_TYPES.get(subgraph.operands[index].type)
-    return info is not None and info.is_tensor
-
 
 def lower(
     subgraph: Subgraph,
@@ -90,13 +68,15 @@ def lower(
     shapes: Mapping[int, tuple[int, ...]],
     omitted: frozenset[int] = frozenset(),
     callees: Callees = NO_CALLEES,
+    *,
+    has_unsigned: bool = True,
 ) -> LoweredModel:
     """Lower a graph. known: values of constants and of inputs to build in; omitted: model inputs without a value.
 
-    shapes: of the other model inputs. callees: the model's referenced graphs. Raises LoweringError where an operation
-    can not be lowered, LiteRtError (litert_runtime) where LiteRT refuses the result.
+    shapes: of the other model inputs. callees: the model's referenced graphs. has_unsigned: see Values. Raises
+    LoweringError where an operation can not be lowered, LiteRtError (litert_runtime) where LiteRT refuses the result.
     """
-    values = _values(subgraph, known, shapes, omitted, callees)
+    values = _values(subgraph, known, shapes, omitted, callees, has_unsigned)
     inputs = [_input(values, index) for index in subgraph.input_indexes]
     counts = any(operation.type in CONTROL_FLOW for operation in subgraph.operations)
     rounds = _count_rounds(values) if counts else None
@@ -107,7 +87,9 @@ def lower(
     _settle_shapes(values, [*outputs, *(ends or ())[1:]])
     inferred = {index: values.graph.tensors[number].shape for index, number in values.tensors.items()}
     flatbuffer = values.graph.pack(values.inputs, [*outputs, *(ends or ())[1:]])
-    return LoweredModel(flatbuffer, tuple(inputs), tuple(outputs), inferred, _has_empty_pool(values.graph), ends)
+    size = sum(math.prod(tensor.shape) * np.dtype(tensor.dtype).itemsize for tensor in values.graph.tensors)
+    is_empty = _has_empty_pool(values.graph)
+    return LoweredModel(flatbuffer, tuple(inputs), tuple(outputs), inferred, is_empty, size, ends)
 
 
 def _values(
@@ -116,12 +98,13 @@ def _values(
     shapes: Mapping[int, tuple[int, ...]],
     omitted: frozenset[int],
     callees: Callees,
+    has_unsigned: bool = True,
 ) -> Values:
     for dimensions in (*(operand.dimensions for operand in graph.operands), *shapes.values()):
         check_size(dimensions)
     no_value = {index for index, operand in enumerate(graph.operands) if operand.lifetime == OperandLifeTime.NO_VALUE}
     call = functools.partial(_call, callees)
-    return Values(graph.operands, known, omitted | no_value, shapes, call)
+    return Values(graph.operands, known, omitted | no_value, shapes, call, has_unsigned)
 
 
 def _count_rounds(values: Values) -> int:
@@ -139,7 +122,7 @@ def _call(callees: Callees, number: int, shapes: Sequence[tuple[int, ...]]) -> C
     check_operations(graph, callees.version, given | known_shapes, known)
     values = _values(graph, known, given, frozenset(), callees)
     for index in given:
-        if not is_tensor(graph, index):
+        if not is_tensor(graph.operands[index]):
             raise LoweringError(f"operand {index} of a referenced graph, an input, is no tensor")
         operand = graph.operands[index]
         values.tensors[index] = values.graph.add(Tensor(graph_dtype(operand), given[index], quantization(operand)))

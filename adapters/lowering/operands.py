@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from npu_conformance.adapters.engine import EngineError
 from npu_conformance.adapters.lowering.graph import Quantization
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
@@ -30,8 +31,8 @@ MOST_ELEMENTS = 1 << 28
 """Of one tensor: LiteRT allocates without asking."""
 
 
-class LoweringError(Exception):
-    """The operation has no equivalent in .tflite, or none that this lowering knows. The message says why."""
+class LoweringError(EngineError):
+    """The operation has no equivalent in the engine, or none that its lowering knows. The message says why."""
 
 
 def storage_dtype(operand: Operand) -> np.dtype[Any]:
@@ -76,3 +77,9 @@ def _check_scales(scales: Sequence[float]) -> None:
 def is_known(dimensions: tuple[int, ...]) -> bool:
     """True for a tensor's dimensions that leave nothing open: neither the rank nor a size."""
     return bool(dimensions) and all(dimensions)
+
+
+def is_tensor(operand: Operand) -> bool:
+    """True where the operand's type is a tensor's."""
+    info = OPERAND_TYPES.get(operand.type)
+    return info is not None and info.is_tensor

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from npu_conformance.adapters.lowering.context import Step
 from npu_conformance.adapters.lowering.operands import LoweringError, check_size
+from npu_conformance.adapters.lowering.reading import Reading
 from npu_conformance.adapters.lowering.window import TO_NCHW, TO_NHWC
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 
@@ -29,7 +30,7 @@ def _resize(step: Step, builtin: str, options: str) -> None:
     if len(dimensions) != 4:
         raise LoweringError(f"an input of rank {len(dimensions)}")
     batch, height, width, channels = (dimensions[axis] for axis in TO_NHWC) if is_nchw else dimensions
-    sizes = [_size(step, HEIGHT, height), _size(step, WIDTH, width)]
+    sizes = [size_of(step, HEIGHT, height), size_of(step, WIDTH, width)]
     check_size([batch, *sizes, channels])
     given = _unsigned(step, step.tensor(0)) if builtin == "RESIZE_BILINEAR" else step.tensor(0)
     source = step.transposed(given, TO_NHWC) if is_nchw else given
@@ -50,13 +51,13 @@ def _resize(step: Step, builtin: str, options: str) -> None:
 def _unsigned(step: Step, number: int) -> int:
     """The tensor as uint8 where it is int8, a shift of 128: LiteRT's kernels for int8 are off by up to three steps."""
     kind = step.kind(number)
-    if kind.dtype != "int8" or kind.quantization is None:
+    if kind.dtype != "int8" or kind.quantization is None or not step.values.has_unsigned:
         return number
     (zero_point,) = kind.quantization.zero_points
     return step.requantized(number, replace(kind.quantization, zero_points=(zero_point + 128,)), "uint8")
 
 
-def _size(step: Step, position: int, size: int) -> int:
+def size_of(step: Reading, position: int, size: int) -> int:
     """The size of the output along an axis: LiteRT does not know factors."""
     asked = step.scalar(position)
     if not 0 < asked < math.inf:

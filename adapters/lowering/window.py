@@ -10,6 +10,7 @@ import numpy as np
 from npu_conformance.adapters.litert_runtime import schema
 from npu_conformance.adapters.lowering.context import Step
 from npu_conformance.adapters.lowering.operands import LoweringError, check_size
+from npu_conformance.adapters.lowering.reading import Reading
 from npu_conformance.specs.neuralnetworks.enums import OperandType, PaddingScheme
 
 TO_NHWC = (0, 2, 3, 1)
@@ -33,7 +34,7 @@ class Window:
     dilations: tuple[int, int]
 
 
-def read(step: Step, first: int, middle_count: int) -> Window:
+def read(step: Reading, first: int, middle_count: int) -> Window:
     """Read the parameters. first: position of the first padding input; middle_count: see Window.middle."""
     implicit_count = first + middle_count + 4
     is_explicit = step.input_count > implicit_count and step.is_type(implicit_count, OperandType.INT32)
@@ -66,7 +67,7 @@ def deliver(step: Step, window: Window, result: int) -> None:
     step.bind(step.transposed(result, TO_NCHW) if window.is_nchw else result)
 
 
-def input_size(step: Step, window: Window) -> tuple[int, int]:
+def input_size(step: Reading, window: Window) -> tuple[int, int]:
     """Height and width of the input."""
     dimensions = step.dimensions(0)
     if len(dimensions) != 4:
@@ -86,7 +87,7 @@ def scheme(step: Step, window: Window, filter_size: Sequence[int]) -> int | None
     if not any(side for pair in window.paddings for side in pair):
         return int(padding.VALID)
     same = tuple(
-        _same(size, (extent - 1) * dilation + 1, stride)
+        same_paddings(size, (extent - 1) * dilation + 1, stride)
         for size, extent, dilation, stride in zip(
             input_size(step, window), filter_size, window.dilations, window.strides, strict=True
         )
@@ -105,7 +106,8 @@ def padded(step: Step, window: Window, number: int) -> int:
     return result
 
 
-def _same(size: int, extent: int, stride: int) -> tuple[int, int]:
+def same_paddings(size: int, extent: int, stride: int) -> tuple[int, int]:
+    """Padding before and after that the scheme SAME means along one axis. extent: of the filter, dilated."""
     needed = (-(-size // stride) - 1) * stride + extent
     total = max(needed - size, 0)
     return total // 2, total - total // 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import functools
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from npu_conformance.specs.witnesses import Engine
 
 
-ENGINES = {"litert": "npu_conformance.adapters.litert_witness:witness"}
+ENGINES = {name: f"npu_conformance.adapters.engine_witness:{name}" for name in ("litert", "tflm", "onnx")}
 """Witnesses that come with this project, by the name that vectors call them."""
 
 
@@ -60,6 +61,7 @@ def execute(options: argparse.Namespace) -> int:
 
 
 def _witness(options: argparse.Namespace) -> int:
+    from npu_conformance.harness.commands._witness_process import testimonies
     from npu_conformance.harness.commands._witness_tally import Tally
     from npu_conformance.specs import agreement, vectors, witnesses
 
@@ -69,9 +71,10 @@ def _witness(options: argparse.Namespace) -> int:
     engines: dict[str, Engine] = {"oracle": witnesses.oracle}
     engines.update((spec, _engine(ENGINES.get(spec, spec))) for spec in options.engine)
     tallies = {name: Tally(name, operations) for name in engines}
-    for vector in _stored(operations):
-        for name, engine in engines.items():
-            tallies[name].add(vector, witnesses.testify(vector, name, engine))
+    for name, engine in engines.items():
+        said = testimonies(functools.partial(_stored, operations), name, engine)
+        for vector, testimony in zip(_stored(operations), said, strict=True):
+            tallies[name].add(vector, testimony)
     for name, tally in tallies.items():
         print(tally.summary())
         if options.record and name in options.engine:

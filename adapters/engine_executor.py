@@ -1,4 +1,4 @@
-"""Runs a prepared model in LiteRT: one interpreter for each set of input shapes and built-in values."""
+"""Runs a prepared model in an engine: lowered and loaded anew for each set of input shapes and built-in values."""
 
 from __future__ import annotations
 
@@ -9,63 +9,57 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from npu_conformance.adapters.litert_runtime import Interpreter, LiteRtError
+from npu_conformance.adapters.engine import Engine, EngineError, Run
 from npu_conformance.adapters.lowering.calls import callees, check_operations
-from npu_conformance.adapters.lowering.model import LoweredModel, built_in_inputs, lower
-from npu_conformance.adapters.lowering.operands import LoweringError, is_known
+from npu_conformance.adapters.lowering.operands import is_known, is_tensor
 from npu_conformance.reference.device.executor import Limits, constants
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.operation_view import OperationView
-from npu_conformance.specs.neuralnetworks.types import Model
+from npu_conformance.specs.neuralnetworks.types import Model, Subgraph
 from npu_conformance.specs.versions import Version
 
 Array = npt.NDArray[Any]
 Inputs = Sequence[Array | None]
 
 MOST_VARIANTS = 4
-"""Interpreters kept of one model; the oldest goes first."""
+"""Loaded graphs kept of one model; the oldest goes first."""
 
 
-FIRST_ROUNDS, MOST_ROUNDS = 64, 1 << 30
-"""How many rounds the loops of a model may make together: to begin with, and at all."""
+class EngineExecutor:
+    """A graph in an engine. What the engine wants constant and the request brings is built in when it comes."""
 
-
-class LiteRtExecutor:
-    """A graph lowered to .tflite. What LiteRT wants constant and the request brings is built in when it comes."""
-
-    def __init__(self, model: Model, version: Version, pools: Sequence[memoryview], kernels: str) -> None:
-        """As Executor's. Raises ServiceError(GENERAL_FAILURE) where the whole graph, once known, is not for LiteRT."""
+    def __init__(self, model: Model, version: Version, pools: Sequence[memoryview], engine: Engine) -> None:
+        """As Executor's. Raises ServiceError(GENERAL_FAILURE) where the graph, once known, is not for the engine."""
         self._graph, self._version = model.main, version
         self._constants = constants(model, model.main, pools)
         self._callees = callees(model, version, pools)
-        self._kernels = kernels
-        self._built_in = built_in_inputs(self._graph)
+        self._engine = engine
+        self._built_in = _built_in_inputs(self._graph, engine)
         self._lock = threading.Lock()
-        self._variants: dict[Any, tuple[LoweredModel, Interpreter]] = {}
+        self._variants: dict[Any, Run] = {}
         shapes = [self._graph.operands[index].dimensions for index in self._graph.input_indexes]
         if not self._built_in and all(is_known(shape) for shape in shapes):
             self._try([np.empty(shape, np.int8) for shape in shapes])
 
     def run(self, inputs: Inputs, limits: Limits) -> list[Array]:
-        """As Executor's; the checkpoint comes before each run, which LiteRT does not let interrupt.
+        """As Executor's; the checkpoint comes before the run, which an engine does not let interrupt.
 
-        So its loops may only make some rounds. Where these are not enough and the time for loops is not over, the whole
-        model, which has no state, runs again with more. That time is counted from the beginning of the execution.
+        It may run the model more than once for the sake of its loops. Their time is counted from the beginning of the
+        execution.
         """
-        over, rounds = limits.begin_loop(), FIRST_ROUNDS
-        lowered, interpreter = self._variant(inputs)
-        while rounds <= MOST_ROUNDS:
-            limits.checkpoint()
-            try:
-                outputs = interpreter.run(lowered.given(inputs, rounds), lowered.wanted())
-            except LiteRtError as error:
-                raise ServiceError(ErrorStatus.GENERAL_FAILURE, str(error)) from error
-            if lowered.rounds is None or outputs.pop()[0] > 0:
-                return outputs
+        over = limits.begin_loop()
+        run = self._variant(inputs)
+        limits.checkpoint()
+
+        def go_on() -> None:
             over()
-            rounds += rounds // 2
-        raise ServiceError(ErrorStatus.GENERAL_FAILURE, f"loops of more than {MOST_ROUNDS} rounds")
+            limits.checkpoint()
+
+        try:
+            return run(inputs, go_on)
+        except EngineError as error:
+            raise ServiceError(ErrorStatus.GENERAL_FAILURE, str(error)) from error
 
     def _try(self, inputs: Inputs) -> None:
         """Build the graph with every input given, else without the optional ones, which a request may leave out."""
@@ -90,7 +84,7 @@ class LiteRtExecutor:
             found.update(index for index, argument in pairs if argument.optional)
         return found.intersection(self._graph.input_indexes)
 
-    def _variant(self, inputs: Inputs) -> tuple[LoweredModel, Interpreter]:
+    def _variant(self, inputs: Inputs) -> Run:
         indexes = self._graph.input_indexes
         key = tuple(
             None if value is None else (value.shape, value.tobytes() if index in self._built_in else b"")
@@ -103,18 +97,25 @@ class LiteRtExecutor:
                 self._variants[key] = self._build(dict(zip(indexes, inputs, strict=True)))
             return self._variants[key]
 
-    def _build(self, inputs: dict[int, Array | None]) -> tuple[LoweredModel, Interpreter]:
+    def _build(self, inputs: dict[int, Array | None]) -> Run:
         built_in = {index: value for index, value in inputs.items() if index in self._built_in and value is not None}
         omitted = frozenset(index for index, value in inputs.items() if value is None)
         known = self._constants | built_in
         try:
             shapes = {index: value.shape for index, value in (inputs | known).items() if value is not None}
-            # Before lowering, since bad values may kill LiteRT; and after it, since LiteRT takes some models that NNAPI
-            # does not, and has inferred all shapes by then: a filter with fewer channels than the input is a grouped
-            # one to it.
+            # Before lowering, since bad values may kill an engine; and after it: LiteRT, for one, takes some models
+            # that NNAPI does not, and has inferred by then all shapes that tell. A filter with fewer channels than the
+            # input is a grouped one to it.
             check_operations(self._graph, self._version, shapes, known, omitted)
-            lowered = lower(self._graph, known, shapes, omitted, self._callees)
+            lowered = self._engine.lower(self._graph, known, shapes, omitted, self._callees)
             check_operations(self._graph, self._version, {**lowered.shapes, **shapes}, known, omitted)
-            return lowered, lowered.interpreter(self._kernels)
-        except (LoweringError, LiteRtError) as error:
+            return lowered.load()
+        except EngineError as error:
             raise ServiceError(ErrorStatus.GENERAL_FAILURE, str(error)) from error
+
+
+def _built_in_inputs(graph: Subgraph, engine: Engine) -> frozenset[int]:
+    """Operands that are model inputs and have to be constant for the engine: scalars, and parameters."""
+    scalars = {index for index in graph.input_indexes if not is_tensor(graph.operands[index])}
+    needed = (engine.parameters(operation, graph.operands) for operation in graph.operations)
+    return frozenset(scalars) | (frozenset[int]().union(*needed) & set(graph.input_indexes))

@@ -1,10 +1,11 @@
-"""Which operations of a model LiteRT takes: found out by lowering, allocating and running each one alone."""
+"""Which operations of a model an engine takes: found out by lowering, loading and running each one alone."""
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,12 +13,10 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from npu_conformance.adapters.litert_runtime import LiteRtError
-from npu_conformance.adapters.lowering.calls import Callees, callees
-from npu_conformance.adapters.lowering.lstm import states_of
-from npu_conformance.adapters.lowering.model import NO_CALLEES, is_tensor, lower
-from npu_conformance.adapters.lowering.operands import LoweringError, check_size, is_known, storage_dtype
-from npu_conformance.adapters.lowering.operations import CONTROL_FLOW, LOWERINGS, parameters
+from npu_conformance.adapters.engine import NO_CALLEES, Callees, Engine, EngineError
+from npu_conformance.adapters.lowering.calls import callees
+from npu_conformance.adapters.lowering.operands import LoweringError, check_size, is_known, is_tensor, storage_dtype
+from npu_conformance.adapters.lowering.operations import CONTROL_FLOW
 from npu_conformance.specs.neuralnetworks.enums import OperandLifeTime
 from npu_conformance.specs.neuralnetworks.operation_view import constant_value, view_of
 from npu_conformance.specs.neuralnetworks.types import DataLocation, Model, Operand, Operation, Subgraph
@@ -27,28 +26,27 @@ from npu_conformance.specs.versions import Version
 Array = npt.NDArray[Any]
 Shape = tuple[int, ...]
 
-MOST_TRIED_ELEMENTS = 4096
-"""Trials with more elements are allocated but not run: LiteRT's reference kernels are slow."""
 
-TRIED_ROUNDS = 8
-"""Rounds that the loops of a trial may make."""
+class _TriedEnough(Exception):
+    """The loops of a trial have made their first rounds."""
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """Why an operation can not be executed (null where it can), and the shapes of its outputs if they are known."""
+    """Why an operation can not be executed (null where it can), and the shapes of its outputs, empty if unknown."""
 
     obstacle: str | None
     shapes: tuple[Shape, ...] = ()
 
 
-def obstacles(model: Model, version: Version, pools: Sequence[memoryview], kernels: str) -> list[str | None]:
-    """For each operation of a valid model, why LiteRT can not execute it; null where it can."""
+def obstacles(model: Model, version: Version, pools: Sequence[memoryview], engine: Engine) -> list[str | None]:
+    """For each operation of a valid model, why the engine can not execute it; null where it can."""
     shapes: dict[int, Shape] = {}
     found = []
     for index, operation in enumerate(model.main.operations):
-        attempt = _attempt(model, index, version, pools, shapes, kernels)
-        shapes.update(zip(operation.outputs, attempt.shapes, strict=False))
+        attempt = _attempt(model, index, version, pools, shapes, engine)
+        found_out = zip(operation.outputs, attempt.shapes, strict=False)
+        shapes.update((operand, shape) for operand, shape in found_out if shape)
         found.append(attempt.obstacle)
     return found
 
@@ -59,15 +57,14 @@ def _attempt(
     version: Version,
     pools: Sequence[memoryview],
     shapes: Mapping[int, Shape],
-    kernels: str,
+    engine: Engine,
 ) -> Attempt:
     operation = model.main.operations[index]
-    if operation.type not in LOWERINGS:
+    if not engine.has(operation.type):
         # Operations of extensions and vendors are legal, and in no catalogue: they can not be viewed.
         return Attempt(f"operation {operation.type} is not lowered")
-    if any(states_of(other).intersection(operation.inputs) for other in model.main.operations):
-        # The variable that holds it is no output of the cell's operator: XNNPACK may read it before the cell has run.
-        return Attempt("it reads a state that a cell leaves")
+    if any(engine.unreadable(other).intersection(operation.inputs) for other in model.main.operations):
+        return Attempt("it reads a result that another operation can not read")
     try:
         for operand in (*operation.inputs, *operation.outputs):
             check_size(model.main.operands[operand].dimensions)
@@ -77,8 +74,8 @@ def _attempt(
     if violations:
         return Attempt(str(violations[0]))
     if operation.type in CONTROL_FLOW:
-        return _judge_graphs(model, operation, version, pools, shapes, kernels)
-    return _judge(model, operation, pools, shapes, kernels)
+        return _judge_graphs(model, operation, version, pools, shapes, engine)
+    return _judge(model, operation, pools, shapes, engine)
 
 
 def _judge_graphs(
@@ -87,74 +84,86 @@ def _judge_graphs(
     version: Version,
     pools: Sequence[memoryview],
     shapes: Mapping[int, Shape],
-    kernels: str,
+    engine: Engine,
 ) -> Attempt:
     """Try IF or WHILE with its graphs. The types of what they compute are tried with them."""
-    foreign = {inner.type for graph in model.referenced for inner in graph.operations} - LOWERINGS.keys()
+    foreign = {inner.type for graph in model.referenced for inner in graph.operations if not engine.has(inner.type)}
     if foreign:
         return Attempt(f"operation {min(foreign)}, in a referenced graph, is not lowered")
     operands = [_settled(operand, shapes.get(index)) for index, operand in enumerate(model.main.operands)]
     known = {i: value for i in operation.inputs if (value := constant_value(model, operands[i], pools)) is not None}
     given = tuple(dict.fromkeys(index for index in operation.inputs if _is_open(operands[index])))
-    if not all(is_known(operands[index].dimensions) for index in given):
-        return Attempt(None)
+    unknown = [index for index in given if not is_known(operands[index].dimensions)]
+    if unknown:
+        return _untried(unknown, engine)
     graph = Subgraph(tuple(operands), (operation,), given, operation.outputs)
-    return _run(graph, known, kernels, callees(model, version, pools))
+    return _run(graph, known, engine, callees(model, version, pools))
 
 
 def _judge(
-    model: Model, operation: Operation, pools: Sequence[memoryview], shapes: Mapping[int, Shape], kernels: str
+    model: Model, operation: Operation, pools: Sequence[memoryview], shapes: Mapping[int, Shape], engine: Engine
 ) -> Attempt:
     """shapes: of operands that earlier operations compute, where the model leaves them open."""
     graph = model.main
     operands = {index: _settled(graph.operands[index], shapes.get(index)) for index in operation.inputs}
     values = {index: constant_value(model, operands[index], pools) for index in operands}
     open_inputs = [index for index in operands if values[index] is None and _is_open(operands[index])]
-    awaited = [index for index in open_inputs if _is_built_in(graph, index, operation)]
+    awaited = [index for index in open_inputs if _is_built_in(graph, index, operation, engine)]
     for index in awaited:
         if operands[index].lifetime != OperandLifeTime.SUBGRAPH_INPUT:
             return Attempt(f"operand {index} has to be constant")
     unknown = [index for index in open_inputs if index not in shapes and not is_known(operands[index].dimensions)]
     if unknown or awaited:
-        # Without sizes or parameters nothing can be tried. The types are those of the operation's signatures.
-        return Attempt(None)
+        return _untried({*unknown, *awaited}, engine)
     inputs = tuple((_anonymous(operands[index]), _bytes(values[index])) for index in operation.inputs)
     outputs = tuple(_anonymous(graph.operands[index]) for index in operation.outputs)
-    return _try(operation.type, inputs, outputs, kernels)
+    return _try(operation.type, inputs, outputs, engine)
+
+
+def _untried(missing: Iterable[int], engine: Engine) -> Attempt:
+    """Without sizes or parameters nothing can be tried. The types are those of the operation's signatures."""
+    if engine.takes_open_shapes:
+        return Attempt(None)
+    return Attempt(f"shapes or parameters that come with the request: operands {sorted(missing)}")
 
 
 @functools.lru_cache(maxsize=256)
 def _try(
-    operation_type: int, inputs: tuple[tuple[Operand, bytes | None], ...], outputs: tuple[Operand, ...], kernels: str
+    operation_type: int, inputs: tuple[tuple[Operand, bytes | None], ...], outputs: tuple[Operand, ...], engine: Engine
 ) -> Attempt:
-    """Lower, allocate and, if small, run a model of one operation. inputs: with the bytes of constants."""
+    """Lower, load and, if small, run a model of one operation. inputs: with the bytes of constants."""
     operands = [operand for operand, _ in inputs] + list(outputs)
     given = tuple(index for index, (operand, data) in enumerate(inputs) if data is None and _is_open(operand))
     results = tuple(range(len(inputs), len(operands)))
     operation = Operation(operation_type, tuple(range(len(inputs))), results)
     graph = Subgraph(tuple(operands), (operation,), given, results)
     known = {index: _array(operand, data) for index, (operand, data) in enumerate(inputs) if data is not None}
-    return _run(graph, known, kernels, NO_CALLEES)
+    return _run(graph, known, engine, NO_CALLEES)
 
 
-def _run(graph: Subgraph, known: Mapping[int, Array], kernels: str, called: Callees) -> Attempt:
-    """Lower and allocate a graph whose input shapes are known and, if it is small, run it with zeros."""
+def _run(graph: Subgraph, known: Mapping[int, Array], engine: Engine, called: Callees) -> Attempt:
+    """Lower and load a graph whose input shapes are known and, if it is small, run it with zeros."""
     given = [graph.operands[index] for index in graph.input_indexes]
     try:
         shapes = {i: operand.dimensions for i, operand in zip(graph.input_indexes, given, strict=True)}
-        lowered = lower(graph, known, shapes, callees=called)
-        interpreter = lowered.interpreter(kernels)
-        if sum(math.prod(shape) for shape in lowered.shapes.values()) <= MOST_TRIED_ELEMENTS:
+        lowered = engine.lower(graph, known, shapes, callees=called)
+        run = lowered.load()
+        if sum(math.prod(shape) for shape in lowered.shapes.values()) <= engine.most_tried_elements:
             zeros = [np.zeros(operand.dimensions, storage_dtype(operand)) for operand in given]
-            interpreter.run(lowered.given(zeros, TRIED_ROUNDS), lowered.wanted())
-    except (LoweringError, LiteRtError) as error:
+            with contextlib.suppress(_TriedEnough):
+                run(zeros, _enough)
+    except EngineError as error:
         return Attempt(str(error))
-    return Attempt(None, tuple(lowered.shapes[index] for index in graph.output_indexes))
+    return Attempt(None, tuple(lowered.shapes.get(index, ()) for index in graph.output_indexes))
 
 
-def _is_built_in(graph: Subgraph, index: int, operation: Operation) -> bool:
-    """True for an operand whose value has to be known before LiteRT sees the operation."""
-    return not is_tensor(graph, index) or index in parameters(operation, graph.operands)
+def _enough() -> None:
+    raise _TriedEnough
+
+
+def _is_built_in(graph: Subgraph, index: int, operation: Operation, engine: Engine) -> bool:
+    """True for an operand whose value has to be known before the engine sees the operation."""
+    return not is_tensor(graph.operands[index]) or index in engine.parameters(operation, graph.operands)
 
 
 def _is_open(operand: Operand) -> bool:

@@ -1,12 +1,12 @@
-"""hal.Device over LiteRT: the reference driver's bookkeeping, and LiteRT where that one has kernels."""
+"""hal.Device over a real engine: the reference driver's bookkeeping, and the engine where that one has kernels."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from npu_conformance.adapters.litert_executor import LiteRtExecutor
-from npu_conformance.adapters.litert_runtime import runtime_version
-from npu_conformance.adapters.litert_support import obstacles
+from npu_conformance.adapters.engine import Engine
+from npu_conformance.adapters.engine_executor import EngineExecutor
+from npu_conformance.adapters.engine_support import obstacles
 from npu_conformance.reference.hal import timing
 from npu_conformance.reference.hal.device import ReferenceDevice
 from npu_conformance.reference.hal.memory import mapped
@@ -18,17 +18,17 @@ from npu_conformance.specs.plugin import Context
 from npu_conformance.specs.versions import Version
 
 
-class LiteRtDevice(ReferenceDevice):
-    """LiteRT as a driver. What it answers about arguments, versions and memory is the reference's."""
+class EngineDevice(ReferenceDevice):
+    """An engine as a driver. What it answers about arguments, versions and memory is the reference's."""
 
-    def __init__(self, context: Context, version: Version, kernels: str) -> None:
-        """kernels: a key of litert_runtime.KERNELS."""
+    def __init__(self, context: Context, version: Version, engine: Engine) -> None:
+        """version: of the HAL that it plays. engine: what executes."""
         super().__init__(context, version)
-        self._kernels = kernels
+        self._engine = engine
 
     def get_version_string(self) -> str:
-        """Version of the LiteRT package, and its kernels."""
-        return f"litert-{runtime_version()}-{self._kernels}"
+        """Name of the engine, and version of its package."""
+        return f"{self._engine.name}-{self._engine.version()}"
 
     def get_type(self) -> int:
         """CPU."""
@@ -39,7 +39,7 @@ class LiteRtDevice(ReferenceDevice):
         self._check_model(model)
         try:
             with mapped(self._context.memory, model.pools) as pools:
-                found = obstacles(model, self.version, pools, self._kernels)
+                found = obstacles(model, self.version, pools, self._engine)
         except ServiceError:
             # Constants that can not be read can not be lowered; the model is valid all the same.
             return (False,) * len(model.main.operations)
@@ -48,18 +48,18 @@ class LiteRtDevice(ReferenceDevice):
     def _prepare(self, model: types.Model, deadline_ns: int) -> ReferencePreparedModel:
         timing.check_deadline(self.version, deadline_ns, self._context.clock)
         with mapped(self._context.memory, model.pools) as pools:
-            for obstacle in obstacles(model, self.version, pools, self._kernels):
+            for obstacle in obstacles(model, self.version, pools, self._engine):
                 if obstacle is not None:
                     raise ServiceError(ErrorStatus.GENERAL_FAILURE, obstacle)
-            return LiteRtPreparedModel(model, self.version, self._context, pools, self._kernels)
+            return EnginePreparedModel(model, self.version, self._context, pools, self._engine)
 
 
-class LiteRtPreparedModel(ReferencePreparedModel):
-    """A prepared model that LiteRT runs."""
+class EnginePreparedModel(ReferencePreparedModel):
+    """A prepared model that an engine runs."""
 
     def __init__(
-        self, model: types.Model, version: Version, context: Context, pools: Sequence[memoryview], kernels: str
+        self, model: types.Model, version: Version, context: Context, pools: Sequence[memoryview], engine: Engine
     ) -> None:
-        """As the reference's. Raises ServiceError(GENERAL_FAILURE) where LiteRT refuses the whole model."""
+        """As the reference's. Raises ServiceError(GENERAL_FAILURE) where the engine refuses the whole model."""
         super().__init__(model, version, context, pools)
-        self._executor = LiteRtExecutor(model, version, pools, kernels)
+        self._executor = EngineExecutor(model, version, pools, engine)

@@ -1,0 +1,121 @@
+"""What the plug-ins of real engines have in common: the engine as the shared driver sees it.
+
+An engine lowers a graph whose input shapes are known into a form of its own, and runs it. Everything else a driver
+does (engine_device, engine_support, engine_executor, engine_witness) is the same for each of them.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy.typing as npt
+
+from npu_conformance.harness.plugin_loading import LoadError
+from npu_conformance.specs.neuralnetworks.types import Operand, Operation, Subgraph
+from npu_conformance.specs.versions import Version
+
+Array = npt.NDArray[Any]
+Shape = tuple[int, ...]
+
+Run = Callable[[Sequence[Array | None], Callable[[], None]], list[Array]]
+"""Runs a loaded graph: values of all model inputs (built-in ones are not read) to model outputs. Raises EngineError.
+
+The other argument is what an engine with loops, which nothing interrupts, calls before it gives them more rounds; it
+raises where their time is over.
+"""
+
+
+class EngineError(Exception):
+    """The engine, or the lowering to it, refused a graph or failed to run it. The message says why."""
+
+
+class EngineMissingError(LoadError):
+    """The optional dependency is not installed; the message says how to get it."""
+
+
+@dataclass(frozen=True)
+class Callees:
+    """The referenced graphs of a model, each with the values of its constants, and the version whose rules hold."""
+
+    version: Version = Version.V1_3
+    graphs: tuple[tuple[Subgraph, Mapping[int, Array]], ...] = ()
+
+
+NO_CALLEES = Callees()
+"""Of a model without referenced graphs."""
+
+
+class Lowered(Protocol):
+    """A graph in the engine's form."""
+
+    @property
+    def shapes(self) -> Mapping[int, Shape]:
+        """Shapes of the operands that were found out, by index."""
+        ...
+
+    def load(self) -> Run:
+        """The graph in the engine. Raises EngineError where the engine refuses it."""
+        ...
+
+
+class Engine(Protocol):
+    """An engine with its settings. Equal engines do the same: it is a key of caches."""
+
+    def __hash__(self) -> int: ...
+
+    @property
+    def name(self) -> str:
+        """What reports call it, the settings included."""
+        ...
+
+    def version(self) -> str:
+        """Version of the installed package. Raises EngineMissingError where it is not installed."""
+        ...
+
+    @property
+    def most_tried_elements(self) -> int:
+        """Trials of single operations with more elements are loaded but not run."""
+        ...
+
+    @property
+    def takes_open_shapes(self) -> bool:
+        """True where an operation can be called supported though shapes or parameters come with the request only."""
+        ...
+
+    def has(self, operation_type: int) -> bool:
+        """True where the operation can be lowered at all. An engine without control flow has neither IF nor WHILE."""
+        ...
+
+    def unreadable(self, operation: Operation) -> frozenset[int]:
+        """Results of an operation that no other one can read, though the graph may give them."""
+        ...
+
+    def parameters(self, operation: Operation, operands: Sequence[Operand]) -> frozenset[int]:
+        """Operands whose value the lowering needs, though they are tensors for NNAPI."""
+        ...
+
+    def lower(
+        self,
+        graph: Subgraph,
+        known: Mapping[int, Array],
+        shapes: Mapping[int, Shape],
+        omitted: frozenset[int] = frozenset(),
+        callees: Callees = NO_CALLEES,
+    ) -> Lowered:
+        """Lower a graph. Raises EngineError where it has no equivalent.
+
+        known: values of constants and of inputs to build in; omitted: model inputs without a value; shapes: of the
+        other model inputs; callees: what IF and WHILE refer to, for an engine that has them.
+        """
+        ...
+
+
+def module(name: str, install_hint: str) -> Any:
+    """Import a module of an optional dependency. Raises EngineMissingError with the hint where it is missing."""
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise EngineMissingError(install_hint) from error

@@ -1,0 +1,1 @@
+"""Lowering of NNAPI graphs to ONNX, by families of operations."""
