@@ -183,6 +183,7 @@ class _Runner:
         inputs, outputs = self._pools(built)
         request = built.request(RequestMemoryPool(pool=inputs.memory), RequestMemoryPool(pool=outputs.memory))
         execution = execute(self._trial, prepared_model, request, measure=False)
+        self._may_decline(execution, "specified")
         checks.status(execution.status, {ErrorStatus.NONE}, "execution")
         content, expected = outputs.read(0, built.output_size), self._vector.examples[0].outputs
         return {name: built.read(name, content, array.shape) for name, array in expected.items()}
@@ -219,9 +220,7 @@ class _Runner:
         self, configuration: Configuration, example: Example, built: BuiltRequest, execution: Execution, pool: Pool
     ) -> None:
         timing_rules(self._trial, execution, measured=configuration.measured)
-        kind = "unspecified" if _leaves_only_outputs_open(self._vector) else configuration.shape
-        if kind != "specified" and execution.status == ErrorStatus.GENERAL_FAILURE:
-            raise NotSupported(f"the device does not execute with {kind} outputs")
+        self._may_decline(execution, configuration.shape)
         content = pool.read(0, built.output_size)
         _untouched_outside(built, content, with_padding=configuration.shape == "insufficient")
         if configuration.shape == "insufficient":
@@ -231,6 +230,12 @@ class _Runner:
         checks.status(execution.status, {ErrorStatus.NONE}, "execution")
         _exact_shapes(self._trial, self._vector, example, execution.output_shapes, configuration.shape)
         self._judge(configuration.example, built, content)
+
+    def _may_decline(self, execution: Execution, shape: str) -> None:
+        """NotSupported where a device says that it does not find out the shapes of outputs, as it may (SHAPE-009)."""
+        kind = "unspecified" if _leaves_only_outputs_open(self._vector) else shape
+        if kind != "specified" and execution.status == ErrorStatus.GENERAL_FAILURE:
+            raise NotSupported(f"the device does not execute with {kind} outputs")
 
     def _judge(self, number: int, built: BuiltRequest, content: bytes) -> None:
         """Judge an output. The same bytes get the same verdict: those that were flawless are not looked at again."""
