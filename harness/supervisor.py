@@ -63,6 +63,7 @@ class Supervisor:
                 socket.send_fds(self._control, [packet], [theirs.fileno()])
             except OSError:
                 ours.close()
+                self._poll_control()  # before it ended it may have said why
                 raise LoadError(self._zygote_gone()) from None
         return ours
 

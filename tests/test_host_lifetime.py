@@ -15,7 +15,9 @@ import pytest
 from npu_conformance.harness import pools
 from npu_conformance.harness.loading import LoadError, open_subject
 from npu_conformance.harness.subject import RemoteSubject
+from npu_conformance.harness.supervisor import Supervisor
 from npu_conformance.harness.verdicts import Crashed, Failed
+from npu_conformance.harness.zygote import Load
 
 PLUGINS = Path(__file__).parent / "hostile"
 _LIMIT_SECONDS = 10.0
@@ -177,6 +179,16 @@ def test_what_can_not_be_loaded_says_why(spec: str, text: str) -> None:
     with pytest.raises(LoadError, match=text) as caught:
         open_subject(spec)
     assert "\n" not in str(caught.value)
+
+
+def test_what_can_not_be_loaded_says_why_to_whoever_asks_late(tmp_path: Path) -> None:
+    supervisor = Supervisor(Load("nonsense", (), {}, None, str(tmp_path), tuple(sys.path)))
+    try:
+        os.waitid(os.P_PID, supervisor._pid, os.WEXITED | os.WNOWAIT)
+        with pytest.raises(LoadError, match="unknown plug-in 'nonsense'"):
+            supervisor.start()
+    finally:
+        supervisor.close()
 
 
 def test_plugin_that_is_not_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
