@@ -69,7 +69,7 @@ def _refused(logits: Planned) -> Iterator[Vector]:
         wrong = tensor(FLOAT32, dimensions, dyadic(1, dimensions))
         yield _refusal(f"logits_rank_{name}", RANK_CLAUSE, wrong, 4, seeds)
         yield _refusal(f"logits_rank_{name}_at_execution", "C1", unknown(wrong, ()), 4, seeds, ())
-    square = constant(INT32, (1, 2), (1, 2))
+    square = constant(INT32, (2, 1), (1, 2))
     yield _refusal("seeds_rank_2", RANK_CLAUSE, logits, 4, square)
     yield _refusal("seeds_rank_2_at_execution", "C1", logits, 4, unknown(late(square), ()))
     for name, count in {"minus_1": -1, "far_below_zero": -(2**31)}.items():
