@@ -11,12 +11,20 @@ from itertools import pairwise
 from npu_conformance.harness.cases import Case, Group
 from npu_conformance.harness.trial import Trial
 from npu_conformance.specs import vectors
+from npu_conformance.specs.neuralnetworks import catalogue
 from npu_conformance.specs.neuralnetworks.build import build_model
 from npu_conformance.specs.neuralnetworks.combinations import combination_since
+from npu_conformance.specs.neuralnetworks.operand_types import operand_type
 from npu_conformance.specs.vectors import VectorHeader
 from npu_conformance.specs.versions import OLDEST, Version
 from npu_conformance.vts.refusal import refused_at_once
 
+_REQUIREMENTS = ("NNHAL-MODEL-006", "NNHAL-MODEL-041", "NNHAL-MODEL-044")
+_BY_INPUT = {
+    "nchw_layout": "NNHAL-OPERATION-001",
+    "dilation_width": "NNHAL-OPERATION-003",
+    "dilation_height": "NNHAL-OPERATION-003",
+}
 _BEFORE = {later: earlier for earlier, later in pairwise(Version)}
 
 
@@ -33,6 +41,14 @@ def cases() -> Iterator[Case]:
             yield _case(header, since)
 
 
+def _of_inputs(header: VectorHeader) -> tuple[str, ...]:
+    """Requirements of inputs that came with 1.2."""
+    kinds = tuple(operand_type(header.operands[name].type) for name in header.arguments)
+    signature = catalogue.find_signature(header.operation, kinds)
+    names = {argument.name for argument in signature.inputs[: len(kinds)]} if signature else set()
+    return tuple(dict.fromkeys(_BY_INPUT[name] for name in _BY_INPUT if name in names))
+
+
 def _types(header: VectorHeader) -> tuple[tuple[str, ...], tuple[str, ...]]:
     outputs = tuple(operand.type for operand in header.operands.values() if operand.role == "output")
     return tuple(header.operands[name].type for name in header.arguments), outputs
@@ -43,8 +59,7 @@ def _case(header: VectorHeader, since: Version) -> Case:
         refused_at_once(trial, build_model(vectors.load(header.operation, header.name), trial.version).model)
 
     return Case(
-        f"vts.versions.{header.operation}.{header.name}", run,
-        ("NNHAL-MODEL-006", "NNHAL-MODEL-041", "NNHAL-MODEL-044"),
+        f"vts.versions.{header.operation}.{header.name}", run, (*_REQUIREMENTS, *_of_inputs(header)),
         f"What HAL {since} brought is refused before it.", until=_BEFORE[since],
         group=Group.VALIDATION, operations=(header.operation,), types=header.types,
     )  # fmt: skip
