@@ -17,10 +17,10 @@ from npu_conformance.harness.tolerance import Circumstances, floor
 from npu_conformance.harness.trial import Trial
 from npu_conformance.harness.verdicts import NotSupported
 from npu_conformance.specs import variations, vectors
-from npu_conformance.specs.neuralnetworks.build import build_model
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.vectors import Vector, VectorHeader
 from npu_conformance.specs.versions import Version
+from npu_conformance.vts.support import supports
 
 if TYPE_CHECKING:
     from npu_conformance.specs.vectors import Array
@@ -57,10 +57,7 @@ def _pair(operation: str) -> tuple[VectorHeader, VectorHeader] | None:
 
 def _support_case(operation: str, unsigned: VectorHeader, signed: VectorHeader) -> Case:
     def run(trial: Trial) -> None:
-        supported = [
-            all(trial.supported_operations(build_model(vectors.load(operation, one.name), trial.version).model))
-            for one in (signed, unsigned)
-        ]
+        supported = [supports(trial, vectors.load(operation, one.name)) for one in (signed, unsigned)]
         supported_alike(*supported)
         if not any(supported):
             raise NotSupported(f"{operation} is not supported in 8 bit")

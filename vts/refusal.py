@@ -13,6 +13,7 @@ from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import Model, RequestMemoryPool
 from npu_conformance.specs.vectors import Example, Vector
 from npu_conformance.vts.execution import execute
+from npu_conformance.vts.support import supports
 
 
 def refused(trial: Trial, vector: Vector) -> None:
@@ -77,8 +78,7 @@ def _supports_valid(trial: Trial, vector: Vector) -> bool:
     valid.sort(key=lambda header: set(header.types) != boundary)
     if not valid:
         return False
-    model = build_model(vectors.load(vector.operation, valid[0].name), trial.version).model
-    return all(trial.supported_operations(model))
+    return supports(trial, vectors.load(vector.operation, valid[0].name))
 
 
 def _execution_refused(trial: Trial, vector: Vector, example: Example, prepared_model: PreparedModel) -> None:

@@ -22,6 +22,7 @@ from npu_conformance.vts.control_flow import MILLISECOND, aborted
 from npu_conformance.vts.execution import Execution, execute, executors, timing_rules
 from npu_conformance.vts.judging import judge
 from npu_conformance.vts.refusal import refused
+from npu_conformance.vts.support import supports
 
 if TYPE_CHECKING:
     from npu_conformance.specs.vectors import Array
@@ -75,7 +76,7 @@ def run(trial: Trial, vector: Vector) -> None:
         runner = _Runner(trial, vector)
     except NotSupported:
         if twin is not None:
-            coupling.supported_alike(False, _is_supported(trial, twin))
+            coupling.supported_alike(False, supports(trial, twin))
         raise
     for configuration in _configurations(trial, vector):
         if trial.wants(configuration.name):
@@ -84,7 +85,7 @@ def run(trial: Trial, vector: Vector) -> None:
                 runner.execute(configuration)
     if twin is not None and trial.wants(coupling.CONFIGURATION):
         with trial.configuration(coupling.CONFIGURATION, requirements=coupling.REQUIREMENTS):
-            coupling.supported_alike(True, _is_supported(trial, twin))
+            coupling.supported_alike(True, supports(trial, twin))
             coupling.same_results(trial, vector, runner.outputs(), _Runner(trial, twin).outputs())
 
 
@@ -100,10 +101,6 @@ def attach(trial: Trial, vector: Vector) -> None:
             "extensions": extension_names(vector),
         }
     )
-
-
-def _is_supported(trial: Trial, vector: Vector) -> bool:
-    return all(trial.supported_operations(build_model(vector, trial.version).model))
 
 
 def _aborted(trial: Trial, vector: Vector) -> None:
