@@ -93,44 +93,30 @@ def has_input_gate(view: OperationView, cell: Cell) -> bool | None:
     return view.is_given(cell.weights)
 
 
-def input_gate(number: str, *cells: Cell) -> Clause:
-    """The clause about coupled gates."""
-    text = "Both weights and the bias of the input gate are given, or none of them."
-    return _clause(number, text, cells, _check_input_gate)
+def cell_clauses(sizes_of: SizesOf, *cells: Cell) -> tuple[Clause, ...]:
+    """C2 to C8: what belongs together in each cell, and the sizes of its weights and states."""
 
+    def of_cells(number: str, text: str, check: _CellCheck, basis: Basis = "both") -> Clause:
+        def check_all(view: OperationView) -> str | None:
+            found = (check(view, cell) for cell in cells)
+            return next((message for message in found if message is not None), None)
 
-def peepholes(number: str, *cells: Cell) -> Clause:
-    """The clause about peepholes of forget and output gate."""
-    text = "The peephole weights of forget and output gate are both given, or none."
-    return _clause(number, text, cells, _check_peepholes)
+        return clause(number, "execution", text, check_all, basis)
 
-
-def input_peephole(number: str, *cells: Cell) -> Clause:
-    """The clause about the peephole of the input gate."""
-    text = "The input gate has peephole weights where the others have, and none where they have none."
-    return _clause(number, text, cells, _check_input_peephole, "text")
-
-
-def projection_bias(number: str, *cells: Cell) -> Clause:
-    """The clause about a bias of nothing."""
-    return _clause(number, "A projection bias comes with projection weights only.", cells, _check_projection_bias)
-
-
-def layer_norm(number: str, *cells: Cell) -> Clause:
-    """The clause about layer normalisation."""
-    text = "Norm weights are given for all gates that the cell has, or for none."
-    return _clause(number, text, cells, _check_layer_norm)
-
-
-def sizes(number: str, sizes_of: SizesOf, *cells: Cell) -> Clause:
-    """The clause about the shapes of weights and states."""
-    text = "Weights, biases and states have the sizes of batch, input, units and output."
-    return _clause(number, text, cells, lambda view, cell: _check_sizes(view, cell, sizes_of))
-
-
-def unprojected(number: str, *cells: Cell) -> Clause:
-    """The clause about the output size of a cell without projection."""
-    return _clause(number, "Without projection the output is as long as there are units.", cells, _check_unprojected)
+    gates = "Both weights and the bias of the input gate are given, or none of them."
+    peepholes = "The peephole weights of forget and output gate are both given, or none."
+    peephole = "The input gate has peephole weights where the others have, and none where they have none."
+    norms = "Norm weights are given for all gates that the cell has, or for none."
+    sizes = "Weights, biases and states have the sizes of batch, input, units and output."
+    return (
+        of_cells("C2", gates, _check_input_gate),
+        of_cells("C3", peepholes, _check_peepholes),
+        of_cells("C4", peephole, _check_input_peephole, "text"),
+        of_cells("C5", "A projection bias comes with projection weights only.", _check_projection_bias),
+        of_cells("C6", norms, _check_layer_norm),
+        of_cells("C7", sizes, lambda view, cell: _check_sizes(view, cell, sizes_of)),
+        of_cells("C8", "Without projection the output is as long as there are units.", _check_unprojected),
+    )
 
 
 def activation(number: str) -> Clause:
@@ -142,14 +128,6 @@ def activation(number: str) -> Clause:
 def clips(number: str) -> Clause:
     """The clause about both clips."""
     return clause(number, "execution", "Cell clip and projection clip are not negative.", _check_clips)
-
-
-def _clause(number: str, text: str, cells: tuple[Cell, ...], check: _CellCheck, basis: Basis = "both") -> Clause:
-    def check_all(view: OperationView) -> str | None:
-        found = (check(view, cell) for cell in cells)
-        return next((message for message in found if message is not None), None)
-
-    return clause(number, "execution", text, check_all, basis)
 
 
 def together(view: OperationView, positions: list[int]) -> str | None:
