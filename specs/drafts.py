@@ -110,8 +110,7 @@ class Draft:
         return view_of(model, 0, self._version)
 
     def _check_known(self, operation: str, operand: VectorOperand) -> None:
-        is_tensor = OPERAND_TYPES[operand.type].is_tensor
-        if is_tensor and (not operand.dimensions or 0 in operand.dimensions):
+        if operand.is_open:
             raise IllegalOperationError(f"{operation}: the shape of a result can not be told from the model")
 
     def _since(self) -> Version:

@@ -16,6 +16,7 @@ import msgspec
 
 from npu_conformance.specs import documents
 from npu_conformance.specs.neuralnetworks.extension_codes import AnyOperandType
+from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
 from npu_conformance.specs.vector_documents import (
     GeneratorDocument,
     HeaderDocument,
@@ -65,6 +66,11 @@ class VectorOperand:
     omitted: bool = False
     subgraph: int | None = None
     extension: bytes | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """True for a tensor whose rank or one of whose sizes the model leaves open."""
+        return OPERAND_TYPES[self.type].is_tensor and (not self.dimensions or 0 in self.dimensions)
 
 
 @dataclass(frozen=True, slots=True)

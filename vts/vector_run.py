@@ -13,9 +13,8 @@ from npu_conformance.harness.verdicts import NotApplicable, NotSupported
 from npu_conformance.specs.neuralnetworks.build import BuiltRequest, build_model, build_request, extension_names
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
-from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
 from npu_conformance.specs.neuralnetworks.types import OutputShape, RequestMemoryPool
-from npu_conformance.specs.vectors import Example, Rejected, Vector, VectorOperand
+from npu_conformance.specs.vectors import Example, Rejected, Vector
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts import coupling
 from npu_conformance.vts.control_flow import MILLISECOND, aborted
@@ -124,7 +123,7 @@ def _has_open_loop(vector: Vector) -> bool:
         return False
     borders = ((graph, name) for graph in vector.referenced for name in (*graph.inputs, *graph.outputs))
     operands = [graph.operands[name] for graph, name in borders]
-    return any(map(_is_open, operands))
+    return any(operand.is_open for operand in operands)
 
 
 def _configurations(trial: Trial, vector: Vector) -> Iterator[Configuration]:
@@ -275,12 +274,8 @@ def _leaves_only_outputs_open(vector: Vector) -> bool:
 
     Where those of inputs or of operands inside are unknown too, finding out is what the vector is about.
     """
-    is_open = {name for name, operand in vector.operands.items() if _is_open(operand)}
+    is_open = {name for name, operand in vector.operands.items() if operand.is_open}
     return bool(is_open) and is_open <= set(vector.outputs)
-
-
-def _is_open(operand: VectorOperand) -> bool:
-    return OPERAND_TYPES[operand.type].is_tensor and (not operand.dimensions or 0 in operand.dimensions)
 
 
 def _first_output_size(built: BuiltRequest) -> int:

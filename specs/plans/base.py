@@ -137,7 +137,7 @@ def positive(
     negative zeros exclude all_inputs_as_internal by themselves, since the ADD in front need not keep them.
     Raises ValueError where the oracle finds another output shape than the plan declares.
     """
-    if any(_is_open(planned.operand) for planned in outputs.values()):
+    if any(planned.operand.is_open for planned in outputs.values()):
         # Before 1.2 neither a model nor a request may leave the shape of an output open (REQUEST.R5).
         since = max(Version(since), Version.V1_2).value
     vector = replace(_vector(name, operation, inputs, outputs, since), referenced=tuple(referenced))
@@ -226,10 +226,6 @@ def _vector(
     operations = (VectorOperation(operation, tuple(inputs), tuple(outputs)),)
     generators = {key: planned.data for key, planned in inputs.items() if isinstance(planned.data, GeneratorDocument)}
     return Vector(name, operation, lifted, operands, operations, arguments, tuple(outputs), generators=generators)
-
-
-def _is_open(operand: VectorOperand) -> bool:
-    return OPERAND_TYPES[operand.type].is_tensor and (not operand.dimensions or 0 in operand.dimensions)
 
 
 def _is_input(planned: Planned) -> bool:
