@@ -8,9 +8,10 @@ from npu_conformance.harness import checks
 from npu_conformance.harness.trial import Trial
 from npu_conformance.harness.verdicts import Hung
 from npu_conformance.specs.errors import ServiceError, status_name
+from npu_conformance.specs.neuralnetworks.build import BuiltRequest
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import ExecutionCallback, PreparedModel
-from npu_conformance.specs.neuralnetworks.types import OutputShape, Request, Timing
+from npu_conformance.specs.neuralnetworks.types import OutputShape, Request, RequestMemoryPool, Timing
 from npu_conformance.specs.versions import Version
 
 NO_DEADLINE = -1
@@ -42,6 +43,13 @@ def executors(version: Version) -> tuple[str, ...]:
     if version < Version.V1_2:
         return ("asynchronous",)
     return ("synchronous",) if version.is_aidl else ("synchronous", "asynchronous")
+
+
+def request_of(trial: Trial, built: BuiltRequest) -> Request:
+    """The request in two pools of its own: one with its inputs, one for its outputs."""
+    inputs, outputs = trial.pool(len(built.input_data) or 1), trial.pool(built.output_size)
+    inputs.write(0, built.input_data)
+    return built.request(RequestMemoryPool(pool=inputs.memory), RequestMemoryPool(pool=outputs.memory))
 
 
 def execute(

@@ -10,9 +10,9 @@ from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.build import build_model, build_request
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, ExecutionPreference, Priority
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
-from npu_conformance.specs.neuralnetworks.types import Model, RequestMemoryPool
+from npu_conformance.specs.neuralnetworks.types import Model
 from npu_conformance.specs.vectors import Example, Vector
-from npu_conformance.vts.execution import execute
+from npu_conformance.vts.execution import execute, request_of
 from npu_conformance.vts.support import supports
 
 
@@ -82,10 +82,7 @@ def _supports_valid(trial: Trial, vector: Vector) -> bool:
 
 
 def _execution_refused(trial: Trial, vector: Vector, example: Example, prepared_model: PreparedModel) -> None:
-    built = build_request(vector, example, trial.version)
-    inputs, outputs = trial.pool(len(built.input_data) or 1), trial.pool(built.output_size)
-    inputs.write(0, built.input_data)
-    request = built.request(RequestMemoryPool(pool=inputs.memory), RequestMemoryPool(pool=outputs.memory))
+    request = request_of(trial, build_request(vector, example, trial.version))
     execution = execute(trial, prepared_model, request, measure=False)
     clause = vector.rejected.clause if vector.rejected else ""
     checks.that(

@@ -18,7 +18,7 @@ from npu_conformance.specs.vectors import Example, Rejected, Vector
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts import coupling
 from npu_conformance.vts.control_flow import MILLISECOND, aborted
-from npu_conformance.vts.execution import Execution, execute, executors, timing_rules
+from npu_conformance.vts.execution import Execution, execute, executors, request_of, timing_rules
 from npu_conformance.vts.judging import judge
 from npu_conformance.vts.refusal import refused
 from npu_conformance.vts.support import supports
@@ -105,10 +105,7 @@ def attach(trial: Trial, vector: Vector) -> None:
 def _aborted(trial: Trial, vector: Vector) -> None:
     """A loop without end is aborted after its timeout of a millisecond (NNHAL-CONTROLFLOW-011)."""
     prepared_model = prepared(trial, vector, unspecified=False)
-    built = build_request(vector, vector.examples[0], trial.version)
-    inputs, outputs = trial.pool(len(built.input_data) or 1), trial.pool(built.output_size)
-    inputs.write(0, built.input_data)
-    request = built.request(RequestMemoryPool(pool=inputs.memory), RequestMemoryPool(pool=outputs.memory))
+    request = request_of(trial, build_request(vector, vector.examples[0], trial.version))
     for executor in executors(trial.version):
         with trial.configuration(executor, requirements=("NNHAL-CONTROLFLOW-011",)):
             execution = execute(
