@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from npu_conformance.adapters.engine import Engine
 from npu_conformance.adapters.engine_executor import EngineExecutor
 from npu_conformance.adapters.engine_support import obstacles
 from npu_conformance.reference.hal import timing
 from npu_conformance.reference.hal.device import ReferenceDevice
+from npu_conformance.reference.hal.execution import Prepared
 from npu_conformance.reference.hal.memory import mapped
 from npu_conformance.reference.hal.prepared_model import ReferencePreparedModel
 from npu_conformance.specs.errors import ServiceError
@@ -51,15 +50,5 @@ class EngineDevice(ReferenceDevice):
             for obstacle in obstacles(model, self.version, pools, self._engine):
                 if obstacle is not None:
                     raise ServiceError(ErrorStatus.GENERAL_FAILURE, obstacle)
-            return EnginePreparedModel(model, self.version, self._context, pools, self._engine)
-
-
-class EnginePreparedModel(ReferencePreparedModel):
-    """A prepared model that an engine runs."""
-
-    def __init__(
-        self, model: types.Model, version: Version, context: Context, pools: Sequence[memoryview], engine: Engine
-    ) -> None:
-        """As the reference's. Raises ServiceError(GENERAL_FAILURE) where the engine refuses the whole model."""
-        super().__init__(model, version, context, pools)
-        self._executor = EngineExecutor(model, version, pools, engine)
+            executor = EngineExecutor(model, self.version, pools, self._engine)
+        return ReferencePreparedModel(Prepared(model, self.version, self._context, executor))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from npu_conformance.reference.device.executor import Executor
 from npu_conformance.reference.device.registry import has_kernel
 from npu_conformance.reference.hal import timing
 from npu_conformance.reference.hal.capabilities import capabilities
+from npu_conformance.reference.hal.execution import Prepared
 from npu_conformance.reference.hal.memory import mapped
 from npu_conformance.reference.hal.prepared_model import ReferencePreparedModel
 from npu_conformance.reference.hal.roles import check_roles
@@ -179,7 +181,8 @@ class ReferenceDevice(hal.Device):
                 obstacle = self._obstacle(model, index, pools)
                 if obstacle is not None:
                     raise ServiceError(ErrorStatus.GENERAL_FAILURE, obstacle)
-            return ReferencePreparedModel(model, self.version, self._context, pools)
+            executor = Executor(model, self.version, pools)
+        return ReferencePreparedModel(Prepared(model, self.version, self._context, executor))
 
     def _obstacle(self, model: types.Model, index: int, pools: list[memoryview], graph: int = 0) -> str | None:
         """Why the device can not execute an operation; null where it can, as far as the model shows.

@@ -1,0 +1,143 @@
+"""One execution: a request that was checked, run on the device, and its outputs written back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy
+
+from npu_conformance.reference.device.executor import Limits, Runnable, agrees
+from npu_conformance.reference.device.tensors import Array, element_type
+from npu_conformance.reference.hal import timing
+from npu_conformance.reference.hal.memory import mapped
+from npu_conformance.specs.diagnostics import trace, vlog
+from npu_conformance.specs.errors import ServiceError
+from npu_conformance.specs.neuralnetworks import types
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
+from npu_conformance.specs.neuralnetworks.validate import validate_request
+from npu_conformance.specs.plugin import Context
+from npu_conformance.specs.versions import Version
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What a client asks of one execution, beside the request. Times in the form of the version."""
+
+    measure_timing: bool
+    deadline_ns: int
+    loop_timeout_duration_ns: int
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What all executions of one prepared model share.
+
+    model: valid and supported. executor: runs it; safe to call from several threads.
+    """
+
+    model: types.Model
+    version: Version
+    context: Context
+    executor: Runnable
+
+
+class Execution:
+    """One execution of a prepared model, from its launch on. Made in the call that launches it, run anywhere."""
+
+    def __init__(self, prepared: Prepared, request: types.Request, terms: Terms) -> None:
+        """Check the arguments: raises ServiceError(INVALID_ARGUMENT)."""
+        self._prepared, self._request, self._terms = prepared, request, terms
+        self._started = prepared.context.clock.now_ns()
+        self._check()
+
+    def run(self) -> types.ExecutionResult:
+        """Order of errors, as in AOSP's sample driver: deadline, pools, then what the run finds."""
+        clock, limits, request = self._prepared.context.clock, self._limits(), self._request
+        limits.checkpoint()
+        pools_of_memory = [pool.pool for pool in request.pools if pool.pool is not None]
+        with mapped(self._prepared.context.memory, pools_of_memory) as pools:
+            inputs = self._read_inputs(pools)
+            on_device = clock.now_ns()
+            with trace.span("driver", "run", inputs=len(inputs)):
+                outputs = self._prepared.executor.run(inputs, limits)
+            device_ns = clock.now_ns() - on_device
+            shapes = self._write_outputs(pools, outputs)
+        vlog.log("execution", lambda: f"executed: outputs {[shape.dimensions for shape in shapes]}, {device_ns} ns")
+        sufficient = all(shape.is_sufficient for shape in shapes)
+        return types.ExecutionResult(sufficient, shapes, self._timing(sufficient, device_ns))
+
+    def _check(self) -> None:
+        prepared, terms = self._prepared, self._terms
+        violations = validate_request(self._request, prepared.model, prepared.version)
+        if violations:
+            raise ServiceError(ErrorStatus.INVALID_ARGUMENT, str(violations[0]))
+        if any(pool.pool is None for pool in self._request.pools):
+            raise ServiceError(ErrorStatus.INVALID_ARGUMENT, "REQUEST.D8: this device has allocated no such buffer")
+        if prepared.version >= Version.V1_3:
+            timing.check_deadline_form(prepared.version, terms.deadline_ns)
+            timing.check_loop_timeout_form(prepared.version, terms.loop_timeout_duration_ns)
+
+    def _limits(self) -> Limits:
+        """The deadline of the whole execution, and the time that each of its loops may take."""
+        clock, version, terms = self._prepared.context.clock, self._prepared.version, self._terms
+        return Limits(
+            checkpoint=lambda: timing.check_deadline(version, terms.deadline_ns, clock),
+            begin_loop=lambda: timing.loop_limit(version, terms.loop_timeout_duration_ns, clock),
+        )
+
+    def _timing(self, sufficient: bool, device_ns: int) -> types.Timing:
+        version = self._prepared.version
+        if not self._terms.measure_timing or not sufficient:
+            return timing.unavailable_timing(version)
+        return timing.measured_timing(version, device_ns, self._prepared.context.clock.now_ns() - self._started)
+
+    def _read_inputs(self, pools: Sequence[memoryview]) -> list[Array | None]:
+        """Copy the inputs, so that a client who writes to them meanwhile can not confuse the kernels."""
+        graph = self._prepared.model.main
+        operands = [graph.operands[index] for index in graph.input_indexes]
+        return [
+            None if argument.has_no_value else _read(operand, argument, pools)
+            for operand, argument in zip(operands, self._request.inputs, strict=True)
+        ]
+
+    def _write_outputs(self, pools: Sequence[memoryview], outputs: Sequence[Array]) -> tuple[types.OutputShape, ...]:
+        """Write the outputs, unless one does not fit: then the shapes tell how large the buffers must be."""
+        arguments = list(zip(self._request.outputs, outputs, strict=True))
+        for position, (argument, output) in enumerate(arguments):
+            if not agrees(argument.dimensions, output.shape):
+                where = f"output {position} of the request"
+                raise ServiceError(
+                    ErrorStatus.GENERAL_FAILURE, f"{where}: expected {argument.dimensions}, found {output.shape}"
+                )
+        # Only `length` counts: padding behind it is not for output data.
+        shapes = tuple(
+            types.OutputShape(output.shape, output.nbytes <= argument.location.length) for argument, output in arguments
+        )
+        if all(shape.is_sufficient for shape in shapes):
+            for argument, output in arguments:
+                _write(argument, output, pools)
+        return shapes
+
+
+def _read(operand: types.Operand, argument: types.RequestArgument, pools: Sequence[memoryview]) -> Array:
+    """Return a copy of an input, in the shape that the request or the model gives it."""
+    shape = (argument.dimensions or operand.dimensions) if OPERAND_TYPES[operand.type].is_tensor else ()
+    location, dtype = argument.location, element_type(operand.type)
+    count = int(numpy.prod(shape, dtype=numpy.int64))
+    if count * dtype.itemsize > location.length:
+        raise ServiceError(ErrorStatus.GENERAL_FAILURE, f"an input of shape {shape} is longer than {location.length}")
+    pool = pools[location.pool_index]
+    return numpy.frombuffer(pool, dtype, count, location.offset).reshape(shape).copy()
+
+
+def _write(argument: types.RequestArgument, output: Array, pools: Sequence[memoryview]) -> None:
+    """Copy an output, row-major, to its place; one without elements or value has none."""
+    if argument.has_no_value or output.size == 0:
+        return
+    pool = pools[argument.location.pool_index]
+    if pool.readonly:
+        raise ServiceError(ErrorStatus.GENERAL_FAILURE, "an output lies in memory that is read-only")
+    start = argument.location.offset
+    pool[start : start + output.nbytes] = numpy.ascontiguousarray(output).reshape(-1).view(numpy.uint8).data
