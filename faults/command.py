@@ -66,14 +66,17 @@ def _variants(options: argparse.Namespace, cases: Sequence[Case]) -> int:
 
 def _mutants(options: argparse.Namespace, cases: Sequence[Case]) -> int:
     from npu_conformance.faults.mutants.survey import CAUGHT, ENOUGH, ENOUGH_OF_ONE, survey
+    from npu_conformance.faults.mutants.targets import PARTS
 
     operation = options.operation.upper()
+    if options.part and (operation or options.part not in PARTS):
+        raise UsageError(f"--part: one of {', '.join(PARTS)}, without --operation")
     meant = [case for case in cases if case.id.startswith("vts.") and (not operation or operation in case.operations)]
     if not meant:
         raise UsageError(f"--operation: no case uses {operation}")
     size = options.mutants if options.mutants > 0 else None
     tell: Callable[[str], None] = (lambda line: None) if options.json else (lambda line: print(line, flush=True))
-    found = survey(meant, size, options.seed, operation, tell, per_operation=options.per_operation)
+    found = survey(meant, size, options.seed, operation, tell, part=options.part, per_operation=options.per_operation)
     _conclude(options, found, report.survey_lines(found))
     is_enough = 100 * found.count(*CAUGHT) >= ENOUGH * found.judged
     is_even = not options.per_operation or all(share.percent >= ENOUGH_OF_ONE for share in found.operations)

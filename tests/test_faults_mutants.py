@@ -133,9 +133,10 @@ def test_a_sample_of_each_operation_is_of_its_own_modules() -> None:
 
 
 def test_parts_of_the_reference_are_told_by_module() -> None:
-    assert {targets.part(name) for name in targets.modules()} == {
-        "kernels", "shared kernels", "rules", "shared rules", "validator",
-    }  # fmt: skip
+    assert {targets.part(name) for name in targets.modules()} == set(targets.PARTS)
+    driver = targets.modules(part_name=targets.DRIVER)
+    assert {"reference.hal.prepared_model", "reference.device.executor"} <= set(driver)
+    assert {targets.part(name) for name in driver} == {targets.DRIVER}
     assert targets.operation("specs.neuralnetworks.rules.clause") == ""
 
 

@@ -17,7 +17,7 @@ from npu_conformance.faults.code_swap import SwapError, source_of
 from npu_conformance.faults.kill_matrix import run_cases
 from npu_conformance.faults.mutants import targets, tracing
 from npu_conformance.faults.mutants.operators import Mutant, mutants
-from npu_conformance.faults.mutants.tracing import Line, Reached, Witness, spread
+from npu_conformance.faults.mutants.tracing import Line, Reached, Witness, spread, spread_areas
 from npu_conformance.faults.workers import Ended, in_children
 from npu_conformance.harness.cases import Case
 from npu_conformance.specs import documents
@@ -129,11 +129,17 @@ def survey(
     operation: str = "",
     tell: Callable[[str], None] = print,
     *,
+    part: str = "",
     per_operation: bool = False,
 ) -> Survey:
-    """Run a sample of `size` mutants (null: all of them), or of so many from each operation's own modules."""
+    """Run a sample of `size` mutants (null: all of them), or of so many from each operation's own modules.
+
+    operation, part: mutants of these modules only. Raises ValueError for both.
+    """
+    if operation and part:
+        raise ValueError("an operation's modules, or a part's")
     started = time.monotonic()
-    names = targets.modules(operation)
+    names = targets.modules(operation, part)
     traced = tracing.reached(cases, names)
     population = _population(names, traced)
     if per_operation:
@@ -219,7 +225,8 @@ def _blank(mutant: Mutant, end: End) -> Verdict:
 
 
 def _work(mutant: Mutant, witnesses: list[Witness]) -> Callable[[], _Kill]:
-    return lambda: _kill(mutant, spread(witnesses)[:_CASES])
+    in_order = spread_areas if targets.part(mutant.module) == targets.DRIVER else spread
+    return lambda: _kill(mutant, in_order(witnesses)[:_CASES])
 
 
 def _verdict(mutant: Mutant, answer: _Kill | Ended) -> Verdict:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from types import CodeType, FrameType, ModuleType
@@ -14,26 +15,43 @@ from npu_conformance.faults.code_swap import Swap
 from npu_conformance.faults.mutants.operators import Mutant
 
 _ROOT = Path(__file__).parent.parent.parent
-_NOT_ARITHMETIC = {"__init__", "executor", "registry", "tensors"}
-"""Modules of the device that hold no part of a kernel."""
+_DRIVER = {"executor"}
+"""Modules of the device that belong to the driver: they hold no part of a kernel, but what runs them."""
+
+_NEITHER = {"registry", "tensors"}
+"""Modules of the device that are bookkeeping of both."""
+
+_OTHER_HAL = {"scheduling"}
+"""Modules of reference/hal that belong to the npu scheduling HAL."""
 
 _KERNELS, _RULES = "reference.device.kernels", "specs.neuralnetworks.rules"
+
+DRIVER = "driver"
+PARTS = ("kernels", "rules", "shared kernels", "shared rules", "validator", DRIVER)
+"""Parts of the reference. driver: the HAL's objects, and what runs a model on the device."""
 
 Lines = set[tuple[str, int]]
 """Module and line."""
 
 
-def modules(operation: str = "") -> list[str]:
-    """Names below npu_conformance of what is mutated; with an operation, its own modules only."""
-    device = _ROOT / "reference" / "device"
-    contract = _ROOT / "specs" / "neuralnetworks"
-    pattern = f"{operation.lower()}.py" if operation else "*.py"
-    files = sorted((device / "kernels").glob(pattern)) + sorted((contract / "rules").glob(pattern))
-    if not operation:
-        files += sorted(file for file in device.glob("*.py") if file.stem not in _NOT_ARITHMETIC)
-        files += sorted((contract / "rules" / "common").glob("*.py")) + sorted(contract.glob("validate*.py"))
-    named = (file for file in files if file.name != "__init__.py")
-    return [".".join(file.relative_to(_ROOT).with_suffix("").parts) for file in named]
+def modules(operation: str = "", part_name: str = "") -> list[str]:
+    """Names below npu_conformance of what is mutated: an operation's own modules, one of the parts, or all."""
+    if operation:
+        pattern = f"{operation.lower()}.py"
+        return [_name(file) for folder in (_KERNELS, _RULES) for file in sorted(_folder(folder).glob(pattern))]
+    folders = (_KERNELS, _RULES, "reference.device", f"{_RULES}.common", "reference.hal")
+    files = [file for folder in folders for file in sorted(_folder(folder).glob("*.py"))]
+    files += sorted(_folder("specs.neuralnetworks").glob("validate*.py"))
+    names = [_name(file) for file in files if file.stem not in {"__init__", *_NEITHER, *_OTHER_HAL}]
+    return [name for name in names if part_name in ("", part(name))]
+
+
+def _folder(name: str) -> Path:
+    return _ROOT.joinpath(*name.split("."))
+
+
+def _name(file: Path) -> str:
+    return ".".join(file.relative_to(_ROOT).with_suffix("").parts)
 
 
 def operation(name: str) -> str:
@@ -44,9 +62,11 @@ def operation(name: str) -> str:
 
 def part(name: str) -> str:
     """Which part of the reference a module is of."""
-    folder = name.rpartition(".")[0]
+    folder, _, stem = name.rpartition(".")
     if operation(name):
         return "kernels" if folder == _KERNELS else "rules"
+    if folder == "reference.hal" or (folder == "reference.device" and stem in _DRIVER):
+        return DRIVER
     if folder == "specs.neuralnetworks":
         return "validator"
     return "shared kernels" if folder.startswith("reference") else "shared rules"
@@ -58,7 +78,7 @@ def load(name: str) -> ModuleType:
 
 
 class Tracer:
-    """Notes which lines of the modules are executed between `start` and `stop`."""
+    """Notes which lines of the modules are executed between `start` and `stop`, by threads that begin then as well."""
 
     def __init__(self, names: list[str]) -> None:
         self._modules = {code_swap.file_of(load(name)): name for name in names}
@@ -67,11 +87,13 @@ class Tracer:
     def start(self) -> None:
         """Begin with an empty set."""
         self._seen = {file: set() for file in self._modules}
+        threading.settrace(self._enter)
         sys.settrace(self._enter)
 
     def stop(self) -> Lines:
         """End, and return the lines."""
         sys.settrace(None)
+        threading.settrace(None)
         return {(self._modules[file], line) for file, lines in self._seen.items() for line in lines}
 
     def _enter(self, frame: FrameType, event: str, argument: Any) -> Any:

@@ -16,6 +16,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--mutants", metavar="N", type=int, nargs="?", const=0, help="run N source mutants of the reference (all)"
     )
     parser.add_argument("--operation", metavar="OP", default="", help="mutants of one operation's modules only")
+    parser.add_argument("--part", default="", help="mutants of one part of the reference only, such as driver")
     parser.add_argument(
         "--per-operation", action="store_true", help="with --mutants N: N mutants of each operation's own modules"
     )
