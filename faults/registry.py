@@ -7,7 +7,16 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Literal, cast
 
-from npu_conformance.faults import executions, managers, preparation, queries, relations, source_edits, variants
+from npu_conformance.faults import (
+    executions,
+    managers,
+    preparation,
+    queries,
+    relations,
+    robustness,
+    source_edits,
+    variants,
+)
 from npu_conformance.faults.fault import Edited, EditedHarness, Fault, NoticedAs, Variant
 from npu_conformance.faults.hosts import FAULTS as HOST_FAULTS
 
@@ -27,6 +36,7 @@ def faults() -> MappingProxyType[str, Fault]:
         *HOST_FAULTS,
         *managers.FAULTS,
         *relations.FAULTS,
+        *robustness.FAULTS,
     ]
     for pattern in _REFERENCE_FILES:
         for path in sorted(_FOLDER.glob(pattern)):

@@ -47,6 +47,10 @@ class Endpoint(Protocol):
         """True where the host is known to be dead. Raises LoadError where it never came to life."""
         ...
 
+    def process(self) -> int:
+        """Number of the host's process; 0 where it is not ours."""
+        ...
+
     def kill(self) -> str:
         """Kill the host where it is ours; return its last stderr."""
         ...
@@ -86,6 +90,10 @@ class SpawnedEndpoint:
         """True where the host is dead."""
         return self._supervisor.has_ended()
 
+    def process(self) -> int:
+        """Number of the host's process."""
+        return self._supervisor.process()
+
     def kill(self) -> str:
         """Kill the host."""
         return self._supervisor.kill().stderr
@@ -117,6 +125,10 @@ class ListeningEndpoint:
     def has_ended(self) -> bool:
         """Nothing is known beside the connection."""
         return False
+
+    def process(self) -> int:
+        """Not known: it may be on another machine."""
+        return 0
 
     def kill(self) -> str:
         """Not ours to kill."""

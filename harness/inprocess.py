@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import time
 from collections.abc import Callable
@@ -84,6 +85,10 @@ class InProcessSubject:
         """Always: its death would be this process's."""
         return True
 
+    def process(self) -> int:
+        """This one."""
+        return os.getpid()
+
     def restart(self) -> None:
         """Make new objects."""
         self._close_applications()
@@ -120,6 +125,9 @@ class _LocalEndpoint:
 
     def has_ended(self) -> bool:
         return False
+
+    def process(self) -> int:
+        return os.getpid()
 
     def kill(self) -> str:
         return ""

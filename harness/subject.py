@@ -11,7 +11,7 @@ import npu_conformance
 from npu_conformance.harness.endpoints import Endpoint, StartOptions
 from npu_conformance.harness.plugin_loading import LoadError
 from npu_conformance.harness.pools import FileStore, Pool, Pools, SharedPools, new_token
-from npu_conformance.harness.verdicts import CaseEnded, Failed, Hung, NotApplicable
+from npu_conformance.harness.verdicts import CaseEnded, Failed, Hung, NotApplicable, Refused
 from npu_conformance.harness.wire import protocol
 from npu_conformance.harness.wire.connection import Connection
 from npu_conformance.harness.wire.framing import LineSocket, Lost, TimedOut, WireError, shown
@@ -85,6 +85,10 @@ class SubjectHandle(Protocol):
         """True where the next call can be expected to be answered."""
         ...
 
+    def process(self) -> int:
+        """Number of the process it runs in; 0 where that is not known."""
+        ...
+
     def restart(self) -> None:
         """Replace the host by a new one. Objects and pools of the old one are dead."""
         ...
@@ -155,7 +159,7 @@ class RemoteApplication:
 
     def _verdict(self, problem: WireError | protocol.RemoteError, method: str) -> CaseEnded:
         if isinstance(problem, protocol.RemoteError):
-            return Failed(f"{method}: answered with {problem}")
+            return Refused(f"{method}: answered with {problem}", problem.code)
         self.connection.lines.close()
         if isinstance(problem, Lost):
             return self._endpoint.crash(problem, method)
@@ -245,6 +249,10 @@ class RemoteSubject:
     def alive(self) -> bool:
         """True where the host runs and the connection is whole."""
         return self._main.connection.broken is None and not self._endpoint.has_ended()
+
+    def process(self) -> int:
+        """Number of the host's process; 0 where it is not ours."""
+        return self._endpoint.process()
 
     def restart(self) -> None:
         """Replace the host by a new one. Raises Crashed, Hung or Failed where it does not come up."""

@@ -23,6 +23,7 @@ from npu_conformance.harness.zygote import (
     Load,
     LoadFailed,
     Start,
+    children_of,
 )
 
 _PROGRAM = "from npu_conformance.harness.zygote import main; main()"
@@ -72,6 +73,11 @@ class Supervisor:
         self._drain_output()
         self._poll_control()
         return self._exited is not None
+
+    def process(self) -> int:
+        """Number of the host's process, the zygote's only child; 0 where there is none or the kernel does not tell."""
+        children = children_of(self._pid)
+        return children[0] if children else 0
 
     def kill(self) -> Exited:
         """Kill the host, with everything it has started, and return how it ended."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from npu_conformance.specs.outcomes import Disposition, Outcome
 
-__all__ = ["CaseEnded", "Crashed", "Disposition", "Failed", "Hung", "NotApplicable", "NotSupported", "Outcome"]
+__all__ = [
+    "CaseEnded", "Crashed", "Disposition", "Failed", "Hung", "NotApplicable", "NotSupported", "Outcome", "Refused",
+]  # fmt: skip
 
 
 class CaseEnded(Exception):
@@ -20,6 +22,14 @@ class Failed(CaseEnded):
 
     def __init__(self, message: str, expected: str = "", found: str = "") -> None:
         self.expected, self.found = expected, found
+        super().__init__(message)
+
+
+class Refused(Failed):
+    """A call was answered with an error of the wire itself, such as wrong params. code: JSON-RPC's."""
+
+    def __init__(self, message: str, code: int) -> None:
+        self.code = code
         super().__init__(message)
 
 

@@ -289,7 +289,7 @@ def _process_control(option: int, value: int) -> None:
 
 def _kill_orphans() -> None:
     """Kill and reap what hosts left behind: as a subreaper this process has become its parent."""
-    while children := _children():
+    while children := children_of(os.getpid()):
         for pid in children:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
@@ -298,8 +298,8 @@ def _kill_orphans() -> None:
                 os.waitpid(pid, 0)
 
 
-def _children() -> list[int]:
-    pid = os.getpid()
+def children_of(pid: int) -> list[int]:
+    """Processes that a process's main thread has started, the oldest first; none where the kernel does not tell."""
     try:
         with open(f"/proc/{pid}/task/{pid}/children") as file:
             return [int(child) for child in file.read().split()]

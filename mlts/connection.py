@@ -47,6 +47,10 @@ class ClientSubject:
         """True while the connection is whole."""
         return self._application.connection.broken is None
 
+    def process(self) -> int:
+        """Not known to a client."""
+        return 0
+
     def restart(self) -> NoReturn:
         """The host is not the client's."""
         raise NotApplicable("a client process can not restart the host")

@@ -11,6 +11,8 @@ AREAS = (
     "requests",
     "request_structure",
     "memory",
+    "messages",
+    "robustness",
     "generated",
     "relations",
     "external",

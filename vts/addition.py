@@ -9,15 +9,30 @@ import struct
 from dataclasses import dataclass
 
 from npu_conformance.harness import checks
+from npu_conformance.harness.pools import Pool
 from npu_conformance.harness.trial import Trial
 from npu_conformance.harness.verdicts import NotSupported
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperandLifeTime, OperandType, OperationType
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
-from npu_conformance.specs.neuralnetworks.types import DataLocation, Memory, Model, Operand, Operation, Subgraph
+from npu_conformance.specs.neuralnetworks.types import (
+    DataLocation,
+    Memory,
+    Model,
+    Operand,
+    Operation,
+    Request,
+    RequestArgument,
+    RequestMemoryPool,
+    Subgraph,
+)
 from npu_conformance.specs.versions import OLDEST, Version
+from npu_conformance.vts.execution import execute
 
 SIZE = 8
 """Bytes of each of the three tensors, whatever their type."""
+
+POOL, _SECOND, _OUTPUT = 64, 16, 32
+"""Bytes of a pool that holds all three, and where the second summand and the sum lie in it."""
 
 Pair = tuple[float, float]
 """Two values; a tensor repeats them until it is full."""
@@ -83,6 +98,15 @@ class Addition:
         """Prepare the model, with a constant where its pool is given; NotSupported as of `prepared`."""
         return prepared(trial, self.model() if constant is None else self.model_with_constant(constant))
 
+    def adds(
+        self, trial: Trial, prepared_model: PreparedModel, pool: Pool, second: Pair = B, *, inputs: int = 2
+    ) -> None:
+        """Execute in a pool of POOL bytes, and see A + second. inputs: 1 where the model has the second one."""
+        pool.write(0, self.packed(A) + bytes(_SECOND - SIZE) + self.packed(second) + bytes(POOL - _SECOND - SIZE))
+        execution = execute(trial, prepared_model, request(pool.memory, inputs), measure=False)
+        checks.status(execution.status, {ErrorStatus.NONE}, "execution")
+        self.check(bytes(pool.read(_OUTPUT, SIZE)), (A[0] + second[0], A[1] + second[1]), f"sum of {A} and {second}")
+
     @property
     def _format(self) -> str:
         return f"<{self.elements}{self.code}"
@@ -117,6 +141,13 @@ ADDITIONS = (
     Addition(OperandType.TENSOR_QUANT8_ASYMM_SIGNED, "b", 0.25, 0, Version.V1_3),
 )
 """Types in the order in which they are tried."""
+
+
+def request(pool: Memory, inputs: int = 2) -> Request:
+    """All tensors in one pool of POOL bytes."""
+    first, second, total = (RequestArgument(location=DataLocation(0, at, SIZE)) for at in (0, _SECOND, _OUTPUT))
+    return Request((first, second)[:inputs], (total,), (RequestMemoryPool(pool=pool),))
+
 
 model = FLOAT32.model
 packed = FLOAT32.packed

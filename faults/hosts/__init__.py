@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from npu_conformance.faults.fault import Fault, Hostile
 
+_WRONG = "vts.messages.Device_getSupportedOperations.wrong_types"
+
 
 def _fault(behaviour: str, description: str, caught_by: str = "vts.queries.type.legal") -> Fault:
     return Fault(f"host-{behaviour}", description, ("NNHAL-ROBUST-003",), (caught_by,), Hostile(behaviour))
@@ -19,5 +21,12 @@ FAULTS = (
     _fault("wrong-type", "The answer is a text where a number belongs."),
     _fault("wrong-id", "The answer belongs to no question."),
     _fault("huge-line", "The answer is a line of 100 MB."),
-)
+    _fault("dies-of-malformed-message", "The process ends over a call with a field of the wrong type.", _WRONG),
+    _fault("hangs-on-malformed-message", "A call with a field of the wrong type is never answered.", _WRONG),
+    _fault("hangs-up-on-malformed-message", "The connection ends over a field of the wrong type.", _WRONG),
+    _fault("internal-error-for-malformed-message", "A field of the wrong type ends in a failure of the host.", _WRONG),
+    _fault("wrong-params-for-unknown-field", "A message with a field that nobody knows is refused.",
+           "vts.messages.Device_getSupportedOperations.unknown_fields"),
+    _fault("status-99-for-malformed-message", "A field of the wrong type ends in a status that is none.", _WRONG),
+)  # fmt: skip
 """Faults of whole processes."""

@@ -1,6 +1,7 @@
 """A host that misbehaves: `python -m npu_conformance.faults.hosts.hostile BEHAVIOUR`, started by the harness.
 
-It answers the handshake honestly, getVersionString too, and misbehaves at getType. It shares no code with the harness.
+It answers the handshake honestly, getVersionString too, and misbehaves at getType, or at a getSupportedOperations that
+is not as it should be. It shares no code with the harness.
 """
 
 from __future__ import annotations
@@ -39,6 +40,12 @@ class _Host:
             "wrong-type": lambda number: self._send({"id": number, "result": "one"}),
             "wrong-id": lambda _: self._send({"id": 4711, "result": 1}),
             "huge-line": self._huge_line,
+            "dies-of-malformed-message": lambda _: os._exit(1),
+            "hangs-on-malformed-message": lambda _: time.sleep(_FOREVER),
+            "hangs-up-on-malformed-message": lambda _: self._connection.shutdown(socket.SHUT_RDWR),
+            "internal-error-for-malformed-message": lambda number: self._refuse(number, -32603),
+            "wrong-params-for-unknown-field": lambda number: self._refuse(number, -32602),
+            "status-99-for-malformed-message": lambda number: self._refuse(number, -32001, {"status": 99}),
         }
 
     def serve(self) -> None:
@@ -55,8 +62,10 @@ class _Host:
             self._send({"id": number, "result": result})
             if self._behaviour == "dies-quietly":
                 os._exit(0)
-        elif method == "device.getType":
+        elif method == "device.getType" or (method.endswith("Operations") and not _is_sound(request["params"])):
             self._deeds[self._behaviour](int(number or 0))
+        elif method == "device.getSupportedOperations":
+            self._send({"id": number, "result": [True]})
         elif method == "device.getVersionString":
             self._send({"id": number, "result": "fine"})
         elif number is not None:
@@ -70,6 +79,10 @@ class _Host:
         for _block in range(100):
             self._send_raw(b"x" * (1 << 20))
 
+    def _refuse(self, number: int, code: int, data: dict[str, int] | None = None) -> None:
+        error = {"code": code, "message": "no", **({"data": data} if data else {})}
+        self._send({"id": number, "error": error})
+
     def _send(self, message: dict[str, Any]) -> None:
         self._send_raw(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
 
@@ -78,6 +91,16 @@ class _Host:
             self._connection.sendall(data)
         except BrokenPipeError:
             sys.exit(0)  # the harness has had enough
+
+
+def _is_sound(params: dict[str, Any]) -> bool:
+    """True for the params of a call with a model of one operation, as far as this host looks."""
+    model = params.get("model")
+    main = model.get("main") if isinstance(model, dict) else None
+    if set(params) != {"object", "model"} or not isinstance(main, dict):
+        return False
+    operations = main.get("operations")
+    return isinstance(operations, list) and len(operations) == 1 and isinstance(operations[0], dict)
 
 
 if __name__ == "__main__":

@@ -107,6 +107,7 @@ class Session(Connection):
         self._host, self._caller = host, peer
         self._control, self._open = control, open_to_all
         self._initialized = False
+        self._attached: set[int] = set()
         self.builtins = {"initialize": (protocol.Initialize, self._initialize)}
 
     def perform_call(self, interface: type, method: BoundMethod, params: Any) -> object:
@@ -154,7 +155,7 @@ class Session(Connection):
             "ping": (protocol.Nothing, lambda _: None),
             "object.release": (protocol.Release, self.objects.release),
             "memory.attach": (protocol.Attach, self._attach),
-            "memory.detach": (protocol.Detach, memory.detach),
+            "memory.detach": (protocol.Detach, self._detach),
             "memory.write": (protocol.MemoryWrite, memory.write),
             "memory.read": (protocol.MemoryRead, memory.read),
         }
@@ -165,3 +166,14 @@ class Session(Connection):
         received = self.lines.descriptors
         descriptor = received.popleft() if request.transport == "descriptor" and received else None
         self._host.memory.attach(request, descriptor)
+        self._attached.add(request.token)
+
+    def _detach(self, request: protocol.Detach) -> None:
+        self._host.memory.detach(request)
+        self._attached.discard(request.token)
+
+    def close(self) -> None:
+        """End the connection, and forget the memory that was attached over it."""
+        super().close()
+        while self._attached:
+            self._host.memory.detach(protocol.Detach(self._attached.pop()))

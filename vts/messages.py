@@ -1,0 +1,233 @@
+"""Malformed messages straight at the wire: each is answered, by whatever error, and the driver lives on.
+
+A call of every method that the version has is taken to pieces: each field in turn gets values of wrong types and absurd
+ones, and all objects get a field that nobody knows. Interface text of docs/wire-protocol.md; AOSP's transport, binder,
+reads messages before a driver sees them, so that its VTS has no such tests.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import msgspec
+
+from npu_conformance.harness import checks
+from npu_conformance.harness.cases import Case, Group
+from npu_conformance.harness.preparation import NO_TOKEN, PreparationRecorder
+from npu_conformance.harness.subject import RemoteApplication, RemoteSubject
+from npu_conformance.harness.trial import Trial
+from npu_conformance.harness.verdicts import NotApplicable, NotSupported, Refused
+from npu_conformance.harness.wire.binding import BoundMethod, bound_methods, wire_name
+from npu_conformance.harness.wire.protocol import INTERNAL_ERROR
+from npu_conformance.specs.errors import InterfaceError, ServiceError, status_name
+from npu_conformance.specs.interfaces import Method, describe
+from npu_conformance.specs.neuralnetworks import hal, types
+from npu_conformance.specs.neuralnetworks.enums import ExecutionPreference, Priority
+from npu_conformance.specs.neuralnetworks.hal import documented_statuses
+from npu_conformance.vts import addition
+from npu_conformance.vts.execution import ExecutionRecorder
+
+UID = 10_098
+"""Whose connection carries the messages: a driver that ends it over one of them does not end the run."""
+
+_WRONG: tuple[Any, ...] = (None, True, "text", 0.5, [], {}, [[[[]]]])
+_HUGE_NUMBERS = (-1, 2**31, 2**63 - 1, -(2**63), 2**64 - 1)
+_MANY = 2000
+_CALLBACK = "callback"
+"""A callback that is not ours must not be called: the harness would have to take it for a breach of the protocol."""
+
+Params = dict[str, Any]
+Path = tuple[str | int, ...]
+
+
+def cases() -> Iterator[Case]:
+    """For each method, a case for each kind of message."""
+    for interface in (hal.Device, hal.PreparedModel):
+        for method in describe(interface).values():
+            yield _case(interface, method, "unknown_fields", _unknown_fields)
+            yield _case(interface, method, "wrong_types", _wrong_types)
+            yield _case(interface, method, "absurd_values", _absurd_values)
+
+
+def _case(interface: type, method: Method, kind: str, attack: Callable[[_Target], None]) -> Case:
+    def run(trial: Trial) -> None:
+        attack(_Target(trial, interface, method))
+
+    return Case(
+        f"vts.messages.{interface.__name__}_{method.wire_name}.{kind}", run,
+        ("NNHAL-ROBUST-001", "NNHAL-ROBUST-003", "NNHAL-ERROR-006", "NNHAL-ERROR-008"),
+        f"{interface.__name__}.{method.wire_name}: messages with {kind.replace('_', ' ')} are answered.",
+        since=method.mark.since, until=method.mark.until, group=Group.VALIDATION,
+    )  # fmt: skip
+
+
+def _unknown_fields(target: _Target) -> None:
+    """A field that nobody knows, in every object of the message, changes nothing."""
+    params = target.params()
+    for path in [(), *paths(params)]:
+        value = _at(params, path)
+        if isinstance(value, dict):
+            value["com.example.unknown"] = [1, {"a": None}]
+    expected, found = target.answer(target.params()), target.answer(params)
+    checks.equal(found, expected, f"{target.method.wire_name} with unknown fields in its message")
+
+
+def _wrong_types(target: _Target) -> None:
+    for path in paths(target.params()):
+        target.survives(path, lambda value: [other for other in _WRONG if type(other) is not type(value)])
+
+
+def _absurd_values(target: _Target) -> None:
+    for path in paths(target.params()):
+        target.survives(path, _absurd)
+
+
+def _absurd(value: Any) -> list[Any]:
+    if isinstance(value, bool) or value is None:
+        return []
+    if isinstance(value, int):
+        return list(_HUGE_NUMBERS)
+    if isinstance(value, float):
+        return ["NaN", "Infinity", -1e308]
+    if isinstance(value, str):
+        return ["A" * (_MANY * 400), "="]
+    if isinstance(value, list):
+        return [value[:1] * _MANY, [0] * _MANY]
+    return []
+
+
+class _Target:
+    """One method, called on a connection of its own with whatever params."""
+
+    def __init__(self, trial: Trial, interface: type, method: Method) -> None:
+        self.trial, self.method = trial, method
+        self._interface = interface
+        self._bound: BoundMethod = bound_methods(interface)[f"{wire_name(interface)}.{method.wire_name}"]
+        self._statuses = {status_name(one) for one in documented_statuses(method.mark.statuses, trial.version)}
+        self._connect()
+
+    def params(self) -> Params:
+        """Params of a call that has nothing wrong."""
+        return copy.deepcopy(self._params)
+
+    def answer(self, params: Params) -> str:
+        """Call; the answer as text, or the name of the error. Failed for an answer that no driver may give."""
+        what = f"{self.method.wire_name} of a malformed message"
+        try:
+            return bytes(self._connection.call(self._bound.wire_name, params, msgspec.Raw)).decode()
+        except ServiceError as error:
+            if self._statuses:
+                checks.member(status_name(error.status), self._statuses, what)
+            return status_name(error.status)
+        except Refused as refusal:
+            checks.that(refusal.code != INTERNAL_ERROR, f"{what}: {refusal}")
+            return f"error {refusal.code}"
+        except InterfaceError as error:
+            return type(error).__name__
+
+    def survives(self, path: Path, edits: Callable[[Any], Iterable[Any]]) -> None:
+        """Put other values at the path; the driver answers each message, and afterwards one that is in order."""
+        values = list(edits(_at(self._params, path)))
+        if not values:
+            return
+        with self.trial.configuration(_label(path)):
+            if self._restarts != self.trial.restarts:
+                self._connect()
+            for value in values:
+                self.answer(_with(self._params, path, value))
+            self._connection.call("device.getCapabilities", {"object": self._device}, msgspec.Raw)
+
+    def _connect(self) -> None:
+        self._restarts = self.trial.restarts
+        application = _connection_to(self.trial)
+        device = application.interfaces.device
+        if device is None:
+            raise NotApplicable("the subject has no device interface")
+        self._connection = application.connection
+        self._device = self._connection.objects.number_of(device)
+        self._memory = application.memory.create("ashmem", addition.POOL).memory
+        self._object = self._prepared(device) if self._interface is hal.PreparedModel else device
+        arguments = [self._argument(name, kind) for name, kind in self.method.parameters]
+        number = self._connection.objects.number_of(self._object)
+        struct = self._bound.params(number, *arguments)
+        self._params = msgspec.to_builtins(struct, enc_hook=self._connection.objects.number_of)
+
+    def _prepared(self, device: hal.Device) -> hal.PreparedModel:
+        recorder = PreparationRecorder()
+        arguments = (_MODEL, ExecutionPreference.FAST_SINGLE_ANSWER, Priority.MEDIUM, self._none, (), (), NO_TOKEN)
+        device.prepare_model(*arguments, recorder)
+        seconds = self.trial.manifest.deadlines.prepare * self.trial.manifest.time_scale
+        self.trial.subject.wait_until(lambda: bool(recorder.answers), seconds)
+        prepared_model = recorder.answers[0][1] if recorder.answers else None
+        if prepared_model is None:
+            raise NotSupported("the device does not support ADD of TENSOR_FLOAT32")
+        return prepared_model
+
+    @property
+    def _none(self) -> int:
+        return self.trial.version.unavailable_time
+
+    def _argument(self, name: str, kind: Any) -> Any:
+        """A value for a parameter: by its name where the type alone does not tell, neutral where nothing is known."""
+        known = {
+            "preference": ExecutionPreference.FAST_SINGLE_ANSWER, "priority": Priority.MEDIUM, "token": NO_TOKEN,
+            "model": _MODEL, "request": addition.request(self._memory), "desc": types.BufferDesc((2,)),
+            "prepared_models": (), "input_roles": (types.BufferRole(0, 0, 1.0),),
+        }  # fmt: skip
+        if name in known:
+            return known[name]
+        if name == _CALLBACK:
+            return PreparationRecorder() if self._interface is hal.Device else ExecutionRecorder()
+        if kind is types.ExecutionConfig:
+            return types.ExecutionConfig(loop_timeout_duration_ns=self._none)
+        if kind is types.PrepareModelConfig:
+            return types.PrepareModelConfig(1, Priority.MEDIUM, self._none, (), (), NO_TOKEN)
+        return {int: self._none, bool: False}.get(kind, ())
+
+
+_MODEL = addition.FLOAT32.model()
+
+
+def _connection_to(trial: Trial) -> RemoteApplication | RemoteSubject:
+    """A connection of its own where the subject gives any, else the run's."""
+    try:
+        application = trial.application(UID)
+    except NotApplicable:
+        if isinstance(trial.subject, RemoteSubject):
+            return trial.subject
+        raise
+    if not isinstance(application, RemoteApplication):
+        raise NotApplicable("the subject's connections carry no messages")
+    return application
+
+
+def paths(value: Any, path: Path = ()) -> Iterator[Path]:
+    """Where values lie in a message, outer ones first: every field, and the first element of every array."""
+    inside: list[tuple[str | int, Any]] = []
+    if isinstance(value, dict):
+        inside = [(name, field) for name, field in value.items() if name != _CALLBACK]
+    elif isinstance(value, list):
+        inside = list(enumerate(value[:1]))
+    for key, field in inside:
+        yield (*path, key)
+        yield from paths(field, (*path, key))
+
+
+def _at(params: Params, path: Path) -> Any:
+    value: Any = params
+    for key in path:
+        value = value[key]
+    return value
+
+
+def _with(params: Params, path: Path, value: Any) -> Params:
+    """A copy of the params with another value at the path."""
+    edited = copy.deepcopy(params)
+    _at(edited, path[:-1])[path[-1]] = value
+    return edited
+
+
+def _label(path: Path) -> str:
+    return ".".join(f"at{key}" if isinstance(key, int) else key for key in path)

@@ -1,0 +1,177 @@
+"""What one client does is not felt by another: deaths, many models, foreign objects; and nothing is left behind."""
+
+from __future__ import annotations
+
+from npu_conformance.harness import checks
+from npu_conformance.harness.cases import Behaviours, Group
+from npu_conformance.harness.preparation import NO_TOKEN, PreparationRecorder
+from npu_conformance.harness.resources import Resources, resources_of
+from npu_conformance.harness.subject import Application, RemoteApplication
+from npu_conformance.harness.trial import Trial
+from npu_conformance.harness.verdicts import NotApplicable, NotSupported, Refused
+from npu_conformance.specs.errors import InterfaceError
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, ExecutionPreference, Priority
+from npu_conformance.specs.neuralnetworks.hal import PreparedModel
+from npu_conformance.specs.neuralnetworks.types import ExecutionResult, Model
+from npu_conformance.specs.versions import Version
+from npu_conformance.vts import addition
+from npu_conformance.vts.addition import Addition, Pair
+
+cases = Behaviours("vts.robustness", group=Group.EXECUTION)
+
+_FIRST_UID = 10_120
+_MANY = 64
+_ROUNDS = 12
+_NUMBERS = range(1, 60)
+"""Numbers that a driver may have given to objects of others."""
+
+_NO_ROOM = {
+    ErrorStatus.GENERAL_FAILURE,
+    ErrorStatus.RESOURCE_EXHAUSTED_TRANSIENT,
+    ErrorStatus.RESOURCE_EXHAUSTED_PERSISTENT,
+}
+
+
+@cases.case("models.many", "NNHAL-PREPARE-013")
+def many_models(trial: Trial) -> None:
+    """Sixty-four prepared models at once, each with a constant of its own; a driver may say that it has no room."""
+    chosen, pool = addition.supported(trial), trial.pool(addition.POOL)
+    prepared: list[tuple[Pair, PreparedModel]] = []
+    for number in range(_MANY):
+        values = (0.25 * number, -0.25 * number)
+        model = _with_constant(trial, chosen, values)
+        preparation = trial.prepare(model)
+        if preparation.prepared_model is None:
+            allowed = _NO_ROOM if prepared or not all(trial.supported_operations(model)) else {ErrorStatus.NONE}
+            checks.status(preparation.status, allowed, f"preparation {number} of many")
+            break
+        prepared.append((values, preparation.prepared_model))
+    if not prepared:
+        raise NotSupported("ADD with a constant in a pool is not supported")
+    for values, prepared_model in reversed(prepared):
+        chosen.adds(trial, prepared_model, pool, values, inputs=1)
+
+
+@cases.case("models.released", "NNHAL-PREPARE-013")
+def released_models(trial: Trial) -> None:
+    """Sixty-four models are prepared and released one after the other: what was kept computes as before."""
+    chosen, pool = addition.supported(trial), trial.pool(addition.POOL)
+    kept = chosen.prepared(trial)
+    for _ in range(_MANY):
+        chosen.prepared(trial)
+    chosen.adds(trial, kept, pool)
+
+
+@cases.case("clients.one_dies", "NNHAL-QOS-011")
+def one_dies(trial: Trial) -> None:
+    """An app dies with a prepared model in its hands; another one's goes on computing."""
+    chosen, pool = addition.supported(trial), trial.pool(addition.POOL)
+    ours = chosen.prepared(trial)
+    for uid in range(_FIRST_UID, _FIRST_UID + 3):
+        application = trial.application(uid)
+        theirs = _prepared_as(trial, application, chosen.model())
+        chosen.adds(trial, theirs, application.memory.create("ashmem", addition.POOL))
+        application.close()
+        chosen.adds(trial, ours, pool)
+
+
+@cases.case("clients.at_once", "NNHAL-QOS-011", "NNHAL-PREPARE-013")
+def several_clients(trial: Trial) -> None:
+    """Three apps with a model each execute in turn, in memory of their own: each gets its own sum."""
+    chosen, clients = addition.supported(trial), []
+    for number in range(3):
+        application = trial.application(_FIRST_UID + number)
+        pool = application.memory.create("ashmem", addition.POOL)
+        clients.append((_prepared_as(trial, application, chosen.model()), pool, (0.25 * number, 1.0)))
+    for _ in range(2):
+        for prepared_model, pool, values in clients:
+            chosen.adds(trial, prepared_model, pool, values)
+
+
+@cases.case("clients.foreign_objects", "NNHAL-QOS-013", "NNHAL-ROBUST-001", since=Version.V1_2)
+def foreign_objects(trial: Trial) -> None:
+    """An app that tries numbers of objects that it was not given executes nobody's model."""
+    chosen, owner = addition.supported(trial), trial.application(_FIRST_UID)
+    model = _prepared_as(trial, owner, chosen.model())
+    thief = trial.application(_FIRST_UID + 1)
+    pool = thief.memory.create("ashmem", addition.POOL)
+    pool.write(0, chosen.packed(addition.A) * (addition.POOL // addition.SIZE))
+    before, none = pool.read(0, addition.POOL), trial.version.unavailable_time
+    fields = {"request": addition.request(pool.memory), "measureTiming": False}
+    params = {**fields, "deadlineNs": none, "loopTimeoutDurationNs": none}
+    for number in _NUMBERS:
+        is_executed = _executes(thief, {"object": number, **params})
+        checks.that(not is_executed, f"object {number} of another app: expected an error, found an execution")
+    checks.equal(pool.read(0, addition.POOL), before, "memory of the app that was given no model")
+    chosen.adds(trial, model, owner.memory.create("ashmem", addition.POOL))
+
+
+@cases.case("leaks.clients", "NNHAL-ROBUST-005")
+def leaks(trial: Trial) -> None:
+    """Apps that come, prepare, execute and die leave nothing: descriptors, shared memory and threads do not add up."""
+    chosen = addition.supported(trial)
+    for _ in range(2):
+        _passing_client(trial, chosen)
+    before = _resources(trial)
+    for _ in range(_ROUNDS):
+        _passing_client(trial, chosen)
+    # The driver may still be clearing up behind the last ones.
+    seconds = trial.manifest.deadlines.call * trial.manifest.time_scale
+    trial.subject.wait_until(lambda: not _grown(before, _resources(trial)), seconds)
+    for name, growth in _grown(before, _resources(trial)).items():
+        trial.warn_quality(f"{_ROUNDS} clients that died have left {growth} {name.replace('_', ' ')} behind")
+
+
+def _passing_client(trial: Trial, chosen: Addition) -> None:
+    """An app that dies without giving anything back."""
+    application = trial.application(_FIRST_UID)
+    pool = application.memory.create("ashmem", addition.POOL)
+    chosen.adds(trial, _prepared_as(trial, application, chosen.model()), pool)
+    application.close()
+
+
+def _resources(trial: Trial) -> Resources:
+    found = resources_of(trial.subject.process())
+    if found is None:
+        raise NotApplicable("what the driver's process holds can not be seen")
+    return found
+
+
+def _grown(before: Resources, after: Resources) -> dict[str, int]:
+    growth = {name: getattr(after, name) - getattr(before, name) for name in vars(before)}
+    return {name: change for name, change in growth.items() if 2 * change >= _ROUNDS}
+
+
+def _with_constant(trial: Trial, chosen: Addition, values: Pair) -> Model:
+    constant = trial.pool(addition.SIZE)
+    constant.write(0, chosen.packed(values))
+    return chosen.model_with_constant(constant.memory)
+
+
+def _prepared_as(trial: Trial, application: Application, model: Model) -> PreparedModel:
+    """Prepare a model that the device supports as another app."""
+    device, recorder = application.interfaces.device, PreparationRecorder()
+    if device is None:
+        raise NotApplicable("the subject shows its device to no other app")
+    none = trial.version.unavailable_time
+    device.prepare_model(
+        model, ExecutionPreference.FAST_SINGLE_ANSWER, Priority.MEDIUM, none, (), (), NO_TOKEN, recorder
+    )
+    seconds = trial.manifest.deadlines.prepare * trial.manifest.time_scale
+    checks.that(trial.subject.wait_until(lambda: bool(recorder.answers), seconds), "a preparation was never notified")
+    status, prepared_model = recorder.answers[0]
+    checks.status(status, {ErrorStatus.NONE}, "prepareModel of a supported model, called by another app")
+    if prepared_model is None:
+        checks.fail("prepareModel of a supported model, called by another app", "a prepared model", "null")
+    return prepared_model
+
+
+def _executes(application: Application, params: dict[str, object]) -> bool:
+    """True where a call with these params is answered as an execution that was done."""
+    if not isinstance(application, RemoteApplication):
+        raise NotApplicable("the subject's connections carry no messages")
+    try:
+        application.connection.call("preparedModel.executeSynchronously", params, ExecutionResult)
+    except (InterfaceError, Refused):
+        return False
+    return True
