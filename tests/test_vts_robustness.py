@@ -21,7 +21,8 @@ def test_what_a_process_holds_is_counted() -> None:
     ended.set()
     thread.join()
     os.close(descriptor)
-    assert before is not None and during is not None
+    assert before is not None
+    assert during is not None
     # The mapping keeps a descriptor of its own.
     assert during.descriptors - before.descriptors == 2
     assert during.shared_mappings - before.shared_mappings == 1

@@ -32,6 +32,14 @@ _ACCURACY = {
     "TENSOR_BOOL8": "NNHAL-ACCURACY-007",
 }
 
+_BY_CLAUSE = {
+    "SOFTMAX.C2": "NNHAL-OPERATION-002",
+    "L2_NORMALIZATION.C2": "NNHAL-OPERATION-002",
+    "LOCAL_RESPONSE_NORMALIZATION.C2": "NNHAL-OPERATION-002",
+    "CONCATENATION.C4": "NNHAL-OPERATION-004",
+}
+"""What several operations have in common, by the clauses that say so of each."""
+
 Loader = Callable[[], Vector]
 
 
@@ -123,7 +131,9 @@ def _requirements(header: VectorHeader) -> tuple[str, ...]:
     if header.rejected is not None:
         clause = header.rejected.clause.partition(".")[2]
         ours = header.rejected.clause.startswith(f"{header.operation}.")
-        return (f"{family}-{clause}" if ours else "NNHAL-REQUEST-018", "NNHAL-ERROR-008", *header.requirements)
+        shared = [_BY_CLAUSE[header.rejected.clause]] if header.rejected.clause in _BY_CLAUSE else []
+        own = f"{family}-{clause}" if ours else "NNHAL-REQUEST-018"
+        return (own, *shared, "NNHAL-ERROR-008", *header.requirements)
     outputs = {operand.type for operand in header.operands.values() if operand.role == "output"}
     accuracy = sorted({_ACCURACY[kind] for kind in outputs if kind in _ACCURACY})
     if header.relaxed:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from npu_conformance.specs.plans._moves import FOUR, KINDS, quantization, refused, result, signed_zeros, source
 from npu_conformance.specs.plans._rejections import RANK5, RANK_CLAUSE
@@ -101,7 +102,8 @@ def _requantized(kind: str) -> Iterator[Vector]:
         inputs = {"input0": _bytes(kind, seed, (2, 7), *first), "input1": _bytes(kind, seed + 9, (2, 5), *second)}
         scale, zero_point = output
         joint = result(kind, (2, 12), zero_point=zero_point, scale=scale)
-        yield _vector(f"{kind}_requantized_{name}", inputs, 1, joint, since="1.2")
+        vector = _vector(f"{kind}_requantized_{name}", inputs, 1, joint, since="1.2")
+        yield replace(vector, requirements=("NNHAL-OPERATION-004",))
 
 
 def _bytes(kind: str, seed: int, shape: tuple[int, ...], scale: float, zero_point: int) -> Planned:
