@@ -15,13 +15,17 @@ from pathlib import Path
 
 from npu_conformance.harness import results
 
-Verdicts = dict[str, object]
+Verdicts = dict[str, str]
+"""Outcome by the id of a case or configuration."""
 
 
 def verdicts(folder: Path) -> Verdicts:
     """Outcome of every case and configuration of a run."""
-    found = results.read(folder / results.FILE)
-    return {case.case: (case.outcome, case.configurations) for case in found.cases}
+    cases = results.read(folder / results.FILE).cases
+    of_configurations = {
+        f"{case.case}#{name}": outcome for case in cases for name, outcome in case.configurations.items()
+    }
+    return {**{case.case: case.outcome for case in cases}, **of_configurations}
 
 
 def run(command: list[str], seed: int) -> Verdicts:
@@ -35,8 +39,9 @@ def run(command: list[str], seed: int) -> Verdicts:
 
 
 def differences(first: Verdicts, other: Verdicts) -> list[str]:
-    """Ids whose verdicts differ."""
-    return sorted(name for name in {**first, **other} if first.get(name) != other.get(name))
+    """Ids whose verdicts differ. Seeds choose among mutations of a family: those of both runs count."""
+    only = {name for name in set(first) ^ set(other) if "#" not in name}
+    return sorted(only | {name for name in set(first) & set(other) if first[name] != other[name]})
 
 
 def main() -> int:
