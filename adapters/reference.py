@@ -4,17 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from npu_conformance.reference.extensions import own
 from npu_conformance.reference.hal.device import ReferenceDevice
 from npu_conformance.reference.hal.scheduling import SchedulingService
 from npu_conformance.reference.manager import service
 from npu_conformance.specs import versions
 from npu_conformance.specs.manifest import Manifest
+from npu_conformance.specs.neuralnetworks.extensions import OwnExtension
 from npu_conformance.specs.plugin import Context, Plugin, Subject
 from npu_conformance.specs.versions import NEWEST, Version
+
+_EXTENSIONS = {"none": 0, "one": 1, "two": 2}
 
 
 def _version(options: Mapping[str, str]) -> Version:
     return versions.parse(options.get("hal", NEWEST.value))
+
+
+def _extensions(context: Context) -> tuple[OwnExtension, ...]:
+    count = context.options.get("extensions", "two")
+    if count not in _EXTENSIONS:
+        raise ValueError(f"option extensions: expected one of {', '.join(_EXTENSIONS)}, found {count!r}")
+    return own.use(_EXTENSIONS[count]) if context.own_process else own.in_use()
 
 
 def _manifest(options: Mapping[str, str]) -> Manifest:
@@ -26,14 +37,17 @@ def _manifest(options: Mapping[str, str]) -> Manifest:
         hal_version=_version(options),
         instance="reference-npu",
         virtual_clock=True,
-        options={"hal": "version of the Neural Networks HAL, 1.0 to fl8 (default: the newest)"},
+        options={
+            "hal": "version of the Neural Networks HAL, 1.0 to fl8 (default: the newest)",
+            "extensions": "how many of its own extensions it has: none, one or two (default: two)",
+        },
     )
 
 
 def _create(context: Context) -> Subject:
     manager, control = service.create(context)
     return Subject(
-        device=ReferenceDevice(context, _version(context.options)),
+        device=ReferenceDevice(context, _version(context.options), _extensions(context)),
         scheduling=SchedulingService(),
         manager=manager,
         manager_control=control,
@@ -41,4 +55,7 @@ def _create(context: Context) -> Subject:
 
 
 plugin = Plugin(manifest=_manifest, create=_create)
-"""The reference driver and NPU Manager. Option `hal`: the version it plays."""
+"""The reference driver and NPU Manager. Option `hal`: the version it plays.
+
+Its extensions are known to a process as a whole: in one that it shares with the harness it has those in use there.
+"""

@@ -51,12 +51,13 @@ class Caller:
 
 @dataclass(frozen=True)
 class Context:
-    """What the host gives to a plug-in's factory."""
+    """What the host gives to a plug-in's factory. own_process: whether nothing but the plug-in lives in its process."""
 
     memory: MemoryMap
     caller: Callable[[], Caller]
     options: Mapping[str, str] = field(default_factory=dict)
     clock: Clock = field(default_factory=RealClock)
+    own_process: bool = False
 
 
 @dataclass(frozen=True)

@@ -16,5 +16,6 @@ AREAS = (
     "generated",
     "relations",
     "external",
+    "extensions",
     "extension",
 )

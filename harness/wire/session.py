@@ -46,7 +46,8 @@ class HostState:
     """What the connections of one host share: the plug-in's objects, memory, tickets.
 
     address: starts listening where it is called first, and returns where applications connect (null: as the control
-    connection did). key: what makes a connection the control connection, null where none can be.
+    connection did). key: what makes a connection the control connection, null where none can be. own_process: see
+    Context.
     """
 
     def __init__(
@@ -56,10 +57,11 @@ class HostState:
         *,
         key: str | None = None,
         address: Callable[[], str | None] | None = None,
+        own_process: bool = True,
     ) -> None:
         self.plugin, self.options, self.key = plugin, options or {}, key
         self.callers, self.memory = Callers(), HostMemory()
-        self._address = address
+        self._address, self._own_process = address, own_process
         self._tickets: dict[str, Caller] = {}
         self._subject: Subject | None = None
         self._creating = threading.Lock()
@@ -77,7 +79,7 @@ class HostState:
                 # `hal` comes with every run at a chosen version, also to plug-ins that have only one.
                 chosen = {name: value for name, value in options.items() if name != "hal" or name in known}
                 self.options = {**self.options, **chosen}
-                context = Context(self.memory, self.callers.current, self.options)
+                context = Context(self.memory, self.callers.current, self.options, own_process=self._own_process)
                 self._subject = self.plugin.create(context)
             return self._subject
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from npu_conformance.reference.device.executor import Executor
 from npu_conformance.reference.device.registry import has_kernel
-from npu_conformance.reference.hal import timing
+from npu_conformance.reference.hal import hints, timing
 from npu_conformance.reference.hal.capabilities import capabilities
 from npu_conformance.reference.hal.execution import Prepared
 from npu_conformance.reference.hal.memory import mapped
@@ -23,9 +23,11 @@ from npu_conformance.specs.neuralnetworks.enums import (
     OperandType,
     Priority,
 )
-from npu_conformance.specs.neuralnetworks.extension_codes import own_form
+from npu_conformance.specs.neuralnetworks.extension_codes import is_own, own_form
+from npu_conformance.specs.neuralnetworks.extensions import OwnExtension
 from npu_conformance.specs.neuralnetworks.operation_view import view_of
 from npu_conformance.specs.neuralnetworks.validate import check_operation, validate_model
+from npu_conformance.specs.neuralnetworks.violations import Violation
 from npu_conformance.specs.plugin import Context
 from npu_conformance.specs.versions import NEWEST, Version
 
@@ -33,8 +35,10 @@ from npu_conformance.specs.versions import NEWEST, Version
 class ReferenceDevice(hal.Device):
     """The reference driver at one version. Models, executions and callers do not know of each other."""
 
-    def __init__(self, context: Context, version: Version = NEWEST) -> None:
+    def __init__(self, context: Context, version: Version = NEWEST, extensions: tuple[OwnExtension, ...] = ()) -> None:
+        """extensions: in use, and listed; their operations have kernels."""
         self.version = version
+        self._extensions = extensions
         self._context = context
         self._sound: types.Model | None = None
 
@@ -55,8 +59,8 @@ class ReferenceDevice(hal.Device):
         return DeviceType.ACCELERATOR
 
     def get_supported_extensions(self) -> tuple[types.Extension, ...]:
-        """None."""
-        return ()
+        """Those that it was made with."""
+        return tuple(extension.listed for extension in self._extensions)
 
     def get_number_of_cache_files_needed(self) -> types.NumberOfCacheFiles:
         """0 and 0: compilation caching is not supported."""
@@ -132,7 +136,8 @@ class ReferenceDevice(hal.Device):
     def prepare_model_with_config(
         self, model: types.Model, config: types.PrepareModelConfig, callback: hal.PreparedModelCallback | None
     ) -> None:
-        """Hints are ignored: the device has no extensions (NNHAL-PREPARE-018 to -021)."""
+        """As prepare_model, whatever the hints are (NNHAL-PREPARE-018 to -021)."""
+        hints.take("compilation", config.compilation_hints, config.extension_name_to_prefix)
         caches = (config.model_cache, config.data_cache)
         self.prepare_model(
             model, config.preference, config.priority, config.deadline_ns, *caches, config.cache_token, callback
@@ -155,10 +160,17 @@ class ReferenceDevice(hal.Device):
             return
         vlog.log("model", lambda: show.text(model))
         with trace.span("driver", "validate model", operations=len(model.main.operations)):
-            violations = validate_model(model, self.version)
+            violations = validate_model(model, self.version) or self._own_violations(own_form(model))
         if violations:
             raise ServiceError(ErrorStatus.INVALID_ARGUMENT, str(violations[0]))
         self._sound = model
+
+    def _own_violations(self, model: types.Model) -> list[Violation]:
+        """What the declared operands of own operations break: nobody else can know (NNHAL-EXTENSION-006)."""
+        graphs = enumerate((model.main, *model.referenced))
+        own = [(number, at) for number, graph in graphs for at, one in enumerate(graph.operations) if is_own(one.type)]
+        views = [view_of(model, at, self.version, subgraph=number) for number, at in own]
+        return [found for view in views for found in check_operation(view) if _is_about_operands(view.name, found)]
 
     def _check_preparation(self, preference: int, priority: int, deadline_ns: int, token: bytes) -> None:
         if self.version >= Version.V1_1 and preference not in list(ExecutionPreference):
@@ -200,6 +212,11 @@ class ReferenceDevice(hal.Device):
         numbers = [operand.location.offset + 1 for operand in operands if operand.type == OperandType.SUBGRAPH]
         inner = (self._obstacle(model, at, pools, number) for number in numbers for at in _positions(model, number))
         return next((obstacle for obstacle in inner if obstacle is not None), None)
+
+
+def _is_about_operands(operation_name: str, violation: Violation) -> bool:
+    phases = {clause.id: clause.phase for clause in rules.clauses(operation_name)}
+    return phases[violation.clause] == "model"
 
 
 def _positions(model: types.Model, graph: int) -> range:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from npu_conformance.reference.hal import timing
+from npu_conformance.reference.hal import hints, timing
 from npu_conformance.reference.hal.execution import Execution, Prepared, Terms
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import hal, types
@@ -53,7 +53,8 @@ class ReferencePreparedModel(hal.PreparedModel):
     def execute_synchronously_with_config(
         self, request: types.Request, config: types.ExecutionConfig, deadline_ns: int
     ) -> types.ExecutionResult:
-        """Hints are ignored: the device has no extensions."""
+        """As execute_synchronously, whatever the hints are (NNHAL-EXECUTE-013)."""
+        hints.take("execution", config.execution_hints, config.extension_name_to_prefix)
         return self.execute_synchronously(request, config.measure_timing, deadline_ns, config.loop_timeout_duration_ns)
 
     def _launch(self, request: types.Request, terms: Terms) -> Execution:

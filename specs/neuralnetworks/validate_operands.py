@@ -20,7 +20,7 @@ _FLOAT16 = int(OperandType.FLOAT16)
 def check_operands(scope: Scope, number: int, graph: Subgraph) -> None:
     """Report what is wrong with each operand of a subgraph by itself."""
     for index, operand in enumerate(graph.operands):
-        kind = scope.profile.kind(operand.type)
+        kind = scope.kind(operand.type)
         if kind is None:
             message = f"operand {index}: HAL {scope.profile.version} has no operand type {operand.type}"
             scope.report("MODEL.O1", message, number, operand=index)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from npu_conformance.specs.neuralnetworks import catalogue
 from npu_conformance.specs.neuralnetworks.catalogue import Argument, OperationTable, Signature
-from npu_conformance.specs.neuralnetworks.enums import OperandLifeTime, OperationType
+from npu_conformance.specs.neuralnetworks.enums import BASE_TYPE_MAX, OperandLifeTime, OperationType
 from npu_conformance.specs.neuralnetworks.types import Subgraph
 from npu_conformance.specs.neuralnetworks.validate_control_flow import check_if, check_while
 from npu_conformance.specs.neuralnetworks.validate_graph import WRITTEN
@@ -73,6 +73,9 @@ def _check_extension(scope: Scope, number: int, graph: Subgraph, position: int) 
     prefix = extension_prefix(code)
     if catalogue.has(scope.in_catalogue(code)):
         _check_signature(scope, number, graph, position)
+    elif prefix in scope.own_numbers:
+        message = f"operation {position}: the extension of prefix {prefix} has no operation {code & BASE_TYPE_MAX}"
+        scope.report("MODEL.P1", message, number, position)
     elif all(mapping.prefix != prefix for mapping in scope.model.extension_name_to_prefix):
         message = f"operation {position}: the model maps no extension to prefix {prefix}"
         scope.report("MODEL.X5", message, number, position)

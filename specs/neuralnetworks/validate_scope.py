@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from npu_conformance.specs.neuralnetworks import catalogue, extension_codes
 from npu_conformance.specs.neuralnetworks.enums import (
@@ -98,6 +98,13 @@ class Scope:
     def graphs(self) -> list[Subgraph]:
         """The main graph and, from the version that has them, the referenced ones: number 0, 1, ..."""
         return [self.model.main, *(self.model.referenced if self.profile.has_subgraphs else ())]
+
+    def kind(self, operand_type: int) -> Kind | None:
+        """The kind of an operand type: of an extension in use with its sizes; None where there is no such type."""
+        if self.own_numbers and extension_prefix(operand_type) in self.own_numbers:
+            info = OPERAND_TYPES.get(self.in_catalogue(operand_type))
+            return None if info is None else replace(_kind(info), is_extension=True)
+        return self.profile.kind(operand_type)
 
     def in_catalogue(self, code: int) -> int:
         """The catalogue's number of a code: another one for the types and operations of extensions in use."""

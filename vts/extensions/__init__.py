@@ -1,0 +1,21 @@
+"""Vendor extensions at the interface: prefixes, mappings, extension data, hints, and what OEM codes are.
+
+Much can be asked of every driver, since every driver gets extensions that it does not have. The rest needs an extension
+whose meaning is known here: those of the reference, which a driver may have too (docs/extensions.md). A vendor's own
+extension has its cases in `vts.extension`, by `--catalogue`.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+
+from npu_conformance.harness.cases import Case
+
+_MODULES = ("unknown", "standard", "prefixes", "validation", "data", "compilation_hints", "execution_hints")
+
+
+def cases() -> Iterator[Case]:
+    """The cases of all modules."""
+    for name in _MODULES:
+        yield from importlib.import_module(f"{__name__}.{name}").cases()

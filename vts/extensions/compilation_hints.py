@@ -1,0 +1,125 @@
+"""Compilation hints: prepareModelWithConfig prepares what prepareModel prepares, whatever is hinted."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable
+
+from npu_conformance.harness import checks
+from npu_conformance.harness.cases import Behaviours
+from npu_conformance.harness.preparation import NO_DEADLINE, NO_TOKEN, PreparationRecorder
+from npu_conformance.harness.trial import Trial
+from npu_conformance.harness.verdicts import Hung
+from npu_conformance.specs.errors import ServiceError
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, ExecutionPreference, Priority
+from npu_conformance.specs.neuralnetworks.hal import PreparedModel
+from npu_conformance.specs.neuralnetworks.types import Model, PrepareModelConfig
+from npu_conformance.specs.versions import Version
+from npu_conformance.vts import addition
+from npu_conformance.vts.edits import with_operand
+from npu_conformance.vts.extensions import hints, models
+from npu_conformance.vts.extensions.hints import Hints, hint
+
+cases = Behaviours("vts.extensions.compilation_hints")
+
+_NONE, _INVALID = ErrorStatus.NONE, ErrorStatus.INVALID_ARGUMENT
+_LENGTH = 12
+_NO_HINTS = Hints("none", (), ())
+
+
+@cases.case("none", "NNHAL-PREPARE-018", since=Version.FL8)
+def none(trial: Trial) -> None:
+    """Without hints the model is prepared and computes as after prepareModel."""
+    _ignored(trial, [_NO_HINTS])
+
+
+@cases.case("ignored", "NNHAL-PREPARE-019", "NNHAL-PREPARE-020", since=Version.FL8)
+def ignored(trial: Trial) -> None:
+    """Hints of unknown extensions, with unknown prefixes or with garbage change nothing."""
+    _ignored(trial, hints.of_every_call(trial))
+
+
+@cases.case("fibonacci", "NNHAL-PREPARE-020", since=Version.FL8)
+def fibonacci(trial: Trial) -> None:
+    """A hint of the fibonacci extension changes no result, followed, disregarded or invalid."""
+    models.need(trial, models.FIBONACCI)
+    for row in hints.of_fibonacci():
+        with trial.configuration(row.name):
+            prepared_model = prepare(trial, models.fibonacci(4, _LENGTH), row)
+            if prepared_model is not None:
+                _computes_numbers(trial, prepared_model)
+
+
+@cases.case("prefix_of_the_call", "NNHAL-EXTENSION-005", "NNHAL-PREPARE-019", since=Version.FL8)
+def prefix_of_the_call(trial: Trial) -> None:
+    """The mapping of the hints is not the model's: the same prefix may stand for another extension there."""
+    models.need(trial, models.FIBONACCI)
+    crossing = {
+        "another_prefix": (8, Hints("", (hint(3, 0, hints.VALID_COUNT),), models.mapping(fibonacci=3))),
+        "another_extension": (3, Hints("", (hint(3, 0, b"?"),), models.mapping(unknown=3))),
+    }
+    for name, (prefix, row) in crossing.items():
+        with trial.configuration(name):
+            _computes_numbers(trial, prepare(trial, models.fibonacci(prefix, _LENGTH), row))
+
+
+@cases.case("of_invalid_models", "NNHAL-PREPARE-018", since=Version.FL8)
+def of_invalid_models(trial: Trial) -> None:
+    """A hint makes no invalid model valid: it is refused as by prepareModel, by return value and callback."""
+    invalid = with_operand(addition.model(), 0, zero_point=1)
+    for row in (_NO_HINTS, Hints("unknown", (hint(1, 0, b"?"),), models.mapping(unknown=1))):
+        with trial.configuration(row.name):
+            recorder = PreparationRecorder()
+            status = _launch(trial, invalid, row, recorder)
+            checks.status(status, {_INVALID}, "prepareModelWithConfig of an invalid model, returned")
+            trial.subject.wait_until(functools.partial(_has_answer, recorder), 1.0)
+            checks.equal(recorder.answers, [(_INVALID, None)], "prepareModelWithConfig of an invalid model, notified")
+
+
+def prepare(trial: Trial, model: Model, row: Hints) -> PreparedModel | None:
+    """Prepare a supported model with hints; null where the call may be refused, and is."""
+    recorder = PreparationRecorder()
+    launched = _launch(trial, model, row, recorder)
+    allowed = {_NONE, _INVALID} if row.refusable else {_NONE}
+    checks.status(launched, allowed, "prepareModelWithConfig with hints, returned")
+    seconds = trial.manifest.deadlines.prepare * trial.manifest.time_scale
+    if not trial.subject.wait_until(functools.partial(_has_answer, recorder), seconds):
+        raise Hung(f"prepareModelWithConfig: its callback was not notified within {seconds:g} s")
+    status, prepared_model = recorder.answers[0]
+    checks.status(status, {launched}, "prepareModelWithConfig with hints, notified")
+    checks.equal(prepared_model is None, launched != _NONE, "prepareModelWithConfig with hints: null as a model")
+    return prepared_model
+
+
+def _has_answer(recorder: PreparationRecorder) -> bool:
+    return bool(recorder.answers)
+
+
+def _launch(trial: Trial, model: Model, row: Hints, recorder: PreparationRecorder) -> int:
+    config = PrepareModelConfig(
+        ExecutionPreference.FAST_SINGLE_ANSWER, Priority.MEDIUM, NO_DEADLINE, (), (), NO_TOKEN, row.hints, row.mapping
+    )
+    try:
+        trial.device.prepare_model_with_config(model, config, recorder)
+    except ServiceError as error:
+        return error.status
+    return _NONE
+
+
+def _ignored(trial: Trial, rows: Iterable[Hints]) -> None:
+    chosen = addition.supported(trial)
+    chosen.prepared(trial)
+    for row in rows:
+        with trial.configuration(row.name):
+            prepared_model = prepare(trial, chosen.model(), row)
+            if prepared_model is not None:
+                room = models.Room(trial, [chosen.packed(addition.A), chosen.packed(addition.B)], [addition.SIZE])
+                models.executed(trial, prepared_model, room)
+                chosen.check(room.outputs()[0], addition.SUM, "sum after a preparation with hints")
+
+
+def _computes_numbers(trial: Trial, prepared_model: PreparedModel | None) -> None:
+    if prepared_model is None:
+        checks.fail("prepareModelWithConfig with hints", "a prepared model", "null")
+    expected = [models.packed_numbers(models.stored(_LENGTH))]
+    models.computes(trial, prepared_model, [models.packed_count(_LENGTH)], expected, "FIBONACCI with a hint")

@@ -1,0 +1,121 @@
+"""Execution hints: the forms with a configuration compute what the older ones do, whatever is hinted.
+
+Each form that takes an ExecutionConfig is one entry of FORMS.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
+from npu_conformance.harness import checks
+from npu_conformance.harness.cases import Behaviours
+from npu_conformance.harness.trial import Trial
+from npu_conformance.specs.errors import ServiceError
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.neuralnetworks.hal import PreparedModel
+from npu_conformance.specs.neuralnetworks.types import ExecutionConfig, Request
+from npu_conformance.specs.versions import Version
+from npu_conformance.vts import addition
+from npu_conformance.vts.execution import NO_DEADLINE, Execution, synchronous, timing_rules
+from npu_conformance.vts.extensions import hints, models
+from npu_conformance.vts.extensions.hints import Hints
+
+cases = Behaviours("vts.extensions.execution_hints")
+
+_NONE, _INVALID = ErrorStatus.NONE, ErrorStatus.INVALID_ARGUMENT
+Form = Callable[[PreparedModel, Request, ExecutionConfig], Execution]
+"""Executes a request with a configuration; a failure is an answer."""
+
+
+def _synchronous(prepared_model: PreparedModel, request: Request, config: ExecutionConfig) -> Execution:
+    try:
+        result = prepared_model.execute_synchronously_with_config(request, config, NO_DEADLINE)
+    except ServiceError as error:
+        return Execution(error.status, (), None)
+    status = _NONE if result.output_sufficient_size else ErrorStatus.OUTPUT_INSUFFICIENT_SIZE
+    return Execution(status, result.output_shapes, result.timing)
+
+
+FORMS: dict[str, Form] = {"synchronous": _synchronous}
+"""Ways to execute with hints, by names that configurations begin with."""
+
+
+@cases.case("none", "NNHAL-EXECUTE-012", since=Version.FL8)
+def none(trial: Trial) -> None:
+    """Without hints a form computes what executeSynchronously does, with times where they are asked for."""
+    chosen = addition.supported(trial)
+    prepared_model = chosen.prepared(trial)
+    for form, execute in FORMS.items():
+        for measure in (False, True):
+            with trial.configuration(f"{form}.{'timed' if measure else 'untimed'}"):
+                older, room = _addition_room(trial, chosen), _addition_room(trial, chosen)
+                expected = synchronous(prepared_model, older.request, measure=measure)
+                execution = execute(prepared_model, room.request, ExecutionConfig(measure_timing=measure))
+                checks.status(execution.status, {expected.status}, "execution with a configuration without hints")
+                if execution.output_shapes and expected.output_shapes:  # either may leave them out where they are known
+                    checks.equal(execution.output_shapes, expected.output_shapes, "output shapes")
+                checks.equal(room.outputs(), older.outputs(), "outputs")
+                timing_rules(trial, execution, measured=measure)
+
+
+@cases.case("refusals", "NNHAL-EXECUTE-012", since=Version.FL8)
+def refusals(trial: Trial) -> None:
+    """Without hints a form refuses what executeSynchronously refuses: a bad request, a bad loop timeout."""
+    chosen = addition.supported(trial)
+    prepared_model = chosen.prepared(trial)
+    request = _addition_room(trial, chosen).request
+    beyond = replace(request.inputs[0], location=replace(request.inputs[0].location, pool_index=2))
+    broken = {
+        "missing_input": (replace(request, inputs=request.inputs[1:]), ExecutionConfig()),
+        "pool_beyond": (replace(request, inputs=(beyond, *request.inputs[1:])), ExecutionConfig()),
+        "negative_loop_timeout": (request, ExecutionConfig(loop_timeout_duration_ns=-2)),
+    }
+    for form, execute in FORMS.items():
+        for name, (wrong, config) in broken.items():
+            with trial.configuration(f"{form}.{name}"):
+                checks.status(execute(prepared_model, wrong, config).status, {_INVALID}, f"execution, {name}")
+
+
+@cases.case("ignored", "NNHAL-EXECUTE-013", since=Version.FL8)
+def ignored(trial: Trial) -> None:
+    """Hints of unknown extensions, with unknown prefixes or with garbage change nothing."""
+    chosen = addition.supported(trial)
+    prepared_model = chosen.prepared(trial)
+    rows = list(hints.of_every_call(trial))
+    for form, execute in FORMS.items():
+        for row in rows:
+            with trial.configuration(f"{form}.{row.name}"):
+                room = _addition_room(trial, chosen)
+                if _succeeds(execute(prepared_model, room.request, _config(row)), row):
+                    chosen.check(room.outputs()[0], addition.SUM, "sum of an execution with hints")
+
+
+@cases.case("fibonacci", "NNHAL-EXECUTE-013", since=Version.FL8)
+def fibonacci(trial: Trial) -> None:
+    """A hint of the fibonacci extension changes no result, followed, disregarded or invalid."""
+    models.need(trial, models.FIBONACCI)
+    length = 12
+    prepared_model = models.prepared(trial, models.fibonacci(4, length))
+    expected = models.packed_numbers(models.stored(length))
+    for form, execute in FORMS.items():
+        for row in hints.of_fibonacci():
+            with trial.configuration(f"{form}.{row.name}"):
+                room = models.Room(trial, [models.packed_count(length)], [len(expected)])
+                if _succeeds(execute(prepared_model, room.request, _config(row)), row):
+                    checks.equal(room.outputs()[0].hex(), expected.hex(), "numbers of an execution with hints")
+
+
+def _config(row: Hints) -> ExecutionConfig:
+    return ExecutionConfig(execution_hints=row.hints, extension_name_to_prefix=row.mapping)
+
+
+def _succeeds(execution: Execution, row: Hints) -> bool:
+    """Whether the execution succeeded, which it has to unless the call may be refused."""
+    checks.status(execution.status, {_NONE, _INVALID} if row.refusable else {_NONE}, "execution with hints")
+    return execution.status == _NONE
+
+
+def _addition_room(trial: Trial, chosen: addition.Addition) -> models.Room:
+    return models.Room(trial, [chosen.packed(addition.A), chosen.packed(addition.B)], [addition.SIZE])

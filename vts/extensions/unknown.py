@@ -1,0 +1,77 @@
+"""Extensions that the device does not have: nothing of them may be taken for something that it has.
+
+A type or an operation is an extension's where its high bits say so, whatever the low ones look like.
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from npu_conformance.harness import checks
+from npu_conformance.harness.cases import Behaviours
+from npu_conformance.harness.trial import Trial
+from npu_conformance.specs.neuralnetworks.enums import OperandType, OperationType
+from npu_conformance.specs.neuralnetworks.types import Model, Operation
+from npu_conformance.specs.versions import Version
+from npu_conformance.vts import addition
+from npu_conformance.vts.edits import with_operation
+from npu_conformance.vts.extensions import models
+from npu_conformance.vts.structure_models import INPUT, OUTPUT, graph, tensor
+
+cases = Behaviours("vts.extensions.unknown")
+
+_OPERATIONS = {"add": int(OperationType.ADD), "oem": int(OperationType.OEM_OPERATION), "last": 0xFFFF}
+_TYPES = {"float32": OperandType.TENSOR_FLOAT32, "oem": OperandType.TENSOR_OEM_BYTE}
+
+
+@cases.case("operations", "NNHAL-EXTENSION-001", "NNHAL-QUERY-026", since=Version.V1_2)
+def operations(trial: Trial) -> None:
+    """An operation of an unknown extension is not supported, also where its low bits are those of ADD."""
+    for name, low in _OPERATIONS.items():
+        for prefix in _prefixes(trial.version):
+            with trial.configuration(f"{name}.prefix_{prefix}"):
+                small = with_operation(addition.model(), 0, type=models.code(prefix, low))
+                _unsupported(trial, replace(small, extension_name_to_prefix=models.mapping(unknown=prefix)))
+
+
+@cases.case("operand_types", "NNHAL-EXTENSION-001", "NNHAL-QUERY-026", since=Version.V1_2)
+def operand_types(trial: Trial) -> None:
+    """RELU of an unknown type is not supported, also where the low bits are those of TENSOR_FLOAT32."""
+    for name, low in _TYPES.items():
+        for prefix in _prefixes(trial.version):
+            with trial.configuration(f"{name}.prefix_{prefix}"):
+                kind = models.code(prefix, low)
+                operands = [tensor(kind, lifetime=INPUT), tensor(kind, lifetime=OUTPUT)]
+                main = graph(operands, [Operation(OperationType.RELU, (0,), (1,))])
+                _unsupported(trial, Model(main, extension_name_to_prefix=models.mapping(unknown=prefix)))
+
+
+@cases.case("beside_addition", "NNHAL-EXTENSION-001", "NNHAL-QUERY-026", since=Version.V1_2)
+def beside_addition(trial: Trial) -> None:
+    """In a model with ADD and an operation of an unknown extension, the second one is not supported."""
+    small = addition.model()
+    operands = [*small.main.operands, tensor(lifetime=OUTPUT)]
+    unknown = Operation(models.code(1, OperationType.RELU), (0,), (len(operands) - 1,))
+    main = graph(operands, [*small.main.operations, unknown])
+    model = replace(small, main=main, extension_name_to_prefix=models.mapping(unknown=1))
+    answers = checks.succeeds(lambda: trial.supported_operations(model), "getSupportedOperations of a valid model")
+    checks.that(not answers[1], "getSupportedOperations: expected the unknown operation not to be supported")
+    _not_prepared(trial, model)
+
+
+def _prefixes(version: Version) -> tuple[int, ...]:
+    return (1, 0x4000, models.highest_prefix(version))
+
+
+def _unsupported(trial: Trial, model: Model) -> None:
+    checks.that(
+        not models.supports_any(trial, model),
+        f"the device supports an operation of {models.UNKNOWN}, which it can not know",
+    )
+    _not_prepared(trial, model)
+
+
+def _not_prepared(trial: Trial, model: Model) -> None:
+    preparation = trial.prepare(model)
+    what = f"prepareModel of a model that needs {models.UNKNOWN}: expected no prepared model, found one"
+    checks.that(preparation.prepared_model is None, what)

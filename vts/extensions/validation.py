@@ -1,0 +1,145 @@
+"""The driver alone can judge operands and operations of its extensions, and has to (NNHAL-EXTENSION-006).
+
+Each model breaks the definition of FIBONACCI or of ECHO_PARAMETERS once. Beside each other they stand for the checks
+that a vendor's own catalogue asks for with its rejected vectors.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from npu_conformance.harness import checks
+from npu_conformance.harness.cases import Case, Group
+from npu_conformance.harness.trial import Trial
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperandType
+from npu_conformance.specs.neuralnetworks.types import (
+    DataLocation,
+    Model,
+    OperandExtraParams,
+    Operation,
+    SymmPerChannelQuantParams,
+)
+from npu_conformance.specs.versions import Version
+from npu_conformance.vts.execution import execute
+from npu_conformance.vts.extensions import models
+from npu_conformance.vts.extensions.models import ECHO, FIBONACCI
+from npu_conformance.vts.refusal import refused_at_once
+from npu_conformance.vts.structure_models import COPY, INPUT, beside, graph, with_operand, with_operations
+
+_PREFIX, _LENGTH = 7, 4
+_COUNT, _NUMBERS = 0, 1
+"""Operands of FIBONACCI."""
+
+_VALIDATION = ("NNHAL-EXTENSION-006",)
+
+
+def cases() -> Iterator[Case]:
+    """One case for each part of a definition, with a configuration for each way to break it."""
+    parts = {
+        "parameters": (_parameters(), "Data of the wrong length or content is refused, and so is none at all."),
+        "signatures": (_signatures(), "Operands that are too many, too few or of another type are refused."),
+        "numbers": (_numbers(), "Local numbers that the extension does not define are refused."),
+        "operands": (_operands(), "Scale, zero point, dimensions and kinds that its types do not have are refused."),
+    }
+    for name, (broken, description) in parts.items():
+        yield _case(name, description, lambda trial, broken=broken: _all_refused(trial, broken))
+    yield _case("counts", "A count out of range is refused when the model is executed at the latest.", _counts)
+    yield _case("echo", "An operand without data is refused; one with 0 bytes is not.", _echo)
+
+
+def _case(name: str, description: str, run: object) -> Case:
+    assert callable(run)
+    return Case(
+        f"vts.extensions.validation.{name}", run, _VALIDATION, description, since=Version.V1_2, group=Group.VALIDATION
+    )
+
+
+def _all_refused(trial: Trial, broken: dict[str, Model]) -> None:
+    models.need(trial, FIBONACCI)
+    models.prepared(trial, _sound())
+    for name, model in broken.items():
+        with trial.configuration(name):
+            refused_at_once(trial, model)
+
+
+def _counts(trial: Trial) -> None:
+    models.need(trial, FIBONACCI)
+    for count in (0, -1, 80, 1 << 40):
+        with trial.configuration(f"minus_{-count}" if count < 0 else f"count_{count}"):
+            prepared_model = models.prepared(trial, with_operand(_sound(), _NUMBERS, dimensions=(0,)))
+            room = models.Room(trial, [models.packed_count(count)], [8 * 80])
+            status = execute(trial, prepared_model, room.request, measure=False).status
+            checks.that(status != ErrorStatus.NONE, f"FIBONACCI of {count} numbers: expected a refusal, found NONE")
+
+
+def _echo(trial: Trial) -> None:
+    models.need(trial, ECHO)
+    model = models.echo(_PREFIX, b"")
+    models.prepared(trial, model)
+    refused_at_once(trial, with_operand(model, 0, extra_params=None))
+
+
+def _sound() -> Model:
+    return models.fibonacci(_PREFIX, _LENGTH)
+
+
+def _parameters() -> dict[str, Model]:
+    lengths = {f"bytes_{length}": (models.PARAMETERS * 2)[:length] for length in (0, 1, 8, 15, 17, 32)}
+    scales = {"zero": 0.0, "minus_zero": -0.0, "negative": -1.0, "infinite": math.inf, "nan": math.nan}
+    contents = {
+        **lengths,
+        **{f"scale_{name}": struct.pack("<dq", scale, 0) for name, scale in scales.items()},
+        "zero_point_2_31": struct.pack("<dq", 1.0, 1 << 31),
+        "zero_point_below": struct.pack("<dq", 1.0, -(1 << 31) - 1),
+    }
+    found = {name: models.fibonacci(_PREFIX, _LENGTH, content) for name, content in contents.items()}
+    return {**found, "none": with_operand(_sound(), _NUMBERS, extra_params=None)}
+
+
+def _signatures() -> dict[str, Model]:
+    model = _sound()
+    count, numbers = model.main.operands
+    code = model.main.operations[0].type
+    other = replace(numbers, type=OperandType.TENSOR_FLOAT32, extra_params=None)
+    return {
+        "no_inputs": with_operations(model, Operation(code, (), (1,))),
+        "input_twice": with_operations(model, Operation(code, (0, 0), (1,))),
+        "output_too_many": replace(model, main=graph([count, numbers, numbers], [Operation(code, (0,), (1, 2))])),
+        "no_outputs": replace(model, main=graph([count], [Operation(code, (0,), ())])),
+        "count_of_int32": with_operand(model, _COUNT, type=OperandType.INT32),
+        "count_of_the_tensor_type": replace(
+            model, main=graph([models.numbers_operand(_PREFIX, 1, INPUT), numbers], model.main.operations)
+        ),
+        "numbers_of_float32": replace(model, main=graph([count, other], model.main.operations)),
+        "numbers_of_rank_2": with_operand(model, _NUMBERS, dimensions=(2, 2)),
+    }
+
+
+def _numbers() -> dict[str, Model]:
+    model = _sound()
+    operations = {f"operation_{local}": models.code(_PREFIX, local) for local in (2, 0xFF, 0x100, 0xFFFF)}
+    coded = {name: with_operations(model, Operation(code, (0,), (1,))) for name, code in operations.items()}
+    typed = {
+        f"type_{local}": with_operand(model, _NUMBERS, type=models.code(_PREFIX, local)) for local in (2, 0x101, 0xFFFF)
+    }
+    return {**coded, **typed}
+
+
+def _operands() -> dict[str, Model]:
+    model = _sound()
+    channels = OperandExtraParams(channel_quant=SymmPerChannelQuantParams((1.0,) * _LENGTH, 0))
+    short = models.count_operand(_PREFIX)
+    stored = replace(short, lifetime=COPY, location=DataLocation(length=4))
+    return {
+        "scale": with_operand(model, _NUMBERS, scale=1.0),
+        "scale_of_the_scalar": with_operand(model, _COUNT, scale=0.5),
+        "zero_point": with_operand(model, _NUMBERS, zero_point=1),
+        "zero_point_of_the_scalar": with_operand(model, _COUNT, zero_point=-1),
+        "channel_parameters": with_operand(model, _NUMBERS, extra_params=channels),
+        "scalar_with_a_dimension": with_operand(model, _COUNT, dimensions=(1,)),
+        "constant_of_half_its_size": replace(beside(stored, model), operand_values=bytes(8)),
+    }
