@@ -9,6 +9,8 @@ from typing import Literal, cast
 
 from npu_conformance.faults import (
     executions,
+    extensions,
+    hints,
     managers,
     preparation,
     queries,
@@ -37,6 +39,8 @@ def faults() -> MappingProxyType[str, Fault]:
         *managers.FAULTS,
         *relations.FAULTS,
         *robustness.FAULTS,
+        *extensions.FAULTS,
+        *hints.FAULTS,
     ]
     for pattern in _REFERENCE_FILES:
         for path in sorted(_FOLDER.glob(pattern)):
@@ -50,7 +54,7 @@ def conforming() -> MappingProxyType[str, Variant]:
     """Every conforming variant by id."""
     edited = source_edits.read(_FOLDER / _VARIANT_FILE)
     by_edits = [Variant(one.id, one.description, Edited(one.edits), one.hal) for one in edited]
-    return MappingProxyType({variant.id: variant for variant in (*variants.VARIANTS, *by_edits)})
+    return MappingProxyType({variant.id: variant for variant in (*variants.VARIANTS, *hints.VARIANTS, *by_edits)})
 
 
 def _edited(path: Path, where: Literal["reference", "harness"]) -> list[Fault]:

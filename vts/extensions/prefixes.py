@@ -53,7 +53,7 @@ def support(trial: Trial) -> None:
 
 @cases.case("listed_types", "NNHAL-QUERY-020", "NNHAL-QUERY-019", since=Version.V1_2)
 def listed_types(trial: Trial) -> None:
-    """The operand types are listed with the numbers, kinds and sizes that the definition of the extension gives them."""
+    """The operand types are listed with the numbers, kinds and sizes of the definition."""
     expected = {
         FIBONACCI: [(models.COUNT_TYPE, False, 8), (models.NUMBERS_TYPE, True, 8)],
         ECHO: [(models.BYTES_TYPE, True, 1)],

@@ -1,4 +1,4 @@
-"""The standard beside extensions: ordinary operations stay as they are, and OEM codes are what is left of older times."""
+"""The standard beside extensions: what ordinary operations and OEM codes remain."""
 
 from __future__ import annotations
 
