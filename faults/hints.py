@@ -1,4 +1,4 @@
-"""Faults in what a driver makes of hints and of the methods that carry them, and conforming variants with extensions."""
+"""Faults in what a driver makes of hints and of the calls that carry them, and conforming variants with extensions."""
 
 from __future__ import annotations
 

@@ -82,12 +82,11 @@ def refusals(trial: Trial) -> None:
 def ignored(trial: Trial) -> None:
     """Hints of unknown extensions, with unknown prefixes or with garbage change nothing."""
     chosen = addition.supported(trial)
-    prepared_model = chosen.prepared(trial)
     rows = list(hints.of_every_call(trial))
     for form, execute in FORMS.items():
         for row in rows:
             with trial.configuration(f"{form}.{row.name}"):
-                room = _addition_room(trial, chosen)
+                room, prepared_model = _addition_room(trial, chosen), chosen.prepared(trial)
                 if _succeeds(execute(prepared_model, room.request, _config(row)), row):
                     chosen.check(room.outputs()[0], addition.SUM, "sum of an execution with hints")
 
@@ -97,12 +96,12 @@ def fibonacci(trial: Trial) -> None:
     """A hint of the fibonacci extension changes no result, followed, disregarded or invalid."""
     models.need(trial, models.FIBONACCI)
     length = 12
-    prepared_model = models.prepared(trial, models.fibonacci(4, length))
     expected = models.packed_numbers(models.stored(length))
     for form, execute in FORMS.items():
         for row in hints.of_fibonacci():
             with trial.configuration(f"{form}.{row.name}"):
                 room = models.Room(trial, [models.packed_count(length)], [len(expected)])
+                prepared_model = models.prepared(trial, models.fibonacci(4, length))
                 if _succeeds(execute(prepared_model, room.request, _config(row)), row):
                     checks.equal(room.outputs()[0].hex(), expected.hex(), "numbers of an execution with hints")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Behaviours, Group
+from npu_conformance.harness.cases import Behaviours
 from npu_conformance.harness.trial import Trial
 from npu_conformance.harness.verdicts import NotSupported
 from npu_conformance.specs.neuralnetworks.enums import OperandType, OperationType
@@ -17,7 +17,7 @@ from npu_conformance.vts.extensions import models
 from npu_conformance.vts.refusal import refused_at_once
 from npu_conformance.vts.structure_models import INPUT, OUTPUT, graph, tensor
 
-cases = Behaviours("vts.extensions.standard", group=Group.QUERIES)
+cases = Behaviours("vts.extensions.standard")
 
 
 @cases.case("types_once", "NNHAL-QUERY-020", since=Version.V1_2)
