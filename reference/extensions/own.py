@@ -10,7 +10,7 @@ from npu_conformance.specs.neuralnetworks import extensions
 from npu_conformance.specs.neuralnetworks.catalogue import operation_code
 from npu_conformance.specs.neuralnetworks.extensions import OwnExtension
 
-_FOLDER = Path(__file__).parent
+_FOLDER = Path(__file__).resolve().parent
 CATALOGUES = (_FOLDER / "fibonacci", _FOLDER / "echo")
 """The second builds on types of the first."""
 
