@@ -84,7 +84,8 @@ def test_what_is_listed_has_to_be_supported(run: Run) -> None:
     code, outcomes, told = run("extension_drivers:lists_only")
     assert code == WRONG
     expected = positive(outcomes, "EXAMPLE_CLAMP") | positive(outcomes, "EXAMPLE_REQUANTIZE")
-    assert red(outcomes) == {*expected, f"{EXTENSION}.support", f"{EXTENSION}.prefixes"}
+    about_all = {f"{EXTENSION}.{name}" for name in ("support", "prefixes", "side_by_side", "mapping")}
+    assert red(outcomes) == expected | about_all
     assert "lists the extension com.example.npu, but does not support EXAMPLE_CLAMP" in told
 
 
@@ -109,10 +110,24 @@ def test_a_prefix_is_the_model_s(run: Run) -> None:
     assert f"{EXTENSION}.prefixes" in red(outcomes)
 
 
+def test_a_prefix_stays_the_model_s_while_another_is_prepared(run: Run) -> None:
+    code, outcomes, told = run("extension_drivers:last_prefix_wins")
+    assert code == WRONG
+    assert red(outcomes) == {f"{EXTENSION}.side_by_side"}
+    assert "expected NONE, found GENERAL_FAILURE" in told
+
+
+def test_a_mapping_is_one_to_one(run: Run) -> None:
+    code, outcomes, _ = run("extension_drivers:takes_any_mapping")
+    assert code == WRONG
+    assert red(outcomes) == {f"{EXTENSION}.mapping"}
+
+
 def test_a_wrong_last_element_is_seen(run: Run) -> None:
     code, outcomes, _ = run("extension_drivers:wrong_at_the_end")
     assert code == WRONG
-    assert red(outcomes) == positive(outcomes, "EXAMPLE_CLAMP") | positive(outcomes, "EXAMPLE_REQUANTIZE")
+    expected = positive(outcomes, "EXAMPLE_CLAMP") | positive(outcomes, "EXAMPLE_REQUANTIZE")
+    assert red(outcomes) == {*expected, f"{EXTENSION}.side_by_side"}
 
 
 def test_ignored_parameters_are_seen(run: Run) -> None:
@@ -142,7 +157,7 @@ def test_a_failure_about_the_whole_extension_is_replayed_too(run: Run, capsys: p
     assert main([*replay, "--catalogue", str(CATALOGUE)]) == OK
 
 
-@pytest.mark.parametrize(("folder", "code", "line"), [("catalogue", 0, "26 passed"), ("nowhere", 4, "No such file")])
+@pytest.mark.parametrize(("folder", "code", "line"), [("catalogue", 0, "28 passed"), ("nowhere", 4, "No such file")])
 def test_pytest_takes_a_catalogue(folder: str, code: int, line: str, run: Run, tmp_path: Path) -> None:
     area = Path(__file__).parent.parent / "vts" / "extension.py"
     words = ["--npu-plugin=driver:plugin", f"--npu-catalogue={EXAMPLE / folder}", "--npu-report=report"]

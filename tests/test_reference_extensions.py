@@ -1,4 +1,4 @@
-"""The reference's own extensions: sound catalogues, in use where a process is its own, and hints that are only hints."""
+"""The reference's own extensions: sound catalogues, in use where a process is its own, hints that are only hints."""
 
 from __future__ import annotations
 

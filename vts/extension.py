@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from npu_conformance.harness import checks
 from npu_conformance.harness.cases import Case, Group
 from npu_conformance.harness.trial import Trial
@@ -18,17 +20,23 @@ from npu_conformance.specs import variations, vectors
 from npu_conformance.specs.documents import DocumentError
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import catalogue, extension_codes
-from npu_conformance.specs.neuralnetworks.build import build_model, extension_names
+from npu_conformance.specs.neuralnetworks.build import build_model, build_request, extension_names
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.neuralnetworks.hal import PreparedModel
+from npu_conformance.specs.neuralnetworks.types import ExtensionNameAndPrefix, Model, RequestMemoryPool
 from npu_conformance.specs.vectors import Vector
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts import generated
+from npu_conformance.vts.execution import execute
+from npu_conformance.vts.judging import judge
+from npu_conformance.vts.refusal import refused_at_once
 
 if TYPE_CHECKING:
     from npu_conformance.specs.neuralnetworks.extensions import OwnExtension
 
 AREA = "vts.extension"
 _SINCE = Version.V1_2
+_NOBODYS = "com.npu_conformance.in_no_driver"
 _VECTORS = ("NNHAL-EXTENSION-001", "NNHAL-EXTENSION-005", "NNHAL-EXTENSION-006", "NNHAL-QUERY-019", "NNHAL-QUERY-026")
 _HIGHEST_PREFIX = {False: 0xFFFF, True: 0x7FFF}
 """By whether it is AIDL, which keeps the sign bit free."""
@@ -138,6 +146,8 @@ def _behaviours(extension: OwnExtension) -> Iterator[Case]:
         ("operand_types", _operand_types, ("NNHAL-QUERY-020",), Group.QUERIES),
         ("support", _support, ("NNHAL-QUERY-019", "NNHAL-QUERY-026"), Group.QUERIES),
         ("prefixes", _prefixes, ("NNHAL-EXTENSION-001", "NNHAL-EXTENSION-005"), None),
+        ("side_by_side", _side_by_side, ("NNHAL-EXTENSION-005",), None),
+        ("mapping", _mapping, ("NNHAL-EXTENSION-004", "NNHAL-EXTENSION-007"), None),
     )
     for name, check, requirements, group in rows:
         case_id = f"{AREA}.{extension.name.replace('.', '_')}.{name}"
@@ -180,17 +190,71 @@ def _support(trial: Trial, extension: OwnExtension) -> None:
 
 def _prefixes(trial: Trial, extension: OwnExtension) -> None:
     """The prefix of the extension is the model's: the same model is supported with the lowest and the highest one."""
-    if extension.name not in _listed(trial):
-        raise NotSupported(f"the device does not list the extension {extension.name}")
-    vector = next((one for operation in extension.operations for one in _positive(trial, operation)), None)
-    if vector is None:
-        raise NotApplicable(f"the catalogue has no vectors of {extension.name} for HAL {trial.version}")
+    vector = _first_vector(trial, extension)
     count = len(extension_names(vector))
     for prefix in (1, _HIGHEST_PREFIX[trial.version.is_aidl] + 1 - count):
         with trial.configuration(f"prefix_{prefix}"):
             model = build_model(vector, trial.version, first_prefix=prefix).model
             checks.that(all(trial.supported_operations(model)), f"prefix {prefix}: {vector.name} is not supported")
             checks.status(trial.prepare(model).status, {ErrorStatus.NONE}, f"prefix {prefix}: prepareModel, notified")
+
+
+def _side_by_side(trial: Trial, extension: OwnExtension) -> None:
+    """One model under two prefixes, both prepared before either is executed, computes what is expected."""
+    vector = _first_vector(trial, extension)
+    models = [build_model(vector, trial.version, first_prefix=prefix).model for prefix in (3, 0x101)]
+    for prepared_model in [_prepared(trial, model) for model in models]:
+        _computes(trial, vector, prepared_model)
+
+
+def _computes(trial: Trial, vector: Vector, prepared_model: PreparedModel) -> None:
+    example = vector.examples[0]
+    built = build_request(vector, example, trial.version)
+    given, output = trial.pool(len(built.input_data) or 1), trial.pool(built.output_size)
+    given.write(0, built.input_data)
+    request = built.request(RequestMemoryPool(pool=given.memory), RequestMemoryPool(pool=output.memory))
+    execution = execute(trial, prepared_model, request, measure=False)
+    checks.status(execution.status, {ErrorStatus.NONE}, f"execution of {vector.name}")
+    content = output.read(0, built.output_size)
+    shapes = {name: example.outputs[name].shape for name in vector.outputs}
+    judge(trial, vector, example, {name: built.read(name, content, shape) for name, shape in shapes.items()})
+
+
+def _prepared(trial: Trial, model: Model) -> PreparedModel:
+    preparation = trial.prepare(model)
+    checks.status(preparation.status, {ErrorStatus.NONE}, "prepareModel, notified")
+    if preparation.prepared_model is None:
+        checks.fail("prepareModel, notified", "a prepared model", "null")
+    return preparation.prepared_model
+
+
+def _mapping(trial: Trial, extension: OwnExtension) -> None:
+    """A mapping that is not one to one, or that lacks a prefix of the model, is refused; its order means nothing."""
+    model = build_model(_first_vector(trial, extension), trial.version, first_prefix=3).model
+    own = model.extension_name_to_prefix
+    others = (ExtensionNameAndPrefix(_NOBODYS, 0x300),)
+    refused = {
+        "name_twice": (*own, ExtensionNameAndPrefix(own[0].name, 0x300)),
+        "prefix_twice": (*own, ExtensionNameAndPrefix(_NOBODYS, own[0].prefix)),
+        "unmapped": (*own[1:], *others),
+    }
+    for name, mapping in refused.items():
+        with trial.configuration(name):
+            refused_at_once(trial, msgspec.structs.replace(model, extension_name_to_prefix=mapping))
+    for name, mapping in {"others_first": (*others, *own), "others_last": (*own, *others)}.items():
+        with trial.configuration(name):
+            answers = trial.supported_operations(msgspec.structs.replace(model, extension_name_to_prefix=mapping))
+            checks.that(all(answers), f"a mapping with an extension that the model does not use: found {list(answers)}")
+
+
+def _first_vector(trial: Trial, extension: OwnExtension) -> Vector:
+    """A vector that the device has to support. NotSupported where it does not list the extension."""
+    if extension.name not in _listed(trial):
+        raise NotSupported(f"the device does not list the extension {extension.name}")
+    vector = next((one for operation in extension.operations for one in _positive(trial, operation)), None)
+    if vector is None:
+        raise NotApplicable(f"the catalogue has no vectors of {extension.name} for HAL {trial.version}")
+    return vector
 
 
 def _positive(trial: Trial, operation: str) -> Iterator[Vector]:

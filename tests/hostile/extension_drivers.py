@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from types import SimpleNamespace
+from typing import Any, ClassVar
 
 from driver import EXTENSION, ExampleDevice, clamp, manifest, requantize
 from msgspec.structs import replace
 
 from npu_conformance.reference.device.registry import Kernel, add_kernel
 from npu_conformance.reference.device.tensors import Array, OutputInfo, Tensor, required
+from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.catalogue import operation_code
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import Extension, Model
 from npu_conformance.specs.plugin import Context, Plugin, Subject
 from npu_conformance.specs.versions import NEWEST, Version
@@ -56,6 +61,51 @@ class RemembersPrefix(ExampleDevice):
         return super().get_supported_operations(model)
 
 
+class LastPrefixWins(ExampleDevice):
+    """Executes with the prefix of the model that was prepared last."""
+
+    last: ClassVar[list[int]] = []
+
+    def prepare_model(self, model: Model, *rest: Any) -> None:
+        *arguments, callback = rest
+        prefix = max((mapping.prefix for mapping in model.extension_name_to_prefix), default=0)
+        self.last[:] = [prefix]
+
+        def notify(status: int, prepared_model: PreparedModel | None) -> None:
+            if prepared_model is not None:
+                prepared_model.execute_synchronously = _only_while(  # type: ignore[method-assign]
+                    lambda: self.last == [prefix], prepared_model.execute_synchronously
+                )
+            callback.notify(status, prepared_model)
+
+        super().prepare_model(model, *arguments, SimpleNamespace(notify=notify))
+
+
+def _only_while(holds: Callable[[], bool], call: Callable[..., Any]) -> Callable[..., Any]:
+    def guarded(*arguments: Any) -> Any:
+        if not holds():
+            raise ServiceError(ErrorStatus.GENERAL_FAILURE, "no extension has this prefix")
+        return call(*arguments)
+
+    return guarded
+
+
+class TakesAnyMapping(ExampleDevice):
+    """Takes the last entry of a mapping for each name and each prefix."""
+
+    def get_supported_operations(self, model: Model) -> tuple[bool, ...]:
+        return super().get_supported_operations(_mended(model))
+
+    def prepare_model(self, model: Model, *rest: Any) -> None:
+        super().prepare_model(_mended(model), *rest)
+
+
+def _mended(model: Model) -> Model:
+    by_prefix = {one.prefix: one for one in reversed(model.extension_name_to_prefix)}
+    by_name = {one.name: one for one in reversed(tuple(by_prefix.values()))}
+    return replace(model, extension_name_to_prefix=tuple(by_name.values()))
+
+
 def _wrong_at_the_end(kernel: Kernel) -> Kernel:
     def wrong(inputs: Sequence[Tensor | None], outputs: Sequence[OutputInfo]) -> tuple[Array, ...]:
         (result,) = kernel(inputs, outputs)
@@ -84,6 +134,8 @@ lists_only = _plugin(ListsOnly)
 unlisted = _plugin(Unlisted)
 other_size = _plugin(OtherSize)
 remembers_prefix = _plugin(RemembersPrefix)
+last_prefix_wins = _plugin(LastPrefixWins)
+takes_any_mapping = _plugin(TakesAnyMapping)
 wrong_at_the_end = _plugin(
     ExampleDevice, EXAMPLE_CLAMP=_wrong_at_the_end(clamp), EXAMPLE_REQUANTIZE=_wrong_at_the_end(requantize)
 )
