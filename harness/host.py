@@ -63,7 +63,7 @@ def serve_in_thread(
 def serve_connection(connection: socket.socket, plugin: Plugin, options: dict[str, str], directory: str) -> None:
     """Serve the harness's own connection until it closes. directory: private, for the applications' socket."""
     listener = ApplicationListener(directory)
-    host = listener.host = HostState(plugin, options, address=listener.address)
+    host = listener.host = HostState(plugin, options, address=listener.address, own_process=True)
     Session(LineSocket(connection), host, peer(connection), control=True, open_to_all=True).serve()
 
 

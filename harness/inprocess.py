@@ -53,7 +53,7 @@ class InProcessSubject:
         self._begin()
 
     def _begin(self) -> None:
-        self._host = HostState(self._plugin, self._options, own_process=False)
+        self._host = HostState(self._plugin, self._options)
         self.interfaces: Subject = self._host.subject({})
         self.memory: Pools = InProcessPools(self._host)
 

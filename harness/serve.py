@@ -8,6 +8,7 @@ others need a ticket; the file is made, mode 0600, where it does not exist.
 from __future__ import annotations
 
 import argparse
+import functools
 import ipaddress
 import os
 import secrets
@@ -27,6 +28,8 @@ def serve(
     options: Mapping[str, str] | None = None,
     key: str | None = None,
     announce: Callable[[str], None] = lambda address: None,
+    *,
+    own_process: bool = False,
 ) -> None:
     """Serve until interrupted. announce: gets the bound address. Raises LoadError for an address that can not be had.
 
@@ -35,7 +38,7 @@ def serve(
     """
     listener, bound = listen(address)
     is_unix = bound.startswith("unix:")
-    host = HostState(plugin, dict(options or {}), key=key, address=lambda: None)
+    host = HostState(plugin, dict(options or {}), key=key, address=lambda: None, own_process=own_process)
     announce(bound)
     with listener:
         while True:
@@ -90,7 +93,8 @@ def execute(parsed: argparse.Namespace) -> int:
             _serve_inherited(plugin, options, parsed.inherited)
         else:
             key = read_or_make_key(parsed.key_file) if parsed.key_file else None
-            serve(plugin, parsed.listen, options, key, lambda address: print(address, flush=True))
+            announce = functools.partial(print, flush=True)
+            serve(plugin, parsed.listen, options, key, announce, own_process=True)
     except KeyboardInterrupt:
         pass
     return 0

@@ -57,7 +57,7 @@ class HostState:
         *,
         key: str | None = None,
         address: Callable[[], str | None] | None = None,
-        own_process: bool = True,
+        own_process: bool = False,
     ) -> None:
         self.plugin, self.options, self.key = plugin, options or {}, key
         self.callers, self.memory = Callers(), HostMemory()
