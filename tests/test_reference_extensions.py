@@ -16,8 +16,7 @@ from npu_conformance.harness.loading import open_subject
 from npu_conformance.harness.main import main
 from npu_conformance.harness.outcome_table import OK
 from npu_conformance.reference.device.tensors import OutputInfo, Tensor
-from npu_conformance.reference.extensions import kernels, own
-from npu_conformance.reference.hal import hints
+from npu_conformance.reference.extensions import hints, kernels, own
 from npu_conformance.specs.diagnostics import vlog
 from npu_conformance.specs.neuralnetworks import extensions
 from npu_conformance.specs.neuralnetworks.types import ExtensionNameAndPrefix, TokenValuePair
@@ -153,11 +152,20 @@ def test_a_hint_that_is_followed_computes_numbers_beforehand(in_use: None) -> No
     assert kernels.sequence.cache_info().currsize == 1
 
 
+FAULTS = [name for name in registry.faults() if name.startswith(("extension-", "hint-"))]
+CASES = [case for case in kill_matrix.all_cases() if case.id.startswith(("vts.extensions.", "vts.structure."))]
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_every_fault_in_extensions_and_hints_is_caught(name: str) -> None:
+    row = kill_matrix.run_fault(registry.faults()[name], CASES)
+    assert row.is_caught, row
+
+
 VARIANTS = [name for name in registry.conforming() if name.startswith(("two-ext", "one-ext", "hints-", "unknown-map"))]
 
 
 @pytest.mark.parametrize("name", VARIANTS)
 def test_conforming_variants_with_extensions_are_green(name: str) -> None:
-    meant = [case for case in kill_matrix.all_cases() if case.id.startswith(("vts.extensions.", "vts.structure."))]
-    row = kill_matrix.run_variant(registry.conforming()[name], meant)
+    row = kill_matrix.run_variant(registry.conforming()[name], CASES)
     assert row.is_green, row

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from npu_conformance.reference.device.executor import Executor
 from npu_conformance.reference.device.registry import has_kernel
-from npu_conformance.reference.hal import hints, timing
+from npu_conformance.reference.extensions import hints
+from npu_conformance.reference.hal import timing
 from npu_conformance.reference.hal.capabilities import capabilities
 from npu_conformance.reference.hal.execution import Prepared
 from npu_conformance.reference.hal.memory import mapped

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from npu_conformance.reference.hal import hints, timing
+from npu_conformance.reference.extensions import hints
+from npu_conformance.reference.hal import timing
 from npu_conformance.reference.hal.execution import Execution, Prepared, Terms
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import hal, types

@@ -24,6 +24,9 @@ cases = Behaviours("vts.extensions.compilation_hints")
 
 _NONE, _INVALID = ErrorStatus.NONE, ErrorStatus.INVALID_ARGUMENT
 _LENGTH = 12
+_REFUSAL_SECONDS = 1.0
+"""A refusal is notified before the call returns: this is for what is on its way."""
+
 _NO_HINTS = Hints("none", (), ())
 
 
@@ -72,7 +75,7 @@ def of_invalid_models(trial: Trial) -> None:
             recorder = PreparationRecorder()
             status = _launch(trial, invalid, row, recorder)
             checks.status(status, {_INVALID}, "prepareModelWithConfig of an invalid model, returned")
-            trial.subject.wait_until(functools.partial(_has_answer, recorder), 1.0)
+            trial.subject.wait_until(functools.partial(_has_answer, recorder), _REFUSAL_SECONDS)
             checks.equal(recorder.answers, [(_INVALID, None)], "prepareModelWithConfig of an invalid model, notified")
 
 

@@ -1,14 +1,15 @@
 """The driver alone can judge operands and operations of its extensions, and has to (NNHAL-EXTENSION-006).
 
-Each model breaks the definition of FIBONACCI or of ECHO_PARAMETERS once. Beside each other they stand for the checks
-that a vendor's own catalogue asks for with its rejected vectors.
+Each model breaks the definition of FIBONACCI or of ECHO_PARAMETERS (docs/extensions.md) once. A vendor's own catalogue
+asks for the same by its rejected vectors.
 """
 
 from __future__ import annotations
 
+import functools
 import math
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from msgspec.structs import replace
 
@@ -46,19 +47,18 @@ def cases() -> Iterator[Case]:
         "operands": (_operands(), "Scale, zero point, dimensions and kinds that its types do not have are refused."),
     }
     for name, (broken, description) in parts.items():
-        yield _case(name, description, lambda trial, broken=broken: _all_refused(trial, broken))
+        yield _case(name, description, functools.partial(_all_refused, broken))
     yield _case("counts", "A count out of range is refused when the model is executed at the latest.", _counts)
     yield _case("echo", "An operand without data is refused; one with 0 bytes is not.", _echo)
 
 
-def _case(name: str, description: str, run: object) -> Case:
-    assert callable(run)
+def _case(name: str, description: str, run: Callable[[Trial], None]) -> Case:
     return Case(
         f"vts.extensions.validation.{name}", run, _VALIDATION, description, since=Version.V1_2, group=Group.VALIDATION
     )
 
 
-def _all_refused(trial: Trial, broken: dict[str, Model]) -> None:
+def _all_refused(broken: dict[str, Model], trial: Trial) -> None:
     models.need(trial, FIBONACCI)
     models.prepared(trial, _sound())
     for name, model in broken.items():
@@ -132,8 +132,7 @@ def _numbers() -> dict[str, Model]:
 def _operands() -> dict[str, Model]:
     model = _sound()
     channels = OperandExtraParams(channel_quant=SymmPerChannelQuantParams((1.0,) * _LENGTH, 0))
-    short = models.count_operand(_PREFIX)
-    stored = replace(short, lifetime=COPY, location=DataLocation(length=4))
+    stored = replace(models.count_operand(_PREFIX), lifetime=COPY, location=DataLocation(length=4))
     return {
         "scale": with_operand(model, _NUMBERS, scale=1.0),
         "scale_of_the_scalar": with_operand(model, _COUNT, scale=0.5),
