@@ -307,8 +307,9 @@ VARIANTS = (
     *(
         Variant(f"two-extensions-{version.value}", f"The reference with its extensions at HAL {version.value}.",
                 extended(ExtendedDevice), version)
-        for version in (Version.V1_2, Version.V1_3, Version.FL5, Version.FL8)
+        for version in (Version.V1_2, Version.V1_3, Version.FL5)
     ),
+    Variant("two-extensions", "The reference with its extensions.", extended(ExtendedDevice)),
     Variant("one-extension", "The reference with one of its extensions.", extended(ExtendedDevice, count=1)),
     Variant("hints-disregarded", "No hint is looked at.", extended(_Disregards)),
     Variant("hints-strict", "Hints that a client must not send are refused.", extended(_Strict)),

@@ -72,8 +72,8 @@ class _Traced(msgspec.Struct):
 
 
 def open_reference(hal: str) -> SubjectHandle:
-    """The reference of this HAL version, in this process."""
-    return open_subject(PLUGIN, {"fault": "reference", "hal": hal}, "inprocess")
+    """The reference of this HAL version with its extensions, in this process, which knows them from then on."""
+    return open_subject(PLUGIN, {"fault": "two-extensions", "hal": hal}, "inprocess")
 
 
 def claimed(result: CaseResult, hal: str) -> Outcome:

@@ -85,9 +85,11 @@ def prepare(trial: Trial, model: Model, row: Hints) -> PreparedModel | None:
     launched = _launch(trial, model, row, recorder)
     allowed = {_NONE, _INVALID} if row.refusable else {_NONE}
     checks.status(launched, allowed, "prepareModelWithConfig with hints, returned")
-    seconds = trial.manifest.deadlines.prepare * trial.manifest.time_scale
-    if not trial.subject.wait_until(functools.partial(_has_answer, recorder), seconds):
+    seconds = trial.manifest.deadlines.prepare * trial.manifest.time_scale if launched == _NONE else _REFUSAL_SECONDS
+    answered = trial.subject.wait_until(functools.partial(_has_answer, recorder), seconds)
+    if launched == _NONE and not answered:
         raise Hung(f"prepareModelWithConfig: its callback was not notified within {seconds:g} s")
+    checks.equal(len(recorder.answers), 1, "number of notifications of one preparation")
     status, prepared_model = recorder.answers[0]
     checks.status(status, {launched}, "prepareModelWithConfig with hints, notified")
     checks.equal(prepared_model is None, launched != _NONE, "prepareModelWithConfig with hints: null as a model")
