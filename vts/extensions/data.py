@@ -51,7 +51,7 @@ def of_each_operand(trial: Trial) -> None:
     """Data belongs to its operand: models that differ in nothing else compute different results, side by side."""
     models.need(trial, models.FIBONACCI)
     length = 9
-    parameters = [(1.0, 0), (2.0, 7), (0.5, -1000), (1.0, 1 << 30)]
+    parameters = [(1.0, 0), (2.0, 7), (0.5, -1000), (1.0, (1 << 31) - 1), (1.0, -(1 << 31))]
     made = [(one, models.prepared(trial, models.fibonacci(_PREFIX, length, _packed(*one)))) for one in parameters]
     for (scale, zero_point), prepared_model in made:
         expected = [models.packed_numbers(models.stored(length, scale, zero_point))]
