@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import pytest
 
+from npu_conformance.reference.clock import VirtualClock
 from npu_conformance.reference.manager import service
-from npu_conformance.reference.manager.clock import VirtualClock
 from npu_conformance.specs.errors import DeadObject, IllegalArgument, SecurityDenied, Unsupported
 from npu_conformance.specs.npu.manager import ModelLoadRequestCallback, ModelLoadStatusListener
 from npu_conformance.specs.npu.types import (

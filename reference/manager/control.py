@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from npu_conformance.reference.clock import VirtualClock
 from npu_conformance.reference.manager.apps import App, Apps
-from npu_conformance.reference.manager.clock import VirtualClock
 from npu_conformance.specs.errors import IllegalArgument
 from npu_conformance.specs.npu.manager import ManagerControl
 

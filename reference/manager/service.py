@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from npu_conformance.reference.clock import VirtualClock
 from npu_conformance.reference.manager.apps import Apps
-from npu_conformance.reference.manager.clock import VirtualClock
 from npu_conformance.reference.manager.control import Control
 from npu_conformance.specs.diagnostics import vlog
 from npu_conformance.specs.errors import DeadObject, IllegalArgument, SecurityDenied, Unsupported
