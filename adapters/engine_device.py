@@ -7,7 +7,6 @@ from npu_conformance.adapters.engine_executor import EngineExecutor
 from npu_conformance.adapters.engine_support import obstacles
 from npu_conformance.reference.hal import timing
 from npu_conformance.reference.hal.device import ReferenceDevice
-from npu_conformance.reference.hal.execution import Prepared
 from npu_conformance.reference.hal.memory import mapped
 from npu_conformance.reference.hal.prepared_model import ReferencePreparedModel
 from npu_conformance.specs.errors import ServiceError
@@ -51,4 +50,4 @@ class EngineDevice(ReferenceDevice):
                 if obstacle is not None:
                     raise ServiceError(ErrorStatus.GENERAL_FAILURE, obstacle)
             executor = EngineExecutor(model, self.version, pools, self._engine)
-        return ReferencePreparedModel(Prepared(model, self.version, self._context, executor))
+        return self._prepared(model, executor)

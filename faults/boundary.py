@@ -74,7 +74,7 @@ class BentDevice(hal.Device):
     def allocate(
         self,
         desc: types.BufferDesc,
-        prepared_models: tuple[hal.PreparedModel, ...],
+        prepared_models: tuple[hal.PreparedModel | None, ...],
         input_roles: tuple[types.BufferRole, ...],
         output_roles: tuple[types.BufferRole, ...],
     ) -> hal.DeviceBuffer:

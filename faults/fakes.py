@@ -15,6 +15,7 @@ from npu_conformance.harness.subject import SubjectHandle
 from npu_conformance.harness.trial import Trial
 from npu_conformance.harness.waivers import Waivers
 from npu_conformance.specs.manifest import Claim, Manifest
+from npu_conformance.specs.neuralnetworks.types import Memory
 from npu_conformance.specs.plugin import Subject
 from npu_conformance.specs.results import CaseFinished, CaseResult, Event
 from npu_conformance.specs.summary_documents import Results
@@ -26,6 +27,7 @@ class FakePool:
     """A pool that knows whether it was closed."""
 
     closed: bool = False
+    memory: Memory = Memory("ashmem", 1, 1)
 
     def close(self) -> None:
         """Remember it."""

@@ -10,14 +10,13 @@ from collections.abc import Callable
 from npu_conformance.harness.endpoints import StartOptions
 from npu_conformance.harness.host import serve_in_thread
 from npu_conformance.harness.plugin_loading import LoadError, load_plugin
-from npu_conformance.harness.pools import FileStore, MappedPool, Pool, Pools, new_token
+from npu_conformance.harness.pools import FileStore, MappedPool, Pool, Pools, memory_of
 from npu_conformance.harness.subject import Application, RemoteApplication
 from npu_conformance.harness.verdicts import CaseEnded, Crashed
 from npu_conformance.harness.wire.framing import Lost
 from npu_conformance.harness.wire.protocol import Attach, Detach
 from npu_conformance.harness.wire.session import HostState
 from npu_conformance.specs.manifest import Manifest
-from npu_conformance.specs.neuralnetworks.types import Memory
 from npu_conformance.specs.plugin import Caller, Plugin, Subject
 from npu_conformance.specs.versions import Version
 
@@ -33,7 +32,7 @@ class InProcessPools:
 
     def create(self, kind: str, size: int) -> Pool:
         """Create a pool of `size` zero bytes."""
-        memory = Memory(kind, size, new_token())
+        memory = memory_of(kind, size)
         self._memory.attach(Attach(memory.token, size, "message"), None)
         return MappedPool(memory, self._memory.map(memory), lambda: self._memory.detach(Detach(memory.token)))
 

@@ -7,14 +7,26 @@ import os
 from collections.abc import Callable, Iterable
 from typing import Protocol
 
+from msgspec.structs import replace
+
 from npu_conformance.harness.wire.protocol import DATA_LIMIT, Attach
 from npu_conformance.specs.neuralnetworks.types import HardwareBufferDescription, Memory
+from npu_conformance.specs.versions import Version
 
 _SHARED_MEMORY = "/dev/shm"
 _PREFIX = "npu-conformance-"
 _SMALLEST = 4096
 _MOST_KEPT = 256 << 20
-_BLOB_FORMAT = 33
+_BLOB_FORMAT, _PIXEL_FORMAT, _PIXEL_BYTES = 33, 1, 4
+"""AHardwareBuffer's BLOB and R8G8B8A8_UNORM."""
+
+_AIDL_KINDS = {
+    "mmap_fd": "mappableFile",
+    "hardware_buffer_blob": "hardwareBuffer",
+    "hardware_buffer": "hardwareBuffer",
+}
+"""Members of AIDL's union for what HIDL names otherwise; what is a BLOB is said by the description alone."""
+
 _ZEROS = bytes(1 << 16)
 
 
@@ -186,7 +198,7 @@ class Pools(Protocol):
     transports: tuple[str, ...]
 
     def create(self, kind: str, size: int) -> Pool:
-        """Create a pool of `size` zero bytes (at least one). kind: ashmem, mmap_fd, hardware_buffer_blob ..."""
+        """Create a pool of `size` zero bytes (at least one). kind: HIDL's name; `spelled` gives it AIDL's."""
         ...
 
 
@@ -198,10 +210,10 @@ class SharedPools:
         self.transports = tuple(transports)
 
     def create(self, kind: str, size: int) -> Pool:
-        """Create a pool of `size` zero bytes (at least one). kind: ashmem, mmap_fd, hardware_buffer_blob ..."""
+        """Create a pool of `size` zero bytes (at least one). kind: HIDL's name; `spelled` gives it AIDL's."""
         if not self.transports:
             raise ValueError("no way to share memory with the subject is left")
-        memory = Memory(kind, size, new_token(), description=_description(kind, size))
+        memory = memory_of(kind, size)
         if self.transports[0] == "message":
             self._link.attach(Attach(memory.token, size, "message"), None)
             return MessagePool(memory, self._link)
@@ -260,7 +272,20 @@ def remove_directory(path: str) -> None:
         return
 
 
+def memory_of(kind: str, size: int) -> Memory:
+    """Describe memory of a kind under a new token. kind: HIDL's name."""
+    return Memory(kind, size, new_token(), description=_description(kind, size))
+
+
+def spelled(memory: Memory, version: Version) -> Memory:
+    """The memory with its kind as the version names it."""
+    return replace(memory, kind=_AIDL_KINDS.get(memory.kind, memory.kind)) if version.is_aidl else memory
+
+
 def _description(kind: str, size: int) -> HardwareBufferDescription | None:
-    if not kind.startswith("hardware_buffer"):
-        return None
-    return HardwareBufferDescription(width=size, height=1, layers=1, format=_BLOB_FORMAT)
+    if kind == "hardware_buffer":
+        pixels = -(-size // _PIXEL_BYTES)
+        return HardwareBufferDescription(width=pixels, height=1, layers=1, format=_PIXEL_FORMAT, stride=pixels)
+    if kind == "hardware_buffer_blob":
+        return HardwareBufferDescription(width=size, height=1, layers=1, format=_BLOB_FORMAT)
+    return None

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from npu_conformance.harness.cases import Case, Scope
 from npu_conformance.harness.endings import Ending, SubjectLost, ending_of
+from npu_conformance.harness.pools import spelled
 from npu_conformance.harness.preparation import (
     NO_DEADLINE,
     NO_TOKEN,
@@ -103,8 +104,13 @@ class Trial:
         return self.oracle
 
     def pool(self, size: int, kind: str = "ashmem") -> Pool:
-        """Create a memory pool of `size` bytes, closed when the case ends."""
+        """Create a memory pool of `size` bytes, closed when the case ends.
+
+        kind: HIDL's name, ashmem, mmap_fd, hardware_buffer_blob or hardware_buffer (pixels). In AIDL the
+        memory has the name of the union's member.
+        """
         pool = self.subject.memory.create(kind, size)
+        pool.memory = spelled(pool.memory, self.version)
         self._to_close.append(pool)
         return pool
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from npu_conformance.reference.device.executor import Executor
+from npu_conformance.reference.device.executor import Executor, Runnable
 from npu_conformance.reference.device.registry import has_kernel
 from npu_conformance.reference.extensions import hints
 from npu_conformance.reference.hal import timing
+from npu_conformance.reference.hal.buffers import Buffers
 from npu_conformance.reference.hal.capabilities import capabilities
 from npu_conformance.reference.hal.execution import Prepared
 from npu_conformance.reference.hal.memory import mapped
 from npu_conformance.reference.hal.prepared_model import ReferencePreparedModel
-from npu_conformance.reference.hal.roles import check_roles
+from npu_conformance.reference.hal.roles import plan_of
 from npu_conformance.specs.diagnostics import trace, vlog
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import hal, rules, show, types
@@ -41,6 +42,7 @@ class ReferenceDevice(hal.Device):
         self.version = version
         self._extensions = extensions
         self._context = context
+        self._buffers = Buffers(context)
         self._sound: types.Model | None = None
 
     def get_capabilities(self) -> types.Capabilities:
@@ -147,13 +149,12 @@ class ReferenceDevice(hal.Device):
     def allocate(
         self,
         desc: types.BufferDesc,
-        prepared_models: tuple[hal.PreparedModel, ...],
+        prepared_models: tuple[hal.PreparedModel | None, ...],
         input_roles: tuple[types.BufferRole, ...],
         output_roles: tuple[types.BufferRole, ...],
     ) -> hal.DeviceBuffer:
-        """Declined with GENERAL_FAILURE once the arguments are found valid: it is optional (NNHAL-MEMDOMAIN-001)."""
-        check_roles(desc, prepared_models, input_roles, output_roles)
-        raise ServiceError(ErrorStatus.GENERAL_FAILURE, "driver-managed buffers are not supported")
+        """Any roles of one type and quantisation, and any shape, known or not (NNHAL-MEMDOMAIN-003 to -013)."""
+        return self._buffers.allocate(plan_of(desc, prepared_models, input_roles, output_roles, self._buffers))
 
     def _check_model(self, model: types.Model) -> None:
         """Raise INVALID_ARGUMENT for an invalid model. Clients ask for support, then prepare: the last one is known."""
@@ -195,7 +196,10 @@ class ReferenceDevice(hal.Device):
                 if obstacle is not None:
                     raise ServiceError(ErrorStatus.GENERAL_FAILURE, obstacle)
             executor = Executor(model, self.version, pools)
-        return ReferencePreparedModel(Prepared(model, self.version, self._context, executor))
+        return self._prepared(model, executor)
+
+    def _prepared(self, model: types.Model, executor: Runnable) -> ReferencePreparedModel:
+        return ReferencePreparedModel(Prepared(model, self.version, self._context, executor, self._buffers))
 
     def _obstacle(self, model: types.Model, index: int, pools: list[memoryview], graph: int = 0) -> str | None:
         """Why the device can not execute an operation; null where it can, as far as the model shows.

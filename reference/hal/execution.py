@@ -10,7 +10,9 @@ import numpy
 from npu_conformance.reference.device.executor import Limits, Runnable, agrees
 from npu_conformance.reference.device.tensors import Array, element_type
 from npu_conformance.reference.hal import timing
-from npu_conformance.reference.hal.memory import mapped
+from npu_conformance.reference.hal.buffers import Buffers, ReferenceBuffer
+from npu_conformance.reference.hal.memory import mapped, writable
+from npu_conformance.reference.hal.used_buffers import Pool, UsedBuffers
 from npu_conformance.specs.diagnostics import trace, vlog
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import types
@@ -30,17 +32,18 @@ class Terms:
     loop_timeout_duration_ns: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Prepared:
-    """What all executions of one prepared model share.
+    """What all executions of one prepared model share; the roles of buffers know the model by it.
 
-    model: valid and supported. executor: runs it; safe to call from several threads.
+    model: valid and supported. executor: runs it; safe to call from several threads. buffers: the device's.
     """
 
     model: types.Model
     version: Version
     context: Context
     executor: Runnable
+    buffers: Buffers
 
 
 class Execution:
@@ -51,13 +54,16 @@ class Execution:
         self._prepared, self._request, self._terms = prepared, request, terms
         self._started = prepared.context.clock.now_ns()
         self._check()
+        self._buffers = UsedBuffers(prepared, prepared.buffers, request)
 
     def run(self) -> types.ExecutionResult:
         """Order of errors, as in AOSP's sample driver: deadline, pools, then what the run finds."""
         clock, limits, request = self._prepared.context.clock, self._limits(), self._request
+        self._buffers.invalidate_outputs()
         limits.checkpoint()
         pools_of_memory = [pool.pool for pool in request.pools if pool.pool is not None]
-        with mapped(self._prepared.context.memory, pools_of_memory) as pools:
+        with mapped(self._prepared.context.memory, pools_of_memory) as views:
+            pools = self._buffers.among(views)
             inputs = self._read_inputs(pools)
             on_device = clock.now_ns()
             with trace.span("driver", "run", inputs=len(inputs)):
@@ -73,8 +79,6 @@ class Execution:
         violations = validate_request(self._request, prepared.model, prepared.version)
         if violations:
             raise ServiceError(ErrorStatus.INVALID_ARGUMENT, str(violations[0]))
-        if any(pool.pool is None for pool in self._request.pools):
-            raise ServiceError(ErrorStatus.INVALID_ARGUMENT, "REQUEST.D8: this device has allocated no such buffer")
         if prepared.version >= Version.V1_3:
             timing.check_deadline_form(prepared.version, terms.deadline_ns)
             timing.check_loop_timeout_form(prepared.version, terms.loop_timeout_duration_ns)
@@ -93,7 +97,7 @@ class Execution:
             return timing.unavailable_timing(version)
         return timing.measured_timing(version, device_ns, self._prepared.context.clock.now_ns() - self._started)
 
-    def _read_inputs(self, pools: Sequence[memoryview]) -> list[Array | None]:
+    def _read_inputs(self, pools: Sequence[Pool]) -> list[Array | None]:
         """Copy the inputs, so that a client who writes to them meanwhile can not confuse the kernels."""
         graph = self._prepared.model.main
         operands = [graph.operands[index] for index in graph.input_indexes]
@@ -102,18 +106,16 @@ class Execution:
             for operand, argument in zip(operands, self._request.inputs, strict=True)
         ]
 
-    def _write_outputs(self, pools: Sequence[memoryview], outputs: Sequence[Array]) -> tuple[types.OutputShape, ...]:
+    def _write_outputs(self, pools: Sequence[Pool], outputs: Sequence[Array]) -> tuple[types.OutputShape, ...]:
         """Write the outputs, unless one does not fit: then the shapes tell how large the buffers must be."""
         arguments = list(zip(self._request.outputs, outputs, strict=True))
         for position, (argument, output) in enumerate(arguments):
-            if not agrees(argument.dimensions, output.shape):
-                where = f"output {position} of the request"
+            if not agrees(argument.dimensions, output.shape) or not _takes(argument, output, pools):
                 raise ServiceError(
-                    ErrorStatus.GENERAL_FAILURE, f"{where}: expected {argument.dimensions}, found {output.shape}"
+                    ErrorStatus.GENERAL_FAILURE, f"output {position} of the request: found {output.shape}"
                 )
-        # Only `length` counts: padding behind it is not for output data.
         shapes = tuple(
-            types.OutputShape(output.shape, output.nbytes <= argument.location.length) for argument, output in arguments
+            types.OutputShape(output.shape, _fits(argument, output, pools)) for argument, output in arguments
         )
         if all(shape.is_sufficient for shape in shapes):
             for argument, output in arguments:
@@ -121,23 +123,45 @@ class Execution:
         return shapes
 
 
-def _read(operand: types.Operand, argument: types.RequestArgument, pools: Sequence[memoryview]) -> Array:
+def _read(operand: types.Operand, argument: types.RequestArgument, pools: Sequence[Pool]) -> Array:
     """Return a copy of an input, in the shape that the request or the model gives it."""
     shape = (argument.dimensions or operand.dimensions) if OPERAND_TYPES[operand.type].is_tensor else ()
     location, dtype = argument.location, element_type(operand.type)
+    pool = pools[location.pool_index]
+    if isinstance(pool, ReferenceBuffer):
+        return _read_buffer(pool, shape)
     count = int(numpy.prod(shape, dtype=numpy.int64))
     if count * dtype.itemsize > location.length:
         raise ServiceError(ErrorStatus.GENERAL_FAILURE, f"an input of shape {shape} is longer than {location.length}")
-    pool = pools[location.pool_index]
     return numpy.frombuffer(pool, dtype, count, location.offset).reshape(shape).copy()
 
 
-def _write(argument: types.RequestArgument, output: Array, pools: Sequence[memoryview]) -> None:
-    """Copy an output, row-major, to its place; one without elements or value has none."""
-    if argument.has_no_value or output.size == 0:
-        return
-    pool = pools[argument.location.pool_index]
-    if pool.readonly:
-        raise ServiceError(ErrorStatus.GENERAL_FAILURE, "an output lies in memory that is read-only")
-    start = argument.location.offset
-    pool[start : start + output.nbytes] = numpy.ascontiguousarray(output).reshape(-1).view(numpy.uint8).data
+def _read_buffer(buffer: ReferenceBuffer, shape: tuple[int, ...]) -> Array:
+    """The content, which has to have the shape still: another execution may have written it meanwhile."""
+    content = buffer.read()
+    if content.shape != shape:
+        raise ServiceError(ErrorStatus.GENERAL_FAILURE, f"a buffer of shape {content.shape}, expected {shape}")
+    return content.copy()
+
+
+def _takes(argument: types.RequestArgument, output: Array, pools: Sequence[Pool]) -> bool:
+    """False for a buffer that was allocated for other shapes (NNHAL-MEMDOMAIN-028)."""
+    pool = None if argument.has_no_value else pools[argument.location.pool_index]
+    return not isinstance(pool, ReferenceBuffer) or pool.takes(output.shape)
+
+
+def _fits(argument: types.RequestArgument, output: Array, pools: Sequence[Pool]) -> bool:
+    """True where there is room. Only `length` counts: padding behind it is not for output data. Buffers grow."""
+    pool = None if argument.has_no_value else pools[argument.location.pool_index]
+    return isinstance(pool, ReferenceBuffer) or output.nbytes <= argument.location.length
+
+
+def _write(argument: types.RequestArgument, output: Array, pools: Sequence[Pool]) -> None:
+    """Copy an output, row-major, to its place; an omitted one has none, nor one without elements in shared memory."""
+    pool = None if argument.has_no_value else pools[argument.location.pool_index]
+    if isinstance(pool, ReferenceBuffer):
+        pool.write(output.copy())
+    elif pool is not None and output.size:
+        start = argument.location.offset
+        data = numpy.ascontiguousarray(output).reshape(-1).view(numpy.uint8).data
+        writable(pool)[start : start + output.nbytes] = data

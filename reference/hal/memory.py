@@ -10,8 +10,8 @@ from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.types import Memory
 from npu_conformance.specs.plugin import MemoryMap
 
-MAPPABLE_KINDS = frozenset({"ashmem", "mmap_fd", "mappableFile", "hardware_buffer_blob"})
-"""What the driver maps, in HIDL's and AIDL's names. A hardware buffer that is not a BLOB has its vendor's layout."""
+FILES = frozenset({"ashmem", "mmap_fd", "mappableFile"})
+"""Kinds that are files, in HIDL's and AIDL's names."""
 
 AHARDWAREBUFFER_FORMAT_BLOB = 33
 
@@ -28,7 +28,7 @@ def mapped(memory_map: MemoryMap, pools: Sequence[Memory]) -> Iterator[list[memo
 
 def _map(memory_map: MemoryMap, pool: Memory) -> memoryview:
     """Return a view of our own, which can be released without touching the client's."""
-    if pool.kind not in MAPPABLE_KINDS and not _is_blob(pool):
+    if pool.kind not in FILES and not _is_blob(pool):
         raise ServiceError(ErrorStatus.GENERAL_FAILURE, f"memory of kind {pool.kind} can not be mapped")
     view = memory_map.map(pool)
     if len(view) < pool.size:
@@ -36,9 +36,20 @@ def _map(memory_map: MemoryMap, pool: Memory) -> memoryview:
     return view[:]
 
 
+def writable(view: memoryview) -> memoryview:
+    """The view; raises GENERAL_FAILURE where the client allows reading alone."""
+    if view.readonly:
+        raise ServiceError(ErrorStatus.GENERAL_FAILURE, "the memory is read-only")
+    return view
+
+
 def _is_blob(pool: Memory) -> bool:
-    """True for AIDL's hardware buffer that is a row of bytes."""
-    description = pool.description
-    return (
-        pool.kind == "hardwareBuffer" and description is not None and description.format == AHARDWAREBUFFER_FORMAT_BLOB
-    )
+    """True for a hardware buffer that is a row of bytes. One that is not has its vendor's layout (NNHAL-MEMORY-003).
+
+    HIDL's name promises a BLOB; the description, where there is one, has the last word (NNHAL-MEMORY-012).
+    """
+    if pool.kind not in ("hardware_buffer_blob", "hardwareBuffer"):
+        return False
+    if pool.description is None:
+        return pool.kind == "hardware_buffer_blob"
+    return pool.description.format == AHARDWAREBUFFER_FORMAT_BLOB

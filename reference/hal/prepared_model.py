@@ -19,6 +19,11 @@ class ReferencePreparedModel(hal.PreparedModel):
         self._prepared = prepared
         self.model, self.version = prepared.model, prepared.version
 
+    @property
+    def prepared(self) -> Prepared:
+        """What its executions share; roles of buffers know the model by it."""
+        return self._prepared
+
     def execute(
         self,
         request: types.Request,

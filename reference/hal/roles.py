@@ -2,55 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import weakref
+from collections.abc import Sequence
 
+from npu_conformance.reference.hal.buffers import Buffers, Direction, Plan, Role, compatible
 from npu_conformance.reference.hal.prepared_model import ReferencePreparedModel
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import hal
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
 from npu_conformance.specs.neuralnetworks.types import BufferDesc, BufferRole, Operand
 
 
-def check_roles(
+def plan_of(
     desc: BufferDesc,
     prepared_models: Sequence[hal.PreparedModel | None],
     input_roles: Sequence[BufferRole],
     output_roles: Sequence[BufferRole],
-) -> None:
-    """Raise ServiceError(INVALID_ARGUMENT) for what allocate may not be asked (NNHAL-MEMDOMAIN-005 to -013)."""
-    models = [_own(model) for model in prepared_models]
+    buffers: Buffers,
+) -> Plan:
+    """What the buffer has to serve. Raises INVALID_ARGUMENT for what may not be asked (NNHAL-MEMDOMAIN-005 to -013).
+
+    buffers: the device's, by which it knows its own prepared models.
+    """
+    models = [_own(model, buffers) for model in prepared_models]
     if not models or not (input_roles or output_roles):
         raise _invalid("no prepared model or no role")
-    roles = [("input", role) for role in input_roles] + [("output", role) for role in output_roles]
-    seen: set[tuple[int, str, int]] = set()
-    for kind, role in roles:
-        key = (id(_model(models, role)), kind, role.io_index)
-        if key in seen or not 0.0 < role.probability <= 1.0:
-            raise _invalid(f"{kind} role {role.io_index}: repeated, or of probability {role.probability}")
-        seen.add(key)
-    operands = [_operand(_model(models, role), kind, role) for kind, role in roles]
+    roles: dict[Role, Operand] = {}
+    for role in input_roles:
+        _add(roles, "input", models, role)
+    for role in output_roles:
+        _add(roles, "output", models, role)
+    operands = list(roles.values())
     _check_same(operands)
-    _combine([desc.dimensions, *(operand.dimensions for operand in operands)])
+    dimensions = _combined([desc.dimensions, *(operand.dimensions for operand in operands)])
+    if dimensions and not OPERAND_TYPES[operands[0].type].is_tensor:
+        raise _invalid(f"dimensions {dimensions} for a scalar")
+    return Plan(operands[0].type, dimensions, frozenset(roles))
 
 
-def _own(model: hal.PreparedModel | None) -> ReferencePreparedModel:
-    if not isinstance(model, ReferencePreparedModel):
+def _own(model: hal.PreparedModel | None, buffers: Buffers) -> ReferencePreparedModel:
+    if not isinstance(model, ReferencePreparedModel) or model.prepared.buffers is not buffers:
         raise _invalid("a prepared model of another device")
     return model
 
 
-def _model(models: Sequence[ReferencePreparedModel], role: BufferRole) -> ReferencePreparedModel:
-    if not 0 <= role.model_index < len(models):
-        raise _invalid(f"no prepared model {role.model_index}")
-    return models[role.model_index]
-
-
-def _operand(model: ReferencePreparedModel, kind: str, role: BufferRole) -> Operand:
-    graph = model.model.main
-    indexes = graph.input_indexes if kind == "input" else graph.output_indexes
-    if not 0 <= role.io_index < len(indexes):
-        raise _invalid(f"no {kind} {role.io_index}")
-    return graph.operands[indexes[role.io_index]]
+def _add(
+    roles: dict[Role, Operand], direction: Direction, models: Sequence[ReferencePreparedModel], wanted: BufferRole
+) -> None:
+    """Add a role with its operand. The same model twice in the list is one model (NNHAL-MEMDOMAIN-010)."""
+    if not 0 <= wanted.model_index < len(models):
+        raise _invalid(f"no prepared model {wanted.model_index}")
+    if not 0.0 < wanted.probability <= 1.0:
+        raise _invalid(f"probability {wanted.probability}")
+    prepared = models[wanted.model_index].prepared
+    role = Role(weakref.ref(prepared), direction, wanted.io_index)
+    if role in roles:
+        raise _invalid(f"{direction} {wanted.io_index} is named twice")
+    graph = prepared.model.main
+    indexes = graph.input_indexes if direction == "input" else graph.output_indexes
+    if not 0 <= wanted.io_index < len(indexes):
+        raise _invalid(f"no {direction} {wanted.io_index}")
+    roles[role] = graph.operands[indexes[wanted.io_index]]
 
 
 def _check_same(operands: Sequence[Operand]) -> None:
@@ -58,15 +71,15 @@ def _check_same(operands: Sequence[Operand]) -> None:
         raise _invalid("roles of different type or quantisation")
 
 
-def _combine(shapes: Sequence[tuple[int, ...]]) -> None:
-    """Check that all known ranks and sizes agree; empty is an unknown rank, 0 an unknown size."""
-    known = [shape for shape in shapes if shape]
-    if len({len(shape) for shape in known}) > 1 or any(len(sizes) > 1 for sizes in _sizes(known)):
-        raise _invalid(f"shapes {known} do not agree")
-
-
-def _sizes(shapes: Sequence[tuple[int, ...]]) -> Iterator[set[int]]:
-    return (set(sizes) - {0} for sizes in zip(*shapes, strict=True))
+def _combined(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
+    """What all shapes together say; empty is an unknown rank, 0 an unknown size."""
+    combined: tuple[int, ...] = ()
+    for shape in shapes:
+        if not compatible(combined, shape) or any(size < 0 for size in shape):
+            raise _invalid(f"shapes {list(shapes)} do not agree")
+        # Where both sizes are known they are equal.
+        combined = tuple(map(max, combined, shape)) if combined and shape else combined or shape
+    return combined
 
 
 def _invalid(message: str) -> ServiceError:

@@ -282,7 +282,7 @@ class Device(Interface):
     def allocate(
         self,
         desc: types.BufferDesc,
-        prepared_models: tuple[PreparedModel, ...],
+        prepared_models: tuple[PreparedModel | None, ...],
         input_roles: tuple[types.BufferRole, ...],
         output_roles: tuple[types.BufferRole, ...],
     ) -> DeviceBuffer:

@@ -10,6 +10,7 @@ import pytest
 
 from npu_conformance.harness.cases import Case
 from npu_conformance.specs.manifest import Manifest
+from npu_conformance.specs.neuralnetworks.types import Memory
 from npu_conformance.specs.plugin import Subject
 from npu_conformance.specs.results import Event
 from npu_conformance.specs.versions import Version
@@ -21,6 +22,7 @@ class FakePool:
 
     size: int
     closed: bool = False
+    memory: Memory = Memory("ashmem", 1, 1)
 
     def close(self) -> None:
         """Remember it."""
