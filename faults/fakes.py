@@ -27,7 +27,7 @@ class FakePool:
     """A pool that knows whether it was closed."""
 
     closed: bool = False
-    memory: Memory = Memory("ashmem", 1, 1)
+    memory: Memory = field(default_factory=lambda: Memory("ashmem", 1, 1))
 
     def close(self) -> None:
         """Remember it."""

@@ -103,13 +103,13 @@ class Trial:
             raise NotApplicable("the run has no oracle")
         return self.oracle
 
-    def pool(self, size: int, kind: str = "ashmem") -> Pool:
+    def pool(self, size: int, kind: str = "ashmem", application: Application | None = None) -> Pool:
         """Create a memory pool of `size` bytes, closed when the case ends.
 
         kind: HIDL's name, ashmem, mmap_fd, hardware_buffer_blob or hardware_buffer (pixels). In AIDL the
-        memory has the name of the union's member.
+        memory has the name of the union's member. application: whose it is, for calls that it makes itself.
         """
-        pool = self.subject.memory.create(kind, size)
+        pool = (application or self.subject).memory.create(kind, size)
         pool.memory = spelled(pool.memory, self.version)
         self._to_close.append(pool)
         return pool

@@ -11,6 +11,7 @@ AREAS = (
     "requests",
     "request_structure",
     "memory",
+    "memory_domains",
     "messages",
     "robustness",
     "generated",

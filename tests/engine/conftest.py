@@ -22,7 +22,7 @@ class FakePool:
 
     size: int
     closed: bool = False
-    memory: Memory = Memory("ashmem", 1, 1)
+    memory: Memory = field(default_factory=lambda: Memory("ashmem", 1, 1))
 
     def close(self) -> None:
         """Remember it."""

@@ -1,0 +1,156 @@
+"""Whose a buffer is, how long, and that many may use it at once."""
+
+from __future__ import annotations
+
+from npu_conformance.harness import checks
+from npu_conformance.harness.cases import Behaviours, Group
+from npu_conformance.harness.trial import Trial
+from npu_conformance.specs.versions import HIDL_LAST, Version
+from npu_conformance.vts import addition
+from npu_conformance.vts.addition import SIZE, SUM, A, B
+from npu_conformance.vts.execution import NO_DEADLINE, NO_LOOP_TIMEOUT, ExecutionRecorder
+from npu_conformance.vts.memory_domains.bench import (
+    GENERAL,
+    INVALID,
+    NONE,
+    Bench,
+    by_each_executor,
+    in_each_type,
+    request_of,
+)
+
+cases = Behaviours("vts.memory_domains", group=Group.MEMORY)
+_SINCE = Version.V1_3
+_OWNER, _SPY = 10_101, 10_102
+_AT_ONCE = 12
+
+
+def _benches(trial: Trial, *callers: tuple[int, int]) -> list[Bench]:
+    """One bench for each caller, as (uid, pid)."""
+    chosen = addition.supported(trial)
+    return [Bench(trial, chosen, application=trial.application(*caller)) for caller in callers]
+
+
+@cases.case("tokens.of_applications", "NNHAL-MEMDOMAIN-004", since=_SINCE)
+def tokens_of_applications(trial: Trial) -> None:
+    """Tokens of different applications are different as well: they are those of one service."""
+    benches = _benches(trial, (_OWNER, 1), (_SPY, 2))
+    models = [bench.prepare() for bench in benches]
+    living = [
+        bench.allocate(model, inputs=(0,)) for _ in range(3) for bench, model in zip(benches, models, strict=True)
+    ]
+    tokens = [made.token for made in living]
+    checks.equal(len(set(tokens)), len(tokens), f"number of different tokens among {tokens}")
+
+
+def _spied_on(trial: Trial, spy_is: tuple[int, int]) -> None:
+    owner, spy = _benches(trial, (_OWNER, 1), spy_is)
+    model, own_model = owner.prepare(), spy.prepare()
+    secret = owner.allocate(model, inputs=(0, 1), outputs=(0,))
+    owner.fill(secret, A)
+    # Own buffers of the same roles: a driver must not take one application's roles for another's.
+    own = spy.allocate(own_model, inputs=(0, 1), outputs=(0,))
+    spy.fill(own, B)
+    result = spy.pool(b"\xa5" * SIZE)
+    spy.fails(own_model, (secret.token, own), (result,), INVALID, "execution on another application's buffer")
+    checks.equal(bytes(result.read(0, SIZE)), b"\xa5" * SIZE, "output of the refused execution")
+    spy.fails(own_model, (own, own), (secret.token,), INVALID, "execution into another application's buffer")
+    owner.holds(secret, A, "the owner's content")
+    owner.succeeds(model, (secret, secret), (owner.pool(),), "the owner's execution on its buffer")
+
+
+@cases.case("tokens.of_another_process", "NNHAL-MEMDOMAIN-031", since=_SINCE)
+def of_another_process(trial: Trial) -> None:
+    """The token of another application's buffer, and of another process's of the same application, is no key to it."""
+    for name, spy in (("other_uid", (_SPY, 2)), ("same_uid", (_OWNER, 2))):
+        with trial.configuration(name):
+            _spied_on(trial, spy)
+
+
+@cases.case("tokens.of_the_dead", "NNHAL-MEMDOMAIN-031", "NNHAL-MEMDOMAIN-014", since=_SINCE)
+def of_the_dead(trial: Trial) -> None:
+    """An application's death takes its buffers along: its token is no key for who comes after, and nothing is left."""
+    application = trial.application(_OWNER, 1)
+    owner = Bench(trial, addition.supported(trial), application=application)
+    model = owner.prepare()
+    secret = owner.allocate(model, inputs=(0,))
+    owner.fill(secret, A)
+    application.close()
+    (heir,) = _benches(trial, (_OWNER, 2))
+    model = heir.prepare()
+    heir.fails(model, (secret.token, heir.pool()), (heir.pool(),), INVALID, "execution on a dead application's buffer")
+    made = heir.allocate(model, inputs=(0,))
+    checks.status(heir.copy_to(made), {GENERAL}, "copyTo of a fresh buffer")
+
+
+@cases.case("tokens.of_the_freed", "NNHAL-MEMDOMAIN-004", "NNHAL-MEMDOMAIN-023", "NNHAL-MEMDOMAIN-014", since=_SINCE)
+@in_each_type
+def of_the_freed(bench: Bench) -> None:
+    """A freed buffer's token is unknown, or the next buffer's; that one is fresh, and has nothing of the old one.
+
+    A driver that need not hear of releases may keep the buffer: that is a quality warning.
+    """
+    model, result = bench.prepare(), bench.pool()
+    freed = bench.allocate(model, inputs=(0,))
+    bench.fill(freed, A)
+    token = freed.token
+    del freed
+    made = bench.allocate(model, inputs=(0,))
+    checks.status(bench.copy_to(made), {GENERAL}, "copyTo of a fresh buffer behind a freed one")
+    bench.fill(made, B)
+    zero = bench.pool(bench.chosen.packed((0.0, 0.0)))
+    if made.token == token:
+        bench.succeeds(model, (token, zero), (result,), "execution with a token that is used again")
+        bench.chosen.check(bytes(result.read(0, SIZE)), B, "content of the new buffer")
+        return
+    execution = bench.run(model, (token, zero), (result,))
+    checks.status(execution.status, {NONE, INVALID}, "execution with the token of a freed buffer")
+    if execution.status == NONE:
+        bench.chosen.check(bytes(result.read(0, SIZE)), A, "content of the buffer that was freed and is still there")
+        bench.trial.warn_quality("the token of a freed buffer can still be used: buffers are kept")
+
+
+@cases.case("tokens.many", "NNHAL-MEMDOMAIN-003", "NNHAL-MEMDOMAIN-004", since=_SINCE)
+@by_each_executor
+def many(bench: Bench) -> None:
+    """Hundreds of buffers one after the other, some of them alive: each is fresh, and the living keep their content."""
+    model = bench.prepare()
+    kept = bench.allocate(model, inputs=(0,))
+    bench.fill(kept, A)
+    for _ in range(200):
+        made = bench.allocate(model, inputs=(0,))
+        checks.that(made.token != kept.token, f"token {kept.token} of a living buffer was given out again")
+        checks.status(bench.copy_to(made), {GENERAL}, "copyTo of a fresh buffer")
+        bench.fill(made, B)
+    bench.holds(kept, A, "content of the first buffer")
+
+
+@cases.case("at_once.launched", "NNHAL-MEMDOMAIN-030", since=_SINCE, until=HIDL_LAST)
+def launched_at_once(trial: Trial) -> None:
+    """Asynchronous executions that read one buffer while others write another: every one is notified."""
+    bench = Bench(trial, addition.supported(trial))
+    model = bench.prepare()
+    source, target = bench.allocate(model, inputs=(0, 1)), bench.allocate(model, inputs=(0,), outputs=(0,))
+    bench.fill(source, A)
+    other, recorders = bench.pool(bench.chosen.packed(B)), []
+    results = [bench.pool() for _ in range(_AT_ONCE)]
+    for result in results:
+        for inputs, output in (((source, other), result), ((source, other), target), ((target, other), bench.pool())):
+            recorders.append(ExecutionRecorder())
+            model.execute(request_of(inputs, (output,)), False, NO_DEADLINE, NO_LOOP_TIMEOUT, recorders[-1])
+    seconds = trial.manifest.deadlines.execute * trial.manifest.time_scale
+    ended = trial.subject.wait_until(lambda: all(recorder.answers for recorder in recorders), seconds)
+    checks.that(ended, f"executions launched at once: not all were notified within {seconds:g} s")
+    for place, result in enumerate(results):
+        (answer,) = recorders[3 * place].answers
+        checks.status(answer.status, {NONE}, "execution that reads a buffer while others do")
+        bench.chosen.check(bytes(result.read(0, SIZE)), SUM, "sum of a buffer that others read")
+    _still_works(bench)
+
+
+def _still_works(bench: Bench) -> None:
+    model, result = bench.prepare(), bench.pool()
+    made = bench.allocate(model, inputs=(0, 1))
+    bench.fill(made, A)
+    bench.succeeds(model, (made, made), (result,), "execution after all others")
+    bench.chosen.check(bytes(result.read(0, SIZE)), (2 * A[0], 2 * A[1]), "sum after all others")
