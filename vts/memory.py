@@ -10,6 +10,7 @@ from npu_conformance.harness import checks
 from npu_conformance.harness.cases import Behaviours, Case, Group, Scope
 from npu_conformance.harness.pools import Pool
 from npu_conformance.harness.trial import Trial
+from npu_conformance.specs.errors import ServiceError, status_name
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import (
@@ -68,15 +69,20 @@ def _adds_in(trial: Trial, kind: str) -> None:
 
 
 def _adds_constant_in(trial: Trial, kind: str) -> None:
-    chosen = addition.supported(trial)
-    constant, pool = trial.pool(addition.SIZE, kind), trial.pool(_POOL)
+    chosen, constant = addition.supported(trial), trial.pool(addition.SIZE, kind)
     constant.write(0, chosen.packed(addition.B))
+    _adds_constant_of(trial, chosen, constant.memory)
+
+
+def _adds_constant_of(trial: Trial, chosen: Addition, constant: Memory) -> None:
+    """The first bytes of the memory hold B, which is added to A."""
+    pool = trial.pool(_POOL)
     _fill(chosen, pool)
-    prepared_model = chosen.prepared(trial, constant.memory)
+    prepared_model = chosen.prepared(trial, constant)
     request = _request(pool.memory)
     execution = execute(trial, prepared_model, replace(request, inputs=request.inputs[:1]), measure=False)
-    checks.status(execution.status, {ErrorStatus.NONE}, f"execution with a constant in {kind} memory")
-    chosen.check(_result(pool), addition.SUM, f"sum with a constant in {kind} memory")
+    checks.status(execution.status, {ErrorStatus.NONE}, f"execution with a constant in {constant.kind} memory")
+    chosen.check(_result(pool), addition.SUM, f"sum with a constant in {constant.kind} memory")
 
 
 @_behaviours.case("several.pools", "NNHAL-EXECUTE-001", "NNHAL-EXECUTE-002")
@@ -168,6 +174,138 @@ def constant_beyond_pool(trial: Trial) -> None:
     """A constant that reaches past the end of its pool."""
     memory = replace(trial.pool(addition.SIZE).memory, size=addition.SIZE - 1)
     refused_at_once(trial, addition.FLOAT32.model_with_constant(memory))
+
+
+@_behaviours.case("request.negative_offset", "NNHAL-MEMORY-009", since=Version.FL5)
+def negative_offset_in_request(trial: Trial) -> None:
+    """A request with a mapped file that begins before its beginning."""
+    prepared_model = addition.supported(trial).prepared(trial)
+    memory = replace(trial.pool(_POOL, "mmap_fd").memory, offset=-_POOL)
+    execution = _executed(trial, prepared_model, memory)
+    checks.status(execution.status, {ErrorStatus.INVALID_ARGUMENT}, "execution with memory of negative offset")
+
+
+@_behaviours.case("model.negative_size", "NNHAL-MEMORY-009", since=Version.FL5)
+def negative_size_in_model(trial: Trial) -> None:
+    """A model with a pool of negative size or offset."""
+    memory = trial.pool(addition.SIZE, "mmap_fd").memory
+    for spoiled in (replace(memory, size=-addition.SIZE), replace(memory, offset=-1)):
+        refused_at_once(trial, addition.FLOAT32.model_with_constant(spoiled))
+
+
+@_behaviours.case("mmap_fd.offset", "NNHAL-MEMORY-001")
+def mapped_behind_the_beginning(trial: Trial) -> None:
+    """A mapped file that begins on the second page of its file, for arguments and for a constant."""
+    chosen, pool = addition.supported(trial), trial.pool(2 * _PAGE, "mmap_fd")
+    memory = replace(pool.memory, offset=_PAGE, size=_PAGE)
+    _fill(chosen, pool, _PAGE)
+    execution = _executed(trial, chosen.prepared(trial), memory)
+    checks.status(execution.status, {ErrorStatus.NONE}, "execution with a mapped file from its second page on")
+    chosen.check(_result(pool, _PAGE), addition.SUM, "sum in the second page")
+    checks.equal(bytes(pool.read(0, _PAGE)), bytes(_PAGE), "first page after the execution")
+    pool.write(_PAGE, chosen.packed(addition.B))
+    _adds_constant_of(trial, chosen, memory)
+
+
+@_behaviours.case("mmap_fd.read_only_constant", "NNHAL-MEMORY-001")
+def read_only_constant(trial: Trial) -> None:
+    """A constant in a file that may only be read."""
+    chosen, pool = addition.supported(trial), trial.pool(addition.SIZE, "mmap_fd")
+    pool.write(0, chosen.packed(addition.B))
+    _adds_constant_of(trial, chosen, replace(pool.memory, prot=_READ_ONLY))
+
+
+@_behaviours.case("hardware_buffer.arguments", "NNHAL-MEMORY-007", "NNHAL-MEMORY-008", since=Version.V1_2)
+def pixels_as_arguments(trial: Trial) -> None:
+    """A hardware buffer that is no BLOB holds an input, or the output: the execution is right, or fails.
+
+    Such memory is optional (NNHAL-MEMORY-003). Another failure than GENERAL_FAILURE is a quality warning.
+    """
+    chosen = addition.supported(trial)
+    prepared_model = chosen.prepared(trial)
+    for name, place in (("input", 0), ("output", 2)):
+        with trial.configuration(name):
+            _adds_in_pixels(trial, chosen, prepared_model, place)
+
+
+def _adds_in_pixels(trial: Trial, chosen: Addition, prepared_model: PreparedModel, place: int) -> None:
+    pools = [trial.pool(addition.SIZE, "hardware_buffer" if at == place else "ashmem") for at in range(3)]
+    for pool, values in zip(pools, (addition.A, addition.B), strict=False):
+        pool.write(0, chosen.packed(values))
+    # Pixels have no offsets: they are used as a whole.
+    arguments = [RequestArgument(location=DataLocation(at, 0, 0 if at == place else addition.SIZE)) for at in range(3)]
+    request = Request(
+        tuple(arguments[:2]), tuple(arguments[2:]), tuple(RequestMemoryPool(pool=pool.memory) for pool in pools)
+    )
+    execution = execute(trial, prepared_model, request, measure=False)
+    if execution.status == ErrorStatus.NONE:
+        chosen.check(bytes(pools[2].read(0, addition.SIZE)), addition.SUM, "sum with a hardware buffer")
+    _says_general_failure(trial, execution.status, "an execution")
+
+
+@_behaviours.case(
+    "hardware_buffer.constant", "NNHAL-MEMORY-006", "NNHAL-MEMORY-008", "NNHAL-MEMORY-011", "NNHAL-SUPPORT-011",
+    since=Version.V1_2,
+)  # fmt: skip
+def pixels_as_constant(trial: Trial) -> None:
+    """A constant in a hardware buffer that is no BLOB: the preparation fails, and support is better denied before."""
+    _constant_refused(trial, trial.pool(addition.SIZE, "hardware_buffer").memory)
+
+
+@_behaviours.case("blob.of_another_format", "NNHAL-MEMORY-012", since=Version.V1_2, until=HIDL_LAST)
+def blob_of_another_format(trial: Trial) -> None:
+    """Memory that is called a BLOB and described as pixels is refused; AIDL has no name that could be wrong."""
+    memory = _pixels_called_blob(trial, addition.SIZE)
+    with trial.configuration("constant"):
+        _constant_refused(trial, memory)
+    with trial.configuration("arguments"):
+        execution = _executed(trial, addition.supported(trial).prepared(trial), _pixels_called_blob(trial, _POOL))
+        _refused(execution.status, "execution with pixels that are called a BLOB")
+
+
+def _pixels_called_blob(trial: Trial, size: int) -> Memory:
+    pixels = trial.pool(size, "hardware_buffer").memory
+    return replace(trial.pool(size, "hardware_buffer_blob").memory, description=pixels.description)
+
+
+@_behaviours.case("handle.of_nothing", "NNHAL-SUPPORT-011", "NNHAL-ROBUST-001")
+def handle_of_nothing(trial: Trial) -> None:
+    """A handle behind which there is no memory, for a constant and for arguments."""
+    closed = trial.pool(_POOL)
+    memory = closed.memory
+    closed.close()
+    with trial.configuration("constant"):
+        _constant_refused(trial, memory)
+    with trial.configuration("arguments"):
+        execution = _executed(trial, addition.supported(trial).prepared(trial), memory)
+        _refused(execution.status, "execution with a handle of nothing")
+
+
+def _constant_refused(trial: Trial, memory: Memory) -> None:
+    """prepareModel fails. Support should have been denied before: the device is looked at for a quality warning."""
+    model = addition.supported(trial).model_with_constant(memory)
+    try:
+        is_supported = all(trial.supported_operations(model))
+    except ServiceError as error:
+        _refused(error.status, "getSupportedOperations")
+        is_supported = False
+    preparation = trial.prepare(model)
+    checks.that(preparation.prepared_model is None, "prepareModel: expected no prepared model, found one")
+    checks.that(preparation.status is not None, "prepareModel: expected a notification, found none")
+    _refused(preparation.status or ErrorStatus.NONE, "prepareModel of a constant that can not be read, notified")
+    if memory.kind.startswith("hardware"):
+        _says_general_failure(trial, preparation.status or ErrorStatus.NONE, "prepareModel")
+    if is_supported:
+        trial.warn_quality("getSupportedOperations does not notice memory that can not be read (NNHAL-SUPPORT-011)")
+
+
+def _refused(status: int, what: str) -> None:
+    checks.that(status != ErrorStatus.NONE, f"{what}: expected a refusal, found NONE")
+
+
+def _says_general_failure(trial: Trial, status: int, what: str) -> None:
+    if status not in (ErrorStatus.NONE, ErrorStatus.GENERAL_FAILURE):
+        trial.warn_quality(f"{what} fails with {status_name(status)}, not GENERAL_FAILURE, for a hardware buffer")
 
 
 def _fill(chosen: Addition, pool: Pool, start: int = 0) -> None:
