@@ -143,6 +143,41 @@ class _StrictMemory(BentDevice):
             super().prepared(callback, status, prepared_model)
 
 
+class _DeclinesBuffers(BentDevice):
+    """Has no buffers, and does not look at what is asked."""
+
+    def allocate(self, *arguments: Any) -> hal.DeviceBuffer:
+        raise ServiceError(ErrorStatus.GENERAL_FAILURE, "no buffers")
+
+
+class _ReadsPixels(BentPreparedModel):
+    """Executes on hardware buffers of any format, which it takes for rows of bytes."""
+
+    def execute_synchronously(self, request: types.Request, *rest: Any) -> types.ExecutionResult:
+        return self.inner.execute_synchronously(_in_bytes(request), *rest)
+
+
+def _in_bytes(request: types.Request) -> types.Request:
+    """The request with files in place of hardware buffers, and locations that name all of their bytes."""
+    sizes = {
+        index: pool.pool.size
+        for index, pool in enumerate(request.pools)
+        if pool.pool is not None and pool.pool.description is not None
+    }
+
+    def placed(argument: types.RequestArgument) -> types.RequestArgument:
+        location = argument.location
+        if location.length or location.pool_index not in sizes:
+            return argument
+        return replace(argument, location=replace(location, length=sizes[location.pool_index]))
+
+    pools = tuple(
+        replace(pool, pool=replace(pool.pool, kind="ashmem")) if pool.pool is not None and index in sizes else pool
+        for index, pool in enumerate(request.pools)
+    )
+    return types.Request(tuple(map(placed, request.inputs)), tuple(map(placed, request.outputs)), pools)
+
+
 class _SlowClock:
     """A second passes whenever somebody looks."""
 
@@ -174,6 +209,8 @@ VARIANTS = (
     Variant("terse", "No times, and no shapes but those that must be told.", models_bent_by(_Terse)),
     Variant("notifies-later", "Preparations end in a thread of their own.", device_bent_by(_NotifiesLater)),
     Variant("strict-memory", "No model with memory pools is supported.", device_bent_by(_StrictMemory)),
+    Variant("no-buffers", "GENERAL_FAILURE to every allocation.", device_bent_by(_DeclinesBuffers)),
+    Variant("reads-pixels", "Executes on hardware buffers that are no BLOBs.", models_bent_by(_ReadsPixels)),
     Variant("slow", "Every step takes a second of a virtual clock.", Bent(_slow)),
 )  # fmt: skip
 """Conforming variants at the boundary; those by source edits are in variants.json."""

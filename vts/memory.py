@@ -209,10 +209,14 @@ def mapped_behind_the_beginning(trial: Trial) -> None:
 
 @_behaviours.case("mmap_fd.read_only_constant", "NNHAL-MEMORY-001")
 def read_only_constant(trial: Trial) -> None:
-    """A constant in a file that may only be read."""
+    """A constant in a file that may only be read is as good as one in a file that may be written."""
     chosen, pool = addition.supported(trial), trial.pool(addition.SIZE, "mmap_fd")
     pool.write(0, chosen.packed(addition.B))
-    _adds_constant_of(trial, chosen, replace(pool.memory, prot=_READ_ONLY))
+    chosen.prepared(trial, pool.memory)
+    memory = replace(pool.memory, prot=_READ_ONLY)
+    supported = trial.supported_operations(chosen.model_with_constant(memory))
+    checks.equal(supported, (True,), "getSupportedOperations with a constant in read-only memory")
+    _adds_constant_of(trial, chosen, memory)
 
 
 @_behaviours.case("hardware_buffer.arguments", "NNHAL-MEMORY-007", "NNHAL-MEMORY-008", since=Version.V1_2)

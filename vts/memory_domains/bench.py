@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from msgspec.structs import replace
@@ -36,6 +36,7 @@ from npu_conformance.specs.neuralnetworks.types import (
     RequestMemoryPool,
     Subgraph,
 )
+from npu_conformance.vts import addition
 from npu_conformance.vts.addition import ADDITIONS, SIZE, Addition, Pair
 from npu_conformance.vts.execution import Execution, execute, executors, timing_rules
 
@@ -260,12 +261,12 @@ def _request_pool(place: DeviceBuffer | int | Pool) -> RequestMemoryPool:
 
 
 def in_each_type(check: Check) -> Callable[[Trial], None]:
-    """A case of one configuration a type."""
+    """A case of one configuration for each type that the device has."""
     return _case(check, by_executor=False)
 
 
 def by_each_executor(check: Check) -> Callable[[Trial], None]:
-    """A case of one configuration a type and way of execution."""
+    """A case of one configuration for each type that the device has and each way of execution."""
     return _case(check, by_executor=True)
 
 
@@ -283,6 +284,11 @@ def _case(check: Check, *, by_executor: bool) -> Callable[[Trial], None]:
     return run
 
 
-def types_of(trial: Trial) -> Iterator[Addition]:
-    """The additions that the version has."""
-    return (chosen for chosen in ADDITIONS if chosen.since <= trial.version)
+def types_of(trial: Trial) -> list[Addition]:
+    """The additions that the device has; NotSupported where it has none."""
+    addition.supported(trial)
+    return [
+        chosen
+        for chosen in ADDITIONS
+        if chosen.since <= trial.version and all(trial.supported_operations(chosen.model()))
+    ]

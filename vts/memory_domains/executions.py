@@ -113,7 +113,7 @@ def other_direction(bench: Bench) -> None:
     source, target = _filled(bench, model), _filled(bench, model, (), (0,))
     _refused_as_output(bench, model, source, "a buffer of an input")
     _refused_as_input(bench, model, target, "a buffer of an output")
-    bench.holds(source, A, "content of the input after the refusal")
+    bench.holds(target, A, "content of a buffer that is no input")
 
 
 @cases.case("execute.uninitialised", "NNHAL-MEMDOMAIN-014", "NNHAL-MEMDOMAIN-015", since=_SINCE)
@@ -169,9 +169,9 @@ def several_models(bench: Bench) -> None:
     expected = (SUM[0] + B[0], SUM[1] + B[1])
     bench.chosen.check(bytes(result.read(0, SIZE)), expected, "sum of the second model")
     bench.fails(second, (made, b), (result,), INVALID, "execution with the buffer in a role of the other index")
-    bench.fails(second, (a, b), (made,), INVALID, "execution with the buffer in a role of the other model")
     bench.fails(third, (a, made), (result,), INVALID, "execution with the buffer of a third model")
     bench.holds(made, SUM, "buffer after refused executions")
+    bench.fails(second, (a, b), (made,), INVALID, "execution with the buffer in a role of the other model")
 
 
 @cases.case("execute.chain", "NNHAL-MEMDOMAIN-015", "NNHAL-MEMDOMAIN-032", since=_SINCE)

@@ -58,8 +58,8 @@ def contradicting_request(bench: Bench) -> None:
     bench.fill(made, A)
     big, result = Argument(_pool(bench, B, 2), double), Argument(bench.pool(2 * len(bench.chosen.packed(B))), double)
     bench.fails(model, (Argument(made, double), big), (result,), INVALID, "execution with an input that contradicts")
+    bench.holds(made, A, "content after a refused execution")
     bench.fails(model, (big, big), (Argument(made, double),), INVALID, "execution with an output that contradicts")
-    bench.holds(made, A, "content after refused executions")
 
 
 @cases.case("shapes.contradicting_result", "NNHAL-MEMDOMAIN-028", "NNHAL-MEMDOMAIN-016", since=_SINCE)
