@@ -42,14 +42,23 @@ class BentPreparedModel(hal.PreparedModel):
         self.inner = inner
 
 
+@forwarding(hal.Buffer)
+class BentBuffer(hal.Buffer):
+    """A buffer behind the boundary. inner: the reference's."""
+
+    def __init__(self, inner: hal.Buffer) -> None:
+        self.inner = inner
+
+
 @forwarding(hal.Device)
 class BentDevice(hal.Device):
     """A device behind the boundary: prepared models pass `prepared` on their way to the client.
 
-    inner: the reference's. prepared_model: the kind of wrapper that models get.
+    inner: the reference's. prepared_model, buffer: the kinds of wrapper that models and buffers get.
     """
 
     prepared_model: type[BentPreparedModel] = BentPreparedModel
+    buffer: type[BentBuffer] = BentBuffer
 
     def __init__(self, inner: hal.Device) -> None:
         self.inner = inner
@@ -80,7 +89,9 @@ class BentDevice(hal.Device):
     ) -> hal.DeviceBuffer:
         """Forward, with the reference's own prepared models."""
         own = tuple(model.inner if isinstance(model, BentPreparedModel) else model for model in prepared_models)
-        return self.inner.allocate(desc, own, input_roles, output_roles)
+        made = self.inner.allocate(desc, own, input_roles, output_roles)
+        # A fault inside may have given none.
+        return made if made.buffer is None else hal.DeviceBuffer(self.buffer(made.buffer), made.token)
 
     def prepared(
         self, callback: hal.PreparedModelCallback, status: int, prepared_model: hal.PreparedModel | None

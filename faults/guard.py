@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from npu_conformance.faults.boundary import BentDevice, BentPreparedModel
+from npu_conformance.faults.boundary import BentBuffer, BentDevice, BentPreparedModel
 from npu_conformance.specs.errors import DeadObject, InterfaceError
 from npu_conformance.specs.interfaces import describe
 from npu_conformance.specs.neuralnetworks import hal
@@ -42,8 +42,14 @@ class GuardedPreparedModel(BentPreparedModel):
     """A prepared model whose exceptions are deaths."""
 
 
+@_guarding(hal.Buffer)
+class GuardedBuffer(BentBuffer):
+    """A buffer whose exceptions are deaths."""
+
+
 @_guarding(hal.Device)
 class GuardedDevice(BentDevice):
     """A device whose exceptions are deaths."""
 
     prepared_model = GuardedPreparedModel
+    buffer = GuardedBuffer

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Literal, cast
 
 from npu_conformance.faults import (
+    buffers,
     executions,
     extensions,
     hints,
@@ -35,6 +36,7 @@ def faults() -> MappingProxyType[str, Fault]:
         *queries.FAULTS,
         *preparation.FAULTS,
         *executions.FAULTS,
+        *buffers.FAULTS,
         *HOST_FAULTS,
         *managers.FAULTS,
         *relations.FAULTS,

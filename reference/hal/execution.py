@@ -162,6 +162,5 @@ def _write(argument: types.RequestArgument, output: Array, pools: Sequence[Pool]
     if isinstance(pool, ReferenceBuffer):
         pool.write(output.copy())
     elif pool is not None and output.size:
-        start = argument.location.offset
-        data = numpy.ascontiguousarray(output).reshape(-1).view(numpy.uint8).data
-        writable(pool)[start : start + output.nbytes] = data
+        pool, start = writable(pool), argument.location.offset
+        pool[start : start + output.nbytes] = numpy.ascontiguousarray(output).reshape(-1).view(numpy.uint8).data

@@ -127,6 +127,7 @@ class Bench:
                 raise NotApplicable("the device declines to allocate such a buffer") from None
             checks.status(error.status, {NONE, GENERAL}, "allocate of valid roles")
             raise
+        checks.that(made.buffer is not None, "allocate: expected a buffer, found null")
         checks.that(made.token > 0, f"allocate: expected a positive token, found {made.token}")
         return made
 

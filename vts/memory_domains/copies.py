@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from npu_conformance.harness import checks
 from npu_conformance.harness.cases import Behaviours, Group
 from npu_conformance.harness.trial import Trial
@@ -72,6 +74,9 @@ def copy_from_dimensions_of_open_shape(bench: Bench) -> None:
     made, count = _open(bench), bench.elements
     for wrong in ((count, 1), (0,), ()):
         _copy_from_ends(bench, made, SIZE, wrong, INVALID)
+    nothing = replace(bench.pool().memory, size=0)
+    copied = status_of(lambda: made.buffer.copy_from(nothing, (0,)))
+    checks.status(copied, {INVALID, GENERAL}, "copyFrom of no bytes and dimensions (0,)")
     _copy_from_ends(bench, made, SIZE, (count,), NONE)
     # The shape of the last copy is not the buffer's own: it has to be given again.
     _copy_from_ends(bench, made, SIZE, (), INVALID)

@@ -1,0 +1,107 @@
+"""Faults in driver-managed buffers and in hardware buffers that are not one line of the reference's source."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+from npu_conformance.faults.boundary import BentDevice, BentPreparedModel
+from npu_conformance.faults.fault import Fault
+from npu_conformance.faults.making import IMPATIENT, device_bent_by, models_bent_by
+from npu_conformance.reference.hal import timing
+from npu_conformance.specs.errors import ServiceError
+from npu_conformance.specs.neuralnetworks import hal, types
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.versions import Version
+
+_SOME_SECONDS = 0.02
+"""Longer than a client needs to launch the next execution."""
+
+
+class _NullBuffer(BentDevice):
+    """Gives a token without a buffer."""
+
+    def allocate(self, *arguments: Any) -> hal.DeviceBuffer:
+        return hal.DeviceBuffer(None, super().allocate(*arguments).token)  # type: ignore[arg-type]
+
+
+class _RefusesWithToken0(BentDevice):
+    """Says NONE, and means the token 0 as a refusal."""
+
+    def allocate(self, *arguments: Any) -> hal.DeviceBuffer:
+        try:
+            return super().allocate(*arguments)
+        except ServiceError:
+            return hal.DeviceBuffer(hal.Buffer(), 0)
+
+
+class _ReadsPixelsElsewhere(BentPreparedModel):
+    """Reads another argument where it can not read a hardware buffer."""
+
+    def execute_synchronously(self, request: types.Request, *rest: Any) -> types.ExecutionResult:
+        unreadable = {index for index, pool in enumerate(request.pools) if _is_pixels(pool)}
+        others = [argument for argument in request.inputs if argument.location.pool_index not in unreadable]
+        inputs = tuple(
+            others[0] if argument.location.pool_index in unreadable else argument for argument in request.inputs
+        )
+        pools = tuple(
+            request.pools[(others[0].location.pool_index if at in unreadable else at)]
+            for at in range(len(request.pools))
+        )
+        return self.inner.execute_synchronously(types.Request(inputs, request.outputs, pools), *rest)
+
+
+def _is_pixels(pool: types.RequestMemoryPool) -> bool:
+    memory = pool.pool
+    return memory is not None and memory.description is not None and memory.description.format != 33
+
+
+class _Locking(BentPreparedModel):
+    """Executes in a thread of its own, and locks buffers until it has ended."""
+
+    def __init__(self, inner: hal.PreparedModel) -> None:
+        super().__init__(inner)
+        self._locked: set[int] = set()
+
+    def execute(self, request: types.Request, *rest: Any) -> None:
+        tokens = {pool.token for pool in request.pools if pool.pool is None}
+        if tokens & self._locked:
+            self.meets_a_lock(rest[-1])
+            return
+        self._locked |= tokens
+        threading.Timer(_SOME_SECONDS, self._run, (tokens, request, *rest)).start()
+
+    def _run(self, tokens: set[int], *arguments: Any) -> None:
+        self.inner.execute(*arguments)
+        self._locked -= tokens
+
+    def meets_a_lock(self, callback: hal.ExecutionCallback) -> None:
+        """Tell the client, or not."""
+        raise NotImplementedError
+
+
+class _OneReader(_Locking):
+    def meets_a_lock(self, callback: hal.ExecutionCallback) -> None:
+        callback.notify(ErrorStatus.GENERAL_FAILURE, (), timing.unavailable_timing(Version.V1_3))
+
+
+class _WaitsForEver(_Locking):
+    def meets_a_lock(self, callback: hal.ExecutionCallback) -> None:
+        pass
+
+
+FAULTS = (
+    Fault("allocate-null-buffer", "A token comes without a buffer.", ("NNHAL-MEMDOMAIN-003",),
+          ("vts.memory_domains.allocate.valid",), device_bent_by(_NullBuffer)),
+    Fault("allocate-refuses-with-token-0", "A refusal is NONE with token 0.", ("NNHAL-MEMDOMAIN-002",),
+          ("vts.memory_domains.allocate.role_twice", "vts.memory_domains.allocate.no_roles"),
+          device_bent_by(_RefusesWithToken0)),
+    Fault("pixels-read-elsewhere", "In place of a hardware buffer that can not be read another argument is.",
+          ("NNHAL-MEMORY-007",), ("vts.memory.hardware_buffer.arguments",), models_bent_by(_ReadsPixelsElsewhere)),
+    Fault("buffer-of-one-reader", "A buffer that an execution reads can not be read by another.",
+          ("NNHAL-MEMDOMAIN-030",), ("vts.memory_domains.at_once.launched",), models_bent_by(_OneReader),
+          Version.V1_3),
+    Fault("buffer-waits-for-ever", "An execution that meets a locked buffer never ends.", ("NNHAL-MEMDOMAIN-030",),
+          ("vts.memory_domains.at_once.launched",), models_bent_by(_WaitsForEver, deadlines=IMPATIENT), Version.V1_3),
+)  # fmt: skip
+"""Faults of memory at the boundary; those by source edits are in memory_domains.json."""
