@@ -265,10 +265,10 @@ def _rows() -> Iterator[Row]:
     yield Row("R4", "open_output_of_size_0", zero, ("REQUEST-011",), _OPEN, _V.V1_2, sound=True)
     half = _output(dimensions=(0, 2))
     yield Row("R4", "open_output_beside_known", half, ("REQUEST-011",), _HALF_OPEN, _V.V1_2, sound=True)
-    for kind, since in (("hardware_buffer", _V.V1_2), ("hardwareBuffer", _V.FL5)):
-        pixels = _as_kind(kind, _PIXELS)
-        name = "offset_in_pixels" if since is _V.V1_2 else "offset_in_pixels_of_aidl"
-        yield Row("R3", name, pixels, ("REQUEST-015",), since=since)
+    pixels = _as_kind("hardware_buffer", _PIXELS)
+    yield Row("R3", "offset_in_pixels", pixels, ("REQUEST-015",), since=_V.V1_2, until=_V.V1_3)
+    pixels = _as_kind("hardwareBuffer", _PIXELS)
+    yield Row("R3", "offset_in_pixels_of_aidl", pixels, ("REQUEST-015",), since=_V.FL5)
     yield Row("R8", "token_0", _in_device_buffer(0), ("MEMDOMAIN-023", "REQUEST-016"), since=_V.V1_3)
     yield Row("R8", "token_minus_1", _in_device_buffer(-1), ("MEMDOMAIN-023", "REQUEST-016"), since=_V.FL5)
     for name, place in {"offset": (8, 0), "length": (0, _SIZE)}.items():

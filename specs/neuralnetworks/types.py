@@ -21,8 +21,8 @@ _FL5 = since(Version.FL5)
 class Memory(Wire, frozen=True):
     """A pool of bytes both sides can reach. `token` names it on the wire (docs/wire-protocol.md); 0 is a null handle.
 
-    kind: HIDL's name, ashmem, mmap_fd, hardware_buffer_blob or hardware_buffer (AIDL's union members ashmem,
-    mappableFile and hardwareBuffer). size and offset in bytes; prot as in mmap(2): 1 read, 3 read and write.
+    kind: ashmem, mmap_fd, hardware_buffer_blob or hardware_buffer in HIDL, in AIDL the member of its union: ashmem,
+    mappableFile or hardwareBuffer. size and offset in bytes; prot as in mmap(2): 1 read, 3 read and write.
     """
 
     kind: str

@@ -70,7 +70,8 @@ class Profile:
 def profile(version: Version) -> Profile:
     """Return what a version allows."""
     is_aidl = version.is_aidl
-    pools = {"ashmem", "mmap_fd", *(("hardware_buffer_blob", "hardware_buffer") if version >= Version.V1_2 else ())}
+    buffers = ("hardware_buffer_blob", "hardware_buffer") if version >= Version.V1_2 else ()
+    pools = ("ashmem", "mappableFile", "hardwareBuffer") if is_aidl else ("ashmem", "mmap_fd", *buffers)
     return Profile(
         version,
         kinds={code: _kind(info) for code, info in OPERAND_TYPES.items() if _knows(version, code, info.since)},
@@ -80,7 +81,7 @@ def profile(version: Version) -> Profile:
         has_extensions=version >= Version.V1_2,
         has_subgraphs=version >= Version.V1_3,
         largest=_INT32_MAX if is_aidl else _UINT32_MAX,
-        pool_kinds=frozenset(pools | {"mappableFile", "hardwareBuffer"} if is_aidl else pools),
+        pool_kinds=frozenset(pools),
     )
 
 
