@@ -144,21 +144,26 @@ def _read_buffer(buffer: ReferenceBuffer, shape: tuple[int, ...]) -> Array:
     return content.copy()
 
 
+def _pool_of(argument: types.RequestArgument, pools: Sequence[Pool]) -> Pool | None:
+    """Where an output lies; null where it is omitted."""
+    return None if argument.has_no_value else pools[argument.location.pool_index]
+
+
 def _takes(argument: types.RequestArgument, output: Array, pools: Sequence[Pool]) -> bool:
     """False for a buffer that was allocated for other shapes (NNHAL-MEMDOMAIN-028)."""
-    pool = None if argument.has_no_value else pools[argument.location.pool_index]
+    pool = _pool_of(argument, pools)
     return not isinstance(pool, ReferenceBuffer) or pool.takes(output.shape)
 
 
 def _fits(argument: types.RequestArgument, output: Array, pools: Sequence[Pool]) -> bool:
     """True where there is room. Only `length` counts: padding behind it is not for output data. Buffers grow."""
-    pool = None if argument.has_no_value else pools[argument.location.pool_index]
+    pool = _pool_of(argument, pools)
     return isinstance(pool, ReferenceBuffer) or output.nbytes <= argument.location.length
 
 
 def _write(argument: types.RequestArgument, output: Array, pools: Sequence[Pool]) -> None:
     """Copy an output, row-major, to its place; an omitted one has none, nor one without elements in shared memory."""
-    pool = None if argument.has_no_value else pools[argument.location.pool_index]
+    pool = _pool_of(argument, pools)
     if isinstance(pool, ReferenceBuffer):
         pool.write(output.copy())
     elif pool is not None and output.size:
