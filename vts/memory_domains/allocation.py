@@ -188,8 +188,14 @@ def conflicting_rank(bench: Bench) -> None:
 @cases.case("allocate.conflicting_dimensions", "NNHAL-MEMDOMAIN-012", _REFUSED, since=_SINCE)
 @in_each_type
 def conflicting_dimensions(bench: Bench) -> None:
-    """Roles of different size; also where one leaves another of its sizes open."""
+    """Roles of different size."""
     _refuses_pairings(bench, "different sizes", bench.prepare(dimensions=(2 * bench.elements,)))
+
+
+@cases.case("allocate.conflicting_known_dimensions", "NNHAL-MEMDOMAIN-012", _REFUSED, since=_SINCE)
+@in_each_type
+def conflicting_known_dimensions(bench: Bench) -> None:
+    """Roles of different size where one of them leaves another of its sizes open."""
     one, other = bench.prepare(dimensions=(0, bench.elements)), bench.prepare(dimensions=(1, 2 * bench.elements))
     for roles, allocation in _pairings(one, other):
         _refuses(bench, f"{roles} of different sizes beside an open one", allocation)
@@ -237,16 +243,33 @@ def scalar_and_tensor(bench: Bench) -> None:
 def valid(bench: Bench) -> None:
     """Valid roles get a buffer with a positive token, or GENERAL_FAILURE: each is asked for, all may be declined."""
     model, size = bench.prepare(), (bench.elements,)
-    first = Allocation((model,), inputs=((0, 0),))
     wanted = (
-        first,
+        Allocation((model,), inputs=((0, 0),)),
         Allocation((model,), outputs=((0, 0),)),
         Allocation((model,), inputs=((0, 0), (0, 1)), outputs=((0, 0),), probability=0.5),
         Allocation((model, bench.prepare()), inputs=((0, 0), (1, 1)), outputs=((1, 0),), dimensions=size),
-        Allocation((model, bench.prepare(dimensions=(0,))), inputs=((0, 0), (1, 0)), dimensions=(0,)),
         # The same model twice in the list is no harm where no role is.
         Allocation((model, model), inputs=((0, 0), (1, 1))),
     )
+    _asks_for(bench, wanted)
+
+
+@cases.case("allocate.valid_open", "NNHAL-MEMDOMAIN-003", since=_SINCE)
+@in_each_type
+def valid_open(bench: Bench) -> None:
+    """The same where roles, the descriptor, or both leave sizes open."""
+    closed, size = bench.prepare(), (bench.elements,)
+    model = bench.prepare(dimensions=(0,))
+    wanted = (
+        Allocation((model,), inputs=((0, 0),)),
+        Allocation((model,), outputs=((0, 0),), dimensions=(0,)),
+        Allocation((model,), inputs=((0, 0),), outputs=((0, 0),), dimensions=size),
+        Allocation((closed, model), inputs=((0, 0), (1, 0)), dimensions=(0,)),
+    )
+    _asks_for(bench, wanted)
+
+
+def _asks_for(bench: Bench, wanted: tuple[Allocation, ...]) -> None:
     granted = 0
     for allocation in wanted:
         try:

@@ -14,7 +14,6 @@ from npu_conformance.vts.memory_domains.bench import (
     INVALID,
     NONE,
     Bench,
-    by_each_executor,
     in_each_type,
     request_of,
 )
@@ -111,7 +110,7 @@ def of_the_freed(bench: Bench) -> None:
 
 
 @cases.case("tokens.many", "NNHAL-MEMDOMAIN-003", "NNHAL-MEMDOMAIN-004", since=_SINCE)
-@by_each_executor
+@in_each_type
 def many(bench: Bench) -> None:
     """Hundreds of buffers one after the other, some of them alive: each is fresh, and the living keep their content."""
     model = bench.prepare()
