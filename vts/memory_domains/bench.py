@@ -109,7 +109,8 @@ class Bench:
             return preparation.prepared_model
         if is_supported:
             checks.status(preparation.status, {NONE}, "prepareModel of a supported model, notified")
-        raise NotSupported(f"the addition of {self.chosen.kind.name} is not supported in this form")
+        shapes = ", ".join(str(model.main.operands[index].dimensions) for index in model.main.input_indexes)
+        raise NotSupported(f"a model of {self.chosen.kind.name} with inputs of shape {shapes} is not supported")
 
     def allocate(
         self, *models: PreparedModel, inputs: Sequence[int] = (), outputs: Sequence[int] = (), dimensions: Shape = ()
