@@ -158,21 +158,20 @@ class _ReadsPixels(BentPreparedModel):
 
 
 def _in_bytes(request: types.Request) -> types.Request:
-    """The request with files in place of hardware buffers, and locations that name all of their bytes."""
-    sizes = {
-        index: pool.pool.size
-        for index, pool in enumerate(request.pools)
-        if pool.pool is not None and pool.pool.description is not None
-    }
+    """The request with files in place of hardware buffers that are used whole, and locations that name all bytes."""
+    places = [argument.location for argument in (*request.inputs, *request.outputs)]
+    parts = {place.pool_index for place in places if place.offset or place.length or place.padding}
+    memories = {index: pool.pool for index, pool in enumerate(request.pools) if index not in parts}
+    whole = {index: memory for index, memory in memories.items() if memory is not None and memory.description}
 
     def placed(argument: types.RequestArgument) -> types.RequestArgument:
-        location = argument.location
-        if location.length or location.pool_index not in sizes:
+        memory = whole.get(argument.location.pool_index)
+        if memory is None or argument.has_no_value:
             return argument
-        return replace(argument, location=replace(location, length=sizes[location.pool_index]))
+        return replace(argument, location=replace(argument.location, length=memory.size))
 
     pools = tuple(
-        replace(pool, pool=replace(pool.pool, kind="ashmem")) if pool.pool is not None and index in sizes else pool
+        replace(pool, pool=replace(whole[index], kind="ashmem")) if index in whole else pool
         for index, pool in enumerate(request.pools)
     )
     return types.Request(tuple(map(placed, request.inputs)), tuple(map(placed, request.outputs)), pools)
