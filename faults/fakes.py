@@ -68,6 +68,10 @@ class FakeSubject:
         """All callbacks of a fake come at once."""
         return predicate()
 
+    def serve_pending(self) -> bool:
+        """Nothing comes later."""
+        return False
+
 
 @dataclass
 class Little:

@@ -59,16 +59,20 @@ class InProcessSubject:
     def wait_until(self, predicate: Callable[[], bool], seconds: float) -> bool:
         """Wait until the predicate holds: true; false when time is over. Callbacks come from the subject's threads."""
         deadline = time.monotonic() + seconds
-        turns = [each.connection for each in self._applications if each.connection.broken is None]
         while not predicate():
-            ready = [connection for connection in turns if connection.ready()]
-            for connection in ready:
-                connection.serve_one()
-            if not ready:
+            if not self.serve_pending():
                 if time.monotonic() > deadline:
                     return False
                 time.sleep(_POLL_SECONDS)
         return True
+
+    def serve_pending(self) -> bool:
+        """Handle what an application's connection has brought: true; false at once where there is nothing."""
+        turns = [each.connection for each in self._applications if each.connection.broken is None]
+        ready = [connection for connection in turns if connection.ready()]
+        for connection in ready:
+            connection.serve_one()
+        return bool(ready)
 
     def application(self, uid: int, pid: int = 0) -> Application:
         """Connect as the app of a uid: through a socket, since a plain call has no caller."""

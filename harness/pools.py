@@ -47,6 +47,8 @@ class Pool:
 
     memory: Memory
     view: memoryview | None = None
+    apart: bool = False
+    """True: the bytes never become another pool's, since the subject may use them for longer than the token lives."""
 
     def write(self, offset: int, data: bytes | bytearray | memoryview) -> None:
         """Store bytes from `offset` on. Raises ValueError outside the pool."""
@@ -233,9 +235,13 @@ class SharedPools:
                 # Somebody still looks at the bytes: they must not become another pool's.
                 file.remove()
             else:
-                self._store.give_back(file)
+                if pool.apart:
+                    file.remove()
+                else:
+                    self._store.give_back(file)
 
-        return MappedPool(memory, view, close)
+        pool = MappedPool(memory, view, close)
+        return pool
 
 
 def new_token() -> int:

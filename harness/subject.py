@@ -77,6 +77,10 @@ class SubjectHandle(Protocol):
         """Handle incoming callbacks until the predicate holds: true; false when the time is over."""
         ...
 
+    def serve_pending(self) -> bool:
+        """Handle a callback that has arrived: true; false at once where there is none."""
+        ...
+
     def application(self, uid: int, pid: int = 0) -> Application:
         """Connect as the app of a uid. Raises NotApplicable where the subject can not be told who calls."""
         ...
@@ -225,15 +229,20 @@ class RemoteSubject:
         deadline = time.monotonic() + seconds
         turns = [each.connection for each in (self._main, *self._applications) if each.connection.broken is None]
         while not predicate():
-            ready = [connection for connection in turns if connection.ready()]
-            for connection in ready:
-                connection.serve_one()
-            if not ready:
+            if not self.serve_pending():
                 remaining = deadline - time.monotonic()
                 if remaining <= 0:
                     return False
                 select.select([connection.lines.socket for connection in turns], [], [], remaining)
         return True
+
+    def serve_pending(self) -> bool:
+        """Handle a callback that has arrived: true; false at once where there is none."""
+        turns = [each.connection for each in (self._main, *self._applications) if each.connection.broken is None]
+        ready = [connection for connection in turns if connection.ready()]
+        for connection in ready:
+            connection.serve_one()
+        return bool(ready)
 
     def application(self, uid: int, pid: int = 0) -> Application:
         """Connect as the app of a uid."""

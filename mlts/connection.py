@@ -39,6 +39,14 @@ class ClientSubject:
         """Handle incoming callbacks until the predicate holds: true; false when the time is over."""
         return self._application.connection.serve_until(predicate, seconds)
 
+    def serve_pending(self) -> bool:
+        """Handle a callback that has arrived: true; false at once where there is none."""
+        connection = self._application.connection
+        ready = connection.broken is None and connection.ready()
+        if ready:
+            connection.serve_one()
+        return ready
+
     def application(self, uid: int, pid: int = 0) -> NoReturn:
         """A client is one app only."""
         raise NotApplicable("a client process is one app only")

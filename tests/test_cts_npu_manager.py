@@ -92,6 +92,9 @@ class InProcess:
     def wait_until(self, predicate: Callable[[], bool], seconds: float) -> bool:
         return predicate()
 
+    def serve_pending(self) -> bool:
+        return False
+
 
 def run(case: Case, fault: str | None) -> tuple[Ending, list[str]]:
     """Run one case; the ending, and the quality warnings."""

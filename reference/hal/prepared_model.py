@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from npu_conformance.reference.extensions import hints
-from npu_conformance.reference.hal import timing
+from npu_conformance.reference.hal import burst, timing
 from npu_conformance.reference.hal.execution import Execution, Prepared, Terms
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import hal, types
@@ -62,6 +62,19 @@ class ReferencePreparedModel(hal.PreparedModel):
         """As execute_synchronously, whatever the hints are (NNHAL-EXECUTE-013)."""
         hints.take("execution", config.execution_hints, config.extension_name_to_prefix)
         return self.execute_synchronously(request, config.measure_timing, deadline_ns, config.loop_timeout_duration_ns)
+
+    def configure_execution_burst_on_queues(
+        self,
+        callback: hal.BurstCallback | None,
+        requests: types.QueueDescriptor,
+        results: types.QueueDescriptor,
+    ) -> hal.BurstContext:
+        """HIDL's burst."""
+        return burst.open_on_queues(self._prepared, callback, requests, results)
+
+    def configure_execution_burst(self) -> hal.Burst:
+        """AIDL's burst."""
+        return burst.ReferenceBurst(self._prepared)
 
     def _launch(self, request: types.Request, terms: Terms) -> Execution:
         return Execution(self._prepared, request, terms)

@@ -91,6 +91,32 @@ class DeviceBuffer(Wire, frozen=True):
     token: int
 
 
+class BurstCallback(Interface):
+    """Tells a HIDL burst which memory its slots are."""
+
+    @method(since=Version.V1_2, until=HIDL_LAST, statuses="NGA")
+    def get_memories(self, slots: tuple[int, ...]) -> tuple[types.Memory, ...]:
+        """Return the memory of each slot; INVALID_ARGUMENT where one is not known (NNHAL-BURST-009, -011)."""
+        raise refuse("BurstCallback.getMemories")
+
+
+class BurstContext(Interface):
+    """A HIDL burst: it answers packets for as long as the client holds this object."""
+
+    @method(since=Version.V1_2, until=HIDL_LAST)
+    def free_memory(self, slot: int) -> None:
+        """Forget what is cached of a slot; without effect where nothing is (NNHAL-BURST-010)."""
+        raise refuse("BurstContext.freeMemory")
+
+    @method(since=Version.V1_2, until=HIDL_LAST)
+    def execute_packet(self, packet: bytes) -> bytes:
+        """Answer one request packet with its result packet, where no memory is shared that a queue could lie in.
+
+        No part of HIDL: it stands for writing to the request queue and reading from the result queue.
+        """
+        raise refuse("BurstContext.executePacket")
+
+
 class Burst(Interface):
     """A channel for many executions of one prepared model (AIDL's IBurst)."""
 
@@ -171,6 +197,13 @@ class PreparedModel(Interface):
     ) -> FencedExecutionResult:
         """Launch an execution that starts once every fence has signalled."""
         raise refuse("PreparedModel.executeFenced")
+
+    @method(since=Version.V1_2, until=HIDL_LAST, statuses="NUGA")
+    def configure_execution_burst_on_queues(
+        self, callback: BurstCallback | None, requests: types.QueueDescriptor, results: types.QueueDescriptor
+    ) -> BurstContext:
+        """Open a burst over two fast message queues (HIDL's configureExecutionBurst). A null callback is refused."""
+        raise refuse("PreparedModel.configureExecutionBurstOnQueues")
 
     @method(since=Version.FL5, statuses="NUGR")
     def configure_execution_burst(self) -> Burst:

@@ -146,6 +146,16 @@ class Request(Wire, frozen=True):
     pools: tuple[RequestMemoryPool, ...]
 
 
+class QueueDescriptor(Wire, frozen=True):
+    """A fast message queue of a HIDL burst (`message_queue`). Since 1.2.
+
+    capacity: in elements. memory: where it lies; null where no memory is shared and packets travel as messages.
+    """
+
+    capacity: int
+    memory: Memory | None = None
+
+
 class OutputShape(Wire, frozen=True):
     """What an execution found out about one output. Since 1.2."""
 

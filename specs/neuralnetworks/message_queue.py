@@ -1,0 +1,164 @@
+"""A fast message queue (HIDL's FMQ): a ring of elements in shared memory, with one writer and one reader.
+
+| bytes | what | who stores it |
+| --- | --- | --- |
+| 0 to 7 | elements read since the beginning, uint64 | reader |
+| 8 to 15 | elements written since the beginning, uint64 | writer |
+| 16 to 63 | zero, reserved | nobody |
+| 64 and on | `capacity` elements, element number n at 64 + (n modulo capacity) * element size | writer |
+
+All numbers are little-endian. A packet is stored first and counted afterwards, at one stroke: what the counters show
+is a packet as a whole (NNHAL-BURST-008). A reader that waits may sleep on the futex word at byte 8, the lower half of
+the written elements; the writer wakes it after each packet. The memory is zero where a queue begins.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import platform
+import threading
+import time
+
+HEADER = 64
+"""Bytes in front of the elements."""
+
+_READ, _WRITTEN, _FUTEX = 0, 1, 8
+_SYSTEM_CALLS = {"x86_64": 202, "aarch64": 98, "riscv64": 98}
+_WAIT, _WAKE, _EVERYBODY = 0, 1, 2**31 - 1
+_SHORTEST_NAP, _LONGEST_NAP = 0.00005, 0.002
+
+
+class CorruptQueueError(Exception):
+    """The counters say what can not be: more elements than the ring has."""
+
+
+def size_of(capacity: int, element_size: int) -> int:
+    """Bytes of memory that a queue of `capacity` elements needs."""
+    return HEADER + capacity * element_size
+
+
+class MessageQueue:
+    """One end of a queue. The two ends may be in two processes; each end belongs to one thread at a time."""
+
+    def __init__(self, view: memoryview, capacity: int, element_size: int) -> None:
+        """view: the memory, writable. capacity: in elements. Raises ValueError where the queue is not inside."""
+        if not 0 < capacity <= (len(view) - HEADER) // element_size or view.readonly:
+            raise ValueError(f"no queue of {capacity} elements in {len(view)} bytes")
+        self.capacity, self.element_size = capacity, element_size
+        self._counters = view[:16].cast("Q")
+        self._data = view[HEADER : HEADER + capacity * element_size]
+        self._futex = _Futex(view[_FUTEX : _FUTEX + 4])
+        self._ordered = threading.Lock()
+
+    def available(self) -> int:
+        """Elements that can be read. Raises CorruptQueueError."""
+        count = (self._counters[_WRITTEN] - self._counters[_READ]) % 2**64
+        if count > self.capacity:
+            raise CorruptQueueError(f"{count} elements in a ring of {self.capacity}")
+        return count
+
+    def space(self) -> int:
+        """Elements that can be written. Raises CorruptQueueError."""
+        return self.capacity - self.available()
+
+    def write(self, packet: bytes) -> bool:
+        """Append a packet of whole elements, all of it or, where it does not fit, nothing: false."""
+        count = len(packet) // self.element_size
+        if count > self.space():
+            return False
+        written = self._counters[_WRITTEN]
+        first = min(count, self.capacity - written % self.capacity) * self.element_size
+        start = written % self.capacity * self.element_size
+        self._data[start : start + first] = packet[:first]
+        self._data[: len(packet) - first] = packet[first:]
+        self._count(_WRITTEN, written + count)
+        self._futex.wake()
+        return True
+
+    def read(self) -> bytes:
+        """Take everything that is there: of a writer with one packet under way, that packet as it was written.
+
+        Raises CorruptQueueError; the queue is then empty.
+        """
+        taken = self._counters[_READ]
+        try:
+            count = self.available()
+        except CorruptQueueError:
+            self._count(_READ, self._counters[_WRITTEN])
+            raise
+        start = taken % self.capacity * self.element_size
+        whole = bytes(self._data[start : start + count * self.element_size])
+        whole += bytes(self._data[: count * self.element_size - len(whole)])
+        self._count(_READ, taken + count)
+        return whole
+
+    def wait(self, seconds: float, *, polling: float = 0.0) -> bool:
+        """Wait for an element: true; false when `seconds` are over, or after `wake`.
+
+        polling: the first seconds of them in which to look again and again, which answers faster and keeps a
+        processor busy; after that the thread sleeps.
+        """
+        written = self._counters[_WRITTEN]
+        if written != self._counters[_READ] or self._poll(min(polling, seconds)):
+            return True
+        if seconds > polling:
+            self._futex.wait(written % 2**32, seconds - polling)
+        return self._counters[_WRITTEN] != self._counters[_READ]
+
+    def wake(self) -> None:
+        """Let whoever sleeps in `wait` look up."""
+        self._futex.wake()
+
+    def _poll(self, seconds: float) -> bool:
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            if self._counters[_WRITTEN] != self._counters[_READ]:
+                return True
+            time.sleep(0)  # lets other threads run, which may be the writer
+        return False
+
+    def _count(self, counter: int, value: int) -> None:
+        # The lock orders what lies before it in memory and what lies behind, on processors that would not.
+        with self._ordered:
+            pass
+        self._counters[counter] = value % 2**64
+
+
+class _Futex:
+    """Sleeping on four bytes of shared memory; naps where the machine has no such call that we know."""
+
+    def __init__(self, view: memoryview) -> None:
+        self._word = ctypes.c_uint32.from_buffer(view)
+        self._address = ctypes.c_void_p(ctypes.addressof(self._word))
+        number = _SYSTEM_CALLS.get(platform.machine()) if os.uname().sysname == "Linux" else None
+        self._call = None if number is None else ctypes.CDLL(None).syscall
+        self._number = ctypes.c_long(number or 0)
+
+    def wait(self, value: int, seconds: float) -> None:
+        """Sleep until `wake`, or for `seconds`; not at all where the word has another value by now."""
+        if self._call is None:
+            self._nap(value, seconds)
+            return
+        limit = _TimeSpec(int(seconds), int(seconds % 1 * 1e9))
+        self._call(
+            self._number, self._address, ctypes.c_int(_WAIT), ctypes.c_uint32(value), ctypes.byref(limit), None,
+            ctypes.c_int(0),
+        )  # fmt: skip
+
+    def wake(self) -> None:
+        """Wake everybody who sleeps on the word, in whatever process."""
+        if self._call is not None:
+            self._call(
+                self._number, self._address, ctypes.c_int(_WAKE), ctypes.c_int(_EVERYBODY), None, None, ctypes.c_int(0)
+            )
+
+    def _nap(self, value: int, seconds: float) -> None:
+        end, nap = time.monotonic() + seconds, _SHORTEST_NAP
+        while self._word.value == value and (left := end - time.monotonic()) > 0:
+            time.sleep(min(nap, left))
+            nap = min(2 * nap, _LONGEST_NAP)
+
+
+class _TimeSpec(ctypes.Structure):
+    _fields_ = (("seconds", ctypes.c_long), ("nanoseconds", ctypes.c_long))
