@@ -12,6 +12,7 @@ AREAS = (
     "request_structure",
     "memory",
     "memory_domains",
+    "burst",
     "messages",
     "robustness",
     "generated",

@@ -1,0 +1,194 @@
+"""Opening bursts and letting go of them, and requests that a burst refuses like any other form of execution."""
+
+from __future__ import annotations
+
+from npu_conformance.harness import checks
+from npu_conformance.harness.cases import Behaviours, Group, Scope
+from npu_conformance.harness.trial import Trial
+from npu_conformance.harness.verdicts import NotApplicable
+from npu_conformance.specs import vectors
+from npu_conformance.specs.errors import ServiceError, Unsupported
+from npu_conformance.specs.neuralnetworks.build import build_model, build_request
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.neuralnetworks.hal import BurstCallback
+from npu_conformance.specs.neuralnetworks.types import QueueDescriptor, RequestMemoryPool
+from npu_conformance.specs.versions import HIDL_LAST, Version
+from npu_conformance.vts import addition
+from npu_conformance.vts.burst.channel import CAPACITY, SlotTable, configured, queue_memory
+from npu_conformance.vts.burst.execution import Burst
+from npu_conformance.vts.burst.lab import PAIRS, Work, added, work
+from npu_conformance.vts.execution import request_of, timing_rules
+from npu_conformance.vts.judging import judge
+from npu_conformance.vts.requests import EDITS
+from npu_conformance.vts.support import supports
+
+cases = Behaviours("vts.burst", group=Group.EXECUTION)
+
+_ANY_SIZE = 2**32 - 1
+
+
+@cases.case("configure.succeeds", "NNHAL-BURST-001", since=Version.V1_2, scope=Scope.SMOKE)
+def succeeds(trial: Trial) -> None:
+    """A prepared model opens a burst, and executes through it."""
+    lab = work(trial)
+    checks.succeeds(lambda: _open(trial, lab), "configureExecutionBurst")
+    _executes(lab, Burst(trial, lab.prepared_model), "execution through the burst")
+
+
+def _open(trial: Trial, lab: Work) -> None:
+    if trial.version.is_aidl:
+        checks.that(lab.prepared_model.configure_execution_burst() is not None, "configureExecutionBurst: found null")
+        return
+    (_, requests), (_, results) = (queue_memory(trial, CAPACITY) for _ in range(2))
+    configured(lab.prepared_model, SlotTable(), requests, results)
+
+
+@cases.case("configure.null_callback", "NNHAL-BURST-021", since=Version.V1_2, until=HIDL_LAST)
+def null_callback(trial: Trial) -> None:
+    """A null callback is refused; another burst opens."""
+    lab = work(trial)
+    (_, requests), (_, results) = (queue_memory(trial, CAPACITY) for _ in range(2))
+    _refused(lab, None, requests, results, "a null callback")
+    _executes(lab, Burst(trial, lab.prepared_model), "execution after the refusal")
+
+
+@cases.case("configure.bad_queues", "NNHAL-BURST-021", "NNHAL-ROBUST-003", since=Version.V1_2, until=HIDL_LAST)
+def bad_queues(trial: Trial) -> None:
+    """Queues without room, larger than their memory, or in memory that is not there are refused."""
+    lab = work(trial)
+    _, good = queue_memory(trial, CAPACITY)
+    bad = {"no_room": QueueDescriptor(0, good.memory), "negative": QueueDescriptor(-1, good.memory)}
+    if good.memory is not None:
+        bad["too_large"] = QueueDescriptor(CAPACITY + 1, good.memory)
+        bad["far_too_large"] = QueueDescriptor(_ANY_SIZE, good.memory)
+    for name, queue in bad.items():
+        for place in ("requests", "results"):
+            with trial.configuration(f"{place}.{name}"):
+                both = (queue, good) if place == "requests" else (good, queue)
+                _refused(lab, SlotTable(), *both, f"{place} of {queue.capacity} elements")
+
+
+def _refused(
+    lab: Work, callback: BurstCallback | None, requests: QueueDescriptor, results: QueueDescriptor, what: str
+) -> None:
+    try:
+        configured(lab.prepared_model, callback, requests, results)
+    except Unsupported as error:
+        raise NotApplicable(f"the device opens no burst: {error}") from None
+    except ServiceError as error:
+        checks.that(error.status != ErrorStatus.NONE, f"configureExecutionBurst with {what}: an error of status NONE")
+    else:
+        checks.fail(f"configureExecutionBurst with {what}", "an error status", "success")
+
+
+@cases.case("several.side_by_side", "NNHAL-BURST-001", "NNHAL-BURST-017", since=Version.V1_2)
+def side_by_side(trial: Trial) -> None:
+    """Bursts of one prepared model know nothing of each other: one name means another memory in each."""
+    lab = work(trial)
+    bursts = [(Burst(trial, lab.prepared_model), lab.another_pool()) for _ in range(2)]
+    for turn in range(3):
+        for number, (burst, pool) in enumerate(bursts):
+            first, second = PAIRS[turn], PAIRS[turn + 1 - number]
+            lab.fill(first, second, pool)
+            execution = burst.execute(lab.request(pool), (7,))
+            lab.succeeded(execution, added(first, second), f"turn {turn} of burst {number}", pool)
+
+
+@cases.case("several.release_in_one", "NNHAL-BURST-017", since=Version.V1_2)
+def release_in_one(trial: Trial) -> None:
+    """What one burst forgets, another one of the same prepared model still has."""
+    lab = work(trial)
+    first, second = Burst(trial, lab.prepared_model), Burst(trial, lab.prepared_model)
+    for burst in (first, second):
+        _executes(lab, burst, "execution before the release")
+    first.release(0)
+    _executes(lab, second, "execution of the burst that kept its memory")
+    _executes(lab, first, "execution of the burst that released its memory")
+
+
+@cases.case("dropped.while_idle", "NNHAL-BURST-001", "NNHAL-ROBUST-003", since=Version.V1_2)
+def dropped_while_idle(trial: Trial) -> None:
+    """Bursts that were used are dropped, one after the other; the prepared model executes as before."""
+    lab = work(trial)
+    for turn in range(4):
+        burst = Burst(trial, lab.prepared_model)
+        _executes(lab, burst, f"execution of burst {turn}")
+        del burst
+    _executes(lab, Burst(trial, lab.prepared_model), "execution of a burst after others were dropped")
+
+
+@cases.case("order.own_results", "NNHAL-BURST-017", "NNHAL-BURST-016", since=Version.V1_2)
+def own_results(trial: Trial) -> None:
+    """Many executions one after the other, whose contents change: each has its own result, refused ones between."""
+    lab = work(trial)
+    burst = Burst(trial, lab.prepared_model)
+    for turn in range(24):
+        first, second = PAIRS[turn % 4], PAIRS[(turn // 4 + turn) % 4]
+        lab.fill(first, second)
+        lab.succeeded(burst.execute(lab.request(), measure=bool(turn % 2)), added(first, second), f"execution {turn}")
+        if turn % 8 == 3:
+            spoiled = EDITS[0].edit(lab.request(), lab.chosen.elements)
+            checks.status(burst.execute(spoiled).status, {ErrorStatus.INVALID_ARGUMENT}, "an invalid request between")
+
+
+@cases.case("request.invalid", "NNHAL-BURST-012", since=Version.V1_2, scope=Scope.SMOKE)
+def invalid_request(trial: Trial) -> None:
+    """Every spoiled request is refused with INVALID_ARGUMENT, and the burst goes on.
+
+    AOSP's VTS tries the removed arguments; the others are what the interface text says of every form of execution.
+    """
+    lab = work(trial)
+    burst = Burst(trial, lab.prepared_model)
+    for spoiled in EDITS:
+        if spoiled.since <= trial.version:
+            with trial.configuration(spoiled.name, requirements=spoiled.requirements):
+                request = spoiled.edit(lab.request(), lab.chosen.elements)
+                execution = burst.execute(request, measure=True)
+                checks.status(execution.status, {ErrorStatus.INVALID_ARGUMENT}, f"a request with {spoiled.name}")
+                checks.equal(execution.output_shapes, (), "output shapes of the refused request")
+                timing_rules(trial, execution, measured=True)
+                _executes(lab, burst, "execution after the refusal")
+
+
+@cases.case("request.output_too_small", "NNHAL-BURST-003", "NNHAL-SHAPE-004", since=Version.V1_2)
+def output_too_small(trial: Trial) -> None:
+    """An output that does not fit is OUTPUT_INSUFFICIENT_SIZE with shapes, or a failure where that is declined."""
+    vector = vectors.load("ADD", "float32_none_same")
+    if not supports(trial, vector):
+        raise NotApplicable("the device does not add float32")
+    prepared_model = addition.prepared(trial, build_model(vector, trial.version).model)
+    built = build_request(vector, vector.examples[0], trial.version, insufficient_output=True)
+    execution = Burst(trial, prepared_model).execute(request_of(trial, built), measure=True)
+    timing_rules(trial, execution, measured=True)
+    allowed = {ErrorStatus.OUTPUT_INSUFFICIENT_SIZE, ErrorStatus.GENERAL_FAILURE, ErrorStatus.INVALID_ARGUMENT}
+    checks.status(execution.status, allowed, "execution with an output that is a byte short")
+    if execution.status == ErrorStatus.OUTPUT_INSUFFICIENT_SIZE:
+        found = tuple(shape.is_sufficient for shape in execution.output_shapes)
+        checks.equal(found, (False,), "isSufficient of the outputs")
+    else:
+        checks.equal(execution.output_shapes, (), "output shapes of a failure")
+
+
+@cases.case("request.input_left_out", "NNHAL-BURST-002", since=Version.V1_2)
+def input_left_out(trial: Trial) -> None:
+    """An optional input without a value, in a request of several pools, as the vectors of an operation have it."""
+    vector = vectors.load("LSH_PROJECTION", "sparse_weights_left_out")
+    if not supports(trial, vector):
+        raise NotApplicable("the device has no LSH_PROJECTION")
+    prepared_model = addition.prepared(trial, build_model(vector, trial.version).model)
+    burst = Burst(trial, prepared_model)
+    for example in vector.examples:
+        built = build_request(vector, example, trial.version)
+        inputs, outputs = trial.pool(len(built.input_data) or 1), trial.pool(built.output_size)
+        inputs.write(0, built.input_data)
+        request = built.request(RequestMemoryPool(pool=inputs.memory), RequestMemoryPool(pool=outputs.memory))
+        execution = burst.execute(request)
+        checks.status(execution.status, {ErrorStatus.NONE}, "execution without an optional input")
+        data = outputs.read(0, built.output_size)
+        found = {name: built.read(name, data, example.outputs[name].shape) for name in vector.outputs}
+        judge(trial, vector, example, found)
+
+
+def _executes(lab: Work, burst: Burst, what: str) -> None:
+    lab.fill(*PAIRS[:2])
+    lab.succeeded(burst.execute(lab.request()), added(*PAIRS[:2]), what)

@@ -1,0 +1,172 @@
+"""HIDL: packets that are not in order: each is answered with an error, and the burst goes on.
+
+Removed, added and exchanged elements are AOSP's ValidateBurst, with its seven elements. The others are what it leaves
+out: the same with a packet size that fits, counts that lie, and bytes that are no element.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from npu_conformance.harness.cases import Case, Group
+from npu_conformance.harness.trial import Trial
+from npu_conformance.specs.neuralnetworks.burst_packets import (
+    ELEMENT_SIZE,
+    InputDimension,
+    InputOperand,
+    MeasureTiming,
+    OutputDimension,
+    OutputOperand,
+    PoolIdentifier,
+    RequestElement,
+    RequestInformation,
+    pack,
+)
+from npu_conformance.specs.versions import HIDL_LAST, Version
+from npu_conformance.vts.burst.channel import Channel
+from npu_conformance.vts.burst.lab import PAIRS, added, work
+from npu_conformance.vts.burst.packets import Elements, failed, request_elements
+
+INTRUDERS: tuple[RequestElement, ...] = (
+    RequestInformation(10, 10, 10, 10),
+    InputOperand(False, 0, 0, 0, 10),
+    InputDimension(0),
+    OutputOperand(False, 0, 0, 0, 10),
+    OutputDimension(0),
+    PoolIdentifier(2**31 - 1),
+    MeasureTiming(1),
+)
+"""AOSP's seven bad elements."""
+
+_MOST = 2**32 - 1
+_DIMENSIONS = (InputDimension, OutputDimension)
+Packets = Iterator[tuple[str, bytes]]
+
+
+def cases() -> Iterator[Case]:
+    """One for each way to spoil a packet."""
+    for name, spoil in _WAYS.items():
+        yield _case(name, spoil)
+
+
+def _case(name: str, spoil: Callable[[Elements], Packets]) -> Case:
+    def run(trial: Trial) -> None:
+        for measure in (True, False):
+            with trial.configuration("timed" if measure else "untimed"):
+                _each_refused(trial, spoil, measure)
+
+    requirements = ("NNHAL-BURST-002", "NNHAL-BURST-004", "NNHAL-BURST-005", "NNHAL-ROBUST-003")
+    return Case(
+        f"vts.burst.malformed.{name}", run, requirements, (spoil.__doc__ or "").splitlines()[0],
+        since=Version.V1_2, until=HIDL_LAST, group=Group.VALIDATION,
+    )  # fmt: skip
+
+
+def _each_refused(trial: Trial, spoil: Callable[[Elements], Packets], measure: bool) -> None:
+    lab = work(trial)
+    channel = Channel(trial, lab.prepared_model)
+    lab.fill(*PAIRS[:2])
+    lab.succeeded(channel.execute(lab.request(), measure=measure), added(*PAIRS[:2]), "the packet in order")
+    elements = request_elements(lab.request(), (0,), measure=measure)
+    for number, (what, packet) in enumerate(spoil(elements)):
+        failed(channel.exchange(packet), f"a packet with {what}")
+        if number % 7 == 0:
+            lab.fill(PAIRS[number % 4], PAIRS[2])
+            lab.succeeded(channel.execute(lab.request()), added(PAIRS[number % 4], PAIRS[2]), f"after one with {what}")
+
+
+def _removed(elements: Elements) -> Packets:
+    """An element is missing."""
+    for at, element in enumerate(elements):
+        yield f"element {at} ({_name(element)}) removed", pack(elements[:at] + elements[at + 1 :])
+
+
+def _added(elements: Elements) -> Packets:
+    """There is an element too much, of each kind and at each place."""
+    for at in range(len(elements) + 1):
+        for intruder in INTRUDERS:
+            yield f"{_name(intruder)} added at {at}", pack((*elements[:at], intruder, *elements[at:]))
+
+
+def _exchanged(elements: Elements) -> Packets:
+    """An element is another one, of each kind and at each place."""
+    for at, element in enumerate(elements):
+        for intruder in INTRUDERS:
+            if not _is_alike(element, intruder):
+                yield f"{_name(intruder)} at {at}", pack((*elements[:at], intruder, *elements[at + 1 :]))
+
+
+def _is_alike(element: RequestElement, intruder: RequestElement) -> bool:
+    """True where the packet may still be one: the same element, a dimension of the same kind, the other timing flag."""
+    kind = type(element)
+    return element == intruder or (kind is type(intruder) and kind in (*_DIMENSIONS, MeasureTiming))
+
+
+def _consistent(elements: Elements) -> Packets:
+    """An element is missing, twice there or moved, and the packet size fits."""
+    for at in range(1, len(elements)):
+        yield f"element {at} removed, packet size corrected", pack(_sized(elements[:at] + elements[at + 1 :]))
+        yield f"element {at} twice, packet size corrected", pack(_sized((*elements[: at + 1], *elements[at:])))
+    for intruder in INTRUDERS:
+        yield f"{_name(intruder)} behind the end, packet size corrected", pack(_sized((*elements, intruder)))
+    yield "its elements reversed", pack((elements[0], *reversed(elements[1:])))
+    yield "two requests one behind the other", pack((*elements, *elements))
+    yield "two requests as one packet", pack(_sized((*elements, *elements)))
+
+
+def _sized(elements: Elements) -> Elements:
+    head = elements[0]
+    assert isinstance(head, RequestInformation)
+    return (replace(head, packet_size=len(elements)), *elements[1:])
+
+
+def _counts(elements: Elements) -> Packets:
+    """Sizes and counts that are not true: one less, one more, as large as they can be."""
+    head = elements[0]
+    assert isinstance(head, RequestInformation)
+    for field in ("packet_size", "number_of_inputs", "number_of_outputs", "number_of_pools"):
+        for value in (0, getattr(head, field) - 1, getattr(head, field) + 1, 2**31, _MOST):
+            if value != getattr(head, field):
+                yield f"{field} {value}", pack((replace(head, **{field: value}), *elements[1:]))
+    for at, element in enumerate(elements):
+        if isinstance(element, InputOperand | OutputOperand):
+            for value in (0, element.number_of_dimensions + 1, 2**31, _MOST):
+                wrong = replace(element, number_of_dimensions=value)
+                yield f"{value} dimensions at {at}", pack((*elements[:at], wrong, *elements[at + 1 :]))
+
+
+def _bytes(elements: Elements) -> Packets:
+    """An element whose discriminator names no member, or whose bytes are all ones."""
+    packet = pack(elements)
+    for at in range(len(elements)):
+        start = at * ELEMENT_SIZE
+        for discriminator in (len(INTRUDERS), 127, 255):
+            changed = bytes([discriminator]) + packet[start + 1 :]
+            yield f"discriminator {discriminator} at {at}", packet[:start] + changed
+        yield f"ones at {at}", packet[:start] + b"\xff" * ELEMENT_SIZE + packet[start + ELEMENT_SIZE :]
+
+
+def _short(elements: Elements) -> Packets:
+    """The first elements of a packet, and single ones."""
+    for end in range(1, len(elements)):
+        yield f"its first {end} elements", pack(elements[:end])
+    for intruder in INTRUDERS:
+        yield f"nothing but {_name(intruder)}", pack((intruder,))
+    yield "nothing but a packet size of 1", pack((RequestInformation(1, 0, 0, 0),))
+    yield "nothing but information and timing", pack((RequestInformation(2, 0, 0, 0), MeasureTiming(0)))
+
+
+def _name(element: RequestElement) -> str:
+    return type(element).__name__
+
+
+_WAYS: dict[str, Callable[[Elements], Packets]] = {
+    "element_removed": _removed,
+    "element_added": _added,
+    "element_exchanged": _exchanged,
+    "size_corrected": _consistent,
+    "counts": _counts,
+    "bytes": _bytes,
+    "short": _short,
+}

@@ -1,0 +1,152 @@
+"""HIDL: valid packets of every form, one after the other, around the ring, and after pauses."""
+
+from __future__ import annotations
+
+import time
+
+from msgspec.structs import replace
+
+from npu_conformance.harness import checks
+from npu_conformance.harness.cases import Behaviours, Group, Scope
+from npu_conformance.harness.trial import Trial
+from npu_conformance.specs.neuralnetworks.burst_packets import ELEMENT_SIZE, ResultInformation, pack, unpack_result
+from npu_conformance.specs.neuralnetworks.types import Request
+from npu_conformance.specs.versions import HIDL_LAST, Version
+from npu_conformance.vts.burst.channel import Channel, SlotTable
+from npu_conformance.vts.burst.lab import PAIRS, Work, added, work
+from npu_conformance.vts.burst.packets import failed, read_result, request_elements
+from npu_conformance.vts.execution import Execution, timing_rules
+
+cases = Behaviours("vts.burst", group=Group.EXECUTION)
+
+_PAUSES = (0.001, 0.02, 0.1)
+_MOMENT = 0.02
+"""How long a result that must not come is waited for."""
+
+
+@cases.case(
+    "packet.valid", "NNHAL-BURST-002", "NNHAL-BURST-003", since=Version.V1_2, until=HIDL_LAST, scope=Scope.SMOKE
+)
+def valid(trial: Trial) -> None:
+    """Requests of every form are executed: with and without dimensions, in one pool and in several, timed and not."""
+    lab = work(trial)
+    channel = Channel(trial, lab.prepared_model)
+    for name, request in _forms(lab).items():
+        for measure in (False, True):
+            with trial.configuration(f"{name}.{'timed' if measure else 'untimed'}"):
+                lab.fill(*PAIRS[:2])
+                execution = channel.execute(request, measure=measure)
+                lab.succeeded(execution, added(*PAIRS[:2]), f"a packet: {name.replace('_', ' ')}")
+                timing_rules(trial, execution, measured=measure)
+
+
+def _forms(lab: Work) -> dict[str, Request]:
+    request = lab.request()
+    bare = tuple(replace(argument, dimensions=()) for argument in request.inputs)
+    places = (*request.inputs, *request.outputs)
+    apart = tuple(replace(one, location=replace(one.location, pool_index=at)) for at, one in enumerate(places))
+    return {
+        "with_dimensions": request,
+        "without_dimensions": replace(
+            request, inputs=bare, outputs=tuple(replace(one, dimensions=()) for one in request.outputs)
+        ),
+        "mixed_dimensions": replace(request, inputs=(bare[0], request.inputs[1])),
+        "three_pools": replace(request, inputs=apart[:2], outputs=apart[2:], pools=request.pools * 3),
+        "unused_pool": replace(request, pools=request.pools * 2),
+    }
+
+
+@cases.case("packet.form_of_1_3", "NNHAL-BURST-019", since=Version.V1_3, until=Version.V1_3)
+def form_of_1_3(trial: Trial) -> None:
+    """1.3 has no burst of its own: packets are those of 1.2, without deadline, loop timeout and device memory."""
+    lab = work(trial)
+    channel = Channel(trial, lab.prepared_model)
+    lab.fill(*PAIRS[1:3])
+    lab.succeeded(channel.execute(lab.request()), added(*PAIRS[1:3]), "a packet of 1.2 at 1.3")
+    checks.that(bool(channel.slots.asked), "getMemories: expected a call for the slots of the packet, found none")
+
+
+@cases.case("packet.half", "NNHAL-BURST-008", "NNHAL-BURST-004", "NNHAL-BURST-005", since=Version.V1_2, until=HIDL_LAST)
+def half(trial: Trial) -> None:
+    """A packet that is written in two halves is two malformed packets, not one request: what is there is a packet."""
+    lab = work(trial)
+    channel = Channel(trial, lab.prepared_model)
+    channel.slots.memories[0] = lab.pool.memory
+    elements = request_elements(lab.request(), (0,), measure=False)
+    for end in (1, len(elements) // 2, len(elements) - 1):
+        with trial.configuration(f"after_{end}"):
+            lab.fill(*PAIRS[:2])
+            before = lab.pool.read(32, 8)
+            for part in (elements[:end], elements[end:]):
+                channel.write(pack(part))
+                failed(channel.read(), f"{len(part)} of {len(elements)} elements written by themselves")
+            checks.equal(lab.pool.read(32, 8), before, "output memory, after two halves of a packet")
+            lab.succeeded(channel.execute(lab.request()), added(*PAIRS[:2]), "a whole packet after two halves")
+
+
+@cases.case("ring.wraps_around", "NNHAL-BURST-008", "NNHAL-BURST-005", since=Version.V1_2, until=HIDL_LAST)
+def wraps_around(trial: Trial) -> None:
+    """Queues that are hardly longer than a packet: packets begin at every place of the ring and run over its end."""
+    lab = work(trial)
+    length = len(request_elements(lab.request(), (0,), measure=False))
+    for spare in (0, 1, 2):
+        with trial.configuration(f"spare_{spare}"):
+            channel = Channel(trial, lab.prepared_model, request_capacity=length + spare, result_capacity=5 + spare)
+            for turn in range(2 * (length + spare)):
+                channel.litter()
+                first, second = PAIRS[turn % 4], PAIRS[(turn + 1) % 4]
+                lab.fill(first, second)
+                execution = channel.execute(lab.request(), measure=bool(turn % 3))
+                lab.succeeded(execution, added(first, second), f"packet {turn} around the ring")
+
+
+@cases.case("ring.after_a_pause", "NNHAL-BURST-005", since=Version.V1_2, until=HIDL_LAST)
+def after_a_pause(trial: Trial) -> None:
+    """A packet is answered also when the driver has given up looking for one and sleeps."""
+    lab = work(trial)
+    channel = Channel(trial, lab.prepared_model)
+    for pause in (0.0, *_PAUSES):
+        time.sleep(pause)
+        lab.fill(*PAIRS[:2])
+        lab.succeeded(channel.execute(lab.request()), added(*PAIRS[:2]), f"a packet after {pause:g} s")
+
+
+@cases.case("order.one_at_a_time", "NNHAL-BURST-016", since=Version.V1_2, until=HIDL_LAST)
+def one_at_a_time(trial: Trial) -> None:
+    """A packet that comes while another one is under way waits for its turn; results come in the order of packets."""
+    lab = work(trial)
+    other, slots = lab.another_pool(), SlotTable()
+    channel = Channel(trial, lab.prepared_model, slots=slots)
+    channel.requests  # noqa: B018 - without queues there is nothing to see
+    lab.fill(*PAIRS[:2], other)
+    lab.succeeded(channel.execute(lab.request(other), (1,)), added(*PAIRS[:2]), "the execution before", other)
+    early: list[bool] = []
+
+    def write_another() -> None:
+        slots.meanwhile = lambda: None
+        channel.write(pack(request_elements(lab.request(other), (1,), measure=False)))
+        early.append(channel.results.wait(_MOMENT))
+
+    slots.meanwhile = write_another
+    lab.fill(*PAIRS[1:3])
+    lab.fill(*PAIRS[2:4], other)
+    channel.slots.memories[2] = lab.pool.memory
+    channel.write(pack(request_elements(lab.request(), (2,), measure=False)))
+    first, second = _two_results(channel)
+    checks.equal(early, [False], "results while the first packet waits for its memory")
+    lab.succeeded(first, added(*PAIRS[1:3]), "the first packet")
+    lab.succeeded(second, added(*PAIRS[2:4]), "the packet that had to wait", other)
+
+
+def _two_results(channel: Channel) -> list[Execution]:
+    """Two results, whether they come together or one after the other."""
+    data = b""
+    found: list[Execution] = []
+    while len(found) < 2:
+        data = data or channel.read_bytes()
+        (head,) = unpack_result(data[:ELEMENT_SIZE])
+        checks.that(isinstance(head, ResultInformation), f"result packet: expected its information, found {head}")
+        length = ELEMENT_SIZE * getattr(head, "packet_size", 0)
+        found.append(read_result(data[:length]))
+        data = data[length:]
+    return found

@@ -1,0 +1,88 @@
+"""HIDL: result packets: how long they may be, bytes without a name, times."""
+
+from __future__ import annotations
+
+from npu_conformance.harness import checks
+from npu_conformance.harness.cases import Behaviours, Group
+from npu_conformance.harness.trial import Trial
+from npu_conformance.harness.verdicts import NotApplicable
+from npu_conformance.specs.neuralnetworks.burst_packets import pack
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.versions import HIDL_LAST, Version
+from npu_conformance.vts.burst.channel import Channel
+from npu_conformance.vts.burst.lab import PAIRS, Work, added, work
+from npu_conformance.vts.burst.packets import failed, request_elements
+from npu_conformance.vts.execution import timing_rules
+
+cases = Behaviours("vts.burst", group=Group.EXECUTION)
+
+_SMALL = 8
+"""Elements of the result queue that AOSP's VTS makes too small."""
+
+
+@cases.case("result.too_long", "NNHAL-BURST-006", "NNHAL-BURST-005", since=Version.V1_2, until=HIDL_LAST)
+def too_long(trial: Trial) -> None:
+    """A result of more elements than the queue has room is GENERAL_FAILURE, not a part of the result."""
+    lab = work(trial, outputs=4)
+    length = _length(trial, lab)
+    for capacity in (_SMALL, length - 1, 2):
+        with trial.configuration(f"room_for_{capacity}"):
+            if length <= capacity:
+                raise NotApplicable(f"the result has {length} elements, which fit")
+            channel = Channel(trial, lab.prepared_model, result_capacity=capacity)
+            for turn in range(3):
+                lab.fill(*PAIRS[:2])
+                execution = channel.execute(lab.request(), measure=bool(turn % 2))
+                what = f"a result of {length} elements for a queue of {capacity}"
+                failed(execution, what)
+                checks.status(execution.status, {ErrorStatus.GENERAL_FAILURE}, what)
+
+
+@cases.case("result.fits_exactly", "NNHAL-BURST-006", "NNHAL-BURST-003", since=Version.V1_2, until=HIDL_LAST)
+def fits_exactly(trial: Trial) -> None:
+    """A result that fills its queue to the last element is written."""
+    lab = work(trial, outputs=3)
+    channel = Channel(trial, lab.prepared_model, result_capacity=_length(trial, lab))
+    for turn in range(3):
+        lab.fill(*PAIRS[:2])
+        lab.succeeded(channel.execute(lab.request()), added(*PAIRS[:2]), f"result {turn} that fills its queue")
+
+
+def _length(trial: Trial, lab: Work) -> int:
+    """Elements of a good result."""
+    channel = Channel(trial, lab.prepared_model)
+    lab.fill(*PAIRS[:2])
+    execution = channel.execute(lab.request())
+    lab.succeeded(execution, added(*PAIRS[:2]), "execution with room for its result")
+    return 2 + sum(1 + len(shape.dimensions) for shape in execution.output_shapes)
+
+
+@cases.case("result.unused_bytes", "NNHAL-BURST-007", "NNHAL-ROBUST-004", since=Version.V1_2, until=HIDL_LAST)
+def unused_bytes(trial: Trial) -> None:
+    """Bytes of result elements without a name are zero, whatever was computed, refused or in the queue before.
+
+    AOSP's VTS looks at the three bytes behind isSufficient; here are all, also those of errors.
+    """
+    lab = work(trial, outputs=2)
+    channel = Channel(trial, lab.prepared_model, result_capacity=13)
+    good = request_elements(lab.request(), (0,), measure=True)
+    for turn in range(12):
+        lab.fill(*PAIRS[:2])
+        channel.litter()
+        lab.succeeded(channel.execute(lab.request(), measure=turn % 2 == 0), added(*PAIRS[:2]), f"result {turn}")
+        channel.litter()
+        failed(channel.exchange(pack(good[:-1])), f"malformed packet {turn}")
+
+
+@cases.case(
+    "result.times", "NNHAL-BURST-003", "NNHAL-TIMING-001", "NNHAL-TIMING-004", since=Version.V1_2, until=HIDL_LAST
+)
+def times(trial: Trial) -> None:
+    """Times come where they were asked for, and not because the packet before asked."""
+    lab = work(trial)
+    channel = Channel(trial, lab.prepared_model)
+    for measure in (True, False, True, True, False, False):
+        lab.fill(*PAIRS[:2])
+        execution = channel.execute(lab.request(), measure=measure)
+        lab.succeeded(execution, added(*PAIRS[:2]), f"an execution with measureTiming {measure}")
+        timing_rules(trial, execution, measured=measure)
