@@ -24,7 +24,7 @@ from npu_conformance.faults.fault import Edited, EditedHarness, Fault, NoticedAs
 from npu_conformance.faults.hosts import FAULTS as HOST_FAULTS
 
 _FOLDER = Path(__file__).parent
-_REFERENCE_FILES = ("kernels/*.json", "validation.json", "memory_domains.json")
+_REFERENCE_FILES = ("kernels/*.json", "validation.json", "memory_domains.json", "burst.json")
 _HARNESS_FILE = "bookkeeping.json"
 _VARIANT_FILE = "variants.json"
 

@@ -189,6 +189,10 @@ class Connection:
             return
         try:
             request = None if waiter is not None and waiter.answer is not None else self._read(deadline)
+            if request is not None and request.method in self.builtins:
+                # Memory has to be attached before another thread reads the message that first names it.
+                self._answer(request)
+                request = None
         finally:
             self._reading.release()
             if self._followers:

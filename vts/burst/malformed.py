@@ -7,7 +7,7 @@ out: the same with a packet size that fits, counts that lie, and bytes that are 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import astuple, replace
 
 from npu_conformance.harness.cases import Case, Group
 from npu_conformance.harness.trial import Trial
@@ -157,6 +157,20 @@ def _short(elements: Elements) -> Packets:
     yield "nothing but information and timing", pack((RequestInformation(2, 0, 0, 0), MeasureTiming(0)))
 
 
+def _other_direction(elements: Elements) -> Packets:
+    """What is said of an input is said in the words for an output, or the other way round."""
+    twins = {InputOperand: OutputOperand, OutputOperand: InputOperand}
+    sizes = {InputDimension: OutputDimension, OutputDimension: InputDimension}
+    for at, element in enumerate(elements):
+        twin = (twins | sizes).get(type(element))
+        if twin is not None:
+            changed = twin(*astuple(element))  # type: ignore[call-overload]
+            yield (
+                f"{_name(changed)} instead of {_name(element)} at {at}",
+                pack((*elements[:at], changed, *elements[at + 1 :])),
+            )
+
+
 def _name(element: RequestElement) -> str:
     return type(element).__name__
 
@@ -166,6 +180,7 @@ _WAYS: dict[str, Callable[[Elements], Packets]] = {
     "element_added": _added,
     "element_exchanged": _exchanged,
     "size_corrected": _consistent,
+    "other_direction": _other_direction,
     "counts": _counts,
     "bytes": _bytes,
     "short": _short,
