@@ -13,7 +13,7 @@ from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
-from benchmarks import bench_cold, bench_items, bench_networks, bench_throughput, bench_wire
+from benchmarks import bench_burst, bench_cold, bench_items, bench_networks, bench_throughput, bench_wire
 from benchmarks.figures import Figure, busy
 
 _QUIET = 0.5
@@ -22,6 +22,7 @@ _QUIET = 0.5
 
 GROUPS: dict[str, Callable[[], Iterable[Figure]]] = {
     "wire": bench_wire.figures,
+    "burst": bench_burst.figures,
     "cold": bench_cold.figures,
     "items": bench_items.figures,
     "networks": bench_networks.figures,

@@ -224,6 +224,7 @@ def test_tokens_are_mapped_once_and_again_after_a_release() -> None:
     opened.release_memory_resource(4)
     opened.execute_synchronously(bench.request, (4,), False, -1, -1)
     assert bench.memory.mapped[bench.pool.token] == 2
+    opened.release_memory_resource(4)
     for _ in range(2):
         opened.execute_synchronously(bench.request, (-1,), False, -1, -1)
     assert bench.memory.mapped[bench.pool.token] == 4

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import threading
 import weakref
-from collections.abc import Mapping
 from dataclasses import replace
 
 from npu_conformance.reference.hal import timing
@@ -28,16 +27,17 @@ POLLING_SECONDS = 0.0002
 _NAP_SECONDS = 0.1
 
 
-def _with_memory(prepared: Prepared, cache: MemoryCache, names: Mapping[types.Memory, int]) -> Prepared:
-    return replace(prepared, context=replace(prepared.context, memory=cache.named(names)))
+def _cached(prepared: Prepared) -> tuple[Prepared, MemoryCache]:
+    """What executions of a burst share: the prepared model, with memory from a cache of the burst's own."""
+    cache = MemoryCache(prepared.context.memory, prepared.context.clock)
+    return replace(prepared, context=replace(prepared.context, memory=cache)), cache
 
 
 class ReferenceBurst(hal.Burst):
     """AIDL's burst: the executions of a prepared model, with memory that stays mapped under the client's tokens."""
 
     def __init__(self, prepared: Prepared) -> None:
-        self._prepared = prepared
-        self._cache = MemoryCache(prepared.context.memory, prepared.context.clock)
+        self._prepared, self._cache = _cached(prepared)
         self._running = threading.Lock()
         weakref.finalize(self, self._cache.close)
 
@@ -55,11 +55,10 @@ class ReferenceBurst(hal.Burst):
             raise ServiceError(ErrorStatus.GENERAL_FAILURE, "the burst is executing already (NNHAL-BURST-016)")
         try:
             terms = Terms(measure_timing, deadline_ns, loop_timeout_duration_ns)
-            named = zip(request.pools, memory_identifier_tokens, strict=True)
-            known = {pool.pool: token for pool, token in named if pool.pool is not None and token != NO_IDENTITY}
-            execution = Execution(_with_memory(self._prepared, self._cache, known), request, terms)
-            for memory, token in known.items():
-                self._cache.keep(token, memory)
+            execution = Execution(self._prepared, request, terms)
+            for pool, token in zip(request.pools, memory_identifier_tokens, strict=True):
+                if pool.pool is not None and token != NO_IDENTITY:
+                    self._cache.keep(token, pool.pool)
             return execution.run()
         finally:
             self._running.release()
@@ -99,8 +98,8 @@ class PacketServer:
 
     def __init__(self, prepared: Prepared, callback: hal.BurstCallback) -> None:
         """callback: where the memory of slots is asked for."""
-        self._prepared, self._callback = prepared, callback
-        self.cache = MemoryCache(prepared.context.memory, prepared.context.clock)
+        self._prepared, self.cache = _cached(prepared)
+        self._callback = callback
         self._unavailable = timing.unavailable_timing(prepared.version)
 
     def answer(self, packet: bytes, room: int) -> bytes:
@@ -123,12 +122,10 @@ class PacketServer:
         return self._failure(ErrorStatus.GENERAL_FAILURE)
 
     def _executed(self, packet: PacketRequest) -> list[ResultElement]:
-        memories = self._memories(packet.slots)
-        pools = tuple(types.RequestMemoryPool(pool=memory) for memory in memories)
+        pools = tuple(types.RequestMemoryPool(pool=memory) for memory in self._memories(packet.slots))
         request = types.Request(packet.inputs, packet.outputs, pools)
-        prepared = _with_memory(self._prepared, self.cache, dict(zip(memories, packet.slots, strict=True)))
-        none = prepared.version.unavailable_time
-        result = Execution(prepared, request, Terms(packet.measure_timing, none, none)).run()
+        none = self._prepared.version.unavailable_time
+        result = Execution(self._prepared, request, Terms(packet.measure_timing, none, none)).run()
         sufficient = result.output_sufficient_size
         status = ErrorStatus.NONE if sufficient else ErrorStatus.OUTPUT_INSUFFICIENT_SIZE
         return result_elements(status, result.output_shapes, result.timing)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -38,8 +39,12 @@ class PacketRequest:
     measure_timing: bool
 
 
+@functools.lru_cache(maxsize=64)
 def read_request(packet: bytes) -> PacketRequest:
-    """Read a packet in order. Raises MalformedPacketError at the first element that is missing, wrong or too much."""
+    """Read a packet in order. Raises MalformedPacketError at the first element that is missing, wrong or too much.
+
+    Clients of bursts send the same bytes again and again: what they say is remembered.
+    """
     elements = unpack_request(packet)
     reader = _Reader(elements)
     information = reader.take(RequestInformation)

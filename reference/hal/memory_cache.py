@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
-from dataclasses import dataclass
 
 from npu_conformance.specs.neuralnetworks.types import Memory
 from npu_conformance.specs.plugin import Clock, MemoryMap
@@ -15,74 +13,76 @@ IDLE_NS = 2_000_000_000
 _PATROL_SECONDS = 0.5
 
 
-@dataclass
-class _Entry:
-    memory: Memory
-    view: memoryview | None = None
-
-
 class MemoryCache:
-    """Memory by name: a slot of HIDL, a memory identifier token of AIDL. What is kept is the mapping, never contents.
+    """Memory by name (a slot of HIDL, a memory identifier token of AIDL), and the mappings of what has a name.
 
+    It is a MemoryMap: memory that has a name is mapped once, any other each time. What is kept is never contents.
     patrol_seconds: how often the watchdog looks. It runs only while something is kept.
     """
 
     def __init__(self, memory_map: MemoryMap, clock: Clock, patrol_seconds: float = _PATROL_SECONDS) -> None:
         self._memory_map, self._clock, self._patrol_seconds = memory_map, clock, patrol_seconds
-        self._entries: dict[int, _Entry] = {}
+        self._memories: dict[int, Memory] = {}
+        self._views: dict[Memory, memoryview] = {}
         self._lock = threading.Lock()
         self._closed = threading.Event()
         self._watchdog: threading.Thread | None = None
         self._used_ns = clock.now_ns()
 
     def __len__(self) -> int:
-        return len(self._entries)
+        return len(self._memories)
 
     def keep(self, name: int, memory: Memory) -> Memory:
-        """Know a memory by a name. What is mapped stays mapped where the name means the same memory as before."""
+        """Know a memory by a name, from now on."""
         with self._lock:
-            known = self._entries.get(name)
-            if known is None or known.memory != memory:
-                self._entries[name] = _Entry(memory)
+            if self._memories.get(name) != memory:
+                self._forget(name)
+                self._memories[name] = memory
+                self._start_watchdog()
             self._used_ns = self._clock.now_ns()
-            self._start_watchdog()
         return memory
 
     def memory(self, name: int) -> Memory | None:
         """The memory of a name; null where the name is not known."""
-        entry = self._entries.get(name)
-        return None if entry is None else entry.memory
+        return self._memories.get(name)
 
     def forget(self, name: int) -> None:
         """Let go of a memory; without effect where the name is not known."""
         with self._lock:
-            self._entries.pop(name, None)
+            self._forget(name)
 
-    def view(self, name: int, memory: Memory) -> memoryview:
-        """The bytes of a memory, mapped where they are not yet. Raises ServiceError."""
-        entry = self._entries.get(name)
-        if entry is None or entry.memory != memory:
-            return self._memory_map.map(memory)
-        if entry.view is None:
-            entry.view = self._memory_map.map(memory)
-        return entry.view
+    def _forget(self, name: int) -> None:
+        memory = self._memories.pop(name, None)
+        if memory is not None and memory not in self._memories.values():
+            self._views.pop(memory, None)
 
-    def named(self, names: Mapping[Memory, int]) -> MemoryMap:
-        """A map for one execution, which takes memory that has a name from here and any other from below."""
-        return _Named(self, self._memory_map, names)
+    def map(self, memory: Memory) -> memoryview:
+        """The bytes of a memory. Raises ServiceError."""
+        known = self._views.get(memory)
+        if known is not None:
+            return known
+        view = self._memory_map.map(memory)
+        with self._lock:
+            if memory in self._memories.values():
+                self._views[memory] = view
+        return view
 
     def release_idle(self) -> bool:
         """Let go of everything if nothing was asked for long enough. True where nothing is kept (any more)."""
         with self._lock:
             if self._clock.now_ns() - self._used_ns >= IDLE_NS:
-                self._entries.clear()
-            return not self._entries
+                self._clear()
+            return not self._memories
 
     def close(self) -> None:
         """Let go of everything for good."""
         self._closed.set()
         with self._lock:
-            self._entries.clear()
+            self._clear()
+
+    def _clear(self) -> None:
+        self._memories.clear()
+        self._views.clear()
 
     def _start_watchdog(self) -> None:
         if self._watchdog is None and not self._closed.is_set():
@@ -97,16 +97,7 @@ class MemoryCache:
     def _retire(self) -> bool:
         """End the watchdog, unless something has come meanwhile."""
         with self._lock:
-            if self._entries:
+            if self._memories:
                 return False
             self._watchdog = None
             return True
-
-
-class _Named:
-    def __init__(self, cache: MemoryCache, below: MemoryMap, names: Mapping[Memory, int]) -> None:
-        self._cache, self._below, self._names = cache, below, names
-
-    def map(self, memory: Memory) -> memoryview:
-        name = self._names.get(memory)
-        return self._below.map(memory) if name is None else self._cache.view(name, memory)

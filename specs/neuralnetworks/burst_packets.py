@@ -27,8 +27,10 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable
-from dataclasses import astuple, dataclass
 from typing import ClassVar, TypeVar
+
+import msgspec
+from msgspec.structs import astuple
 
 ELEMENT_SIZE = 24
 """Bytes of one element, in both directions."""
@@ -38,7 +40,7 @@ class MalformedPacketError(Exception):
     """Bytes that are no packet."""
 
 
-class _Element:
+class _Element(msgspec.Struct, frozen=True):
     """A member of a safe union. payload: layout of its fields, with the discriminator in front."""
 
     discriminator: ClassVar[int]
@@ -46,19 +48,18 @@ class _Element:
 
     def packed(self) -> bytes:
         """The 24 bytes of the element. Raises struct.error for a number that does not fit its field."""
-        return self.layout.pack(self.discriminator, *astuple(self)).ljust(ELEMENT_SIZE, b"\0")  # type: ignore[call-overload]
+        return self.layout.pack(self.discriminator, *astuple(self)).ljust(ELEMENT_SIZE, b"\0")
 
 
-class RequestElement(_Element):
+class RequestElement(_Element, frozen=True):
     """A member of FmqRequestDatum."""
 
 
-class ResultElement(_Element):
+class ResultElement(_Element, frozen=True):
     """A member of FmqResultDatum."""
 
 
-@dataclass(frozen=True)
-class RequestInformation(RequestElement):
+class RequestInformation(RequestElement, frozen=True):
     """packetInformation of a request."""
 
     packet_size: int
@@ -68,8 +69,7 @@ class RequestInformation(RequestElement):
     discriminator, layout = 0, struct.Struct("<B3x4I")
 
 
-@dataclass(frozen=True)
-class InputOperand(RequestElement):
+class InputOperand(RequestElement, frozen=True):
     """inputOperandInformation: its location in bytes, and how many dimensions follow."""
 
     has_no_value: bool
@@ -80,16 +80,14 @@ class InputOperand(RequestElement):
     discriminator, layout = 1, struct.Struct("<B3x?3x4I")
 
 
-@dataclass(frozen=True)
-class InputDimension(RequestElement):
+class InputDimension(RequestElement, frozen=True):
     """inputOperandDimensionValue."""
 
     size: int
     discriminator, layout = 2, struct.Struct("<B3xI")
 
 
-@dataclass(frozen=True)
-class OutputOperand(RequestElement):
+class OutputOperand(RequestElement, frozen=True):
     """outputOperandInformation."""
 
     has_no_value: bool
@@ -100,32 +98,28 @@ class OutputOperand(RequestElement):
     discriminator, layout = 3, struct.Struct("<B3x?3x4I")
 
 
-@dataclass(frozen=True)
-class OutputDimension(RequestElement):
+class OutputDimension(RequestElement, frozen=True):
     """outputOperandDimensionValue."""
 
     size: int
     discriminator, layout = 4, struct.Struct("<B3xI")
 
 
-@dataclass(frozen=True)
-class PoolIdentifier(RequestElement):
+class PoolIdentifier(RequestElement, frozen=True):
     """poolIdentifier: the client's memory slot."""
 
     slot: int
     discriminator, layout = 5, struct.Struct("<B3xi")
 
 
-@dataclass(frozen=True)
-class MeasureTiming(RequestElement):
+class MeasureTiming(RequestElement, frozen=True):
     """measureTiming: 0 no, 1 yes."""
 
     value: int
     discriminator, layout = 6, struct.Struct("<B3xi")
 
 
-@dataclass(frozen=True)
-class ResultInformation(ResultElement):
+class ResultInformation(ResultElement, frozen=True):
     """packetInformation of a result. status: an ErrorStatus."""
 
     packet_size: int
@@ -134,8 +128,7 @@ class ResultInformation(ResultElement):
     discriminator, layout = 0, struct.Struct("<B7xIiI")
 
 
-@dataclass(frozen=True)
-class ResultOperand(ResultElement):
+class ResultOperand(ResultElement, frozen=True):
     """operandInformation."""
 
     is_sufficient: bool
@@ -143,16 +136,14 @@ class ResultOperand(ResultElement):
     discriminator, layout = 1, struct.Struct("<B7x?3xI")
 
 
-@dataclass(frozen=True)
-class ResultDimension(ResultElement):
+class ResultDimension(ResultElement, frozen=True):
     """operandDimensionValue."""
 
     size: int
     discriminator, layout = 2, struct.Struct("<B7xI")
 
 
-@dataclass(frozen=True)
-class ExecutionTiming(ResultElement):
+class ExecutionTiming(ResultElement, frozen=True):
     """executionTiming, in microseconds, UINT64_MAX for unavailable."""
 
     time_on_device: int

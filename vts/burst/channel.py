@@ -21,7 +21,7 @@ from npu_conformance.vts.execution import Execution
 CAPACITY = 1024
 """Elements of each queue, as the framework makes them."""
 
-_POLLING, _SHORTEST_NAP, _LONGEST_NAP = 0.0002, 0.0001, 0.002
+_SHORTEST_NAP, _LONGEST_NAP = 0.001, 0.004
 
 
 class SlotTable(BurstCallback):
@@ -69,6 +69,11 @@ class Channel:
         self._results = _end_of(self._result_pool, result_capacity)
 
     @property
+    def has_queues(self) -> bool:
+        """False where packets travel as messages, since no memory is shared."""
+        return self._requests is not None
+
+    @property
     def requests(self) -> MessageQueue:
         """The request queue; NotApplicable where packets travel as messages."""
         if self._requests is None:
@@ -113,7 +118,7 @@ class Channel:
         manifest, nap = self._trial.manifest, _SHORTEST_NAP
         seconds = manifest.deadlines.execute * manifest.time_scale
         end = time.monotonic() + seconds
-        while not self.results.wait(nap, polling=min(nap, _POLLING)):
+        while not self.results.wait(nap):
             if self._trial.subject.serve_pending():
                 nap = _SHORTEST_NAP
             elif time.monotonic() > end:

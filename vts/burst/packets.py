@@ -65,7 +65,8 @@ def read_result(packet: bytes) -> Execution:
         elements = unpack_result(packet)
     except MalformedPacketError as error:
         raise Failed(f"result packet: {error}: {packet.hex(' ', 4)}") from None
-    _clean(packet, elements)
+    if pack(elements) != packet:
+        _not_clean(packet, elements)
     reader = _Reader(elements)
     information = reader.take(ResultInformation)
     checks.equal(information.packet_size, len(elements), "packet size of the result packet")
@@ -75,7 +76,7 @@ def read_result(packet: bytes) -> Execution:
     return Execution(information.status, shapes, Timing(timing.time_on_device, timing.time_in_driver))
 
 
-def _clean(packet: bytes, elements: Sequence[ResultElement]) -> None:
+def _not_clean(packet: bytes, elements: Sequence[ResultElement]) -> None:
     """Bytes without a name are zero, and truth values 0 or 1: else something of the driver's memory shows."""
     for number, (found, expected) in enumerate(zip(_split(packet), (pack([one]) for one in elements), strict=True)):
         if found != expected:
