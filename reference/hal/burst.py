@@ -7,6 +7,7 @@ import threading
 import weakref
 from dataclasses import replace
 
+from npu_conformance.reference.extensions import hints
 from npu_conformance.reference.hal import timing
 from npu_conformance.reference.hal.burst_packets import PacketRequest, read_request, result_elements
 from npu_conformance.reference.hal.execution import Execution, Prepared, Terms
@@ -70,7 +71,8 @@ class ReferenceBurst(hal.Burst):
         config: types.ExecutionConfig,
         deadline_ns: int,
     ) -> types.ExecutionResult:
-        """Hints are ignored: the device has no extensions."""
+        """As execute_synchronously, whatever the hints are (NNHAL-EXECUTE-013)."""
+        hints.take("execution", config.execution_hints, config.extension_name_to_prefix)
         terms = (config.measure_timing, deadline_ns, config.loop_timeout_duration_ns)
         return self.execute_synchronously(request, memory_identifier_tokens, *terms)
 
