@@ -14,7 +14,6 @@ from npu_conformance.harness.wire.protocol import TRANSPORTS
 from npu_conformance.specs.errors import status_name
 from npu_conformance.specs.neuralnetworks.burst_packets import ResultInformation, pack, unpack_result
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
-from npu_conformance.specs.neuralnetworks.types import Request
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.burst.channel import Channel
 from npu_conformance.vts.burst.execution import call, opened
@@ -71,18 +70,16 @@ def _through(trial: Trial, lab: Work, version: Version) -> Callable[[], Executio
         return lambda: call(burst, request, (0,))
     channel = Channel(trial, lab.prepared_model)
     channel.execute(request)
+    # Whoever repeats a request has its packet ready, as executeSynchronously has its struct.
+    packet = pack(request_elements(request, (0,), measure=False))
     if not channel.has_queues:
-        return lambda: Execution(_status(channel.context.execute_packet(_packet(request))), (), None)
+        return lambda: Execution(_status(channel.context.execute_packet(packet)), (), None)
 
     def through_queues() -> Execution:
-        channel.write(_packet(request))
+        channel.write(packet)
         return Execution(_status(channel.read_bytes()), (), None)
 
     return through_queues
-
-
-def _packet(request: Request) -> bytes:
-    return pack(request_elements(request, (0,), measure=False))
 
 
 def _status(packet: bytes) -> int:
