@@ -57,7 +57,7 @@ def bad_queues(trial: Trial) -> None:
     """Queues without room, larger than their memory, or in memory that is not there are refused."""
     lab = work(trial)
     _, good = queue_memory(trial, CAPACITY)
-    bad = {"no_room": QueueDescriptor(0, good.memory), "negative": QueueDescriptor(-1, good.memory)}
+    bad = {"no_room": QueueDescriptor(0, good.memory)}
     if good.memory is not None:
         bad["too_large"] = QueueDescriptor(CAPACITY + 1, good.memory)
         bad["far_too_large"] = QueueDescriptor(_ANY_SIZE, good.memory)
