@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import threading
 import weakref
-from dataclasses import replace
 
 from npu_conformance.reference.extensions import hints
 from npu_conformance.reference.hal import timing
@@ -28,17 +27,12 @@ POLLING_SECONDS = 0.00005
 _NAP_SECONDS = 0.1
 
 
-def _cached(prepared: Prepared) -> tuple[Prepared, MemoryCache]:
-    """What executions of a burst share: the prepared model, with memory from a cache of the burst's own."""
-    cache = MemoryCache(prepared.context.memory, prepared.context.clock)
-    return replace(prepared, context=replace(prepared.context, memory=cache)), cache
-
-
 class ReferenceBurst(hal.Burst):
     """AIDL's burst: the executions of a prepared model, with memory that stays mapped under the client's tokens."""
 
     def __init__(self, prepared: Prepared) -> None:
-        self._prepared, self._cache = _cached(prepared)
+        self._prepared = prepared
+        self._cache = MemoryCache(prepared.context.memory, prepared.context.clock)
         self._running = threading.Lock()
         weakref.finalize(self, self._cache.close)
 
@@ -56,7 +50,7 @@ class ReferenceBurst(hal.Burst):
             raise ServiceError(ErrorStatus.GENERAL_FAILURE, "the burst is executing already (NNHAL-BURST-016)")
         try:
             terms = Terms(measure_timing, deadline_ns, loop_timeout_duration_ns)
-            execution = Execution(self._prepared, request, terms)
+            execution = Execution(self._prepared, request, terms, self._cache)
             for pool, token in zip(request.pools, memory_identifier_tokens, strict=True):
                 if pool.pool is not None and token != NO_IDENTITY:
                     self._cache.keep(token, pool.pool)
@@ -100,8 +94,8 @@ class PacketServer:
 
     def __init__(self, prepared: Prepared, callback: hal.BurstCallback) -> None:
         """callback: where the memory of slots is asked for."""
-        self._prepared, self.cache = _cached(prepared)
-        self._callback = callback
+        self._prepared, self._callback = prepared, callback
+        self.cache = MemoryCache(prepared.context.memory, prepared.context.clock)
         self._unavailable = timing.unavailable_timing(prepared.version)
 
     def answer(self, packet: bytes, room: int) -> bytes:
@@ -127,7 +121,7 @@ class PacketServer:
         pools = tuple(types.RequestMemoryPool(pool=memory) for memory in self._memories(packet.slots))
         request = types.Request(packet.inputs, packet.outputs, pools)
         none = self._prepared.version.unavailable_time
-        result = Execution(self._prepared, request, Terms(packet.measure_timing, none, none)).run()
+        result = Execution(self._prepared, request, Terms(packet.measure_timing, none, none), self.cache).run()
         sufficient = result.output_sufficient_size
         status = ErrorStatus.NONE if sufficient else ErrorStatus.OUTPUT_INSUFFICIENT_SIZE
         return result_elements(status, result.output_shapes, result.timing)

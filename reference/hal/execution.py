@@ -19,7 +19,7 @@ from npu_conformance.specs.neuralnetworks import types
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
 from npu_conformance.specs.neuralnetworks.validate import validate_request
-from npu_conformance.specs.plugin import Context
+from npu_conformance.specs.plugin import Context, MemoryMap
 from npu_conformance.specs.versions import Version
 
 
@@ -49,9 +49,12 @@ class Prepared:
 class Execution:
     """One execution of a prepared model, from its launch on. Made in the call that launches it, run anywhere."""
 
-    def __init__(self, prepared: Prepared, request: types.Request, terms: Terms) -> None:
-        """Check the arguments: raises ServiceError(INVALID_ARGUMENT)."""
+    def __init__(
+        self, prepared: Prepared, request: types.Request, terms: Terms, memory: MemoryMap | None = None
+    ) -> None:
+        """Check the arguments: raises ServiceError(INVALID_ARGUMENT). memory: null for the context's."""
         self._prepared, self._request, self._terms = prepared, request, terms
+        self._memory = prepared.context.memory if memory is None else memory
         self._started = prepared.context.clock.now_ns()
         self._check()
         self._buffers = UsedBuffers(prepared, prepared.buffers, request)
@@ -62,7 +65,7 @@ class Execution:
         self._buffers.invalidate_outputs()
         limits.checkpoint()
         pools_of_memory = [pool.pool for pool in request.pools if pool.pool is not None]
-        with mapped(self._prepared.context.memory, pools_of_memory) as views:
+        with mapped(self._memory, pools_of_memory) as views:
             pools = self._buffers.among(views)
             inputs = self._read_inputs(pools)
             on_device = clock.now_ns()
