@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from npu_conformance.harness.wire.binding import Proxy
 from npu_conformance.specs.neuralnetworks.enums import FenceState
-from npu_conformance.specs.neuralnetworks.fences import SettableFence
+from npu_conformance.specs.neuralnetworks.fences import SettableFence, Watcher
 
 
 class HeldFence(Proxy, SettableFence):
@@ -16,3 +16,10 @@ class HeldFence(Proxy, SettableFence):
             self._connection.serve_until(lambda: self.get_state() != FenceState.UNSIGNALLED, timeout_ns / 1e9)
             return self.get_state()
         return super().wait(timeout_ns)
+
+    def watch(self, watcher: Watcher) -> None:
+        """Tell the watcher how the fence ended; until then the connection keeps it, whoever else forgets it."""
+        self._connection.objects.keep(self)
+        super().watch(watcher)
+        if self.get_state() != FenceState.UNSIGNALLED:
+            self._connection.objects.forget(self)

@@ -15,6 +15,7 @@ from npu_conformance.harness.wire.fences import HeldFence
 from npu_conformance.harness.wire.protocol import FenceNews, Release
 from npu_conformance.specs.errors import DeadObject
 from npu_conformance.specs.neuralnetworks import hal
+from npu_conformance.specs.neuralnetworks.enums import FenceState
 from npu_conformance.specs.neuralnetworks.fences import SettableFence
 
 
@@ -37,6 +38,7 @@ class ObjectTable:
         self._dropped: deque[Release] = deque()
         self._fresh: list[tuple[int, SettableFence]] = []
         self._fence_states: dict[int, int] = {}
+        self._watched: set[HeldFence] = set()
         self._lock = threading.Lock()
 
     def number_of(self, value: Any) -> int:
@@ -117,8 +119,17 @@ class ObjectTable:
             self._fence_states[news.object] = news.state
             reference = self._proxies.get(news.object)
             fence = reference() if reference else None
-        if isinstance(fence, HeldFence):
+        if isinstance(fence, HeldFence) and news.state != FenceState.UNSIGNALLED:
             fence.settle(news.state)
+            self.forget(fence)
+
+    def keep(self, fence: HeldFence) -> None:
+        """Hold a fence of the other side until it is settled."""
+        self._watched.add(fence)
+
+    def forget(self, fence: HeldFence) -> None:
+        """The fence is settled: whoever was told has it from here on."""
+        self._watched.discard(fence)
 
     def release(self, release: Release) -> None:
         """The other side dropped an object. It lives on here if it was sent again meanwhile."""
@@ -139,6 +150,7 @@ class ObjectTable:
         for fence in held:
             if isinstance(fence, HeldFence):
                 fence.fail()
+        self._watched.clear()
 
     def exported_count(self) -> int:
         """How many objects the other side may still use."""

@@ -1,0 +1,172 @@
+"""Executions that depend on each other, several at once, and executions that nobody waits for."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable
+
+from npu_conformance.harness import checks
+from npu_conformance.harness.cases import Behaviours, Group
+from npu_conformance.harness.trial import Trial
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.neuralnetworks.fences import SettableFence
+from npu_conformance.specs.neuralnetworks.hal import Fence
+from npu_conformance.specs.versions import Version
+from npu_conformance.vts.addition import A, B, Pair
+from npu_conformance.vts.fenced.launching import Launched
+from npu_conformance.vts.fenced.sums import Bench, Sum
+
+cases = Behaviours("vts.fenced.chains", group=Group.EXECUTION)
+
+_SINCE = Version.V1_3
+_LENGTH = 3
+_FIRST: tuple[Pair, ...] = (A, B, (0.5, 1.0), (3.0, -1.0))
+"""First summands of executions that are in flight together: each has a sum of its own."""
+
+
+@cases.case("results_flow", "NNHAL-FENCED-012", "NNHAL-FENCED-005", since=_SINCE)
+def results_flow(trial: Trial) -> None:
+    """Each of three executions waits for the fence of the one before and adds to its result."""
+    steps = Bench(trial).steps(_LENGTH)
+    _check_flow(steps, _chained(trial, steps, None))
+
+
+@cases.case("results_flow_later", "NNHAL-FENCED-012", "NNHAL-FENCED-005", since=_SINCE)
+def results_flow_later(trial: Trial) -> None:
+    """The whole chain is launched while the fence at its beginning is open."""
+    steps, fence = Bench(trial).steps(_LENGTH), trial.fence()
+    launched = _chained(trial, steps, fence)
+    for step, one in zip(steps, launched, strict=True):
+        step.check_nothing_happens(one)
+    fence.signal()
+    _check_flow(steps, launched)
+
+
+@cases.case("of_finished", "NNHAL-FENCED-012", since=_SINCE)
+def of_finished(trial: Trial) -> None:
+    """The fence of an execution that has finished long ago can be waited for, also by several."""
+    bench = Bench(trial)
+    first = bench.sum()
+    launched = first.launch()
+    first.succeeds(launched)
+    for _ in range(2):
+        total = bench.sum()
+        total.succeeds(total.launch(*_fences_of(launched)))
+
+
+@cases.case("beside_own", "NNHAL-FENCED-012", "NNHAL-FENCED-005", since=_SINCE)
+def beside_own(trial: Trial) -> None:
+    """A returned fence and one of the client hold an execution back together."""
+    bench = Bench(trial)
+    first = bench.sum()
+    launched = first.launch()
+    first.succeeds(launched)
+    total, fence = bench.sum(), trial.fence()
+    second = total.launch(*_fences_of(launched), fence, settle=fence.signal)
+    total.check_nothing_happens(second)
+    second.settle()
+    total.succeeds(second)
+
+
+@cases.case("failure_flows", "NNHAL-FENCED-010", "NNHAL-FENCED-012", since=_SINCE)
+def failure_flows(trial: Trial) -> None:
+    """Where the fence at the beginning of a chain fails, nothing of the chain is executed."""
+    bench, fence = Bench(trial), trial.fence()
+    first, second = bench.sum(), bench.sum()
+    launched = first.launch(fence, settle=fence.fail)
+    if not launched.is_waiting or launched.fence is None:
+        first.fails(launched)
+        return
+    following = second.launch(launched.fence, settle=fence.fail)
+    launched.settle()
+    first.fails(launched)
+    second.fails(following)
+
+
+@cases.case("in_flight", "NNHAL-FENCED-005", "NNHAL-FENCED-006", since=_SINCE)
+def in_flight(trial: Trial) -> None:
+    """Executions of one prepared model that wait for a fence each run when it signals, the last one first."""
+    bench = Bench(trial)
+    fences = [trial.fence() for _ in _FIRST]
+    sums = [bench.sum(first, B) for first in _FIRST]
+    launched = [
+        total.launch(fence, settle=fence.signal) for total, fence in zip(sums, fences, strict=True)
+    ]  # fmt: skip
+    for number in reversed(range(len(sums))):
+        for waiting in range(number + 1):
+            sums[waiting].check_nothing_happens(launched[waiting])
+        launched[number].settle()
+        sums[number].succeeds(launched[number], _plus(_FIRST[number], B))
+
+
+@cases.case("one_fence_for_all", "NNHAL-FENCED-005", "NNHAL-FENCED-006", since=_SINCE)
+def one_fence_for_all(trial: Trial) -> None:
+    """One signal lets every execution go that waits for it."""
+    bench, fence = Bench(trial), trial.fence()
+    sums = [bench.sum(first, B) for first in _FIRST]
+    launched = [total.launch(fence, settle=fence.signal) for total in sums]
+    fence.signal()
+    for total, one, first in zip(sums, launched, _FIRST, strict=True):
+        total.succeeds(one, _plus(first, B))
+
+
+@cases.case("synchronous_beside", "NNHAL-FENCED-005", "NNHAL-FENCED-006", since=_SINCE)
+def synchronous_beside(trial: Trial) -> None:
+    """An execution that waits keeps others from nothing: one without fences ends before it."""
+    bench, fence = Bench(trial), trial.fence()
+    waiting, total = bench.sum(), bench.sum(B, B)
+    launched = waiting.launch(fence, settle=fence.signal)
+    total.succeeds(total.launch(), _plus(B, B))
+    waiting.check_nothing_happens(launched)
+    launched.settle()
+    waiting.succeeds(launched)
+
+
+@cases.case("forgotten", "NNHAL-FENCED-006", "NNHAL-FENCED-007", since=_SINCE)
+def forgotten(trial: Trial) -> None:
+    """A client that drops fence and callback of a waiting execution harms nobody: the device lives and executes."""
+    bench = Bench(trial)
+    for ending in ("signalled", "failed"):
+        with trial.configuration(ending):
+            fence = trial.fence()
+            settle = fence.signal if ending == "signalled" else fence.fail
+            _launch_and_forget(bench.sum(), fence, settle)
+            settle()
+            total = bench.sum()
+            total.succeeds(total.launch())
+            checks.that(trial.is_alive(), "the subject does not answer after an execution that nobody waits for")
+
+
+def _launch_and_forget(total: Sum, fence: SettableFence, settle: Callable[[], None]) -> None:
+    total.launch(fence, settle=settle)
+    gc.collect()
+
+
+def _chained(trial: Trial, steps: list[Sum], fence: SettableFence | None) -> list[Launched]:
+    """Launch each step behind the one before. fence: what the first waits for."""
+    launched: list[Launched] = []
+    for step in steps:
+        before = _fences_of(launched[-1]) if launched else ((fence,) if fence else ())
+        launched.append(step.launch(*before, settle=fence.signal if fence else None))
+        checks.status(launched[-1].status, {ErrorStatus.NONE}, "executeFenced of a chain")
+    return launched
+
+
+def _check_flow(steps: list[Sum], launched: list[Launched]) -> None:
+    """Every step has added B once more. The last one is waited for first: it implies the others."""
+    expected = A
+    sums = []
+    for _ in steps:
+        expected = _plus(expected, B)
+        sums.append(expected)
+    for step, one, total in reversed(list(zip(steps, launched, sums, strict=True))):
+        step.succeeds(one, total)
+
+
+def _fences_of(launched: Launched) -> tuple[Fence, ...]:
+    """What a follower waits for: nothing where the execution had finished when its call returned."""
+    return () if launched.fence is None else (launched.fence,)
+
+
+def _plus(one: Pair, other: Pair) -> Pair:
+    return one[0] + other[0], one[1] + other[1]
