@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
+
 from npu_conformance.harness import checks
 from npu_conformance.harness.cases import Behaviours, Group, Scope
 from npu_conformance.harness.trial import Trial
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, FenceState
+from npu_conformance.specs.neuralnetworks.fences import SettableFence
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts.fenced.launching import Terms, forms, wait
+from npu_conformance.vts.fenced.launching import Launched, Terms, forms, wait
 from npu_conformance.vts.fenced.sums import Bench
 
 cases = Behaviours("vts.fenced.failing", group=Group.EXECUTION)
@@ -25,8 +29,7 @@ def before(trial: Trial) -> None:
     for count, position in ((1, 0), (3, 0), (3, 1), (3, 2)):
         with trial.configuration(f"fence{position}of{count}"):
             total, fences = bench.sum(), [trial.fence() for _ in range(count)]
-            for number, fence in enumerate(fences):
-                fence.settle(FenceState.ERROR if number == position else FenceState.SIGNALLED)
+            _fail_one(fences, position)
             launched = total.launch(*fences)
             checks.status(launched.status, _REFUSED, "executeFenced with a wait fence in error")
             total.check_untouched("a wait fence was in error")
@@ -62,12 +65,7 @@ def later_among_several(trial: Trial) -> None:
     for position in range(3):
         with trial.configuration(f"position{position}"):
             total, fences = bench.sum(), [trial.fence() for _ in range(3)]
-
-            def settle(fences=fences, position=position) -> None:  # type: ignore[no-untyped-def]
-                for number, fence in enumerate(fences):
-                    fence.settle(FenceState.ERROR if number == position else FenceState.SIGNALLED)
-
-            total.fails(total.waits(*fences, settle=settle))
+            total.fails(total.waits(*fences, settle=partial(_fail_one, fences, position)))
 
 
 @cases.case("at_once", "NNHAL-FENCED-010", since=_SINCE)
@@ -76,17 +74,31 @@ def at_once(trial: Trial) -> None:
 
     Kernels merge fences so that the merged one ends with the last of them: a device that follows is late, not wrong.
     """
-    bench = Bench(trial)
-    total, failing, *others = bench.sum(), trial.fence(), trial.fence(), trial.fence()
-    launched = total.launch(others[0], failing, others[1], settle=failing.fail)
-    total.check_nothing_happens(launched)
+    total, (first, failing, last) = Bench(trial).sum(), (trial.fence() for _ in range(3))
+
+    def settle() -> None:
+        failing.fail()
+        first.signal()
+        last.signal()
+
+    launched = total.launch(first, failing, last, settle=settle)
+    if launched.is_waiting:
+        total.check_nothing_happens(launched)
+        failing.fail()
+        _warn_if_late(trial, launched)
     launched.settle()
-    is_open = launched.fence is not None and wait(trial, launched.fence, _PROMPT_SECONDS) == FenceState.UNSIGNALLED
-    if is_open:
-        trial.warn_quality("a wait fence has failed, and the returned fence waits for the others all the same")
-    for fence in others:
-        fence.signal()
     total.fails(launched)
+
+
+def _warn_if_late(trial: Trial, launched: Launched) -> None:
+    if launched.fence is not None and wait(trial, launched.fence, _PROMPT_SECONDS) == FenceState.UNSIGNALLED:
+        trial.warn_quality("a wait fence has failed, and the returned fence waits for the others all the same")
+
+
+def _fail_one(fences: Sequence[SettableFence], position: int) -> None:
+    """Fail the fence at a position, and signal the others, in their order."""
+    for number, fence in enumerate(fences):
+        fence.settle(FenceState.ERROR if number == position else FenceState.SIGNALLED)
 
 
 @cases.case("goes_on", "NNHAL-FENCED-010", since=_SINCE)

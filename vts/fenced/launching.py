@@ -12,6 +12,7 @@ from npu_conformance.harness.trial import Trial
 from npu_conformance.harness.verdicts import Hung
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, FenceState
+from npu_conformance.specs.neuralnetworks.fences import SettableFence
 from npu_conformance.specs.neuralnetworks.hal import (
     Fence,
     FencedExecutionCallback,
@@ -102,12 +103,15 @@ def launch(
     terms: Terms | None = None,
     *,
     settle: Callable[[], None] | None = None,
+    held_by: Fence | None = None,
 ) -> Launched:
-    """Launch. settle: signals or fails the fences that are open; done by a thread where the call waits for them.
+    """Launch. settle: signals or fails all fences that are open; done by a thread where the call waits for them.
 
+    held_by: the client's fence on which those of a chain depend; else the wait fences themselves are looked at.
     Afterwards the case calls `Launched.settle`, which settles what is still open. Fails without a callback in a success
     (NNHAL-FENCED-009), and where an empty fence says that the end came before the wait fences were settled.
     """
+    is_open = any(map(_is_open, wait_for if held_by is None else (held_by,)))
     during = None if settle is None else _WhileItLasts(settle, _GRACE_SECONDS * trial.manifest.time_scale)
     status: int = ErrorStatus.NONE
     try:
@@ -115,7 +119,7 @@ def launch(
     except ServiceError as error:
         status, result = error.status, FencedExecutionResult(None, None)
     finally:
-        is_waiting = during is not None and during.call_ended()
+        is_waiting = during is not None and during.call_ended() and is_open
     _documented(trial, status, "executeFenced")
     if status == ErrorStatus.NONE:
         checks.that(result.callback is not None, "executeFenced with status NONE: expected a callback, found null")
@@ -185,6 +189,11 @@ def _call(
     fences = tuple(fence for fence in wait_for if fence is not None)
     config = ExecutionConfig(terms.measure, loop_timeout)
     return prepared_model.execute_fenced_with_config(request, fences, config, deadline, duration)
+
+
+def _is_open(fence: Fence | None) -> bool:
+    """True of a fence of the client that has not been settled."""
+    return isinstance(fence, SettableFence) and fence.get_state() == FenceState.UNSIGNALLED
 
 
 def _documented(trial: Trial, status: int, what: str) -> None:

@@ -68,11 +68,16 @@ class Sum:
         self._pool.write(self._places[2], _UNTOUCHED)
 
     def launch(
-        self, *wait_for: Fence | None, terms: Terms | None = None, settle: Callable[[], None] | None = None
+        self,
+        *wait_for: Fence | None,
+        terms: Terms | None = None,
+        settle: Callable[[], None] | None = None,
+        held_by: Fence | None = None,
     ) -> Launched:
         """Launch; see launching.launch."""
         bench = self._bench
-        return launch(bench.trial, bench.prepared_model, self.request, wait_for, terms, settle=settle)
+        model, trial = bench.prepared_model, bench.trial
+        return launch(trial, model, self.request, wait_for, terms, settle=settle, held_by=held_by)
 
     def waits(self, *wait_for: SettableFence, settle: Callable[[], None], terms: Terms | None = None) -> Launched:
         """Launch with open fences, see that nothing happens, settle them."""
