@@ -7,19 +7,22 @@ from collections.abc import Callable
 
 from npu_conformance.harness import checks
 from npu_conformance.harness.cases import Behaviours, Group
+from npu_conformance.harness.preparation import PreparationArguments, PreparationRecorder, prepare
 from npu_conformance.harness.trial import Trial
-from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, FenceState
+from npu_conformance.harness.verdicts import NotApplicable, NotSupported
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, ExecutionPreference, FenceState, Priority
 from npu_conformance.specs.neuralnetworks.fences import SettableFence
 from npu_conformance.specs.neuralnetworks.hal import Fence
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.addition import A, B, Pair
 from npu_conformance.vts.fenced.launching import Launched, wait
-from npu_conformance.vts.fenced.sums import Bench, Sum
+from npu_conformance.vts.fenced.sums import PLACES, POOL, Bench, Sum
 
 cases = Behaviours("vts.fenced.chains", group=Group.EXECUTION)
 
 _SINCE = Version.V1_3
 _LENGTH = 3
+_UID = 10001
 _PROMPT_SECONDS = 0.1
 _FIRST: tuple[Pair, ...] = (A, B, (0.5, 1.0), (3.0, -1.0))
 """First summands of executions that are in flight together: each has a sum of its own."""
@@ -142,6 +145,29 @@ def forgotten(trial: Trial) -> None:
             total = bench.sum()
             total.succeeds(total.launch())
             checks.that(trial.is_alive(), "the subject does not answer after an execution that nobody waits for")
+
+
+@cases.case("dead_client", "NNHAL-FENCED-005", "NNHAL-QOS-011", since=_SINCE)
+def dead_client(trial: Trial) -> None:
+    """An app that dies while its execution waits takes nobody along: the device executes for others."""
+    bench, fence = Bench(trial), trial.fence()
+    application = trial.application(_UID)
+    device = application.interfaces.device
+    if device is None:
+        raise NotApplicable("an app has no device interface")
+    arguments = PreparationArguments(preference=ExecutionPreference.FAST_SINGLE_ANSWER, priority=Priority.MEDIUM)
+    model = bench.chosen.model()
+    prepared_model = prepare(trial.subject, device, model, arguments, PreparationRecorder()).prepared_model
+    if prepared_model is None:
+        raise NotSupported("the model could not be prepared for an app")
+    pool = application.memory.create("ashmem", POOL)
+    waiting = Sum(Bench(trial, prepared_model), pool, PLACES, A, B)
+    waiting.check_nothing_happens(waiting.launch(fence, settle=fence.signal))
+    application.close()
+    fence.signal()
+    total = bench.sum()
+    total.succeeds(total.launch())
+    checks.that(trial.is_alive(), "the subject does not answer after the death of an app with a waiting execution")
 
 
 def _launch_and_forget(total: Sum, fence: SettableFence, settle: Callable[[], None]) -> None:

@@ -17,10 +17,9 @@ from npu_conformance.vts import addition
 from npu_conformance.vts.addition import SIZE, SUM, A, B, Pair
 from npu_conformance.vts.fenced.launching import Launched, Outcome, Terms, finish, launch, wait
 
-POOL = 64
-"""Bytes of the pool of one sum; summands at 0 and 16, the sum at 32."""
-
 _STEP = 16
+POOL, PLACES = 4 * _STEP, (0, _STEP, 2 * _STEP)
+"""Bytes of the pool of one sum, and offsets of its summands and of the sum."""
 _UNTOUCHED = bytes([0xA5]) * SIZE
 _ROUNDS, _ROUND_SECONDS = 4, 0.002
 """How long to look for what must not happen: nothing conforming depends on it."""
@@ -29,14 +28,15 @@ _ROUNDS, _ROUND_SECONDS = 4, 0.002
 class Bench:
     """A prepared addition, and sums of it that lie in one pool each."""
 
-    def __init__(self, trial: Trial) -> None:
+    def __init__(self, trial: Trial, prepared_model: PreparedModel | None = None) -> None:
+        """prepared_model: the addition in the first type that the device has; prepared here where there is none."""
         self.trial = trial
         self.chosen = addition.supported(trial)
-        self.prepared_model: PreparedModel = self.chosen.prepared(trial)
+        self.prepared_model = prepared_model or self.chosen.prepared(trial)
 
     def sum(self, first: Pair = A, second: Pair = B) -> Sum:
         """An addition with its own memory."""
-        return Sum(self, self.trial.pool(POOL), (0, _STEP, 2 * _STEP), first, second)
+        return Sum(self, self.trial.pool(POOL), PLACES, first, second)
 
     def steps(self, count: int) -> list[Sum]:
         """Additions in one pool, each of the result of the one before, A at the beginning, and B."""
