@@ -11,6 +11,7 @@ from npu_conformance.faults import (
     buffers,
     executions,
     extensions,
+    fenced,
     hints,
     managers,
     preparation,
@@ -24,7 +25,7 @@ from npu_conformance.faults.fault import Edited, EditedHarness, Fault, NoticedAs
 from npu_conformance.faults.hosts import FAULTS as HOST_FAULTS
 
 _FOLDER = Path(__file__).parent
-_REFERENCE_FILES = ("kernels/*.json", "validation.json", "memory_domains.json", "burst.json")
+_REFERENCE_FILES = ("kernels/*.json", "validation.json", "memory_domains.json", "burst.json", "fenced.json")
 _HARNESS_FILE = "bookkeeping.json"
 _VARIANT_FILE = "variants.json"
 
@@ -37,6 +38,7 @@ def faults() -> MappingProxyType[str, Fault]:
         *preparation.FAULTS,
         *executions.FAULTS,
         *buffers.FAULTS,
+        *fenced.FAULTS,
         *HOST_FAULTS,
         *managers.FAULTS,
         *relations.FAULTS,
@@ -56,7 +58,8 @@ def conforming() -> MappingProxyType[str, Variant]:
     """Every conforming variant by id."""
     edited = source_edits.read(_FOLDER / _VARIANT_FILE)
     by_edits = [Variant(one.id, one.description, Edited(one.edits), one.hal) for one in edited]
-    return MappingProxyType({variant.id: variant for variant in (*variants.VARIANTS, *hints.VARIANTS, *by_edits)})
+    at_the_boundary = (*variants.VARIANTS, *fenced.VARIANTS, *hints.VARIANTS)
+    return MappingProxyType({variant.id: variant for variant in (*at_the_boundary, *by_edits)})
 
 
 def _edited(path: Path, where: Literal["reference", "harness"]) -> list[Fault]:

@@ -23,6 +23,7 @@ from npu_conformance.harness.preparation import (
 from npu_conformance.harness.verdicts import Crashed, Failed, NotApplicable
 from npu_conformance.specs.manifest import Manifest
 from npu_conformance.specs.neuralnetworks.enums import ExecutionPreference, Priority
+from npu_conformance.specs.neuralnetworks.fences import SettableFence
 from npu_conformance.specs.neuralnetworks.hal import Device
 from npu_conformance.specs.neuralnetworks.types import Memory, Model
 from npu_conformance.specs.outcomes import Outcome
@@ -77,7 +78,7 @@ class Trial:
         self.restarts = 0
         self._only, self._tolerance_of = only, tolerance_of
         self._current = self.own
-        self._to_close: list[Pool | Application] = []
+        self._to_close: list[Pool | Application | SettableFence] = []
 
     @property
     def version(self) -> Version:
@@ -113,6 +114,12 @@ class Trial:
         pool.memory = spelled(pool.memory, self.version)
         self._to_close.append(pool)
         return pool
+
+    def fence(self) -> SettableFence:
+        """Create a fence that the case settles; one that it leaves unsignalled fails when the case ends."""
+        fence = SettableFence()
+        self._to_close.append(fence)
+        return fence
 
     def application(self, uid: int, pid: int = 0) -> Application:
         """Connect as another app, which dies when the case ends. NotApplicable where the transport can not."""
@@ -248,6 +255,6 @@ class Trial:
         self._current.waived = True
 
     def close(self) -> None:
-        """Close the pools and applications of the case, the newest first."""
+        """Close the pools, fences and applications of the case, the newest first."""
         while self._to_close:
             self._to_close.pop().close()

@@ -21,6 +21,7 @@ BUILTINS: dict[str, type[msgspec.Struct]] = {
     "initialize": protocol.Initialize,
     "ping": protocol.Nothing,
     "object.release": protocol.Release,
+    "fence.state": protocol.FenceNews,
     "memory.attach": protocol.Attach,
     "memory.detach": protocol.Detach,
     "memory.write": protocol.MemoryWrite,

@@ -8,6 +8,7 @@ AREAS = (
     "preparation",
     "control_flow",
     "coupling",
+    "fenced",
     "requests",
     "request_structure",
     "memory",

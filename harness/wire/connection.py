@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import select
 import threading
@@ -82,6 +83,7 @@ class Connection:
         self._late: protocol.Envelope | None = None
         """A call that came after a deadline: it is answered when somebody waits again."""
         self._later: deque[Waiter] = deque()
+        self._thread = threading.local()
 
     def call(self, method: str, params: object, result: Any, seconds: float | None = None) -> Any:
         """Call and wait. result: the type of the answer. Raises what the other side raised, or `problem`'s verdict."""
@@ -106,6 +108,15 @@ class Connection:
             self._send(protocol.Notification(method, params), time.monotonic() + self._deadline_of(method))
         except WireError as problem:
             raise self._failed(problem, method) from None
+
+    def tell(self, method: str, params: object) -> None:
+        """Send what has no answer, from any thread; a connection that has ended shows at the next call."""
+        with contextlib.suppress(WireError):
+            self._send(protocol.Notification(method, params), time.monotonic() + self._deadline_of(method))
+
+    def is_serving(self) -> bool:
+        """True in a thread that answers a call of this connection at the moment: nobody else reads meanwhile."""
+        return getattr(self._thread, "serving", False)
 
     def call_later(self, method: str, params: object, descriptor: int | None = None) -> None:
         """Send a request with the next message and look at its answer (null, or an error) when it comes.
@@ -149,7 +160,7 @@ class Connection:
             while not predicate():
                 self._advance(None, deadline)
         except TimedOut:
-            if self.lines.partial:
+            if self._strict and self.lines.partial:
                 raise self._failed(TimedOut("waiting"), "a callback") from None
             return predicate()
         except WireError as problem:
@@ -326,7 +337,11 @@ class Connection:
         except ValueError as error:
             raise msgspec.ValidationError(f"{error} - at `$.object`") from None
         fields = params.__struct_fields__[1:]
-        return getattr(target, method.name)(*[getattr(params, name) for name in fields])
+        was_serving, self._thread.serving = self.is_serving(), True
+        try:
+            return getattr(target, method.name)(*[getattr(params, name) for name in fields])
+        finally:
+            self._thread.serving = was_serving
 
     def _reply(self, request_id: int | None, result: object, *, later: bool) -> None:
         """Answer; later: with the next answer, or before the next wait at the latest."""

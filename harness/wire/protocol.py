@@ -130,6 +130,13 @@ class Initialized(Message, frozen=True):
     identity: bool = False
 
 
+class FenceNews(Message, frozen=True):
+    """fence.state: how a fence of the harness stands (FenceState), to a driver that was or will be given it."""
+
+    object: int
+    state: int
+
+
 class Release(Message, frozen=True):
     """object.release: the sender has dropped an object that it had received `count` times."""
 

@@ -156,6 +156,7 @@ class Session(Connection):
         common: dict[str, Any] = {
             "ping": (protocol.Nothing, lambda _: None),
             "object.release": (protocol.Release, self.objects.release),
+            "fence.state": (protocol.FenceNews, self.objects.fence_news),
             "memory.attach": (protocol.Attach, self._attach),
             "memory.detach": (protocol.Detach, self._detach),
             "memory.write": (protocol.MemoryWrite, memory.write),

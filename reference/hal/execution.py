@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy
 
@@ -50,14 +50,37 @@ class Execution:
     """One execution of a prepared model, from its launch on. Made in the call that launches it, run anywhere."""
 
     def __init__(
-        self, prepared: Prepared, request: types.Request, terms: Terms, memory: MemoryMap | None = None
+        self,
+        prepared: Prepared,
+        request: types.Request,
+        terms: Terms,
+        *,
+        memory: MemoryMap | None = None,
+        fenced: bool = False,
     ) -> None:
-        """Check the arguments: raises ServiceError(INVALID_ARGUMENT). memory: null for the context's."""
+        """Check the arguments: raises ServiceError(INVALID_ARGUMENT).
+
+        memory: null for the context's. fenced: every output's size has to be known.
+        """
         self._prepared, self._request, self._terms = prepared, request, terms
         self._memory = prepared.context.memory if memory is None else memory
         self._started = prepared.context.clock.now_ns()
-        self._check()
+        self._check(fenced)
         self._buffers = UsedBuffers(prepared, prepared.buffers, request)
+
+    def age_ns(self) -> int:
+        """Nanoseconds since the launch."""
+        return self._prepared.context.clock.now_ns() - self._started
+
+    def check_deadline(self) -> None:
+        """Raise MISSED_DEADLINE_PERSISTENT once the deadline has passed."""
+        timing.check_deadline(self._prepared.version, self._terms.deadline_ns, self._prepared.context.clock)
+
+    def limit(self, duration_ns: int) -> None:
+        """Let the execution take no longer than this from now on; its deadline stays where it is earlier."""
+        version, clock = self._prepared.version, self._prepared.context.clock
+        end = timing.earlier_deadline(version, self._terms.deadline_ns, duration_ns, clock)
+        self._terms = replace(self._terms, deadline_ns=end)
 
     def run(self) -> types.ExecutionResult:
         """Order of errors, as in AOSP's sample driver: deadline, pools, then what the run finds."""
@@ -77,9 +100,9 @@ class Execution:
         sufficient = all(shape.is_sufficient for shape in shapes)
         return types.ExecutionResult(sufficient, shapes, self._timing(sufficient, device_ns))
 
-    def _check(self) -> None:
+    def _check(self, fenced: bool) -> None:
         prepared, terms = self._prepared, self._terms
-        violations = validate_request(self._request, prepared.model, prepared.version)
+        violations = validate_request(self._request, prepared.model, prepared.version, fenced=fenced)
         if violations:
             raise ServiceError(ErrorStatus.INVALID_ARGUMENT, str(violations[0]))
         if prepared.version >= Version.V1_3:
@@ -90,7 +113,7 @@ class Execution:
         """The deadline of the whole execution, and the time that each of its loops may take."""
         clock, version, terms = self._prepared.context.clock, self._prepared.version, self._terms
         return Limits(
-            checkpoint=lambda: timing.check_deadline(version, terms.deadline_ns, clock),
+            checkpoint=self.check_deadline,
             begin_loop=lambda: timing.loop_limit(version, terms.loop_timeout_duration_ns, clock),
         )
 
@@ -98,7 +121,7 @@ class Execution:
         version = self._prepared.version
         if not self._terms.measure_timing or not sufficient:
             return timing.unavailable_timing(version)
-        return timing.measured_timing(version, device_ns, self._prepared.context.clock.now_ns() - self._started)
+        return timing.measured_timing(version, device_ns, self.age_ns())
 
     def _read_inputs(self, pools: Sequence[Pool]) -> list[Array | None]:
         """Copy the inputs, so that a client who writes to them meanwhile can not confuse the kernels."""

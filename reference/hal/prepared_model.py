@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from npu_conformance.reference.extensions import hints
-from npu_conformance.reference.hal import burst, timing
+from npu_conformance.reference.hal import burst, fenced, timing
 from npu_conformance.reference.hal.execution import Execution, Prepared, Terms
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import hal, types
@@ -75,6 +75,33 @@ class ReferencePreparedModel(hal.PreparedModel):
     def configure_execution_burst(self) -> hal.Burst:
         """AIDL's burst."""
         return burst.ReferenceBurst(self._prepared)
+
+    def execute_fenced(
+        self,
+        request: types.Request,
+        wait_for: tuple[hal.Fence | None, ...],
+        measure_timing: bool,
+        deadline_ns: int,
+        loop_timeout_duration_ns: int,
+        duration_ns: int,
+    ) -> hal.FencedExecutionResult:
+        """Check the arguments, and leave the rest to the fences."""
+        terms = Terms(measure_timing, deadline_ns, loop_timeout_duration_ns)
+        execution = Execution(self._prepared, request, terms, fenced=True)
+        return fenced.launch(self._prepared, execution, wait_for, duration_ns)
+
+    def execute_fenced_with_config(
+        self,
+        request: types.Request,
+        wait_for: tuple[hal.Fence, ...],
+        config: types.ExecutionConfig,
+        deadline_ns: int,
+        duration_ns: int,
+    ) -> hal.FencedExecutionResult:
+        """As execute_fenced, whatever the hints are (NNHAL-EXECUTE-013)."""
+        hints.take("execution", config.execution_hints, config.extension_name_to_prefix)
+        loop_timeout = config.loop_timeout_duration_ns
+        return self.execute_fenced(request, wait_for, config.measure_timing, deadline_ns, loop_timeout, duration_ns)
 
     def _launch(self, request: types.Request, terms: Terms) -> Execution:
         return Execution(self._prepared, request, terms)

@@ -63,3 +63,18 @@ def measured_timing(version: Version, device_ns: int, driver_ns: int) -> Timing:
     """Both times in the unit of the version: microseconds in HIDL, nanoseconds in AIDL."""
     unit = 1 if version.is_aidl else 1000
     return Timing(device_ns // unit, driver_ns // unit)
+
+
+def driver_time(version: Version, timing: Timing, driver_ns: int) -> Timing:
+    """A measured timing with another time in the driver; one that is not available stays so."""
+    if timing == unavailable_timing(version):
+        return timing
+    return Timing(timing.time_on_device, measured_timing(version, 0, driver_ns).time_in_driver)
+
+
+def earlier_deadline(version: Version, deadline_ns: int, duration_ns: int, clock: Clock) -> int:
+    """The deadline, or the end of a duration that begins now where that is earlier (NNHAL-FENCED-015)."""
+    if duration_ns < 0 or duration_ns == version.unavailable_time:
+        return deadline_ns
+    end = clock.now_ns() + duration_ns
+    return end if deadline_ns < 0 else min(deadline_ns, end)
