@@ -9,7 +9,7 @@ from npu_conformance.harness.verdicts import Failed, Hung
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import Device, PreparedModel, PreparedModelCallback
-from npu_conformance.specs.neuralnetworks.types import Memory, Model
+from npu_conformance.specs.neuralnetworks.types import CacheHandle, Model
 
 if TYPE_CHECKING:
     from npu_conformance.harness.subject import SubjectHandle
@@ -52,8 +52,8 @@ class PreparationArguments:
     preference: int
     priority: int
     deadline_ns: int = NO_DEADLINE
-    model_cache: tuple[Memory, ...] = ()
-    data_cache: tuple[Memory, ...] = ()
+    model_cache: tuple[CacheHandle, ...] = ()
+    data_cache: tuple[CacheHandle, ...] = ()
     token: bytes = NO_TOKEN
 
 

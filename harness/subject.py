@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 import npu_conformance
 from npu_conformance.harness.endpoints import Endpoint, StartOptions
+from npu_conformance.harness.files import Files, ServedFiles
 from npu_conformance.harness.plugin_loading import LoadError
 from npu_conformance.harness.pools import FileStore, Pool, Pools, SharedPools, new_token
 from npu_conformance.harness.verdicts import CaseEnded, Failed, Hung, NotApplicable, Refused
@@ -41,6 +42,11 @@ class Application(Protocol):
         """Creates pools."""
         ...
 
+    @property
+    def files(self) -> Files:
+        """Hands cache files over."""
+        ...
+
     def close(self) -> None:
         """End the connection."""
         ...
@@ -71,6 +77,11 @@ class SubjectHandle(Protocol):
     @property
     def memory(self) -> Pools:
         """Creates pools."""
+        ...
+
+    @property
+    def files(self) -> Files:
+        """Hands cache files over."""
         ...
 
     def wait_until(self, predicate: Callable[[], bool], seconds: float) -> bool:
@@ -136,6 +147,8 @@ class RemoteApplication:
         self.memory: Pools = SharedPools(link, store, self._endpoint.usable(usable))
         if self.memory.transports[:1] == ("path",) and not link.reaches(store):
             self.memory.transports = self.memory.transports[1:]
+        self._attacher = _RemoteAttacher(self.connection)
+        self.files = Files(self._attacher, lambda: store.directory, self.memory.transports)
 
     def _roots(self, numbers: dict[str, int]) -> Subject:
         unknown = [f"{name}={number}" for name, number in numbers.items() if name not in _ROOTS or number <= 0]
@@ -156,6 +169,7 @@ class RemoteApplication:
     def close(self) -> None:
         """End the connection."""
         self.connection.close()
+        self._attacher.served.close_all()
 
     def _verdict(self, problem: WireError | protocol.RemoteError, method: str) -> CaseEnded:
         if isinstance(problem, protocol.RemoteError):
@@ -203,6 +217,11 @@ class RemoteSubject:
     def memory(self) -> Pools:
         """Creates pools."""
         return self._main.memory
+
+    @property
+    def files(self) -> Files:
+        """Hands cache files over."""
+        return self._main.files
 
     @property
     def connection(self) -> Connection:
@@ -308,3 +327,19 @@ class _RemoteMemory:
         if len(data) != length:
             raise Failed(f"memory.read: expected {length} bytes, found {len(data)}")
         return data
+
+
+class _RemoteAttacher:
+    """Makes files known over a connection."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection, self.served = connection, ServedFiles()
+        connection.builtins.update(self.served.builtins())
+
+    def attach(self, request: protocol.FileAttach, descriptor: int | None) -> None:
+        self._connection.call("file.attach", request, None, descriptor=descriptor)
+
+    def detach(self, token: int) -> None:
+        if self._connection.broken is None:
+            self._connection.notify_later("file.detach", protocol.FileToken(token))
+        self.served.close(token)

@@ -34,6 +34,7 @@ class ClientSubject:
         self.manifest = self._application.initialized.manifest
         self.version = plan.version
         self.interfaces, self.memory = self._application.interfaces, self._application.memory
+        self.files = self._application.files
 
     def wait_until(self, predicate: Callable[[], bool], seconds: float) -> bool:
         """Handle incoming callbacks until the predicate holds: true; false when the time is over."""
