@@ -127,7 +127,7 @@ class CompilationCache:
     def _write(self, model_files: list[File], data_files: list[File], owner: bytes, compiled: Compiled) -> None:
         if not all(file.is_readable() and file.is_writable() for file in (*model_files, *data_files)):
             raise ServiceError(ErrorStatus.INVALID_ARGUMENT, "a cache file can not be read and written")
-        constants = (compiled.model.operand_values, *compiled.pools)
+        constants: list[bytes | memoryview] = [compiled.model.operand_values, *compiled.pools]
         inside, data = (b"", b"".join(constants)) if data_files else (b"".join(constants), b"")
         bare = replace(
             compiled.model, operand_values=inside, pools=tuple(replace(pool, token=0) for pool in compiled.model.pools)

@@ -34,7 +34,7 @@ from npu_conformance.specs.neuralnetworks.violations import Violation
 from npu_conformance.specs.plugin import Context
 from npu_conformance.specs.versions import NEWEST, Version
 
-CACHE_FILES = "1+1"
+CACHE_FILES = "2+2"
 """Model-cache and data-cache files, unless option `cache_files` says otherwise."""
 
 
