@@ -7,6 +7,7 @@ root ignores them.
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import itertools
 import os
 from collections.abc import Callable, Iterable
@@ -44,6 +45,17 @@ class CacheFile:
         """Replace the whole content."""
         os.ftruncate(self.descriptor, 0)
         os.pwrite(self.descriptor, content, 0)
+
+    def stretch(self, size: int) -> None:
+        """Make the file as long, with zeros that take no room."""
+        os.ftruncate(self.descriptor, size)
+
+    def stop_growing(self) -> None:
+        """Let no byte be added, as on a full disk. The file loses its path: it goes by descriptor or by message."""
+        sealed = os.memfd_create("npu-conformance-cache", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+        fcntl.fcntl(sealed, fcntl.F_ADD_SEALS, fcntl.F_SEAL_GROW)
+        os.dup2(sealed, self.descriptor, inheritable=False)
+        os.close(sealed)
 
     def reopened(self, access: Access, offset: int) -> int:
         """A descriptor with an access mode and an offset of its own; the caller's to close."""

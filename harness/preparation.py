@@ -1,4 +1,4 @@
-"""Prepares a model, also from a cache, and waits for the answer, with neutral values for everything a case does not care about."""
+"""Prepares a model, also from a cache, and waits for the answer; what a case does not care about is neutral."""
 
 from __future__ import annotations
 

@@ -18,5 +18,6 @@ AREAS = (
     "relations",
     "external",
     "extensions",
+    "caching",
     "extension",
 )
