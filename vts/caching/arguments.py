@@ -190,7 +190,8 @@ def _wrong_descriptors(caching: Client, cache: Cache) -> Iterator[tuple[str, Han
         right = Handles(((Opening(caching.trial.cache_file()),),), ())
     for kind in ("model", "data"):
         own: tuple[Handle, ...] = getattr(right, kind)
-        for at, (opening,) in enumerate(own):
+        for at in sorted({0, len(own) - 1} if own else ()):
+            (opening,) = own[at]
             for name, handle in (("none", ()), ("two", (opening, Opening(caching.trial.cache_file())))):
                 changed = (*own[:at], handle, *own[at + 1 :])
                 yield f"{kind}_{at}.{name}", replace(right, **{kind: changed})

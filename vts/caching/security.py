@@ -30,8 +30,8 @@ from npu_conformance.vts.caching.client import (
 
 cases = Behaviours("vts.caching", group=Group.EXECUTION)
 _GENERAL: frozenset[ErrorStatus] = frozenset({GENERAL})
-_PLACES = 48
-"""Bits that are flipped, evenly over each model-cache file."""
+_PLACES = 96
+"""Bits that are flipped, evenly over all model-cache files."""
 
 Change = Callable[[bytes, Random], bytes]
 """Makes other content of a file's."""
@@ -48,10 +48,12 @@ def every_part_of_model_cache(trial: Trial) -> None:
     """One bit is flipped at places from the first byte to the last, of one file at a time: all of it is protected."""
     caching = client(trial)
     cache, original = _saved(caching)
-    for number, file in enumerate(_filled(cache.model)):
+    files = _filled(cache.model)
+    steps = max(2, _PLACES // len(files))
+    for number, file in enumerate(files):
         content = file.read()
         with trial.configuration(f"file_{number}"):
-            for place in sorted({round(at * (len(content) - 1) / _PLACES) for at in range(_PLACES + 1)}):
+            for place in sorted({round(at * (len(content) - 1) / steps) for at in range(steps + 1)}):
                 changed = bytearray(content)
                 changed[place] ^= 1 << place % 8
                 file.write(bytes(changed))
