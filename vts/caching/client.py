@@ -199,30 +199,36 @@ class Client:
         before = cache.contents()
         preparation = self.save(chain.model(), cache.handles(), token)
         self.prepared_right(chain, preparation, "prepareModel with cache files")
-        self.must_restore(chain, cache, token, before)
+        self._may_restore(chain, cache, token, before)
         return cache
 
-    def must_restore(self, chain: Chain, cache: Cache, token: bytes, before: list[bytes]) -> None:
-        """Restore what was saved now. NotApplicable where the device declines to cache it, as it may.
+    def must_restore(self, chain: Chain, handles: Handles, token: bytes = TOKEN) -> None:
+        """Restore from files to which a model has just been saved that the device does cache."""
+        self.prepared_right(chain, self._restored(handles, token), "prepareModelFromCache of what was saved")
 
-        A device may still be writing when it notifies: as long as the files change, it is asked again.
-        """
-        restored = self.restore(cache.handles(), token)
-        for _ in range(_MOST_TRIES):
-            if outcome(restored) != GENERAL or not self._changes(cache):
-                break
-            restored = self.restore(cache.handles(), token)
+    def _may_restore(self, chain: Chain, cache: Cache, token: bytes, before: list[bytes]) -> None:
+        restored = self._restored(cache.handles(), token)
         if outcome(restored) == GENERAL:
             if any(now != then for now, then in zip(cache.contents(), before, strict=True)):
                 self.trial.warn_quality("the device wrote cache files from which it does not restore the model")
             raise NotApplicable("the device does not cache this model")
         self.prepared_right(chain, restored, "prepareModelFromCache of what was saved")
 
-    def _changes(self, cache: Cache) -> bool:
+    def _restored(self, handles: Handles, token: bytes) -> Preparation:
+        """Restore; a device may still be writing when it has notified: while the files change, it is asked again."""
+        restored = self.restore(handles, token)
+        for _ in range(_MOST_TRIES):
+            if outcome(restored) != GENERAL or not self._changes(handles):
+                break
+            restored = self.restore(handles, token)
+        return restored
+
+    def _changes(self, handles: Handles) -> bool:
         """Wait for files that are still being written."""
-        seconds, before = _LATE_SECONDS * self.trial.manifest.time_scale, cache.contents()
+        files = [one.file for handle in (*handles.model, *handles.data) for one in handle]
+        seconds, before = _LATE_SECONDS * self.trial.manifest.time_scale, [file.read() for file in files]
         for _ in range(round(seconds / _GLANCE_SECONDS)):
-            if cache.contents() != before:
+            if [file.read() for file in files] != before:
                 return True
             self.trial.subject.wait_until(lambda: False, _GLANCE_SECONDS)
         return False

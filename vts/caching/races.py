@@ -8,24 +8,22 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
 from npu_conformance.harness.cases import Behaviours, Group, Scope
-from npu_conformance.harness.files import CacheFile
+from npu_conformance.harness.files import CacheFile, Watch
 from npu_conformance.harness.trial import Trial
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.caching.chains import STEP, Chain
 from npu_conformance.vts.caching.client import OTHER_TOKEN, Cache, Client, chain_of, client
 
 cases = Behaviours("vts.caching", group=Group.EXECUTION)
-_MOMENTS = range(1, 6)
+_MOMENTS = range(1, 5)
 _ROUNDS, _ROUNDS_OF_AOSP = 12, 100
 _LENGTH, _OTHER_LENGTH = 40, 20
 """Lengths of the models that race: long enough that reading them takes a while."""
-
-Replacement = tuple[CacheFile, bytes]
 
 
 @cases.case("races.read_twice", "NNHAL-CACHE-021", since=Version.V1_2)
@@ -94,24 +92,22 @@ def _rounds(trial: Trial) -> int:
 
 @contextmanager
 def _replaced(cache: Cache, other: list[bytes], access: str, moment: int | None) -> Iterator[None]:
-    """Replace the model cache behind the given access to it, counted over all files; null: the bytes of each read."""
-    seen = 0
-    saved = [file.read() for file in cache.model]
+    """Replace each model-cache file behind the given access to it; null: of what was read, the bytes, at once."""
 
-    def watch_of(file: CacheFile, content: bytes) -> Callable[[str, int, int], None]:
+    def watch_of(file: CacheFile, content: bytes) -> Watch:
+        seen = 0
+
         def watch(kind: str, offset: int, length: int) -> None:
             nonlocal seen
-            if kind != access:
-                return
-            seen += 1
-            if moment is None:
+            seen += kind == access
+            if kind == access and moment is None:
                 os.pwrite(file.descriptor, content[offset : offset + length], offset)
-            elif seen == moment:
-                for each, replacement in zip(cache.model, other, strict=True):
-                    each.write(replacement)
+            elif kind == access and seen == moment:
+                file.write(content)
 
         return watch
 
+    saved = [file.read() for file in cache.model]
     for file, content in zip(cache.model, other, strict=True):
         file.watch = watch_of(file, content)
     try:
