@@ -9,6 +9,7 @@ from typing import Literal, cast
 
 from npu_conformance.faults import (
     buffers,
+    caching,
     executions,
     extensions,
     hints,
@@ -24,7 +25,7 @@ from npu_conformance.faults.fault import Edited, EditedHarness, Fault, NoticedAs
 from npu_conformance.faults.hosts import FAULTS as HOST_FAULTS
 
 _FOLDER = Path(__file__).parent
-_REFERENCE_FILES = ("kernels/*.json", "validation.json", "memory_domains.json")
+_REFERENCE_FILES = ("kernels/*.json", "validation.json", "memory_domains.json", "caching.json")
 _HARNESS_FILE = "bookkeeping.json"
 _VARIANT_FILE = "variants.json"
 
@@ -43,6 +44,7 @@ def faults() -> MappingProxyType[str, Fault]:
         *robustness.FAULTS,
         *extensions.FAULTS,
         *hints.FAULTS,
+        *caching.FAULTS,
     ]
     for pattern in _REFERENCE_FILES:
         for path in sorted(_FOLDER.glob(pattern)):
@@ -57,6 +59,7 @@ def conforming() -> MappingProxyType[str, Variant]:
     edited = source_edits.read(_FOLDER / _VARIANT_FILE)
     by_edits = [Variant(one.id, one.description, Edited(one.edits), one.hal) for one in edited]
     return MappingProxyType({variant.id: variant for variant in (*variants.VARIANTS, *hints.VARIANTS, *by_edits)})
+    return MappingProxyType({variant.id: variant for variant in (*variants.VARIANTS, *caching.VARIANTS, *by_edits)})
 
 
 def _edited(path: Path, where: Literal["reference", "harness"]) -> list[Fault]:

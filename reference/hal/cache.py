@@ -127,19 +127,11 @@ class CompilationCache:
     def _write(self, model_files: list[File], data_files: list[File], owner: bytes, compiled: Compiled) -> None:
         if not all(file.is_readable() and file.is_writable() for file in (*model_files, *data_files)):
             raise ServiceError(ErrorStatus.INVALID_ARGUMENT, "a cache file can not be read and written")
-        constants: list[bytes | memoryview] = [compiled.model.operand_values, *compiled.pools]
-        inside, data = (b"", b"".join(constants)) if data_files else (b"".join(constants), b"")
-        bare = replace(
-            compiled.model, operand_values=inside, pools=tuple(replace(pool, token=0) for pool in compiled.model.pools)
-        )
-        digest = hashlib.sha256(data).digest()
-        body = _Body(bare, compiled.preference, compiled.priority, tuple(map(len, constants)), digest)
+        body, data = _packed(compiled, apart=bool(data_files))
         for file, part in zip(data_files, _shares(data, len(data_files)), strict=True):
             _replace(file, part)
-        saving = os.urandom(_ID_BYTES)
-        for place, (file, part) in enumerate(
-            zip(model_files, _shares(_ENCODER.encode(body), len(model_files)), strict=True)
-        ):
+        saving, parts = os.urandom(_ID_BYTES), _shares(_ENCODER.encode(body), len(model_files))
+        for place, (file, part) in enumerate(zip(model_files, parts, strict=True)):
             _replace(file, _MAGIC + saving + self._seal(owner, place, saving, part) + part)
 
     def _verified(self, contents: list[bytes], owner: bytes) -> _Body:
@@ -171,6 +163,17 @@ def _spelled(value: object) -> str:
 
 _ENCODER = msgspec.json.Encoder(enc_hook=_spelled)
 _DECODER = msgspec.json.Decoder(_Body)
+
+
+def _packed(compiled: Compiled, *, apart: bool) -> tuple[_Body, bytes]:
+    """What the model cache and the data cache hold. apart: constants go to the data cache, else to the model cache."""
+    constants: list[bytes | memoryview] = [compiled.model.operand_values, *compiled.pools]
+    joined = b"".join(constants)
+    inside, data = (b"", joined) if apart else (joined, b"")
+    pools = tuple(replace(pool, token=0) for pool in compiled.model.pools)
+    model = replace(compiled.model, operand_values=inside, pools=pools)
+    digest = hashlib.sha256(data).digest()
+    return _Body(model, compiled.preference, compiled.priority, tuple(map(len, constants)), digest), data
 
 
 def _compiled(body: _Body, data: bytes) -> Compiled:

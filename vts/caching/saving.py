@@ -21,6 +21,7 @@ from npu_conformance.vts.caching.chains import Chain
 from npu_conformance.vts.caching.client import (
     GENERAL,
     NONE,
+    OTHER_TOKEN,
     STEP_OF_CONSTANT,
     TOKEN,
     Cache,
@@ -98,8 +99,9 @@ def over_another_model(trial: Trial) -> None:
     caching, shorter = client(trial), chain_of(trial)
     caching.saved(shorter)
     cache = caching.saved(replace(shorter, length=20))
-    caching.prepared_right(shorter, caching.save(shorter.model(), cache.handles()), "prepareModel with used files")
-    caching.must_restore(shorter, cache.handles())
+    preparation = caching.save(shorter.model(), cache.handles(), OTHER_TOKEN)
+    caching.prepared_right(shorter, preparation, "prepareModel with used files")
+    caching.must_restore(shorter, cache.handles(), OTHER_TOKEN)
 
 
 @cases.case("saving.closed_descriptors", "NNHAL-CACHE-007", since=Version.V1_2)
