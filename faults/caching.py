@@ -17,6 +17,7 @@ from npu_conformance.faults.source_edits import SourceEdit
 from npu_conformance.reference.hal.cache import CacheFiles, CompilationCache, Compiled
 from npu_conformance.reference.hal.device import ReferenceDevice
 from npu_conformance.reference.hal.memory import mapped
+from npu_conformance.reference.hal.prepared_model import ReferencePreparedModel
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import hal, types
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
@@ -201,6 +202,11 @@ class _ConfigForgetsCaches(BentDevice):
         self.inner.prepare_model_with_config(model, with_fields(config, model_cache=(), data_cache=()), callback)
 
 
+class _DeadlineBelowNone(BentDevice):
+    def prepare_model_from_cache(self, deadline_ns: int, *rest: Any) -> None:
+        super().prepare_model_from_cache(max(deadline_ns, -1), *rest)
+
+
 class _NotCachingButInvalid(BentDevice):
     """Says of a device without caching that the arguments are wrong."""
 
@@ -233,6 +239,23 @@ class _SavesAtTheFirstExecution(ReferenceDevice):
                 self._context.files.open(token).close()
             except OSError as error:
                 raise ServiceError(_GENERAL, str(error)) from None
+
+
+class _TwoFormats(ReferenceDevice):
+    """HIDL's part of the driver keeps constants the other way round, and nothing in the files tells."""
+
+    def _caches(self, *arguments: Any) -> CacheFiles:
+        return replace(super()._caches(*arguments), owner=arguments[2])
+
+    def _save(self, model: types.Model, *rest: Any) -> None:
+        super()._save(self._turned(model), *rest)
+
+    def _restored(self, compiled: Compiled) -> ReferencePreparedModel:
+        return super()._restored(replace(compiled, model=self._turned(compiled.model)))
+
+    def _turned(self, model: types.Model) -> types.Model:
+        values = model.operand_values
+        return model if self.version.is_aidl else with_fields(model, operand_values=values[:4] + values[:3:-1])
 
 
 class _WritesFirst(BentPreparedModel):
@@ -313,6 +336,10 @@ FAULTS = (
            "restoring.without_caching", _with(_NotCachingButInvalid, cache_files="0+0")),
     _fault("no-caching-strict", "A device without caching refuses models that come with files.", "NNHAL-CACHE-001",
            "saving.wrong_number", _with(_NotCachingButStrict, cache_files="0+0")),
+    _fault("cache-of-another-version", "A cache that another version of the driver wrote is read as one's own.",
+           "NNHAL-CACHE-010", "sharing.versions", _made(_TwoFormats), Version.FL5),
+    _fault("restore-deadline-below-none", "prepareModelFromCache takes a deadline below -1 for none.", "NNHAL-QOS-008",
+           "restoring.deadlines", _DeadlineBelowNone),
     _fault("cache-descriptors-not-duplicated", "The cache is written at the first execution, by the client's own "
            "descriptors.", "NNHAL-CACHE-007", "saving.closed_descriptors", Bent(_saving_at_the_first_execution)),
 )  # fmt: skip

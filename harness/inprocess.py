@@ -12,7 +12,7 @@ from npu_conformance.harness.files import Files, ServedFiles
 from npu_conformance.harness.host import serve_in_thread
 from npu_conformance.harness.plugin_loading import LoadError, load_plugin
 from npu_conformance.harness.pools import FileStore, MappedPool, Pool, Pools, memory_of
-from npu_conformance.harness.subject import Application, RemoteApplication
+from npu_conformance.harness.subject import Application, RemoteApplication, playing
 from npu_conformance.harness.verdicts import CaseEnded, Crashed
 from npu_conformance.harness.wire.framing import Lost
 from npu_conformance.harness.wire.protocol import Attach, Detach, FileAttach, FileToken
@@ -64,10 +64,11 @@ class InProcessSubject:
             raise LoadError(f"plug-in {spec}: asked for HAL {self.version}, it implements {self.manifest.hal_version}")
         self._applications: list[RemoteApplication] = []
         self._store: FileStore | None = None
-        self._begin()
+        self._tested_as = self.version
+        self._begin(self._options)
 
-    def _begin(self) -> None:
-        self._host = HostState(self._plugin, self._options)
+    def _begin(self, options: dict[str, str]) -> None:
+        self._host = HostState(self._plugin, options)
         self.interfaces: Subject = self._host.subject({})
         self.memory: Pools = InProcessPools(self._host)
         self._attacher = InProcessAttacher(self._host)
@@ -109,11 +110,13 @@ class InProcessSubject:
         """This one."""
         return os.getpid()
 
-    def restart(self) -> None:
+    def restart(self, version: Version | None = None) -> None:
         """Make new objects."""
+        options = self._options if version is None else playing(version, self.manifest, self._options)
         self._close_applications()
         self._attacher.served.close_all()
-        self._begin()
+        self._begin(options)
+        self.version = version or self._tested_as
 
     def close(self) -> None:
         """End the applications' connections."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import select
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Protocol
 
 import npu_conformance
@@ -100,8 +101,12 @@ class SubjectHandle(Protocol):
         """Number of the process it runs in; 0 where that is not known."""
         ...
 
-    def restart(self) -> None:
-        """Replace the host by a new one. Objects and pools of the old one are dead."""
+    def restart(self, version: Version | None = None) -> None:
+        """Replace the host by a new one. Objects and pools of the old one are dead.
+
+        version: the one it plays until the next restart, instead of the one it is tested as. NotApplicable where it
+        can not.
+        """
         ...
 
     def close(self) -> None:
@@ -201,7 +206,7 @@ class RemoteSubject:
             self._endpoint.close()
             raise error if isinstance(error, LoadError) else LoadError(f"plug-in {endpoint.spec}: {error}") from None
         self.manifest = self._main.initialized.manifest
-        self.version = version or self.manifest.hal_version
+        self.version = self._tested_as = version or self.manifest.hal_version
         if self.version > self.manifest.hal_version:
             self.close()
             raise LoadError(
@@ -273,18 +278,25 @@ class RemoteSubject:
         """Number of the host's process; 0 where it is not ours."""
         return self._endpoint.process()
 
-    def restart(self) -> None:
+    def restart(self, version: Version | None = None) -> None:
         """Replace the host by a new one. Raises Crashed, Hung or Failed where it does not come up."""
+        options = self._options
+        if version is not None:
+            options = replace(options, options=playing(version, self.manifest, options.options))
         self._close_connections()
-        self._main = self._connect({"key": self._options.key} if self._options.key else {})
+        self._main = self._connect({"key": options.key} if options.key else {}, options)
+        self.version = version or self._tested_as
+        found = self._main.initialized.manifest.hal_version
+        if version is not None and found != version:
+            raise NotApplicable(f"the subject plays HAL {found} also after it was asked for {version}")
 
     def close(self) -> None:
         """End the host and remove everything it owns."""
         self._close_connections()
         self._endpoint.close()
 
-    def _connect(self, initialize: dict[str, Any]) -> RemoteApplication:
-        return RemoteApplication(self._endpoint, self._store, self._options, initialize)
+    def _connect(self, initialize: dict[str, Any], options: StartOptions | None = None) -> RemoteApplication:
+        return RemoteApplication(self._endpoint, self._store, options or self._options, initialize)
 
     def _close_connections(self) -> None:
         for application in (*self._applications, self._main):
@@ -327,6 +339,13 @@ class _RemoteMemory:
         if len(data) != length:
             raise Failed(f"memory.read: expected {length} bytes, found {len(data)}")
         return data
+
+
+def playing(version: Version, manifest: Manifest, options: dict[str, str]) -> dict[str, str]:
+    """The options with which a plug-in plays a version. NotApplicable where it has none for that."""
+    if "hal" not in manifest.options:
+        raise NotApplicable("the subject plays one version of the HAL only")
+    return {**options, "hal": version.value}
 
 
 class _RemoteAttacher:

@@ -223,6 +223,16 @@ class Trial:
         except Exception as error:
             raise SubjectLost(f"the subject could not be restarted: {ending_of(error).message}") from error
 
+    @contextmanager
+    def playing(self, version: Version) -> Iterator[None]:
+        """Have the subject play another version of the HAL while the block runs. NotApplicable where it can not."""
+        self.restarts += 1
+        try:
+            self.subject.restart(version)
+            yield
+        finally:
+            self.restart()
+
     def warn_quality(self, message: str) -> None:
         """Say that a result is legal but worse than it could be. Never a failure."""
         self._current.warnings.append(message)

@@ -151,9 +151,9 @@ def checks_before_return(trial: Trial) -> None:
         checks.status(launched, _GENERAL, "prepareModelFromCache with a changed model cache, returned")
 
 
-@cases.case("restoring.deadlines", "NNHAL-QOS-015", since=Version.V1_3)
+@cases.case("restoring.deadlines", "NNHAL-QOS-002", "NNHAL-QOS-008", "NNHAL-QOS-015", since=Version.V1_3)
 def deadlines(trial: Trial) -> None:
-    """No deadline and a far one are kept; one that has passed may be noticed."""
+    """No deadline and a far one are kept; one that has passed may be noticed; AIDL has none below -1."""
     caching, chain = client(trial), chain_of(trial)
     cache = caching.saved(chain)
     for name, deadline in {"none": trial.version.unavailable_time, "far": 2**62}.items():
@@ -165,3 +165,7 @@ def deadlines(trial: Trial) -> None:
         checks.status(outcome(restored), {NONE, *_MISSED}, "prepareModelFromCache, deadline in the past")
         if outcome(restored) == NONE:
             caching.prepared_right(chain, restored, "prepareModelFromCache, deadline in the past")
+    if trial.version.is_aidl:
+        with trial.configuration("below_none"):
+            invalid = frozenset({ErrorStatus.INVALID_ARGUMENT})
+            refused(caching.restore(cache.handles(), deadline=-2), invalid, "prepareModelFromCache, deadline -2")

@@ -40,6 +40,24 @@ def constants(trial: Trial) -> None:
         caching.prepared_right(each, caching.restore(cache.handles(), token), "prepareModelFromCache")
 
 
+@cases.case("sharing.versions", "NNHAL-CACHE-010", since=Version.V1_3)
+def versions(trial: Trial) -> None:
+    """A driver that was updated, or taken back, finds files of its other self: it restores the right model, or none.
+
+    For subjects that can play an earlier version of the HAL.
+    """
+    own, chain = client(trial), chain_of(trial)
+    cache, earlier = own.saved(chain), list(Version)[list(Version).index(trial.version) - 1]
+    with trial.playing(earlier):
+        other = Client(trial)
+        if other.wanted == own.wanted:
+            other.right_or_refused(chain, other.restore(cache.handles()), f"prepareModelFromCache as HAL {earlier}")
+        cache_of_earlier = other.saved(chain)
+    if other.wanted == own.wanted:
+        restored = own.restore(cache_of_earlier.handles())
+        own.right_or_refused(chain, restored, f"prepareModelFromCache of files of HAL {earlier}")
+
+
 @cases.case("sharing.applications", "NNHAL-CACHE-010", "NNHAL-CACHE-017", since=Version.V1_2)
 def applications(trial: Trial) -> None:
     """Two apps that use the same token restore each its own model.
