@@ -69,11 +69,11 @@ class _Body(Wire, frozen=True):
 
 
 def files_needed(option: str) -> NumberOfCacheFiles:
-    """Read `MODEL+DATA`, such as 1+1. ValueError: more than 32 of a kind, or data files without a model file."""
+    """Read `MODEL+DATA`, such as 1+1. ValueError: not 0 to 32 of a kind, or data files without a model file."""
     model, _, data = option.partition("+")
     wanted = NumberOfCacheFiles(int(model), int(data))
-    if not 0 <= max(wanted.num_model_cache, wanted.num_data_cache) <= MAX_NUMBER_OF_CACHE_FILES:
-        raise ValueError(f"cache files {option!r}: at most {MAX_NUMBER_OF_CACHE_FILES} of a kind")
+    if not all(0 <= number <= MAX_NUMBER_OF_CACHE_FILES for number in (wanted.num_model_cache, wanted.num_data_cache)):
+        raise ValueError(f"cache files {option!r}: expected 0 to {MAX_NUMBER_OF_CACHE_FILES} of a kind")
     if wanted.num_data_cache and not wanted.num_model_cache:
         raise ValueError(f"cache files {option!r}: data files need a model file, which says what belongs in them")
     return wanted
