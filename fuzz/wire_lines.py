@@ -31,7 +31,7 @@ def _call(number: int | None, method: str, **params: Any) -> bytes:
 
 
 def seeds(version: Version) -> list[bytes]:
-    """Short conversations: handshake, queries, a model, memory and files by message, notifications, answers nobody asked for."""
+    """Short conversations: handshake, queries, a model, memory and files by message, notifications, stray answers."""
     models = [msgspec.Raw(data) for data in model_mutator.seeds(version, one_each=True) if len(data) < _LARGEST_MODEL]
     memory = [
         _call(4, "memory.attach", token=3, size=8, transport="message"),
