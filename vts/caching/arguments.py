@@ -7,14 +7,15 @@ from dataclasses import replace
 
 from npu_conformance.harness import checks
 from npu_conformance.harness.cases import Behaviours, Group
+from npu_conformance.harness.files import Access
 from npu_conformance.harness.preparation import NO_DEADLINE, Preparation
 from npu_conformance.harness.trial import Trial
 from npu_conformance.specs.neuralnetworks.enums import MAX_NUMBER_OF_CACHE_FILES
 from npu_conformance.specs.versions import HIDL_LAST, Version
 from npu_conformance.vts.caching.chains import Chain
 from npu_conformance.vts.caching.client import (
-    GENERAL,
     INVALID,
+    ONLY_GENERAL,
     REFUSED,
     TOKEN,
     Cache,
@@ -22,6 +23,7 @@ from npu_conformance.vts.caching.client import (
     Handle,
     Handles,
     Opening,
+    Statuses,
     chain_of,
     client,
     outcome,
@@ -29,7 +31,6 @@ from npu_conformance.vts.caching.client import (
 )
 
 cases = Behaviours("vts.caching", group=Group.EXECUTION)
-_GENERAL = frozenset({GENERAL})
 
 
 @cases.case("saving.wrong_number", "NNHAL-CACHE-001", "NNHAL-CACHE-003", "NNHAL-CACHE-011", since=Version.V1_2)
@@ -97,7 +98,7 @@ def saving_write_only(trial: Trial) -> None:
 @cases.case("restoring.write_only", "NNHAL-CACHE-013", since=Version.V1_2, until=HIDL_LAST)
 def restoring_write_only_hidl(trial: Trial) -> None:
     """HIDL: a file that is open for writing alone is GENERAL_FAILURE."""
-    _restoring_write_only(trial, _GENERAL)
+    _restoring_write_only(trial, ONLY_GENERAL)
 
 
 @cases.case("restoring.write_only_aidl", "NNHAL-CACHE-014", since=Version.FL5)
@@ -146,7 +147,7 @@ def null_callback(trial: Trial) -> None:
     checks.that(trial.is_alive(), "the device is gone after prepareModelFromCache with a null callback")
 
 
-def _restoring_write_only(trial: Trial, allowed: frozenset) -> None:  # type: ignore[type-arg]
+def _restoring_write_only(trial: Trial, allowed: Statuses) -> None:
     caching, chain = client(trial), chain_of(trial)
     cache = caching.saved(chain)
     for number in range(len(cache.files)):
@@ -159,7 +160,7 @@ def _disturbs_nothing(caching: Client, chain: Chain, handles: Handles) -> None:
     refused(caching.restore(handles), REFUSED, "prepareModelFromCache with the same wrong files")
 
 
-def _refused_then_prepared(caching: Client, chain: Chain, handles: Handles, allowed: frozenset) -> None:  # type: ignore[type-arg]
+def _refused_then_prepared(caching: Client, chain: Chain, handles: Handles, allowed: Statuses) -> None:
     """As the framework does it: what can not be restored is prepared, with the same files."""
     refused(caching.restore(handles), allowed, "prepareModelFromCache with wrong files")
     caching.prepared_right(chain, caching.save(chain.model(), handles), "prepareModel with the same wrong files")
@@ -197,8 +198,8 @@ def _wrong_descriptors(caching: Client, cache: Cache) -> Iterator[tuple[str, Han
                 yield f"{kind}_{at}.{name}", replace(right, **{kind: changed})
 
 
-def _one_opened(cache: Cache, number: int, access: str) -> Handles:
+def _one_opened(cache: Cache, number: int, access: Access) -> Handles:
     """The right handles, but for one file of all, which is opened so."""
-    openings = [(Opening(file, access if at == number else "read_write"),) for at, file in enumerate(cache.files)]  # type: ignore[arg-type]
+    openings = [(Opening(file, access if at == number else "read_write"),) for at, file in enumerate(cache.files)]
     count = len(cache.model)
     return Handles(tuple(openings[:count]), tuple(openings[count:]))

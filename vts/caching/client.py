@@ -31,7 +31,9 @@ if TYPE_CHECKING:
     from npu_conformance.harness.subject import Application
 
 NONE, GENERAL, INVALID = ErrorStatus.NONE, ErrorStatus.GENERAL_FAILURE, ErrorStatus.INVALID_ARGUMENT
-REFUSED = frozenset({GENERAL, INVALID})
+Statuses = frozenset[ErrorStatus]
+REFUSED: Statuses = frozenset({GENERAL, INVALID})
+ONLY_GENERAL: Statuses = frozenset({GENERAL})
 TOKEN = bytes(range(100, 100 + BYTE_SIZE_OF_CACHE_TOKEN))
 OTHER_TOKEN = bytes([TOKEN[0] + 1]) + TOKEN[1:]
 _LATE_SECONDS, _GLANCE_SECONDS, _MOST_TRIES = 0.2, 0.01, 20
@@ -193,9 +195,9 @@ class Client:
         else:
             checks.status(outcome(preparation), REFUSED, what)
 
-    def saved(self, chain: Chain, token: bytes = TOKEN, cache: Cache | None = None) -> Cache:
+    def saved(self, chain: Chain, token: bytes = TOKEN) -> Cache:
         """A cache from which the chain can be restored. NotApplicable where the device does not cache it."""
-        cache = cache or self.cache()
+        cache = self.cache()
         before = cache.contents()
         preparation = self.save(chain.model(), cache.handles(), token)
         self.prepared_right(chain, preparation, "prepareModel with cache files")
@@ -255,7 +257,7 @@ def outcome(preparation: Preparation) -> int | None:
     return preparation.launch_status or preparation.status
 
 
-def refused(preparation: Preparation, statuses: frozenset[ErrorStatus], what: str) -> None:
+def refused(preparation: Preparation, statuses: Statuses, what: str) -> None:
     """The preparation failed with one of the statuses, and without a model."""
     checks.status(outcome(preparation), statuses, what)
     checks.that(preparation.prepared_model is None, f"{what}: expected no prepared model, found one")

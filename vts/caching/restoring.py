@@ -11,8 +11,8 @@ from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts import addition
 from npu_conformance.vts.caching.client import (
-    GENERAL,
     NONE,
+    ONLY_GENERAL,
     REFUSED,
     Cache,
     Client,
@@ -24,7 +24,6 @@ from npu_conformance.vts.caching.client import (
 )
 
 cases = Behaviours("vts.caching", group=Group.EXECUTION)
-_GENERAL = frozenset({GENERAL})
 _HUGE = 1 << 30
 _MISSED = frozenset({ErrorStatus.MISSED_DEADLINE_TRANSIENT, ErrorStatus.MISSED_DEADLINE_PERSISTENT})
 
@@ -35,7 +34,7 @@ def without_caching(trial: Trial) -> None:
     caching = Client(trial)
     if caching.caches:
         raise NotApplicable("the device caches")
-    refused(caching.restore(Handles((), ())), _GENERAL, "prepareModelFromCache of a device that does not cache")
+    refused(caching.restore(Handles((), ())), ONLY_GENERAL, "prepareModelFromCache of a device that does not cache")
 
 
 @cases.case("restoring.no_files", "NNHAL-CACHE-011", since=Version.V1_2)
@@ -107,12 +106,12 @@ def never_saved(trial: Trial) -> None:
     for name, content in contents.items():
         with trial.configuration(name):
             # A device that finds nothing at all may call that a wrong argument.
-            allowed = REFUSED if name == "empty" else _GENERAL
+            allowed = REFUSED if name == "empty" else ONLY_GENERAL
             refused(caching.restore(caching.cache(content).handles()), allowed, f"prepareModelFromCache, {name}")
     with trial.configuration("huge"):
         cache = caching.cache()
         cache.files[0].stretch(_HUGE)
-        refused(caching.restore(cache.handles()), _GENERAL, "prepareModelFromCache of a very long file")
+        refused(caching.restore(cache.handles()), ONLY_GENERAL, "prepareModelFromCache of a very long file")
 
 
 @cases.case("restoring.notified_once", "NNHAL-CACHE-023", since=Version.V1_2)
@@ -124,10 +123,7 @@ def notified_once(trial: Trial) -> None:
         with trial.configuration(name):
             recorder = PreparationRecorder()
             caching.restore(handles, recorder=recorder)
-            # A further round trip brings whatever the device has sent before.
-            trial.supported_operations(addition.model())
-            trial.subject.wait_until(lambda answers=recorder.answers: len(answers) > 1, 0.0)  # type: ignore[misc]
-            checks.equal(len(recorder.answers), 1, "number of notifications of one prepareModelFromCache")
+            _told_once(trial, recorder)
 
 
 @cases.case("restoring.checks_before_return", "NNHAL-CACHE-022", since=Version.V1_2)
@@ -148,7 +144,7 @@ def checks_before_return(trial: Trial) -> None:
         content[len(content) // 2] ^= 1
         cache.model[0].write(bytes(content))
         launched = caching.restore(cache.handles()).launch_status
-        checks.status(launched, _GENERAL, "prepareModelFromCache with a changed model cache, returned")
+        checks.status(launched, ONLY_GENERAL, "prepareModelFromCache with a changed model cache, returned")
 
 
 @cases.case("restoring.deadlines", "NNHAL-QOS-002", "NNHAL-QOS-008", "NNHAL-QOS-015", since=Version.V1_3)
@@ -169,3 +165,10 @@ def deadlines(trial: Trial) -> None:
         with trial.configuration("below_none"):
             invalid = frozenset({ErrorStatus.INVALID_ARGUMENT})
             refused(caching.restore(cache.handles(), deadline=-2), invalid, "prepareModelFromCache, deadline -2")
+
+
+def _told_once(trial: Trial, recorder: PreparationRecorder) -> None:
+    # A further round trip of the same connection brings whatever the device has sent before.
+    trial.supported_operations(addition.model())
+    trial.subject.wait_until(lambda: len(recorder.answers) > 1, 0.0)
+    checks.equal(len(recorder.answers), 1, "number of notifications of one prepareModelFromCache")

@@ -11,12 +11,11 @@ from npu_conformance.harness.cases import Behaviours, Group
 from npu_conformance.harness.files import CacheFile
 from npu_conformance.harness.trial import Trial
 from npu_conformance.harness.verdicts import NotApplicable
-from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.caching.chains import Chain
 from npu_conformance.vts.caching.client import (
-    GENERAL,
     NONE,
+    ONLY_GENERAL,
     OTHER_TOKEN,
     TOKEN,
     Cache,
@@ -29,7 +28,6 @@ from npu_conformance.vts.caching.client import (
 )
 
 cases = Behaviours("vts.caching", group=Group.EXECUTION)
-_GENERAL: frozenset[ErrorStatus] = frozenset({GENERAL})
 _PLACES = 96
 """Bits that are flipped, evenly over all model-cache files."""
 
@@ -57,7 +55,7 @@ def every_part_of_model_cache(trial: Trial) -> None:
                 changed = bytearray(content)
                 changed[place] ^= 1 << place % 8
                 file.write(bytes(changed))
-                refused(caching.restore(cache.handles()), _GENERAL, f"byte {place} of {len(content)} was changed")
+                refused(caching.restore(cache.handles()), ONLY_GENERAL, f"byte {place} of {len(content)} was changed")
         file.write(content)
     caching.prepared_right(original, caching.restore(cache.handles()), "prepareModelFromCache of the files as saved")
 
@@ -100,9 +98,9 @@ def replaced_model_cache(trial: Trial) -> None:
     caching, chain = client(trial), chain_of(trial)
     cache, other = caching.saved(chain), caching.saved(replace(chain, length=5), OTHER_TOKEN)
     with trial.configuration("model_cache"):
-        refused(caching.restore(Cache(other.model, cache.data).handles()), _GENERAL, "a replaced model cache")
+        refused(caching.restore(Cache(other.model, cache.data).handles()), ONLY_GENERAL, "a replaced model cache")
     with trial.configuration("whole_cache"):
-        refused(caching.restore(other.handles()), _GENERAL, "a cache that was replaced as a whole")
+        refused(caching.restore(other.handles()), ONLY_GENERAL, "a cache that was replaced as a whole")
 
 
 @cases.case("security.mixed_model_cache", "NNHAL-CACHE-017", "NNHAL-CACHE-021", since=Version.V1_2)
@@ -116,7 +114,7 @@ def mixed_model_cache(trial: Trial) -> None:
     mixed = Cache((cache.model[0], *other.model[1:]), cache.data)
     restored = caching.restore(mixed.handles())
     if outcome(restored) != NONE:
-        refused(restored, _GENERAL, "a mixed model cache")
+        refused(restored, ONLY_GENERAL, "a mixed model cache")
         return
     assert restored.prepared_model is not None
     _, found = chain.execute(trial, restored.prepared_model)
@@ -188,7 +186,7 @@ def _changed_model_cache(trial: Trial, change: Change) -> None:
         with trial.configuration(name):
             for file, content in contents.items():
                 file.write(change(content, random))
-            refused(caching.restore(cache.handles()), _GENERAL, "prepareModelFromCache of a changed model cache")
+            refused(caching.restore(cache.handles()), ONLY_GENERAL, "prepareModelFromCache of a changed model cache")
 
 
 def _one_file_changed(trial: Trial, change: Callable[[bytes], bytes], prefix: str = "") -> None:
@@ -198,7 +196,7 @@ def _one_file_changed(trial: Trial, change: Callable[[bytes], bytes], prefix: st
         with trial.configuration(f"{prefix}file_{number}"):
             content = file.read()
             file.write(change(content))
-            refused(caching.restore(cache.handles()), _GENERAL, f"prepareModelFromCache, file {number} changed")
+            refused(caching.restore(cache.handles()), ONLY_GENERAL, f"prepareModelFromCache, file {number} changed")
             file.write(content)
 
 
@@ -223,4 +221,6 @@ def _harmless(caching: Client, chain: Chain, cache: Cache) -> None:
 def _token_refused(caching: Client, cache: Cache, bit: int) -> None:
     token = bytearray(TOKEN)
     token[bit // 8] ^= 1 << bit % 8
-    refused(caching.restore(cache.handles(), bytes(token)), _GENERAL, f"prepareModelFromCache, token bit {bit} flipped")
+    refused(
+        caching.restore(cache.handles(), bytes(token)), ONLY_GENERAL, f"prepareModelFromCache, token bit {bit} flipped"
+    )
