@@ -1,9 +1,7 @@
-"""Faults in compilation caching at the boundary, and conforming variants; those by source edits are in caching.json."""
+"""Faults in compilation caching at the boundary; those by source edits are in caching.json."""
 
 from __future__ import annotations
 
-import os
-import threading
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -11,17 +9,15 @@ from typing import Any
 from msgspec.structs import replace as with_fields
 
 from npu_conformance.faults.boundary import BentDevice, BentPreparedModel
-from npu_conformance.faults.fault import Bent, Edited, Fault, Variant
+from npu_conformance.faults.fault import Bent, Fault
 from npu_conformance.faults.making import IMPATIENT, device_bent_by
-from npu_conformance.faults.source_edits import SourceEdit
-from npu_conformance.reference.hal.cache import CacheFiles, CompilationCache, Compiled
+from npu_conformance.reference.hal.cache import CacheFiles, Compiled
 from npu_conformance.reference.hal.device import ReferenceDevice
-from npu_conformance.reference.hal.memory import mapped
 from npu_conformance.reference.hal.prepared_model import ReferencePreparedModel
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import hal, types
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
-from npu_conformance.specs.plugin import Context, File, Subject
+from npu_conformance.specs.plugin import Context, Subject
 from npu_conformance.specs.versions import NEWEST, Version
 
 _NONE, _GENERAL, _INVALID = ErrorStatus.NONE, ErrorStatus.GENERAL_FAILURE, ErrorStatus.INVALID_ARGUMENT
@@ -278,7 +274,7 @@ def _saving_at_the_first_execution(context: Context, version: Version) -> Subjec
     return Subject(device=Device(inner))
 
 
-def _with(kind: Callable[[ReferenceDevice], BentDevice], **options: str) -> Bent:
+def with_options(kind: Callable[[ReferenceDevice], BentDevice], **options: str) -> Bent:
     """The reference with options, behind a boundary."""
 
     def create(context: Context, version: Version) -> Subject:
@@ -287,7 +283,8 @@ def _with(kind: Callable[[ReferenceDevice], BentDevice], **options: str) -> Bent
     return Bent(create)
 
 
-def _made(kind: type[ReferenceDevice]) -> Bent:
+def made(kind: type[ReferenceDevice]) -> Bent:
+    """A device that differs inside."""
     return Bent(lambda context, version: Subject(device=kind(context, version)))
 
 
@@ -333,125 +330,14 @@ FAULTS = (
     _fault("config-forgets-caches", "prepareModelWithConfig does not save.", "NNHAL-CACHE-010", "saving.with_config",
            _ConfigForgetsCaches),
     _fault("no-caching-invalid", "A device without caching answers INVALID_ARGUMENT.", "NNHAL-CACHE-009",
-           "restoring.without_caching", _with(_NotCachingButInvalid, cache_files="0+0")),
+           "restoring.without_caching", with_options(_NotCachingButInvalid, cache_files="0+0")),
     _fault("no-caching-strict", "A device without caching refuses models that come with files.", "NNHAL-CACHE-001",
-           "saving.wrong_number", _with(_NotCachingButStrict, cache_files="0+0")),
+           "saving.wrong_number", with_options(_NotCachingButStrict, cache_files="0+0")),
     _fault("cache-of-another-version", "A cache that another version of the driver wrote is read as one's own.",
-           "NNHAL-CACHE-010", "sharing.versions", _made(_TwoFormats), Version.FL5),
+           "NNHAL-CACHE-010", "sharing.versions", made(_TwoFormats), Version.FL5),
     _fault("restore-deadline-below-none", "prepareModelFromCache takes a deadline below -1 for none.", "NNHAL-QOS-008",
            "restoring.deadlines", _DeadlineBelowNone),
     _fault("cache-descriptors-not-duplicated", "The cache is written at the first execution, by the client's own "
            "descriptors.", "NNHAL-CACHE-007", "saving.closed_descriptors", Bent(_saving_at_the_first_execution)),
 )  # fmt: skip
 """Faults at the boundary."""
-
-
-class _NeverCaches(ReferenceDevice):
-    def _save(self, model: types.Model, preference: int, priority: int, caches: CacheFiles) -> None:
-        pass
-
-
-class _CachesSome(ReferenceDevice):
-    """Caches models of three operations at most."""
-
-    def _save(self, model: types.Model, preference: int, priority: int, caches: CacheFiles) -> None:
-        if len(model.main.operations) <= 3:
-            super()._save(model, preference, priority, caches)
-
-
-class _Duplicated:
-    """Descriptors that were duplicated while the client held its own."""
-
-    def __init__(self, context: Context, caches: CacheFiles) -> None:
-        self._open: dict[int, File] = {}
-        for token in (token for handle in (*caches.model, *caches.data) for token in handle.descriptors):
-            try:
-                self._open[token] = context.files.open(token)
-            except OSError:
-                continue  # opening it fails again when it is needed
-
-    def open(self, token: int) -> File:
-        if token not in self._open:
-            raise OSError(f"no open file has the token {token}")
-        return self._open[token]
-
-
-class _SavesLater(ReferenceDevice):
-    """Saves from a thread of its own, when the preparation has ended."""
-
-    def _save(self, model: types.Model, preference: int, priority: int, caches: CacheFiles) -> None:
-        if not (caches.model or caches.data):
-            return
-        with mapped(self._context.memory, model.pools) as pools:
-            kept = tuple(memoryview(bytes(pool)) for pool in pools)
-        later = CompilationCache(_Duplicated(self._context, caches), self._cache.wanted)
-        timer = threading.Timer(0.02, later.save, (caches, Compiled(model, kept, preference, priority)))
-        timer.start()
-
-
-class _BoundToProcess(ReferenceDevice):
-    """The key lives as long as the driver: a cache is of no use after a restart."""
-
-    def __init__(self, context: Context, version: Version) -> None:
-        super().__init__(context, version)
-        self._secret = os.urandom(16)
-
-    def _caches(self, *arguments: Any) -> CacheFiles:
-        caches = super()._caches(*arguments)
-        return replace(caches, owner=caches.owner + self._secret)
-
-
-class _BoundToApp(ReferenceDevice):
-    """A cache belongs to the app that had it saved."""
-
-    def _caches(self, *arguments: Any) -> CacheFiles:
-        caches = super()._caches(*arguments)
-        return replace(caches, owner=caches.owner + f" {self._context.caller().uid}".encode())
-
-
-class _ChangesRefusals(ReferenceDevice):
-    """Answers with the other of two statuses where either is allowed, and refuses files that it can not write to."""
-
-    def _caches(self, *arguments: Any) -> CacheFiles:
-        self._given = super()._caches(*arguments)
-        return self._given
-
-    def prepare_model_from_cache(self, *arguments: Any) -> None:
-        callback = arguments[-1]
-        wrong = self._cache.wanted != types.NumberOfCacheFiles(len(arguments[1]), len(arguments[2]))
-        if callback is not None and (wrong or not self._all_open(*arguments[1:3])):
-            status = _GENERAL if wrong else _INVALID
-            callback.notify(status, None)
-            raise ServiceError(status, "the other of two statuses")
-        super().prepare_model_from_cache(*arguments)
-
-    def _all_open(self, *lists: tuple[types.CacheHandle, ...]) -> bool:
-        tokens = [token for handles in lists for handle in handles for token in handle.descriptors]
-        files = [self._context.files.open(token) for token in tokens]
-        found = all(file.is_readable() and file.is_writable() for file in files)
-        for file in files:
-            file.close()
-        return found
-
-
-_CACHE = "reference.hal.cache"
-VARIANTS = (
-    Variant("no-caching", "No cache files are wanted.", _with(BentDevice, cache_files="0+0")),
-    Variant("no-caching-1.3", "No cache files are wanted, HIDL.", _with(BentDevice, cache_files="0+0"), Version.V1_3),
-    Variant("one-cache-file", "One model-cache file is wanted, no data cache.", _with(BentDevice, cache_files="1+0")),
-    Variant("five-cache-files", "Three model-cache files and two data-cache files are wanted.",
-            _with(BentDevice, cache_files="3+2")),
-    Variant("never-caches", "Cache files are wanted, and never written.", _made(_NeverCaches)),
-    Variant("caches-some", "Small models are cached, large ones are not.", _made(_CachesSome)),
-    Variant("saves-later", "The cache is written behind the notification, by duplicated descriptors.",
-            _made(_SavesLater)),
-    Variant("cache-of-a-process", "A restart of the driver makes caches useless.", _made(_BoundToProcess)),
-    Variant("cache-of-an-app", "Another app's cache is refused.", _made(_BoundToApp)),
-    Variant("cache-other-statuses", "GENERAL_FAILURE for wrong numbers, INVALID_ARGUMENT for wrong access modes.",
-            _made(_ChangesRefusals)),
-    Variant("cache-of-wrong-values", "A data cache that was changed gives wrong values.",
-            Edited((SourceEdit(_CACHE, "_compiled",
-                               "not hmac.compare_digest(hashlib.sha256(data).digest(), body.digest)",
-                               "body.sizes[0] > len(data) and not (data := data.ljust(sum(body.sizes), b'\\1'))"),))),
-)  # fmt: skip
-"""Conforming variants of caching."""

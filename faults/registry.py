@@ -10,6 +10,7 @@ from typing import Literal, cast
 from npu_conformance.faults import (
     buffers,
     caching,
+    caching_variants,
     executions,
     extensions,
     hints,
@@ -58,8 +59,8 @@ def conforming() -> MappingProxyType[str, Variant]:
     """Every conforming variant by id."""
     edited = source_edits.read(_FOLDER / _VARIANT_FILE)
     by_edits = [Variant(one.id, one.description, Edited(one.edits), one.hal) for one in edited]
-    return MappingProxyType({variant.id: variant for variant in (*variants.VARIANTS, *hints.VARIANTS, *by_edits)})
-    return MappingProxyType({variant.id: variant for variant in (*variants.VARIANTS, *caching.VARIANTS, *by_edits)})
+    found = (*variants.VARIANTS, *hints.VARIANTS, *caching_variants.VARIANTS, *by_edits)
+    return MappingProxyType({variant.id: variant for variant in found})
 
 
 def _edited(path: Path, where: Literal["reference", "harness"]) -> list[Fault]:

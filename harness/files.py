@@ -116,7 +116,11 @@ class Files:
         descriptor = file.reopened(request.access, request.offset)  # type: ignore[arg-type]
         if request.transport == "message":
             self._link.served.add(request.token, file, descriptor)
-            self._link.attach(request, None)
+            try:
+                self._link.attach(request, None)
+            except BaseException:
+                self._link.served.close(request.token)
+                raise
             return
         try:
             self._link.attach(request, descriptor)
