@@ -114,8 +114,10 @@ class _ChangesRefusals(ReferenceDevice):
 _CACHE = "reference.hal.cache"
 VARIANTS = (
     Variant("no-caching", "No cache files are wanted.", with_options(BentDevice, cache_files="0+0")),
-    Variant("no-caching-1.3", "No cache files are wanted, HIDL.", with_options(BentDevice, cache_files="0+0"), Version.V1_3),
-    Variant("one-cache-file", "One model-cache file is wanted, no data cache.", with_options(BentDevice, cache_files="1+0")),
+    Variant("no-caching-1.3", "No cache files are wanted, HIDL.", with_options(BentDevice, cache_files="0+0"),
+            Version.V1_3),
+    Variant("one-cache-file", "One model-cache file is wanted, no data cache.",
+            with_options(BentDevice, cache_files="1+0")),
     Variant("five-cache-files", "Three model-cache files and two data-cache files are wanted.",
             with_options(BentDevice, cache_files="3+2")),
     Variant("never-caches", "Cache files are wanted, and never written.", made(_NeverCaches)),

@@ -225,8 +225,9 @@ class ReferenceDevice(hal.Device):
     def _caches(
         self, model_cache: tuple[types.CacheHandle, ...], data_cache: tuple[types.CacheHandle, ...], token: bytes
     ) -> CacheFiles:
-        """Cache arguments. A cache belongs to one version of the driver, one of the HAL, and one token."""
-        owner = f"{self.get_version_string()} {self.version.value} ".encode()
+        """Cache arguments. A cache belongs to one driver with its extensions, one version of the HAL, and one token."""
+        extensions = " ".join(extension.listed.name for extension in self._extensions)
+        owner = f"{self.get_version_string()} {self.version.value} [{extensions}] ".encode()
         return CacheFiles(model_cache, data_cache, owner + token)
 
     def _save(self, model: types.Model, preference: int, priority: int, caches: CacheFiles) -> None:
