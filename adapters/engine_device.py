@@ -5,6 +5,7 @@ from __future__ import annotations
 from npu_conformance.adapters.engine import Engine
 from npu_conformance.adapters.engine_executor import EngineExecutor
 from npu_conformance.adapters.engine_support import obstacles
+from npu_conformance.reference.device.executor import Runnable
 from npu_conformance.reference.hal import timing
 from npu_conformance.reference.hal.device import ReferenceDevice
 from npu_conformance.reference.hal.memory import mapped
@@ -49,5 +50,8 @@ class EngineDevice(ReferenceDevice):
             for obstacle in obstacles(model, self.version, pools, self._engine):
                 if obstacle is not None:
                     raise ServiceError(ErrorStatus.GENERAL_FAILURE, obstacle)
-            executor = EngineExecutor(model, self.version, pools, self._engine)
+            executor = self._executor(model, pools)
         return self._prepared(model, executor)
+
+    def _executor(self, model: types.Model, pools: list[memoryview]) -> Runnable:
+        return EngineExecutor(model, self.version, pools, self._engine)

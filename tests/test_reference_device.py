@@ -69,10 +69,10 @@ class Recorder(hal.PreparedModelCallback, hal.ExecutionCallback):
 class Bench:
     """A device of one version with memory and a clock."""
 
-    def __init__(self, version: Version) -> None:
+    def __init__(self, version: Version, **options: str) -> None:
         self.version, self.memory, self.clock = version, LocalMemory(), Clock()
         self.none = version.unavailable_time
-        context = Context(self.memory, lambda: Caller(0, 0), {"hal": version.value}, self.clock)
+        context = Context(self.memory, lambda: Caller(0, 0), {"hal": version.value, **options}, self.clock)
         device = plugin.create(context).device
         assert isinstance(device, ReferenceDevice)
         self.device = device
@@ -327,8 +327,8 @@ def test_shapes_that_do_not_fit_are_refused_with_the_clause() -> None:
     assert caught.value.status == ErrorStatus.GENERAL_FAILURE
 
 
-def test_nothing_is_loaded_from_a_cache() -> None:
-    bench, recorder = Bench(Version.FL8), Recorder()
+def test_nothing_is_loaded_from_a_cache_that_is_not_wanted() -> None:
+    bench, recorder = Bench(Version.FL8, cache_files="0+0"), Recorder()
     assert bench.device.get_number_of_cache_files_needed() == types.NumberOfCacheFiles(0, 0)
     status = status_of(lambda: bench.device.prepare_model_from_cache(bench.none, (), (), TOKEN, recorder))
     assert status == ErrorStatus.GENERAL_FAILURE

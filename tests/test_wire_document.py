@@ -27,6 +27,14 @@ BUILTINS: dict[str, type[msgspec.Struct]] = {
     "memory.write": protocol.MemoryWrite,
     "memory.read": protocol.MemoryRead,
     "control.ticket": protocol.TicketRequest,
+    "file.attach": protocol.FileAttach,
+    "file.detach": protocol.FileToken,
+    "file.size": protocol.FileToken,
+    "file.read": protocol.FileRead,
+    "file.write": protocol.FileWrite,
+    "file.truncate": protocol.FileTruncate,
+    "file.duplicate": protocol.FileToken,
+    "file.close": protocol.FileToken,
 }
 
 

@@ -20,5 +20,6 @@ AREAS = (
     "relations",
     "external",
     "extensions",
+    "caching",
     "extension",
 )

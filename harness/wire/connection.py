@@ -85,13 +85,15 @@ class Connection:
         self._later: deque[Waiter] = deque()
         self._thread = threading.local()
 
-    def call(self, method: str, params: object, result: Any, seconds: float | None = None) -> Any:
+    def call(
+        self, method: str, params: object, result: Any, seconds: float | None = None, descriptor: int | None = None
+    ) -> Any:
         """Call and wait. result: the type of the answer. Raises what the other side raised, or `problem`'s verdict."""
         deadline = time.monotonic() + (self._deadline_of(method) if seconds is None else seconds)
         waiter = self._expect(method)
         try:
             with trace.span("call", method):
-                self._send(protocol.Call(waiter.id, method, params), deadline)
+                self._send(protocol.Call(waiter.id, method, params), deadline, descriptor)
                 while waiter.answer is None:
                     self._advance(waiter, deadline)
             return self._value(waiter.answer, result, method)
@@ -188,10 +190,10 @@ class Connection:
         self._pending[waiter.id] = waiter
         return waiter
 
-    def _send(self, message: object, deadline: float) -> None:
+    def _send(self, message: object, deadline: float, descriptor: int | None = None) -> None:
         if self.broken is not None:
             raise self.broken
-        self._outbox.send(message, deadline)
+        self._outbox.send(message, deadline, descriptor)
 
     def _advance(self, waiter: Waiter | None, deadline: float) -> None:
         """Read one message, or let another thread read it; answer it where it is a call."""

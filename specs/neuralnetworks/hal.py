@@ -284,8 +284,8 @@ class Device(Interface):
         preference: int,
         priority: int,
         deadline_ns: int,
-        model_cache: tuple[types.Memory, ...],
-        data_cache: tuple[types.Memory, ...],
+        model_cache: tuple[types.CacheHandle, ...],
+        data_cache: tuple[types.CacheHandle, ...],
         token: bytes,
         callback: PreparedModelCallback | None,
     ) -> None:
@@ -300,8 +300,8 @@ class Device(Interface):
     def prepare_model_from_cache(
         self,
         deadline_ns: int,
-        model_cache: tuple[types.Memory, ...],
-        data_cache: tuple[types.Memory, ...],
+        model_cache: tuple[types.CacheHandle, ...],
+        data_cache: tuple[types.CacheHandle, ...],
         token: bytes,
         callback: PreparedModelCallback | None,
     ) -> None:
