@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeVar
 
 from npu_conformance.harness import checks
 from npu_conformance.harness.trial import Trial
@@ -16,16 +17,25 @@ from npu_conformance.specs.npu.manager import (
     ModelLoadRequestCallback,
     ModelLoadStatusListener,
 )
-from npu_conformance.specs.npu.types import BLOCKING_SDK, PERMISSION, CompletionStatus, LoadStatus, ModelLoadRequest, Policy
+from npu_conformance.specs.npu.types import (
+    BLOCKING_SDK,
+    PERMISSION,
+    CompletionStatus,
+    LoadStatus,
+    ModelLoadRequest,
+    Policy,
+)
 
 CAMERA = 10_101
 ASSISTANT = 10_102
 CALLBACK_SECONDS = 2.0
 """How long a callback may take, before time_scale; CTS waits as long for a grant."""
 _CLOCK_STEP_NS = 1_000_000_000
+_SLICE_SECONDS = 0.005
 _MARKER = 0x7EAD_BEA7
 """Id of the request that `Client.flush` sends; no case uses it."""
 
+Answer = TypeVar("Answer")
 Kind = Literal["decision", "unload", "complete"]
 Said = tuple[Kind, int | None]
 """What one callback says."""
@@ -144,7 +154,7 @@ class Client:
 
 
 def install(trial: Trial, uid: int, *, permitted: bool = True) -> Client:
-    """Install an app afresh under the status-quo policy, so that nothing is left of earlier cases; start its process."""
+    """Install an app afresh under status quo, so that nothing is left of earlier cases, and start its process."""
     client = install_only(trial, uid, permitted=permitted)
     if permitted:
         client.manager.set_policy(Policy.STATUS_QUO, None)
@@ -173,6 +183,15 @@ def control(trial: Trial) -> ManagerControl:
     if found is None:
         raise NotApplicable("the subject has no manager_control interface: apps can not be arranged")
     return found
+
+
+def answered(trial: Trial, call: Callable[[], Answer]) -> Answer:
+    """Make an app's call that the manager answers only once the suite, in another role, has answered the manager."""
+    with ThreadPoolExecutor(1) as caller:
+        answer = caller.submit(call)
+        while not answer.done():
+            trial.subject.wait_until(answer.done, _SLICE_SECONDS)
+        return answer.result()
 
 
 def pass_time(trial: Trial) -> None:

@@ -1,4 +1,4 @@
-"""A scheduling HAL that the suite puts below the manager: keeps what is pushed, and reports work as a vendor's would."""
+"""A scheduling HAL that the suite puts below the manager: it keeps what is pushed, and reports work."""
 
 from __future__ import annotations
 

@@ -6,6 +6,7 @@ for what it expects, and what comes later than that goes unnoticed: no case slee
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -112,9 +113,7 @@ class App:
         """Its uid."""
         return self.client.uid
 
-    def asks(
-        self, size: int = LARGE, priority: int = ModelPriority.NORMAL, *, identifier: int | None = None
-    ) -> Model:
+    def asks(self, size: int = LARGE, priority: int = ModelPriority.NORMAL, *, identifier: int | None = None) -> Model:
         """Submit a request, with an id of its own unless one is given."""
         request = ModelLoadRequest(next(self._ids) if identifier is None else identifier, size, priority)
         model = Model(self, request)
@@ -223,7 +222,7 @@ class Model:
         trial = self.app.scene.trial
         if len(said) > len(self.heard):
             trial.warn_quality(f"{self.name}: told again what was said before and is unanswered")
-        if (GRANT, WAIT) in zip(said, said[1:], strict=False):
+        if (GRANT, WAIT) in itertools.pairwise(said):
             trial.warn_quality(f"{self.name}: the wait was announced behind the grant that ended it")
 
     def _judge_reasons(self) -> None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterator
-from typing import Any
 
 from npu_conformance.harness.cases import Case
 

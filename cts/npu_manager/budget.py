@@ -283,7 +283,9 @@ def priority_within_an_app(trial: Trial) -> None:
     scene = Scene(trial)
     app = scene.app()
     held = app.loads(LARGE)
-    waiting = [app.asks(LARGE, priority) for priority in (opportunistic, ModelPriority.BACKGROUND, ModelPriority.NORMAL)]
+    waiting = [
+        app.asks(LARGE, priority) for priority in (opportunistic, ModelPriority.BACKGROUND, ModelPriority.NORMAL)
+    ]
     served = []
     for _ in range(len(waiting)):
         held.unload()

@@ -14,7 +14,6 @@ from npu_conformance.cts.manager_client import (
     Client,
     control,
     install,
-    pass_time,
 )
 from npu_conformance.harness import checks
 from npu_conformance.harness.cases import Behaviours, Scope

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import itertools
 
-from npu_conformance.cts.manager_client import ASSISTANT, CAMERA, CANCELLED, COMPLETE, GRANT, install
+from npu_conformance.cts.manager_client import (
+    ASSISTANT,
+    CAMERA,
+    CANCELLED,
+    COMPLETE,
+    GRANT,
+    PARKED,
+    install,
+)
+from npu_conformance.cts.manager_scene import LARGE, MEDIUM, SMALL, Scene
 from npu_conformance.harness import checks
 from npu_conformance.harness.cases import Behaviours, Scope
 from npu_conformance.harness.trial import Trial
 from npu_conformance.specs.errors import IllegalArgument
-from npu_conformance.specs.npu.types import ModelLoadRequest, ModelPriority, ModelSize
+from npu_conformance.specs.npu.types import ModelLoadRequest, ModelPriority, ModelSize, Policy
 
 cases = Behaviours("cts.npu_manager.request", interface="manager")
 
@@ -82,3 +91,101 @@ def live_id_again(trial: Trial) -> None:
     camera.recorder.events.clear()
     camera.granted(request)
     camera.expect(1, GRANT)
+
+
+@cases.case("default_size_is_smallest", "NPU-REQ-006", "NPU-POL-005")
+def default_size_is_smallest(trial: Trial) -> None:
+    """A request that names neither size nor priority is a small, normal one: four fit the budget."""
+    app = Scene(trial).app()
+    for identifier in range(1, 5):
+        app.client.granted(ModelLoadRequest(identifier))
+    app.asks(SMALL, identifier=5).hears(PARKED)
+
+
+@cases.case("unknown_size", "NPU-REQ-010", "NPU-REQ-011", "NPU-REQ-002")
+def unknown_size(trial: Trial) -> None:
+    """A size that is none is refused by the gating policies, and leaves nothing: neither budget taken nor a bad table."""
+    for policy in (Policy.BUDGET, Policy.TURN_TAKING):
+        app = Scene(trial, policy).app()
+        for size in (-1, 3, 1000, 2**31 - 1, -(2**31)):
+            request = ModelLoadRequest(1, size)
+            checks.raises(
+                lambda request=request: app.client.request(request), IllegalArgument, f"request of size {size}"
+            )
+        held = app.asks(LARGE, identifier=1)
+        held.hears(GRANT)
+        held.load()
+        app.asks(SMALL, identifier=2).hears(PARKED)
+        held.unload()
+        held.hears(GRANT, COMPLETE)
+
+
+@cases.case("null_callback", "NPU-REQ-013", "NPU-REQ-011")
+def null_callback(trial: Trial) -> None:
+    """A request without a callback ought to be refused at once; either way it takes no budget and disturbs nobody."""
+    app = Scene(trial).app()
+    try:
+        app.client.manager.request_can_load_model(ModelLoadRequest(1, LARGE), None)
+        trial.warn_quality("a request without a callback is accepted")
+        app.client.manager.cancel_model_load(ModelLoadRequest(1, LARGE))
+    except IllegalArgument:
+        pass
+    app.asks(LARGE, identifier=1).hears(GRANT)
+
+
+@cases.case("live_id_takes_budget_once", "NPU-REQ-012", "NPU-REQ-009", "NPU-REQ-011")
+def live_id_takes_budget_once(trial: Trial) -> None:
+    """A live id that is submitted again, refused or not, in whatever size, takes its budget once and gives it back once."""
+    for size in (MEDIUM, SMALL, LARGE):
+        scene = Scene(trial)
+        app, other = scene.app(), scene.app()
+        first = app.granted(MEDIUM)
+        try:
+            app.client.request(ModelLoadRequest(first.request.id, size))
+            trial.warn_quality("a live id is accepted again")
+        except IllegalArgument:
+            first.hears(GRANT)
+            other.asks(MEDIUM).hears(GRANT)
+            other.asks(SMALL).hears(PARKED)
+        first.cancel()
+        app.asks(MEDIUM).hears(GRANT)
+
+
+@cases.case("equal_ids_take_budget_each", "NPU-REQ-009", "NPU-POL-010")
+def equal_ids_take_budget_each(trial: Trial) -> None:
+    """Equal ids of two apps take budget for each, and the end of the one frees nothing of the other."""
+    scene = Scene(trial)
+    app, other, third = scene.app(), scene.app(), scene.app()
+    mine, theirs = app.asks(MEDIUM, identifier=7), other.asks(MEDIUM, identifier=7)
+    mine.hears(GRANT)
+    theirs.hears(GRANT)
+    parked = third.asks(LARGE)
+    parked.hears(PARKED)
+    mine.cancel()
+    mine.hears(GRANT, CANCELLED)
+    theirs.hears(GRANT)
+    parked.hears(PARKED)
+    theirs.cancel()
+    parked.hears(PARKED, GRANT)
+
+
+@cases.case("foreign_notifications_free_nothing", "NPU-LIF-024", "NPU-POL-010")
+def foreign_notifications_free_nothing(trial: Trial) -> None:
+    """What an app notifies or cancels of another's request neither frees budget nor counts as loading."""
+    scene = Scene(trial)
+    app, other = scene.app(), scene.app()
+    held = app.asks(LARGE, identifier=1)
+    held.hears(GRANT)
+    parked = other.asks(LARGE, identifier=2)
+    parked.hears(PARKED)
+    listener = parked.events[-1].listener
+    if listener is None:
+        checks.fail("a parked decision", "a status listener", "none")
+    for notify in (
+        listener.notify_model_loaded,
+        listener.notify_model_unloaded,
+        other.client.manager.cancel_model_load,
+    ):
+        notify(held.request)
+        parked.hears(PARKED)
+        held.hears(GRANT)
