@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from npu_conformance.cts.manager_client import CANCELLED, COMPLETE, GRANT, PARKED, WAIT
-from npu_conformance.cts.manager_scene import LARGE, MEDIUM, SMALL, UNLOAD, Scene
+from npu_conformance.cts.manager_scene import LARGE, MEDIUM, SMALL, UNLOAD, Model, Scene
 from npu_conformance.harness import checks
 from npu_conformance.harness.cases import Behaviours
 from npu_conformance.harness.trial import Trial
@@ -91,7 +91,7 @@ def unknown_weight_keys(trial: Trial) -> None:
 
 @cases.case("own_models", "NPU-POL-016")
 def own_models(trial: Trial) -> None:
-    """CTS multipleModelsWaiting: an app's further requests are parked, not cancelled; one is granted after an unload."""
+    """CTS multipleModelsWaiting: an app's further requests are parked, not cancelled; an unload grants one."""
     app = Scene(trial).app()
     held, second, third = app.loads(LARGE), app.asks(LARGE), app.asks(LARGE)
     second.hears(PARKED)
@@ -268,12 +268,8 @@ def every_request_answered(trial: Trial) -> None:
     scene.app(FOREGROUND).loads(MEDIUM)
     weak = scene.app(CACHED)
     for size in (LARGE, LARGE, MEDIUM, SMALL):
-        model = weak.asks(size)
-        scene.wait(lambda model=model: bool(model.heard))
-        checks.that(bool(model.heard), f"{model.name}: expected an answer, found none")
-    strong = scene.app(VISIBLE).asks(LARGE)
-    scene.wait(lambda: bool(strong.heard))
-    checks.that(bool(strong.heard), f"{strong.name}: expected an answer, found none")
+        _is_answered(weak.asks(size))
+    _is_answered(scene.app(VISIBLE).asks(LARGE))
 
 
 @cases.case("priority_within_an_app", "NPU-POL-025", "NPU-REQ-004")
@@ -283,9 +279,8 @@ def priority_within_an_app(trial: Trial) -> None:
     scene = Scene(trial)
     app = scene.app()
     held = app.loads(LARGE)
-    waiting = [
-        app.asks(LARGE, priority) for priority in (opportunistic, ModelPriority.BACKGROUND, ModelPriority.NORMAL)
-    ]
+    weakest_first = (opportunistic, ModelPriority.BACKGROUND, ModelPriority.NORMAL)
+    waiting = [app.asks(LARGE, priority) for priority in weakest_first]
     served = []
     for _ in range(len(waiting)):
         held.unload()
@@ -346,6 +341,11 @@ def turns_to_the_foreground(trial: Trial) -> None:
     wanted.load()
     wanted.cancel()
     wanted.hears(WAIT, GRANT, CANCELLED)
+
+
+def _is_answered(model: Model) -> None:
+    model.app.scene.wait(lambda: bool(model.heard))
+    checks.that(bool(model.heard), f"{model.name}: expected an answer, found none")
 
 
 def opportunistic_of(trial: Trial) -> int:

@@ -64,7 +64,7 @@ def no_grant_beyond(trial: Trial) -> None:
 
 @cases.case("pending_leaves_too", "NPU-POL-026", "NPU-POL-027", "NPU-LIF-016")
 def pending_leaves_too(trial: Trial) -> None:
-    """What is granted and not loaded gives way without being asked to unload: it is cancelled, or goes back to waiting."""
+    """What is granted and not loaded gives way without being asked to unload: it is cancelled or parked."""
     scene = Scene(trial)
     pending = scene.app(Importance.CACHED).granted(LARGE)
     with pressed(scene, _heat, ThermalStatus.CRITICAL):

@@ -21,7 +21,7 @@ _WAYS_TO_A_GRANT: tuple[list[Said], ...] = ([GRANT], [PARKED, GRANT], [WAIT, GRA
 
 @cases.case("completion_rotates", "NPU-POL-018", "NPU-POL-004", "NPU-LIF-008")
 def completion_rotates(trial: Trial) -> None:
-    """CTS equalImportances: the second of two equals is parked until the first completes work; then it gets its turn."""
+    """CTS equalImportances: the second of two equals is parked until the first completes work."""
     for policy in (Policy.TURN_TAKING, Policy.BUDGET):
         scene = Scene(trial, policy)
         with played_hal(scene) as hal:
@@ -101,7 +101,7 @@ def attributed_work(trial: Trial) -> None:
 
 @cases.case("equal_that_worked_yields", "NPU-POL-017")
 def equal_that_worked_yields(trial: Trial) -> None:
-    """A holder that has completed work more recently than an equal requester makes room for it, as a weaker one would."""
+    """A holder that has completed work more recently than an equal requester makes room for it."""
     scene = Scene(trial)
     with played_hal(scene) as hal:
         first, second = scene.app(VISIBLE), scene.app(VISIBLE)

@@ -93,7 +93,7 @@ def parked_after_cancellation(trial: Trial) -> None:
 
 @cases.case("parked_then_waiting", "NPU-LIF-008", "NPU-PRI-013", "NPU-PRI-002")
 def parked_then_waiting(trial: Trial) -> None:
-    """A parked request whose app comes to the foreground waits for the others' model, and is granted: no new request."""
+    """A parked request whose app comes to the foreground waits for the other's model, and is granted."""
     scene = Scene(trial)
     holder, waiter = scene.app(VISIBLE), scene.app(CACHED)
     held, parked = holder.loads(LARGE), waiter.asks(LARGE)
@@ -272,7 +272,7 @@ def asked_once(trial: Trial) -> None:
 
 @cases.case("unload_ignored", "NPU-LIF-027")
 def unload_ignored(trial: Trial) -> None:
-    """A client that ignores an unload request blocks nobody for ever: after the time set for that, others are granted."""
+    """A client that ignores an unload request blocks nobody for ever: after the time set, others are granted."""
     if not trial.manifest.virtual_clock:
         raise NotApplicable("without a virtual clock nobody waits for a client that never answers")
     scene = Scene(trial)
