@@ -110,9 +110,7 @@ def unknown_size(trial: Trial) -> None:
         app = Scene(trial, policy).app()
         for size in (-1, 3, 1000, 2**31 - 1, -(2**31)):
             request = ModelLoadRequest(1, size)
-            checks.raises(
-                lambda request=request: app.client.request(request), IllegalArgument, f"request of size {size}"
-            )
+            checks.raises(partial(app.client.request, request), IllegalArgument, f"request of size {size}")
         held = app.asks(LARGE, identifier=1)
         held.hears(GRANT)
         held.load()
