@@ -31,7 +31,7 @@ ASSISTANT = 10_102
 CALLBACK_SECONDS = 2.0
 """How long a callback may take, before time_scale; CTS waits as long for a grant."""
 _CLOCK_STEP_NS = 1_000_000_000
-_SLICE_SECONDS = 0.005
+_NOBODY = 10_199
 _MARKER = 0x7EAD_BEA7
 """Id of the request that `Client.flush` sends; no case uses it."""
 
@@ -186,11 +186,14 @@ def control(trial: Trial) -> ManagerControl:
 
 
 def answered(trial: Trial, call: Callable[[], Answer]) -> Answer:
-    """Make an app's call that the manager answers only once the suite, in another role, has answered the manager."""
+    """Make an app's call that the manager answers only once the suite, in another role, has answered the manager.
+
+    The suite listens in that role while it makes calls of its own: here, to remove an app that does not exist.
+    """
     with ThreadPoolExecutor(1) as caller:
         answer = caller.submit(call)
         while not answer.done():
-            trial.subject.wait_until(answer.done, _SLICE_SECONDS)
+            control(trial).remove_app(_NOBODY)
         return answer.result()
 
 
