@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterator
+from typing import Any
 
 from npu_conformance.harness.cases import Case
 
 _AREAS = (
     "lifecycle", "transition", "request", "access", "policy", "budget", "rotation", "priority", "pressure", "death",
-    "observation",
+    "observation", "machine",
 )  # fmt: skip
 
 
@@ -20,3 +21,10 @@ def cases() -> Iterator[Case]:
     """All cases, by area."""
     for name in _AREAS:
         yield from importlib.import_module(f"{__name__}.{name}").cases()
+
+
+def case_from(payload: Any) -> Case:
+    """The case of a failure file: of the machine, whose steps are listed there."""
+    from npu_conformance.cts.npu_manager import machine
+
+    return machine.case_from(payload)
