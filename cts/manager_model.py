@@ -99,8 +99,8 @@ class Model:
         return sum(wish.weight for wish in self.wishes if wish.holds)
 
     def weight(self, size: int) -> int:
-        """Of a size class under the policy."""
-        return 1 if self.policy is Policy.TURN_TAKING else self.weights[size]
+        """Of a size class under the policy; 0 for one that is none, which only status quo may accept."""
+        return 1 if self.policy is Policy.TURN_TAKING else self.weights.get(size, 0)
 
     def begin(self) -> None:
         """A step begins."""
