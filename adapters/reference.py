@@ -36,6 +36,7 @@ def _manifest(options: Mapping[str, str]) -> Manifest:
         interfaces=("device", "scheduling", "manager", "manager_control"),
         hal_version=_version(options),
         instance="reference-npu",
+        concurrent_calls=8,
         virtual_clock=True,
         options={
             "hal": "version of the Neural Networks HAL, 1.0 to fl8 (default: the newest)",

@@ -29,6 +29,7 @@ class Bent:
     interfaces: tuple[InterfaceName, ...] = ("device",)
     instance: str = "faulty-npu"
     deadlines: Deadlines = field(default_factory=Deadlines)
+    concurrent_calls: int = 8
 
 
 @dataclass(frozen=True)

@@ -46,6 +46,7 @@ def manifest(options: Mapping[str, str]) -> Manifest:
         hal_version=_version(options, chosen),
         instance=bent.instance,
         deadlines=bent.deadlines,
+        concurrent_calls=bent.concurrent_calls,
         virtual_clock="manager_control" in bent.interfaces,
         options=OPTIONS,
     )

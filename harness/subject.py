@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import select
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import npu_conformance
+from npu_conformance.harness.concurrency import Result, at_once
 from npu_conformance.harness.endpoints import Endpoint, StartOptions
 from npu_conformance.harness.plugin_loading import LoadError
 from npu_conformance.harness.pools import FileStore, Pool, Pools, SharedPools, new_token
 from npu_conformance.harness.verdicts import CaseEnded, Failed, Hung, NotApplicable, Refused
 from npu_conformance.harness.wire import protocol
-from npu_conformance.harness.wire.connection import Connection
+from npu_conformance.harness.wire.connection import Connection, beside_others
 from npu_conformance.harness.wire.framing import LineSocket, Lost, TimedOut, WireError, shown
 from npu_conformance.specs import errors
+from npu_conformance.specs.errors import InterfaceError
 from npu_conformance.specs.manifest import Deadlines, Manifest
 from npu_conformance.specs.neuralnetworks.hal import Device
 from npu_conformance.specs.npu.manager import Manager, ManagerControl
@@ -79,6 +81,8 @@ class SubjectHandle(Protocol):
 
     def serve_pending(self) -> bool:
         """Handle a callback that has arrived: true; false at once where there is none."""
+    def at_once(self, calls: Sequence[Callable[[], Result]]) -> list[Result | InterfaceError]:
+        """Make calls of the subject at once. Raises NotApplicable where it takes one after the other."""
         ...
 
     def application(self, uid: int, pid: int = 0) -> Application:
@@ -107,7 +111,7 @@ class RemoteApplication:
 
     def __init__(self, endpoint: Endpoint, store: FileStore, options: StartOptions, initialize: dict[str, Any]) -> None:
         self._endpoint, self._options = endpoint, options
-        self.deadlines, self.scale = Deadlines(start=options.start_seconds), 1.0
+        self.deadlines, self.scale, self.calls_at_once = Deadlines(start=options.start_seconds), 1.0, 1
         self.connection = Connection(
             LineSocket(endpoint.connect(initialize.pop("address", None)), has_ended=endpoint.has_ended),
             -1,
@@ -149,7 +153,10 @@ class RemoteApplication:
         return Subject(**{name: objects.object_of(number, _ROOTS[name]) for name, number in numbers.items()})
 
     def seconds_for(self, method: str) -> float:
-        """The deadline of a call, by the manifest."""
+        """The deadline of a call, by the manifest; of calls made at once, that of all one after the other."""
+        return self._seconds_for(method) * self.calls_at_once
+
+    def _seconds_for(self, method: str) -> float:
         name = method.rpartition(".")[2]
         if name == "initialize":
             return self.deadlines.start * self.scale
@@ -174,6 +181,19 @@ class RemoteApplication:
                 return Failed(f"{method}: half a line and then nothing: {shown(partial)}")
             return Hung(f"{method}: no answer within {self.seconds_for(method):g} s (host killed)", stderr)
         return Failed(f"{method}: {problem}")
+
+
+def remote_at_once(
+    calls: Sequence[Callable[[], Result]], *connections: RemoteApplication
+) -> list[Result | InterfaceError]:
+    """Make calls at once over connections to one subject; a driver may still handle them one after the other."""
+    for each in connections:
+        each.calls_at_once = len(calls)
+    try:
+        return at_once(calls, connections[0].initialized.manifest.concurrent_calls, beside_others)
+    finally:
+        for each in connections:
+            each.calls_at_once = 1
 
 
 class RemoteSubject:
@@ -243,6 +263,9 @@ class RemoteSubject:
         for connection in ready:
             connection.serve_one()
         return bool(ready)
+    def at_once(self, calls: Sequence[Callable[[], Result]]) -> list[Result | InterfaceError]:
+        """Make calls of the subject at once, each in a thread of its own that waits for its answers."""
+        return remote_at_once(calls, self._main, *self._applications)
 
     def application(self, uid: int, pid: int = 0) -> Application:
         """Connect as the app of a uid."""

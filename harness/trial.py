@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from npu_conformance.harness.cases import Case, Scope
+from npu_conformance.harness.concurrency import Result
 from npu_conformance.harness.endings import Ending, SubjectLost, ending_of
 from npu_conformance.harness.pools import spelled
 from npu_conformance.harness.preparation import (
@@ -21,6 +22,7 @@ from npu_conformance.harness.preparation import (
     prepare,
 )
 from npu_conformance.harness.verdicts import Crashed, Failed, NotApplicable
+from npu_conformance.specs.errors import InterfaceError
 from npu_conformance.specs.manifest import Manifest
 from npu_conformance.specs.neuralnetworks.enums import ExecutionPreference, Priority
 from npu_conformance.specs.neuralnetworks.hal import Device
@@ -119,6 +121,14 @@ class Trial:
         application = self.subject.application(uid, pid)
         self._to_close.append(application)
         return application
+
+    def at_once(self, calls: Sequence[Callable[[], Result]]) -> list[Result | InterfaceError]:
+        """Let functions call the subject at once; returns what each returned, or the interface error it raised.
+
+        NotApplicable where the subject takes one call after the other (`concurrent_calls` of its manifest). No more
+        than that many run at a time. A function may make any calls and checks; deadlines are those of all together.
+        """
+        return self.subject.at_once(calls)
 
     def prepare(
         self,

@@ -49,6 +49,8 @@ class Manifest(Document, frozen=True):
     """How much slower than a phone: deadlines are multiplied by it."""
     deadlines: Deadlines = Deadlines()
     max_instances: Annotated[int, Meta(ge=1)] = 64
+    concurrent_calls: Annotated[int, Meta(ge=1)] = 1
+    """How many calls may be outstanding at once; 1: one after the other, and what needs several is not applicable."""
     restart: Literal["fork", "spawn"] = "fork"
     """fork: a new host process is forked from a parent that has imported the plug-in; spawn: a fresh interpreter."""
     memory_limit: Annotated[int, Meta(gt=0)] = 8 << 30

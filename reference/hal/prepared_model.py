@@ -5,6 +5,7 @@ from __future__ import annotations
 from npu_conformance.reference.extensions import hints
 from npu_conformance.reference.hal import burst, timing
 from npu_conformance.reference.hal.execution import Execution, Prepared, Terms
+from npu_conformance.reference.hal.reusable import ReferenceExecution
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import hal, types
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
@@ -55,6 +56,10 @@ class ReferencePreparedModel(hal.PreparedModel):
     ) -> types.ExecutionResult:
         """Check the arguments, then run."""
         return self._launch(request, Terms(measure_timing, deadline_ns, loop_timeout_duration_ns)).run()
+
+    def create_reusable_execution(self, request: types.Request, config: types.ExecutionConfig) -> hal.Execution:
+        """A request to be executed many times."""
+        return ReferenceExecution(self._prepared, request, config)
 
     def execute_synchronously_with_config(
         self, request: types.Request, config: types.ExecutionConfig, deadline_ns: int

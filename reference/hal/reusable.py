@@ -1,0 +1,41 @@
+"""hal.Execution of the reference: a request bound to a prepared model, executed as often as the client likes."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from npu_conformance.reference.hal.execution import Execution, Prepared, Terms
+from npu_conformance.specs.errors import ServiceError
+from npu_conformance.specs.neuralnetworks import hal, types
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+
+
+class ReferenceExecution(hal.Execution):
+    """A reusable execution. Inputs are read at each run: their memory is the client's to change in between."""
+
+    def __init__(self, prepared: Prepared, request: types.Request, config: types.ExecutionConfig) -> None:
+        """Check the request: raises ServiceError(INVALID_ARGUMENT) already here (NNHAL-EXECUTE-015)."""
+        self._prepared, self._request, self._config = prepared, request, config
+        self._is_running = threading.Lock()
+        self._launch(prepared.version.unavailable_time)
+
+    def execute_synchronously(self, deadline_ns: int) -> types.ExecutionResult:
+        """Run once more."""
+        with self._alone():
+            return self._launch(deadline_ns).run()
+
+    def _launch(self, deadline_ns: int) -> Execution:
+        terms = Terms(self._config.measure_timing, deadline_ns, self._config.loop_timeout_duration_ns)
+        return Execution(self._prepared, self._request, terms)
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Refuse a run while another one of this object goes on (NNHAL-EXECUTE-016)."""
+        if not self._is_running.acquire(blocking=False):
+            raise ServiceError(ErrorStatus.GENERAL_FAILURE, "an execution of this object is in flight")
+        try:
+            yield
+        finally:
+            self._is_running.release()
