@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from npu_conformance.harness import checks
@@ -11,8 +12,15 @@ from npu_conformance.specs.errors import ServiceError, status_name
 from npu_conformance.specs.neuralnetworks.build import BuiltRequest
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import ExecutionCallback, PreparedModel
-from npu_conformance.specs.neuralnetworks.types import OutputShape, Request, RequestMemoryPool, Timing
-from npu_conformance.specs.versions import Version
+from npu_conformance.specs.neuralnetworks.types import (
+    ExecutionConfig,
+    ExecutionResult,
+    OutputShape,
+    Request,
+    RequestMemoryPool,
+    Timing,
+)
+from npu_conformance.specs.versions import HIDL_LAST, NEWEST, OLDEST, Version
 
 NO_DEADLINE = -1
 NO_LOOP_TIMEOUT = -1
@@ -38,11 +46,32 @@ class ExecutionRecorder(ExecutionCallback):
         self.answers.append(Execution(status, output_shapes, timing))
 
 
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """How to execute. measure: ask for times. loop_timeout: nanoseconds."""
+
+    measure: bool = False
+    loop_timeout: int = NO_LOOP_TIMEOUT
+
+
+Run = Callable[[], Execution]
+"""Executes one request once more."""
+
+Opener = Callable[[Trial, PreparedModel, Request, Terms], Run]
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """A way of execution. open: makes ready to execute a request, as often as wanted."""
+
+    open: Opener
+    since: Version = OLDEST
+    until: Version = NEWEST
+
+
 def executors(version: Version) -> tuple[str, ...]:
     """The ways of execution that a version has, the usual one first."""
-    if version < Version.V1_2:
-        return ("asynchronous",)
-    return ("synchronous",) if version.is_aidl else ("synchronous", "asynchronous")
+    return tuple(name for name, path in PATHS.items() if path.since <= version <= path.until)
 
 
 def request_of(trial: Trial, built: BuiltRequest) -> Request:
@@ -50,6 +79,17 @@ def request_of(trial: Trial, built: BuiltRequest) -> Request:
     inputs, outputs = trial.pool(len(built.input_data) or 1), trial.pool(built.output_size)
     inputs.write(0, built.input_data)
     return built.request(RequestMemoryPool(pool=inputs.memory), RequestMemoryPool(pool=outputs.memory))
+
+
+def opened(
+    trial: Trial, prepared_model: PreparedModel, request: Request, terms: Terms | None = None, executor: str = ""
+) -> Run:
+    """Make ready to execute a request by one of `executors`, the usual one where none is named.
+
+    What the run returns is whatever came back; a failure is an answer, not an exception.
+    """
+    path = PATHS[executor or executors(trial.version)[0]]
+    return path.open(trial, prepared_model, request, terms or Terms())
 
 
 def execute(
@@ -61,18 +101,21 @@ def execute(
     executor: str = "",
     loop_timeout: int = NO_LOOP_TIMEOUT,
 ) -> Execution:
-    """Execute by one of `executors`, the usual one where none is named. loop_timeout: nanoseconds."""
-    if (executor or executors(trial.version)[0]) == "asynchronous":
-        return asynchronous(trial, prepared_model, request, measure=measure, loop_timeout=loop_timeout)
-    return synchronous(prepared_model, request, measure=measure, loop_timeout=loop_timeout)
+    """Execute once by one of `executors`, the usual one where none is named. loop_timeout: nanoseconds."""
+    return opened(trial, prepared_model, request, Terms(measure, loop_timeout), executor)()
 
 
 def synchronous(
     prepared_model: PreparedModel, request: Request, *, measure: bool, loop_timeout: int = NO_LOOP_TIMEOUT
 ) -> Execution:
     """executeSynchronously; a failure is an answer here, not an exception."""
+    return answer_of(lambda: prepared_model.execute_synchronously(request, measure, NO_DEADLINE, loop_timeout))
+
+
+def answer_of(call: Callable[[], ExecutionResult]) -> Execution:
+    """What a synchronous call came to; a failure is an answer here, not an exception."""
     try:
-        result = prepared_model.execute_synchronously(request, measure, NO_DEADLINE, loop_timeout)
+        result = call()
     except ServiceError as error:
         return Execution(error.status, (), None)
     status = ErrorStatus.NONE if result.output_sufficient_size else ErrorStatus.OUTPUT_INSUFFICIENT_SIZE
@@ -101,9 +144,55 @@ def asynchronous(
     checks.that(answered, f"execute returned {status_name(launched)}: expected a notification of the same, found none")
     checks.equal(len(recorder.answers), 1, "number of notifications of one execution")
     answer = recorder.answers[0]
+    if trial.version < Version.V1_2:
+        checks.equal((answer.output_shapes, answer.timing), ((), None), "shapes and timing before HAL 1.2")
     if launched != ErrorStatus.NONE:
         checks.status(answer.status, {launched}, "status notified after a failed launch")
     return answer
+
+
+def _open_synchronous(trial: Trial, prepared_model: PreparedModel, request: Request, terms: Terms) -> Run:
+    return lambda: synchronous(prepared_model, request, measure=terms.measure, loop_timeout=terms.loop_timeout)
+
+
+def _open_asynchronous(trial: Trial, prepared_model: PreparedModel, request: Request, terms: Terms) -> Run:
+    measure, loop_timeout = terms.measure, terms.loop_timeout
+    return lambda: asynchronous(trial, prepared_model, request, measure=measure, loop_timeout=loop_timeout)
+
+
+def _open_with_config(trial: Trial, prepared_model: PreparedModel, request: Request, terms: Terms) -> Run:
+    config = config_of(terms)
+    return lambda: answer_of(lambda: prepared_model.execute_synchronously_with_config(request, config, NO_DEADLINE))
+
+
+def _open_reusable(trial: Trial, prepared_model: PreparedModel, request: Request, terms: Terms) -> Run:
+    """A request may be refused when it is bound, or at each execution (NNHAL-EXECUTE-015)."""
+    try:
+        reusable = prepared_model.create_reusable_execution(request, config_of(terms))
+    except ServiceError as error:
+        refused = Execution(error.status, (), None)
+        return lambda: refused
+    return lambda: answer_of(lambda: reusable.execute_synchronously(NO_DEADLINE))
+
+
+def config_of(terms: Terms) -> ExecutionConfig:
+    """The same as AIDL's ExecutionConfig, without hints."""
+    return ExecutionConfig(measure_timing=terms.measure, loop_timeout_duration_ns=terms.loop_timeout)
+
+
+PATHS: Mapping[str, Path] = {
+    "synchronous": Path(_open_synchronous, since=Version.V1_2),
+    "asynchronous": Path(_open_asynchronous, until=HIDL_LAST),
+    "synchronous_with_config": Path(_open_with_config, since=Version.FL8),
+    "reusable": Path(_open_reusable, since=Version.FL8),
+}
+"""Every way of execution by the name that it has in configurations, the usual ones first."""
+
+
+def shape_rules(execution: Execution) -> None:
+    """Shapes come with a result, or where an output does not fit, only (NNHAL-SHAPE-007)."""
+    if execution.status not in (ErrorStatus.NONE, ErrorStatus.OUTPUT_INSUFFICIENT_SIZE):
+        checks.equal(execution.output_shapes, (), f"output shapes of an execution that ended with {execution.status}")
 
 
 def timing_rules(trial: Trial, execution: Execution, *, measured: bool) -> None:
