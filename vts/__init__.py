@@ -13,6 +13,7 @@ AREAS = (
     "memory",
     "memory_domains",
     "burst",
+    "executions",
     "messages",
     "robustness",
     "generated",

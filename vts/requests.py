@@ -50,7 +50,7 @@ def cases() -> Iterator[Case]:
 def _case(spoiled: RequestEdit) -> Case:
     def run(trial: Trial) -> None:
         chosen = addition.supported(trial)
-        prepared_model, request = chosen.prepared(trial), _request(trial)
+        prepared_model, request = chosen.prepared(trial), small_request(trial)
         for measure in (False, True):
             with trial.configuration("timed" if measure else "untimed"):
                 _refused(trial, prepared_model, spoiled.edit(request, chosen.elements), measure)
@@ -69,7 +69,8 @@ def _refused(trial: Trial, prepared_model: PreparedModel, request: Request, meas
     timing_rules(trial, execution, measured=measure)
 
 
-def _request(trial: Trial) -> Request:
+def small_request(trial: Trial) -> Request:
+    """The valid request that is spoiled."""
     pool = RequestMemoryPool(pool=trial.pool(_POOL).memory)
     inputs = tuple(RequestArgument(location=DataLocation(0, offset, _SIZE)) for offset in (0, 16))
     outputs = (RequestArgument(location=DataLocation(0, 32, _SIZE)),)
