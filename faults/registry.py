@@ -9,6 +9,8 @@ from typing import Literal, cast
 
 from npu_conformance.faults import (
     buffers,
+    execution_paths,
+    execution_variants,
     executions,
     extensions,
     hints,
@@ -16,7 +18,9 @@ from npu_conformance.faults import (
     preparation,
     queries,
     relations,
+    reusable,
     robustness,
+    shapes_and_times,
     source_edits,
     variants,
 )
@@ -37,6 +41,9 @@ def faults() -> MappingProxyType[str, Fault]:
         *preparation.FAULTS,
         *executions.FAULTS,
         *buffers.FAULTS,
+        *execution_paths.FAULTS,
+        *reusable.FAULTS,
+        *shapes_and_times.FAULTS,
         *HOST_FAULTS,
         *managers.FAULTS,
         *relations.FAULTS,
@@ -56,7 +63,8 @@ def conforming() -> MappingProxyType[str, Variant]:
     """Every conforming variant by id."""
     edited = source_edits.read(_FOLDER / _VARIANT_FILE)
     by_edits = [Variant(one.id, one.description, Edited(one.edits), one.hal) for one in edited]
-    return MappingProxyType({variant.id: variant for variant in (*variants.VARIANTS, *hints.VARIANTS, *by_edits)})
+    at_the_boundary = (*variants.VARIANTS, *execution_variants.VARIANTS, *hints.VARIANTS)
+    return MappingProxyType({variant.id: variant for variant in (*at_the_boundary, *by_edits)})
 
 
 def _edited(path: Path, where: Literal["reference", "harness"]) -> list[Fault]:
