@@ -1,7 +1,8 @@
 """The ways to execute a vector: which there are in a version, and which of them are tried with which vector.
 
 Every vector is executed in the plain ways. Beside these, the first of each operation and combination of types gets a
-pairwise cover of all ways, and every other one a single way that follows from its id; `--scope full` takes all.
+pairwise cover of all ways, and every other one a single way that follows from its id. In `--scope full` the first get
+all, which are hundreds, and the others the cover.
 """
 
 from __future__ import annotations
@@ -93,10 +94,10 @@ def configurations(vector: Vector, case_id: str, version: Version, scope: Scope)
     yield from plain
     if scope is Scope.SMOKE:
         return
-    space = _space(version, shapes)
-    if scope is Scope.FULL:
+    space, is_first = _space(version, shapes), _is_first(vector, case_id)
+    if is_first and scope is Scope.FULL:
         chosen: Sequence[Configuration] = space
-    elif _is_first(vector, case_id):
+    elif is_first or scope is Scope.FULL:
         chosen = _cover(version, shapes)
     else:
         chosen = (space[zlib.crc32(case_id.encode()) % len(space)],)
