@@ -158,7 +158,9 @@ class _Runner:
         outputs = "unspecified" if shape == "insufficient" else shape
         key = (outputs, self._trial.restarts)
         if key not in self._prepared:
-            self._prepared[key] = prepared(self._trial, self._vector, outputs=outputs)
+            self._prepared[key] = prepared(
+                self._trial, self._vector, unspecified=outputs == "unspecified", unranked=outputs == "unranked"
+            )
         return self._prepared[key]
 
     def _request(self, configuration: Configuration) -> BuiltRequest:
@@ -231,14 +233,12 @@ class _Runner:
             raise Failed("executed twice with the same inputs, the second outputs differ from the first ones")
 
 
-def prepared(trial: Trial, vector: Vector, *, outputs: str = "specified") -> PreparedModel:
+def prepared(trial: Trial, vector: Vector, *, unspecified: bool = False, unranked: bool = False) -> PreparedModel:
     """Prepare the vector's model. NotSupported where the device said before that it does not support it all.
 
-    outputs: specified, unspecified (sizes are not known), unranked (nor ranks).
+    unspecified: sizes of outputs are unknown; unranked: also their ranks.
     """
-    model = build_model(
-        vector, trial.version, unspecified_outputs=outputs == "unspecified", unranked_outputs=outputs == "unranked"
-    ).model
+    model = build_model(vector, trial.version, unspecified_outputs=unspecified, unranked_outputs=unranked).model
     supported = trial.supported_operations(model)
     preparation = trial.prepare(model)
     checks.status(preparation.launch_status, {ErrorStatus.NONE}, "prepareModel of a valid model, returned")

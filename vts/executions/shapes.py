@@ -133,7 +133,7 @@ def zero_sized(trial: Trial) -> None:
     outputs.write(0, bytes([FILL]) * built.output_size)
     request = built.request(RequestMemoryPool(pool=inputs.memory), RequestMemoryPool(pool=outputs.memory))
     expected = tuple(vector.examples[0].outputs[name].shape for name in vector.outputs)
-    prepared_model = prepared(trial, vector, outputs="unspecified")
+    prepared_model = prepared(trial, vector, unspecified=True)
     for executor in executors(trial.version):
         with trial.configuration(executor):
             execution = opened(trial, prepared_model, request, executor=executor)()

@@ -101,7 +101,7 @@ class Lab:
         trial = self.trial
         if vector.since > trial.version:
             raise NotApplicable(f"the model needs HAL {vector.since}")
-        prepared_model = prepared(trial, vector, outputs="unspecified" if unspecified else "specified")
+        prepared_model = prepared(trial, vector, unspecified=unspecified)
         built = build_request(vector, vector.examples[0], trial.version)
         inputs, outputs = trial.pool(len(built.input_data) or 1), trial.pool(built.output_size)
         inputs.write(0, built.input_data)
