@@ -186,13 +186,13 @@ _OURS = "vts.executions"
 
 FAULTS = (
     _fault("config-ignores-loop-timeout", "The loop timeout of a configuration is not looked at.",
-           "NNHAL-EXECUTE-012", f"{_OURS}.config.as_without vts.control_flow.WHILE.endless_is_aborted",
+           "NNHAL-EXECUTE-012", "vts.extensions.execution_hints.refusals vts.control_flow.WHILE.endless_is_aborted",
            _IgnoresTimeout),
     _fault("config-always-measures", "Every execution with a configuration is measured.",
-           "NNHAL-EXECUTE-012 NNHAL-TIMING-001", f"{_OURS}.config.as_without {_OURS}.times.only_where_asked",
+           "NNHAL-EXECUTE-012 NNHAL-TIMING-001", f"vts.extensions.execution_hints.none {_OURS}.times.only_where_asked",
            _AlwaysMeasures),
     _fault("config-refuses-unknown-hints", "A hint of an extension that is not known is refused.",
-           "NNHAL-EXECUTE-013", f"{_OURS}.config.hints_of_unknown_extensions", _RefusesHints),
+           "NNHAL-EXECUTE-013", "vts.extensions.execution_hints.ignored", _RefusesHints),
     _fault("config-takes-another-kernel", "Executions with a configuration forget the last element.",
            "NNHAL-EXECUTE-008", f"{_OURS}.paths.agree vts.generated.ADD.*", _AnotherKernelWithConfig),
     _fault("config-rounds-otherwise", "Executions with a configuration differ in the last bit.", "NNHAL-EXECUTE-008",

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from npu_conformance.reference.extensions import hints
 from npu_conformance.reference.hal.execution import Execution, Prepared, Terms
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import hal, types
@@ -16,10 +17,14 @@ class ReferenceExecution(hal.Execution):
     """A reusable execution. Inputs are read at each run: their memory is the client's to change in between."""
 
     def __init__(self, prepared: Prepared, request: types.Request, config: types.ExecutionConfig) -> None:
-        """Check the request: raises ServiceError(INVALID_ARGUMENT) already here (NNHAL-EXECUTE-015)."""
+        """Check the request: raises ServiceError(INVALID_ARGUMENT) already here (NNHAL-EXECUTE-015).
+
+        Hints are ignored or followed for all runs together (NNHAL-EXECUTE-013).
+        """
         self._prepared, self._request, self._config = prepared, request, config
         self._is_running = threading.Lock()
         self._launch(prepared.version.unavailable_time)
+        hints.take("execution", config.execution_hints, config.extension_name_to_prefix)
 
     def execute_synchronously(self, deadline_ns: int) -> types.ExecutionResult:
         """Run once more."""

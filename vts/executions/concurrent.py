@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable
 
 from npu_conformance.harness import checks
@@ -29,17 +30,17 @@ from npu_conformance.vts.executions.sums import Sum, sum_of, with_dimensions
 
 cases = Behaviours("vts.executions", group=Group.EXECUTION)
 
-_CALLERS, _ROUNDS = 4, 5
+_CALLERS, _ROUNDS = 4, 8
 
 
 @cases.case("concurrent.one_prepared_model", "NNHAL-EXECUTE-007", since=Version.V1_2)
 def one_prepared_model(trial: Trial) -> None:
-    """Four callers execute one prepared model at once, each with its own request, by all synchronous paths in turn."""
+    """Four callers execute one prepared model at once, first by the same path and then by all in turn."""
     chosen = addition.supported(trial)
     prepared_model = chosen.prepared(trial)
     paths = [executor for executor in executors(trial.version) if executor != "asynchronous"]
     callers = [
-        _caller(trial, prepared_model, sum_of(trial, chosen, _values(number)), paths[number % len(paths) :] + paths)
+        _caller(trial, prepared_model, sum_of(trial, chosen, _values(number)), paths[:1] * 2 + paths[number:] + paths)
         for number in range(_CALLERS)
     ]
     _all_end(trial, callers)
@@ -122,12 +123,12 @@ def _values(number: int) -> Pair:
 
 
 def _caller(trial: Trial, prepared_model: PreparedModel, asked: Sum, paths: list[str]) -> Callable[[], None]:
-    runs = [opened(trial, prepared_model, asked.request, executor=path) for path in dict.fromkeys(paths)]
+    runs = {path: opened(trial, prepared_model, asked.request, executor=path) for path in paths}
 
     def call() -> None:
-        for turn in range(_ROUNDS):
+        for path in itertools.islice(itertools.cycle(paths), _ROUNDS):
             asked.clear()
-            asked.check(runs[turn % len(runs)](), "execution beside others")
+            asked.check(runs[path](), f"{path} execution beside others")
 
     return call
 

@@ -1,35 +1,22 @@
-"""Feature level 8: reusable executions, and executions with a configuration."""
+"""Reusable executions, since feature level 8. What they make of hints: vts/extensions/execution_hints.py."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
 
 from npu_conformance.harness import checks
 from npu_conformance.harness.cases import Behaviours, Group
 from npu_conformance.harness.trial import Trial
 from npu_conformance.specs.errors import InterfaceError
-from npu_conformance.specs.neuralnetworks.enums import MAXIMUM_LOOP_TIMEOUT_DURATION_NS, ErrorStatus
-from npu_conformance.specs.neuralnetworks.hal import PreparedModel
-from npu_conformance.specs.neuralnetworks.types import (
-    ExecutionConfig,
-    ExecutionResult,
-    ExtensionNameAndPrefix,
-    Request,
-    TokenValuePair,
-)
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts import addition
 from npu_conformance.vts.addition import Pair
-from npu_conformance.vts.execution import NO_DEADLINE, Execution, Terms, answer_of, config_of, opened, timing_rules
+from npu_conformance.vts.execution import Execution, Terms, opened, timing_rules
 from npu_conformance.vts.executions.sums import sum_of
 from npu_conformance.vts.requests import EDITS, small_request
 
 cases = Behaviours("vts.executions", group=Group.EXECUTION)
 
 _VALUES: tuple[Pair, ...] = ((0.25, 4.0), (-3.0, 1.5), (0.0, 0.0), (0.25, 4.0))
-_PREFIX = 7
-_UNKNOWN = (ExtensionNameAndPrefix("com.example.no_such_extension", _PREFIX),)
-_HINTS = {"with_value": b"\x01\x02\x03", "without_value": b""}
 _REFUSED = {
     ErrorStatus.GENERAL_FAILURE, ErrorStatus.INVALID_ARGUMENT, ErrorStatus.DEVICE_UNAVAILABLE,
     ErrorStatus.RESOURCE_EXHAUSTED_TRANSIENT, ErrorStatus.RESOURCE_EXHAUSTED_PERSISTENT,
@@ -95,54 +82,3 @@ def one_in_flight(trial: Trial) -> None:
         chosen.check(asked.result(), asked.expected, "sum of runs at once")
     asked.clear()
     asked.check(run(), "run of the object afterwards")
-
-
-@cases.case("config.as_without", "NNHAL-EXECUTE-012", since=Version.FL8)
-def as_without(trial: Trial) -> None:
-    """Without hints, a configuration says the same as the arguments of the older call, also what is wrong."""
-    chosen = addition.supported(trial)
-    prepared_model, asked = chosen.prepared(trial), sum_of(trial, chosen)
-    for name, call in _forms(prepared_model).items():
-        with trial.configuration(name):
-            asked.clear()
-            asked.check(_answer(call, asked.request, config_of(Terms())), f"{name} execution")
-            for timeout in (-2, MAXIMUM_LOOP_TIMEOUT_DURATION_NS + 1):
-                execution = _answer(call, asked.request, config_of(Terms(loop_timeout=timeout)))
-                what = f"{name} execution with a loop timeout of {timeout} ns"
-                checks.status(execution.status, {ErrorStatus.INVALID_ARGUMENT}, what)
-            for measured in (True, False):
-                execution = _answer(call, asked.request, config_of(Terms(measure=measured)))
-                timing_rules(trial, execution, measured=measured)
-
-
-@cases.case("config.hints_of_unknown_extensions", "NNHAL-EXECUTE-013", since=Version.FL8)
-def hints_of_unknown_extensions(trial: Trial) -> None:
-    """Hints of an extension that the device does not have are ignored."""
-    chosen = addition.supported(trial)
-    prepared_model, asked = chosen.prepared(trial), sum_of(trial, chosen)
-    for name, call in _forms(prepared_model).items():
-        for kind, value in _HINTS.items():
-            with trial.configuration(f"{name}.{kind}"):
-                hints = (TokenValuePair(_PREFIX << 16 | 3, value),)
-                config = ExecutionConfig(execution_hints=hints, extension_name_to_prefix=_UNKNOWN)
-                asked.clear()
-                asked.check(_answer(call, asked.request, config), f"{name} execution with a hint that nobody knows")
-
-
-_Form = Callable[[Request, ExecutionConfig], ExecutionResult]
-
-
-def _forms(prepared_model: PreparedModel) -> dict[str, _Form]:
-    """The calls that take a configuration, by name."""
-
-    def reusable(request: Request, config: ExecutionConfig) -> ExecutionResult:
-        return prepared_model.create_reusable_execution(request, config).execute_synchronously(NO_DEADLINE)
-
-    def direct(request: Request, config: ExecutionConfig) -> ExecutionResult:
-        return prepared_model.execute_synchronously_with_config(request, config, NO_DEADLINE)
-
-    return {"synchronous_with_config": direct, "reusable": reusable}
-
-
-def _answer(call: _Form, request: Request, config: ExecutionConfig) -> Execution:
-    return answer_of(lambda: call(request, config))
