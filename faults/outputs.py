@@ -7,10 +7,11 @@ from npu_conformance.specs.plugin import MemoryMap
 
 
 class Outputs:
-    """The bytes of a request's outputs."""
+    """The bytes of a request's outputs, of those that lie in shared memory."""
 
     def __init__(self, memory: MemoryMap, request: types.Request) -> None:
-        self._places = [(mapped(memory, request, one), one.location) for one in request.outputs]
+        pools = [(mapped(memory, request, one), one.location) for one in request.outputs]
+        self._places = [(pool, place) for pool, place in pools if pool is not None]
 
     def read(self) -> list[bytes]:
         """A copy of each."""
@@ -26,8 +27,7 @@ class Outputs:
         self.write([bytes([content[0] ^ 1]) + content[1:] for content in self.read()])
 
 
-def mapped(memory: MemoryMap, request: types.Request, argument: types.RequestArgument) -> memoryview:
-    """The pool that an argument lies in."""
+def mapped(memory: MemoryMap, request: types.Request, argument: types.RequestArgument) -> memoryview | None:
+    """The pool of shared memory that an argument lies in; null where the device has allocated it."""
     pool = request.pools[argument.location.pool_index].pool
-    assert pool is not None
-    return memory.map(pool)
+    return None if pool is None else memory.map(pool)

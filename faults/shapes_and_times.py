@@ -96,7 +96,8 @@ class _WritesWhatFits(BentPreparedModel):
             if not shape.is_sufficient:
                 end = argument.location.offset + argument.location.length
                 pool = mapped(self.memory, request, argument)
-                pool[end : -(-end // 4) * 4] = bytes(-end % 4)
+                if pool is not None:
+                    pool[end : -(-end // 4) * 4] = bytes(-end % 4)
         return result
 
 
@@ -108,8 +109,9 @@ class _WritesZeroSized(BentPreparedModel):
     def execute_synchronously(self, request: types.Request, *rest: Any) -> Result:
         result = self.inner.execute_synchronously(request, *rest)
         for argument, shape in zip(request.outputs, result.output_shapes, strict=True):
-            if 0 in shape.dimensions:
-                mapped(self.memory, request, argument)[argument.location.offset] = 0
+            pool = mapped(self.memory, request, argument)
+            if pool is not None and 0 in shape.dimensions:
+                pool[argument.location.offset] = 0
         return result
 
 
