@@ -35,15 +35,22 @@ _EXECUTOR_REQUIREMENTS = {
     "asynchronous": ("NNHAL-EXECUTE-003",),
     "synchronous": ("NNHAL-EXECUTE-006",),
     "synchronous_with_config": ("NNHAL-EXECUTE-006", "NNHAL-EXECUTE-012"),
+    "burst": ("NNHAL-BURST-001",),
+    "burst_with_config": ("NNHAL-BURST-001",),
+    "fenced": ("NNHAL-FENCED-006",),
+    "fenced_with_config": ("NNHAL-FENCED-006", "NNHAL-EXECUTE-012"),
     "reusable": ("NNHAL-EXECUTE-014",),
+    "reusable_fenced": ("NNHAL-FENCED-006", "NNHAL-EXECUTE-014"),
 }
+DEVICE = "device"
 _MEMORY_REQUIREMENTS = {
     "ashmem": ("NNHAL-MEMORY-001",), "mmap_fd": ("NNHAL-MEMORY-001",), "hardware_buffer_blob": ("NNHAL-MEMORY-002",),
+    DEVICE: ("NNHAL-MEMDOMAIN-032",),
 }  # fmt: skip
 _MEMORY_SINCE = {
-    "ashmem": Version.V1_0, "mmap_fd": Version.V1_0, "hardware_buffer_blob": Version.V1_3,
+    "ashmem": Version.V1_0, "mmap_fd": Version.V1_0, "hardware_buffer_blob": Version.V1_3, DEVICE: Version.V1_3,
 }  # fmt: skip
-"""Kinds of memory for arguments that a device has to take, and since when."""
+"""Kinds of memory for arguments that a device has to take, and since when; it may decline to have memory of its own."""
 _WITHOUT_SHAPES = {"RANK", "IF", "WHILE"}
 
 
@@ -51,7 +58,8 @@ _WITHOUT_SHAPES = {"RANK", "IF", "WHILE"}
 class Configuration:
     """One way to execute a vector.
 
-    executor: one of vts.execution.executors. shape: of the outputs, one of SHAPES. memory: kind of both pools.
+    executor: one of vts.execution.executors. shape: of the outputs, one of SHAPES. memory: kind of both pools, or the
+    device's own for each argument.
     compact: arguments lie close together in AIDL, too, without its alignment and padding. read_only: the pool of inputs
     may only be read. repeated: the request is executed a second time.
     """
@@ -123,7 +131,15 @@ def _space(version: Version, shapes: tuple[str, ...]) -> tuple[Configuration, ..
     measured = (False, True) if version >= Version.V1_2 else (False,)
     aidl = (False, True) if version.is_aidl else (False,)
     rows = itertools.product(executors(version), shapes, measured, (0,), memory, aidl, aidl, (False, True))
-    return tuple(itertools.starmap(Configuration, rows))
+    return tuple(one for one in itertools.starmap(Configuration, rows) if _is_possible(one, version))
+
+
+def _is_possible(one: Configuration, version: Version) -> bool:
+    """HIDL's packets name no memory of the device, in which there is neither a layout nor room that could lack."""
+    if one.memory != DEVICE:
+        return True
+    is_packet = one.executor == "burst" and not version.is_aidl
+    return one.shape == "specified" and not (one.compact or one.read_only or is_packet)
 
 
 @functools.cache

@@ -44,7 +44,7 @@ _ONE_ROUND = (0.0, 1.0)
 def endless_is_aborted(trial: Trial) -> None:
     """A loop that never ends is aborted after its timeout of a millisecond, not after the default one."""
     prepared_model = addition.prepared(trial, LOOP)
-    for executor in executors(trial.version):
+    for executor in executors(trial.version, loop_timeout=True):
         with trial.configuration(executor):
             started = time.monotonic()
             execution, _ = _run(trial, prepared_model, _FOR_EVER, MILLISECOND, executor)

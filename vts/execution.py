@@ -62,16 +62,31 @@ Opener = Callable[[Trial, PreparedModel, Request, Terms], Run]
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """A way of execution. open: makes ready to execute a request, as often as wanted."""
+    """A way of execution. open: makes ready to execute a request, as often as wanted.
+
+    loop_timeout_since: the first version in which it takes one. finds_shapes: also outputs of unknown shape, and such
+    as do not fit, get an answer; else they are refused.
+    """
 
     open: Opener
     since: Version = OLDEST
     until: Version = NEWEST
+    loop_timeout_since: Version = OLDEST
+    finds_shapes: bool = True
 
 
-def executors(version: Version) -> tuple[str, ...]:
-    """The ways of execution that a version has, the usual one first."""
-    return tuple(name for name, path in PATHS.items() if path.since <= version <= path.until)
+def executors(version: Version, *, loop_timeout: bool = False, finding_shapes: bool = False) -> tuple[str, ...]:
+    """The ways of execution that a version has, the usual one first.
+
+    loop_timeout: those that take one. finding_shapes: those that execute with outputs whose shapes are not known.
+    """
+    return tuple(
+        name
+        for name, path in PATHS.items()
+        if path.since <= version <= path.until
+        and (path.loop_timeout_since <= version or not loop_timeout)
+        and (path.finds_shapes or not finding_shapes)
+    )
 
 
 def request_of(trial: Trial, built: BuiltRequest) -> Request:

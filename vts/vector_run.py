@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace as replace_fields
@@ -14,11 +14,11 @@ from npu_conformance.harness.verdicts import Failed, NotApplicable, NotSupported
 from npu_conformance.specs.neuralnetworks.build import BuiltRequest, build_model, build_request, extension_names
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
-from npu_conformance.specs.neuralnetworks.types import OutputShape, RequestMemoryPool
+from npu_conformance.specs.neuralnetworks.types import OutputShape, Request, RequestMemoryPool
 from npu_conformance.specs.vectors import Example, Rejected, Vector
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts import coupling
-from npu_conformance.vts.configurations import Configuration, configurations
+from npu_conformance.vts.configurations import DEVICE, Configuration, configurations
 from npu_conformance.vts.control_flow import MILLISECOND, aborted
 from npu_conformance.vts.execution import (
     Execution,
@@ -31,6 +31,7 @@ from npu_conformance.vts.execution import (
     timing_rules,
 )
 from npu_conformance.vts.judging import judge
+from npu_conformance.vts.memory_domains.vectors import BufferedRequest, request_in_buffers
 from npu_conformance.vts.refusal import refused
 from npu_conformance.vts.support import supports
 
@@ -92,7 +93,7 @@ def _aborted(trial: Trial, vector: Vector) -> None:
     """A loop without end is aborted after its timeout of a millisecond (NNHAL-CONTROLFLOW-011)."""
     prepared_model = prepared(trial, vector)
     request = request_of(trial, build_request(vector, vector.examples[0], trial.version))
-    for executor in executors(trial.version):
+    for executor in executors(trial.version, loop_timeout=True):
         with trial.configuration(executor, requirements=("NNHAL-CONTROLFLOW-011",)):
             execution = execute(
                 trial, prepared_model, request, measure=False, executor=executor, loop_timeout=MILLISECOND
@@ -107,6 +108,16 @@ def _has_open_loop(vector: Vector) -> bool:
     borders = ((graph, name) for graph in vector.referenced for name in (*graph.inputs, *graph.outputs))
     operands = [graph.operands[name] for graph, name in borders]
     return any(operand.is_open for operand in operands)
+
+
+@dataclass(frozen=True, slots=True)
+class _InPools:
+    """A request whose outputs are where they are looked for."""
+
+    request: Request
+
+    def collect(self) -> None:
+        """Nothing is elsewhere."""
 
 
 class _Runner:
@@ -127,15 +138,17 @@ class _Runner:
         if configuration.shape == "insufficient" and _first_output_size(built) < 1:
             raise NotApplicable("output 0 has one byte at most: it can not be made too small")
         prepared_model = self._prepare(configuration.shape)
-        inputs, outputs = self._pools(built, configuration.memory)
-        input_memory = replace_fields(inputs.memory, prot=_READ_ONLY) if configuration.read_only else inputs.memory
-        request = built.request(RequestMemoryPool(pool=input_memory), RequestMemoryPool(pool=outputs.memory))
+        inputs, outputs = self._pools(built, "ashmem" if configuration.memory == DEVICE else configuration.memory)
+        placed = self._placed(configuration, built, prepared_model, inputs, outputs)
         terms = Terms(measure=configuration.measured)
-        run = opened(self._trial, prepared_model, request, terms, configuration.executor)
+        run = opened(self._trial, prepared_model, placed.request, terms, configuration.executor)
         results = []
         for _ in range(2 if configuration.repeated else 1):
             outputs.write(0, bytes([_FILL]) * built.output_size)
-            results.append(self._check(configuration, built, run(), outputs))
+            execution = run()
+            if execution.status == ErrorStatus.NONE:
+                placed.collect()
+            results.append(self._check(configuration, built, execution, outputs))
         self._same_again(results)
         checks.that(
             bytes(inputs.read(0, len(built.input_data))) == built.input_data, "the execution modified its input memory"
@@ -153,6 +166,21 @@ class _Runner:
         checks.status(execution.status, {ErrorStatus.NONE}, "execution")
         content, expected = outputs.read(0, built.output_size), self._vector.examples[0].outputs
         return {name: built.read(name, content, array.shape) for name, array in expected.items()}
+
+    def _placed(
+        self,
+        configuration: Configuration,
+        built: BuiltRequest,
+        prepared_model: PreparedModel,
+        inputs: Pool,
+        outputs: Pool,
+    ) -> _InPools | BufferedRequest:
+        """The request, with its arguments in the kind of memory that is wanted."""
+        if configuration.memory == DEVICE:
+            example = self._vector.examples[configuration.example]
+            return request_in_buffers(self._trial, prepared_model, built, example, inputs, outputs)
+        input_memory = replace_fields(inputs.memory, prot=_READ_ONLY) if configuration.read_only else inputs.memory
+        return _InPools(built.request(RequestMemoryPool(pool=input_memory), RequestMemoryPool(pool=outputs.memory)))
 
     def _prepare(self, shape: str) -> PreparedModel:
         outputs = "unspecified" if shape == "insufficient" else shape
@@ -195,10 +223,14 @@ class _Runner:
         """Check what came back; returns the bytes of the outputs that are compared, none where one did not fit."""
         timing_rules(self._trial, execution, measured=configuration.measured)
         shape_rules(execution)
-        self._may_decline(execution, configuration.shape)
+        if not self._must_refuse(configuration):
+            self._may_decline(execution, configuration.shape)
         example = self._vector.examples[configuration.example]
         content = pool.read(0, built.output_size)
         _untouched_outside(built, content, with_padding=configuration.shape == "insufficient")
+        if self._must_refuse(configuration):
+            checks.status(execution.status, {ErrorStatus.INVALID_ARGUMENT}, "execution with outputs of unknown shape")
+            return ()
         if configuration.shape == "insufficient":
             checks.status(execution.status, {ErrorStatus.OUTPUT_INSUFFICIENT_SIZE}, "execution with output 0 too small")
             _insufficient_shapes(self._vector, example, execution.output_shapes)
@@ -206,6 +238,13 @@ class _Runner:
         checks.status(execution.status, {ErrorStatus.NONE}, "execution")
         _exact_shapes(self._trial, self._vector, example, execution.output_shapes, configuration.shape)
         return self._judge(configuration.example, built, content)
+
+    def _must_refuse(self, configuration: Configuration) -> bool:
+        """True where the path wants to know the shapes of all outputs, and the model leaves one open (FENCED-002)."""
+        if configuration.executor in executors(self._trial.version, finding_shapes=True):
+            return False
+        is_open = any(self._vector.operands[name].is_open for name in self._vector.outputs)
+        return is_open or configuration.shape != "specified"
 
     def _may_decline(self, execution: Execution, shape: str) -> None:
         """NotSupported where a device says that it does not find out the shapes of outputs, as it may (SHAPE-009)."""

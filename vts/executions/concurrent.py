@@ -38,7 +38,9 @@ def one_prepared_model(trial: Trial) -> None:
     """Four callers execute one prepared model at once, first by the same path and then by all in turn."""
     chosen = addition.supported(trial)
     prepared_model = chosen.prepared(trial)
-    paths = [executor for executor in executors(trial.version) if executor != "asynchronous"]
+    # What comes as a notification or in a queue needs one thread that waits for it.
+    waiting = {"asynchronous"} if trial.version.is_aidl else {"asynchronous", "burst"}
+    paths = [executor for executor in executors(trial.version) if executor not in waiting]
     callers = [
         _caller(trial, prepared_model, sum_of(trial, chosen, _values(number)), paths[:1] * 2 + paths[number:] + paths)
         for number in range(_CALLERS)

@@ -101,7 +101,7 @@ def padding_is_no_room(trial: Trial) -> None:
     asked, prepared_model = sum_of(trial, chosen), chosen.prepared(trial)
     length = addition.SIZE - 1
     request = asked.with_output(length=length, padding=64 - length)
-    for executor in executors(trial.version):
+    for executor in executors(trial.version, finding_shapes=True):
         with trial.configuration(executor):
             asked.clear()
             execution = opened(trial, prepared_model, request, executor=executor)()
@@ -134,7 +134,7 @@ def zero_sized(trial: Trial) -> None:
     request = built.request(RequestMemoryPool(pool=inputs.memory), RequestMemoryPool(pool=outputs.memory))
     expected = tuple(vector.examples[0].outputs[name].shape for name in vector.outputs)
     prepared_model = prepared(trial, vector, unspecified=True)
-    for executor in executors(trial.version):
+    for executor in executors(trial.version, finding_shapes=True):
         with trial.configuration(executor):
             execution = opened(trial, prepared_model, request, executor=executor)()
             _may_decline(execution)
@@ -182,7 +182,7 @@ def _each_path(
         asked.with_output(number, length=addition.SIZE - (number in short)).outputs[number] for number in range(2)
     )
     request = replace(asked.request, outputs=outputs[:1] if spoiled else outputs)
-    for executor in executors(trial.version):
+    for executor in executors(trial.version, finding_shapes=True):
         with trial.configuration(f"{name}.{executor}" if name else executor):
             for measured in (False, True):
                 asked.clear()
