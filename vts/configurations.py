@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from npu_conformance.harness.cases import Scope
 from npu_conformance.specs import vectors
 from npu_conformance.specs.pairwise import cover
+from npu_conformance.specs.requirements import requirement
 from npu_conformance.specs.vectors import Vector
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.execution import executors
@@ -83,16 +84,17 @@ class Configuration:
         }  # fmt: skip
         return ".".join([*parts, *(name for name, is_so in unusual.items() if is_so)])
 
-    @property
-    def requirements(self) -> tuple[str, ...]:
-        """What it is evidence for."""
+    @functools.cache  # noqa: B019 - as many as there are configurations
+    def requirements(self, version: Version) -> tuple[str, ...]:
+        """What it is evidence for in a version."""
         found = [*_SHAPE_REQUIREMENTS[self.shape], *_TIMING_REQUIREMENTS[self.measured], "NNHAL-EXECUTE-008"]
         found += [*_EXECUTOR_REQUIREMENTS.get(self.executor, ()), *_MEMORY_REQUIREMENTS[self.memory]]
         more = {
             "NNHAL-EXECUTE-010": self.read_only, "NNHAL-EXECUTE-011": not self.compact,
             "NNHAL-EXECUTE-018": self.repeated,
         }  # fmt: skip
-        return (*found, *(name for name, is_so in more.items() if is_so))
+        found += [name for name, is_so in more.items() if is_so]
+        return tuple(name for name in found if requirement(name).applies(version))
 
 
 def configurations(vector: Vector, case_id: str, version: Version, scope: Scope) -> Iterator[Configuration]:

@@ -67,7 +67,7 @@ def run(trial: Trial, vector: Vector) -> None:
         raise
     for configuration in configurations(vector, trial.case.id, trial.version, trial.scope):
         if trial.wants(configuration.name):
-            with trial.configuration(configuration.name, requirements=configuration.requirements):
+            with trial.configuration(configuration.name, requirements=configuration.requirements(trial.version)):
                 runner.execute(configuration)
     if twin is not None and trial.wants(coupling.CONFIGURATION):
         with trial.configuration(coupling.CONFIGURATION, requirements=coupling.REQUIREMENTS):
