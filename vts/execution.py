@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from npu_conformance.harness import checks
 from npu_conformance.harness.trial import Trial
@@ -28,11 +28,15 @@ NO_LOOP_TIMEOUT = -1
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """What came back: an ErrorStatus, shapes and timing (null where the version or a failure has none)."""
+    """What came back: an ErrorStatus, shapes and timing (null where the version or a failure has none).
+
+    launch_status: what an asynchronous launch returned.
+    """
 
     status: int
     output_shapes: tuple[OutputShape, ...]
     timing: Timing | None
+    launch_status: int = ErrorStatus.NONE
 
 
 class ExecutionRecorder(ExecutionCallback):
@@ -48,10 +52,11 @@ class ExecutionRecorder(ExecutionCallback):
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """How to execute. measure: ask for times. loop_timeout: nanoseconds."""
+    """How to execute. measure: ask for times. loop_timeout: nanoseconds. deadline: nanoseconds of CLOCK_BOOTTIME."""
 
     measure: bool = False
     loop_timeout: int = NO_LOOP_TIMEOUT
+    deadline: int = NO_DEADLINE
 
 
 Run = Callable[[], Execution]
@@ -115,16 +120,25 @@ def execute(
     measure: bool,
     executor: str = "",
     loop_timeout: int = NO_LOOP_TIMEOUT,
+    deadline: int = NO_DEADLINE,
 ) -> Execution:
-    """Execute once by one of `executors`, the usual one where none is named. loop_timeout: nanoseconds."""
-    return opened(trial, prepared_model, request, Terms(measure, loop_timeout), executor)()
+    """Execute once by one of `executors`, the usual one where none is named.
+
+    loop_timeout: nanoseconds. deadline: nanoseconds of CLOCK_BOOTTIME.
+    """
+    return opened(trial, prepared_model, request, Terms(measure, loop_timeout, deadline), executor)()
 
 
 def synchronous(
-    prepared_model: PreparedModel, request: Request, *, measure: bool, loop_timeout: int = NO_LOOP_TIMEOUT
+    prepared_model: PreparedModel,
+    request: Request,
+    *,
+    measure: bool,
+    loop_timeout: int = NO_LOOP_TIMEOUT,
+    deadline: int = NO_DEADLINE,
 ) -> Execution:
     """executeSynchronously; a failure is an answer here, not an exception."""
-    return answer_of(lambda: prepared_model.execute_synchronously(request, measure, NO_DEADLINE, loop_timeout))
+    return answer_of(lambda: prepared_model.execute_synchronously(request, measure, deadline, loop_timeout))
 
 
 def answer_of(call: Callable[[], ExecutionResult]) -> Execution:
@@ -144,12 +158,13 @@ def asynchronous(
     *,
     measure: bool,
     loop_timeout: int = NO_LOOP_TIMEOUT,
+    deadline: int = NO_DEADLINE,
 ) -> Execution:
     """execute with a callback; what the launch returned and what was notified must agree (NNHAL-EXECUTE-003, -004)."""
     recorder = ExecutionRecorder()
     launched: int = ErrorStatus.NONE
     try:
-        prepared_model.execute(request, measure, NO_DEADLINE, loop_timeout, recorder)
+        prepared_model.execute(request, measure, deadline, loop_timeout, recorder)
     except ServiceError as error:
         launched = error.status
     seconds = trial.manifest.deadlines.execute * trial.manifest.time_scale
@@ -163,21 +178,22 @@ def asynchronous(
         checks.equal((answer.output_shapes, answer.timing), ((), None), "shapes and timing before HAL 1.2")
     if launched != ErrorStatus.NONE:
         checks.status(answer.status, {launched}, "status notified after a failed launch")
-    return answer
+    return replace(answer, launch_status=launched)
 
 
 def _open_synchronous(trial: Trial, prepared_model: PreparedModel, request: Request, terms: Terms) -> Run:
-    return lambda: synchronous(prepared_model, request, measure=terms.measure, loop_timeout=terms.loop_timeout)
+    times = {"loop_timeout": terms.loop_timeout, "deadline": terms.deadline}
+    return lambda: synchronous(prepared_model, request, measure=terms.measure, **times)
 
 
 def _open_asynchronous(trial: Trial, prepared_model: PreparedModel, request: Request, terms: Terms) -> Run:
-    measure, loop_timeout = terms.measure, terms.loop_timeout
-    return lambda: asynchronous(trial, prepared_model, request, measure=measure, loop_timeout=loop_timeout)
+    times = {"loop_timeout": terms.loop_timeout, "deadline": terms.deadline}
+    return lambda: asynchronous(trial, prepared_model, request, measure=terms.measure, **times)
 
 
 def _open_with_config(trial: Trial, prepared_model: PreparedModel, request: Request, terms: Terms) -> Run:
     config = config_of(terms)
-    return lambda: answer_of(lambda: prepared_model.execute_synchronously_with_config(request, config, NO_DEADLINE))
+    return lambda: answer_of(lambda: prepared_model.execute_synchronously_with_config(request, config, terms.deadline))
 
 
 def _open_reusable(trial: Trial, prepared_model: PreparedModel, request: Request, terms: Terms) -> Run:
@@ -187,7 +203,7 @@ def _open_reusable(trial: Trial, prepared_model: PreparedModel, request: Request
     except ServiceError as error:
         refused = Execution(error.status, (), None)
         return lambda: refused
-    return lambda: answer_of(lambda: reusable.execute_synchronously(NO_DEADLINE))
+    return lambda: answer_of(lambda: reusable.execute_synchronously(terms.deadline))
 
 
 def config_of(terms: Terms) -> ExecutionConfig:
