@@ -76,6 +76,7 @@ class InProcessSubject:
         for connection in ready:
             connection.serve_one()
         return bool(ready)
+
     def at_once(self, calls: Sequence[Callable[[], Result]]) -> list[Result | InterfaceError]:
         """Make calls of the subject at once, each in a thread of its own."""
         return at_once(calls, self.manifest.concurrent_calls, beside_others)

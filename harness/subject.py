@@ -81,6 +81,7 @@ class SubjectHandle(Protocol):
 
     def serve_pending(self) -> bool:
         """Handle a callback that has arrived: true; false at once where there is none."""
+
     def at_once(self, calls: Sequence[Callable[[], Result]]) -> list[Result | InterfaceError]:
         """Make calls of the subject at once. Raises NotApplicable where it takes one after the other."""
         ...
@@ -263,6 +264,7 @@ class RemoteSubject:
         for connection in ready:
             connection.serve_one()
         return bool(ready)
+
     def at_once(self, calls: Sequence[Callable[[], Result]]) -> list[Result | InterfaceError]:
         """Make calls of the subject at once, each in a thread of its own that waits for its answers."""
         return remote_at_once(calls, self._main, *self._applications)

@@ -47,6 +47,7 @@ class ClientSubject:
         if ready:
             connection.serve_one()
         return ready
+
     def at_once(self, calls: Sequence[Callable[[], Result]]) -> list[Result | InterfaceError]:
         """Make calls at once over this connection."""
         return remote_at_once(calls, self._application)

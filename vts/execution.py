@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from npu_conformance.harness import checks
 from npu_conformance.harness.trial import Trial
-from npu_conformance.harness.verdicts import Hung
+from npu_conformance.harness.verdicts import Hung, NotApplicable
 from npu_conformance.specs.errors import ServiceError, status_name
 from npu_conformance.specs.neuralnetworks.build import BuiltRequest
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
@@ -206,6 +207,21 @@ def _open_reusable(trial: Trial, prepared_model: PreparedModel, request: Request
     return lambda: answer_of(lambda: reusable.execute_synchronously(terms.deadline))
 
 
+def _open_burst(
+    trial: Trial, prepared_model: PreparedModel, request: Request, terms: Terms, *, with_config: bool = False
+) -> Run:
+    """A burst of its own; it is told the memory's names, so that a second run may know the memory already."""
+    from npu_conformance.vts.burst.execution import Burst
+
+    if not trial.version.is_aidl and any(pool.pool is None for pool in request.pools):
+        raise NotApplicable("HIDL's packets can not name memory of the device")
+    burst = Burst(trial, prepared_model)
+    return lambda: burst.execute(
+        request, measure=terms.measure, deadline=terms.deadline, loop_timeout=terms.loop_timeout,
+        with_config=with_config,
+    )  # fmt: skip
+
+
 def config_of(terms: Terms) -> ExecutionConfig:
     """The same as AIDL's ExecutionConfig, without hints."""
     return ExecutionConfig(measure_timing=terms.measure, loop_timeout_duration_ns=terms.loop_timeout)
@@ -214,7 +230,9 @@ def config_of(terms: Terms) -> ExecutionConfig:
 PATHS: Mapping[str, Path] = {
     "synchronous": Path(_open_synchronous, since=Version.V1_2),
     "asynchronous": Path(_open_asynchronous, until=HIDL_LAST),
+    "burst": Path(_open_burst, since=Version.V1_2, loop_timeout_since=Version.FL5),
     "synchronous_with_config": Path(_open_with_config, since=Version.FL8),
+    "burst_with_config": Path(functools.partial(_open_burst, with_config=True), since=Version.FL8),
     "reusable": Path(_open_reusable, since=Version.FL8),
 }
 """Every way of execution by the name that it has in configurations, the usual ones first."""

@@ -121,9 +121,6 @@ class _Target:
         """Call; the answer as text, or the name of the error. Failed for an answer that no driver may give."""
         what = f"{self.method.wire_name} of a malformed message"
         try:
-            answer = bytes(self._connection.call(self._bound.wire_name, params, msgspec.Raw)).decode()
-            # Each object has a number of its own, also where two calls are alike.
-            return "an object" if is_interface(self.method.result) and answer.isdigit() else answer
             text = bytes(self._connection.call(self._bound.wire_name, params, msgspec.Raw)).decode()
             # An object is another one after each call, and so is its number.
             return _NUMBER.sub("number", text) if _gives_objects(self.method.result) else text
