@@ -43,11 +43,11 @@ class EngineDevice(ReferenceDevice):
             return (False,) * len(model.main.operations)
         return tuple(obstacle is None for obstacle in found)
 
-    def _prepare(self, model: types.Model, deadline_ns: int) -> ReferencePreparedModel:
+    def _prepare(self, model: types.Model, priority: int, deadline_ns: int) -> ReferencePreparedModel:
         timing.check_deadline(self.version, deadline_ns, self._context.clock)
         with mapped(self._context.memory, model.pools) as pools:
             for obstacle in obstacles(model, self.version, pools, self._engine):
                 if obstacle is not None:
                     raise ServiceError(ErrorStatus.GENERAL_FAILURE, obstacle)
             executor = EngineExecutor(model, self.version, pools, self._engine)
-        return self._prepared(model, executor)
+        return self._prepared(model, executor, priority)
