@@ -1,0 +1,47 @@
+"""Deadlines by name, on the clock that they are reckoned by, and the answers that each allows."""
+
+from __future__ import annotations
+
+import time
+
+from npu_conformance.harness import checks
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.versions import Version
+from npu_conformance.vts.execution import NO_DEADLINE
+
+MILLISECOND = 1_000_000
+_HOUR = 3_600_000 * MILLISECOND
+_SHORT = 5 * MILLISECOND
+
+LIMITED = ("past", "now", "short")
+"""Deadlines that may be missed: 1 ns after the machine was started, the moment of the call, 5 ms later."""
+UNLIMITED = ("none", "maximum", "hour")
+"""Deadlines that are not: none, the last time point there is, and an hour from now."""
+
+MISSED = frozenset({ErrorStatus.MISSED_DEADLINE_TRANSIENT, ErrorStatus.MISSED_DEADLINE_PERSISTENT})
+EXHAUSTED = frozenset({ErrorStatus.RESOURCE_EXHAUSTED_TRANSIENT, ErrorStatus.RESOURCE_EXHAUSTED_PERSISTENT})
+LATE = frozenset({ErrorStatus.NONE, *MISSED, *EXHAUSTED})
+"""What a limited deadline may come to (NNHAL-QOS-003)."""
+PERSISTENT = frozenset({ErrorStatus.MISSED_DEADLINE_PERSISTENT, ErrorStatus.RESOURCE_EXHAUSTED_PERSISTENT})
+TRANSIENT = frozenset({ErrorStatus.MISSED_DEADLINE_TRANSIENT, ErrorStatus.RESOURCE_EXHAUSTED_TRANSIENT})
+
+
+def deadline(name: str, version: Version) -> int:
+    """A deadline in nanoseconds of CLOCK_BOOTTIME; HIDL's steady clock is never ahead of it."""
+    if name == "none":
+        return NO_DEADLINE
+    if name == "maximum":
+        return 2**63 - 1 if version.is_aidl else 2**64 - 1
+    if name == "past":
+        return 1
+    return time.clock_gettime_ns(time.CLOCK_BOOTTIME) + {"now": 0, "short": _SHORT, "hour": _HOUR}[name]
+
+
+def allowed(name: str) -> frozenset[ErrorStatus]:
+    """The statuses that a call with this deadline may end with, where it would succeed without one."""
+    return LATE if name in LIMITED else frozenset({ErrorStatus.NONE})
+
+
+def check_launch(status: int, name: str, what: str) -> None:
+    """See that a launch succeeded: what the deadline comes to is for the callback (NNHAL-QOS-004, as VTS asks)."""
+    checks.status(status, {ErrorStatus.NONE, *EXHAUSTED} if name in LIMITED else {ErrorStatus.NONE}, what)
