@@ -32,6 +32,8 @@ cases = Behaviours("vts.quality_of_service", group=Group.EXECUTION)
 _ONE_APP, _ANOTHER_APP = 10101, 10102
 _STARTS: Sequence[Pair] = ((-20.0, -18.0), (-12.0, -10.0), (-4.0, -2.0), (-16.0, -14.0))
 _ROUNDS = 3
+_FEW = 16
+"""Executions of each runner, where a load has to end by itself."""
 _MICROSECOND = 1e-6
 _PATIENCE = 50
 """So many executions of another app may overtake one before that is worth a warning."""
@@ -43,7 +45,7 @@ def preempted_result(trial: Trial) -> None:
     low = Runner(trial, longest(trial, LONG), _STARTS[0], Priority.LOW, trial.application(_ONE_APP))
     high = _runners(trial, _ONE_APP, Priority.HIGH, 2)
     for _ in range(_ROUNDS):
-        with _load(high) as load:
+        with _load(high, _FEW) as load:
             load.wait_for_executions(1)
             _succeeds_or_is_too_much(trial, low.execute(), "a long execution under load")
     checks.status(low.execute().status, {ErrorStatus.NONE}, "the same execution when the load is gone")
@@ -87,15 +89,16 @@ def apps(trial: Trial) -> None:
 def deadlines(trial: Trial) -> None:
     """A deadline that the load alone makes a device miss is missed in passing: without load the call succeeds."""
     runner = Runner(trial, longest(trial, SHORT), _STARTS[0], Priority.LOW, trial.application(_ONE_APP))
-    with _load(_runners(trial, _ONE_APP, Priority.HIGH, 2)) as load:
+    with _load(_runners(trial, _ONE_APP, Priority.HIGH, 2), _ROUNDS * _FEW) as load:
         load.wait_for_executions(1)
-        busy = [runner.execute(deadline=deadline("short", trial.version)).status for _ in range(2 * _ROUNDS)]
-    idle = [runner.execute(deadline=deadline("short", trial.version)).status for _ in range(_ROUNDS)]
+        busy = [runner.execute(deadline=deadline("soon", trial.version)).status for _ in range(_ROUNDS)]
+    idle = [runner.execute(deadline=deadline("soon", trial.version)).status for _ in range(_ROUNDS)]
     for status in (*busy, *idle):
-        checks.status(status, LATE, "execution with a deadline in 5 ms")
-    for_good = [status for status in busy if status in PERSISTENT]
-    if for_good and set(idle) == {ErrorStatus.NONE}:
-        found = status_name(for_good[0])
+        checks.status(status, LATE, "execution with a deadline in 20 ms")
+    missed = [status for status in busy if status != ErrorStatus.NONE]
+    # One alone may really have been past when it arrived.
+    if len(missed) > 1 and PERSISTENT.issuperset(missed) and set(idle) == {ErrorStatus.NONE}:
+        found = status_name(missed[0])
         trial.warn_quality(f"{found} under load, though the same call succeeds without: TRANSIENT tells more")
     checks.status(runner.execute().status, {ErrorStatus.NONE}, "execution when the load is gone")
 
@@ -130,7 +133,8 @@ def asynchronous(trial: Trial) -> None:
 class _Load:
     """Executions that go on, each runner's in a thread of its own, until they are told to stop."""
 
-    def __init__(self, runners: Sequence[Runner], pool: ThreadPoolExecutor) -> None:
+    def __init__(self, runners: Sequence[Runner], pool: ThreadPoolExecutor, most: int | None) -> None:
+        self._most = most
         self.executions, self._stop, self._went_on = 0, threading.Event(), threading.Condition()
         self.futures: list[Future[list[int]]] = [pool.submit(self._go_on, runner) for runner in runners]
 
@@ -147,8 +151,8 @@ class _Load:
         return [status for future in self.futures for status in future.result()]
 
     def _go_on(self, runner: Runner) -> list[int]:
-        statuses = []
-        while not self._stop.is_set():
+        statuses: list[int] = []
+        while not self._stop.is_set() and len(statuses) != self._most:
             statuses.append(runner.execute().status)
             with self._went_on:
                 self.executions += 1
@@ -161,10 +165,13 @@ _LONGEST_SECONDS = 60.0
 
 
 @contextmanager
-def _load(runners: Sequence[Runner]) -> Iterator[_Load]:
-    """Keep the device busy. Behind it, every execution of the load must have been right or too much."""
+def _load(runners: Sequence[Runner], most: int | None = None) -> Iterator[_Load]:
+    """Keep the device busy. Behind it, every execution of the load must have been right or too much.
+
+    most: executions of each runner. Urgent ones may starve others of their app as long as they come (NNHAL-QOS-010).
+    """
     with ThreadPoolExecutor(len(runners)) as pool:
-        load = _Load(runners, pool)
+        load = _Load(runners, pool, most)
         try:
             yield load
         except BaseException:
