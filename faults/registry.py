@@ -14,6 +14,7 @@ from npu_conformance.faults import (
     hints,
     managers,
     preparation,
+    quality_of_service,
     queries,
     relations,
     robustness,
@@ -24,7 +25,13 @@ from npu_conformance.faults.fault import Edited, EditedHarness, Fault, NoticedAs
 from npu_conformance.faults.hosts import FAULTS as HOST_FAULTS
 
 _FOLDER = Path(__file__).parent
-_REFERENCE_FILES = ("kernels/*.json", "validation.json", "memory_domains.json", "burst.json")
+_REFERENCE_FILES = (
+    "kernels/*.json",
+    "validation.json",
+    "memory_domains.json",
+    "burst.json",
+    "quality_of_service.json",
+)
 _HARNESS_FILE = "bookkeeping.json"
 _VARIANT_FILE = "variants.json"
 
@@ -43,6 +50,7 @@ def faults() -> MappingProxyType[str, Fault]:
         *robustness.FAULTS,
         *extensions.FAULTS,
         *hints.FAULTS,
+        *quality_of_service.FAULTS,
     ]
     for pattern in _REFERENCE_FILES:
         for path in sorted(_FOLDER.glob(pattern)):
@@ -56,7 +64,8 @@ def conforming() -> MappingProxyType[str, Variant]:
     """Every conforming variant by id."""
     edited = source_edits.read(_FOLDER / _VARIANT_FILE)
     by_edits = [Variant(one.id, one.description, Edited(one.edits), one.hal) for one in edited]
-    return MappingProxyType({variant.id: variant for variant in (*variants.VARIANTS, *hints.VARIANTS, *by_edits)})
+    found = (*variants.VARIANTS, *hints.VARIANTS, *quality_of_service.VARIANTS, *by_edits)
+    return MappingProxyType({variant.id: variant for variant in found})
 
 
 def _edited(path: Path, where: Literal["reference", "harness"]) -> list[Fault]:

@@ -32,18 +32,20 @@ from npu_conformance.vts.addition import ADDITIONS, Addition, Pair
 from npu_conformance.vts.execution import NO_DEADLINE, Execution, execute
 from npu_conformance.vts.structure_models import INPUT, OUTPUT, constant, graph, tensor
 
-LONG, SHORT = 256, 16
+LONG, SHORT = 192, 16
 """Numbers of additions: of an execution that others meet, and of those that come and go."""
-UP, DOWN = (2.0, -1.0), (-1.75, 1.25)
-"""What is added in turn. Every intermediate value is exact in each type of ADDITIONS, so that all devices agree."""
-_GROWTH = (UP[0] + DOWN[0], UP[1] + DOWN[1])
+_GROWTH = 0.25
+"""What two additions add up to. Every value is exact in each type of ADDITIONS, so that all devices agree."""
 _ELEMENTS = 1 << 14
 _FILL = b"\xa5"
 
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """start + UP + DOWN + UP + ..., `additions` times; start, UP and DOWN are inputs of the model."""
+    """start + up + down + up + ..., `additions` times; start, up and down are inputs of the model.
+
+    No two starts have an input in common, so that values of one execution in another one show up.
+    """
 
     addition: Addition
     additions: int
@@ -65,13 +67,15 @@ class Chain:
         return Model(graph(operands, operations), operand_values=bytes(4))
 
     def contents(self, start: Pair) -> bytes:
-        """The three inputs and an output that is still to be written."""
-        return b"".join(map(self._filled, (start, UP, DOWN))) + _FILL * self.size
+        """The three inputs and an output that is still to be written. start: even numbers from -20 to -2."""
+        up = (start[0] / 8, start[1] / 8)
+        down = (_GROWTH - up[0], _GROWTH - up[1])
+        return b"".join(map(self._filled, (start, up, down))) + _FILL * self.size
 
     def expected(self, start: Pair) -> bytes:
         """The output, exactly."""
-        rounds = self.additions // 2
-        return self._filled((start[0] + rounds * _GROWTH[0], start[1] + rounds * _GROWTH[1]))
+        growth = self.additions // 2 * _GROWTH
+        return self._filled((start[0] + growth, start[1] + growth))
 
     def request(self, pool: Pool) -> Request:
         """A request over a pool with `contents`."""

@@ -32,7 +32,7 @@ cases = Behaviours("vts.quality_of_service", group=Group.EXECUTION)
 _START = (-20.0, -18.0)
 _INVALID = frozenset({ErrorStatus.INVALID_ARGUMENT})
 _BELOW_NONE = {"minus_2": -2, "smallest": -(2**63)}
-_NOTICEABLE_SECONDS = 0.02
+_NOTICEABLE_SECONDS = 0.003
 """A shorter execution tells nothing about when an abort comes."""
 
 
@@ -111,7 +111,7 @@ def abort_is_early(trial: Trial) -> None:
         checks.status(execution.status, allowed(name), f"{executor} execution with the deadline '{name}'")
         if name == "none":
             whole = seconds
-        elif execution.status in MISSED and seconds > whole > _NOTICEABLE_SECONDS:
+        elif execution.status in MISSED and seconds > 0.75 * whole > _NOTICEABLE_SECONDS:
             trial.warn_quality(f"aborted after {seconds:.3f} s; the whole execution takes {whole:.3f} s")
 
 

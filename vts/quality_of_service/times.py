@@ -13,8 +13,8 @@ MILLISECOND = 1_000_000
 _HOUR = 3_600_000 * MILLISECOND
 _AHEAD = {"now": 0, "short": 5 * MILLISECOND, "soon": 20 * MILLISECOND, "hour": _HOUR}
 
-LIMITED = ("past", "now", "short")
-"""Deadlines that may be missed: 1 ns after the machine was started, the moment of the call, 5 ms later."""
+LIMITED = ("zero", "past", "now", "short", "soon")
+"""Deadlines that may be missed: 0 and 1 ns of the clock, the moment of the call, 5 ms and 20 ms later."""
 UNLIMITED = ("none", "maximum", "hour")
 """Deadlines that are not: none, the last time point there is, and an hour from now."""
 
@@ -32,8 +32,8 @@ def deadline(name: str, version: Version) -> int:
         return NO_DEADLINE
     if name == "maximum":
         return 2**63 - 1 if version.is_aidl else 2**64 - 1
-    if name == "past":
-        return 1
+    if name in ("zero", "past"):
+        return ("zero", "past").index(name)
     return time.clock_gettime_ns(time.CLOCK_BOOTTIME) + _AHEAD[name]
 
 
