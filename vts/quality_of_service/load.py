@@ -80,7 +80,7 @@ def apps(trial: Trial) -> None:
     refused, or overtaken again and again.
     """
     own = Runner(trial, longest(trial, SHORT), _STARTS[0], Priority.LOW, trial.application(_ONE_APP))
-    others = _runners(trial, _ANOTHER_APP, Priority.HIGH, 3, LONG // 2)
+    others = _runners(trial, _ANOTHER_APP, Priority.HIGH, 5, LONG // 2)
     with _load(others, _FEW) as load:
         load.wait_for_executions(len(others))
         own.forget()
