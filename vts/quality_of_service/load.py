@@ -101,7 +101,7 @@ def apps(trial: Trial) -> None:
 def deadlines(trial: Trial) -> None:
     """A deadline that the load alone makes a device miss is missed in passing: without load the call succeeds."""
     runner = Runner(trial, longest(trial, SHORT), _STARTS[0], Priority.LOW, trial.application(_ONE_APP))
-    with _load(_runners(trial, _ONE_APP, Priority.HIGH, 2), _ROUNDS * _FEW) as load:
+    with _load(_runners(trial, _ONE_APP, Priority.HIGH, 5, LONG // 2), _FEW) as load:
         load.wait_for_executions(1)
         busy = [runner.execute(deadline=deadline("soon", trial.version)).status for _ in range(_ROUNDS)]
     idle = [runner.execute(deadline=deadline("soon", trial.version)).status for _ in range(_ROUNDS)]
