@@ -203,21 +203,34 @@ class _NoLowPriority(BentDevice):
             super().prepare_model(*arguments)
 
 
-class _CacheTakesEveryDeadline(BentDevice):
+class _CachesNothing(BentDevice):
+    """Prepares nothing from a cache. answer: what it says to a deadline."""
+
+    def get_number_of_cache_files_needed(self) -> types.NumberOfCacheFiles:
+        return types.NumberOfCacheFiles(0, 0)
+
+    def prepare_model_from_cache(self, deadline_ns: int, *rest: Any) -> None:
+        status = self.answer(deadline_ns)
+        rest[-1].notify(status, None)
+        raise ServiceError(status, "there is no cache")
+
+    def answer(self, deadline_ns: int) -> int:
+        """The status for a deadline."""
+        return _INVALID if deadline_ns < -1 else _GENERAL
+
+
+class _CacheTakesEveryDeadline(_CachesNothing):
     """Preparation from cache does not look at the form of the deadline."""
 
-    def prepare_model_from_cache(self, deadline_ns: int, *rest: Any) -> None:
-        self.inner.prepare_model_from_cache(max(deadline_ns, -1), *rest)
+    def answer(self, deadline_ns: int) -> int:
+        return _GENERAL
 
 
-class _CacheInventsADeadline(BentDevice):
+class _CacheInventsADeadline(_CachesNothing):
     """Preparation from cache misses a deadline that there is not."""
 
-    def prepare_model_from_cache(self, deadline_ns: int, *rest: Any) -> None:
-        if deadline_ns < 0:
-            rest[-1].notify(_MISSED[1], None)
-            raise ServiceError(_MISSED[1])
-        self.inner.prepare_model_from_cache(deadline_ns, *rest)
+    def answer(self, deadline_ns: int) -> int:
+        return _MISSED[1] if deadline_ns == -1 else super().answer(deadline_ns)
 
 
 _AREA = "vts.quality_of_service."
@@ -269,7 +282,7 @@ FAULTS = (
     _fault("no-low-priority", "No model is prepared with low priority.", "NNHAL-PREPARE-011",
            f"{_AREA}RELU.deadlines {_AREA}load.preempted_result", _NoLowPriority),
     _fault("low-never-runs", "An execution of low priority waits for ever, though nothing else runs.",
-           "NNHAL-QOS-011", f"{_AREA}load.preempted_result", models_bent_by(_LowWaitsForEver, deadlines=IMPATIENT)),
+           "NNHAL-EXECUTE-001", f"{_AREA}load.preempted_result", models_bent_by(_LowWaitsForEver, deadlines=IMPATIENT)),
     _fault("missed-before-1.3", "MISSED_DEADLINE_TRANSIENT under load, at 1.1.", "NNHAL-ERROR-002",
            f"{_AREA}load.asynchronous", _SaysMissedBefore1Dot3, Version.V1_1),
     _fault("missed-without-deadline", "An execution beside others misses a deadline that it has not.",
@@ -389,6 +402,24 @@ class _HasRoomForOne(BentPreparedModel):
             self.room.release()
 
 
+class _RefusesAtLaunch(_HasRoomForOne):
+    """Refuses in the launch, too, what comes while something else runs."""
+
+    def execute(self, *arguments: Any) -> None:
+        told: list[int] = []
+        client = arguments[-1]
+
+        class Callback(hal.ExecutionCallback):
+            def notify(self, status: int, *rest: Any) -> None:
+                client.notify(status, *rest)
+                told.append(status)
+
+        watched = (*arguments[:-1], Callback())
+        super().execute(*watched)
+        if told and told[0] == _too_much(self.inner.version):  # type: ignore[attr-defined]
+            raise ServiceError(told[0], "busy")
+
+
 def _too_much(version: Version) -> int:
     return ErrorStatus.RESOURCE_EXHAUSTED_TRANSIENT if version >= Version.V1_3 else _GENERAL
 
@@ -401,20 +432,18 @@ def _with_preemption(strategy: str) -> Bent:
     return Bent(create)
 
 
-VARIANTS = tuple(
-    Variant(f"{name}{suffix}", description, mechanism, version)
-    for suffix, version in (("", NEWEST), ("-1.3", Version.V1_3))
-    for name, description, mechanism in (
-        ("ignores-deadlines", "Deadlines are not looked at.", device_bent_by(_IgnoringDevice)),
-        ("aborts-when-short", "What has less than a second is aborted at once.", _aborting(_MISSED[0])),
-        ("aborts-for-good", "What has less than a second is aborted at once, for good.", _aborting(_MISSED[1])),
-        ("one-at-a-time", "Calls wait for each other; notifications come before the launch returns.",
-         models_bent_by(_OneAtATime)),
-        ("room-for-one", "Executions beside another one are refused.", models_bent_by(_HasRoomForOne)),
-        *(
-            (f"preemption-{strategy}", f"Preemption by the strategy {strategy}.", _with_preemption(strategy))
-            for strategy in ("submodels", "restart", "none")
-        ),
-    )
+VARIANTS = (
+    Variant("ignores-deadlines", "Deadlines are not looked at.", device_bent_by(_IgnoringDevice), Version.V1_3),
+    Variant("aborts-when-short", "What has less than a second is aborted at once.", _aborting(_MISSED[0])),
+    Variant("aborts-for-good", "What has less than a second is aborted at once, for good.", _aborting(_MISSED[1]),
+            Version.V1_3),
+    Variant("one-at-a-time", "Calls wait for each other; notifications come before the launch returns.",
+            models_bent_by(_OneAtATime), Version.V1_3),
+    Variant("room-for-one", "Executions beside another one are refused.", models_bent_by(_HasRoomForOne)),
+    Variant("room-for-one-launch", "Executions beside another one are not launched.", models_bent_by(_RefusesAtLaunch),
+            Version.V1_3),
+    Variant("preemption-submodels", "The reference looks up between submodels only.", _with_preemption("submodels")),
+    Variant("preemption-restart", "The reference begins again.", _with_preemption("restart"), Version.V1_3),
+    Variant("preemption-none", "The reference lets executions end.", _with_preemption("none")),
 )  # fmt: skip
 """Conforming ways to serve; strictly first come first served is in variants.json."""

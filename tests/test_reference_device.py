@@ -8,6 +8,7 @@ import time
 import weakref
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace as with_fields
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from msgspec.structs import replace
 from npu_conformance.adapters.reference import plugin
 from npu_conformance.reference.hal import device
 from npu_conformance.reference.hal.device import ReferenceDevice
+from npu_conformance.reference.hal.execution import Execution, Terms
 from npu_conformance.reference.hal.prepared_model import ReferencePreparedModel
 from npu_conformance.specs import vectors
 from npu_conformance.specs.errors import ServiceError
@@ -438,3 +440,30 @@ def test_a_model_belongs_to_the_app_that_prepared_it() -> None:
     caller = Caller(10002, 2)
     second = bench.prepared(bench.model())
     assert (first._prepared.owner, second._prepared.owner) == (10001, 10002)
+
+
+def test_the_time_of_a_loop_does_not_run_while_others_have_the_unit() -> None:
+    bench = Bench(Version.V1_3)
+    execution = Execution(bench.prepared(bench.model())._prepared, bench.request(), Terms(False, bench.none, 1_000_000))
+    check = execution._begin_loop()
+    bench.clock.now += 5_000_000
+    execution._job.waited_ns += 5_000_000
+    check()
+    bench.clock.now += 1_000_000
+    assert status_of(check) == ErrorStatus.MISSED_DEADLINE_TRANSIENT
+
+
+def test_a_bug_in_the_background_is_told_and_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Broken:
+        def run(self, *_: object) -> list[Any]:
+            raise RuntimeError("a bug")
+
+    seen: list[threading.ExceptHookArgs] = []
+    raised = threading.Event()
+    monkeypatch.setattr(threading, "excepthook", lambda hook: (seen.append(hook), raised.set()))
+    bench, recorder = Bench(Version.V1_3), Recorder()
+    prepared = with_fields(bench.prepared(bench.model())._prepared, executor=Broken())
+    ReferencePreparedModel(prepared).execute(bench.request(), False, bench.none, bench.none, recorder)
+    assert recorder.answer()[0] == ErrorStatus.GENERAL_FAILURE
+    assert raised.wait(10)
+    assert isinstance(seen[0].exc_value, RuntimeError)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+import time
 from dataclasses import dataclass
 
 from npu_conformance.harness import checks
@@ -93,7 +94,10 @@ class Chain:
 
 
 class Runner:
-    """A prepared chain with memory of its own, for one thread at a time. application: whose it is, null for ours."""
+    """A prepared chain with memory of its own, for one thread at a time.
+
+    application: whose it is, null for ours. seconds: how long an execution takes that nothing disturbs.
+    """
 
     def __init__(
         self, trial: Trial, chain: Chain, start: Pair, priority: int = Priority.MEDIUM,
@@ -104,7 +108,7 @@ class Runner:
         self._pool = trial.pool(4 * chain.size, application=application)
         self.request = chain.request(self._pool)
         self._pool.write(0, chain.contents(start))
-        self._undisturbed: bytes = b""
+        self._undisturbed, self.seconds = b"", 0.0
         self._execute_undisturbed()
 
     def execute(self, *, deadline: int = NO_DEADLINE, measure: bool = False, executor: str = "") -> Execution:
@@ -131,7 +135,9 @@ class Runner:
 
     def _execute_undisturbed(self) -> None:
         """Execute alone and without a deadline: floats come out exactly, quantised values nearly."""
+        started = time.monotonic()
         execution = execute(self.trial, self.prepared_model, self.request, measure=False)
+        self.seconds = time.monotonic() - started
         checks.status(execution.status, {ErrorStatus.NONE}, "execution without a deadline")
         self._undisturbed = self.output()
         chain, expected = self._chain, self._chain.expected(self._start)

@@ -17,7 +17,7 @@ from npu_conformance.harness import checks
 from npu_conformance.harness.cases import Behaviours, Group
 from npu_conformance.harness.trial import Trial
 from npu_conformance.harness.verdicts import Hung
-from npu_conformance.specs.errors import status_name
+from npu_conformance.specs.errors import ServiceError, status_name
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, Priority
 from npu_conformance.specs.neuralnetworks.hal import documented_statuses
 from npu_conformance.specs.neuralnetworks.types import OutputShape, Timing
@@ -41,7 +41,7 @@ _STARTS: Sequence[Pair] = tuple((number, number - 2.0) for number in (-18.0, -10
 _PRIORITIES = (Priority.LOW, Priority.HIGH, Priority.MEDIUM, Priority.LOW, Priority.HIGH, Priority.LOW)
 _ROUNDS = 3
 _FEW = 16
-"""Executions of each runner, where a load has to end by itself."""
+"""Executions of each runner of a load, on a device that is quick enough."""
 _MICROSECOND = 1e-6
 _PATIENCE = 16
 """So many executions of another app may overtake one before that is worth a warning."""
@@ -53,7 +53,7 @@ def preempted_result(trial: Trial) -> None:
     low = Runner(trial, longest(trial, LONG), _STARTS[0], Priority.LOW, trial.application(_ONE_APP))
     high = _runners(trial, _ONE_APP, Priority.HIGH, 2)
     for _ in range(_ROUNDS):
-        with _load(high, _FEW) as load:
+        with _load(high) as load:
             load.wait_for_executions(1)
             _succeeds_or_is_too_much(trial, low.execute(), "a long execution under load")
     checks.status(low.execute().status, {ErrorStatus.NONE}, "the same execution when the load is gone")
@@ -81,7 +81,7 @@ def apps(trial: Trial) -> None:
     """
     own = Runner(trial, longest(trial, SHORT), _STARTS[0], Priority.LOW, trial.application(_ONE_APP))
     others = _runners(trial, _ANOTHER_APP, Priority.HIGH, 5, LONG // 2)
-    with _load(others, _FEW) as load:
+    with _load(others) as load:
         load.wait_for_executions(len(others))
         own.forget()
         before = load.executions
@@ -101,7 +101,7 @@ def apps(trial: Trial) -> None:
 def deadlines(trial: Trial) -> None:
     """A deadline that the load alone makes a device miss is missed in passing: without load the call succeeds."""
     runner = Runner(trial, longest(trial, SHORT), _STARTS[0], Priority.LOW, trial.application(_ONE_APP))
-    with _load(_runners(trial, _ONE_APP, Priority.HIGH, 5, LONG // 2), _FEW) as load:
+    with _load(_runners(trial, _ONE_APP, Priority.HIGH, 5, LONG // 2)) as load:
         load.wait_for_executions(1)
         busy = [runner.execute(deadline=deadline("soon", trial.version)).status for _ in range(_ROUNDS)]
     idle = [runner.execute(deadline=deadline("soon", trial.version)).status for _ in range(_ROUNDS)]
@@ -148,19 +148,22 @@ class _Load:
     def __init__(self, runners: Sequence[Runner], pool: ThreadPoolExecutor, most: int) -> None:
         self._most = most
         self.executions, self._stop, self._went_on = 0, threading.Event(), threading.Condition()
-        self.futures: list[Future[list[int]]] = [pool.submit(self._go_on, runner) for runner in runners]
+        self._futures: list[Future[list[int]]] = [pool.submit(self._go_on, runner) for runner in runners]
 
     def wait_for_executions(self, count: int) -> None:
         """Wait until so many executions have ended, or all runners have."""
         with self._went_on:
             self._went_on.wait_for(
-                lambda: self.executions >= count or all(one.done() for one in self.futures), timeout=_LONGEST_SECONDS
+                lambda: self.executions >= count or all(one.done() for one in self._futures), timeout=_LONGEST_SECONDS
             )
 
-    def stop(self) -> list[int]:
-        """End the load; returns every status. Raises what the executions raised."""
+    def stop(self) -> None:
+        """Let no more executions begin."""
         self._stop.set()
-        return [status for future in self.futures for status in future.result()]
+
+    def statuses(self) -> list[int]:
+        """The status of every execution, once all runners have ended. Raises what the executions raised."""
+        return [status for future in self._futures for status in future.result()]
 
     def _go_on(self, runner: Runner) -> list[int]:
         statuses: list[int] = []
@@ -177,21 +180,25 @@ _LONGEST_SECONDS = 60.0
 
 
 @contextmanager
-def _load(runners: Sequence[Runner], most: int) -> Iterator[_Load]:
-    """Keep the device busy. Behind it, every execution of the load must have been right or too much.
-
-    most: executions of each runner. Urgent ones may starve others of their app as long as they come (NNHAL-QOS-010).
-    """
+def _load(runners: Sequence[Runner]) -> Iterator[_Load]:
+    """Keep the device busy for a while. Behind it, every execution of the load must have been right or too much."""
     with ThreadPoolExecutor(len(runners)) as pool:
-        load = _Load(runners, pool, most)
+        load = _Load(runners, pool, _few(runners))
         try:
             yield load
-        except BaseException:
-            load._stop.set()
-            raise
+        finally:
+            load.stop()
         allowed = _shortages(runners[0].trial) | {ErrorStatus.NONE}
-        for status in load.stop():
+        for status in load.statuses():
             checks.status(status, allowed, "execution that is part of the load")
+
+
+def _few(runners: Sequence[Runner]) -> int:
+    """How often each runner executes: what is urgent may starve the rest of its app meanwhile (NNHAL-QOS-010)."""
+    trial = runners[0].trial
+    patience = trial.manifest.deadlines.execute * trial.manifest.time_scale / 4
+    in_time = patience / (len(runners) * max(runner.seconds for runner in runners))
+    return max(1, min(_FEW, int(in_time)))
 
 
 def _runners(trial: Trial, uid: int, priority: int, count: int, additions: int = SHORT) -> list[Runner]:
@@ -228,10 +235,11 @@ class _Stopwatch(ExecutionRecorder):
 
 @dataclass(frozen=True, slots=True)
 class _Launched:
-    """An asynchronous execution on its way."""
+    """An asynchronous execution on its way. launch_status: what the call returned."""
 
     runner: Runner
     recorder: _Stopwatch
+    launch_status: int
 
     @property
     def seconds(self) -> float:
@@ -247,10 +255,12 @@ class _Launched:
 
 def _launch(trial: Trial, runner: Runner) -> _Launched:
     runner.forget()
-    one = _Launched(runner, _Stopwatch())
-    measured = trial.version >= Version.V1_2
-    runner.prepared_model.execute(runner.request, measured, NO_DEADLINE, NO_LOOP_TIMEOUT, one.recorder)
-    return one
+    recorder, measured, status = _Stopwatch(), trial.version >= Version.V1_2, int(ErrorStatus.NONE)
+    try:
+        runner.prepared_model.execute(runner.request, measured, NO_DEADLINE, NO_LOOP_TIMEOUT, recorder)
+    except ServiceError as error:
+        status = error.status
+    return _Launched(runner, recorder, status)
 
 
 def _ended(trial: Trial, one: _Launched) -> None:
@@ -259,6 +269,8 @@ def _ended(trial: Trial, one: _Launched) -> None:
     if not trial.subject.wait_until(lambda: bool(one.recorder.answers), seconds):
         raise Hung(f"execute was launched, but its callback was not notified within {seconds:g} s")
     execution = one.recorder.answers[0]
+    if one.launch_status != ErrorStatus.NONE:
+        checks.status(execution.status, {one.launch_status}, "status notified after a failed launch")
     _succeeds_or_is_too_much(trial, execution, "an asynchronous execution beside others")
     timing_rules(trial, execution, measured=True)
     if execution.status == ErrorStatus.NONE:
