@@ -32,7 +32,7 @@ from npu_conformance.vts.execution import (
     timing_rules,
 )
 from npu_conformance.vts.quality_of_service.chain import LONG, SHORT, Runner, longest
-from npu_conformance.vts.quality_of_service.times import LATE, PERSISTENT, deadline
+from npu_conformance.vts.quality_of_service.times import LATE, PERSISTENT, deadline, seconds_in_driver
 
 cases = Behaviours("vts.quality_of_service", group=Group.EXECUTION)
 
@@ -246,12 +246,6 @@ class _Launched:
         """How long its client waited."""
         return self.recorder.ended - self.recorder.started
 
-    def told_seconds(self, version: Version) -> float | None:
-        """The time in the driver; null where it is not known."""
-        times = self.recorder.answers[0].timing
-        known = times is not None and times.time_in_driver != version.unavailable_time
-        return times.time_in_driver * _MICROSECOND if times is not None and known else None
-
 
 def _launch(trial: Trial, runner: Runner) -> _Launched:
     runner.forget()
@@ -288,7 +282,7 @@ def _told_once(trial: Trial, launched: Sequence[_Launched]) -> None:
 def _compare_times(trial: Trial, alone: _Launched, launched: Sequence[_Launched]) -> None:
     """Hold times in the driver against the client's clock, generously: a device may count simulated time."""
     last = max(launched, key=lambda one: one.recorder.ended)
-    told, usual = last.told_seconds(trial.version), alone.told_seconds(trial.version)
+    told, usual = (seconds_in_driver(trial.version, one.recorder.answers[0]) for one in (last, alone))
     if told is None or usual is None:
         return
     if told > last.seconds + _MICROSECOND:

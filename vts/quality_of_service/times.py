@@ -5,9 +5,11 @@ from __future__ import annotations
 import time
 
 from npu_conformance.harness import checks
+from npu_conformance.harness.preparation import Preparation
+from npu_conformance.harness.trial import Trial
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts.execution import NO_DEADLINE
+from npu_conformance.vts.execution import NO_DEADLINE, Execution, timing_rules
 
 MILLISECOND = 1_000_000
 _HOUR = 3_600_000 * MILLISECOND
@@ -42,6 +44,32 @@ def allowed(name: str) -> frozenset[ErrorStatus]:
     return LATE if name in LIMITED else frozenset({ErrorStatus.NONE})
 
 
-def check_launch(status: int, name: str, what: str) -> None:
+def seconds_in_driver(version: Version, execution: Execution) -> float | None:
+    """The time in the driver that an execution reported; null where it is not known."""
+    times = execution.timing
+    if times is None or times.time_in_driver == version.unavailable_time:
+        return None
+    return times.time_in_driver * (1e-9 if version.is_aidl else 1e-6)
+
+
+def check_preparation(preparation: Preparation, name: str) -> None:
+    """See that a preparation with this deadline was launched, and that the callback was told what the rules allow."""
+    what = f"prepareModel with the deadline '{name}'"
+    _check_launch(preparation.launch_status, name, f"{what}, returned")
+    checks.status(preparation.status, allowed(name), f"{what}, notified")
+    has_model = preparation.prepared_model is not None
+    checks.equal(has_model, preparation.status == ErrorStatus.NONE, "a prepared model comes with status NONE only")
+
+
+def check_execution(trial: Trial, execution: Execution, name: str) -> None:
+    """See that an execution with this deadline, measured, ended as the rules allow."""
+    _check_launch(execution.launch_status, name, f"execute with the deadline '{name}', returned")
+    checks.status(execution.status, allowed(name), f"execution with the deadline '{name}'")
+    timing_rules(trial, execution, measured=True)
+    if execution.status != ErrorStatus.NONE:
+        checks.equal(execution.output_shapes, (), "output shapes of an execution that was aborted")
+
+
+def _check_launch(status: int, name: str, what: str) -> None:
     """See that a launch succeeded: what the deadline comes to is for the callback (NNHAL-QOS-004, as VTS asks)."""
     checks.status(status, {ErrorStatus.NONE, *EXHAUSTED} if name in LIMITED else {ErrorStatus.NONE}, what)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from npu_conformance.harness import checks
 from npu_conformance.harness.cases import Case, Group
 from npu_conformance.harness.trial import Trial
 from npu_conformance.harness.verdicts import NotSupported
@@ -18,9 +17,9 @@ from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import RequestMemoryPool
 from npu_conformance.specs.vectors import Vector, VectorHeader
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts.execution import execute, executors, timing_rules
+from npu_conformance.vts.execution import execute, executors
 from npu_conformance.vts.judging import judge
-from npu_conformance.vts.quality_of_service.times import allowed, check_launch, deadline
+from npu_conformance.vts.quality_of_service.times import check_execution, check_preparation, deadline
 from npu_conformance.vts.support import supports
 
 _DEADLINES = ("now", "short", "maximum")
@@ -86,10 +85,7 @@ def _prepare(trial: Trial, vector: Vector, name: str, priority: int = Priority.M
     """Prepare with a deadline; null where it was missed."""
     model = build_model(vector, trial.version).model
     preparation = trial.prepare(model, priority=priority, deadline=deadline(name, trial.version))
-    check_launch(preparation.launch_status, name, f"prepareModel with the deadline '{name}', returned")
-    checks.status(preparation.status, allowed(name), f"prepareModel with the deadline '{name}', notified")
-    has_model = preparation.prepared_model is not None
-    checks.equal(has_model, preparation.status == ErrorStatus.NONE, "a prepared model comes with status NONE only")
+    check_preparation(preparation, name)
     return preparation.prepared_model
 
 
@@ -105,11 +101,8 @@ def _execute(trial: Trial, vector: Vector, prepared_model: PreparedModel | None,
     execution = execute(
         trial, prepared_model, request, measure=True, executor=executor, deadline=deadline(name, trial.version)
     )
-    check_launch(execution.launch_status, name, f"execute with the deadline '{name}', returned")
-    checks.status(execution.status, allowed(name), f"execution with the deadline '{name}'")
-    timing_rules(trial, execution, measured=True)
+    check_execution(trial, execution, name)
     if execution.status != ErrorStatus.NONE:
-        checks.equal(execution.output_shapes, (), "output shapes of an execution that was aborted")
         return
     content = outputs.read(0, built.output_size)
     judge(
