@@ -16,6 +16,7 @@ from npu_conformance.reference.device.compute_unit import (
     Job,
     Preemption,
     QueueFullError,
+    preemption,
 )
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, Priority
@@ -233,3 +234,9 @@ def test_waiting_is_counted_before_the_first_operation_and_at_checkpoints() -> N
     high.go.set()
     low_result.result(SECONDS)
     assert job.waited_ns == 130
+
+
+def test_a_strategy_that_does_not_exist_is_refused_by_name() -> None:
+    assert preemption("restart") is Preemption.RESTART
+    with pytest.raises(ValueError, match="expected one of resume, submodels, restart, none, found 'never'"):
+        preemption("never")

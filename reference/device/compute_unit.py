@@ -41,6 +41,15 @@ class Preemption(enum.Enum):
     NONE = "none"
 
 
+def preemption(name: str) -> Preemption:
+    """The strategy of a name; raises ValueError naming the legal ones."""
+    try:
+        return Preemption(name)
+    except ValueError:
+        legal = ", ".join(one.value for one in Preemption)
+        raise ValueError(f"option preemption: expected one of {legal}, found {name!r}") from None
+
+
 class QueueFullError(Exception):
     """Too many executions of the app are waiting already."""
 

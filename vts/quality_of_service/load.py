@@ -37,8 +37,8 @@ from npu_conformance.vts.quality_of_service.times import LATE, PERSISTENT, deadl
 cases = Behaviours("vts.quality_of_service", group=Group.EXECUTION)
 
 _ONE_APP, _ANOTHER_APP = 10101, 10102
-_STARTS: Sequence[Pair] = tuple((number, number - 2.0) for number in (-18.0, -10.0, -2.0, -14.0, -6.0, -12.0))
-_PRIORITIES = (Priority.LOW, Priority.HIGH, Priority.MEDIUM, Priority.LOW, Priority.HIGH, Priority.LOW)
+_STARTS: Sequence[Pair] = tuple((float(number), number - 2.0) for number in range(-18, 0, 2))
+_PRIORITIES = (Priority.LOW, Priority.HIGH, Priority.MEDIUM) * 3
 _ROUNDS = 3
 _FEW = 16
 """Executions of each runner of a load, on a device that is quick enough."""
@@ -129,14 +129,17 @@ def asynchronous(trial: Trial) -> None:
         Runner(trial, chain, start, Priority.MEDIUM if trial.version < Version.V1_3 else priority)
         for start, priority in zip(_STARTS, _PRIORITIES, strict=True)
     ]
-    alone = _launch(trial, runners[0])
-    _ended(trial, alone)
+    alone, oddities = _quickest_alone(trial, runners[0]), []
     for _ in range(_ROUNDS):
         launched = [_launch(trial, runner) for runner in runners]
         for one in launched:
             _ended(trial, one)
         _told_once(trial, launched)
-        _compare_times(trial, alone, launched)
+        oddities.append(_odd_time(trial, alone, max(launched, key=lambda one: one.recorder.ended)))
+    # A client that was held up itself sees an odd time once, not again.
+    odd = [one for one in oddities if one]
+    if 2 * len(odd) > _ROUNDS:
+        trial.warn_quality(odd[0])
     for runner in runners:
         status = runner.execute(executor="asynchronous").status
         checks.status(status, {ErrorStatus.NONE}, "the same execution when the load is gone")
@@ -271,6 +274,14 @@ def _ended(trial: Trial, one: _Launched) -> None:
         one.runner.check_output()
 
 
+def _quickest_alone(trial: Trial, runner: Runner) -> _Launched:
+    launched = []
+    for _ in range(_ROUNDS):
+        launched.append(_launch(trial, runner))
+        _ended(trial, launched[-1])
+    return min(launched, key=lambda one: one.seconds)
+
+
 def _told_once(trial: Trial, launched: Sequence[_Launched]) -> None:
     """A round trip brings whatever the device has sent before."""
     trial.device.get_status()
@@ -279,14 +290,14 @@ def _told_once(trial: Trial, launched: Sequence[_Launched]) -> None:
         checks.equal(len(one.recorder.answers), 1, "number of notifications of one execution")
 
 
-def _compare_times(trial: Trial, alone: _Launched, launched: Sequence[_Launched]) -> None:
-    """Hold times in the driver against the client's clock, generously: a device may count simulated time."""
-    last = max(launched, key=lambda one: one.recorder.ended)
-    told, usual = (seconds_in_driver(trial.version, one.recorder.answers[0]) for one in (last, alone))
-    if told is None or usual is None:
-        return
+def _odd_time(trial: Trial, alone: _Launched, last: _Launched) -> str:
+    """What is odd about the time in the driver of the execution that ended last, by its client's clock."""
+    told = seconds_in_driver(trial.version, last.recorder.answers[0])
+    if told is None:
+        return ""
     if told > last.seconds + _MICROSECOND:
-        trial.warn_quality(f"timeInDriver is {told:.6f} s: the execution took its client {last.seconds:.6f} s")
-    if last.seconds > 2 * alone.seconds and told < 1.2 * usual:
+        return f"timeInDriver is {told:.6f} s: the execution took its client {last.seconds:.6f} s"
+    if last.seconds > 2.5 * alone.seconds and told < last.seconds / 2.5:
         took = f"took its client {last.seconds:.6f} s, and {alone.seconds:.6f} s alone"
-        trial.warn_quality(f"timeInDriver is {told:.6f} s, of an execution that {took}: is the waiting left out?")
+        return f"timeInDriver is {told:.6f} s, of an execution that {took}: is the waiting left out?"
+    return ""
