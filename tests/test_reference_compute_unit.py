@@ -16,7 +16,7 @@ from npu_conformance.reference.device.compute_unit import (
     Job,
     Preemption,
     QueueFullError,
-    preemption,
+    strategy,
 )
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, Priority
@@ -237,6 +237,6 @@ def test_waiting_is_counted_before_the_first_operation_and_at_checkpoints() -> N
 
 
 def test_a_strategy_that_does_not_exist_is_refused_by_name() -> None:
-    assert preemption("restart") is Preemption.RESTART
+    assert strategy("restart") is Preemption.RESTART
     with pytest.raises(ValueError, match="expected one of resume, submodels, restart, none, found 'never'"):
-        preemption("never")
+        strategy("never")

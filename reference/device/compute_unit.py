@@ -41,7 +41,7 @@ class Preemption(enum.Enum):
     NONE = "none"
 
 
-def preemption(name: str) -> Preemption:
+def strategy(name: str) -> Preemption:
     """The strategy of a name; raises ValueError naming the legal ones."""
     try:
         return Preemption(name)
@@ -71,7 +71,7 @@ class Job:
     priority: int
     arrival: int
     deadline_ns: int | None
-    began_ns: int | None = None
+    began_ns: int = 0
     turn_ns: int = 0
     waited_ns: int = 0
     operations: int = 0
@@ -103,8 +103,8 @@ class ComputeUnit:
         work: gets the checkpoint that it calls before each operation; may be called again from the start. Raises
         QueueFullError, ServiceError(MISSED_DEADLINE_*) and what the work raises.
         """
-        self._enter(job)
         try:
+            self._enter(job)
             while True:
                 try:
                     return work(lambda: self._checkpoint(job))
@@ -123,14 +123,16 @@ class ComputeUnit:
                 self._wait(job)
 
     def _leave(self, job: Job) -> None:
+        """Make room: for the next one, or in the queue where the deadline has passed before the job's turn."""
         with self._lock:
             if self._running is job:
-                self._running = None
                 self._start_next()
+            elif job in self._waiting:
+                self._waiting.remove(job)
 
     def _checkpoint(self, job: Job) -> None:
         """Between two operations: see that there is time left, and whether somebody else is to go first."""
-        self._check_deadline(job, job.waited_ns)
+        self._check_deadline(job)
         job.operations += 1
         if not self._waiting or self._preemption is Preemption.NONE:
             return
@@ -163,15 +165,11 @@ class ComputeUnit:
         self._waiting.append(job)
         if self._running is job:
             self._start_next()
-        try:
-            while self._running is not job:
-                job.turn.wait(self._patience(job))
-                job.waited_ns = before + self._clock.now_ns() - since
-                if self._running is not job:
-                    self._check_deadline(job, job.waited_ns)
-        except ServiceError:
-            self._waiting.remove(job)
-            raise
+        while self._running is not job:
+            job.turn.wait(self._patience(job))
+            job.waited_ns = before + self._clock.now_ns() - since
+            if self._running is not job:
+                self._check_deadline(job)
 
     def _patience(self, job: Job) -> float | None:
         """Seconds until the job's deadline."""
@@ -195,15 +193,14 @@ class ComputeUnit:
         self._running = job
         self._latest_turn[job.app] = next(self._turns)
         job.turn_ns = self._clock.now_ns()
-        if job.began_ns is None:
-            job.began_ns = job.turn_ns
+        job.began_ns = job.began_ns or job.turn_ns
 
-    def _check_deadline(self, job: Job, waited_ns: int) -> None:
+    def _check_deadline(self, job: Job) -> None:
         """TRANSIENT where the job would have been in time if it had not waited for others (NNHAL-QOS-016, -017)."""
         if job.deadline_ns is None:
             return
         now = self._clock.now_ns()
         if now >= job.deadline_ns:
-            alone = now - waited_ns < job.deadline_ns
+            alone = now - job.waited_ns < job.deadline_ns
             status = ErrorStatus.MISSED_DEADLINE_TRANSIENT if alone else ErrorStatus.MISSED_DEADLINE_PERSISTENT
-            raise ServiceError(status, f"the deadline has passed, {waited_ns} ns of waiting included")
+            raise ServiceError(status, f"the deadline has passed, {job.waited_ns} ns of waiting included")

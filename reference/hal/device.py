@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from npu_conformance.reference.device.compute_unit import ComputeUnit, Preemption, preemption
+from npu_conformance.reference.device.compute_unit import ComputeUnit, Preemption, strategy
 from npu_conformance.reference.device.executor import Executor, Runnable
 from npu_conformance.reference.device.registry import has_kernel
 from npu_conformance.reference.extensions import hints
@@ -44,7 +44,7 @@ class ReferenceDevice(hal.Device):
         self._extensions = extensions
         self._context = context
         self._buffers = Buffers(context)
-        self._unit = ComputeUnit(context.clock, preemption(context.options.get("preemption", Preemption.RESUME.value)))
+        self._unit = ComputeUnit(context.clock, strategy(context.options.get("preemption", Preemption.RESUME.value)))
         self._sound: types.Model | None = None
 
     def get_capabilities(self) -> types.Capabilities:

@@ -99,8 +99,7 @@ class Execution:
 
         def work(checkpoint: Checkpoint) -> tuple[list[Array], int]:
             outputs = prepared.executor.run(inputs, Limits(checkpoint, self._begin_loop))
-            began_ns = self._started if job.began_ns is None else job.began_ns
-            return outputs, prepared.context.clock.now_ns() - began_ns
+            return outputs, prepared.context.clock.now_ns() - job.began_ns
 
         try:
             return prepared.unit.execute(job, work)
