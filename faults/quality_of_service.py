@@ -98,13 +98,14 @@ class _RemembersTheDeadline(BentPreparedModel):
 
 
 class _AbortsLate(BentPreparedModel):
-    """Looks at the deadline when everything is done."""
+    """Looks at the deadline when everything is done, and tries once more before it gives up."""
 
     def execute_synchronously(
         self, request: types.Request, measure_timing: bool, deadline_ns: int, loop_timeout_duration_ns: int
     ) -> Result:
         result = self.inner.execute_synchronously(request, measure_timing, -1, loop_timeout_duration_ns)
         if 0 <= deadline_ns <= RealClock().now_ns():
+            self.inner.execute_synchronously(request, measure_timing, -1, loop_timeout_duration_ns)
             raise ServiceError(_MISSED[0], "too late")
         return result
 
@@ -262,7 +263,7 @@ FAULTS = (
            "NNHAL-QOS-003 NNHAL-ERROR-003", f"{_EXECUTIONS} {_AREA}RELU.deadlines", _missing(_raising(9))),
     _fault("deadline-remembered", "A deadline that was missed once is missed for ever.", "NNHAL-QOS-002",
            _EXECUTIONS, _RemembersTheDeadline),
-    _fault("abort-is-late", "The deadline is looked at when everything is done.", "NNHAL-QOS-019",
+    _fault("abort-is-late", "The deadline is looked at when everything is done, and then all is tried again.", "NNHAL-QOS-019",
            f"{_AREA}deadline.abort_is_early", _AbortsLate, noticed_as="quality-warning"),
     _fault("execution-not-launched", "An asynchronous execution past its deadline is not launched.",
            "NNHAL-QOS-003", f"{_EXECUTIONS} {_AREA}RELU.deadlines", _RefusesToExecute, Version.V1_3),
