@@ -20,6 +20,7 @@ from npu_conformance.faults import (
     robustness,
     source_edits,
     variants,
+    ways_to_serve,
 )
 from npu_conformance.faults.fault import Edited, EditedHarness, Fault, NoticedAs, Variant
 from npu_conformance.faults.hosts import FAULTS as HOST_FAULTS
@@ -64,7 +65,7 @@ def conforming() -> MappingProxyType[str, Variant]:
     """Every conforming variant by id."""
     edited = source_edits.read(_FOLDER / _VARIANT_FILE)
     by_edits = [Variant(one.id, one.description, Edited(one.edits), one.hal) for one in edited]
-    found = (*variants.VARIANTS, *hints.VARIANTS, *quality_of_service.VARIANTS, *by_edits)
+    found = (*variants.VARIANTS, *hints.VARIANTS, *ways_to_serve.VARIANTS, *by_edits)
     return MappingProxyType({variant.id: variant for variant in found})
 
 
