@@ -18,11 +18,13 @@ from npu_conformance.faults import (
     hosts,
     managers,
     preparation,
+    quality_of_service,
     queries,
     relations,
     robustness,
     source_edits,
     variants,
+    ways_to_serve,
 )
 from npu_conformance.faults.fault import Edited, EditedHarness, Fault, NoticedAs, Variant
 
@@ -32,11 +34,11 @@ _VARIANT_FILE = "variants.json"
 
 _FAULTS = (
     queries, preparation, executions, buffers, fenced, hosts, managers, relations, robustness, extensions, hints,
-    caching,
+    caching, quality_of_service,
 )  # fmt: skip
 """Modules with FAULTS; source edits of the reference are in files beside them."""
 
-_VARIANTS = (variants, fenced, hints, caching_variants)
+_VARIANTS = (variants, fenced, hints, caching_variants, ways_to_serve)
 """Modules with VARIANTS."""
 
 

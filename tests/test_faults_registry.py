@@ -26,6 +26,8 @@ SAMPLE = [
     "request-offset-wraps", "host-segfaults", "host-garbage", "manager-decides-twice", "harness-verdict-lost",
     "harness-waiver-never-expires", "harness-tolerance-not-applied",
     "cache-verified-then-read-again", "restore-by-token",
+    "harness-waiver-never-expires", "harness-tolerance-not-applied", "qos-success-unwritten",
+    "qos-resumes-with-other-values",
 ]  # fmt: skip
 
 

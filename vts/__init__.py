@@ -7,6 +7,7 @@ AREAS = (
     "structure",
     "preparation",
     "control_flow",
+    "quality_of_service",
     "coupling",
     "fenced",
     "requests",

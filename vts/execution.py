@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from npu_conformance.harness import checks
 from npu_conformance.harness.trial import Trial
@@ -20,11 +20,15 @@ NO_LOOP_TIMEOUT = -1
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """What came back: an ErrorStatus, shapes and timing (null where the version or a failure has none)."""
+    """What came back: an ErrorStatus, shapes and timing (null where the version or a failure has none).
+
+    launch_status: what an asynchronous launch returned.
+    """
 
     status: int
     output_shapes: tuple[OutputShape, ...]
     timing: Timing | None
+    launch_status: int = ErrorStatus.NONE
 
 
 class ExecutionRecorder(ExecutionCallback):
@@ -60,19 +64,29 @@ def execute(
     measure: bool,
     executor: str = "",
     loop_timeout: int = NO_LOOP_TIMEOUT,
+    deadline: int = NO_DEADLINE,
 ) -> Execution:
-    """Execute by one of `executors`, the usual one where none is named. loop_timeout: nanoseconds."""
+    """Execute by one of `executors`, the usual one where none is named.
+
+    loop_timeout: nanoseconds. deadline: nanoseconds of CLOCK_BOOTTIME.
+    """
+    times = {"loop_timeout": loop_timeout, "deadline": deadline}
     if (executor or executors(trial.version)[0]) == "asynchronous":
-        return asynchronous(trial, prepared_model, request, measure=measure, loop_timeout=loop_timeout)
-    return synchronous(prepared_model, request, measure=measure, loop_timeout=loop_timeout)
+        return asynchronous(trial, prepared_model, request, measure=measure, **times)
+    return synchronous(prepared_model, request, measure=measure, **times)
 
 
 def synchronous(
-    prepared_model: PreparedModel, request: Request, *, measure: bool, loop_timeout: int = NO_LOOP_TIMEOUT
+    prepared_model: PreparedModel,
+    request: Request,
+    *,
+    measure: bool,
+    loop_timeout: int = NO_LOOP_TIMEOUT,
+    deadline: int = NO_DEADLINE,
 ) -> Execution:
     """executeSynchronously; a failure is an answer here, not an exception."""
     try:
-        result = prepared_model.execute_synchronously(request, measure, NO_DEADLINE, loop_timeout)
+        result = prepared_model.execute_synchronously(request, measure, deadline, loop_timeout)
     except ServiceError as error:
         return Execution(error.status, (), None)
     status = ErrorStatus.NONE if result.output_sufficient_size else ErrorStatus.OUTPUT_INSUFFICIENT_SIZE
@@ -86,12 +100,13 @@ def asynchronous(
     *,
     measure: bool,
     loop_timeout: int = NO_LOOP_TIMEOUT,
+    deadline: int = NO_DEADLINE,
 ) -> Execution:
     """execute with a callback; what the launch returned and what was notified must agree (NNHAL-EXECUTE-003, -004)."""
     recorder = ExecutionRecorder()
     launched: int = ErrorStatus.NONE
     try:
-        prepared_model.execute(request, measure, NO_DEADLINE, loop_timeout, recorder)
+        prepared_model.execute(request, measure, deadline, loop_timeout, recorder)
     except ServiceError as error:
         launched = error.status
     seconds = trial.manifest.deadlines.execute * trial.manifest.time_scale
@@ -103,7 +118,7 @@ def asynchronous(
     answer = recorder.answers[0]
     if launched != ErrorStatus.NONE:
         checks.status(answer.status, {launched}, "status notified after a failed launch")
-    return answer
+    return replace(answer, launch_status=launched)
 
 
 def timing_rules(trial: Trial, execution: Execution, *, measured: bool) -> None:

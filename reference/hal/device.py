@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from npu_conformance.reference.device.compute_unit import ComputeUnit, Preemption, strategy
 from npu_conformance.reference.device.executor import Executor, Runnable
 from npu_conformance.reference.device.registry import has_kernel
 from npu_conformance.reference.extensions import hints
@@ -47,6 +48,7 @@ class ReferenceDevice(hal.Device):
         self._extensions = extensions
         self._context = context
         self._buffers = Buffers(context)
+        self._unit = ComputeUnit(context.clock, strategy(context.options.get("preemption", Preemption.RESUME.value)))
         self._sound: types.Model | None = None
         wanted = files_needed(context.options.get("cache_files", CACHE_FILES))
         self._cache = CompilationCache(context.files, wanted)
@@ -116,7 +118,7 @@ class ReferenceDevice(hal.Device):
             raise
         try:
             with trace.span("driver", "prepare", operations=len(model.main.operations)):
-                prepared = self._prepare(model, deadline_ns)
+                prepared = self._prepare(model, priority, deadline_ns)
                 self._save(model, preference, priority, self._caches(model_cache, data_cache, token))
         except ServiceError as error:
             refusal = str(error)
@@ -204,7 +206,7 @@ class ReferenceDevice(hal.Device):
         if self.version.is_aidl and len(token) != BYTE_SIZE_OF_CACHE_TOKEN:
             raise ServiceError(ErrorStatus.INVALID_ARGUMENT, f"a cache token of {len(token)} bytes")
 
-    def _prepare(self, model: types.Model, deadline_ns: int) -> ReferencePreparedModel:
+    def _prepare(self, model: types.Model, priority: int, deadline_ns: int) -> ReferencePreparedModel:
         timing.check_deadline(self.version, deadline_ns, self._context.clock)
         model = own_form(model)
         with mapped(self._context.memory, model.pools) as pools:
@@ -213,10 +215,16 @@ class ReferenceDevice(hal.Device):
                 if obstacle is not None:
                     raise ServiceError(ErrorStatus.GENERAL_FAILURE, obstacle)
             executor = self._executor(model, pools)
-        return self._prepared(model, executor)
+        return self._prepared(model, executor, priority)
 
-    def _prepared(self, model: types.Model, executor: Runnable) -> ReferencePreparedModel:
-        return ReferencePreparedModel(Prepared(model, self.version, self._context, executor, self._buffers))
+    def _prepared(self, model: types.Model, executor: Runnable, priority: int) -> ReferencePreparedModel:
+        """A prepared model of the calling app, which its uid names whoever it says it is (NNHAL-QOS-013)."""
+        if self.version < Version.V1_3:
+            priority = Priority.MEDIUM
+        owner = self._context.caller().uid
+        return ReferencePreparedModel(
+            Prepared(model, self.version, self._context, executor, self._buffers, self._unit, owner, priority)
+        )
 
     def _executor(self, model: types.Model, pools: list[memoryview]) -> Runnable:
         """What runs a supported model; a device with another engine has its own."""
@@ -238,7 +246,7 @@ class ReferenceDevice(hal.Device):
     def _restored(self, compiled: Compiled) -> ReferencePreparedModel:
         model = own_form(compiled.model)
         executor = self._executor(model, list(compiled.pools))
-        return self._prepared(model, executor)
+        return self._prepared(model, executor, compiled.priority)
 
     def _obstacle(self, model: types.Model, index: int, pools: list[memoryview], graph: int = 0) -> str | None:
         """Why the device can not execute an operation; null where it can, as far as the model shows.
