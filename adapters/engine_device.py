@@ -5,6 +5,7 @@ from __future__ import annotations
 from npu_conformance.adapters.engine import Engine
 from npu_conformance.adapters.engine_executor import EngineExecutor
 from npu_conformance.adapters.engine_support import obstacles
+from npu_conformance.reference.device.executor import Runnable
 from npu_conformance.reference.hal import timing
 from npu_conformance.reference.hal.device import ReferenceDevice
 from npu_conformance.reference.hal.memory import mapped
@@ -43,11 +44,14 @@ class EngineDevice(ReferenceDevice):
             return (False,) * len(model.main.operations)
         return tuple(obstacle is None for obstacle in found)
 
-    def _prepare(self, model: types.Model, deadline_ns: int) -> ReferencePreparedModel:
+    def _prepare(self, model: types.Model, priority: int, deadline_ns: int) -> ReferencePreparedModel:
         timing.check_deadline(self.version, deadline_ns, self._context.clock)
         with mapped(self._context.memory, model.pools) as pools:
             for obstacle in obstacles(model, self.version, pools, self._engine):
                 if obstacle is not None:
                     raise ServiceError(ErrorStatus.GENERAL_FAILURE, obstacle)
-            executor = EngineExecutor(model, self.version, pools, self._engine)
-        return self._prepared(model, executor)
+            executor = self._executor(model, pools)
+        return self._prepared(model, executor, priority)
+
+    def _executor(self, model: types.Model, pools: list[memoryview]) -> Runnable:
+        return EngineExecutor(model, self.version, pools, self._engine)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from npu_conformance.reference.extensions import own
-from npu_conformance.reference.hal.device import ReferenceDevice
+from npu_conformance.reference.hal.device import CACHE_FILES, ReferenceDevice
 from npu_conformance.reference.hal.scheduling import SchedulingService
 from npu_conformance.reference.manager import service
 from npu_conformance.specs import versions
@@ -41,6 +41,9 @@ def _manifest(options: Mapping[str, str]) -> Manifest:
         options={
             "hal": "version of the Neural Networks HAL, 1.0 to fl8 (default: the newest)",
             "extensions": "how many of its own extensions it has: none, one or two (default: two)",
+            "cache_files": f"model-cache and data-cache files it wants, 0+0 for no caching (default: {CACHE_FILES})",
+            "preemption": "what a running execution does for a more urgent one: resume, submodels, restart or none "
+            "(default: resume)",
         },
     )
 
@@ -56,7 +59,7 @@ def _create(context: Context) -> Subject:
 
 
 plugin = Plugin(manifest=_manifest, create=_create)
-"""The reference driver and NPU Manager. Option `hal`: the version it plays.
+"""The reference driver and NPU Manager. Options: see its manifest.
 
 Its extensions are known to a process as a whole: in one that it shares with the harness it has those in use there.
 """

@@ -602,6 +602,13 @@ static void prepare_model(const Value *id, const Value *params) {
     else send_error(id, SERVICE_ERROR, status, "the model is invalid");
 }
 
+/* There is nothing to restore where no cache files are wanted. */
+static void prepare_model_from_cache(const Value *id, const Value *params) {
+    int has_callback = integer(field(params, "callback"), 0) != 0;
+    if (has_callback) notify_prepared(params, GENERAL_FAILURE, 0);
+    send_error(id, SERVICE_ERROR, has_callback ? GENERAL_FAILURE : INVALID_ARGUMENT, "this driver does not cache");
+}
+
 static Model *model_of(const Value *params) {
     int64_t index = integer(field(params, "object"), 0) - 2;
     return index >= 0 && index < prepared_count ? prepared[index] : NULL;
@@ -680,6 +687,7 @@ static const struct { const char *name; void (*handle)(const Value *, const Valu
     {"device.getNumberOfCacheFilesNeeded", get_number_of_cache_files_needed},
     {"device.getSupportedOperations", get_supported_operations},
     {"device.prepareModel", prepare_model},
+    {"device.prepareModelFromCache", prepare_model_from_cache},
     {"preparedModel.execute", execute_asynchronously},
     {"preparedModel.executeSynchronously", execute_synchronously},
 };

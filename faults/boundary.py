@@ -80,8 +80,8 @@ class BentDevice(hal.Device):
         preference: int,
         priority: int,
         deadline_ns: int,
-        model_cache: tuple[types.Memory, ...],
-        data_cache: tuple[types.Memory, ...],
+        model_cache: tuple[types.CacheHandle, ...],
+        data_cache: tuple[types.CacheHandle, ...],
         token: bytes,
         callback: hal.PreparedModelCallback | None,
     ) -> None:
@@ -90,6 +90,18 @@ class BentDevice(hal.Device):
         self.inner.prepare_model(
             model, preference, priority, deadline_ns, model_cache, data_cache, token, watched
         )  # fmt: skip
+
+    def prepare_model_from_cache(
+        self,
+        deadline_ns: int,
+        model_cache: tuple[types.CacheHandle, ...],
+        data_cache: tuple[types.CacheHandle, ...],
+        token: bytes,
+        callback: hal.PreparedModelCallback | None,
+    ) -> None:
+        """Forward, with a callback that passes through `prepared`."""
+        watched = None if callback is None else PreparationCallback(self, callback)
+        self.inner.prepare_model_from_cache(deadline_ns, model_cache, data_cache, token, watched)
 
     def allocate(
         self,

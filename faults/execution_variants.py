@@ -44,6 +44,9 @@ class _Refused(hal.Execution):
     def execute_synchronously(self, deadline_ns: int) -> Result:
         raise ServiceError(self._error.status, self._error.message)
 
+    def execute_fenced(self, *arguments: Any) -> hal.FencedExecutionResult:
+        raise ServiceError(self._error.status, self._error.message)
+
 
 class _ValidatesLate(BentPreparedModel):
     """Binds any request, and looks at it when it is run."""

@@ -9,13 +9,18 @@ from typing import Literal, cast
 
 from npu_conformance.faults import (
     buffers,
+    caching,
+    caching_variants,
     execution_paths,
     execution_variants,
     executions,
     extensions,
+    fenced,
     hints,
+    hosts,
     managers,
     preparation,
+    quality_of_service,
     queries,
     relations,
     reusable,
@@ -23,37 +28,31 @@ from npu_conformance.faults import (
     shapes_and_times,
     source_edits,
     variants,
+    ways_to_serve,
 )
 from npu_conformance.faults.fault import Edited, EditedHarness, Fault, NoticedAs, Variant
-from npu_conformance.faults.hosts import FAULTS as HOST_FAULTS
 
 _FOLDER = Path(__file__).parent
-_REFERENCE_FILES = ("kernels/*.json", "validation.json", "memory_domains.json", "burst.json")
 _HARNESS_FILE = "bookkeeping.json"
 _VARIANT_FILE = "variants.json"
+
+_FAULTS = (
+    queries, preparation, executions, buffers, fenced, hosts, managers, relations, robustness, extensions, hints,
+    caching, quality_of_service, execution_paths, reusable, shapes_and_times,
+)  # fmt: skip
+"""Modules with FAULTS; source edits of the reference are in files beside them."""
+
+_VARIANTS = (variants, fenced, hints, caching_variants, ways_to_serve, execution_variants)
+"""Modules with VARIANTS."""
 
 
 @functools.cache
 def faults() -> MappingProxyType[str, Fault]:
     """Every fault by id. Raises ValueError where two have one id."""
-    found = [
-        *queries.FAULTS,
-        *preparation.FAULTS,
-        *executions.FAULTS,
-        *buffers.FAULTS,
-        *execution_paths.FAULTS,
-        *reusable.FAULTS,
-        *shapes_and_times.FAULTS,
-        *HOST_FAULTS,
-        *managers.FAULTS,
-        *relations.FAULTS,
-        *robustness.FAULTS,
-        *extensions.FAULTS,
-        *hints.FAULTS,
-    ]
-    for pattern in _REFERENCE_FILES:
-        for path in sorted(_FOLDER.glob(pattern)):
-            found += _edited(path, "reference")
+    found = [fault for module in _FAULTS for fault in module.FAULTS]
+    own = [path for path in _FOLDER.glob("*.json") if path.name not in (_HARNESS_FILE, _VARIANT_FILE)]
+    for path in sorted([*own, *_FOLDER.glob("kernels/*.json")]):
+        found += _edited(path, "reference")
     found += _edited(_FOLDER / _HARNESS_FILE, "harness")
     return MappingProxyType(_by_id(found))
 
@@ -62,9 +61,9 @@ def faults() -> MappingProxyType[str, Fault]:
 def conforming() -> MappingProxyType[str, Variant]:
     """Every conforming variant by id."""
     edited = source_edits.read(_FOLDER / _VARIANT_FILE)
-    by_edits = [Variant(one.id, one.description, Edited(one.edits), one.hal) for one in edited]
-    at_the_boundary = (*variants.VARIANTS, *execution_variants.VARIANTS, *hints.VARIANTS)
-    return MappingProxyType({variant.id: variant for variant in (*at_the_boundary, *by_edits)})
+    found = [variant for module in _VARIANTS for variant in module.VARIANTS]
+    found += [Variant(one.id, one.description, Edited(one.edits), one.hal) for one in edited]
+    return MappingProxyType({variant.id: variant for variant in found})
 
 
 def _edited(path: Path, where: Literal["reference", "harness"]) -> list[Fault]:

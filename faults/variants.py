@@ -128,6 +128,8 @@ class _NotifiesLater(BentDevice):
 class _StrictMemory(BentDevice):
     """Takes nothing but what every device must take: no constants in pools, no hardware buffers."""
 
+    _has_pools = False
+
     def get_supported_operations(self, model: types.Model) -> tuple[bool, ...]:
         answers = self.inner.get_supported_operations(model)
         return (False,) * len(answers) if model.pools else answers

@@ -31,7 +31,7 @@ def _call(number: int | None, method: str, **params: Any) -> bytes:
 
 
 def seeds(version: Version) -> list[bytes]:
-    """Short conversations: handshake, queries, a model, memory by message, notifications, answers nobody asked for."""
+    """Short conversations: handshake, queries, a model, memory and files by message, notifications, stray answers."""
     models = [msgspec.Raw(data) for data in model_mutator.seeds(version, one_each=True) if len(data) < _LARGEST_MODEL]
     memory = [
         _call(4, "memory.attach", token=3, size=8, transport="message"),
@@ -41,15 +41,24 @@ def seeds(version: Version) -> list[bytes]:
     ]
     prepare = {"preference": 1, "priority": 1, "deadlineNs": -1, "modelCache": [], "dataCache": []}
     queries = ("getCapabilities", "getVersionString", "getType", "getSupportedExtensions", "explode", "__init__")
+    token = "A" * 43 + "="
+    handles = [{"descriptors": [3]}, {"descriptors": []}]
+    cache = {"deadlineNs": -1, "modelCache": handles[:1] * 2, "dataCache": handles, "token": token, "callback": -1}
+    files = [
+        _call(4, "file.attach", token=3, transport="message", access="read_write", offset=2),
+        _call(5, "device.prepareModelFromCache", object=1, **cache),
+        _call(None, "file.detach", token=3),
+    ]
     conversations = [
         [_call(number, f"device.{name}", object=1) for number, name in enumerate(queries, 2)],
         [_call(7, "ping"), _call(8, "control.ticket", uid=10001), _call(None, "object.release", object=1, count=1)],
         memory,
+        files,
         [b"", b"nonsense", b"[]", b'{"jsonrpc":"2.0","id":9,"result":1}', b'{"jsonrpc":"2.0","id":9}'],
     ]
     for model in models[:8]:
         supported = _call(2, "device.getSupportedOperations", object=1, model=model)
-        arguments = {**prepare, "token": "A" * 43 + "=", "callback": -1, "model": model}
+        arguments = {**prepare, "token": token, "callback": -1, "model": model}
         conversations.append([supported, _call(3, "device.prepareModel", object=1, **arguments)])
     return [b"\n".join([HELLO, *lines]) for lines in conversations]
 

@@ -9,14 +9,15 @@ from collections.abc import Callable, Sequence
 
 from npu_conformance.harness.concurrency import Result, at_once
 from npu_conformance.harness.endpoints import StartOptions
+from npu_conformance.harness.files import Files, ServedFiles
 from npu_conformance.harness.host import serve_in_thread
 from npu_conformance.harness.plugin_loading import LoadError, load_plugin
 from npu_conformance.harness.pools import FileStore, MappedPool, Pool, Pools, memory_of
-from npu_conformance.harness.subject import Application, RemoteApplication
+from npu_conformance.harness.subject import Application, RemoteApplication, playing
 from npu_conformance.harness.verdicts import CaseEnded, Crashed
 from npu_conformance.harness.wire.connection import beside_others
 from npu_conformance.harness.wire.framing import Lost
-from npu_conformance.harness.wire.protocol import Attach, Detach
+from npu_conformance.harness.wire.protocol import Attach, Detach, FileAttach, FileToken
 from npu_conformance.harness.wire.session import HostState
 from npu_conformance.specs.errors import InterfaceError
 from npu_conformance.specs.manifest import Manifest
@@ -40,6 +41,20 @@ class InProcessPools:
         return MappedPool(memory, self._memory.map(memory), lambda: self._memory.detach(Detach(memory.token)))
 
 
+class InProcessAttacher:
+    """Makes files known by plain calls."""
+
+    def __init__(self, host: HostState) -> None:
+        self._files, self.served = host.files, ServedFiles()
+
+    def attach(self, request: FileAttach, descriptor: int | None) -> None:
+        self._files.attach(request, None if descriptor is None else os.dup(descriptor), self.served)
+
+    def detach(self, token: int) -> None:
+        self._files.detach(FileToken(token))
+        self.served.close(token)
+
+
 class InProcessSubject:
     """The handle of a subject in this process. See SubjectHandle."""
 
@@ -52,12 +67,21 @@ class InProcessSubject:
             raise LoadError(f"plug-in {spec}: asked for HAL {self.version}, it implements {self.manifest.hal_version}")
         self._applications: list[RemoteApplication] = []
         self._store: FileStore | None = None
-        self._begin()
+        self._tested_as = self.version
+        self._begin(self._options)
 
-    def _begin(self) -> None:
-        self._host = HostState(self._plugin, self._options)
+    def _begin(self, options: dict[str, str]) -> None:
+        self._host = HostState(self._plugin, options)
         self.interfaces: Subject = self._host.subject({})
         self.memory: Pools = InProcessPools(self._host)
+        self._attacher = InProcessAttacher(self._host)
+        self.files = Files(self._attacher, lambda: self._private_store().directory, ("descriptor", "message"))
+
+    def _private_store(self) -> FileStore:
+        """The private directory, made when first needed."""
+        if self._store is None:
+            self._store = FileStore()
+        return self._store
 
     def wait_until(self, predicate: Callable[[], bool], seconds: float) -> bool:
         """Wait until the predicate holds: true; false when time is over. Callbacks come from the subject's threads."""
@@ -83,9 +107,7 @@ class InProcessSubject:
 
     def application(self, uid: int, pid: int = 0) -> Application:
         """Connect as the app of a uid: through a socket, since a plain call has no caller."""
-        if self._store is None:
-            self._store = FileStore()
-        endpoint = _LocalEndpoint(self._host, Caller(uid, pid), self._store)
+        endpoint = _LocalEndpoint(self._host, Caller(uid, pid), self._private_store())
         application = RemoteApplication(endpoint, endpoint.store, StartOptions(("path",), {}), {})
         open_ones = [each for each in self._applications if each.connection.broken is None]
         self._applications = [*open_ones, application]
@@ -99,14 +121,18 @@ class InProcessSubject:
         """This one."""
         return os.getpid()
 
-    def restart(self) -> None:
+    def restart(self, version: Version | None = None) -> None:
         """Make new objects."""
+        options = self._options if version is None else playing(version, self.manifest, self._options)
         self._close_applications()
-        self._begin()
+        self._attacher.served.close_all()
+        self._begin(options)
+        self.version = version or self._tested_as
 
     def close(self) -> None:
         """End the applications' connections."""
         self._close_applications()
+        self._attacher.served.close_all()
         if self._store is not None:
             self._store.close()
             self._store = None

@@ -1,15 +1,16 @@
-"""Prepares a model and waits for the answer, with neutral values for everything a case does not care about."""
+"""Prepares a model, also from a cache, and waits for the answer; what a case does not care about is neutral."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from npu_conformance.harness.verdicts import Failed, Hung
 from npu_conformance.specs.errors import ServiceError
-from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, ExecutionPreference, Priority
 from npu_conformance.specs.neuralnetworks.hal import Device, PreparedModel, PreparedModelCallback
-from npu_conformance.specs.neuralnetworks.types import Memory, Model
+from npu_conformance.specs.neuralnetworks.types import CacheHandle, Model
 
 if TYPE_CHECKING:
     from npu_conformance.harness.subject import SubjectHandle
@@ -33,7 +34,7 @@ class PreparationRecorder(PreparedModelCallback):
 
 @dataclass(frozen=True)
 class Preparation:
-    """What prepareModel came to.
+    """What prepareModel or prepareModelFromCache came to.
 
     launch_status: what the call returned. status: what the callback was told first; null where it never was (a launch
     that failed without a notification). recorder: all that the callback was told.
@@ -47,13 +48,16 @@ class Preparation:
 
 @dataclass(frozen=True, kw_only=True)
 class PreparationArguments:
-    """The arguments of prepareModel besides the model. deadline_ns: -1 for none. token: 32 bytes."""
+    """The arguments of prepareModel besides the model. deadline_ns: -1 for none. token: 32 bytes.
 
-    preference: int
-    priority: int
+    prepareModelFromCache has them too, but for preference and priority, which are in the cache.
+    """
+
+    preference: int = ExecutionPreference.FAST_SINGLE_ANSWER
+    priority: int = Priority.MEDIUM
     deadline_ns: int = NO_DEADLINE
-    model_cache: tuple[Memory, ...] = ()
-    data_cache: tuple[Memory, ...] = ()
+    model_cache: tuple[CacheHandle, ...] = ()
+    data_cache: tuple[CacheHandle, ...] = ()
     token: bytes = NO_TOKEN
 
 
@@ -65,25 +69,44 @@ def prepare(
     recorder: PreparationRecorder,
 ) -> Preparation:
     """Launch a preparation and wait for its answer. Hung where it is never notified, Failed where twice."""
-    launch_status = _launch(device, model, arguments, recorder)
+
+    def launch() -> None:
+        device.prepare_model(
+            model, arguments.preference, arguments.priority, arguments.deadline_ns,
+            arguments.model_cache, arguments.data_cache, arguments.token, recorder,
+        )  # fmt: skip
+
+    return _prepare(subject, "prepareModel", launch, recorder)
+
+
+def prepare_from_cache(
+    subject: SubjectHandle, device: Device, arguments: PreparationArguments, recorder: PreparationRecorder
+) -> Preparation:
+    """As prepare, from the cache files of the arguments."""
+
+    def launch() -> None:
+        device.prepare_model_from_cache(
+            arguments.deadline_ns, arguments.model_cache, arguments.data_cache, arguments.token, recorder
+        )
+
+    return _prepare(subject, "prepareModelFromCache", launch, recorder)
+
+
+def _prepare(
+    subject: SubjectHandle, method: str, launch: Callable[[], None], recorder: PreparationRecorder
+) -> Preparation:
+    launch_status: int = ErrorStatus.NONE
+    try:
+        launch()
+    except ServiceError as error:
+        launch_status = error.status
     launched = launch_status == ErrorStatus.NONE
     manifest = subject.manifest
     seconds = (manifest.deadlines.prepare if launched else _REFUSAL_SECONDS) * manifest.time_scale
     answered = subject.wait_until(lambda: bool(recorder.answers), seconds)
     if launched and not answered:
-        raise Hung(f"prepareModel was launched, but its callback was not notified within {seconds:g} s")
+        raise Hung(f"{method} was launched, but its callback was not notified within {seconds:g} s")
     if len(recorder.answers) > 1:
-        raise Failed(f"prepareModel: expected one notification, found {len(recorder.answers)}", "1", "more")
+        raise Failed(f"{method}: expected one notification, found {len(recorder.answers)}", "1", "more")
     status, prepared_model = recorder.answers[0] if recorder.answers else (None, None)
     return Preparation(launch_status, status, prepared_model, recorder)
-
-
-def _launch(device: Device, model: Model, arguments: PreparationArguments, recorder: PreparationRecorder) -> int:
-    try:
-        device.prepare_model(
-            model, arguments.preference, arguments.priority, arguments.deadline_ns,
-            arguments.model_cache, arguments.data_cache, arguments.token, recorder,
-        )  # fmt: skip
-    except ServiceError as error:
-        return error.status
-    return ErrorStatus.NONE

@@ -5,11 +5,13 @@ from __future__ import annotations
 import select
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, Protocol
 
 import npu_conformance
 from npu_conformance.harness.concurrency import Result, at_once
 from npu_conformance.harness.endpoints import Endpoint, StartOptions
+from npu_conformance.harness.files import Files, ServedFiles
 from npu_conformance.harness.plugin_loading import LoadError
 from npu_conformance.harness.pools import FileStore, Pool, Pools, SharedPools, new_token
 from npu_conformance.harness.verdicts import CaseEnded, Failed, Hung, NotApplicable, Refused
@@ -41,6 +43,11 @@ class Application(Protocol):
     @property
     def memory(self) -> Pools:
         """Creates pools."""
+        ...
+
+    @property
+    def files(self) -> Files:
+        """Hands cache files over."""
         ...
 
     def close(self) -> None:
@@ -75,6 +82,11 @@ class SubjectHandle(Protocol):
         """Creates pools."""
         ...
 
+    @property
+    def files(self) -> Files:
+        """Hands cache files over."""
+        ...
+
     def wait_until(self, predicate: Callable[[], bool], seconds: float) -> bool:
         """Handle incoming callbacks until the predicate holds: true; false when the time is over."""
         ...
@@ -98,8 +110,12 @@ class SubjectHandle(Protocol):
         """Number of the process it runs in; 0 where that is not known."""
         ...
 
-    def restart(self) -> None:
-        """Replace the host by a new one. Objects and pools of the old one are dead."""
+    def restart(self, version: Version | None = None) -> None:
+        """Replace the host by a new one. Objects and pools of the old one are dead.
+
+        version: the one it plays until the next restart, instead of the one it is tested as. NotApplicable where it
+        can not.
+        """
         ...
 
     def close(self) -> None:
@@ -145,6 +161,8 @@ class RemoteApplication:
         self.memory: Pools = SharedPools(link, store, self._endpoint.usable(usable))
         if self.memory.transports[:1] == ("path",) and not link.reaches(store):
             self.memory.transports = self.memory.transports[1:]
+        self._attacher = _RemoteAttacher(self.connection)
+        self.files = Files(self._attacher, lambda: store.directory, self.memory.transports)
 
     def _roots(self, numbers: dict[str, int]) -> Subject:
         unknown = [f"{name}={number}" for name, number in numbers.items() if name not in _ROOTS or number <= 0]
@@ -168,6 +186,7 @@ class RemoteApplication:
     def close(self) -> None:
         """End the connection."""
         self.connection.close()
+        self._attacher.served.close_all()
 
     def _verdict(self, problem: WireError | protocol.RemoteError, method: str) -> CaseEnded:
         if isinstance(problem, protocol.RemoteError):
@@ -212,7 +231,7 @@ class RemoteSubject:
             self._endpoint.close()
             raise error if isinstance(error, LoadError) else LoadError(f"plug-in {endpoint.spec}: {error}") from None
         self.manifest = self._main.initialized.manifest
-        self.version = version or self.manifest.hal_version
+        self.version = self._tested_as = version or self.manifest.hal_version
         if self.version > self.manifest.hal_version:
             self.close()
             raise LoadError(
@@ -228,6 +247,11 @@ class RemoteSubject:
     def memory(self) -> Pools:
         """Creates pools."""
         return self._main.memory
+
+    @property
+    def files(self) -> Files:
+        """Hands cache files over."""
+        return self._main.files
 
     @property
     def connection(self) -> Connection:
@@ -288,18 +312,25 @@ class RemoteSubject:
         """Number of the host's process; 0 where it is not ours."""
         return self._endpoint.process()
 
-    def restart(self) -> None:
+    def restart(self, version: Version | None = None) -> None:
         """Replace the host by a new one. Raises Crashed, Hung or Failed where it does not come up."""
+        options = self._options
+        if version is not None:
+            options = replace(options, options=playing(version, self.manifest, options.options))
         self._close_connections()
-        self._main = self._connect({"key": self._options.key} if self._options.key else {})
+        self._main = self._connect({"key": options.key} if options.key else {}, options)
+        self.version = version or self._tested_as
+        found = self._main.initialized.manifest.hal_version
+        if version is not None and found != version:
+            raise NotApplicable(f"the subject plays HAL {found} also after it was asked for {version}")
 
     def close(self) -> None:
         """End the host and remove everything it owns."""
         self._close_connections()
         self._endpoint.close()
 
-    def _connect(self, initialize: dict[str, Any]) -> RemoteApplication:
-        return RemoteApplication(self._endpoint, self._store, self._options, initialize)
+    def _connect(self, initialize: dict[str, Any], options: StartOptions | None = None) -> RemoteApplication:
+        return RemoteApplication(self._endpoint, self._store, options or self._options, initialize)
 
     def _close_connections(self) -> None:
         for application in (*self._applications, self._main):
@@ -342,3 +373,26 @@ class _RemoteMemory:
         if len(data) != length:
             raise Failed(f"memory.read: expected {length} bytes, found {len(data)}")
         return data
+
+
+def playing(version: Version, manifest: Manifest, options: dict[str, str]) -> dict[str, str]:
+    """The options with which a plug-in plays a version. NotApplicable where it has none for that."""
+    if "hal" not in manifest.options:
+        raise NotApplicable("the subject plays one version of the HAL only")
+    return {**options, "hal": version.value}
+
+
+class _RemoteAttacher:
+    """Makes files known over a connection."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection, self.served = connection, ServedFiles()
+        connection.builtins.update(self.served.builtins())
+
+    def attach(self, request: protocol.FileAttach, descriptor: int | None) -> None:
+        self._connection.call("file.attach", request, None, descriptor=descriptor)
+
+    def detach(self, token: int) -> None:
+        if self._connection.broken is None:
+            self._connection.notify_later("file.detach", protocol.FileToken(token))
+        self.served.close(token)

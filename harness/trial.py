@@ -25,14 +25,16 @@ from npu_conformance.harness.verdicts import Crashed, Failed, NotApplicable
 from npu_conformance.specs.errors import InterfaceError
 from npu_conformance.specs.manifest import Manifest
 from npu_conformance.specs.neuralnetworks.enums import ExecutionPreference, Priority
+from npu_conformance.specs.neuralnetworks.fences import SettableFence
 from npu_conformance.specs.neuralnetworks.hal import Device
-from npu_conformance.specs.neuralnetworks.types import Memory, Model
+from npu_conformance.specs.neuralnetworks.types import CacheHandle, Model
 from npu_conformance.specs.outcomes import Outcome
 from npu_conformance.specs.results import Note
 from npu_conformance.specs.versions import Version
 from npu_conformance.specs.waiver_documents import WaivedTolerance
 
 if TYPE_CHECKING:
+    from npu_conformance.harness.files import CacheFile
     from npu_conformance.harness.subject import Application, Pool, SubjectHandle
 
 _NAME = re.compile(r"[A-Za-z0-9_]+(?:\.[A-Za-z0-9_]+)*")
@@ -79,7 +81,7 @@ class Trial:
         self.restarts = 0
         self._only, self._tolerance_of = only, tolerance_of
         self._current = self.own
-        self._to_close: list[Pool | Application] = []
+        self._to_close: list[Pool | Application | SettableFence | CacheFile] = []
 
     @property
     def version(self) -> Version:
@@ -116,6 +118,18 @@ class Trial:
         self._to_close.append(pool)
         return pool
 
+    def fence(self) -> SettableFence:
+        """Create a fence that the case settles; one that it leaves unsignalled fails when the case ends."""
+        fence = SettableFence()
+        self._to_close.append(fence)
+        return fence
+
+    def cache_file(self, content: bytes = b"") -> CacheFile:
+        """Make a file, deleted when the case ends; `subject.files` hands it over."""
+        file = self.subject.files.create(content)
+        self._to_close.append(file)
+        return file
+
     def application(self, uid: int, pid: int = 0) -> Application:
         """Connect as another app, which dies when the case ends. NotApplicable where the transport can not."""
         application = self.subject.application(uid, pid)
@@ -137,8 +151,8 @@ class Trial:
         preference: int = ExecutionPreference.FAST_SINGLE_ANSWER,
         priority: int = Priority.MEDIUM,
         deadline: int = NO_DEADLINE,
-        model_cache: tuple[Memory, ...] = (),
-        data_cache: tuple[Memory, ...] = (),
+        model_cache: tuple[CacheHandle, ...] = (),
+        data_cache: tuple[CacheHandle, ...] = (),
         token: bytes = NO_TOKEN,
         callback: PreparationRecorder | None = None,
     ) -> Preparation:
@@ -226,6 +240,16 @@ class Trial:
         except Exception as error:
             raise SubjectLost(f"the subject could not be restarted: {ending_of(error).message}") from error
 
+    @contextmanager
+    def playing(self, version: Version) -> Iterator[None]:
+        """Have the subject play another version of the HAL while the block runs. NotApplicable where it can not."""
+        self.restarts += 1
+        try:
+            self.subject.restart(version)
+            yield
+        finally:
+            self.restart()
+
     def warn_quality(self, message: str) -> None:
         """Say that a result is legal but worse than it could be. Never a failure."""
         self._current.warnings.append(message)
@@ -258,6 +282,6 @@ class Trial:
         self._current.waived = True
 
     def close(self) -> None:
-        """Close the pools and applications of the case, the newest first."""
+        """Close the pools, fences, files and applications of the case, the newest first."""
         while self._to_close:
             self._to_close.pop().close()

@@ -15,6 +15,7 @@ from npu_conformance.harness.verdicts import Crashed, NotApplicable
 from npu_conformance.harness.wire.protocol import Ticket, TicketRequest
 from npu_conformance.mlts.reports import Plan
 from npu_conformance.specs.errors import IllegalState, InterfaceError
+from npu_conformance.specs.versions import Version
 
 
 class ClientSubject:
@@ -35,6 +36,7 @@ class ClientSubject:
         self.manifest = self._application.initialized.manifest
         self.version = plan.version
         self.interfaces, self.memory = self._application.interfaces, self._application.memory
+        self.files = self._application.files
 
     def wait_until(self, predicate: Callable[[], bool], seconds: float) -> bool:
         """Handle incoming callbacks until the predicate holds: true; false when the time is over."""
@@ -64,7 +66,7 @@ class ClientSubject:
         """Not known to a client."""
         return 0
 
-    def restart(self) -> NoReturn:
+    def restart(self, version: Version | None = None) -> NoReturn:
         """The host is not the client's."""
         raise NotApplicable("a client process can not restart the host")
 

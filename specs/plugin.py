@@ -25,6 +25,63 @@ class MemoryMap(Protocol):
         ...
 
 
+class File(Protocol):
+    """A descriptor of the driver's own for a cache file. Every operation raises OSError where its mode forbids it.
+
+    position: the file offset that the descriptor came with, in bytes. Cache files are read and written from their
+    beginning, whatever it is (NNHAL-CACHE-006).
+    """
+
+    position: int
+
+    def is_readable(self) -> bool:
+        """True where the access mode allows reading."""
+        ...
+
+    def is_writable(self) -> bool:
+        """True where the access mode allows writing."""
+        ...
+
+    def size(self) -> int:
+        """Bytes of the file at this moment."""
+        ...
+
+    def read(self, offset: int, length: int) -> bytes:
+        """Return at most `length` bytes; less at the end of the file."""
+        ...
+
+    def write(self, offset: int, data: bytes) -> None:
+        """Store bytes; the file grows where they lie behind its end."""
+        ...
+
+    def truncate(self, size: int) -> None:
+        """Cut the file, or fill it up with zeros."""
+        ...
+
+    def close(self) -> None:
+        """Give the descriptor back; again is harmless."""
+        ...
+
+
+class Files(Protocol):
+    """Reaches the files of cache handles, however they travelled."""
+
+    def open(self, token: int) -> File:
+        """Duplicate the descriptor of a token. It stays open when the client closes its own (NNHAL-CACHE-007).
+
+        Raises OSError for a token that names no open file.
+        """
+        ...
+
+
+class NoFiles:
+    """For hosts that hand no files over."""
+
+    def open(self, token: int) -> File:
+        """OSError."""
+        raise OSError(f"no file has the token {token}")
+
+
 class Clock(Protocol):
     """Source of time, real or virtual."""
 
@@ -58,6 +115,7 @@ class Context:
     options: Mapping[str, str] = field(default_factory=dict)
     clock: Clock = field(default_factory=RealClock)
     own_process: bool = False
+    files: Files = field(default_factory=NoFiles)
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,9 @@ SAMPLE = [
     "prepare-never-notifies", "execute-notifies-twice", "memory-input-as-scratch", "timing-device-above-driver",
     "request-offset-wraps", "host-segfaults", "host-garbage", "manager-decides-twice", "harness-verdict-lost",
     "harness-waiver-never-expires", "harness-tolerance-not-applied",
+    "cache-verified-then-read-again", "restore-by-token",
+    "harness-waiver-never-expires", "harness-tolerance-not-applied", "qos-success-unwritten",
+    "qos-resumes-with-other-values",
 ]  # fmt: skip
 
 

@@ -21,11 +21,20 @@ BUILTINS: dict[str, type[msgspec.Struct]] = {
     "initialize": protocol.Initialize,
     "ping": protocol.Nothing,
     "object.release": protocol.Release,
+    "fence.state": protocol.FenceNews,
     "memory.attach": protocol.Attach,
     "memory.detach": protocol.Detach,
     "memory.write": protocol.MemoryWrite,
     "memory.read": protocol.MemoryRead,
     "control.ticket": protocol.TicketRequest,
+    "file.attach": protocol.FileAttach,
+    "file.detach": protocol.FileToken,
+    "file.size": protocol.FileToken,
+    "file.read": protocol.FileRead,
+    "file.write": protocol.FileWrite,
+    "file.truncate": protocol.FileTruncate,
+    "file.duplicate": protocol.FileToken,
+    "file.close": protocol.FileToken,
 }
 
 

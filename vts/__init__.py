@@ -7,7 +7,9 @@ AREAS = (
     "structure",
     "preparation",
     "control_flow",
+    "quality_of_service",
     "coupling",
+    "fenced",
     "requests",
     "request_structure",
     "memory",
@@ -20,5 +22,6 @@ AREAS = (
     "relations",
     "external",
     "extensions",
+    "caching",
     "extension",
 )

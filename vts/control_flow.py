@@ -38,7 +38,7 @@ _ONE_ROUND = (0.0, 1.0)
 
 
 @cases.case(
-    "WHILE.endless_is_aborted", "NNHAL-CONTROLFLOW-011", "NNHAL-CONTROLFLOW-015",
+    "WHILE.endless_is_aborted", "NNHAL-CONTROLFLOW-011", "NNHAL-CONTROLFLOW-015", "NNHAL-ERROR-003",
     since=Version.V1_3,
 )  # fmt: skip
 def endless_is_aborted(trial: Trial) -> None:

@@ -25,6 +25,7 @@ from npu_conformance.specs.versions import HIDL_LAST, NEWEST, OLDEST, Version
 
 NO_DEADLINE = -1
 NO_LOOP_TIMEOUT = -1
+NO_DURATION = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,6 +223,49 @@ def _open_burst(
     )  # fmt: skip
 
 
+def _open_fenced(
+    trial: Trial, prepared_model: PreparedModel, request: Request, terms: Terms, *, with_config: bool = False
+) -> Run:
+    """Without wait fences; the end is waited for."""
+    from npu_conformance.vts.fenced import launching
+
+    loop_timeout = None if terms.loop_timeout == NO_LOOP_TIMEOUT else terms.loop_timeout
+    deadline = None if terms.deadline == NO_DEADLINE else terms.deadline
+    form = launching.WITH_CONFIG if with_config else launching.PLAIN
+    fenced = launching.Terms(terms.measure, deadline, loop_timeout, form=form)
+
+    def run() -> Execution:
+        outcome = launching.finish(
+            trial, launching.launch(trial, prepared_model, request, terms=fenced), measured=terms.measure
+        )
+        return Execution(outcome.status, (), outcome.launched)
+
+    return run
+
+
+def _open_reusable_fenced(trial: Trial, prepared_model: PreparedModel, request: Request, terms: Terms) -> Run:
+    """As _open_reusable; the end of each run is waited for."""
+    from npu_conformance.vts.fenced import launching
+
+    try:
+        reusable = prepared_model.create_reusable_execution(request, config_of(terms))
+    except ServiceError as error:
+        refused = Execution(error.status, (), None)
+        return lambda: refused
+
+    def run() -> Execution:
+        try:
+            result = reusable.execute_fenced((), terms.deadline, NO_DURATION)
+        except ServiceError as error:
+            return Execution(error.status, (), None)
+        checks.that(result.callback is not None, "executeFenced with status NONE: expected a callback, found null")
+        launched = launching.Launched(ErrorStatus.NONE, result.callback, result.sync_fence)
+        outcome = launching.finish(trial, launched, measured=terms.measure)
+        return Execution(outcome.status, (), outcome.launched)
+
+    return run
+
+
 def config_of(terms: Terms) -> ExecutionConfig:
     """The same as AIDL's ExecutionConfig, without hints."""
     return ExecutionConfig(measure_timing=terms.measure, loop_timeout_duration_ns=terms.loop_timeout)
@@ -231,9 +275,14 @@ PATHS: Mapping[str, Path] = {
     "synchronous": Path(_open_synchronous, since=Version.V1_2),
     "asynchronous": Path(_open_asynchronous, until=HIDL_LAST),
     "burst": Path(_open_burst, since=Version.V1_2, loop_timeout_since=Version.FL5),
+    "fenced": Path(_open_fenced, since=Version.V1_3, finds_shapes=False),
     "synchronous_with_config": Path(_open_with_config, since=Version.FL8),
     "burst_with_config": Path(functools.partial(_open_burst, with_config=True), since=Version.FL8),
+    "fenced_with_config": Path(
+        functools.partial(_open_fenced, with_config=True), since=Version.FL8, finds_shapes=False
+    ),
     "reusable": Path(_open_reusable, since=Version.FL8),
+    "reusable_fenced": Path(_open_reusable_fenced, since=Version.FL8, finds_shapes=False),
 }
 """Every way of execution by the name that it has in configurations, the usual ones first."""
 

@@ -11,7 +11,7 @@ import copy
 import re
 import typing
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 
@@ -75,8 +75,26 @@ def _unknown_fields(target: _Target) -> None:
         value = _at(params, path)
         if isinstance(value, dict):
             value["com.example.unknown"] = [1, {"a": None}]
-    expected, found = target.answer(target.params()), target.answer(params)
+    kind = target.method.result
+    expected, found = (_without_objects(kind, target.answer(one)) for one in (target.params(), params))
     checks.equal(found, expected, f"{target.method.wire_name} with unknown fields in its message")
+
+
+def _without_objects(kind: Any, answer: str) -> Any:
+    """An answer without its objects: each call makes new ones, and a fence is left out where all is done already."""
+    try:
+        return _without_objects_in(kind, msgspec.json.decode(answer))
+    except msgspec.DecodeError:
+        return answer  # the name of an error
+
+
+def _without_objects_in(kind: Any, value: Any) -> Any:
+    if any(is_interface(one) for one in (kind, *get_args(kind))):
+        return "an object"
+    if not isinstance(value, dict) or not isinstance(kind, type) or not issubclass(kind, msgspec.Struct):
+        return value
+    kinds = {field.encode_name: field.type for field in msgspec.structs.fields(kind)}
+    return {name: _without_objects_in(kinds.get(name), field) for name, field in value.items()}
 
 
 def _wrong_types(target: _Target) -> None:

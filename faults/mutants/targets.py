@@ -15,11 +15,14 @@ from npu_conformance.faults.code_swap import Swap
 from npu_conformance.faults.mutants.operators import Mutant
 
 _ROOT = Path(__file__).parent.parent.parent
-_DRIVER = {"executor"}
+_DRIVER = {"executor", "shortage"}
 """Modules of the device that belong to the driver: they hold no part of a kernel, but what runs them."""
 
 _NEITHER = {"registry", "tensors"}
 """Modules of the device that are bookkeeping of both."""
+
+_FREE = {"compute_unit"}
+"""Modules of which hardly a line is bound by the HAL, which knows no order of service; tests of their own hold them."""
 
 _OTHER_HAL = {"scheduling"}
 """Modules of reference/hal that belong to the npu scheduling HAL."""
@@ -42,7 +45,7 @@ def modules(operation: str = "", part_name: str = "") -> list[str]:
     folders = (_KERNELS, _RULES, "reference.device", f"{_RULES}.common", "reference.hal")
     files = [file for folder in folders for file in sorted(_folder(folder).glob("*.py"))]
     files += sorted(_folder("specs.neuralnetworks").glob("validate*.py"))
-    names = [_name(file) for file in files if file.stem not in {"__init__", *_NEITHER, *_OTHER_HAL}]
+    names = [_name(file) for file in files if file.stem not in {"__init__", *_NEITHER, *_FREE, *_OTHER_HAL}]
     return [name for name in names if part_name in ("", part(name))]
 
 

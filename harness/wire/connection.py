@@ -96,15 +96,18 @@ class Connection:
         self._late: protocol.Envelope | None = None
         """A call that came after a deadline: it is answered when somebody waits again."""
         self._later: deque[Waiter] = deque()
+        self._thread = threading.local()
 
-    def call(self, method: str, params: object, result: Any, seconds: float | None = None) -> Any:
+    def call(
+        self, method: str, params: object, result: Any, seconds: float | None = None, descriptor: int | None = None
+    ) -> Any:
         """Call and wait. result: the type of the answer. Raises what the other side raised, or `problem`'s verdict."""
         deadline = time.monotonic() + (self._deadline_of(method) if seconds is None else seconds)
         waiter = self._expect(method)
         try:
             with trace.span("call", method):
                 call = protocol.ConcurrentCall if getattr(_thread, "is_concurrent", False) else protocol.Call
-                self._send(call(waiter.id, method, params), deadline)
+                self._send(call(waiter.id, method, params), deadline, descriptor)
                 while waiter.answer is None:
                     self._advance(waiter, deadline)
             return self._value(waiter.answer, result, method)
@@ -121,6 +124,15 @@ class Connection:
             self._send(protocol.Notification(method, params), time.monotonic() + self._deadline_of(method))
         except WireError as problem:
             raise self._failed(problem, method) from None
+
+    def tell(self, method: str, params: object) -> None:
+        """Send what has no answer, from any thread; a connection that has ended shows at the next call."""
+        with contextlib.suppress(WireError):
+            self._send(protocol.Notification(method, params), time.monotonic() + self._deadline_of(method))
+
+    def is_serving(self) -> bool:
+        """True in a thread that answers a call of this connection at the moment: nobody else reads meanwhile."""
+        return getattr(self._thread, "serving", False)
 
     def call_later(self, method: str, params: object, descriptor: int | None = None) -> None:
         """Send a request with the next message and look at its answer (null, or an error) when it comes.
@@ -164,7 +176,7 @@ class Connection:
             while not predicate():
                 self._advance(None, deadline)
         except TimedOut:
-            if self.lines.partial:
+            if self._strict and self.lines.partial:
                 raise self._failed(TimedOut("waiting"), "a callback") from None
             return predicate()
         except WireError as problem:
@@ -192,10 +204,10 @@ class Connection:
         self._pending[waiter.id] = waiter
         return waiter
 
-    def _send(self, message: object, deadline: float) -> None:
+    def _send(self, message: object, deadline: float, descriptor: int | None = None) -> None:
         if self.broken is not None:
             raise self.broken
-        self._outbox.send(message, deadline)
+        self._outbox.send(message, deadline, descriptor)
 
     def _advance(self, waiter: Waiter | None, deadline: float) -> None:
         """Read one message, or let another thread read it; answer it where it is a call."""
@@ -350,7 +362,11 @@ class Connection:
         except ValueError as error:
             raise msgspec.ValidationError(f"{error} - at `$.object`") from None
         fields = params.__struct_fields__[1:]
-        return getattr(target, method.name)(*[getattr(params, name) for name in fields])
+        was_serving, self._thread.serving = self.is_serving(), True
+        try:
+            return getattr(target, method.name)(*[getattr(params, name) for name in fields])
+        finally:
+            self._thread.serving = was_serving
 
     def _reply(self, request_id: int | None, result: object, *, later: bool) -> None:
         """Answer; later: with the next answer, or before the next wait at the latest."""

@@ -11,8 +11,12 @@ from collections import deque
 from typing import Any
 
 from npu_conformance.harness.wire.binding import Proxy, proxy_class
-from npu_conformance.harness.wire.protocol import Release
+from npu_conformance.harness.wire.fences import HeldFence
+from npu_conformance.harness.wire.protocol import FenceNews, Release
 from npu_conformance.specs.errors import DeadObject
+from npu_conformance.specs.neuralnetworks import hal
+from npu_conformance.specs.neuralnetworks.enums import FenceState
+from npu_conformance.specs.neuralnetworks.fences import SettableFence
 
 
 class _Exported:
@@ -32,6 +36,9 @@ class ObjectTable:
         self._last = 0
         self._proxies: dict[int, weakref.ref[Any]] = {}
         self._dropped: deque[Release] = deque()
+        self._fresh: list[tuple[int, SettableFence]] = []
+        self._fence_states: dict[int, int] = {}
+        self._watched: set[HeldFence] = set()
         self._lock = threading.Lock()
 
     def number_of(self, value: Any) -> int:
@@ -46,6 +53,8 @@ class ObjectTable:
                 self._last += 1
                 number = self._numbers[id(value)] = self._sign * self._last
                 self._exported[number] = _Exported(value)
+                if self._sign < 0 and isinstance(value, SettableFence):
+                    self._fresh.append((number, value))
             self._exported[number].sent += 1
             return number
 
@@ -87,7 +96,40 @@ class ObjectTable:
             reference = self._proxies.get(release.object)
             if reference is not None and reference() is None:
                 del self._proxies[release.object]
+                self._fence_states.pop(release.object, None)
         return release
+
+    def take_fresh_fences(self) -> list[tuple[int, SettableFence]]:
+        """Return the fences that the other side has not heard of before, with their numbers."""
+        fresh, self._fresh = self._fresh, []
+        return fresh
+
+    def watch(self, number: int, fence: SettableFence) -> None:
+        """Tell the other side, while it may use the fence, when it is settled."""
+
+        def tell(state: int) -> None:
+            if number in self._exported:
+                self._connection.tell("fence.state", FenceNews(number, state))
+
+        fence.watch(tell)
+
+    def fence_news(self, news: FenceNews) -> None:
+        """The harness tells how a fence of its own stands."""
+        with self._lock:
+            self._fence_states[news.object] = news.state
+            reference = self._proxies.get(news.object)
+            fence = reference() if reference else None
+        if isinstance(fence, HeldFence) and news.state != FenceState.UNSIGNALLED:
+            fence.settle(news.state)
+            self.forget(fence)
+
+    def keep(self, fence: HeldFence) -> None:
+        """Hold a fence of the other side until it is settled."""
+        self._watched.add(fence)
+
+    def forget(self, fence: HeldFence) -> None:
+        """The fence is settled: whoever was told has it from here on."""
+        self._watched.discard(fence)
 
     def release(self, release: Release) -> None:
         """The other side dropped an object. It lives on here if it was sent again meanwhile."""
@@ -101,16 +143,24 @@ class ObjectTable:
                 del self._numbers[id(exported.value)]
 
     def clear(self) -> None:
-        """The connection is gone: let go of everything."""
+        """The connection is gone: let go of everything. Fences of the other side will never signal."""
         self._exported.clear()
         self._numbers.clear()
+        held = [reference() for reference in list(self._proxies.values())]
+        for fence in held:
+            if isinstance(fence, HeldFence):
+                fence.fail()
+        self._watched.clear()
 
     def exported_count(self) -> int:
         """How many objects the other side may still use."""
         return len(self._exported)
 
     def _new_proxy(self, number: int, interface: type) -> Any:
-        proxy = proxy_class(interface)()
+        state = self._fence_states.get(number)
+        proxy = proxy_class(interface)() if state is None or interface is not hal.Fence else HeldFence()
         proxy._connection, proxy._number, proxy._received = self._connection, number, 0
+        if isinstance(proxy, HeldFence) and state is not None:
+            proxy.settle(state)
         self._proxies[number] = weakref.ref(proxy)
         return proxy

@@ -10,7 +10,9 @@ import msgspec
 from npu_conformance.harness.wire import protocol
 from npu_conformance.harness.wire.framing import LineSocket
 from npu_conformance.harness.wire.objects import ObjectTable
+from npu_conformance.harness.wire.protocol import FenceNews
 from npu_conformance.specs.interfaces import is_interface
+from npu_conformance.specs.neuralnetworks.enums import FenceState
 from npu_conformance.specs.wire_types import NonFinite
 
 
@@ -34,6 +36,7 @@ class Outbox:
                 del self._waiting[start:]
                 raise
             self._waiting += b"\n"
+            self._introduce_fences(start)
 
     def send(self, message: object, deadline: float, descriptor: int | None = None) -> None:
         """Send now, after what was waiting. A descriptor travels with the message's first byte. Raises WireError."""
@@ -57,6 +60,15 @@ class Outbox:
             self._waiting += b"\n"
             start = len(self._waiting)
         return start
+
+    def _introduce_fences(self, start: int) -> None:
+        """Tell of fences that are new to the other side, in front of the message that passes them."""
+        fresh = [(number, fence, fence.get_state()) for number, fence in self._objects.take_fresh_fences()]
+        news = (protocol.Notification("fence.state", FenceNews(number, state)) for number, _, state in fresh)
+        self._waiting[start:start] = b"".join(self._encoder.encode(one) + b"\n" for one in news)
+        for number, fence, state in fresh:
+            if state == FenceState.UNSIGNALLED:
+                self._objects.watch(number, fence)
 
     def _encode_special(self, value: Any) -> object:
         if isinstance(value, NonFinite):

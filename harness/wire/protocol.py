@@ -140,6 +140,13 @@ class Initialized(Message, frozen=True):
     identity: bool = False
 
 
+class FenceNews(Message, frozen=True):
+    """fence.state: how a fence of the harness stands (FenceState), to a driver that was or will be given it."""
+
+    object: int
+    state: int
+
+
 class Release(Message, frozen=True):
     """object.release: the sender has dropped an object that it had received `count` times."""
 
@@ -176,6 +183,48 @@ class MemoryRead(Message, frozen=True):
     token: int
     offset: int
     length: int
+
+
+class FileAttach(Message, frozen=True, omit_defaults=True):
+    """file.attach: make an open file known under a token. access: read, write or read_write. offset: in bytes.
+
+    path: for the transport of that name.
+    """
+
+    token: int
+    transport: str
+    access: str
+    offset: int = 0
+    path: str | None = None
+
+
+class FileToken(Message, frozen=True):
+    """file.size, file.duplicate, file.close, file.detach: which open file is meant."""
+
+    token: int
+
+
+class FileRead(Message, frozen=True):
+    """file.read: ask for bytes of a file that was attached by message."""
+
+    token: int
+    offset: int
+    length: int
+
+
+class FileWrite(Message, frozen=True):
+    """file.write: bytes for a file that was attached by message."""
+
+    token: int
+    offset: int
+    data: bytes
+
+
+class FileTruncate(Message, frozen=True):
+    """file.truncate: the new size of a file that was attached by message."""
+
+    token: int
+    size: int
 
 
 class TicketRequest(Message, frozen=True):

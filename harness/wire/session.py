@@ -11,6 +11,7 @@ from typing import Any
 from npu_conformance.harness.wire import protocol
 from npu_conformance.harness.wire.binding import BoundMethod
 from npu_conformance.harness.wire.connection import Connection
+from npu_conformance.harness.wire.files import HostFiles, RemoteFiles
 from npu_conformance.harness.wire.framing import LineSocket
 from npu_conformance.harness.wire.memory import HostMemory
 from npu_conformance.specs.errors import IllegalState, SecurityDenied
@@ -60,7 +61,7 @@ class HostState:
         own_process: bool = False,
     ) -> None:
         self.plugin, self.options, self.key = plugin, options or {}, key
-        self.callers, self.memory = Callers(), HostMemory()
+        self.callers, self.memory, self.files = Callers(), HostMemory(), HostFiles()
         self._address, self._own_process = address, own_process
         self._tickets: dict[str, Caller] = {}
         self._subject: Subject | None = None
@@ -79,7 +80,9 @@ class HostState:
                 # `hal` comes with every run at a chosen version, also to plug-ins that have only one.
                 chosen = {name: value for name, value in options.items() if name != "hal" or name in known}
                 self.options = {**self.options, **chosen}
-                context = Context(self.memory, self.callers.current, self.options, own_process=self._own_process)
+                context = Context(
+                    self.memory, self.callers.current, self.options, own_process=self._own_process, files=self.files
+                )
                 self._subject = self.plugin.create(context)
             return self._subject
 
@@ -110,6 +113,7 @@ class Session(Connection):
         self._control, self._open = control, open_to_all
         self._initialized = False
         self._attached: set[int] = set()
+        self._attached_files: set[int] = set()
         self.builtins = {"initialize": (protocol.Initialize, self._initialize)}
 
     def perform_call(self, interface: type, method: BoundMethod, params: Any) -> object:
@@ -156,26 +160,42 @@ class Session(Connection):
         common: dict[str, Any] = {
             "ping": (protocol.Nothing, lambda _: None),
             "object.release": (protocol.Release, self.objects.release),
+            "fence.state": (protocol.FenceNews, self.objects.fence_news),
             "memory.attach": (protocol.Attach, self._attach),
             "memory.detach": (protocol.Detach, self._detach),
             "memory.write": (protocol.MemoryWrite, memory.write),
             "memory.read": (protocol.MemoryRead, memory.read),
+            "file.attach": (protocol.FileAttach, self._attach_file),
+            "file.detach": (protocol.FileToken, self._detach_file),
         }
         control = {"control.ticket": (protocol.TicketRequest, self._host.issue_ticket)} if self._control else {}
         return {**common, **control}
 
     def _attach(self, request: protocol.Attach) -> None:
-        received = self.lines.descriptors
-        descriptor = received.popleft() if request.transport == "descriptor" and received else None
-        self._host.memory.attach(request, descriptor)
+        self._host.memory.attach(request, self._descriptor(request.transport))
         self._attached.add(request.token)
 
     def _detach(self, request: protocol.Detach) -> None:
         self._host.memory.detach(request)
         self._attached.discard(request.token)
 
+    def _attach_file(self, request: protocol.FileAttach) -> None:
+        self._host.files.attach(request, self._descriptor(request.transport), RemoteFiles(self))
+        self._attached_files.add(request.token)
+
+    def _detach_file(self, request: protocol.FileToken) -> None:
+        self._host.files.detach(request)
+        self._attached_files.discard(request.token)
+
+    def _descriptor(self, transport: str) -> int | None:
+        """The descriptor that came with a request of this transport."""
+        received = self.lines.descriptors
+        return received.popleft() if transport == "descriptor" and received else None
+
     def close(self) -> None:
-        """End the connection, and forget the memory that was attached over it."""
+        """End the connection, and forget the memory and the files that were attached over it."""
         super().close()
         while self._attached:
             self._host.memory.detach(protocol.Detach(self._attached.pop()))
+        while self._attached_files:
+            self._host.files.detach(protocol.FileToken(self._attached_files.pop()))

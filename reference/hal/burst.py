@@ -50,7 +50,7 @@ class ReferenceBurst(hal.Burst):
             raise ServiceError(ErrorStatus.GENERAL_FAILURE, "the burst is executing already (NNHAL-BURST-016)")
         try:
             terms = Terms(measure_timing, deadline_ns, loop_timeout_duration_ns)
-            execution = Execution(self._prepared, request, terms, self._cache)
+            execution = Execution(self._prepared, request, terms, memory=self._cache)
             for pool, token in zip(request.pools, memory_identifier_tokens, strict=True):
                 if pool.pool is not None and token != NO_IDENTITY:
                     self._cache.keep(token, pool.pool)
@@ -121,7 +121,7 @@ class PacketServer:
         pools = tuple(types.RequestMemoryPool(pool=memory) for memory in self._memories(packet.slots))
         request = types.Request(packet.inputs, packet.outputs, pools)
         none = self._prepared.version.unavailable_time
-        result = Execution(self._prepared, request, Terms(packet.measure_timing, none, none), self.cache).run()
+        result = Execution(self._prepared, request, Terms(packet.measure_timing, none, none), memory=self.cache).run()
         sufficient = result.output_sufficient_size
         status = ErrorStatus.NONE if sufficient else ErrorStatus.OUTPUT_INSUFFICIENT_SIZE
         return result_elements(status, result.output_shapes, result.timing)

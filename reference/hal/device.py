@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from npu_conformance.reference.device.compute_unit import ComputeUnit, Preemption, strategy
 from npu_conformance.reference.device.executor import Executor, Runnable
 from npu_conformance.reference.device.registry import has_kernel
 from npu_conformance.reference.extensions import hints
 from npu_conformance.reference.hal import timing
 from npu_conformance.reference.hal.buffers import Buffers
+from npu_conformance.reference.hal.cache import CacheFiles, CompilationCache, Compiled, files_needed
 from npu_conformance.reference.hal.capabilities import capabilities
 from npu_conformance.reference.hal.execution import Prepared
 from npu_conformance.reference.hal.memory import mapped
@@ -33,6 +35,9 @@ from npu_conformance.specs.neuralnetworks.violations import Violation
 from npu_conformance.specs.plugin import Context
 from npu_conformance.specs.versions import NEWEST, Version
 
+CACHE_FILES = "2+2"
+"""Model-cache and data-cache files, unless option `cache_files` says otherwise."""
+
 
 class ReferenceDevice(hal.Device):
     """The reference driver at one version. Models, executions and callers do not know of each other."""
@@ -43,7 +48,10 @@ class ReferenceDevice(hal.Device):
         self._extensions = extensions
         self._context = context
         self._buffers = Buffers(context)
+        self._unit = ComputeUnit(context.clock, strategy(context.options.get("preemption", Preemption.RESUME.value)))
         self._sound: types.Model | None = None
+        wanted = files_needed(context.options.get("cache_files", CACHE_FILES))
+        self._cache = CompilationCache(context.files, wanted)
 
     def get_capabilities(self) -> types.Capabilities:
         """As fast as the CPU in everything."""
@@ -66,8 +74,8 @@ class ReferenceDevice(hal.Device):
         return tuple(extension.listed for extension in self._extensions)
 
     def get_number_of_cache_files_needed(self) -> types.NumberOfCacheFiles:
-        """0 and 0: compilation caching is not supported."""
-        return types.NumberOfCacheFiles(0, 0)
+        """As option `cache_files` says; 0 and 0: compilation caching is not supported."""
+        return self._cache.wanted
 
     def get_supported_operations(self, model: types.Model) -> tuple[bool, ...]:
         """True where there is a kernel and the model breaks no rule of the operation (NNHAL-SUPPORT-*)."""
@@ -89,15 +97,16 @@ class ReferenceDevice(hal.Device):
         preference: int,
         priority: int,
         deadline_ns: int,
-        model_cache: tuple[types.Memory, ...],
-        data_cache: tuple[types.Memory, ...],
+        model_cache: tuple[types.CacheHandle, ...],
+        data_cache: tuple[types.CacheHandle, ...],
         token: bytes,
         callback: hal.PreparedModelCallback | None,
     ) -> None:
         """Order of errors, as in AOSP's sample driver: callback, arguments, deadline, support, pools.
 
-        Argument errors go to the caller and to the callback, everything later to the callback alone. The caches are
-        ignored, whatever they are (NNHAL-CACHE-001). Notifies before it returns, which clients must expect.
+        Argument errors go to the caller and to the callback, everything later to the callback alone. Caches are
+        written on the way, and wrong ones ignored (NNHAL-CACHE-001). Notifies before it returns, which clients must
+        expect.
         """
         if callback is None:
             raise ServiceError(ErrorStatus.INVALID_ARGUMENT, "the callback is null")
@@ -109,7 +118,8 @@ class ReferenceDevice(hal.Device):
             raise
         try:
             with trace.span("driver", "prepare", operations=len(model.main.operations)):
-                prepared = self._prepare(model, deadline_ns)
+                prepared = self._prepare(model, priority, deadline_ns)
+                self._save(model, preference, priority, self._caches(model_cache, data_cache, token))
         except ServiceError as error:
             refusal = str(error)
             vlog.log("compilation", lambda: f"prepareModel: {refusal}")
@@ -121,20 +131,29 @@ class ReferenceDevice(hal.Device):
     def prepare_model_from_cache(
         self,
         deadline_ns: int,
-        model_cache: tuple[types.Memory, ...],
-        data_cache: tuple[types.Memory, ...],
+        model_cache: tuple[types.CacheHandle, ...],
+        data_cache: tuple[types.CacheHandle, ...],
         token: bytes,
         callback: hal.PreparedModelCallback | None,
     ) -> None:
-        """GENERAL_FAILURE both ways: a device that wants no cache files has nothing to load (NNHAL-CACHE-009)."""
+        """Order of errors: callback, arguments, integrity of the files, deadline.
+
+        All but the last go to the caller and to the callback (NNHAL-CACHE-022), the deadline to the callback alone.
+        """
         if callback is None:
             raise ServiceError(ErrorStatus.INVALID_ARGUMENT, "the callback is null")
         try:
             self._check_token_and_deadline(deadline_ns, token)
-            raise ServiceError(ErrorStatus.GENERAL_FAILURE, "compilation caching is not supported")
+            compiled = self._cache.load(self._caches(model_cache, data_cache, token))
         except ServiceError as error:
             callback.notify(error.status, None)
             raise
+        try:
+            timing.check_deadline(self.version, deadline_ns, self._context.clock)
+        except ServiceError as error:
+            callback.notify(error.status, None)
+            return
+        callback.notify(ErrorStatus.NONE, self._restored(compiled))
 
     def prepare_model_with_config(
         self, model: types.Model, config: types.PrepareModelConfig, callback: hal.PreparedModelCallback | None
@@ -187,7 +206,7 @@ class ReferenceDevice(hal.Device):
         if self.version.is_aidl and len(token) != BYTE_SIZE_OF_CACHE_TOKEN:
             raise ServiceError(ErrorStatus.INVALID_ARGUMENT, f"a cache token of {len(token)} bytes")
 
-    def _prepare(self, model: types.Model, deadline_ns: int) -> ReferencePreparedModel:
+    def _prepare(self, model: types.Model, priority: int, deadline_ns: int) -> ReferencePreparedModel:
         timing.check_deadline(self.version, deadline_ns, self._context.clock)
         model = own_form(model)
         with mapped(self._context.memory, model.pools) as pools:
@@ -195,11 +214,39 @@ class ReferenceDevice(hal.Device):
                 obstacle = self._obstacle(model, index, pools)
                 if obstacle is not None:
                     raise ServiceError(ErrorStatus.GENERAL_FAILURE, obstacle)
-            executor = Executor(model, self.version, pools)
-        return self._prepared(model, executor)
+            executor = self._executor(model, pools)
+        return self._prepared(model, executor, priority)
 
-    def _prepared(self, model: types.Model, executor: Runnable) -> ReferencePreparedModel:
-        return ReferencePreparedModel(Prepared(model, self.version, self._context, executor, self._buffers))
+    def _prepared(self, model: types.Model, executor: Runnable, priority: int) -> ReferencePreparedModel:
+        """A prepared model of the calling app, which its uid names whoever it says it is (NNHAL-QOS-013)."""
+        if self.version < Version.V1_3:
+            priority = Priority.MEDIUM
+        owner = self._context.caller().uid
+        return ReferencePreparedModel(
+            Prepared(model, self.version, self._context, executor, self._buffers, self._unit, owner, priority)
+        )
+
+    def _executor(self, model: types.Model, pools: list[memoryview]) -> Runnable:
+        """What runs a supported model; a device with another engine has its own."""
+        return Executor(model, self.version, pools)
+
+    def _caches(
+        self, model_cache: tuple[types.CacheHandle, ...], data_cache: tuple[types.CacheHandle, ...], token: bytes
+    ) -> CacheFiles:
+        """Cache arguments. A cache belongs to one driver with its extensions, one version of the HAL, and one token."""
+        extensions = " ".join(extension.listed.name for extension in self._extensions)
+        owner = f"{self.get_version_string()} {self.version.value} [{extensions}] ".encode()
+        return CacheFiles(model_cache, data_cache, owner + token)
+
+    def _save(self, model: types.Model, preference: int, priority: int, caches: CacheFiles) -> None:
+        if caches.model or caches.data:
+            with mapped(self._context.memory, model.pools) as pools:
+                self._cache.save(caches, Compiled(model, tuple(pools), preference, priority))
+
+    def _restored(self, compiled: Compiled) -> ReferencePreparedModel:
+        model = own_form(compiled.model)
+        executor = self._executor(model, list(compiled.pools))
+        return self._prepared(model, executor, compiled.priority)
 
     def _obstacle(self, model: types.Model, index: int, pools: list[memoryview], graph: int = 0) -> str | None:
         """Why the device can not execute an operation; null where it can, as far as the model shows.

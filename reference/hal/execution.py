@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy
 
+from npu_conformance.reference.device.compute_unit import Checkpoint, ComputeUnit, QueueFullError
 from npu_conformance.reference.device.executor import Limits, Runnable, agrees
+from npu_conformance.reference.device.shortage import shortage
 from npu_conformance.reference.device.tensors import Array, element_type
 from npu_conformance.reference.hal import timing
 from npu_conformance.reference.hal.buffers import Buffers, ReferenceBuffer
@@ -36,7 +38,9 @@ class Terms:
 class Prepared:
     """What all executions of one prepared model share; the roles of buffers know the model by it.
 
-    model: valid and supported. executor: runs it; safe to call from several threads. buffers: the device's.
+    model: valid and supported. executor: runs it; safe to call from several threads. buffers: the device's. unit: where
+    it runs. owner: uid of the app that had it prepared, or that loaded it from a cache. priority: among the models of
+    this app.
     """
 
     model: types.Model
@@ -44,61 +48,102 @@ class Prepared:
     context: Context
     executor: Runnable
     buffers: Buffers
+    unit: ComputeUnit
+    owner: int
+    priority: int
 
 
 class Execution:
     """One execution of a prepared model, from its launch on. Made in the call that launches it, run anywhere."""
 
     def __init__(
-        self, prepared: Prepared, request: types.Request, terms: Terms, memory: MemoryMap | None = None
+        self,
+        prepared: Prepared,
+        request: types.Request,
+        terms: Terms,
+        *,
+        memory: MemoryMap | None = None,
+        fenced: bool = False,
     ) -> None:
-        """Check the arguments: raises ServiceError(INVALID_ARGUMENT). memory: null for the context's."""
+        """Check the arguments: raises ServiceError(INVALID_ARGUMENT).
+
+        memory: null for the context's. fenced: every output's size has to be known.
+        """
         self._prepared, self._request, self._terms = prepared, request, terms
         self._memory = prepared.context.memory if memory is None else memory
         self._started = prepared.context.clock.now_ns()
-        self._check()
+        self._check(fenced)
         self._buffers = UsedBuffers(prepared, prepared.buffers, request)
+        deadline_ns = timing.deadline(prepared.version, terms.deadline_ns)
+        self._job = prepared.unit.job(prepared.owner, prepared.priority, deadline_ns)
+
+    def age_ns(self) -> int:
+        """Nanoseconds since the launch."""
+        return self._prepared.context.clock.now_ns() - self._started
+
+    def check_deadline(self) -> None:
+        """Raise MISSED_DEADLINE_PERSISTENT once the deadline has passed."""
+        timing.check_deadline(self._prepared.version, self._terms.deadline_ns, self._prepared.context.clock)
+
+    def limit(self, duration_ns: int) -> None:
+        """Let the execution take no longer than this from now on; its deadline stays where it is earlier."""
+        version, clock = self._prepared.version, self._prepared.context.clock
+        end = timing.earlier_deadline(version, self._terms.deadline_ns, duration_ns, clock)
+        self._terms = replace(self._terms, deadline_ns=end)
+        self._job.deadline_ns = timing.deadline(version, end)
 
     def run(self) -> types.ExecutionResult:
         """Order of errors, as in AOSP's sample driver: deadline, pools, then what the run finds."""
-        clock, limits, request = self._prepared.context.clock, self._limits(), self._request
+        request = self._request
         self._buffers.invalidate_outputs()
-        limits.checkpoint()
+        self.check_deadline()
         pools_of_memory = [pool.pool for pool in request.pools if pool.pool is not None]
         with mapped(self._memory, pools_of_memory) as views:
             pools = self._buffers.among(views)
             inputs = self._read_inputs(pools)
-            on_device = clock.now_ns()
             with trace.span("driver", "run", inputs=len(inputs)):
-                outputs = self._prepared.executor.run(inputs, limits)
-            device_ns = clock.now_ns() - on_device
+                outputs, device_ns = self._run_on_unit(inputs)
             shapes = self._write_outputs(pools, outputs)
         vlog.log("execution", lambda: f"executed: outputs {[shape.dimensions for shape in shapes]}, {device_ns} ns")
         sufficient = all(shape.is_sufficient for shape in shapes)
         return types.ExecutionResult(sufficient, shapes, self._timing(sufficient, device_ns))
 
-    def _check(self) -> None:
+    def _check(self, fenced: bool) -> None:
         prepared, terms = self._prepared, self._terms
-        violations = validate_request(self._request, prepared.model, prepared.version)
+        violations = validate_request(self._request, prepared.model, prepared.version, fenced=fenced)
         if violations:
             raise ServiceError(ErrorStatus.INVALID_ARGUMENT, str(violations[0]))
         if prepared.version >= Version.V1_3:
             timing.check_deadline_form(prepared.version, terms.deadline_ns)
             timing.check_loop_timeout_form(prepared.version, terms.loop_timeout_duration_ns)
 
-    def _limits(self) -> Limits:
-        """The deadline of the whole execution, and the time that each of its loops may take."""
-        clock, version, terms = self._prepared.context.clock, self._prepared.version, self._terms
-        return Limits(
-            checkpoint=lambda: timing.check_deadline(version, terms.deadline_ns, clock),
-            begin_loop=lambda: timing.loop_limit(version, terms.loop_timeout_duration_ns, clock),
+    def _run_on_unit(self, inputs: Sequence[Array | None]) -> tuple[list[Array], int]:
+        """Return the outputs, and the time from the first operation to the last, suspension included (TIMING-007)."""
+        prepared, job = self._prepared, self._job
+
+        def work(checkpoint: Checkpoint) -> tuple[list[Array], int]:
+            outputs = prepared.executor.run(inputs, Limits(checkpoint, self._begin_loop))
+            return outputs, prepared.context.clock.now_ns() - job.began_ns
+
+        try:
+            return prepared.unit.execute(job, work)
+        except QueueFullError as error:
+            raise shortage(prepared.version, ErrorStatus.RESOURCE_EXHAUSTED_TRANSIENT, str(error)) from error
+
+    def _begin_loop(self) -> Checkpoint:
+        """Each loop has its own time, in which waiting for other executions does not count (NNHAL-QOS-014)."""
+        prepared, job = self._prepared, self._job
+        return timing.loop_limit(
+            prepared.version,
+            self._terms.loop_timeout_duration_ns,
+            lambda: prepared.context.clock.now_ns() - job.waited_ns,
         )
 
     def _timing(self, sufficient: bool, device_ns: int) -> types.Timing:
         version = self._prepared.version
         if not self._terms.measure_timing or not sufficient:
             return timing.unavailable_timing(version)
-        return timing.measured_timing(version, device_ns, self._prepared.context.clock.now_ns() - self._started)
+        return timing.measured_timing(version, device_ns, self.age_ns())
 
     def _read_inputs(self, pools: Sequence[Pool]) -> list[Array | None]:
         """Copy the inputs, so that a client who writes to them meanwhile can not confuse the kernels."""

@@ -189,13 +189,17 @@ class PreparedModel(Interface):
     def execute_fenced(
         self,
         request: types.Request,
-        wait_for: tuple[Fence, ...],
+        wait_for: tuple[Fence | None, ...],
         measure_timing: bool,
         deadline_ns: int,
         loop_timeout_duration_ns: int,
         duration_ns: int,
     ) -> FencedExecutionResult:
-        """Launch an execution that starts once every fence has signalled."""
+        """Launch an execution that starts once every fence has signalled.
+
+        HIDL can express a null fence, which is refused with INVALID_ARGUMENT (NNHAL-FENCED-003). duration_ns: counts
+        from the last signal.
+        """
         raise refuse("PreparedModel.executeFenced")
 
     @method(since=Version.V1_2, until=HIDL_LAST, statuses="NUGA")
@@ -280,8 +284,8 @@ class Device(Interface):
         preference: int,
         priority: int,
         deadline_ns: int,
-        model_cache: tuple[types.Memory, ...],
-        data_cache: tuple[types.Memory, ...],
+        model_cache: tuple[types.CacheHandle, ...],
+        data_cache: tuple[types.CacheHandle, ...],
         token: bytes,
         callback: PreparedModelCallback | None,
     ) -> None:
@@ -296,8 +300,8 @@ class Device(Interface):
     def prepare_model_from_cache(
         self,
         deadline_ns: int,
-        model_cache: tuple[types.Memory, ...],
-        data_cache: tuple[types.Memory, ...],
+        model_cache: tuple[types.CacheHandle, ...],
+        data_cache: tuple[types.CacheHandle, ...],
         token: bytes,
         callback: PreparedModelCallback | None,
     ) -> None:

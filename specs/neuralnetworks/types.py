@@ -256,6 +256,16 @@ class TokenValuePair(Wire, frozen=True):
     value: bytes
 
 
+class CacheHandle(Wire, frozen=True):
+    """A cache file as a client hands it over: the descriptors that the handle holds, by token. Since 1.2.
+
+    A token names an open file (docs/wire-protocol.md, section 6), with an access mode and a file offset of its own.
+    AIDL's handle holds one descriptor; HIDL's can hold none or several, which is wrong (NNHAL-CACHE-012).
+    """
+
+    descriptors: tuple[int, ...]
+
+
 class ExecutionConfig(Wire, frozen=True):
     """How to execute. Since feature level 8."""
 
@@ -271,8 +281,8 @@ class PrepareModelConfig(Wire, frozen=True):
     preference: int
     priority: int
     deadline_ns: int
-    model_cache: tuple[Memory, ...]
-    data_cache: tuple[Memory, ...]
+    model_cache: tuple[CacheHandle, ...]
+    data_cache: tuple[CacheHandle, ...]
     cache_token: bytes
     compilation_hints: tuple[TokenValuePair, ...] = ()
     extension_name_to_prefix: tuple[ExtensionNameAndPrefix, ...] = ()

@@ -74,8 +74,8 @@ class SimpleDevice(hal.Device):
         preference: int,
         priority: int,
         deadline_ns: int,
-        model_cache: tuple[types.Memory, ...],
-        data_cache: tuple[types.Memory, ...],
+        model_cache: tuple[types.CacheHandle, ...],
+        data_cache: tuple[types.CacheHandle, ...],
         token: bytes,
         callback: hal.PreparedModelCallback,
     ) -> None:

@@ -80,8 +80,8 @@ class StressedDevice(ReferenceDevice):
         preference: int,
         priority: int,
         deadline_ns: int,
-        model_cache: tuple[types.Memory, ...],
-        data_cache: tuple[types.Memory, ...],
+        model_cache: tuple[types.CacheHandle, ...],
+        data_cache: tuple[types.CacheHandle, ...],
         token: bytes,
         callback: hal.PreparedModelCallback | None,
     ) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 from npu_conformance.harness import checks
 from npu_conformance.harness.cases import Behaviours, Group
 from npu_conformance.harness.trial import Trial
@@ -16,6 +18,7 @@ from npu_conformance.vts.requests import EDITS, small_request
 
 cases = Behaviours("vts.executions", group=Group.EXECUTION)
 
+_FORMS = ("reusable", "reusable_fenced")
 _VALUES: tuple[Pair, ...] = ((0.25, 4.0), (-3.0, 1.5), (0.0, 0.0), (0.25, 4.0))
 _REFUSED = {
     ErrorStatus.GENERAL_FAILURE, ErrorStatus.INVALID_ARGUMENT, ErrorStatus.DEVICE_UNAVAILABLE,
@@ -28,9 +31,9 @@ def changed_inputs(trial: Trial) -> None:
     """A reusable execution is run again and again: each time with what its input memory holds then."""
     chosen = addition.supported(trial)
     asked = sum_of(trial, chosen)
-    for measured in (False, True):
-        with trial.configuration("timed" if measured else "untimed"):
-            run = opened(trial, chosen.prepared(trial), asked.request, Terms(measure=measured), "reusable")
+    for executor, measured in itertools.product(_FORMS, (False, True)):
+        with trial.configuration(f"{executor}.{'timed' if measured else 'untimed'}"):
+            run = opened(trial, chosen.prepared(trial), asked.request, Terms(measure=measured), executor)
             results = []
             for turn, values in enumerate(_VALUES):
                 filled, execution = asked.put(values), run()
@@ -58,9 +61,9 @@ def invalid_request(trial: Trial) -> None:
     """An invalid request is refused where it is bound, or else each time that it is executed."""
     chosen = addition.supported(trial)
     prepared_model, request = chosen.prepared(trial), small_request(trial)
-    for spoiled in EDITS:
-        with trial.configuration(spoiled.name):
-            run = opened(trial, prepared_model, spoiled.edit(request, chosen.elements), executor="reusable")
+    for executor, spoiled in itertools.product(_FORMS, EDITS):
+        with trial.configuration(f"{executor}.{spoiled.name}"):
+            run = opened(trial, prepared_model, spoiled.edit(request, chosen.elements), executor=executor)
             for turn in ("first", "second"):
                 execution = run()
                 what = f"{turn} run of a reusable execution whose request is invalid"

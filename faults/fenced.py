@@ -1,0 +1,389 @@
+"""Faults and conforming variants of fenced execution at the boundary; those by source edits are in fenced.json."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from npu_conformance.faults.boundary import BentDevice, BentPreparedModel
+from npu_conformance.faults.fault import Bent, Fault, Variant
+from npu_conformance.faults.making import IMPATIENT, models_bent_by
+from npu_conformance.reference.hal.device import ReferenceDevice
+from npu_conformance.specs.errors import ServiceError
+from npu_conformance.specs.neuralnetworks import hal, types
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, FenceState
+from npu_conformance.specs.neuralnetworks.fences import FOR_EVER_NS, SettableFence, merged
+from npu_conformance.specs.plugin import Context, Subject
+from npu_conformance.specs.versions import NEWEST, Version
+
+_NONE, _INVALID, _GENERAL = ErrorStatus.NONE, ErrorStatus.INVALID_ARGUMENT, ErrorStatus.GENERAL_FAILURE
+Result = hal.FencedExecutionResult
+Fences = tuple[hal.Fence | None, ...]
+
+
+class _FencedModel(BentPreparedModel):
+    """Both forms of fenced execution pass through `execute_fenced`."""
+
+    def execute_fenced_with_config(
+        self, request: types.Request, wait_for: tuple[hal.Fence, ...], config: types.ExecutionConfig,
+        deadline_ns: int, duration_ns: int,
+    ) -> Result:  # fmt: skip
+        loop_timeout = config.loop_timeout_duration_ns
+        return self.execute_fenced(request, wait_for, config.measure_timing, deadline_ns, loop_timeout, duration_ns)
+
+
+class _Callback(hal.FencedExecutionCallback):
+    """Answers what it is made with."""
+
+    def __init__(self, answer: Callable[[], hal.FencedExecutionInfo]) -> None:
+        self._answer = answer
+
+    def get_execution_info(self) -> hal.FencedExecutionInfo:
+        return self._answer()
+
+
+def _info(status: int) -> hal.FencedExecutionInfo:
+    return hal.FencedExecutionInfo(status, types.Timing(-1, -1), types.Timing(-1, -1))
+
+
+def _failed(fence: hal.Fence | None) -> bool:
+    return fence is not None and fence.get_state() == FenceState.ERROR
+
+
+class _RefusesLater(_FencedModel):
+    """Takes every request, and tells by the callback what is wrong with it."""
+
+    def execute_fenced(self, *arguments: Any) -> Result:
+        try:
+            return self.inner.execute_fenced(*arguments)
+        except ServiceError:
+            fence = SettableFence()
+            fence.fail()
+            return Result(_Callback(lambda: _info(_GENERAL)), fence)
+
+
+class _SaysGeneralFailure(_FencedModel):
+    """Finds an invalid request, and calls it a failure."""
+
+    def execute_fenced(self, *arguments: Any) -> Result:
+        try:
+            return self.inner.execute_fenced(*arguments)
+        except ServiceError as error:
+            raise ServiceError(_GENERAL, str(error)) from None
+
+
+class _FenceSignalledAtOnce(_FencedModel):
+    """Gives a fence that has signalled already."""
+
+    def execute_fenced(self, *arguments: Any) -> Result:
+        fence = SettableFence()
+        fence.signal()
+        return Result(self.inner.execute_fenced(*arguments).callback, fence)
+
+
+class _RefusesOwnFences(_FencedModel):
+    """Takes its own fences for invalid ones."""
+
+    def __init__(self, inner: hal.PreparedModel) -> None:
+        super().__init__(inner)
+        self._own: list[hal.Fence | None] = []
+
+    def execute_fenced(self, request: types.Request, wait_for: Fences, *rest: Any) -> Result:
+        if any(fence is own for fence in wait_for for own in self._own):
+            raise ServiceError(_INVALID, "a fence that is not the client's")
+        result = self.inner.execute_fenced(request, wait_for, *rest)
+        self._own.append(result.sync_fence)
+        return result
+
+
+class _IgnoresOwnFences(_RefusesOwnFences):
+    """Waits for the client's fences only."""
+
+    def execute_fenced(self, request: types.Request, wait_for: Fences, *rest: Any) -> Result:
+        foreign = tuple(fence for fence in wait_for if not any(fence is own for own in self._own))
+        return super().execute_fenced(request, foreign, *rest)
+
+
+class _KeepsOneWaiting(_FencedModel):
+    """Has room for one execution that waits: the next one takes its place."""
+
+    def __init__(self, inner: hal.PreparedModel) -> None:
+        super().__init__(inner)
+        self._current: object = None
+
+    def execute_fenced(self, request: types.Request, wait_for: Fences, *rest: Any) -> Result:
+        gate, mine = SettableFence(), object()
+        self._current = mine
+        merged([fence for fence in wait_for if fence is not None]).watch(
+            lambda state: gate.settle(state) if self._current is mine else None
+        )
+        return self.inner.execute_fenced(request, (gate,), *rest)
+
+
+class _TiesFencesToTheFirst(_FencedModel):
+    """Remembers the wait fences of its first execution for all."""
+
+    def __init__(self, inner: hal.PreparedModel) -> None:
+        super().__init__(inner)
+        self._fences: Fences | None = None
+
+    def execute_fenced(self, request: types.Request, wait_for: Fences, *rest: Any) -> Result:
+        self._fences = self._fences or wait_for
+        return self.inner.execute_fenced(request, self._fences, *rest)
+
+
+class _LastFenceOnly(_FencedModel):
+    """The callbacks of all executions answer for the last one."""
+
+    def __init__(self, inner: hal.PreparedModel) -> None:
+        super().__init__(inner)
+        self._last: hal.FencedExecutionCallback | None = None
+
+    def execute_fenced(self, *arguments: Any) -> Result:
+        result = self.inner.execute_fenced(*arguments)
+        self._last = result.callback
+        return Result(_Callback(self._answer), result.sync_fence)
+
+    def _answer(self) -> hal.FencedExecutionInfo:
+        assert self._last is not None
+        return self._last.get_execution_info()
+
+
+class _CallbackOnce(_FencedModel):
+    """The callback answers once; afterwards it has forgotten."""
+
+    def execute_fenced(self, *arguments: Any) -> Result:
+        result = self.inner.execute_fenced(*arguments)
+        answers: list[hal.FencedExecutionInfo] = []
+
+        def answer() -> hal.FencedExecutionInfo:
+            assert result.callback is not None
+            info = result.callback.get_execution_info()
+            answers.append(info)
+            return info if len(answers) == 1 or info.status != _NONE else _info(_GENERAL)
+
+        return Result(_Callback(answer), result.sync_fence)
+
+
+class _TimesOfFailures(_FencedModel):
+    """Reports times also where nothing was executed."""
+
+    def execute_fenced(self, *arguments: Any) -> Result:
+        result = self.inner.execute_fenced(*arguments)
+
+        def answer() -> hal.FencedExecutionInfo:
+            assert result.callback is not None
+            info = result.callback.get_execution_info()
+            some = types.Timing(5, 9)
+            return info if info.status == _NONE else hal.FencedExecutionInfo(info.status, some, some)
+
+        return Result(_Callback(answer), result.sync_fence)
+
+
+def _reading_early() -> Bent:
+    """Inputs are those of the call: they are put back when the fences have signalled."""
+
+    def create(context: Context, version: Version) -> Subject:
+        class Model(_FencedModel):
+            def execute_fenced(self, request: types.Request, wait_for: Fences, *rest: Any) -> Result:
+                gate, early = SettableFence(), [bytes(place) for place in _inputs(context, request)]
+
+                def put_back(state: int) -> None:
+                    for place, content in zip(_inputs(context, request), early, strict=True):
+                        place[:] = content
+                    gate.settle(state)
+
+                open_ones = [fence for fence in wait_for if fence is not None and not _failed(fence)]
+                if len(open_ones) == len(wait_for):
+                    merged(open_ones).watch(put_back)
+                    wait_for = (gate,)
+                return self.inner.execute_fenced(request, wait_for, *rest)
+
+        class Device(BentDevice):
+            prepared_model = Model
+
+        return Subject(device=Device(ReferenceDevice(context, version)))
+
+    return Bent(create)
+
+
+def _inputs(context: Context, request: types.Request) -> list[memoryview]:
+    """The bytes of a request's inputs, as far as there are any."""
+    found = []
+    for argument in request.inputs:
+        place = argument.location
+        pool = request.pools[place.pool_index].pool if place.pool_index < len(request.pools) else None
+        if pool is not None:
+            found.append(context.memory.map(pool)[place.offset : place.offset + place.length])
+    return found
+
+
+class _WaitsInTheCall(_FencedModel):
+    """As AOSP's sample driver: waits in the call, and returns no fence; a fence in error is GENERAL_FAILURE."""
+
+    def execute_fenced(self, request: types.Request, wait_for: Fences, *rest: Any) -> Result:
+        # The arguments first: an open fence is no reason to keep an invalid request waiting.
+        gate = SettableFence()
+        null = (None,) if None in wait_for else ()
+        result = self.inner.execute_fenced(request, (gate, *null), *rest)
+        for fence in wait_for:
+            assert fence is not None
+            if fence.wait(FOR_EVER_NS) == FenceState.ERROR:
+                gate.fail()
+                raise ServiceError(_GENERAL, "a wait fence has failed")
+        gate.signal()
+        assert result.sync_fence is not None
+        assert result.callback is not None
+        result.sync_fence.wait(FOR_EVER_NS)
+        return Result(result.callback, None)
+
+
+class _FailsInTheCall(_WaitsInTheCall):
+    """Waits in the call, and tells of a failed execution by the call as well."""
+
+    def execute_fenced(self, request: types.Request, wait_for: Fences, *rest: Any) -> Result:
+        result = super().execute_fenced(request, wait_for, *rest)
+        assert result.callback is not None
+        status = result.callback.get_execution_info().status
+        if status != _NONE:
+            raise ServiceError(status, "the execution has failed")
+        return result
+
+
+class _EmptyWhereFinished(_FencedModel):
+    """Returns no fence where nothing holds the work back, and one where something does."""
+
+    def execute_fenced(self, request: types.Request, wait_for: Fences, *rest: Any) -> Result:
+        result = self.inner.execute_fenced(request, wait_for, *rest)
+        if any(fence is not None and fence.get_state() == FenceState.UNSIGNALLED for fence in wait_for):
+            return result
+        assert result.sync_fence is not None
+        result.sync_fence.wait(FOR_EVER_NS)
+        return Result(result.callback, None)
+
+
+class _WithoutTimes(_FencedModel):
+    """Measures nothing."""
+
+    def execute_fenced(self, request: types.Request, wait_for: Fences, _: bool, *rest: Any) -> Result:
+        return self.inner.execute_fenced(request, wait_for, False, *rest)
+
+
+class _InOrder(_FencedModel):
+    """Works through its executions in the order of the calls: one that waits keeps those behind it waiting."""
+
+    def __init__(self, inner: hal.PreparedModel) -> None:
+        super().__init__(inner)
+        self._turn = SettableFence()
+        self._turn.signal()
+
+    def execute_fenced(self, request: types.Request, wait_for: Fences, *rest: Any) -> Result:
+        gate, own = SettableFence(), [fence for fence in wait_for if fence is not None]
+        if len(own) < len(wait_for) or any(map(_failed, own)):
+            return self.inner.execute_fenced(request, wait_for, *rest)
+        result = self.inner.execute_fenced(request, (gate,), *rest)
+        before, self._turn = self._turn, SettableFence()
+        assert isinstance(result.sync_fence, SettableFence)
+        ended, turn = result.sync_fence, self._turn
+        fences = merged(own)
+        fences.watch(lambda state: gate.fail() if state == FenceState.ERROR else None)
+        merged([before, fences]).watch(gate.settle)
+        merged([before, _either_way(ended)]).watch(lambda _: turn.signal())
+        return result
+
+
+def _either_way(fence: SettableFence) -> SettableFence:
+    """A fence that signals when another one ends, however that is."""
+    ended = SettableFence()
+    fence.watch(lambda _: ended.signal())
+    return ended
+
+
+class _MergesAsKernelsDo(_FencedModel):
+    """A failed wait fence counts when all the others have ended too."""
+
+    def execute_fenced(self, request: types.Request, wait_for: Fences, *rest: Any) -> Result:
+        own = [fence for fence in wait_for if isinstance(fence, SettableFence)]
+        if len(own) < len(wait_for) or any(map(_failed, own)):
+            return self.inner.execute_fenced(request, wait_for, *rest)
+        gate = SettableFence()
+        merged([_either_way(fence) for fence in own]).watch(
+            lambda _: gate.fail() if any(map(_failed, own)) else gate.signal()
+        )
+        return self.inner.execute_fenced(request, (gate,), *rest)
+
+
+class _FinishesLate(_FencedModel):
+    """Starts a moment after the last signal."""
+
+    def execute_fenced(self, request: types.Request, wait_for: Fences, *rest: Any) -> Result:
+        own = [fence for fence in wait_for if fence is not None]
+        if len(own) < len(wait_for) or any(map(_failed, own)):
+            return self.inner.execute_fenced(request, wait_for, *rest)
+        gate = SettableFence()
+        merged(own).watch(lambda state: threading.Timer(0.005, gate.settle, (state,)).start())
+        return self.inner.execute_fenced(request, (gate,), *rest)
+
+
+class _RefusesErrorsGenerally(_FencedModel):
+    """A wait fence in error is GENERAL_FAILURE."""
+
+    def execute_fenced(self, request: types.Request, wait_for: Fences, *rest: Any) -> Result:
+        if any(map(_failed, wait_for)):
+            raise ServiceError(_GENERAL, "a wait fence is in error")
+        return self.inner.execute_fenced(request, wait_for, *rest)
+
+
+def _fault(
+    name: str, description: str, breaks: str, caught_by: str, mechanism: Bent | type[BentPreparedModel],
+    hal_version: Version = NEWEST,
+) -> Fault:  # fmt: skip
+    bent = mechanism if isinstance(mechanism, Bent) else models_bent_by(mechanism)
+    return Fault(name, description, tuple(breaks.split()), tuple(caught_by.split()), bent, hal_version)
+
+
+FAULTS = (
+    _fault("fenced-refuses-later", "An invalid request is taken, and fails when it is to be executed.",
+           "NNHAL-FENCED-001", "vts.fenced.refusals.* vts.fenced.limits.malformed", _RefusesLater),
+    _fault("fenced-request-general-failure", "An invalid request is GENERAL_FAILURE.", "NNHAL-FENCED-001",
+           "vts.fenced.refusals.ADD.* vts.fenced.refusals.outputs_unknown", _SaysGeneralFailure),
+    _fault("fenced-signalled-fence", "The returned fence has signalled when it is returned.", "NNHAL-FENCED-006",
+           "vts.fenced.waiting.signalled_after vts.fenced.chains.results_flow_later", _FenceSignalledAtOnce),
+    _fault("fenced-own-fence-refused", "A returned fence is refused as a wait fence.", "NNHAL-FENCED-012",
+           "vts.fenced.chains.results_flow vts.fenced.chains.of_finished", _RefusesOwnFences),
+    _fault("fenced-own-fence-ignored", "A returned fence is no wait fence: nothing is waited for.",
+           "NNHAL-FENCED-012 NNHAL-FENCED-005", "vts.fenced.chains.results_flow_later", _IgnoresOwnFences),
+    _fault("fenced-one-waits", "There is room for one execution that waits: another one replaces it.",
+           "NNHAL-FENCED-006", "vts.fenced.chains.one_fence_for_all vts.fenced.chains.in_flight",
+           models_bent_by(_KeepsOneWaiting, deadlines=IMPATIENT)),
+    _fault("fenced-fences-of-the-first", "All executions wait for the fences of the first.", "NNHAL-FENCED-005",
+           "vts.fenced.waiting.one_open", _TiesFencesToTheFirst),
+    _fault("fenced-callback-of-the-last", "All callbacks answer for the last execution.",
+           "NNHAL-FENCED-013 NNHAL-FENCED-014", "vts.fenced.chains.overtaken", _LastFenceOnly),
+    _fault("fenced-callback-once", "A callback answers once.", "NNHAL-FENCED-014",
+           "vts.fenced.outcomes.callback_repeats", _CallbackOnce),
+    _fault("fenced-times-of-a-failure", "An execution that failed has times.", "NNHAL-TIMING-002",
+           "vts.fenced.failing.later", _TimesOfFailures),
+    _fault("fenced-reads-early", "The inputs are those of the call, not those of the signal.", "NNHAL-FENCED-005",
+           "vts.fenced.waiting.inputs_at_the_signal vts.fenced.chains.results_flow_later", _reading_early()),
+)  # fmt: skip
+"""Faults at the boundary."""
+
+VARIANTS = (
+    Variant("fenced-waits-in-the-call", "Fenced execution waits in the call and returns no fence.",
+            models_bent_by(_WaitsInTheCall)),
+    Variant("fenced-waits-in-the-call-1.3", "The same at HAL 1.3.", models_bent_by(_WaitsInTheCall), Version.V1_3),
+    Variant("fenced-fails-in-the-call", "It waits in the call, which also tells of a failure.",
+            models_bent_by(_FailsInTheCall)),
+    Variant("fenced-empty-where-finished", "No fence is returned where nothing holds the work back.",
+            models_bent_by(_EmptyWhereFinished)),
+    Variant("fenced-without-times", "Fenced execution measures nothing.", models_bent_by(_WithoutTimes)),
+    Variant("fenced-in-order", "Executions start in the order of the calls.", models_bent_by(_InOrder)),
+    Variant("fenced-merges", "A failed wait fence counts when all the others have ended.",
+            models_bent_by(_MergesAsKernelsDo)),
+    Variant("fenced-later", "The work starts five milliseconds after the last signal.", models_bent_by(_FinishesLate)),
+    Variant("fenced-error-general-failure", "A wait fence in error is GENERAL_FAILURE.",
+            models_bent_by(_RefusesErrorsGenerally)),
+)  # fmt: skip
+"""Conforming variants."""

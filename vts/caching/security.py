@@ -1,0 +1,226 @@
+"""Security: a model cache that is not as the device wrote it is refused; a changed data cache does no more harm than
+wrong values. As AOSP's VTS, with ten random changes each, and more of the kinds that it has none of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from random import Random
+
+from npu_conformance.harness.cases import Behaviours, Group
+from npu_conformance.harness.files import CacheFile
+from npu_conformance.harness.trial import Trial
+from npu_conformance.harness.verdicts import NotApplicable
+from npu_conformance.specs.versions import Version
+from npu_conformance.vts.caching.chains import Chain
+from npu_conformance.vts.caching.client import (
+    NONE,
+    ONLY_GENERAL,
+    OTHER_TOKEN,
+    TOKEN,
+    Cache,
+    Client,
+    chain_of,
+    client,
+    outcome,
+    refused,
+    seeds,
+)
+
+cases = Behaviours("vts.caching", group=Group.EXECUTION)
+_PLACES = 96
+"""Bits that are flipped, evenly over all model-cache files."""
+
+Change = Callable[[bytes, Random], bytes]
+"""Makes other content of a file's."""
+
+
+@cases.case("security.corrupted_model_cache", "NNHAL-CACHE-015", since=Version.V1_2)
+def corrupted_model_cache(trial: Trial) -> None:
+    """One random bit of each model-cache file is flipped."""
+    _changed_model_cache(trial, _flip)
+
+
+@cases.case("security.every_part_of_model_cache", "NNHAL-CACHE-015", since=Version.V1_2)
+def every_part_of_model_cache(trial: Trial) -> None:
+    """One bit is flipped at places from the first byte to the last, of one file at a time: all of it is protected."""
+    caching = client(trial)
+    cache, original = _saved(caching)
+    files = _filled(cache.model)
+    steps = max(2, _PLACES // len(files))
+    for number, file in enumerate(files):
+        content = file.read()
+        with trial.configuration(f"file_{number}"):
+            for place in sorted({round(at * (len(content) - 1) / steps) for at in range(steps + 1)}):
+                changed = bytearray(content)
+                changed[place] ^= 1 << place % 8
+                file.write(bytes(changed))
+                refused(caching.restore(cache.handles()), ONLY_GENERAL, f"byte {place} of {len(content)} was changed")
+        file.write(content)
+    caching.prepared_right(original, caching.restore(cache.handles()), "prepareModelFromCache of the files as saved")
+
+
+@cases.case("security.longer_model_cache", "NNHAL-CACHE-016", since=Version.V1_2)
+def longer_model_cache(trial: Trial) -> None:
+    """1 to 256 random bytes are appended to each model-cache file."""
+    _changed_model_cache(trial, _append)
+
+
+@cases.case("security.one_file_longer", "NNHAL-CACHE-016", since=Version.V1_2)
+def one_file_longer(trial: Trial) -> None:
+    """A byte is appended to one model-cache file."""
+    _one_file_changed(trial, lambda content: content + b"\0")
+
+
+@cases.case("security.shorter_model_cache", "NNHAL-CACHE-015", since=Version.V1_2)
+def shorter_model_cache(trial: Trial) -> None:
+    """One model-cache file lost its last byte, or half of it."""
+    _one_file_changed(trial, lambda content: content[:-1])
+    _one_file_changed(trial, lambda content: content[: len(content) // 2], "half_of_")
+
+
+@cases.case("security.wrong_token", "NNHAL-CACHE-018", since=Version.V1_2)
+def wrong_token(trial: Trial) -> None:
+    """One random bit of the token is flipped; also the first and the last."""
+    caching = client(trial)
+    cache, _ = _saved(caching)
+    for name, random in seeds(trial):
+        with trial.configuration(name):
+            _token_refused(caching, cache, random.randrange(8 * len(TOKEN)))
+    for name, bit in {"first_bit": 0, "last_bit": 8 * len(TOKEN) - 1}.items():
+        with trial.configuration(name):
+            _token_refused(caching, cache, bit)
+
+
+@cases.case("security.replaced_model_cache", "NNHAL-CACHE-017", since=Version.V1_2)
+def replaced_model_cache(trial: Trial) -> None:
+    """The model cache of another model, saved under a token that differs in one byte, is no cache of this one."""
+    caching, chain = client(trial), chain_of(trial)
+    cache, other = caching.saved(chain), caching.saved(replace(chain, length=5), OTHER_TOKEN)
+    with trial.configuration("model_cache"):
+        refused(caching.restore(Cache(other.model, cache.data).handles()), ONLY_GENERAL, "a replaced model cache")
+    with trial.configuration("whole_cache"):
+        refused(caching.restore(other.handles()), ONLY_GENERAL, "a cache that was replaced as a whole")
+
+
+@cases.case("security.mixed_model_cache", "NNHAL-CACHE-017", "NNHAL-CACHE-021", since=Version.V1_2)
+def mixed_model_cache(trial: Trial) -> None:
+    """Model-cache files of two models with one token give one of the two, or none."""
+    caching, chain = client(trial), chain_of(trial)
+    if caching.wanted.num_model_cache < 2:
+        raise NotApplicable("the device wants fewer than two model-cache files")
+    cache, longer = caching.saved(chain), replace(chain, length=5)
+    other = caching.saved(longer)
+    mixed = Cache((cache.model[0], *other.model[1:]), cache.data)
+    restored = caching.restore(mixed.handles())
+    if outcome(restored) != NONE:
+        refused(restored, ONLY_GENERAL, "a mixed model cache")
+        return
+    assert restored.prepared_model is not None
+    _, found = chain.execute(trial, restored.prepared_model)
+    right = {each.kind.packed(each.expected()) for each in (chain, longer)}
+    if found not in right:
+        caching.prepared_right(chain, restored, "prepareModelFromCache of a mixed model cache")
+
+
+@cases.case("security.corrupted_data_cache", "NNHAL-CACHE-019", "NNHAL-CACHE-020", since=Version.V1_2)
+def corrupted_data_cache(trial: Trial) -> None:
+    """One random bit of each data-cache file is flipped: wrong values at worst."""
+    _changed_data_cache(trial, _flip)
+
+
+@cases.case("security.longer_data_cache", "NNHAL-CACHE-019", "NNHAL-CACHE-020", since=Version.V1_2)
+def longer_data_cache(trial: Trial) -> None:
+    """1 to 256 random bytes are appended to each data-cache file."""
+    _changed_data_cache(trial, _append)
+
+
+@cases.case("security.spoiled_data_cache", "NNHAL-CACHE-019", "NNHAL-CACHE-020", since=Version.V1_2)
+def spoiled_data_cache(trial: Trial) -> None:
+    """Data-cache files that are shorter, empty, all ones, or another model's."""
+    caching = client(trial)
+    cache, chain = _saved(caching)
+    files = _filled(cache.data)
+    other = caching.saved(replace(chain, length=5), OTHER_TOKEN)
+    contents = {
+        "shorter": [file.read()[:-1] for file in files],
+        "empty": [b"" for _ in files],
+        "ones": [bytes([255]) * len(file.read()) for file in files],
+        "of_another_model": [file.read() for file in other.data][: len(files)],
+    }
+    for name, changed in contents.items():
+        with trial.configuration(name):
+            for file, content in zip(files, changed, strict=True):
+                file.write(content)
+            _harmless(caching, chain, cache)
+
+
+def _saved(caching: Client) -> tuple[Cache, Chain]:
+    chain = chain_of(caching.trial)
+    return caching.saved(chain), chain
+
+
+def _filled(files: tuple[CacheFile, ...]) -> list[CacheFile]:
+    """The files that something was saved to. NotApplicable where there are none."""
+    filled = [file for file in files if file.read()]
+    if not filled:
+        raise NotApplicable("the device keeps nothing in such files")
+    return filled
+
+
+def _flip(content: bytes, random: Random) -> bytes:
+    place, changed = random.randrange(len(content)), bytearray(content)
+    changed[place] ^= 1 << random.randrange(8)
+    return bytes(changed)
+
+
+def _append(content: bytes, random: Random) -> bytes:
+    return content + random.randbytes(random.randint(1, 256))
+
+
+def _changed_model_cache(trial: Trial, change: Change) -> None:
+    caching = client(trial)
+    cache, _ = _saved(caching)
+    contents = {file: file.read() for file in _filled(cache.model)}
+    for name, random in seeds(trial):
+        with trial.configuration(name):
+            for file, content in contents.items():
+                file.write(change(content, random))
+            refused(caching.restore(cache.handles()), ONLY_GENERAL, "prepareModelFromCache of a changed model cache")
+
+
+def _one_file_changed(trial: Trial, change: Callable[[bytes], bytes], prefix: str = "") -> None:
+    caching = client(trial)
+    cache, _ = _saved(caching)
+    for number, file in enumerate(_filled(cache.model)):
+        with trial.configuration(f"{prefix}file_{number}"):
+            content = file.read()
+            file.write(change(content))
+            refused(caching.restore(cache.handles()), ONLY_GENERAL, f"prepareModelFromCache, file {number} changed")
+            file.write(content)
+
+
+def _changed_data_cache(trial: Trial, change: Change) -> None:
+    caching = client(trial)
+    cache, chain = _saved(caching)
+    contents = {file: file.read() for file in _filled(cache.data)}
+    for name, random in seeds(trial):
+        with trial.configuration(name):
+            for file, content in contents.items():
+                file.write(change(content, random))
+            _harmless(caching, chain, cache)
+
+
+def _harmless(caching: Client, chain: Chain, cache: Cache) -> None:
+    """Whatever the answer, it is consistent, the device lives on, and an execution writes nowhere but its output."""
+    restored = caching.restore(cache.handles())
+    if restored.prepared_model is not None:
+        chain.execute(caching.trial, restored.prepared_model)
+
+
+def _token_refused(caching: Client, cache: Cache, bit: int) -> None:
+    token = bytearray(TOKEN)
+    token[bit // 8] ^= 1 << bit % 8
+    refused(
+        caching.restore(cache.handles(), bytes(token)), ONLY_GENERAL, f"prepareModelFromCache, token bit {bit} flipped"
+    )

@@ -1,0 +1,75 @@
+"""Several caches, several apps: what is restored is what is in the files, whoever saved something else before."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from npu_conformance.harness.cases import Behaviours, Group
+from npu_conformance.harness.trial import Trial
+from npu_conformance.specs.versions import Version
+from npu_conformance.vts.caching.client import OTHER_TOKEN, TOKEN, Client, chain_of, client
+
+cases = Behaviours("vts.caching", group=Group.EXECUTION)
+_APPS = (10_101, 10_102)
+
+
+@cases.case("sharing.side_by_side", "NNHAL-CACHE-010", since=Version.V1_2)
+def side_by_side(trial: Trial) -> None:
+    """Models in files of their own are restored each as itself, under tokens of their own and under one token."""
+    caching, chain = client(trial), chain_of(trial)
+    tokens = {"own_tokens": (TOKEN, OTHER_TOKEN), "one_token": (TOKEN, TOKEN)}
+    for name, (first, second) in tokens.items():
+        with trial.configuration(name):
+            chains = (chain, replace(chain, length=7))
+            pairs = list(zip(chains, (first, second), strict=True))
+            caches = [caching.saved(each, token) for each, token in pairs]
+            restored = [
+                caching.restore(cache.handles(), token) for cache, (_, token) in zip(caches, pairs, strict=True)
+            ]
+            for each, preparation in zip(chains, restored, strict=True):
+                caching.prepared_right(each, preparation, f"prepareModelFromCache of length {each.length}")
+
+
+@cases.case("sharing.constants", "NNHAL-CACHE-010", since=Version.V1_2)
+def constants(trial: Trial) -> None:
+    """Models that differ in nothing but a constant are told apart."""
+    caching, chain = client(trial), chain_of(trial)
+    chains = (chain, replace(chain, constant=(1.0, 2.0)))
+    caches = [caching.saved(each, token) for each, token in zip(chains, (TOKEN, OTHER_TOKEN), strict=True)]
+    for each, cache, token in zip(chains, caches, (TOKEN, OTHER_TOKEN), strict=True):
+        caching.prepared_right(each, caching.restore(cache.handles(), token), "prepareModelFromCache")
+
+
+@cases.case("sharing.versions", "NNHAL-CACHE-010", since=Version.V1_3)
+def versions(trial: Trial) -> None:
+    """A driver that was updated, or taken back, finds files of its other self: it restores the right model, or none.
+
+    For subjects that can play an earlier version of the HAL.
+    """
+    own, chain = client(trial), chain_of(trial)
+    cache, earlier = own.saved(chain), list(Version)[list(Version).index(trial.version) - 1]
+    with trial.playing(earlier):
+        other = Client(trial)
+        if other.wanted == own.wanted:
+            other.right_or_refused(chain, other.restore(cache.handles()), f"prepareModelFromCache as HAL {earlier}")
+        cache_of_earlier = other.saved(chain)
+    if other.wanted == own.wanted:
+        restored = own.restore(cache_of_earlier.handles())
+        own.right_or_refused(chain, restored, f"prepareModelFromCache of files of HAL {earlier}")
+
+
+@cases.case("sharing.applications", "NNHAL-CACHE-010", "NNHAL-CACHE-017", since=Version.V1_2)
+def applications(trial: Trial) -> None:
+    """Two apps that use the same token restore each its own model.
+
+    Whether an app may restore what another one handed over is said nowhere: the right model or a refusal.
+    """
+    apps = [Client(trial, trial.application(uid)) for uid in _APPS]
+    own = client(trial)
+    chain = chain_of(trial)
+    chains = (chain, replace(chain, length=7))
+    own.saved(chain)
+    caches = [app.saved(each) for app, each in zip(apps, chains, strict=True)]
+    for app, each, cache in zip(apps, chains, caches, strict=True):
+        app.prepared_right(each, app.restore(cache.handles()), "prepareModelFromCache of the app's own model")
+    apps[1].right_or_refused(chain, apps[1].restore(caches[0].handles()), "prepareModelFromCache of another app's")

@@ -1,0 +1,20 @@
+"""Fenced execution: work that waits for fences, tells its end by one, and says afterwards how it went.
+
+A driver that has no fences of its own waits in the call and returns none (NNHAL-FENCED-008): it conforms, and every
+case accepts it. Where a call should find an open fence, the case settles that after a moment while the call lasts.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+
+from npu_conformance.harness.cases import Case
+
+_MODULES = ("waiting", "failing", "chains", "outcomes", "limits", "refusals")
+
+
+def cases() -> Iterator[Case]:
+    """The cases of all modules."""
+    for name in _MODULES:
+        yield from importlib.import_module(f"{__name__}.{name}").cases()

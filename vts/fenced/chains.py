@@ -1,0 +1,211 @@
+"""Executions that depend on each other, several at once, and executions that nobody waits for."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable
+
+from npu_conformance.harness import checks
+from npu_conformance.harness.cases import Behaviours, Group
+from npu_conformance.harness.preparation import PreparationArguments, PreparationRecorder, prepare
+from npu_conformance.harness.trial import Trial
+from npu_conformance.harness.verdicts import NotApplicable, NotSupported
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, ExecutionPreference, FenceState, Priority
+from npu_conformance.specs.neuralnetworks.fences import SettableFence
+from npu_conformance.specs.neuralnetworks.hal import Fence
+from npu_conformance.specs.versions import Version
+from npu_conformance.vts.addition import A, B, Pair
+from npu_conformance.vts.fenced.launching import Launched, wait
+from npu_conformance.vts.fenced.sums import PLACES, POOL, Bench, Sum
+
+cases = Behaviours("vts.fenced.chains", group=Group.EXECUTION)
+
+_SINCE = Version.V1_3
+_LENGTH = 3
+_UID = 10001
+_PROMPT_SECONDS = 0.1
+_FIRST: tuple[Pair, ...] = (A, B, (0.5, 1.0), (3.0, -1.0))
+"""First summands of executions that are in flight together: each has a sum of its own."""
+
+
+@cases.case("results_flow", "NNHAL-FENCED-012", "NNHAL-FENCED-005", since=_SINCE)
+def results_flow(trial: Trial) -> None:
+    """Each of three executions waits for the fence of the one before and adds to its result."""
+    steps = Bench(trial).steps(_LENGTH)
+    _check_flow(steps, _chained(trial, steps, None))
+
+
+@cases.case("results_flow_later", "NNHAL-FENCED-012", "NNHAL-FENCED-005", since=_SINCE)
+def results_flow_later(trial: Trial) -> None:
+    """The whole chain is launched while the fence at its beginning is open."""
+    steps, fence = Bench(trial).steps(_LENGTH), trial.fence()
+    launched = _chained(trial, steps, fence)
+    for step, one in zip(steps, launched, strict=True):
+        step.check_nothing_happens(one)
+    fence.signal()
+    _check_flow(steps, launched)
+
+
+@cases.case("of_finished", "NNHAL-FENCED-012", since=_SINCE)
+def of_finished(trial: Trial) -> None:
+    """The fence of an execution that has finished long ago can be waited for, also by several."""
+    bench = Bench(trial)
+    first = bench.sum()
+    launched = first.launch()
+    first.succeeds(launched)
+    for _ in range(2):
+        total = bench.sum()
+        total.succeeds(total.launch(*_fences_of(launched)))
+
+
+@cases.case("beside_own", "NNHAL-FENCED-012", "NNHAL-FENCED-005", since=_SINCE)
+def beside_own(trial: Trial) -> None:
+    """A returned fence and one of the client hold an execution back together."""
+    bench = Bench(trial)
+    first = bench.sum()
+    launched = first.launch()
+    first.succeeds(launched)
+    total, fence = bench.sum(), trial.fence()
+    second = total.launch(*_fences_of(launched), fence, settle=fence.signal)
+    total.check_nothing_happens(second)
+    second.settle()
+    total.succeeds(second)
+
+
+@cases.case("failure_flows", "NNHAL-FENCED-010", "NNHAL-FENCED-012", since=_SINCE)
+def failure_flows(trial: Trial) -> None:
+    """Where the fence at the beginning of a chain fails, nothing of the chain is executed."""
+    bench, fence = Bench(trial), trial.fence()
+    first, second = bench.sum(), bench.sum()
+    launched = first.launch(fence, settle=fence.fail)
+    if not launched.is_waiting or launched.fence is None:
+        first.fails(launched)
+        return
+    following = second.launch(launched.fence, settle=fence.fail, held_by=fence)
+    launched.settle()
+    first.fails(launched)
+    second.fails(following)
+
+
+@cases.case("in_flight", "NNHAL-FENCED-005", "NNHAL-FENCED-006", since=_SINCE)
+def in_flight(trial: Trial) -> None:
+    """Executions of one prepared model that wait for a fence each, let go from the last to the first, all succeed.
+
+    Nothing is said about their order: a device may work through its queue in the order of the calls.
+    """
+    bench = Bench(trial)
+    fences = [trial.fence() for _ in _FIRST]
+    sums = [bench.sum(first, B) for first in _FIRST]
+    launched = [total.launch(fence, settle=fence.signal) for total, fence in zip(sums, fences, strict=True)]
+    for number in reversed(range(len(sums))):
+        for total, one in zip(sums[: number + 1], launched, strict=False):
+            total.check_nothing_happens(one)
+        launched[number].settle()
+        _warn_if_blocked(trial, launched[number])
+    for total, one, first in zip(sums, launched, _FIRST, strict=True):
+        total.succeeds(one, _plus(first, B))
+
+
+@cases.case("one_fence_for_all", "NNHAL-FENCED-005", "NNHAL-FENCED-006", since=_SINCE)
+def one_fence_for_all(trial: Trial) -> None:
+    """One signal lets every execution go that waits for it."""
+    bench, fence = Bench(trial), trial.fence()
+    sums = [bench.sum(first, B) for first in _FIRST]
+    launched = [total.launch(fence, settle=fence.signal) for total in sums]
+    fence.signal()
+    for total, one, first in zip(sums, launched, _FIRST, strict=True):
+        total.succeeds(one, _plus(first, B))
+
+
+@cases.case("overtaken", "NNHAL-FENCED-005", "NNHAL-FENCED-006", since=_SINCE)
+def overtaken(trial: Trial) -> None:
+    """An execution that waits, and one behind it that need not wait: both succeed, in whatever order."""
+    bench, fence = Bench(trial), trial.fence()
+    waiting, total = bench.sum(), bench.sum(B, B)
+    launched = waiting.launch(fence, settle=fence.signal)
+    behind = total.launch(settle=launched.settle)
+    _warn_if_blocked(trial, behind)
+    if fence.get_state() == FenceState.UNSIGNALLED:
+        waiting.check_nothing_happens(launched)
+    launched.settle()
+    total.succeeds(behind, _plus(B, B))
+    waiting.succeeds(launched)
+
+
+@cases.case("forgotten", "NNHAL-FENCED-006", "NNHAL-FENCED-007", since=_SINCE)
+def forgotten(trial: Trial) -> None:
+    """A client that drops fence and callback of a waiting execution harms nobody: the device lives and executes."""
+    bench = Bench(trial)
+    for ending in ("signalled", "failed"):
+        with trial.configuration(ending):
+            fence = trial.fence()
+            settle = fence.signal if ending == "signalled" else fence.fail
+            _launch_and_forget(bench.sum(), fence, settle)
+            settle()
+            total = bench.sum()
+            total.succeeds(total.launch())
+            checks.that(trial.is_alive(), "the subject does not answer after an execution that nobody waits for")
+
+
+@cases.case("dead_client", "NNHAL-FENCED-005", "NNHAL-QOS-011", since=_SINCE)
+def dead_client(trial: Trial) -> None:
+    """An app that dies while its execution waits takes nobody along: the device executes for others."""
+    bench, fence = Bench(trial), trial.fence()
+    application = trial.application(_UID)
+    device = application.interfaces.device
+    if device is None:
+        raise NotApplicable("an app has no device interface")
+    arguments = PreparationArguments(preference=ExecutionPreference.FAST_SINGLE_ANSWER, priority=Priority.MEDIUM)
+    model = bench.chosen.model()
+    prepared_model = prepare(trial.subject, device, model, arguments, PreparationRecorder()).prepared_model
+    if prepared_model is None:
+        raise NotSupported("the model could not be prepared for an app")
+    pool = application.memory.create("ashmem", POOL)
+    waiting = Sum(Bench(trial, prepared_model), pool, PLACES, A, B)
+    waiting.check_nothing_happens(waiting.launch(fence, settle=fence.signal))
+    application.close()
+    fence.signal()
+    total = bench.sum()
+    total.succeeds(total.launch())
+    checks.that(trial.is_alive(), "the subject does not answer after the death of an app with a waiting execution")
+
+
+def _launch_and_forget(total: Sum, fence: SettableFence, settle: Callable[[], None]) -> None:
+    total.launch(fence, settle=settle)
+    gc.collect()
+
+
+def _warn_if_blocked(trial: Trial, launched: Launched) -> None:
+    """Say so where an execution that could end waits for another one's fence."""
+    if launched.fence is not None and wait(trial, launched.fence, _PROMPT_SECONDS) == FenceState.UNSIGNALLED:
+        trial.warn_quality("an execution waits for an earlier one that it does not depend on")
+
+
+def _chained(trial: Trial, steps: list[Sum], fence: SettableFence | None) -> list[Launched]:
+    """Launch each step behind the one before. fence: what the first waits for."""
+    launched: list[Launched] = []
+    for step in steps:
+        before = _fences_of(launched[-1]) if launched else ((fence,) if fence else ())
+        launched.append(step.launch(*before, settle=fence.signal if fence else None, held_by=fence))
+        checks.status(launched[-1].status, {ErrorStatus.NONE}, "executeFenced of a chain")
+    return launched
+
+
+def _check_flow(steps: list[Sum], launched: list[Launched]) -> None:
+    """Every step has added B once more. The last one is waited for first: it implies the others."""
+    expected = A
+    sums = []
+    for _ in steps:
+        expected = _plus(expected, B)
+        sums.append(expected)
+    for step, one, total in reversed(list(zip(steps, launched, sums, strict=True))):
+        step.succeeds(one, total)
+
+
+def _fences_of(launched: Launched) -> tuple[Fence, ...]:
+    """What a follower waits for: nothing where the execution had finished when its call returned."""
+    return () if launched.fence is None else (launched.fence,)
+
+
+def _plus(one: Pair, other: Pair) -> Pair:
+    return one[0] + other[0], one[1] + other[1]

@@ -1,0 +1,111 @@
+"""Wait fences that fail: before the call they are an argument error, later they fail the returned fence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from npu_conformance.harness import checks
+from npu_conformance.harness.cases import Behaviours, Group, Scope
+from npu_conformance.harness.trial import Trial
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, FenceState
+from npu_conformance.specs.neuralnetworks.fences import SettableFence
+from npu_conformance.specs.versions import Version
+from npu_conformance.vts.fenced.launching import Launched, Terms, forms, wait
+from npu_conformance.vts.fenced.sums import Bench
+
+cases = Behaviours("vts.fenced.failing", group=Group.EXECUTION)
+
+_SINCE = Version.V1_3
+_PROMPT_SECONDS = 0.1
+_REFUSED = {ErrorStatus.INVALID_ARGUMENT, ErrorStatus.GENERAL_FAILURE}
+"""What a fence in error may be answered with: the interface text says the first, AOSP's sample driver the second."""
+
+
+@cases.case("before", "NNHAL-FENCED-001", "NNHAL-FENCED-004", since=_SINCE, scope=Scope.SMOKE)
+def before(trial: Trial) -> None:
+    """A wait fence that is in error already is refused, alone and at each position among sound ones."""
+    bench = Bench(trial)
+    for count, position in ((1, 0), (3, 0), (3, 1), (3, 2)):
+        with trial.configuration(f"fence{position}of{count}"):
+            total, fences = bench.sum(), [trial.fence() for _ in range(count)]
+            _fail_one(fences, position)
+            launched = total.launch(*fences)
+            checks.status(launched.status, _REFUSED, "executeFenced with a wait fence in error")
+            total.check_untouched("a wait fence was in error")
+
+
+@cases.case("null", "NNHAL-FENCED-001", "NNHAL-FENCED-003", since=_SINCE, until=_SINCE)
+def null(trial: Trial) -> None:
+    """A null handle among the wait fences is refused with INVALID_ARGUMENT, alone and beside a sound one."""
+    bench, sound = Bench(trial), trial.fence()
+    sound.signal()
+    for name, fences in {"alone": (None,), "first": (None, sound), "last": (sound, None)}.items():
+        with trial.configuration(name):
+            total = bench.sum()
+            launched = total.launch(*fences)
+            checks.status(launched.status, {ErrorStatus.INVALID_ARGUMENT}, "executeFenced with a null wait fence")
+            total.check_untouched("a wait fence was null")
+
+
+@cases.case("later", "NNHAL-FENCED-010", "NNHAL-FENCED-014", since=_SINCE, scope=Scope.SMOKE)
+def later(trial: Trial) -> None:
+    """A wait fence that fails after the call fails the returned fence; the work is never done."""
+    bench = Bench(trial)
+    for form in forms(trial.version):
+        with trial.configuration(form):
+            total, fence = bench.sum(), trial.fence()
+            total.fails(total.waits(fence, settle=fence.fail, terms=Terms(form=form)))
+
+
+@cases.case("later_among_several", "NNHAL-FENCED-010", since=_SINCE)
+def later_among_several(trial: Trial) -> None:
+    """One of three wait fences fails, at each position, and the others signal: the work is never done."""
+    bench = Bench(trial)
+    for position in range(3):
+        with trial.configuration(f"position{position}"):
+            total, fences = bench.sum(), [trial.fence() for _ in range(3)]
+            total.fails(total.waits(*fences, settle=partial(_fail_one, fences, position)))
+
+
+@cases.case("at_once", "NNHAL-FENCED-010", since=_SINCE)
+def at_once(trial: Trial) -> None:
+    """A failure counts at once, while other wait fences are open.
+
+    Kernels merge fences so that the merged one ends with the last of them: a device that follows is late, not wrong.
+    """
+    total, (first, failing, last) = Bench(trial).sum(), (trial.fence() for _ in range(3))
+
+    def settle() -> None:
+        failing.fail()
+        first.signal()
+        last.signal()
+
+    launched = total.launch(first, failing, last, settle=settle)
+    if launched.is_waiting:
+        total.check_nothing_happens(launched)
+        failing.fail()
+        _warn_if_late(trial, launched)
+    launched.settle()
+    total.fails(launched)
+
+
+def _warn_if_late(trial: Trial, launched: Launched) -> None:
+    if launched.fence is not None and wait(trial, launched.fence, _PROMPT_SECONDS) == FenceState.UNSIGNALLED:
+        trial.warn_quality("a wait fence has failed, and the returned fence waits for the others all the same")
+
+
+def _fail_one(fences: Sequence[SettableFence], position: int) -> None:
+    """Fail the fence at a position, and signal the others, in their order."""
+    for number, fence in enumerate(fences):
+        fence.settle(FenceState.ERROR if number == position else FenceState.SIGNALLED)
+
+
+@cases.case("goes_on", "NNHAL-FENCED-010", since=_SINCE)
+def goes_on(trial: Trial) -> None:
+    """After a failed fence the same prepared model executes as before."""
+    bench = Bench(trial)
+    failed, fence = bench.sum(), trial.fence()
+    failed.fails(failed.waits(fence, settle=fence.fail))
+    total = bench.sum()
+    total.succeeds(total.launch())

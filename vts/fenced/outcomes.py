@@ -1,0 +1,158 @@
+"""What a fenced execution leaves behind: the callback's answers, both timings, memory, results of stored vectors."""
+
+from __future__ import annotations
+
+import time
+
+from npu_conformance.harness import checks
+from npu_conformance.harness.cases import Behaviours, Group
+from npu_conformance.harness.trial import Trial
+from npu_conformance.harness.verdicts import NotApplicable, NotSupported
+from npu_conformance.specs import vectors
+from npu_conformance.specs.neuralnetworks.build import build_model, build_request
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.neuralnetworks.types import RequestMemoryPool
+from npu_conformance.specs.vectors import Vector
+from npu_conformance.specs.versions import Version
+from npu_conformance.vts.addition import B, Pair
+from npu_conformance.vts.execution import execute
+from npu_conformance.vts.fenced import launching
+from npu_conformance.vts.fenced.launching import Terms, forms
+from npu_conformance.vts.fenced.sums import Bench
+from npu_conformance.vts.judging import judge
+from npu_conformance.vts.support import supports
+
+cases = Behaviours("vts.fenced.outcomes", group=Group.EXECUTION)
+
+_SINCE = Version.V1_3
+_TWICE: Pair = (0.5, 8.0)
+_HELD_SECONDS = 0.02
+_LOOK_SECONDS = 0.02
+_VECTORS = ("ADD", "RELU", "CONV_2D", "SOFTMAX", "RESHAPE")
+"""Operations of which one vector in each of two types is executed with fences."""
+
+
+@cases.case("callback_repeats", "NNHAL-FENCED-014", since=_SINCE)
+def callback_repeats(trial: Trial) -> None:
+    """The callback answers the same as often as it is asked, also after later executions."""
+    bench = Bench(trial)
+    total = bench.sum()
+    launched = total.launch(terms=Terms(measure=True))
+    first = total.succeeds(launched, measured=True)
+    other = bench.sum(B, B)
+    other.succeeds(other.launch(), _TWICE)
+    assert launched.callback is not None
+    info = launched.callback.get_execution_info()
+    found = launching.Outcome(info.status, info.timing_launched, info.timing_fenced)
+    checks.equal(found, first, "getExecutionInfo, asked again")
+
+
+@cases.case("timings", "NNHAL-FENCED-014", "NNHAL-FENCED-018", "NNHAL-TIMING-001", "NNHAL-TIMING-004", since=_SINCE)
+def timings(trial: Trial) -> None:
+    """Both timings come where they are asked for, and only there; none is a must. The fenced one is no longer."""
+    bench = Bench(trial)
+    for form in forms(trial.version):
+        for measure in (False, True):
+            with trial.configuration(f"{form}.{'timed' if measure else 'untimed'}"):
+                total = bench.sum()
+                total.succeeds(total.launch(terms=Terms(measure, form=form)), measured=measure)
+
+
+@cases.case("timings_of_waiting", "NNHAL-FENCED-014", "NNHAL-FENCED-018", since=_SINCE)
+def timings_of_waiting(trial: Trial) -> None:
+    """The time that an execution is held back is in timingLaunched, and not in timingFenced."""
+    total, fence = Bench(trial).sum(), trial.fence()
+    launched = total.launch(fence, terms=Terms(measure=True), settle=fence.signal)
+    started = time.monotonic_ns()
+    total.check_nothing_happens(launched)
+    trial.subject.wait_until(lambda: False, _HELD_SECONDS)
+    held_ns = time.monotonic_ns() - started
+    if not launched.is_waiting:
+        total.succeeds(launched, measured=True)
+        raise NotApplicable("the device waits in the call: how long is not known")
+    launched.settle()
+    outcome = total.succeeds(launched, measured=True)
+    assert outcome.launched is not None
+    assert outcome.fenced is not None
+    whole, after = outcome.launched.time_in_driver, outcome.fenced.time_in_driver
+    if trial.version.unavailable_time in (whole, after):
+        raise NotApplicable("the device does not measure both times in the driver")
+    held = held_ns // (1 if trial.version.is_aidl else 1000)
+    what = f"timeInDriver: expected {whole} from the call on to exceed {after} from the signal on by {held} at least"
+    checks.that(whole - after >= held * 0.9, what)
+
+
+@cases.case("memory_after_the_signal", "NNHAL-FENCED-007", since=_SINCE)
+def memory_after_the_signal(trial: Trial) -> None:
+    """When the returned fence has signalled, the request's memory is the client's again: nothing is written to it."""
+    bench = Bench(trial)
+    total = bench.sum()
+    launched = total.launch()
+    total.succeeds(launched)
+    total.clear()
+    assert launched.callback is not None
+    launched.callback.get_execution_info()
+    other = bench.sum(B, B)
+    other.succeeds(other.launch(), _TWICE)
+    trial.subject.wait_until(lambda: False, _LOOK_SECONDS)
+    total.check_untouched("the execution has finished, and its memory was given back")
+
+
+@cases.case("memory_after_a_failure", "NNHAL-FENCED-007", "NNHAL-FENCED-010", since=_SINCE)
+def memory_after_a_failure(trial: Trial) -> None:
+    """When the returned fence has failed, nothing is written any more either."""
+    bench, fence = Bench(trial), trial.fence()
+    total = bench.sum()
+    total.fails(total.waits(fence, settle=fence.fail))
+    other = bench.sum(B, B)
+    other.succeeds(other.launch(), _TWICE)
+    trial.subject.wait_until(lambda: False, _LOOK_SECONDS)
+    total.check_untouched("the execution has failed")
+
+
+@cases.case("vectors", "NNHAL-FENCED-006", "NNHAL-FENCED-014", since=_SINCE)
+def results_of_vectors(trial: Trial) -> None:
+    """Stored vectors have the expected results, and the bytes of a synchronous execution."""
+    for name in _VECTORS:
+        for kind in ("TENSOR_FLOAT32", "TENSOR_QUANT8_ASYMM"):
+            with trial.configuration(f"{name}.{kind}"):
+                _same_results(trial, _vector(trial, name, kind))
+
+
+def _vector(trial: Trial, operation: str, kind: str) -> Vector:
+    """The first valid vector of an operation in a type that the device supports."""
+    for header in vectors.headers(operation):
+        is_valid = header.rejected is None and header.operations == (operation,) and header.since <= trial.version
+        if is_valid and kind in header.types:
+            vector = vectors.load(operation, header.name)
+            if _has_known_sizes(vector) and supports(trial, vector):
+                return vector
+    raise NotSupported(f"{operation} of {kind} is not supported")
+
+
+def _has_known_sizes(vector: Vector) -> bool:
+    """True where the model says every size, and no output is empty: what fenced execution takes."""
+    outputs = vector.examples[0].outputs.values()
+    return all(array.size for array in outputs) and not any(one.is_open for one in vector.operands.values())
+
+
+def _same_results(trial: Trial, vector: Vector) -> None:
+    model, example = build_model(vector, trial.version).model, vector.examples[0]
+    prepared_model = trial.prepare(model).prepared_model
+    if prepared_model is None:
+        raise NotSupported(f"{vector.operation} could not be prepared")
+    built = build_request(vector, example, trial.version)
+    inputs = trial.pool(len(built.input_data) or 1)
+    inputs.write(0, built.input_data)
+    contents = []
+    for is_fenced in (False, True):
+        pool = trial.pool(built.output_size)
+        request = built.request(RequestMemoryPool(pool=inputs.memory), RequestMemoryPool(pool=pool.memory))
+        execute_so = launching.execute if is_fenced else execute
+        execution = execute_so(trial, prepared_model, request, measure=False)
+        checks.status(execution.status, {ErrorStatus.NONE}, "execution")
+        contents.append(bytes(pool.read(0, built.output_size)))
+    outputs = {name: built.read(name, contents[1], array.shape) for name, array in example.outputs.items()}
+    judge(trial, vector, example, outputs)
+    if contents[0] != contents[1]:
+        trial.warn_quality("a fenced execution gives other bytes than a synchronous one")
