@@ -9,7 +9,13 @@ from npu_conformance.harness.verdicts import Failed, Hung
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import Device, PreparedModel, PreparedModelCallback
-from npu_conformance.specs.neuralnetworks.types import Memory, Model
+from npu_conformance.specs.neuralnetworks.types import (
+    ExtensionNameAndPrefix,
+    Memory,
+    Model,
+    PrepareModelConfig,
+    TokenValuePair,
+)
 
 if TYPE_CHECKING:
     from npu_conformance.harness.subject import SubjectHandle
@@ -47,7 +53,10 @@ class Preparation:
 
 @dataclass(frozen=True, kw_only=True)
 class PreparationArguments:
-    """The arguments of prepareModel besides the model. deadline_ns: -1 for none. token: 32 bytes."""
+    """The arguments of prepareModel besides the model. deadline_ns: -1 for none. token: 32 bytes.
+
+    with_config: prepareModelWithConfig is called, with hints and the prefixes of their extensions.
+    """
 
     preference: int
     priority: int
@@ -55,6 +64,17 @@ class PreparationArguments:
     model_cache: tuple[Memory, ...] = ()
     data_cache: tuple[Memory, ...] = ()
     token: bytes = NO_TOKEN
+    with_config: bool = False
+    hints: tuple[TokenValuePair, ...] = ()
+    extensions: tuple[ExtensionNameAndPrefix, ...] = ()
+
+    @property
+    def config(self) -> PrepareModelConfig:
+        """The same for prepareModelWithConfig."""
+        return PrepareModelConfig(
+            self.preference, self.priority, self.deadline_ns, self.model_cache, self.data_cache, self.token,
+            self.hints, self.extensions,
+        )  # fmt: skip
 
 
 def prepare(
@@ -80,10 +100,13 @@ def prepare(
 
 def _launch(device: Device, model: Model, arguments: PreparationArguments, recorder: PreparationRecorder) -> int:
     try:
-        device.prepare_model(
-            model, arguments.preference, arguments.priority, arguments.deadline_ns,
-            arguments.model_cache, arguments.data_cache, arguments.token, recorder,
-        )  # fmt: skip
+        if arguments.with_config:
+            device.prepare_model_with_config(model, arguments.config, recorder)
+        else:
+            device.prepare_model(
+                model, arguments.preference, arguments.priority, arguments.deadline_ns,
+                arguments.model_cache, arguments.data_cache, arguments.token, recorder,
+            )  # fmt: skip
     except ServiceError as error:
         return error.status
     return ErrorStatus.NONE
