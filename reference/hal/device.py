@@ -43,7 +43,7 @@ class ReferenceDevice(hal.Device):
         self._extensions = extensions
         self._context = context
         self._buffers = Buffers(context)
-        self._sound: types.Model | None = None
+        self._known: tuple[types.Model, str] | None = None
 
     def get_capabilities(self) -> types.Capabilities:
         """As fast as the CPU in everything."""
@@ -158,14 +158,13 @@ class ReferenceDevice(hal.Device):
 
     def _check_model(self, model: types.Model) -> None:
         """Raise INVALID_ARGUMENT for an invalid model. Clients ask for support, then prepare: the last one is known."""
-        if model == self._sound:
-            return
-        vlog.log("model", lambda: show.text(model))
-        with trace.span("driver", "validate model", operations=len(model.main.operations)):
-            violations = validate_model(model, self.version) or self._own_violations(own_form(model))
-        if violations:
-            raise ServiceError(ErrorStatus.INVALID_ARGUMENT, str(violations[0]))
-        self._sound = model
+        if self._known is None or model != self._known[0]:
+            vlog.log("model", lambda: show.text(model))
+            with trace.span("driver", "validate model", operations=len(model.main.operations)):
+                violations = validate_model(model, self.version) or self._own_violations(own_form(model))
+            self._known = model, str(violations[0]) if violations else ""
+        if self._known[1]:
+            raise ServiceError(ErrorStatus.INVALID_ARGUMENT, self._known[1])
 
     def _own_violations(self, model: types.Model) -> list[Violation]:
         """What the declared operands of own operations break: nobody else can know (NNHAL-EXTENSION-006)."""
