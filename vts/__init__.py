@@ -5,6 +5,7 @@ AREAS = (
     "validation",
     "versions",
     "structure",
+    "models",
     "preparation",
     "control_flow",
     "coupling",
