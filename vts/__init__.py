@@ -12,6 +12,7 @@ AREAS = (
     "fenced",
     "requests",
     "request_structure",
+    "request_mutations",
     "memory",
     "memory_domains",
     "burst",
