@@ -78,7 +78,7 @@ def _case(operation: str, headers: list[VectorHeader]) -> Case:
             raise NotSupported(f"no vector of {operation} that was tried is supported")
 
     return Case(
-        f"vts.request_mutations.{operation}", run, _REQUIREMENTS,
+        f"vts.request_mutations.{operation}.arguments", run, _REQUIREMENTS,
         "Requests of its vectors, each spoilt by one edit, are refused by every way of execution.",
         since=min(header.since for header in headers), group=Group.VALIDATION, operations=(operation,),
     )  # fmt: skip
