@@ -25,7 +25,9 @@ from npu_conformance.faults.fault import Edited, EditedHarness, Fault, NoticedAs
 from npu_conformance.faults.hosts import FAULTS as HOST_FAULTS
 
 _FOLDER = Path(__file__).parent
-_REFERENCE_FILES = ("kernels/*.json", "validation.json", "memory_domains.json", "burst.json", "fenced.json")
+_REFERENCE_FILES = (
+    "kernels/*.json", "validation.json", "mutations.json", "memory_domains.json", "burst.json", "fenced.json",
+)  # fmt: skip
 _HARNESS_FILE = "bookkeeping.json"
 _VARIANT_FILE = "variants.json"
 

@@ -69,7 +69,12 @@ def _vectors(trial: Trial, headers: list[VectorHeader], draw: random.Random) -> 
     if trial.scope is Scope.FULL:
         return legal
     draw.shuffle(legal)
-    return list({header.types: header for header in legal}.values())
+    return list({_types(header): header for header in legal}.values())
+
+
+def _types(header: VectorHeader) -> frozenset[str]:
+    """All types that occur, also of weights and parameters, which the header's own `types` leave out."""
+    return frozenset(operand.type for operand in header.operands.values())
 
 
 def _mutations(trial: Trial, family: Family, model: Model, draw: random.Random) -> Sequence[Mutation]:

@@ -29,6 +29,8 @@ def operand_rank(model: Model, version: Version) -> Iterator[Mutation]:
     for index, info in _known(model):
         if not info.is_tensor and info.type != OperandType.SUBGRAPH:
             yield Mutation(f"operand{index}.rank_1", edits.with_operand(model, index, dimensions=(0,)))
+            one = edits.with_operand(model, index, dimensions=(1,))
+            yield Mutation(f"operand{index}.one_element", one, in_aosp=False)
         elif info.is_tensor and version < Version.V1_2:
             yield Mutation(f"operand{index}.rank_0", edits.with_operand(model, index, dimensions=()))
 
