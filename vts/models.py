@@ -1,4 +1,4 @@
-"""What comes with a model: data that stays as it is, sizes that overflow, tokens, hints."""
+"""What comes with a model: data that stays as it is, sizes that overflow, tokens."""
 
 from __future__ import annotations
 
@@ -12,17 +12,14 @@ from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, ExecutionPreference, OperationType, Priority
 from npu_conformance.specs.neuralnetworks.types import (
     DataLocation,
-    ExtensionNameAndPrefix,
     Model,
     PrepareModelConfig,
     Request,
     RequestArgument,
     RequestMemoryPool,
-    TokenValuePair,
 )
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts import addition
-from npu_conformance.vts.addition import Addition
 from npu_conformance.vts.backing import told
 from npu_conformance.vts.execution import execute, executors
 from npu_conformance.vts.structure_models import unary
@@ -43,9 +40,6 @@ _HUGE = {
     "wraps_to_1": (641, 6700417),
 }
 """Numbers of elements that do not fit into 32 or 64 bits: counted so, 0 or 1 is left of most of them."""
-
-_PREFIX = 7
-_UNKNOWN = (ExtensionNameAndPrefix("com.npu_conformance.unknown", _PREFIX),)
 
 
 @cases.case("data.untouched", "NNHAL-MODEL-057", "NNHAL-PREPARE-013")
@@ -136,41 +130,3 @@ def config_callback_null(trial: Trial) -> None:
         trial.device.prepare_model_with_config(addition.model(), config, None)
 
     checks.raises_status(call, {_INVALID}, "prepareModelWithConfig with a null callback")
-
-
-@cases.case("config.hints", "NNHAL-PREPARE-018", "NNHAL-PREPARE-019", "NNHAL-PREPARE-020", since=Version.FL8)
-def config_hints(trial: Trial) -> None:
-    """Hints of an extension that nobody has, and hints that mean nothing, change neither preparation nor results."""
-    chosen = addition.supported(trial)
-    mapped = TokenValuePair(_PREFIX << 16 | 1, b"value")
-    hints: dict[str, tuple[tuple[TokenValuePair, ...], tuple[ExtensionNameAndPrefix, ...]]] = {
-        "none": ((), ()),
-        "unknown_extension": ((mapped,), _UNKNOWN),
-        "empty_value": ((replace(mapped, value=b""),), _UNKNOWN),
-        "unmapped_prefix": ((mapped,), ()),
-        "no_prefix": ((TokenValuePair(1, b"value"),), _UNKNOWN),
-    }
-    for name, (pairs, extensions) in hints.items():
-        with trial.configuration(name), told("no"):
-            _adds_with(trial, chosen, pairs, extensions)
-
-
-def _adds_with(
-    trial: Trial,
-    chosen: Addition,
-    hints: tuple[TokenValuePair, ...],
-    extensions: tuple[ExtensionNameAndPrefix, ...],
-) -> None:
-    preparation = trial.prepare(chosen.model(), with_config=True, hints=hints, extensions=extensions)
-    checks.status(preparation.launch_status, {_NONE}, "prepareModelWithConfig, returned")
-    checks.status(preparation.status, {_NONE}, "prepareModelWithConfig, notified")
-    if preparation.prepared_model is None:
-        checks.fail("prepareModelWithConfig of a supported model, notified", "a prepared model", "null")
-    pool = trial.pool(64)
-    for offset, values in ((0, addition.A), (16, addition.B)):
-        pool.write(offset, chosen.packed(values))
-    arguments = [RequestArgument(location=DataLocation(0, offset, addition.SIZE)) for offset in (0, 16, 32)]
-    request = Request(tuple(arguments[:2]), (arguments[2],), (RequestMemoryPool(pool=pool.memory),))
-    execution = execute(trial, preparation.prepared_model, request, measure=False)
-    checks.status(execution.status, {_NONE}, "execution")
-    chosen.check(bytes(pool.read(32, addition.SIZE)), addition.SUM, "sum")
