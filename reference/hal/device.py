@@ -158,13 +158,14 @@ class ReferenceDevice(hal.Device):
 
     def _check_model(self, model: types.Model) -> None:
         """Raise INVALID_ARGUMENT for an invalid model. Clients ask for support, then prepare: the last one is known."""
-        if self._known is None or model != self._known[0]:
+        known = self._known  # Other threads may put theirs there meanwhile.
+        if known is None or model != known[0]:
             vlog.log("model", lambda: show.text(model))
             with trace.span("driver", "validate model", operations=len(model.main.operations)):
                 violations = validate_model(model, self.version) or self._own_violations(own_form(model))
-            self._known = model, str(violations[0]) if violations else ""
-        if self._known[1]:
-            raise ServiceError(ErrorStatus.INVALID_ARGUMENT, self._known[1])
+            known = self._known = model, str(violations[0]) if violations else ""
+        if known[1]:
+            raise ServiceError(ErrorStatus.INVALID_ARGUMENT, known[1])
 
     def _own_violations(self, model: types.Model) -> list[Violation]:
         """What the declared operands of own operations break: nobody else can know (NNHAL-EXTENSION-006)."""
