@@ -24,7 +24,8 @@ SAMPLE = [
     "clause-activation-unchecked", "query-capabilities-unsorted", "support-of-the-invalid", "prepare-notifies-twice",
     "prepare-never-notifies", "execute-notifies-twice", "memory-input-as-scratch", "timing-device-above-driver",
     "request-offset-wraps", "host-segfaults", "host-garbage", "manager-decides-twice", "harness-verdict-lost",
-    "harness-waiver-never-expires", "harness-tolerance-not-applied",
+    "harness-waiver-never-expires", "harness-tolerance-not-applied", "mutations-location-wraps",
+    "mutations-order-of-main-alone", "requests-data-in-padding", "models-config-without-arguments",
 ]  # fmt: skip
 
 

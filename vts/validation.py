@@ -98,8 +98,10 @@ def _refuses_family(trial: Trial, header: VectorHeader, family: Family, draw: ra
 
     vector = vectors.load(header.operation, header.name)
     model = build_model(vector, trial.version, create_pool=pool_of if family.pooled else None).model
-    mutations = _mutations(trial, family, model, draw)
+    mutations, restarts = _mutations(trial, family, model, draw), trial.restarts
     for mutation in mutations:
+        if family.pooled and trial.restarts != restarts:
+            break  # The host that knew the pool is dead, and its verdict is there.
         name = f"{header.name}.{mutation.label}"
         if trial.wants(name):
             with trial.configuration(name), told("yes" if family.aosp and mutation.in_aosp else "no"):
