@@ -21,7 +21,7 @@ from npu_conformance.vts.control_flow import MILLISECOND, aborted
 from npu_conformance.vts.execution import Execution, execute, executors, request_of, timing_rules
 from npu_conformance.vts.judging import judge
 from npu_conformance.vts.refusal import refused
-from npu_conformance.vts.support import supports
+from npu_conformance.vts.support import support, supports
 
 if TYPE_CHECKING:
     from npu_conformance.specs.vectors import Array
@@ -251,7 +251,9 @@ class _Runner:
 def prepared(trial: Trial, vector: Vector, *, unspecified: bool) -> PreparedModel:
     """Prepare the vector's model. NotSupported where the device said before that it does not support it all."""
     model = build_model(vector, trial.version, unspecified_outputs=unspecified).model
-    supported = trial.supported_operations(model)
+    supported = support(trial, model)
+    if supported is None:
+        raise NotSupported("the device refuses graphs without inputs")
     preparation = trial.prepare(model)
     checks.status(preparation.launch_status, {ErrorStatus.NONE}, "prepareModel of a valid model, returned")
     if preparation.status != ErrorStatus.NONE:
