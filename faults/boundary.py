@@ -103,6 +103,13 @@ class BentDevice(hal.Device):
         watched = None if callback is None else PreparationCallback(self, callback)
         self.inner.prepare_model_from_cache(deadline_ns, model_cache, data_cache, token, watched)
 
+    def prepare_model_with_config(
+        self, model: types.Model, config: types.PrepareModelConfig, callback: hal.PreparedModelCallback | None
+    ) -> None:
+        """Forward, with a callback that passes through `prepared`."""
+        watched = None if callback is None else PreparationCallback(self, callback)
+        self.inner.prepare_model_with_config(model, config, watched)
+
     def allocate(
         self,
         desc: types.BufferDesc,

@@ -27,7 +27,7 @@ from npu_conformance.specs.manifest import Manifest
 from npu_conformance.specs.neuralnetworks.enums import ExecutionPreference, Priority
 from npu_conformance.specs.neuralnetworks.fences import SettableFence
 from npu_conformance.specs.neuralnetworks.hal import Device
-from npu_conformance.specs.neuralnetworks.types import CacheHandle, Model
+from npu_conformance.specs.neuralnetworks.types import CacheHandle, ExtensionNameAndPrefix, Model, TokenValuePair
 from npu_conformance.specs.outcomes import Outcome
 from npu_conformance.specs.results import Note
 from npu_conformance.specs.versions import Version
@@ -154,12 +154,19 @@ class Trial:
         model_cache: tuple[CacheHandle, ...] = (),
         data_cache: tuple[CacheHandle, ...] = (),
         token: bytes = NO_TOKEN,
+        with_config: bool = False,
+        hints: tuple[TokenValuePair, ...] = (),
+        extensions: tuple[ExtensionNameAndPrefix, ...] = (),
         callback: PreparationRecorder | None = None,
     ) -> Preparation:
-        """Prepare a model and wait for the answer; what is not given is neutral. deadline: ns of CLOCK_BOOTTIME."""
+        """Prepare a model and wait for the answer; what is not given is neutral. deadline: ns of CLOCK_BOOTTIME.
+
+        with_config: by prepareModelWithConfig, which takes hints and the prefixes of their extensions.
+        """
         arguments = PreparationArguments(
             preference=preference, priority=priority, deadline_ns=deadline,
             model_cache=model_cache, data_cache=data_cache, token=token,
+            with_config=with_config, hints=hints, extensions=extensions,
         )  # fmt: skip
         return prepare(self.subject, self.device, model, arguments, callback or PreparationRecorder())
 

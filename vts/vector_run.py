@@ -33,7 +33,7 @@ from npu_conformance.vts.execution import (
 from npu_conformance.vts.judging import judge
 from npu_conformance.vts.memory_domains.vectors import BufferedRequest, request_in_buffers
 from npu_conformance.vts.refusal import refused
-from npu_conformance.vts.support import supports
+from npu_conformance.vts.support import support, supports
 
 if TYPE_CHECKING:
     from npu_conformance.specs.vectors import Array
@@ -278,7 +278,9 @@ def prepared(trial: Trial, vector: Vector, *, unspecified: bool = False, unranke
     unspecified: sizes of outputs are unknown; unranked: also their ranks.
     """
     model = build_model(vector, trial.version, unspecified_outputs=unspecified, unranked_outputs=unranked).model
-    supported = trial.supported_operations(model)
+    supported = support(trial, model)
+    if supported is None:
+        raise NotSupported("the device refuses graphs without inputs")
     preparation = trial.prepare(model)
     checks.status(preparation.launch_status, {ErrorStatus.NONE}, "prepareModel of a valid model, returned")
     if preparation.status != ErrorStatus.NONE:

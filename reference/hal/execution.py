@@ -19,7 +19,7 @@ from npu_conformance.specs.diagnostics import trace, vlog
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import types
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
-from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
+from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES, element_count
 from npu_conformance.specs.neuralnetworks.validate import validate_request
 from npu_conformance.specs.plugin import Context, MemoryMap
 from npu_conformance.specs.versions import Version
@@ -178,7 +178,7 @@ def _read(operand: types.Operand, argument: types.RequestArgument, pools: Sequen
     pool = pools[location.pool_index]
     if isinstance(pool, ReferenceBuffer):
         return _read_buffer(pool, shape)
-    count = int(numpy.prod(shape, dtype=numpy.int64))
+    count = element_count(shape)
     if count * dtype.itemsize > location.length:
         raise ServiceError(ErrorStatus.GENERAL_FAILURE, f"an input of shape {shape} is longer than {location.length}")
     return numpy.frombuffer(pool, dtype, count, location.offset).reshape(shape).copy()
