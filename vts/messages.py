@@ -17,7 +17,7 @@ import msgspec
 
 from npu_conformance.harness import checks
 from npu_conformance.harness.cases import Case, Group
-from npu_conformance.harness.preparation import NO_TOKEN, PreparationRecorder
+from npu_conformance.harness.preparation import NO_TOKEN, PreparationArguments, PreparationRecorder, prepare
 from npu_conformance.harness.subject import RemoteApplication, RemoteSubject
 from npu_conformance.harness.trial import Trial
 from npu_conformance.harness.verdicts import NotApplicable, NotSupported, Refused
@@ -180,12 +180,8 @@ class _Target:
         self._params = msgspec.to_builtins(struct, enc_hook=self._connection.objects.number_of)
 
     def _prepared(self, device: hal.Device) -> hal.PreparedModel:
-        recorder = PreparationRecorder()
-        arguments = (_MODEL, ExecutionPreference.FAST_SINGLE_ANSWER, Priority.MEDIUM, self._none, (), (), NO_TOKEN)
-        device.prepare_model(*arguments, recorder)
-        seconds = self.trial.manifest.deadlines.prepare * self.trial.manifest.time_scale
-        self.trial.subject.wait_until(lambda: bool(recorder.answers), seconds)
-        prepared_model = recorder.answers[0][1] if recorder.answers else None
+        arguments = PreparationArguments()
+        prepared_model = prepare(self.trial.subject, device, _MODEL, arguments, PreparationRecorder()).prepared_model
         if prepared_model is None:
             raise NotSupported("the device does not support ADD of TENSOR_FLOAT32")
         return prepared_model
