@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
+from npu_conformance.reference.clock import VirtualClock
 from npu_conformance.reference.extensions import own
+from npu_conformance.reference.hal import scheduling_workload
 from npu_conformance.reference.hal.device import CACHE_FILES, ReferenceDevice
-from npu_conformance.reference.hal.scheduling import SchedulingService
 from npu_conformance.reference.manager import service
 from npu_conformance.specs import versions
 from npu_conformance.specs.manifest import Manifest
@@ -33,11 +35,12 @@ def _manifest(options: Mapping[str, str]) -> Manifest:
         name="reference",
         vendor="npu-conformance",
         version="1",
-        interfaces=("device", "scheduling", "manager", "manager_control"),
+        interfaces=("device", "scheduling", "workload", "scheduling_control", "manager", "manager_control"),
         hal_version=_version(options),
         instance="reference-npu",
         concurrent_calls=8,
         virtual_clock=True,
+        npu_profile="page",
         options={
             "hal": "version of the Neural Networks HAL, 1.0 to fl8 (default: the newest)",
             "extensions": "how many of its own extensions it has: none, one or two (default: two)",
@@ -49,10 +52,14 @@ def _manifest(options: Mapping[str, str]) -> Manifest:
 
 
 def _create(context: Context) -> Subject:
-    manager, control = service.create(context)
+    clock = VirtualClock()
+    manager, control = service.create(replace(context, clock=clock))
+    scheduling, workload, scheduling_control = scheduling_workload.create(context, clock)
     return Subject(
         device=ReferenceDevice(context, _version(context.options), _extensions(context)),
-        scheduling=SchedulingService(),
+        scheduling=scheduling,
+        workload=workload,
+        scheduling_control=scheduling_control,
         manager=manager,
         manager_control=control,
     )

@@ -24,12 +24,20 @@ from npu_conformance.specs.manifest import Deadlines, Manifest
 from npu_conformance.specs.neuralnetworks.hal import Device
 from npu_conformance.specs.npu.manager import Manager, ManagerControl
 from npu_conformance.specs.npu.scheduling import Scheduling
+from npu_conformance.specs.npu.workload import SchedulingControl, Workload
 from npu_conformance.specs.plugin import Subject
 from npu_conformance.specs.versions import Version
 
 __all__ = ["Application", "Pool", "Pools", "RemoteApplication", "RemoteSubject", "SubjectHandle"]
 
-_ROOTS = {"device": Device, "scheduling": Scheduling, "manager": Manager, "manager_control": ManagerControl}
+_ROOTS = {
+    "device": Device,
+    "scheduling": Scheduling,
+    "workload": Workload,
+    "scheduling_control": SchedulingControl,
+    "manager": Manager,
+    "manager_control": ManagerControl,
+}
 
 
 class Application(Protocol):
