@@ -73,9 +73,10 @@ class Manifest(Document, frozen=True):
     """Option names with what they mean; `--plugin-option NAME=VALUE`."""
     virtual_clock: bool = False
     """True where manager_control and scheduling_control, as far as there are such, can advance the clock."""
-    npu_profile: Literal["aosp", "page"] = "aosp"
+    npu_profile: Literal["aosp", "page", "cuttlefish"] = "aosp"
     """page: goes beyond AOSP's scheduling HAL as the public page does, where the debounce time is set with the callback
-    and configs have bounds of their own (NPU-HAL-028, -036)."""
+    and configs have bounds of their own (NPU-HAL-028, -036). cuttlefish: as that does, work of an app for itself has
+    original uid -1 (NPU-HAL-013)."""
     inference_tool: InferenceTool | None = None
     constants: dict[str, int] = field(default_factory=dict)
     """Constants that differ from the contract's (NPU_MODEL_PRIORITY_OPPORTUNISTIC, DEBOUNCE_DURATION_MS)."""

@@ -1,8 +1,8 @@
 """Work for the NPU, as AOSP's `run-test-inference` makes it, and what a test steers around the scheduling HAL.
 
 AOSP leaves to the vendor how work reaches the NPU, and asks for a tool: the same inferences at each run, several
-hundred milliseconds of them, with a job priority and an original uid. `Workload` is that tool as an interface; a manifest
-may name the tool itself instead (Manifest.inference_tool). uid and pid of the work are the transport's (NPU-HAL-015).
+hundred milliseconds of them, with a job priority and an original uid. `Workload` is that tool as an interface; a
+manifest may name the tool itself instead (Manifest.inference_tool). uid and pid are the transport's (NPU-HAL-015).
 """
 
 from __future__ import annotations
