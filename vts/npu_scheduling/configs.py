@@ -103,7 +103,7 @@ def _declare(name: str) -> None:
 def _declare_outside(name: str, spelled: str, priority: int) -> None:
     @cases.case(f"{name}.priority_{spelled}", "NPU-HAL-004")
     def outside(trial: Trial) -> None:
-        """A priority outside 0 to 1000 is refused, also behind a good one (AOSP: SetSchedulingConfigsInvalidPriority)."""
+        """A priority outside 0 to 1000 is refused, also behind a good one (AOSP: ...InvalidPriority)."""
         _refused(trial, name, f"priority {priority}", config(ASSISTANT, 500), config(CAMERA, priority))
 
 

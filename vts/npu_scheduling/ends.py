@@ -52,8 +52,8 @@ _ENDS: dict[str, tuple[End, Told]] = {
 
 def _ended_early(npu: Lab, app: App, end: End) -> None:
     """Start a run, and end it once it goes on."""
-    run = app.start()
     seen = len(app.told())
+    run = app.start()
     npu.wait(lambda: app.told()[seen:].count(STARTED) > 0 or run.succeeded is not None, "start", step_ms=1)
     npu.pass_ms(15)
     end(npu, app)

@@ -123,7 +123,7 @@ def attribution_is_no_access(trial: Trial) -> None:
 
 @cases.case("undeclared_app", "NPU-ACC-007", "NPU-HAL-011")
 def undeclared_app(trial: Trial) -> None:
-    """The HAL's side of blocking undeclared apps: the manager's update denies access, and work is refused from then on."""
+    """The HAL's side of blocking undeclared apps: once an update denies access, work is refused."""
     with lab(trial) as npu:
         camera = npu.app(npu.camera)
         camera.works()
@@ -134,7 +134,7 @@ def undeclared_app(trial: Trial) -> None:
 def _declare_job_priority(name: str, job_priority: int) -> None:
     @cases.case(f"job_priority_{name}", "NPU-HAL-034")
     def job_priority_outside(trial: Trial) -> None:
-        """No event tells of a job priority outside 0 to 1000: such work is refused, or its priority is brought inside."""
+        """No event tells of a job priority outside 0 to 1000: such work is refused, or the number brought inside."""
         with lab(trial) as npu:
             camera = npu.app(npu.camera)
             npu.hear()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 from npu_conformance.harness import checks
 from npu_conformance.harness.cases import Behaviours, Scope
 from npu_conformance.harness.trial import Trial
@@ -45,7 +47,7 @@ def as_in_aosp(trial: Trial) -> None:
         for work in works:
             checks.equal(work.job_priority, 300, "job priority")
             checks.that(work.effective_priority >= 500, f"effective priority {work.effective_priority} of uid at 500")
-        for before, after in zip(works, works[1:], strict=False):
+        for before, after in itertools.pairwise(works):
             checks.that(before.id < after.id, f"ids: expected to rise, found {before.id} and then {after.id}")
             checks.that(before.timestamp_ms <= after.timestamp_ms, "timestamps: expected not to go back")
 
