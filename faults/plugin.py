@@ -15,6 +15,7 @@ from npu_conformance.specs.manifest import Manifest
 from npu_conformance.specs.plugin import Context, Plugin, Subject
 from npu_conformance.specs.versions import Version
 
+_CLOCKS = {"manager_control", "scheduling_control"}
 _UNBENT = device_bent_by(BentDevice)
 OPTIONS = {
     "fault": "id of a fault or a conforming variant (`npu-conformance faults --list`)",
@@ -47,8 +48,8 @@ def manifest(options: Mapping[str, str]) -> Manifest:
         instance=bent.instance,
         deadlines=bent.deadlines,
         concurrent_calls=bent.concurrent_calls,
-        virtual_clock="manager_control" in bent.interfaces,
         options=OPTIONS,
+        **{"virtual_clock": bool(_CLOCKS.intersection(bent.interfaces)), **bent.manifest()},
     )
 
 

@@ -33,14 +33,14 @@ class TestInferences(Workload):
 
     __test__ = False
 
-    def __init__(self, service: SchedulingService, caller: Callable[[], Caller]) -> None:
-        self._service, self._caller = service, caller
+    def __init__(self, service: SchedulingService, caller: Callable[[], Caller], inferences: int = INFERENCES) -> None:
+        self._service, self._caller, self._inferences = service, caller, inferences
         self._efforts = itertools.count(1)
 
     def run_test_inference(self, run: InferenceRun, callback: WorkloadCallback) -> None:
         """Submit the first inference. IllegalArgument, SecurityDenied: see SchedulingService.submit."""
         group = run.group_id or Uuid(next(self._efforts).to_bytes(16, "big"))
-        _Effort(self._service, self._caller(), replace(run, group_id=group), callback).submit()
+        _Effort(self._service, self._caller(), replace(run, group_id=group), callback, self._inferences).submit()
 
     def cancel_test_inferences(self) -> None:
         """End what the caller has submitted."""
@@ -51,10 +51,15 @@ class _Effort:
     """A run: the next inference is submitted when one is complete."""
 
     def __init__(
-        self, service: SchedulingService, caller: Caller, run: InferenceRun, callback: WorkloadCallback
+        self,
+        service: SchedulingService,
+        caller: Caller,
+        run: InferenceRun,
+        callback: WorkloadCallback,
+        inferences: int,
     ) -> None:
         self._service, self._caller, self._run, self._callback = service, caller, run, callback
-        self._left = INFERENCES
+        self._left = inferences
 
     def submit(self) -> None:
         """Submit an inference."""

@@ -56,6 +56,7 @@ def _ended_early(npu: Lab, app: App, end: End) -> None:
     run = app.start()
     npu.wait(lambda: app.told()[seen:].count(STARTED) > 0 or run.succeeded is not None, "start", step_ms=1)
     npu.pass_ms(15)
+    npu.need_running(run)
     end(npu, app)
     checks.that(not npu.end_of(run), "inferences that were ended early: expected no success, found success")
 
@@ -140,6 +141,7 @@ def _declare(name: str, end: End, told: Told) -> None:
             npu.wait(lambda: STARTED in camera.told(), "start of the stronger inferences", step_ms=1)
             weak = assistant.start()
             npu.pass_ms(15)
+            npu.need_running(strong)
             started = [STARTED] if STARTED in assistant.told() else []
             end(npu, assistant)
             checks.that(not npu.end_of(weak), "inferences that were ended early: expected no success, found success")

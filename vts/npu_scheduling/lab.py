@@ -25,6 +25,8 @@ SLACK_MS = 100
 
 _RUN_SECONDS = 30.0
 """After which a run counts as never ending, before time_scale."""
+_LATE_SECONDS = 2.0
+"""How long a device that is busy otherwise may take to tell an end, before time_scale."""
 _STEP_MS = 10
 _NS_PER_MS = 1_000_000
 
@@ -186,6 +188,11 @@ class Lab:
         """Connect as an app. NotApplicable where the subject can not play it."""
         return App(self, uid, pid)
 
+    def _is_quiet(self) -> bool:
+        """True where the last event of every uid is an end for good."""
+        last = {event.work.uid: event.told for event in self.recorder.events}
+        return all(told[0] == "ended" and told != PAUSED for told in last.values())
+
     def _another(self, uid: int) -> int:
         if self._fixed_uid is not None:
             raise NotApplicable("the inference tool always runs as one uid")
@@ -256,7 +263,15 @@ class Lab:
         """Wait until every run is over, and every event of it has arrived."""
         for run in self.runs:
             self.end_of(run)
+        if self._clock is None:
+            self.trial.subject.wait_until(self._is_quiet, _LATE_SECONDS * self.trial.manifest.time_scale)
         self.pass_ms((self.debounce_ms if debounce_ms is None else debounce_ms) + SLACK_MS)
+
+    def need_running(self, run: Run | ToolRun) -> None:
+        """See that a run of several hundred milliseconds is not over yet; where time passes by itself it may be."""
+        if self._clock is None and run.succeeded is not None:
+            raise NotApplicable("the run was over before the harness could go on")
+        checks.equal(run.succeeded, None, "end of a run of several hundred milliseconds, early in it")
 
     def expect(self, app: App, *expected: Told) -> None:
         """Check everything that was told of an app's work, in order."""
