@@ -58,6 +58,8 @@ FAULTS = (
 )  # fmt: skip
 
 VARIANTS = (
+    Variant("npu", "The reference's scheduling HAL and NPU Manager.",
+            _shaped(shapes.whole, (*_ALL, "manager", "manager_control"), npu_profile="page")),
     Variant("npu-scheduling", "The reference's scheduling HAL without its device.",
             _shaped(shapes.reference, npu_profile="page")),
     Variant("npu-aosp", "AOSP's interface: no debounce time with the callback, no bounds in configs.",

@@ -17,6 +17,7 @@ from npu_conformance.reference.hal import scheduling_workload
 from npu_conformance.reference.hal.scheduling import SchedulingService
 from npu_conformance.reference.hal.scheduling_receiver import Courier
 from npu_conformance.reference.hal.scheduling_workload import TestInferences
+from npu_conformance.reference.manager import service
 from npu_conformance.specs.errors import InterfaceError, Unsupported
 from npu_conformance.specs.manifest import InferenceTool
 from npu_conformance.specs.npu.scheduling import Scheduling, SchedulingCallback
@@ -34,6 +35,20 @@ def reference(context: Context) -> Subject:
     """The reference HAL on a clock of its own."""
     scheduling, workload, control = scheduling_workload.create(context, VirtualClock())
     return Subject(scheduling=scheduling, workload=workload, scheduling_control=control)
+
+
+def whole(context: Context) -> Subject:
+    """The reference HAL and the reference manager on one clock."""
+    clock = VirtualClock()
+    scheduling, workload, control = scheduling_workload.create(context, clock)
+    manager, manager_control = service.create(with_fields(context, clock=clock))
+    return Subject(
+        scheduling=scheduling,
+        workload=workload,
+        scheduling_control=control,
+        manager=manager,
+        manager_control=manager_control,
+    )
 
 
 class _AsInAosp(Scheduling):
