@@ -41,6 +41,7 @@ def _manifest(options: Mapping[str, str]) -> Manifest:
         concurrent_calls=8,
         virtual_clock=True,
         npu_profile="page",
+        npu_checkpoint_ms=10,
         options={
             "hal": "version of the Neural Networks HAL, 1.0 to fl8 (default: the newest)",
             "extensions": "how many of its own extensions it has: none, one or two (default: two)",

@@ -164,7 +164,7 @@ def _trace(hal: str, cases: list[Case], names: list[str]) -> _Traced:
     reached: list[_Reach] = []
 
     def look(result: CaseResult) -> bool:
-        lines = sorted(numbers.setdefault(line, len(numbers)) for line in tracer.stop())
+        lines = sorted(numbers.setdefault(line, len(numbers)) for line in tracer.stop() | created)
         if result.outcome is Outcome.PASS or result.outcome is Outcome.NOT_SUPPORTED:
             reached.append(_Reach(result.case, lines, claimed(result, hal) is Outcome.PASS))
         for clear in forget:
@@ -173,7 +173,10 @@ def _trace(hal: str, cases: list[Case], names: list[str]) -> _Traced:
         tracer.start()
         return False
 
+    tracer.start()
     subject = open_reference(hal, cases)
+    created = tracer.stop() if is_of(targets.NPU, names) else set()
+    """What runs when the objects are made serves all cases: the NPU's make theirs once, a device at each call."""
     tracer.start()
     run_cases(subject, cases, look)
     tracer.stop()

@@ -24,14 +24,14 @@ EDITED_VARIANTS = source_edits.read(_FOLDER / "variants.json")
 """Conforming ones."""
 
 
-def _edited(one: EditedFault) -> Bent:
-    """The reference HAL with its source edited, which stays so in the process."""
+def _edited(one: EditedFault, promise: int | None = 10) -> Bent:
+    """The reference HAL with its source edited, which stays so in the process. promise: its npu_checkpoint_ms."""
 
     def create(context: Context, _: Version) -> Subject:
         source_edits.apply(one.edits)
         return shapes.reference(context)
 
-    return Bent(create, _ALL, manifest=lambda: {"npu_profile": "page"})
+    return Bent(create, _ALL, manifest=lambda: {"npu_profile": "page", "npu_checkpoint_ms": promise})
 
 
 def _shaped(shape: Shape, interfaces: tuple[InterfaceName, ...] = _ALL, **manifest: Any) -> Bent:
@@ -59,9 +59,9 @@ FAULTS = (
 
 VARIANTS = (
     Variant("npu", "The reference's scheduling HAL and NPU Manager.",
-            _shaped(shapes.whole, (*_ALL, "manager", "manager_control"), npu_profile="page")),
+            _shaped(shapes.whole, (*_ALL, "manager", "manager_control"), npu_profile="page", npu_checkpoint_ms=10)),
     Variant("npu-scheduling", "The reference's scheduling HAL without its device.",
-            _shaped(shapes.reference, npu_profile="page")),
+            _shaped(shapes.reference, npu_profile="page", npu_checkpoint_ms=10)),
     Variant("npu-aosp", "AOSP's interface: no debounce time with the callback, no bounds in configs.",
             _shaped(shapes.aosp)),
     Variant("npu-narrow", "AOSP's interface, and the choices of AOSP's tool alone.", _shaped(shapes.narrow)),
@@ -73,5 +73,5 @@ VARIANTS = (
             Bent(lambda context, _: shapes.through_a_tool(context), ("scheduling",), manifest=_by_tool)),
     Variant("npu-cuttlefish", "Cuttlefish's quirk: work of an app for itself has original uid -1.",
             _shaped(shapes.cuttlefish, npu_profile="cuttlefish")),
-    *(Variant(one.id, one.description, _edited(one)) for one in EDITED_VARIANTS),
+    *(Variant(one.id, one.description, _edited(one, None)) for one in EDITED_VARIANTS),
 )  # fmt: skip

@@ -63,7 +63,6 @@ class _Device:
         self.since_ns = 0
         self.turn = 0
         """Changes with the work that runs: what the clock still holds of an earlier turn means nothing."""
-        self.yields = False
 
 
 class Scheduler:
@@ -134,13 +133,12 @@ class Scheduler:
         if device.running is None:
             heapq.heappop(device.queue)
             self._start(device, strongest)
-        elif strongest.effective_priority < device.running.effective_priority and not device.yields:
+        elif strongest.effective_priority < device.running.effective_priority:
             self._yield_at_checkpoint(device)
 
     def _start(self, device: _Device, work: Work) -> None:
         device.running, device.since_ns = work, self._clock.now_ns()
         device.turn += 1
-        device.yields = False
         turn = device.turn
         self._clock.post(self._guard(lambda: self._complete(device, turn)), work.remaining_ns)
         reason = StartReason.RESUMED if work.has_started else StartReason.INITIAL
@@ -148,7 +146,6 @@ class Scheduler:
         self._observer.started(work, reason)
 
     def _yield_at_checkpoint(self, device: _Device) -> None:
-        device.yields = True
         turn = device.turn
         to_checkpoint = -(self._clock.now_ns() - device.since_ns) % ITEM_NS
         self._clock.post(self._guard(lambda: self._pause(device, turn)), to_checkpoint)
@@ -157,7 +154,6 @@ class Scheduler:
         """Give the device to stronger work, if there still is any."""
         if device.turn != turn:
             return
-        device.yields = False
         strongest, running = self._strongest(device), device.running
         assert running is not None
         if strongest is None or strongest.effective_priority >= running.effective_priority:

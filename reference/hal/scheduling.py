@@ -96,7 +96,7 @@ class SchedulingService(Scheduling):
             original_uid,
             run.job_priority,
             INFERENCE_NS,
-            run.device_number or 0,
+            self._device(run),
             run.group_id,
             run.feature_id,
             on_end,
@@ -129,12 +129,17 @@ class SchedulingService(Scheduling):
             raise IllegalArgument(f"job priority {run.job_priority} is not in {MIN_PRIORITY} to {MAX_PRIORITY}")
         if run.original_uid < OWN_WORK:
             raise IllegalArgument(f"original uid {run.original_uid} is negative")
-        if not 0 <= (run.device_number or 0) < self._scheduler.devices:
-            raise IllegalArgument(f"device {run.device_number}: there are {self._scheduler.devices}, from 0")
         if not config.has_direct_access:
             raise SecurityDenied(f"uid {uid} has no direct access")
         if run.original_uid not in (OWN_WORK, uid) and not config.can_attribute_other_uid:
             raise SecurityDenied(f"uid {uid} may not work for uid {run.original_uid}")
+
+    def _device(self, run: InferenceRun) -> int:
+        if run.device_number is None:
+            return 0
+        if not 0 <= run.device_number < self._scheduler.devices:
+            raise IllegalArgument(f"device {run.device_number}: there are {self._scheduler.devices}, from 0")
+        return run.device_number
 
     def _effective_priority(self, work: Work) -> int:
         """That of the uid plus that of the job; work for another uid counts as that one's (NPU-HAL-008, -014)."""

@@ -7,7 +7,7 @@ kind, and a pause with the start that ends it where the pause lasts the debounce
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 from npu_conformance.reference.clock import VirtualClock
@@ -37,17 +37,14 @@ class WorkEvent:
 class _Burst:
     """What is going on for one uid.
 
-    first: the work whose request was told. unfinished: works requested and not ended for good; running: those that have
-    a device. told: the last kind of event that was told. withheld: the end that is told at due_ns unless something
-    goes on before.
+    first: the work whose request was told. unfinished: works requested and not ended for good. told: the last kind of
+    event that was told. withheld: the end that is told unless something goes on within the debounce time.
     """
 
     first: Work
     unfinished: int = 0
-    running: set[Work] = field(default_factory=set)
     told: Kind = "requested"
     withheld: WorkEvent | None = None
-    due_ns: int = 0
 
 
 class Debouncer:
@@ -69,49 +66,38 @@ class Debouncer:
 
     def requested(self, work: Work) -> None:
         """Tell of the first request of a burst; withdraw an end that waits (rules 1 and 3 of ISchedulingCallback)."""
-        if work.uid in self._bursts:
-            self._settle(self._bursts[work.uid])
         burst = self._bursts.get(work.uid)
         if burst is None:
             burst = self._bursts[work.uid] = _Burst(work)
             self._tell(self._event("requested", work, None))
+        burst.withheld = None
         burst.unfinished += 1
 
     def started(self, work: Work, reason: StartReason) -> None:
         """Tell of the start of work whose request was told (rule 2), and of that which ends a pause that was told."""
         burst = self._bursts[work.uid]
-        self._settle(burst)
-        burst.running.add(work)
+        burst.withheld = None
         ends_pause = reason is StartReason.RESUMED and burst.told == "ended"
         if ends_pause or (reason is StartReason.INITIAL and work is burst.first):
             burst.told = "started"
             self._tell(self._event("started", work, reason))
 
     def ended(self, work: Work, reason: EndReason) -> None:
-        """Withhold the end of what the uid has going on; ends of one work among several are not told."""
+        """Withhold the end of the last work of a burst, and a pause of what was told to have started."""
         burst = self._bursts[work.uid]
-        burst.running.discard(work)
         if reason is not EndReason.PAUSED:
             burst.unfinished -= 1
-        is_pause = reason is EndReason.PAUSED and burst.told == "started" and not burst.running
-        if burst.unfinished == 0 or is_pause:
+        if burst.unfinished == 0 or (reason is EndReason.PAUSED and burst.told == "started"):
             self._withhold(burst, self._event("ended", work, reason))
 
     def _withhold(self, burst: _Burst, end: WorkEvent) -> None:
-        duration_ns = self.duration_ms * NS_PER_MS
-        burst.withheld, burst.due_ns = end, self._clock.now_ns() + duration_ns
+        burst.withheld = end
 
         def tell() -> None:
             if burst.withheld is end:
                 self._tell_end(burst)
 
-        self._clock.post(self._guard(tell), duration_ns)
-
-    def _settle(self, burst: _Burst) -> None:
-        """Something goes on: the end that waits is told if it is due at this moment, and otherwise never."""
-        if burst.withheld is not None and burst.due_ns <= self._clock.now_ns():
-            self._tell_end(burst)
-        burst.withheld = None
+        self._clock.post(self._guard(tell), self.duration_ms * NS_PER_MS)
 
     def _tell_end(self, burst: _Burst) -> None:
         end, burst.withheld, burst.told = burst.withheld, None, "ended"

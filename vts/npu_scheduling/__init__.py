@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from npu_conformance.harness.cases import Case
 
-_MODULES = ("configs", "effects", "rights", "callback", "work", "stream", "debounce", "ends", "priority")
+_MODULES = ("configs", "effects", "rights", "callback", "work", "stream", "debounce", "ends", "priority", "preemption")
 
 
 def cases() -> Iterator[Case]:
