@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from npu_conformance.faults.boundary import BentBuffer, BentDevice, BentPreparedModel, forwarding
 from npu_conformance.specs.errors import DeadObject, InterfaceError
@@ -50,8 +50,8 @@ def _guarded_class(interface: type) -> type:
 
 def guarded(interface: type[Guarded], inner: Guarded | None) -> Guarded | None:
     """An object of this interface whose exceptions are deaths; null for null."""
-    found: Guarded | None = None if inner is None else _guarded_class(interface)(inner)
-    return found
+    kind: Callable[[Guarded], Guarded] = _guarded_class(cast(Any, interface))
+    return None if inner is None else kind(inner)
 
 
 @_guarding(hal.PreparedModel)
