@@ -44,14 +44,14 @@ class EngineDevice(ReferenceDevice):
             return (False,) * len(model.main.operations)
         return tuple(obstacle is None for obstacle in found)
 
-    def _prepare(self, model: types.Model, deadline_ns: int) -> ReferencePreparedModel:
+    def _prepare(self, model: types.Model, priority: int, deadline_ns: int) -> ReferencePreparedModel:
         timing.check_deadline(self.version, deadline_ns, self._context.clock)
         with mapped(self._context.memory, model.pools) as pools:
             for obstacle in obstacles(model, self.version, pools, self._engine):
                 if obstacle is not None:
                     raise ServiceError(ErrorStatus.GENERAL_FAILURE, obstacle)
             executor = self._executor(model, pools)
-        return self._prepared(model, executor)
+        return self._prepared(model, executor, priority)
 
     def _executor(self, model: types.Model, pools: list[memoryview]) -> Runnable:
         return EngineExecutor(model, self.version, pools, self._engine)

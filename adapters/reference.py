@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
+from npu_conformance.reference.clock import VirtualClock
 from npu_conformance.reference.extensions import own
+from npu_conformance.reference.hal import scheduling_workload
 from npu_conformance.reference.hal.device import CACHE_FILES, ReferenceDevice
-from npu_conformance.reference.hal.scheduling import SchedulingService
 from npu_conformance.reference.manager import service
 from npu_conformance.specs import versions
 from npu_conformance.specs.manifest import Manifest
@@ -33,31 +35,39 @@ def _manifest(options: Mapping[str, str]) -> Manifest:
         name="reference",
         vendor="npu-conformance",
         version="1",
-        interfaces=("device", "scheduling", "manager", "manager_control"),
+        interfaces=("device", "scheduling", "workload", "scheduling_control", "manager", "manager_control"),
         hal_version=_version(options),
         instance="reference-npu",
+        concurrent_calls=8,
         virtual_clock=True,
+        npu_profile="page",
+        npu_checkpoint_ms=10,
         options={
             "hal": "version of the Neural Networks HAL, 1.0 to fl8 (default: the newest)",
             "extensions": "how many of its own extensions it has: none, one or two (default: two)",
             "cache_files": f"model-cache and data-cache files it wants, 0+0 for no caching (default: {CACHE_FILES})",
+            "preemption": "what a running execution does for a more urgent one: resume, submodels, restart or none "
+            "(default: resume)",
         },
     )
 
 
 def _create(context: Context) -> Subject:
-    scheduling = SchedulingService()
-    manager, control = service.create(context, scheduling)
+    clock = VirtualClock()
+    scheduling, workload, scheduling_control = scheduling_workload.create(context, clock)
+    manager, control = service.create(replace(context, clock=clock), scheduling, declared_only=True)
     return Subject(
         device=ReferenceDevice(context, _version(context.options), _extensions(context)),
         scheduling=scheduling,
+        workload=workload,
+        scheduling_control=scheduling_control,
         manager=manager,
         manager_control=control,
     )
 
 
 plugin = Plugin(manifest=_manifest, create=_create)
-"""The reference driver and NPU Manager. Option `hal`: the version it plays.
+"""The reference driver and NPU Manager. Options: see its manifest.
 
 Its extensions are known to a process as a whole: in one that it shares with the harness it has those in use there.
 """

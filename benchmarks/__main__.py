@@ -13,7 +13,15 @@ from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
-from benchmarks import bench_burst, bench_cold, bench_items, bench_networks, bench_throughput, bench_wire
+from benchmarks import (
+    bench_burst,
+    bench_cold,
+    bench_items,
+    bench_mutations,
+    bench_networks,
+    bench_throughput,
+    bench_wire,
+)
 from benchmarks.figures import Figure, busy
 
 _QUIET = 0.5
@@ -25,6 +33,7 @@ GROUPS: dict[str, Callable[[], Iterable[Figure]]] = {
     "burst": bench_burst.figures,
     "cold": bench_cold.figures,
     "items": bench_items.figures,
+    "mutations": bench_mutations.figures,
     "networks": bench_networks.figures,
     "throughput": partial(bench_throughput.figures, None),
 }

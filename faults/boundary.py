@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from npu_conformance.specs.interfaces import describe
 from npu_conformance.specs.neuralnetworks import hal, types
+from npu_conformance.specs.plugin import MemoryMap
 
 Wrapper = TypeVar("Wrapper", bound=type)
 
@@ -48,6 +49,16 @@ class BentBuffer(hal.Buffer):
 
     def __init__(self, inner: hal.Buffer) -> None:
         self.inner = inner
+
+
+@forwarding(hal.Execution)
+class BentExecution(hal.Execution):
+    """A reusable execution behind the boundary. inner: the reference's; request: the one that is bound."""
+
+    memory: MemoryMap
+
+    def __init__(self, inner: hal.Execution, request: types.Request) -> None:
+        self.inner, self.request = inner, request
 
 
 @forwarding(hal.Device)
@@ -91,6 +102,13 @@ class BentDevice(hal.Device):
         """Forward, with a callback that passes through `prepared`."""
         watched = None if callback is None else PreparationCallback(self, callback)
         self.inner.prepare_model_from_cache(deadline_ns, model_cache, data_cache, token, watched)
+
+    def prepare_model_with_config(
+        self, model: types.Model, config: types.PrepareModelConfig, callback: hal.PreparedModelCallback | None
+    ) -> None:
+        """Forward, with a callback that passes through `prepared`."""
+        watched = None if callback is None else PreparationCallback(self, callback)
+        self.inner.prepare_model_with_config(model, config, watched)
 
     def allocate(
         self,

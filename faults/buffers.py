@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from typing import Any
 
 from npu_conformance.faults.boundary import BentDevice, BentPreparedModel
@@ -90,6 +91,39 @@ class _WaitsForEver(_Locking):
         pass
 
 
+class _AloneOrNot(BentPreparedModel):
+    """Executes slowly, and notices others that use the same buffers meanwhile."""
+
+    def __init__(self, inner: hal.PreparedModel) -> None:
+        super().__init__(inner)
+        self._in_use: set[int] = set()
+
+    def execute_synchronously(self, request: types.Request, *rest: Any) -> types.ExecutionResult:
+        tokens = {pool.token for pool in request.pools if pool.pool is None}
+        if tokens & self._in_use:
+            self.meets_another()
+        self._in_use |= tokens
+        try:
+            time.sleep(_SOME_SECONDS)
+            return self.inner.execute_synchronously(request, *rest)
+        finally:
+            self._in_use -= tokens
+
+    def meets_another(self) -> None:
+        """Fail."""
+        raise NotImplementedError
+
+
+class _Busy(_AloneOrNot):
+    def meets_another(self) -> None:
+        raise ServiceError(ErrorStatus.GENERAL_FAILURE, "busy")
+
+
+class _DiesInCompany(_AloneOrNot):
+    def meets_another(self) -> None:
+        raise RuntimeError("two of them")
+
+
 FAULTS = (
     Fault("allocate-null-buffer", "A token comes without a buffer.", ("NNHAL-MEMDOMAIN-003",),
           ("vts.memory_domains.allocate.valid",), device_bent_by(_NullBuffer)),
@@ -101,6 +135,11 @@ FAULTS = (
     Fault("buffer-of-one-reader", "A buffer that an execution reads can not be read by another.",
           ("NNHAL-MEMDOMAIN-030",), ("vts.memory_domains.at_once.launched",), models_bent_by(_OneReader),
           Version.V1_3),
+    Fault("buffer-busy", "A buffer that one thread reads is busy for the others.", ("NNHAL-MEMDOMAIN-030",),
+          ("vts.memory_domains.at_once.readers",), models_bent_by(_Busy)),
+    Fault("buffer-dies-in-company", "Two executions with one buffer at once are the driver's death.",
+          ("NNHAL-MEMDOMAIN-030",), ("vts.memory_domains.at_once.readers", "vts.memory_domains.at_once.writers"),
+          models_bent_by(_DiesInCompany)),
     Fault("buffer-waits-for-ever", "An execution that meets a locked buffer never ends.", ("NNHAL-MEMDOMAIN-030",),
           ("vts.memory_domains.at_once.launched",), models_bent_by(_WaitsForEver, deadlines=IMPATIENT), Version.V1_3),
 )  # fmt: skip

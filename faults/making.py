@@ -33,3 +33,15 @@ def models_bent_by(kind: type[BentPreparedModel], *, deadlines: Deadlines | None
         prepared_model = kind
 
     return device_bent_by(Device, deadlines=deadlines)
+
+
+def models_with_memory(kind: type[BentPreparedModel]) -> Bent:
+    """The reference driver whose prepared models are behind this kind of boundary and reach pools by `memory`."""
+
+    def create(context: Context, version: Version) -> Subject:
+        class Device(BentDevice):
+            prepared_model = type(kind.__name__, (kind,), {"memory": context.memory})
+
+        return Subject(device=Device(ReferenceDevice(context, version)))
+
+    return Bent(create)

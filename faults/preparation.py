@@ -101,6 +101,20 @@ class _LaunchesTheInvalid(BentDevice):
             return
 
 
+class _ConfigLaunchesTheInvalid(BentDevice):
+    def prepare_model_with_config(self, *arguments: Any) -> None:
+        try:
+            super().prepare_model_with_config(*arguments)
+        except ServiceError:
+            return
+
+
+class _ConfigWithoutCallback(BentDevice):
+    def prepare_model_with_config(self, model: types.Model, config: types.PrepareModelConfig, callback: Any) -> None:
+        if callback is not None:
+            super().prepare_model_with_config(model, config, callback)
+
+
 class _DoesNotNotifyRefusals(BentDevice):
     def prepared(self, callback: hal.PreparedModelCallback, status: int, prepared_model: Any) -> None:
         if status == _NONE:
@@ -161,6 +175,11 @@ FAULTS = (
            "NNHAL-PREPARE-007", "vts.generated.RELU.float16_*", _ModelOfTheUnsupported),
     _fault("prepare-launches-the-invalid", "An argument error is notified, but not returned.", "NNHAL-PREPARE-002",
            "vts.validation.RELU.* vts.validation.arguments.*", _LaunchesTheInvalid),
+    _fault("prepare-config-launches-the-invalid", "prepareModelWithConfig notifies an argument error and returns none.",
+           "NNHAL-PREPARE-018", "vts.validation.RELU.operand_type vts.validation.arguments.*",
+           _ConfigLaunchesTheInvalid),
+    _fault("prepare-config-without-callback", "prepareModelWithConfig does nothing where nobody would be told.",
+           "NNHAL-PREPARE-022", "vts.models.config.callback_null", _ConfigWithoutCallback),
     _fault("prepare-does-not-notify-refusals", "An argument error is returned, but not notified.",
            "NNHAL-PREPARE-002", "vts.validation.model.cycle", _DoesNotNotifyRefusals),
     _fault("prepare-notifies-another-error", "INVALID_ARGUMENT is returned, GENERAL_FAILURE notified.",

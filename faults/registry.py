@@ -11,18 +11,25 @@ from npu_conformance.faults import (
     buffers,
     caching,
     caching_variants,
+    execution_paths,
+    execution_variants,
     executions,
     extensions,
     fenced,
     hints,
     hosts,
     managers,
+    npu_scheduling,
     preparation,
+    quality_of_service,
     queries,
     relations,
+    reusable,
     robustness,
+    shapes_and_times,
     source_edits,
     variants,
+    ways_to_serve,
 )
 from npu_conformance.faults.fault import Edited, EditedHarness, Fault, NoticedAs, Variant
 
@@ -32,11 +39,11 @@ _VARIANT_FILE = "variants.json"
 
 _FAULTS = (
     queries, preparation, executions, buffers, fenced, hosts, managers, relations, robustness, extensions, hints,
-    caching,
+    caching, quality_of_service, execution_paths, reusable, shapes_and_times, npu_scheduling,
 )  # fmt: skip
 """Modules with FAULTS; source edits of the reference are in files beside them."""
 
-_VARIANTS = (variants, fenced, hints, caching_variants)
+_VARIANTS = (variants, fenced, hints, caching_variants, ways_to_serve, execution_variants, npu_scheduling)
 """Modules with VARIANTS."""
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import select
 import signal
+import threading
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
@@ -114,6 +115,7 @@ class _Child:
 def _serve(work: Callable[[], Any], writing: int) -> None:
     """Never returns: nothing of the parent's, such as its open files or exit handlers, may run twice."""
     code = 1
+    threading.excepthook = lambda _: None  # what the threads of a fault die of is part of the fault
     try:
         data = memoryview(msgspec.json.encode(work()))
         while data:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
+from npu_conformance.harness.concurrency import Result, at_once
 from npu_conformance.harness.endpoints import StartOptions
 from npu_conformance.harness.files import Files, ServedFiles
 from npu_conformance.harness.host import serve_in_thread
@@ -14,9 +15,11 @@ from npu_conformance.harness.plugin_loading import LoadError, load_plugin
 from npu_conformance.harness.pools import FileStore, MappedPool, Pool, Pools, memory_of
 from npu_conformance.harness.subject import Application, RemoteApplication, playing
 from npu_conformance.harness.verdicts import CaseEnded, Crashed
+from npu_conformance.harness.wire.connection import beside_others
 from npu_conformance.harness.wire.framing import Lost
 from npu_conformance.harness.wire.protocol import Attach, Detach, FileAttach, FileToken
 from npu_conformance.harness.wire.session import HostState
+from npu_conformance.specs.errors import InterfaceError
 from npu_conformance.specs.manifest import Manifest
 from npu_conformance.specs.plugin import Caller, Plugin, Subject
 from npu_conformance.specs.versions import Version
@@ -92,11 +95,15 @@ class InProcessSubject:
 
     def serve_pending(self) -> bool:
         """Handle what an application's connection has brought: true; false at once where there is nothing."""
-        turns = [each.connection for each in self._applications if each.connection.broken is None]
+        turns = [each.connection for each in self._applications if each.is_listening]
         ready = [connection for connection in turns if connection.ready()]
         for connection in ready:
             connection.serve_one()
         return bool(ready)
+
+    def at_once(self, calls: Sequence[Callable[[], Result]]) -> list[Result | InterfaceError]:
+        """Make calls of the subject at once, each in a thread of its own."""
+        return at_once(calls, self.manifest.concurrent_calls, beside_others)
 
     def application(self, uid: int, pid: int = 0) -> Application:
         """Connect as the app of a uid: through a socket, since a plain call has no caller."""

@@ -10,7 +10,13 @@ from npu_conformance.harness.verdicts import Failed, Hung
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, ExecutionPreference, Priority
 from npu_conformance.specs.neuralnetworks.hal import Device, PreparedModel, PreparedModelCallback
-from npu_conformance.specs.neuralnetworks.types import CacheHandle, Model
+from npu_conformance.specs.neuralnetworks.types import (
+    CacheHandle,
+    ExtensionNameAndPrefix,
+    Model,
+    PrepareModelConfig,
+    TokenValuePair,
+)
 
 if TYPE_CHECKING:
     from npu_conformance.harness.subject import SubjectHandle
@@ -50,6 +56,7 @@ class Preparation:
 class PreparationArguments:
     """The arguments of prepareModel besides the model. deadline_ns: -1 for none. token: 32 bytes.
 
+    with_config: prepareModelWithConfig is called, with hints and the prefixes of their extensions.
     prepareModelFromCache has them too, but for preference and priority, which are in the cache.
     """
 
@@ -59,6 +66,17 @@ class PreparationArguments:
     model_cache: tuple[CacheHandle, ...] = ()
     data_cache: tuple[CacheHandle, ...] = ()
     token: bytes = NO_TOKEN
+    with_config: bool = False
+    hints: tuple[TokenValuePair, ...] = ()
+    extensions: tuple[ExtensionNameAndPrefix, ...] = ()
+
+    @property
+    def config(self) -> PrepareModelConfig:
+        """The same for prepareModelWithConfig."""
+        return PrepareModelConfig(
+            self.preference, self.priority, self.deadline_ns, self.model_cache, self.data_cache, self.token,
+            self.hints, self.extensions,
+        )  # fmt: skip
 
 
 def prepare(
@@ -71,12 +89,15 @@ def prepare(
     """Launch a preparation and wait for its answer. Hung where it is never notified, Failed where twice."""
 
     def launch() -> None:
+        if arguments.with_config:
+            device.prepare_model_with_config(model, arguments.config, recorder)
+            return
         device.prepare_model(
             model, arguments.preference, arguments.priority, arguments.deadline_ns,
             arguments.model_cache, arguments.data_cache, arguments.token, recorder,
         )  # fmt: skip
 
-    return _prepare(subject, "prepareModel", launch, recorder)
+    return _prepare(subject, "prepareModelWithConfig" if arguments.with_config else "prepareModel", launch, recorder)
 
 
 def prepare_from_cache(

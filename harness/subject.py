@@ -4,30 +4,40 @@ from __future__ import annotations
 
 import select
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
 import npu_conformance
+from npu_conformance.harness.concurrency import Result, at_once
 from npu_conformance.harness.endpoints import Endpoint, StartOptions
 from npu_conformance.harness.files import Files, ServedFiles
 from npu_conformance.harness.plugin_loading import LoadError
 from npu_conformance.harness.pools import FileStore, Pool, Pools, SharedPools, new_token
 from npu_conformance.harness.verdicts import CaseEnded, Failed, Hung, NotApplicable, Refused
 from npu_conformance.harness.wire import protocol
-from npu_conformance.harness.wire.connection import Connection
+from npu_conformance.harness.wire.connection import Connection, beside_others
 from npu_conformance.harness.wire.framing import LineSocket, Lost, TimedOut, WireError, shown
 from npu_conformance.specs import errors
+from npu_conformance.specs.errors import InterfaceError
 from npu_conformance.specs.manifest import Deadlines, Manifest
 from npu_conformance.specs.neuralnetworks.hal import Device
 from npu_conformance.specs.npu.manager import Manager, ManagerControl
 from npu_conformance.specs.npu.scheduling import Scheduling
+from npu_conformance.specs.npu.workload import SchedulingControl, Workload
 from npu_conformance.specs.plugin import Subject
 from npu_conformance.specs.versions import Version
 
 __all__ = ["Application", "Pool", "Pools", "RemoteApplication", "RemoteSubject", "SubjectHandle"]
 
-_ROOTS = {"device": Device, "scheduling": Scheduling, "manager": Manager, "manager_control": ManagerControl}
+_ROOTS = {
+    "device": Device,
+    "scheduling": Scheduling,
+    "workload": Workload,
+    "scheduling_control": SchedulingControl,
+    "manager": Manager,
+    "manager_control": ManagerControl,
+}
 
 
 class Application(Protocol):
@@ -47,6 +57,9 @@ class Application(Protocol):
     def files(self) -> Files:
         """Hands cache files over."""
         ...
+
+    is_deaf: bool
+    """Set it, and nothing that the subject sends is read outside calls any more: the app hangs."""
 
     def close(self) -> None:
         """End the connection."""
@@ -91,6 +104,9 @@ class SubjectHandle(Protocol):
 
     def serve_pending(self) -> bool:
         """Handle a callback that has arrived: true; false at once where there is none."""
+
+    def at_once(self, calls: Sequence[Callable[[], Result]]) -> list[Result | InterfaceError]:
+        """Make calls of the subject at once. Raises NotApplicable where it takes one after the other."""
         ...
 
     def application(self, uid: int, pid: int = 0) -> Application:
@@ -123,7 +139,8 @@ class RemoteApplication:
 
     def __init__(self, endpoint: Endpoint, store: FileStore, options: StartOptions, initialize: dict[str, Any]) -> None:
         self._endpoint, self._options = endpoint, options
-        self.deadlines, self.scale = Deadlines(start=options.start_seconds), 1.0
+        self.is_deaf = False
+        self.deadlines, self.scale, self.calls_at_once = Deadlines(start=options.start_seconds), 1.0, 1
         self.connection = Connection(
             LineSocket(endpoint.connect(initialize.pop("address", None)), has_ended=endpoint.has_ended),
             -1,
@@ -167,13 +184,21 @@ class RemoteApplication:
         return Subject(**{name: objects.object_of(number, _ROOTS[name]) for name, number in numbers.items()})
 
     def seconds_for(self, method: str) -> float:
-        """The deadline of a call, by the manifest."""
+        """The deadline of a call, by the manifest; of calls made at once, that of all one after the other."""
+        return self._seconds_for(method) * self.calls_at_once
+
+    def _seconds_for(self, method: str) -> float:
         name = method.rpartition(".")[2]
         if name == "initialize":
             return self.deadlines.start * self.scale
         if name.startswith("prepareModel"):
             return self.deadlines.prepare * self.scale
         return (self.deadlines.execute if name.startswith("execute") else self.deadlines.call) * self.scale
+
+    @property
+    def is_listening(self) -> bool:
+        """True where what the subject sends is read."""
+        return self.connection.broken is None and not self.is_deaf
 
     def close(self) -> None:
         """End the connection."""
@@ -193,6 +218,19 @@ class RemoteApplication:
                 return Failed(f"{method}: half a line and then nothing: {shown(partial)}")
             return Hung(f"{method}: no answer within {self.seconds_for(method):g} s (host killed)", stderr)
         return Failed(f"{method}: {problem}")
+
+
+def remote_at_once(
+    calls: Sequence[Callable[[], Result]], *connections: RemoteApplication
+) -> list[Result | InterfaceError]:
+    """Make calls at once over connections to one subject; a driver may still handle them one after the other."""
+    for each in connections:
+        each.calls_at_once = len(calls)
+    try:
+        return at_once(calls, connections[0].initialized.manifest.concurrent_calls, beside_others)
+    finally:
+        for each in connections:
+            each.calls_at_once = 1
 
 
 class RemoteSubject:
@@ -251,7 +289,7 @@ class RemoteSubject:
         if not self._applications:
             return self._main.connection.serve_until(predicate, seconds)
         deadline = time.monotonic() + seconds
-        turns = [each.connection for each in (self._main, *self._applications) if each.connection.broken is None]
+        turns = [each.connection for each in (self._main, *self._applications) if each.is_listening]
         while not predicate():
             if not self.serve_pending():
                 remaining = deadline - time.monotonic()
@@ -262,11 +300,15 @@ class RemoteSubject:
 
     def serve_pending(self) -> bool:
         """Handle a callback that has arrived: true; false at once where there is none."""
-        turns = [each.connection for each in (self._main, *self._applications) if each.connection.broken is None]
+        turns = [each.connection for each in (self._main, *self._applications) if each.is_listening]
         ready = [connection for connection in turns if connection.ready()]
         for connection in ready:
             connection.serve_one()
         return bool(ready)
+
+    def at_once(self, calls: Sequence[Callable[[], Result]]) -> list[Result | InterfaceError]:
+        """Make calls of the subject at once, each in a thread of its own that waits for its answers."""
+        return remote_at_once(calls, self._main, *self._applications)
 
     def application(self, uid: int, pid: int = 0) -> Application:
         """Connect as the app of a uid."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from npu_conformance.harness.cases import Case, Scope
+from npu_conformance.harness.concurrency import Result
 from npu_conformance.harness.endings import Ending, SubjectLost, ending_of
 from npu_conformance.harness.pools import spelled
 from npu_conformance.harness.preparation import (
@@ -21,11 +22,12 @@ from npu_conformance.harness.preparation import (
     prepare,
 )
 from npu_conformance.harness.verdicts import Crashed, Failed, NotApplicable
+from npu_conformance.specs.errors import InterfaceError
 from npu_conformance.specs.manifest import Manifest
 from npu_conformance.specs.neuralnetworks.enums import ExecutionPreference, Priority
 from npu_conformance.specs.neuralnetworks.fences import SettableFence
 from npu_conformance.specs.neuralnetworks.hal import Device
-from npu_conformance.specs.neuralnetworks.types import CacheHandle, Model
+from npu_conformance.specs.neuralnetworks.types import CacheHandle, ExtensionNameAndPrefix, Model, TokenValuePair
 from npu_conformance.specs.outcomes import Outcome
 from npu_conformance.specs.results import Note
 from npu_conformance.specs.versions import Version
@@ -134,6 +136,14 @@ class Trial:
         self._to_close.append(application)
         return application
 
+    def at_once(self, calls: Sequence[Callable[[], Result]]) -> list[Result | InterfaceError]:
+        """Let functions call the subject at once; returns what each returned, or the interface error it raised.
+
+        NotApplicable where the subject takes one call after the other (`concurrent_calls` of its manifest). No more
+        than that many run at a time. A function may make any calls and checks; deadlines are those of all together.
+        """
+        return self.subject.at_once(calls)
+
     def prepare(
         self,
         model: Model,
@@ -144,12 +154,19 @@ class Trial:
         model_cache: tuple[CacheHandle, ...] = (),
         data_cache: tuple[CacheHandle, ...] = (),
         token: bytes = NO_TOKEN,
+        with_config: bool = False,
+        hints: tuple[TokenValuePair, ...] = (),
+        extensions: tuple[ExtensionNameAndPrefix, ...] = (),
         callback: PreparationRecorder | None = None,
     ) -> Preparation:
-        """Prepare a model and wait for the answer; what is not given is neutral. deadline: ns of CLOCK_BOOTTIME."""
+        """Prepare a model and wait for the answer; what is not given is neutral. deadline: ns of CLOCK_BOOTTIME.
+
+        with_config: by prepareModelWithConfig, which takes hints and the prefixes of their extensions.
+        """
         arguments = PreparationArguments(
             preference=preference, priority=priority, deadline_ns=deadline,
             model_cache=model_cache, data_cache=data_cache, token=token,
+            with_config=with_config, hints=hints, extensions=extensions,
         )  # fmt: skip
         return prepare(self.subject, self.device, model, arguments, callback or PreparationRecorder())
 

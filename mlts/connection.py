@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NoReturn
 
+from npu_conformance.harness.concurrency import Result
 from npu_conformance.harness.endpoints import ListeningEndpoint, StartOptions
 from npu_conformance.harness.plugin_loading import LoadError
 from npu_conformance.harness.pools import FileStore
-from npu_conformance.harness.subject import RemoteApplication, RemoteSubject
+from npu_conformance.harness.subject import RemoteApplication, RemoteSubject, remote_at_once
 from npu_conformance.harness.trial import Trial
 from npu_conformance.harness.verdicts import Crashed, NotApplicable
 from npu_conformance.harness.wire.protocol import Ticket, TicketRequest
 from npu_conformance.mlts.reports import Plan
-from npu_conformance.specs.errors import IllegalState
+from npu_conformance.specs.errors import IllegalState, InterfaceError
 from npu_conformance.specs.versions import Version
 
 
@@ -48,6 +49,10 @@ class ClientSubject:
         if ready:
             connection.serve_one()
         return ready
+
+    def at_once(self, calls: Sequence[Callable[[], Result]]) -> list[Result | InterfaceError]:
+        """Make calls at once over this connection."""
+        return remote_at_once(calls, self._application)
 
     def application(self, uid: int, pid: int = 0) -> NoReturn:
         """A client is one app only."""

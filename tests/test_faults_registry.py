@@ -25,7 +25,9 @@ SAMPLE = [
     "prepare-never-notifies", "execute-notifies-twice", "memory-input-as-scratch", "timing-device-above-driver",
     "request-offset-wraps", "host-segfaults", "host-garbage", "manager-decides-twice", "harness-verdict-lost",
     "harness-waiver-never-expires", "harness-tolerance-not-applied",
-    "cache-verified-then-read-again", "restore-by-token",
+    "cache-verified-then-read-again", "restore-by-token", "qos-success-unwritten",
+    "mutations-location-wraps", "mutations-order-of-main-alone", "requests-data-in-padding",
+    "models-config-without-arguments",
 ]  # fmt: skip
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 from collections.abc import Sequence
 
 import numpy as np
@@ -56,9 +57,11 @@ class Executed(hal.ExecutionCallback):
 
     def __init__(self) -> None:
         self.statuses: list[int] = []
+        self.told = threading.Event()
 
     def notify(self, status: int, output_shapes: tuple[types.OutputShape, ...], timing: types.Timing | None) -> None:
         self.statuses.append(status)
+        self.told.set()
 
 
 class Driver:
@@ -158,6 +161,7 @@ def test_an_asynchronous_execution_notifies_once() -> None:
     _, prepared = driver.prepare(add_model())
     assert prepared is not None
     prepared.execute(driver.request([floats(1, 2), floats(3, 4)], 8), False, NO_TIME, NO_TIME, callback)
+    assert callback.told.wait(10)
     assert callback.statuses == [ErrorStatus.NONE]
     assert np.frombuffer(bytes(driver.pools.bytes[2]), np.float32).tolist() == [4, 6]
 

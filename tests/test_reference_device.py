@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import gc
+import threading
+import time
 import weakref
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace as with_fields
 from typing import Any
 
 import pytest
@@ -14,12 +17,13 @@ from msgspec.structs import replace
 from npu_conformance.adapters.reference import plugin
 from npu_conformance.reference.hal import device
 from npu_conformance.reference.hal.device import ReferenceDevice
+from npu_conformance.reference.hal.execution import Execution, Terms
 from npu_conformance.reference.hal.prepared_model import ReferencePreparedModel
 from npu_conformance.specs import vectors
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import hal, types
 from npu_conformance.specs.neuralnetworks.build import BuiltRequest, build_model, build_request
-from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperandType, OperationType
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperandType, OperationType, Priority
 from npu_conformance.specs.plugin import Caller, Context
 from npu_conformance.specs.versions import Version
 
@@ -61,9 +65,17 @@ class Recorder(hal.PreparedModelCallback, hal.ExecutionCallback):
 
     def __init__(self) -> None:
         self.answers: list[tuple[Any, ...]] = []
+        self._told = threading.Event()
 
     def notify(self, *answer: Any) -> None:
         self.answers.append(answer)
+        self._told.set()
+
+    def answer(self) -> tuple[Any, ...]:
+        """Wait for the answer of an execution that was launched."""
+        assert self._told.wait(10)
+        (only,) = self.answers
+        return only
 
 
 class Bench:
@@ -141,7 +153,7 @@ def test_a_model_is_supported_prepared_and_executed(version: Version) -> None:
     if not version.is_aidl:
         recorder = Recorder()
         prepared.execute(bench.request(), False, bench.none, bench.none, recorder)
-        ((status, shapes, timing),) = recorder.answers
+        status, shapes, timing = recorder.answer()
         assert status == ErrorStatus.NONE
         assert (len(shapes), timing is None) == ((0, True) if version < Version.V1_2 else (1, False))
         bench.check_output()
@@ -264,7 +276,7 @@ def test_a_failing_execution_is_launched_and_notified() -> None:
     # Such a buffer is used as a whole: locations in it are 0.
     whole = replace(request.outputs[0], location=types.DataLocation(1))
     prepared.execute(replace(request, outputs=(whole,)), True, bench.none, bench.none, recorder)
-    assert recorder.answers == [(ErrorStatus.GENERAL_FAILURE, (), types.Timing(bench.none, bench.none))]
+    assert recorder.answer() == (ErrorStatus.GENERAL_FAILURE, (), types.Timing(bench.none, bench.none))
 
 
 @pytest.mark.parametrize(
@@ -392,3 +404,66 @@ def test_client_memory_is_held_only_during_the_call() -> None:
     for content in bench.memory.pools.values():
         # A bytearray that somebody still looks into can not be resized.
         content.append(0)
+
+
+@pytest.mark.parametrize("version", [Version.V1_3, Version.FL5], ids=str)
+def test_time_in_driver_includes_waiting_and_time_on_device_does_not(version: Version) -> None:
+    bench = Bench(version)
+    unit, held, go = bench.device._unit, threading.Event(), threading.Event()
+
+    def hold(_: object) -> bool:
+        held.set()
+        return go.wait(10)
+
+    prepared, request = bench.prepared(bench.model()), bench.request()
+    with ThreadPoolExecutor() as pool:
+        holding = pool.submit(unit.execute, unit.job(0, Priority.LOW), hold)
+        assert held.wait(10)
+        waiting = pool.submit(bench.run, prepared, request, True)
+        while not unit._waiting:
+            time.sleep(0.001)
+        bench.clock.now += 1_000_000_000
+        go.set()
+        assert holding.result(10)
+        times = waiting.result(10).timing
+    second = 1_000_000_000 // (1 if version.is_aidl else 1000)
+    assert times.time_in_driver > second > times.time_on_device > 0
+    bench.check_output()
+
+
+def test_a_model_belongs_to_the_app_that_prepared_it() -> None:
+    bench = Bench(Version.V1_3)
+    caller = Caller(10001, 1)
+    context = Context(bench.memory, lambda: caller, {"hal": "1.3"}, bench.clock)
+    bench.device = ReferenceDevice(context, Version.V1_3)
+    first = bench.prepared(bench.model())
+    caller = Caller(10002, 2)
+    second = bench.prepared(bench.model())
+    assert (first._prepared.owner, second._prepared.owner) == (10001, 10002)
+
+
+def test_the_time_of_a_loop_does_not_run_while_others_have_the_unit() -> None:
+    bench = Bench(Version.V1_3)
+    execution = Execution(bench.prepared(bench.model())._prepared, bench.request(), Terms(False, bench.none, 1_000_000))
+    check = execution._begin_loop()
+    bench.clock.now += 5_000_000
+    execution._job.waited_ns += 5_000_000
+    check()
+    bench.clock.now += 1_000_000
+    assert status_of(check) == ErrorStatus.MISSED_DEADLINE_TRANSIENT
+
+
+def test_a_bug_in_the_background_is_told_and_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Broken:
+        def run(self, *_: object) -> list[Any]:
+            raise RuntimeError("a bug")
+
+    seen: list[threading.ExceptHookArgs] = []
+    raised = threading.Event()
+    monkeypatch.setattr(threading, "excepthook", lambda hook: (seen.append(hook), raised.set()))
+    bench, recorder = Bench(Version.V1_3), Recorder()
+    prepared = with_fields(bench.prepared(bench.model())._prepared, executor=Broken())
+    ReferencePreparedModel(prepared).execute(bench.request(), False, bench.none, bench.none, recorder)
+    assert recorder.answer()[0] == ErrorStatus.GENERAL_FAILURE
+    assert raised.wait(10)
+    assert isinstance(seen[0].exc_value, RuntimeError)

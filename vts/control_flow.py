@@ -38,13 +38,13 @@ _ONE_ROUND = (0.0, 1.0)
 
 
 @cases.case(
-    "WHILE.endless_is_aborted", "NNHAL-CONTROLFLOW-011", "NNHAL-CONTROLFLOW-015",
+    "WHILE.endless_is_aborted", "NNHAL-CONTROLFLOW-011", "NNHAL-CONTROLFLOW-015", "NNHAL-ERROR-003",
     since=Version.V1_3,
 )  # fmt: skip
 def endless_is_aborted(trial: Trial) -> None:
     """A loop that never ends is aborted after its timeout of a millisecond, not after the default one."""
     prepared_model = addition.prepared(trial, LOOP)
-    for executor in executors(trial.version):
+    for executor in executors(trial.version, loop_timeout=True):
         with trial.configuration(executor):
             started = time.monotonic()
             execution, _ = _run(trial, prepared_model, _FOR_EVER, MILLISECOND, executor)

@@ -16,9 +16,10 @@ from npu_conformance.specs.vectors import Vector, VectorHeader
 from npu_conformance.specs.versions import NEWEST, Version
 
 _EXECUTION = (
-    "NNHAL-SUPPORT-001", "NNHAL-SUPPORT-002", "NNHAL-SUPPORT-005", "NNHAL-PREPARE-004", "NNHAL-PREPARE-007",
-    "NNHAL-EXECUTE-001", "NNHAL-EXECUTE-002", "NNHAL-ACCURACY-008",
+    "NNHAL-SUPPORT-001", "NNHAL-SUPPORT-002", "NNHAL-SUPPORT-004", "NNHAL-SUPPORT-005", "NNHAL-PREPARE-004",
+    "NNHAL-PREPARE-007", "NNHAL-EXECUTE-001", "NNHAL-EXECUTE-002", "NNHAL-EXECUTE-009", "NNHAL-ACCURACY-008",
 )  # fmt: skip
+_CONTROL_FLOW = {"IF": "NNHAL-CONTROLFLOW-016", "WHILE": "NNHAL-CONTROLFLOW-017"}
 _ACCURACY = {
     "TENSOR_FLOAT32": "NNHAL-ACCURACY-001",
     "TENSOR_FLOAT16": "NNHAL-ACCURACY-003",
@@ -136,6 +137,9 @@ def _requirements(header: VectorHeader) -> tuple[str, ...]:
         return (own, *shared, "NNHAL-ERROR-008", *header.requirements)
     outputs = {operand.type for operand in header.operands.values() if operand.role == "output"}
     accuracy = sorted({_ACCURACY[kind] for kind in outputs if kind in _ACCURACY})
+    accuracy += [_CONTROL_FLOW[name] for name in dict.fromkeys(header.operations) if name in _CONTROL_FLOW]
     if header.relaxed:
         accuracy.append("NNHAL-ACCURACY-002")
+    elif "TENSOR_FLOAT32" in outputs:
+        accuracy.append("NNHAL-MODEL-058")
     return (f"{family}-RESULT", *_EXECUTION, *accuracy, *header.requirements)

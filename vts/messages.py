@@ -8,6 +8,8 @@ reads messages before a driver sees them, so that its VTS has no such tests.
 from __future__ import annotations
 
 import copy
+import re
+import typing
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, get_args
 
@@ -15,7 +17,7 @@ import msgspec
 
 from npu_conformance.harness import checks
 from npu_conformance.harness.cases import Case, Group
-from npu_conformance.harness.preparation import NO_TOKEN, PreparationRecorder
+from npu_conformance.harness.preparation import NO_TOKEN, PreparationArguments, PreparationRecorder, prepare
 from npu_conformance.harness.subject import RemoteApplication, RemoteSubject
 from npu_conformance.harness.trial import Trial
 from npu_conformance.harness.verdicts import NotApplicable, NotSupported, Refused
@@ -38,6 +40,8 @@ _HUGE_NUMBERS = (-1, 2**31, 2**63 - 1, -(2**63), 2**64 - 1)
 _MANY = 2000
 _CALLBACK = "callback"
 """A callback that is not ours must not be called: the harness would have to take it for a breach of the protocol."""
+
+_NUMBER = re.compile(r"\d+")
 
 Params = dict[str, Any]
 Path = tuple[str | int, ...]
@@ -135,9 +139,9 @@ class _Target:
         """Call; the answer as text, or the name of the error. Failed for an answer that no driver may give."""
         what = f"{self.method.wire_name} of a malformed message"
         try:
-            answer = bytes(self._connection.call(self._bound.wire_name, params, msgspec.Raw)).decode()
-            # Each object has a number of its own, also where two calls are alike.
-            return "an object" if is_interface(self.method.result) and answer.isdigit() else answer
+            text = bytes(self._connection.call(self._bound.wire_name, params, msgspec.Raw)).decode()
+            # An object is another one after each call, and so is its number.
+            return _NUMBER.sub("number", text) if _gives_objects(self.method.result) else text
         except ServiceError as error:
             if self._statuses:
                 checks.member(status_name(error.status), self._statuses, what)
@@ -176,12 +180,8 @@ class _Target:
         self._params = msgspec.to_builtins(struct, enc_hook=self._connection.objects.number_of)
 
     def _prepared(self, device: hal.Device) -> hal.PreparedModel:
-        recorder = PreparationRecorder()
-        arguments = (_MODEL, ExecutionPreference.FAST_SINGLE_ANSWER, Priority.MEDIUM, self._none, (), (), NO_TOKEN)
-        device.prepare_model(*arguments, recorder)
-        seconds = self.trial.manifest.deadlines.prepare * self.trial.manifest.time_scale
-        self.trial.subject.wait_until(lambda: bool(recorder.answers), seconds)
-        prepared_model = recorder.answers[0][1] if recorder.answers else None
+        arguments = PreparationArguments()
+        prepared_model = prepare(self.trial.subject, device, _MODEL, arguments, PreparationRecorder()).prepared_model
         if prepared_model is None:
             raise NotSupported("the device does not support ADD of TENSOR_FLOAT32")
         return prepared_model
@@ -213,6 +213,15 @@ class _Target:
 
 
 _MODEL = addition.FLOAT32.model()
+
+
+def _gives_objects(result: Any) -> bool:
+    """True for an interface, and for a struct that holds one."""
+    if is_interface(result):
+        return True
+    is_struct = isinstance(result, type) and issubclass(result, msgspec.Struct)
+    parts = [field.type for field in msgspec.structs.fields(result)] if is_struct else typing.get_args(result)
+    return any(_gives_objects(part) for part in parts)
 
 
 def _connection_to(trial: Trial) -> RemoteApplication | RemoteSubject:

@@ -27,7 +27,10 @@ cases = Behaviours("vts.preparation", group=Group.EXECUTION)
 _POOL, _OUTPUT = 64, 32
 
 
-@cases.case("callback.once", "NNHAL-PREPARE-003", "NNHAL-PREPARE-005", "NNHAL-PREPARE-007", scope=Scope.SMOKE)
+@cases.case(
+    "callback.once", "NNHAL-PREPARE-003", "NNHAL-PREPARE-005", "NNHAL-PREPARE-007", "NNHAL-PREPARE-008",
+    scope=Scope.SMOKE,
+)  # fmt: skip
 def callback_once(trial: Trial) -> None:
     """A preparation that is accepted notifies its callback once, and not again while the device goes on."""
     recorder = PreparationRecorder()

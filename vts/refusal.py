@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from npu_conformance.harness import checks
+from npu_conformance.harness.preparation import NO_DEADLINE
 from npu_conformance.harness.trial import Trial
 from npu_conformance.harness.verdicts import NotSupported
 from npu_conformance.specs import vectors
@@ -12,8 +13,12 @@ from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, ExecutionPre
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import Model
 from npu_conformance.specs.vectors import Example, Vector
+from npu_conformance.specs.versions import Version
 from npu_conformance.vts.execution import execute, request_of
 from npu_conformance.vts.support import supports
+
+REFUSAL = ("NNHAL-SUPPORT-003", "NNHAL-PREPARE-001", "NNHAL-PREPARE-002", "NNHAL-PREPARE-018", "NNHAL-ERROR-005")
+"""What the refusal of an invalid model is evidence for, whatever is wrong with the model."""
 
 
 def refused(trial: Trial, vector: Vector) -> None:
@@ -29,7 +34,7 @@ def refused(trial: Trial, vector: Vector) -> None:
 
 
 def refused_at_once(trial: Trial, model: Model) -> None:
-    """The model is refused with INVALID_ARGUMENT wherever it can be handed in."""
+    """The model is refused with INVALID_ARGUMENT wherever it can be handed in (`REFUSAL`)."""
     checks.raises_status(
         lambda: trial.device.get_supported_operations(model),
         {ErrorStatus.INVALID_ARGUMENT},
@@ -44,13 +49,20 @@ def preparation_refused(
     *,
     preference: int = ExecutionPreference.FAST_SINGLE_ANSWER,
     priority: int = Priority.MEDIUM,
+    deadline: int = NO_DEADLINE,
 ) -> None:
-    """prepareModel returns and notifies INVALID_ARGUMENT, without a prepared model (NNHAL-PREPARE-002)."""
-    preparation = trial.prepare(model, preference=preference, priority=priority)
-    what = "prepareModel of the invalid model"
-    checks.status(preparation.launch_status, {ErrorStatus.INVALID_ARGUMENT}, f"{what}, returned")
-    checks.status(preparation.status, {ErrorStatus.INVALID_ARGUMENT}, f"{what}, notified")
-    checks.that(preparation.prepared_model is None, f"{what}: expected no prepared model, found one")
+    """prepareModel returns and notifies INVALID_ARGUMENT, without a prepared model (NNHAL-PREPARE-001, -002).
+
+    So does prepareModelWithConfig, where there is one (NNHAL-PREPARE-018).
+    """
+    for with_config in (False, True) if trial.version >= Version.FL8 else (False,):
+        preparation = trial.prepare(
+            model, preference=preference, priority=priority, deadline=deadline, with_config=with_config
+        )  # fmt: skip
+        what = f"prepareModel{'WithConfig' if with_config else ''} of the invalid model"
+        checks.status(preparation.launch_status, {ErrorStatus.INVALID_ARGUMENT}, f"{what}, returned")
+        checks.status(preparation.status, {ErrorStatus.INVALID_ARGUMENT}, f"{what}, notified")
+        checks.that(preparation.prepared_model is None, f"{what}: expected no prepared model, found one")
 
 
 def _prepared_or_refused(trial: Trial, vector: Vector, model: Model) -> PreparedModel | None:

@@ -1,7 +1,7 @@
 """Request validation: every invalid edit of a valid request is refused with INVALID_ARGUMENT, and nothing is written.
 
-A case is one edit over the smallest addition; Removed arguments are AOSP's ValidateRequest, the others
-are rules of the interface text that VTS does not try.
+A case is one edit over the smallest addition, by every way of execution. Removed arguments are AOSP's ValidateRequest,
+the others are rules of the interface text that its VTS does not try. vts.request_mutations has all operations.
 """
 
 from __future__ import annotations
@@ -11,11 +11,9 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
-from npu_conformance.harness import checks
 from npu_conformance.harness.cases import Case, Group, Scope
+from npu_conformance.harness.compare import AospVerdict
 from npu_conformance.harness.trial import Trial
-from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
-from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import (
     DataLocation,
     Request,
@@ -24,7 +22,9 @@ from npu_conformance.specs.neuralnetworks.types import (
 )
 from npu_conformance.specs.versions import OLDEST, Version
 from npu_conformance.vts import addition
-from npu_conformance.vts.execution import execute, timing_rules
+from npu_conformance.vts.backing import told
+from npu_conformance.vts.execution import executors
+from npu_conformance.vts.request_mutations import refused
 
 _SIZE, _POOL = addition.SIZE, 64
 Edit = Callable[[Request, int], Request]
@@ -33,12 +33,17 @@ Edit = Callable[[Request, int], Request]
 
 @dataclass(frozen=True, slots=True)
 class RequestEdit:
-    """One way to spoil a request."""
+    """One way to spoil a request. AOSP's VTS removes arguments and does nothing else."""
 
     name: str
     edit: Edit
     requirements: tuple[str, ...]
     since: Version = OLDEST
+
+    @property
+    def aosp(self) -> AospVerdict:
+        """Whether AOSP's VTS would notice, too."""
+        return "yes" if self.name.endswith("_removed") else "no"
 
 
 def cases() -> Iterator[Case]:
@@ -50,26 +55,25 @@ def cases() -> Iterator[Case]:
 def _case(spoiled: RequestEdit) -> Case:
     def run(trial: Trial) -> None:
         chosen = addition.supported(trial)
-        prepared_model, request = chosen.prepared(trial), _request(trial)
-        for measure in (False, True):
-            with trial.configuration("timed" if measure else "untimed"):
-                _refused(trial, prepared_model, spoiled.edit(request, chosen.elements), measure)
+        prepared_model, request = chosen.prepared(trial), small_request(trial)
+        usual, *others = executors(trial.version)
+        for executor in (usual, *others):
+            for measure in (False, True):
+                name = "timed" if measure else "untimed"
+                with trial.configuration(name if executor == usual else f"{executor}.{name}"), told(spoiled.aosp):
+                    edited = spoiled.edit(request, chosen.elements)
+                    refused(trial, prepared_model, edited, executor, measure=measure)
 
     scope = Scope.SMOKE if spoiled.name == "input_removed" else Scope.DEFAULT
     return Case(
-        f"vts.requests.ADD.{spoiled.name}", run, spoiled.requirements, f"A request: {spoiled.name.replace('_', ' ')}.",
+        f"vts.requests.ADD.{spoiled.name}", run, (*spoiled.requirements, "NNHAL-REQUEST-017", "NNHAL-ERROR-005"),
+        f"A request: {spoiled.name.replace('_', ' ')}.",
         since=spoiled.since, group=Group.VALIDATION, scope=scope, operations=("ADD",), types=("TENSOR_FLOAT32",),
     )  # fmt: skip
 
 
-def _refused(trial: Trial, prepared_model: PreparedModel, request: Request, measure: bool) -> None:
-    execution = execute(trial, prepared_model, request, measure=measure)
-    checks.status(execution.status, {ErrorStatus.INVALID_ARGUMENT}, "execution of the invalid request")
-    checks.equal(execution.output_shapes, (), "output shapes of the refused request")
-    timing_rules(trial, execution, measured=measure)
-
-
-def _request(trial: Trial) -> Request:
+def small_request(trial: Trial) -> Request:
+    """The valid request that is spoiled."""
     pool = RequestMemoryPool(pool=trial.pool(_POOL).memory)
     inputs = tuple(RequestArgument(location=DataLocation(0, offset, _SIZE)) for offset in (0, 16))
     outputs = (RequestArgument(location=DataLocation(0, 32, _SIZE)),)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from npu_conformance.harness import checks
 from npu_conformance.harness.cases import Behaviours, Group
-from npu_conformance.harness.preparation import NO_TOKEN, PreparationRecorder
+from npu_conformance.harness.preparation import PreparationArguments, PreparationRecorder, prepare
 from npu_conformance.harness.resources import Resources, resources_of
 from npu_conformance.harness.subject import Application, RemoteApplication
 from npu_conformance.harness.trial import Trial
 from npu_conformance.harness.verdicts import NotApplicable, NotSupported, Refused
 from npu_conformance.specs.errors import InterfaceError
-from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, ExecutionPreference, Priority
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import ExecutionResult, Model
 from npu_conformance.specs.versions import Version
@@ -150,20 +150,15 @@ def _with_constant(trial: Trial, chosen: Addition, values: Pair) -> Model:
 
 def _prepared_as(trial: Trial, application: Application, model: Model) -> PreparedModel:
     """Prepare a model that the device supports as another app."""
-    device, recorder = application.interfaces.device, PreparationRecorder()
+    device = application.interfaces.device
     if device is None:
         raise NotApplicable("the subject shows its device to no other app")
-    none = trial.version.unavailable_time
-    device.prepare_model(
-        model, ExecutionPreference.FAST_SINGLE_ANSWER, Priority.MEDIUM, none, (), (), NO_TOKEN, recorder
-    )
-    seconds = trial.manifest.deadlines.prepare * trial.manifest.time_scale
-    checks.that(trial.subject.wait_until(lambda: bool(recorder.answers), seconds), "a preparation was never notified")
-    status, prepared_model = recorder.answers[0]
-    checks.status(status, {ErrorStatus.NONE}, "prepareModel of a supported model, called by another app")
-    if prepared_model is None:
-        checks.fail("prepareModel of a supported model, called by another app", "a prepared model", "null")
-    return prepared_model
+    what = "prepareModel of a supported model, called by another app"
+    preparation = prepare(trial.subject, device, model, PreparationArguments(), PreparationRecorder())
+    checks.status(preparation.status, {ErrorStatus.NONE}, what)
+    if preparation.prepared_model is None:
+        checks.fail(what, "a prepared model", "null")
+    return preparation.prepared_model
 
 
 def _executes(application: Application, params: dict[str, object]) -> bool:

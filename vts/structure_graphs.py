@@ -21,6 +21,7 @@ from npu_conformance.vts.structure_models import (
     INPUT,
     OUTPUT,
     RELU,
+    TEMPORARY,
     Row,
     beside,
     broken,
@@ -29,6 +30,7 @@ from npu_conformance.vts.structure_models import (
     sound,
     tensor,
     unary,
+    vague,
     with_operand,
     with_operations,
 )
@@ -45,6 +47,7 @@ def rows() -> Iterator[Row]:
     yield from _order()
     yield from _consumers()
     yield from _extensions()
+    yield from _borderless()
 
 
 def _pack() -> Model:
@@ -192,6 +195,14 @@ def _consumers() -> Iterator[Row]:
             count = operand.number_of_consumers + change
             model = edits.with_operand(ADD, index, number_of_consumers=count)
             yield broken("G5", f"operand{index}_counted_{count}", model, "MODEL-050", until=HIDL_LAST)
+
+
+def _borderless() -> Iterator[Row]:
+    """Graphs that take nothing, or give nothing."""
+    operands = [constant(_T.TENSOR_FLOAT32, [2], 0, 8), tensor(lifetime=OUTPUT)]
+    constants = Model(graph(operands, RELU.main.operations), operand_values=bytes(8))
+    yield vague("G7", "no_inputs", constants, "MODEL-054")
+    yield vague("G7", "no_outputs", with_operand(RELU, 1, lifetime=TEMPORARY), "MODEL-054")
 
 
 def _extensions() -> Iterator[Row]:

@@ -30,7 +30,8 @@ Made = Model | Callable[[Memory], Model]
 class Row:
     """One model. rule: the clause MODEL.<rule> that it breaks, or just does not. name: of the case, in small letters.
 
-    requirements: ids without their NNHAL-.
+    requirements: ids without their NNHAL-. text: only the interface text has the rule, so that a device may take the
+    model.
     """
 
     rule: str
@@ -40,6 +41,12 @@ class Row:
     since: Version = OLDEST
     until: Version = NEWEST
     sound: bool = False
+    text: bool = False
+
+    @property
+    def verb(self) -> str:
+        """What a device does with the model."""
+        return "may_refuse" if self.text else "accepts" if self.sound else "refuses"
 
 
 def broken(rule: str, name: str, model: Made, *ids: str, since: Version = OLDEST, until: Version = NEWEST) -> Row:
@@ -50,6 +57,11 @@ def broken(rule: str, name: str, model: Made, *ids: str, since: Version = OLDEST
 def sound(rule: str, name: str, model: Made, *ids: str, since: Version = OLDEST, until: Version = NEWEST) -> Row:
     """A row whose model is legal: supported or not, it has to be answered."""
     return Row(rule, name, model, (*ids, "SUPPORT-002", "PREPARE-004"), since, until, sound=True)
+
+
+def vague(rule: str, name: str, model: Made, *ids: str, since: Version = OLDEST, until: Version = NEWEST) -> Row:
+    """A row whose model breaks a rule of the text that AOSP's validator does not look at."""
+    return Row(rule, name, model, ids, since, until, text=True)
 
 
 def tensor(

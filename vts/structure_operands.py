@@ -40,6 +40,7 @@ from npu_conformance.vts.structure_models import (
     reference,
     sound,
     tensor,
+    vague,
     with_operand,
 )
 
@@ -93,6 +94,7 @@ def rows() -> Iterator[Row]:
     yield from _quantisation()
     yield from _channels()
     yield from _constants()
+    yield from _unspecified()
     yield from _locations()
 
 
@@ -271,6 +273,25 @@ def _constants() -> Iterator[Row]:
         stored = _bare(EXTENSION, COPY, location=DataLocation(*place))
         model = replace(beside(stored, ADD), extension_name_to_prefix=MAPPING)
         yield sound("O8", f"extension_of_{name}", model, "MODEL-030", since=_V.V1_2)
+
+
+def _unspecified() -> Iterator[Row]:
+    """Constants with a dimension of unknown size: so have their bytes, unless there are none."""
+    sized = edits.with_operand(ADD, 1, dimensions=(0,))
+    yield broken("O13", "unknown_size", sized, "MODEL-034", "MODEL-035")
+    yield broken("O13", "unknown_size_in_pool", _sizeless, "MODEL-034", "MODEL-035")
+    half = edits.with_operand(ADD, 1, dimensions=(0, 2))
+    yield broken("O13", "one_unknown_size", half, "MODEL-034", "MODEL-035")
+    empty = edits.with_operand(sized, 1, location=DataLocation(0, 0, 0))
+    yield vague("O13D", "unknown_size_without_bytes", empty, "MODEL-035")
+    extra = _unused(_T.FLOAT16, extra_params=_CHANNELS)
+    yield vague("O6H", "float16_with_channels", extra, "MODEL-025", since=_V.V1_2)
+    for name, scale in {"infinite": math.inf, "not_a_number": math.nan}.items():
+        yield vague("O4F", name, _unused(_T.TENSOR_QUANT8_ASYMM, scale=scale), "MODEL-014")
+
+
+def _sizeless(pool: Memory) -> Model:
+    return edits.with_operand(pooled(pool), 1, dimensions=(0,))
 
 
 def _placed(place: tuple[int, ...]) -> Made:

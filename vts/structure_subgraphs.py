@@ -30,6 +30,7 @@ from npu_conformance.vts.structure_models import (
     reference,
     sound,
     tensor,
+    vague,
     with_operand,
     with_operations,
     within,
@@ -66,6 +67,8 @@ def _references() -> Iterator[Row]:
     yield broken("M4", "itself", _nested((0, 2), (2, 2)), *ids, since=since)
     yield broken("M4", "itself_at_second", _nested((2, 2), (2, 1)), *ids, since=since)
     yield broken("M4", "each_other", _nested((1, 2), (0, 2)), *ids, since=since)
+    lonely = replace(BRANCHES, referenced=(*BRANCHES.referenced, branch))
+    yield vague("M5", "unreferenced", lonely, "CONTROLFLOW-001", since=since)
     places = {
         "length": (0, 0, 1), "pool": (1, 0, 0), "behind_the_last": (0, 2, 0), "huge": (0, 2**31, 0),
     }  # fmt: skip

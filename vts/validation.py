@@ -1,28 +1,29 @@
 """Model validation: every invalid edit of a valid model is refused, wherever a model can be handed in.
 
-A case is one family of mutations over the stored vectors of one operation; each mutation is a sub-verdict. The default
-scope takes one vector for each type combination, `--scope full` takes all.
+A case is one family of mutations over the stored vectors of one operation; each mutation is a sub-verdict. `--scope
+full` takes all mutations of all vectors. The default scope draws, with the seed of the case, one vector of each type
+combination, and one mutation of each kind for it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import inspect
+import random
+from collections.abc import Iterator, Sequence
 
 from npu_conformance.harness.cases import Behaviours, Case, Group, Scope
 from npu_conformance.harness.trial import Trial
 from npu_conformance.harness.verdicts import NotApplicable
 from npu_conformance.specs import vectors
 from npu_conformance.specs.neuralnetworks.build import build_model
-from npu_conformance.specs.neuralnetworks.enums import (
-    OperandLifeTime,
-    OperandType,
-    OperationType,
-)
-from npu_conformance.specs.neuralnetworks.types import Model, Operand, Operation, Subgraph
+from npu_conformance.specs.neuralnetworks.enums import OperandLifeTime, OperandType, OperationType
+from npu_conformance.specs.neuralnetworks.types import Memory, Model, Operand, Operation, Subgraph
 from npu_conformance.specs.vectors import VectorHeader
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts.mutations import FAMILIES, Family
-from npu_conformance.vts.refusal import preparation_refused, refused_at_once
+from npu_conformance.vts import addition
+from npu_conformance.vts.backing import told
+from npu_conformance.vts.mutations import FAMILIES, Family, Mutation
+from npu_conformance.vts.refusal import REFUSAL, preparation_refused, refused_at_once
 
 _behaviours = Behaviours("vts.validation", group=Group.VALIDATION)
 
@@ -32,89 +33,125 @@ def cases() -> Iterator[Case]:
     yield from _behaviours()
     for operation in vectors.operations():
         headers = [header for header in vectors.headers(operation) if header.rejected is None]
-        for name, (family, requirements) in FAMILIES.items():
-            yield _family_case(operation, headers, name, family, requirements)
+        for family in FAMILIES:
+            fitting = [header for header in headers if _fits(family, header)]
+            if fitting:
+                yield _family_case(operation, fitting, family)
 
 
-def _family_case(
-    operation: str, headers: list[VectorHeader], name: str, family: Family, requirements: tuple[str, ...]
-) -> Case:
+def _fits(family: Family, header: VectorHeader) -> bool:
+    if family.chains and len(header.operations) < 2:
+        return False
+    return not family.control_flow or not {"IF", "WHILE"}.isdisjoint(header.operations)
+
+
+def _family_case(operation: str, headers: list[VectorHeader], family: Family) -> Case:
     def run(trial: Trial) -> None:
-        chosen = _chosen([header for header in headers if header.since <= trial.version], trial.scope)
+        draw = random.Random(trial.seed)
+        chosen = _vectors(trial, headers, draw)
         if not chosen:
             raise NotApplicable(f"no vector of {operation} is legal in HAL {trial.version}")
-        tried = sum(_refuses_family(trial, header, family) for header in chosen)
-        if not tried:
+        if not sum(_refuses_family(trial, header, family, draw) for header in chosen):
             raise NotApplicable(f"no vector of {operation} offers this edit in HAL {trial.version}")
 
+    since = max(family.since, min(header.since for header in headers))
+    tried = f"AOSP's VTS tries it: {family.aosp}." if family.aosp else "Interface text: AOSP's VTS does not try it."
     return Case(
-        f"vts.validation.{operation}.{name}", run, requirements, family.__doc__ or "",
-        since=min(header.since for header in headers), group=Group.VALIDATION, operations=(operation,),
+        f"vts.validation.{operation}.{family.name}", run,
+        (*(f"NNHAL-{name}" for name in family.requirements), *REFUSAL),
+        f"{inspect.getdoc(family.mutate)}\n\n{tried}",
+        # Operations newer than the rule have a case that never applies: its id was given out.
+        since=since, until=max(family.until, since), group=Group.VALIDATION, operations=(operation,),
     )  # fmt: skip
 
 
-def _chosen(headers: list[VectorHeader], scope: Scope) -> list[VectorHeader]:
-    if scope is Scope.FULL:
-        return headers
-    return list({header.types: header for header in reversed(headers)}.values())
+def _vectors(trial: Trial, headers: list[VectorHeader], draw: random.Random) -> list[VectorHeader]:
+    legal = [header for header in headers if header.since <= trial.version]
+    if trial.scope is Scope.FULL:
+        return legal
+    draw.shuffle(legal)
+    return list({_types(header): header for header in legal}.values())
 
 
-def _refuses_family(trial: Trial, header: VectorHeader, family: Family) -> int:
-    """See every mutation of a vector refused; return how many there were."""
-    built = build_model(vectors.load(header.operation, header.name), trial.version)
-    tried = 0
-    for mutation in family(built.model, trial.version):
-        tried += 1
-        with trial.configuration(f"{header.name}.{mutation.label}"):
-            refused_at_once(trial, mutation.model)
-    return tried
+def _types(header: VectorHeader) -> frozenset[str]:
+    """All types that occur, also of weights and parameters, which the header's own `types` leave out."""
+    return frozenset(operand.type for operand in header.operands.values())
 
 
-@_behaviours.case("model.cycle", "NNHAL-MODEL-047", scope=Scope.SMOKE)
+def _mutations(trial: Trial, family: Family, model: Model, draw: random.Random) -> Sequence[Mutation]:
+    if not family.since <= trial.version <= family.until:
+        return []
+    found = list(family.mutate(model, trial.version))
+    if trial.scope is Scope.FULL:
+        return found
+    draw.shuffle(found)
+    return list({mutation.kind: mutation for mutation in found}.values())
+
+
+def _refuses_family(trial: Trial, header: VectorHeader, family: Family, draw: random.Random) -> int:
+    """See the mutations of a vector refused; return how many there were."""
+
+    def pool_of(data: bytes) -> Memory:
+        pool = trial.pool(len(data))
+        pool.write(0, data)
+        return pool.memory
+
+    vector = vectors.load(header.operation, header.name)
+    model = build_model(vector, trial.version, create_pool=pool_of if family.pooled else None).model
+    mutations, restarts = _mutations(trial, family, model, draw), trial.restarts
+    for mutation in mutations:
+        if family.pooled and trial.restarts != restarts:
+            break  # The host that knew the pool is dead, and its verdict is there.
+        name = f"{header.name}.{mutation.label}"
+        if trial.wants(name):
+            with trial.configuration(name), told("yes" if family.aosp and mutation.in_aosp else "no"):
+                refused_at_once(trial, mutation.model)
+    return len(mutations)
+
+
+@_behaviours.case("model.cycle", "NNHAL-MODEL-047", *REFUSAL, scope=Scope.SMOKE)
 def cycle(trial: Trial) -> None:
     """Three ADDs, two of which need each other's result: AOSP's CycleTest."""
-    refused_at_once(trial, _cyclic_model())
+    with told("yes"):
+        refused_at_once(trial, _cyclic_model())
 
 
-@_behaviours.case("model.empty", "NNHAL-MODEL-001", scope=Scope.SMOKE)
+@_behaviours.case("model.empty", "NNHAL-MODEL-001", *REFUSAL, scope=Scope.SMOKE)
 def empty(trial: Trial) -> None:
     """A model without operations, and one without anything."""
     model = _cyclic_model()
-    with trial.configuration("no_operations"):
+    with trial.configuration("no_operations"), told("unknown"):
         refused_at_once(trial, Model(main=Subgraph(model.main.operands, (), (), ())))
-    with trial.configuration("nothing"):
+    with trial.configuration("nothing"), told("no"):
         refused_at_once(trial, Model(main=Subgraph((), (), (), ())))
 
 
-@_behaviours.case("arguments.preference", "NNHAL-PREPARE-009", since=Version.V1_1)
+@_behaviours.case("arguments.preference", "NNHAL-PREPARE-009", *REFUSAL, since=Version.V1_1)
 def preference(trial: Trial) -> None:
-    """An execution preference that does not exist."""
+    """An execution preference that does not exist: AOSP's mutateExecutionPreference."""
     for value in (-1, 3):
-        with trial.configuration(f"preference_{'minus_1' if value < 0 else value}"):
-            preparation_refused(trial, _addition(), preference=value)
+        with trial.configuration(f"preference_{'minus_1' if value < 0 else value}"), told("yes"):
+            preparation_refused(trial, addition.model(), preference=value)
 
 
-@_behaviours.case("arguments.priority", "NNHAL-PREPARE-010", since=Version.V1_3)
+@_behaviours.case("arguments.priority", "NNHAL-PREPARE-010", *REFUSAL, since=Version.V1_3)
 def priority(trial: Trial) -> None:
-    """A priority that does not exist."""
+    """A priority that does not exist: AOSP's mutateExecutionPriority."""
     for value in (-1, 3):
-        with trial.configuration(f"priority_{'minus_1' if value < 0 else value}"):
-            preparation_refused(trial, _addition(), priority=value)
+        with trial.configuration(f"priority_{'minus_1' if value < 0 else value}"), told("yes"):
+            preparation_refused(trial, addition.model(), priority=value)
+
+
+@_behaviours.case("arguments.deadline", "NNHAL-QOS-008", *REFUSAL, since=Version.FL5)
+def deadline(trial: Trial) -> None:
+    """A deadline below -1, which stands for none. Interface text: AOSP's VTS does not try it."""
+    for name, value in {"minus_2": -2, "smallest": -(2**63)}.items():
+        with trial.configuration(f"deadline_{name}"), told("no"):
+            preparation_refused(trial, addition.model(), deadline=value)
 
 
 def _tensor(lifetime: OperandLifeTime, consumers: int) -> Operand:
     return Operand(OperandType.TENSOR_FLOAT32, (2,), lifetime=lifetime, number_of_consumers=consumers)
-
-
-def _addition() -> Model:
-    """The smallest valid model: output = input + input, with the activation as an input."""
-    activation = Operand(OperandType.INT32, lifetime=OperandLifeTime.SUBGRAPH_INPUT, number_of_consumers=1)
-    operands = (
-        _tensor(OperandLifeTime.SUBGRAPH_INPUT, 2),
-        activation,
-        _tensor(OperandLifeTime.SUBGRAPH_OUTPUT, 0),
-    )
-    return Model(main=Subgraph(operands, (Operation(OperationType.ADD, (0, 0, 1), (2,)),), (0, 1), (2,)))
 
 
 def _cyclic_model() -> Model:

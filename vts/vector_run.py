@@ -2,60 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace as replace_fields
 
 from npu_conformance.harness import checks
 from npu_conformance.harness.subject import Pool
 from npu_conformance.harness.trial import Trial
-from npu_conformance.harness.verdicts import NotApplicable, NotSupported
+from npu_conformance.harness.verdicts import Failed, NotApplicable, NotSupported
 from npu_conformance.specs.neuralnetworks.build import BuiltRequest, build_model, build_request, extension_names
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
-from npu_conformance.specs.neuralnetworks.types import OutputShape, RequestMemoryPool
+from npu_conformance.specs.neuralnetworks.types import OutputShape, Request, RequestMemoryPool
 from npu_conformance.specs.vectors import Example, Rejected, Vector
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts import coupling
+from npu_conformance.vts.configurations import DEVICE, Configuration, configurations
 from npu_conformance.vts.control_flow import MILLISECOND, aborted
-from npu_conformance.vts.execution import Execution, execute, executors, request_of, timing_rules
+from npu_conformance.vts.execution import (
+    Execution,
+    Terms,
+    execute,
+    executors,
+    opened,
+    request_of,
+    shape_rules,
+    timing_rules,
+)
 from npu_conformance.vts.judging import judge
+from npu_conformance.vts.memory_domains.vectors import BufferedRequest, request_in_buffers
 from npu_conformance.vts.refusal import refused
-from npu_conformance.vts.support import supports
+from npu_conformance.vts.support import support, supports
 
 if TYPE_CHECKING:
     from npu_conformance.specs.vectors import Array
 
+_READ_ONLY = 1
 _FILL = 0xA5
 """What output memory holds before an execution: a value left unwritten, or written outside its region, shows up."""
 
-_SHAPES = ("specified", "unspecified", "insufficient")
-_SHAPE_REQUIREMENTS = {
-    "specified": ("NNHAL-SHAPE-001", "NNHAL-SHAPE-003"),
-    "unspecified": ("NNHAL-SHAPE-002", "NNHAL-SHAPE-003", "NNHAL-REQUEST-011"),
-    "insufficient": ("NNHAL-SHAPE-004", "NNHAL-SHAPE-005", "NNHAL-SHAPE-006", "NNHAL-SHAPE-008"),
-}
-_TIMING_REQUIREMENTS = {
-    False: ("NNHAL-TIMING-001",),
-    True: ("NNHAL-TIMING-002", "NNHAL-TIMING-004", "NNHAL-TIMING-005", "NNHAL-TIMING-006"),
-}
-_WITHOUT_SHAPES = {"RANK", "IF", "WHILE"}
-
-
-@dataclass(frozen=True, slots=True)
-class Configuration:
-    """One way to execute a vector. executor: synchronous or asynchronous; shape: of the outputs, one of _SHAPES."""
-
-    executor: str
-    shape: str
-    measured: bool
-    example: int
-
-    @property
-    def name(self) -> str:
-        """How it is addressed behind the # of the case."""
-        timing = "timed" if self.measured else "untimed"
-        return f"{self.executor}.{self.shape}.{timing}" + (f".example{self.example}" if self.example else "")
+_OTHER_BITS = "the results differ in some bits from those of another way to execute the model"
+_OTHER_SAMPLES = "equal seeds gave other samples than in an execution before"
 
 
 def run(trial: Trial, vector: Vector) -> None:
@@ -77,10 +65,9 @@ def run(trial: Trial, vector: Vector) -> None:
         if twin is not None:
             coupling.supported_alike(False, supports(trial, twin))
         raise
-    for configuration in _configurations(trial, vector):
+    for configuration in configurations(vector, trial.case.id, trial.version, trial.scope):
         if trial.wants(configuration.name):
-            requirements = (*_SHAPE_REQUIREMENTS[configuration.shape], *_TIMING_REQUIREMENTS[configuration.measured])
-            with trial.configuration(configuration.name, requirements=requirements):
+            with trial.configuration(configuration.name, requirements=configuration.requirements(trial.version)):
                 runner.execute(configuration)
     if twin is not None and trial.wants(coupling.CONFIGURATION):
         with trial.configuration(coupling.CONFIGURATION, requirements=coupling.REQUIREMENTS):
@@ -104,9 +91,9 @@ def attach(trial: Trial, vector: Vector) -> None:
 
 def _aborted(trial: Trial, vector: Vector) -> None:
     """A loop without end is aborted after its timeout of a millisecond (NNHAL-CONTROLFLOW-011)."""
-    prepared_model = prepared(trial, vector, unspecified=False)
+    prepared_model = prepared(trial, vector)
     request = request_of(trial, build_request(vector, vector.examples[0], trial.version))
-    for executor in executors(trial.version):
+    for executor in executors(trial.version, loop_timeout=True):
         with trial.configuration(executor, requirements=("NNHAL-CONTROLFLOW-011",)):
             execution = execute(
                 trial, prepared_model, request, measure=False, executor=executor, loop_timeout=MILLISECOND
@@ -123,17 +110,14 @@ def _has_open_loop(vector: Vector) -> bool:
     return any(operand.is_open for operand in operands)
 
 
-def _configurations(trial: Trial, vector: Vector) -> Iterator[Configuration]:
-    has_shapes = trial.version >= Version.V1_2 and not _WITHOUT_SHAPES.intersection(
-        operation.type for graph in vector.graphs for operation in graph.operations
-    )
-    executor, *others = executors(trial.version)
-    for shape in _SHAPES if has_shapes else _SHAPES[:1]:
-        for measured in (False, True) if trial.version >= Version.V1_2 else (False,):
-            for example in range(len(vector.examples)):
-                yield Configuration(executor, shape, measured, example)
-    for other in others:
-        yield Configuration(other, "specified", False, 0)
+@dataclass(frozen=True, slots=True)
+class _InPools:
+    """A request whose outputs are where they are looked for."""
+
+    request: Request
+
+    def collect(self) -> None:
+        """Nothing is elsewhere."""
 
 
 class _Runner:
@@ -141,39 +125,41 @@ class _Runner:
 
     def __init__(self, trial: Trial, vector: Vector) -> None:
         self._trial, self._vector = trial, vector
-        self._prepared: dict[tuple[bool, int], PreparedModel] = {}
-        self._made: dict[tuple[str, int, int], Pool] = {}
-        self._built: dict[tuple[int, bool, bool], BuiltRequest] = {}
-        self._flawless: set[tuple[int, bytes]] = set()
-        self._samples: dict[int, bytes] = {}
-        self._prepare(unspecified=False)
+        self._prepared: dict[tuple[str, int], PreparedModel] = {}
+        self._made: dict[tuple[str, str, int, int], Pool] = {}
+        self._built: dict[tuple[int, bool, bool, bool], BuiltRequest] = {}
+        self._flawless: set[tuple[int, tuple[bytes, ...]]] = set()
+        self._first: dict[int, tuple[bytes, ...]] = {}
+        self._prepare("specified")
 
     def execute(self, configuration: Configuration) -> None:
-        """Execute once and check everything that the outcome promises."""
-        vector, trial = self._vector, self._trial
-        example = vector.examples[configuration.example]
-        insufficient = configuration.shape == "insufficient"
-        # AIDL lets a device write into padding as it works in chunks: every other configuration offers it none.
-        padded = insufficient or configuration.measured
-        built = self._request(configuration.example, insufficient=insufficient, padded=padded)
-        if insufficient and _first_output_size(built) < 1:
+        """Execute, once or twice, and check everything that the outcome promises."""
+        built = self._request(configuration)
+        if configuration.shape == "insufficient" and _first_output_size(built) < 1:
             raise NotApplicable("output 0 has one byte at most: it can not be made too small")
-        prepared_model = self._prepare(unspecified=configuration.shape != "specified")
-        inputs, outputs = self._pools(built)
-        request = built.request(RequestMemoryPool(pool=inputs.memory), RequestMemoryPool(pool=outputs.memory))
-        execution = execute(
-            trial, prepared_model, request, measure=configuration.measured, executor=configuration.executor
-        )
-        self._check(configuration, example, built, execution, outputs)
+        prepared_model = self._prepare(configuration.shape)
+        inputs, outputs = self._pools(built, "ashmem" if configuration.memory == DEVICE else configuration.memory)
+        placed = self._placed(configuration, built, prepared_model, inputs, outputs)
+        terms = Terms(measure=configuration.measured)
+        run = opened(self._trial, prepared_model, placed.request, terms, configuration.executor)
+        results = []
+        for _ in range(2 if configuration.repeated else 1):
+            outputs.write(0, bytes([_FILL]) * built.output_size)
+            execution = run()
+            if execution.status == ErrorStatus.NONE:
+                placed.collect()
+            results.append(self._check(configuration, built, execution, outputs))
+        self._same_again(results)
         checks.that(
             bytes(inputs.read(0, len(built.input_data))) == built.input_data, "the execution modified its input memory"
         )
 
     def outputs(self) -> dict[str, Array]:
         """Execute the first example in the usual way; returns the stored elements of the outputs by name."""
-        built = self._request(0, insufficient=False, padded=False)
-        prepared_model = self._prepare(unspecified=False)
-        inputs, outputs = self._pools(built)
+        usual = Configuration(executors(self._trial.version)[0])
+        built = self._request(usual)
+        prepared_model = self._prepare(usual.shape)
+        inputs, outputs = self._pools(built, usual.memory)
         request = built.request(RequestMemoryPool(pool=inputs.memory), RequestMemoryPool(pool=outputs.memory))
         execution = execute(self._trial, prepared_model, request, measure=False)
         self._may_decline(execution, "specified")
@@ -181,48 +167,84 @@ class _Runner:
         content, expected = outputs.read(0, built.output_size), self._vector.examples[0].outputs
         return {name: built.read(name, content, array.shape) for name, array in expected.items()}
 
-    def _prepare(self, *, unspecified: bool) -> PreparedModel:
-        key = (unspecified, self._trial.restarts)
+    def _placed(
+        self,
+        configuration: Configuration,
+        built: BuiltRequest,
+        prepared_model: PreparedModel,
+        inputs: Pool,
+        outputs: Pool,
+    ) -> _InPools | BufferedRequest:
+        """The request, with its arguments in the kind of memory that is wanted."""
+        if configuration.memory == DEVICE:
+            example = self._vector.examples[configuration.example]
+            return request_in_buffers(self._trial, prepared_model, built, example, inputs, outputs)
+        input_memory = replace_fields(inputs.memory, prot=_READ_ONLY) if configuration.read_only else inputs.memory
+        return _InPools(built.request(RequestMemoryPool(pool=input_memory), RequestMemoryPool(pool=outputs.memory)))
+
+    def _prepare(self, shape: str) -> PreparedModel:
+        outputs = "unspecified" if shape == "insufficient" else shape
+        key = (outputs, self._trial.restarts)
         if key not in self._prepared:
-            self._prepared[key] = prepared(self._trial, self._vector, unspecified=unspecified)
+            self._prepared[key] = prepared(
+                self._trial, self._vector, unspecified=outputs == "unspecified", unranked=outputs == "unranked"
+            )
         return self._prepared[key]
 
-    def _request(self, example: int, *, insufficient: bool, padded: bool) -> BuiltRequest:
-        key = (example, insufficient, padded)
+    def _request(self, configuration: Configuration) -> BuiltRequest:
+        insufficient = configuration.shape == "insufficient"
+        # AIDL lets a device write into padding as it works in chunks: every other configuration offers it none.
+        padded = insufficient or configuration.measured
+        key = (configuration.example, insufficient, padded, configuration.compact)
         if key not in self._built:
             self._built[key] = build_request(
-                self._vector, self._vector.examples[example], self._trial.version,
-                insufficient_output=insufficient, padded_outputs=padded,
+                self._vector, self._vector.examples[configuration.example], self._trial.version,
+                insufficient_output=insufficient, padded_outputs=padded, compact=configuration.compact,
             )  # fmt: skip
         return self._built[key]
 
-    def _pool(self, role: str, size: int) -> Pool:
-        key = (role, size, self._trial.restarts)
+    def _pool(self, role: str, kind: str, size: int) -> Pool:
+        key = (role, kind, size, self._trial.restarts)
         if key not in self._made:
-            self._made[key] = self._trial.pool(size)
+            self._made[key] = self._trial.pool(size, kind)
         return self._made[key]
 
-    def _pools(self, built: BuiltRequest) -> tuple[Pool, Pool]:
+    def _pools(self, built: BuiltRequest, kind: str) -> tuple[Pool, Pool]:
         """Pools with the inputs, and with outputs that nothing has been written to yet."""
-        inputs, outputs = self._pool("input", len(built.input_data) or 1), self._pool("output", built.output_size)
+        size = len(built.input_data) or 1
+        inputs, outputs = self._pool("input", kind, size), self._pool("output", kind, built.output_size)
         inputs.write(0, built.input_data)
         outputs.write(0, bytes([_FILL]) * built.output_size)
         return inputs, outputs
 
     def _check(
-        self, configuration: Configuration, example: Example, built: BuiltRequest, execution: Execution, pool: Pool
-    ) -> None:
+        self, configuration: Configuration, built: BuiltRequest, execution: Execution, pool: Pool
+    ) -> tuple[bytes, ...]:
+        """Check what came back; returns the bytes of the outputs that are compared, none where one did not fit."""
         timing_rules(self._trial, execution, measured=configuration.measured)
-        self._may_decline(execution, configuration.shape)
+        shape_rules(execution)
+        if not self._must_refuse(configuration):
+            self._may_decline(execution, configuration.shape)
+        example = self._vector.examples[configuration.example]
         content = pool.read(0, built.output_size)
         _untouched_outside(built, content, with_padding=configuration.shape == "insufficient")
+        if self._must_refuse(configuration):
+            checks.status(execution.status, {ErrorStatus.INVALID_ARGUMENT}, "execution with outputs of unknown shape")
+            return ()
         if configuration.shape == "insufficient":
             checks.status(execution.status, {ErrorStatus.OUTPUT_INSUFFICIENT_SIZE}, "execution with output 0 too small")
             _insufficient_shapes(self._vector, example, execution.output_shapes)
-            return
+            return ()
         checks.status(execution.status, {ErrorStatus.NONE}, "execution")
         _exact_shapes(self._trial, self._vector, example, execution.output_shapes, configuration.shape)
-        self._judge(configuration.example, built, content)
+        return self._judge(configuration.example, built, content)
+
+    def _must_refuse(self, configuration: Configuration) -> bool:
+        """True where the path wants to know the shapes of all outputs, and the model leaves one open (FENCED-002)."""
+        if configuration.executor in executors(self._trial.version, finding_shapes=True):
+            return False
+        is_open = any(self._vector.operands[name].is_open for name in self._vector.outputs)
+        return is_open or configuration.shape != "specified"
 
     def _may_decline(self, execution: Execution, shape: str) -> None:
         """NotSupported where a device says that it does not find out the shapes of outputs, as it may (SHAPE-009)."""
@@ -230,28 +252,35 @@ class _Runner:
         if kind != "specified" and execution.status == ErrorStatus.GENERAL_FAILURE:
             raise NotSupported(f"the device does not execute with {kind} outputs")
 
-    def _judge(self, number: int, built: BuiltRequest, content: bytes) -> None:
-        """Judge an output. The same bytes get the same verdict: those that were flawless are not looked at again."""
-        if (number, content) in self._flawless:
-            return
+    def _judge(self, number: int, built: BuiltRequest, content: bytes) -> tuple[bytes, ...]:
+        """Judge the outputs. The same bytes get the same verdict: those that were flawless are not looked at again."""
         example = self._vector.examples[number]
         outputs = {name: built.read(name, content, array.shape) for name, array in example.outputs.items()}
+        found = tuple(array.tobytes() for name, array in outputs.items() if name not in self._vector.ignored)
+        if (number, found) in self._flawless:
+            return found
         judge(self._trial, self._vector, example, outputs)
-        if self._vector.kind == "multinomial":
-            self._same_samples(number, content)
+        if self._first.setdefault(number, found) != found:
+            self._trial.warn_quality(_OTHER_SAMPLES if self._vector.kind == "multinomial" else _OTHER_BITS)
         if self._trial.is_flawless:
-            self._flawless.add((number, content))
+            self._flawless.add((number, found))
+        return found
 
-    def _same_samples(self, number: int, content: bytes) -> None:
-        """Seeds are there to draw the same samples again; that a device must is said nowhere."""
-        if self._samples.setdefault(number, content) != content:
-            self._trial.warn_quality("equal seeds gave other samples than in an execution before")
+    def _same_again(self, results: list[tuple[bytes, ...]]) -> None:
+        """Models are deterministic (NNHAL-EXECUTE-018). Whether samples are, given their seeds, is said nowhere."""
+        if results[-1] != results[0] and self._vector.kind != "multinomial":
+            raise Failed("executed twice with the same inputs, the second outputs differ from the first ones")
 
 
-def prepared(trial: Trial, vector: Vector, *, unspecified: bool) -> PreparedModel:
-    """Prepare the vector's model. NotSupported where the device said before that it does not support it all."""
-    model = build_model(vector, trial.version, unspecified_outputs=unspecified).model
-    supported = trial.supported_operations(model)
+def prepared(trial: Trial, vector: Vector, *, unspecified: bool = False, unranked: bool = False) -> PreparedModel:
+    """Prepare the vector's model. NotSupported where the device said before that it does not support it all.
+
+    unspecified: sizes of outputs are unknown; unranked: also their ranks.
+    """
+    model = build_model(vector, trial.version, unspecified_outputs=unspecified, unranked_outputs=unranked).model
+    supported = support(trial, model)
+    if supported is None:
+        raise NotSupported("the device refuses graphs without inputs")
     preparation = trial.prepare(model)
     checks.status(preparation.launch_status, {ErrorStatus.NONE}, "prepareModel of a valid model, returned")
     if preparation.status != ErrorStatus.NONE:

@@ -9,7 +9,7 @@ import threading
 import time
 import traceback
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import msgspec
@@ -37,6 +37,19 @@ UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 Builtin = tuple[type[msgspec.Struct], Callable[[Any], object]]
 """Params and handler of a method of the protocol itself."""
+
+
+_thread = threading.local()
+
+
+@contextlib.contextmanager
+def beside_others() -> Iterator[None]:
+    """Mark the calls that this thread makes meanwhile, on any connection: they may be handled beside others."""
+    _thread.is_concurrent = True
+    try:
+        yield
+    finally:
+        _thread.is_concurrent = False
 
 
 class Waiter:
@@ -75,7 +88,7 @@ class Connection:
         self._deadline_of = deadline_of or _no_deadline
         self._outbox = Outbox(lines, self.objects)
         self._decoders: dict[Any, msgspec.json.Decoder[Any]] = {}
-        self._reading = threading.Lock()
+        self._reading, self._breaking = threading.Lock(), threading.Lock()
         self._followers = 0
         self._follower_turn = threading.Condition()
         self._ids = itertools.count(1)
@@ -93,7 +106,8 @@ class Connection:
         waiter = self._expect(method)
         try:
             with trace.span("call", method):
-                self._send(protocol.Call(waiter.id, method, params), deadline, descriptor)
+                call = protocol.ConcurrentCall if getattr(_thread, "is_concurrent", False) else protocol.Call
+                self._send(call(waiter.id, method, params), deadline, descriptor)
                 while waiter.answer is None:
                     self._advance(waiter, deadline)
             return self._value(waiter.answer, result, method)
@@ -211,7 +225,16 @@ class Connection:
             if self._followers:
                 with self._follower_turn:
                     self._follower_turn.notify_all()
-        if request is not None:
+        if request is None:
+            return
+        if request.concurrent and not self._strict and request.method not in self.builtins:
+            threading.Thread(target=self._answer_alone, args=(request,), daemon=True).start()
+        else:
+            self._answer(request)
+
+    def _answer_alone(self, request: protocol.Envelope) -> None:
+        """Answer in a thread of its own. Where the connection ends meanwhile, the thread that reads finds out."""
+        with contextlib.suppress(WireError):
             self._answer(request)
 
     def _follow(self, waiter: Waiter | None, deadline: float) -> None:
@@ -386,11 +409,12 @@ class Connection:
         return found
 
     def _failed(self, problem: WireError, method: str) -> Exception:
-        if self.broken is not None:
-            # The verdict was given when it broke; whoever still holds an object of this connection holds a dead one.
-            return _dead_object(problem, method)
-        self.broken = problem
-        return self._problem(problem, method)
+        with self._breaking:
+            if self.broken is None:
+                self.broken = problem
+                return self._problem(problem, method)
+        # The verdict was given when it broke; whoever still holds an object of this connection holds a dead one.
+        return _dead_object(problem, method)
 
 
 class _UnknownMethodError(Exception):

@@ -62,9 +62,13 @@ class ErrorObject(Message, frozen=True, omit_defaults=True):
 
 
 class Envelope(Message, frozen=True):
-    """Any incoming line. A request or notification has `method`; an answer has `result` or `error`."""
+    """Any incoming line. A request or notification has `method`; an answer has `result` or `error`.
+
+    concurrent: the request may be handled beside others, in any order.
+    """
 
     jsonrpc: str = ""
+    concurrent: bool = False
     id: int | None = None
     method: str | None = None
     params: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
@@ -79,6 +83,12 @@ class Call(Message, frozen=True):
     method: str
     params: object
     jsonrpc: str = "2.0"
+
+
+class ConcurrentCall(Call, frozen=True):
+    """An outgoing request that may be handled beside others, as only drivers get that say they can."""
+
+    concurrent: bool = True
 
 
 class Notification(Message, frozen=True):

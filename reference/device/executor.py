@@ -10,6 +10,7 @@ from typing import Protocol
 import numpy
 
 from npu_conformance.reference.device.registry import CONTROL_FLOW, control_flow, kernel
+from npu_conformance.reference.device.shortage import shortage
 from npu_conformance.reference.device.tensors import Array, OutputInfo, Routine, Tensor, extension_of, tensor_of
 from npu_conformance.specs.diagnostics import trace, vlog
 from npu_conformance.specs.errors import ServiceError
@@ -170,8 +171,7 @@ class _GraphExecutor:
         return infos
 
     def _exhausted(self, message: str) -> ServiceError:
-        status = ErrorStatus.RESOURCE_EXHAUSTED_PERSISTENT
-        return ServiceError(status if self._version >= status.since else ErrorStatus.GENERAL_FAILURE, message)
+        return shortage(self._version, ErrorStatus.RESOURCE_EXHAUSTED_PERSISTENT, message)
 
     def _view(self, operation: Operation, values: Values) -> OperationView:
         known = {position: values[index] for position, index in enumerate(operation.inputs) if index in values}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from npu_conformance.reference.device.compute_unit import ComputeUnit, Preemption, strategy
 from npu_conformance.reference.device.executor import Executor, Runnable
 from npu_conformance.reference.device.registry import has_kernel
 from npu_conformance.reference.extensions import hints
@@ -47,9 +48,10 @@ class ReferenceDevice(hal.Device):
         self._extensions = extensions
         self._context = context
         self._buffers = Buffers(context)
-        self._sound: types.Model | None = None
+        self._unit = ComputeUnit(context.clock, strategy(context.options.get("preemption", Preemption.RESUME.value)))
         wanted = files_needed(context.options.get("cache_files", CACHE_FILES))
         self._cache = CompilationCache(context.files, wanted)
+        self._known: tuple[types.Model, str] | None = None
 
     def get_capabilities(self) -> types.Capabilities:
         """As fast as the CPU in everything."""
@@ -116,7 +118,7 @@ class ReferenceDevice(hal.Device):
             raise
         try:
             with trace.span("driver", "prepare", operations=len(model.main.operations)):
-                prepared = self._prepare(model, deadline_ns)
+                prepared = self._prepare(model, priority, deadline_ns)
                 self._save(model, preference, priority, self._caches(model_cache, data_cache, token))
         except ServiceError as error:
             refusal = str(error)
@@ -175,14 +177,14 @@ class ReferenceDevice(hal.Device):
 
     def _check_model(self, model: types.Model) -> None:
         """Raise INVALID_ARGUMENT for an invalid model. Clients ask for support, then prepare: the last one is known."""
-        if model == self._sound:
-            return
-        vlog.log("model", lambda: show.text(model))
-        with trace.span("driver", "validate model", operations=len(model.main.operations)):
-            violations = validate_model(model, self.version) or self._own_violations(own_form(model))
-        if violations:
-            raise ServiceError(ErrorStatus.INVALID_ARGUMENT, str(violations[0]))
-        self._sound = model
+        known = self._known  # Other threads may put theirs there meanwhile.
+        if known is None or model != known[0]:
+            vlog.log("model", lambda: show.text(model))
+            with trace.span("driver", "validate model", operations=len(model.main.operations)):
+                violations = validate_model(model, self.version) or self._own_violations(own_form(model))
+            known = self._known = model, str(violations[0]) if violations else ""
+        if known[1]:
+            raise ServiceError(ErrorStatus.INVALID_ARGUMENT, known[1])
 
     def _own_violations(self, model: types.Model) -> list[Violation]:
         """What the declared operands of own operations break: nobody else can know (NNHAL-EXTENSION-006)."""
@@ -204,7 +206,7 @@ class ReferenceDevice(hal.Device):
         if self.version.is_aidl and len(token) != BYTE_SIZE_OF_CACHE_TOKEN:
             raise ServiceError(ErrorStatus.INVALID_ARGUMENT, f"a cache token of {len(token)} bytes")
 
-    def _prepare(self, model: types.Model, deadline_ns: int) -> ReferencePreparedModel:
+    def _prepare(self, model: types.Model, priority: int, deadline_ns: int) -> ReferencePreparedModel:
         timing.check_deadline(self.version, deadline_ns, self._context.clock)
         model = own_form(model)
         with mapped(self._context.memory, model.pools) as pools:
@@ -213,10 +215,16 @@ class ReferenceDevice(hal.Device):
                 if obstacle is not None:
                     raise ServiceError(ErrorStatus.GENERAL_FAILURE, obstacle)
             executor = self._executor(model, pools)
-        return self._prepared(model, executor)
+        return self._prepared(model, executor, priority)
 
-    def _prepared(self, model: types.Model, executor: Runnable) -> ReferencePreparedModel:
-        return ReferencePreparedModel(Prepared(model, self.version, self._context, executor, self._buffers))
+    def _prepared(self, model: types.Model, executor: Runnable, priority: int) -> ReferencePreparedModel:
+        """A prepared model of the calling app, which its uid names whoever it says it is (NNHAL-QOS-013)."""
+        if self.version < Version.V1_3:
+            priority = Priority.MEDIUM
+        owner = self._context.caller().uid
+        return ReferencePreparedModel(
+            Prepared(model, self.version, self._context, executor, self._buffers, self._unit, owner, priority)
+        )
 
     def _executor(self, model: types.Model, pools: list[memoryview]) -> Runnable:
         """What runs a supported model; a device with another engine has its own."""
@@ -238,7 +246,7 @@ class ReferenceDevice(hal.Device):
     def _restored(self, compiled: Compiled) -> ReferencePreparedModel:
         model = own_form(compiled.model)
         executor = self._executor(model, list(compiled.pools))
-        return self._prepared(model, executor)
+        return self._prepared(model, executor, compiled.priority)
 
     def _obstacle(self, model: types.Model, index: int, pools: list[memoryview], graph: int = 0) -> str | None:
         """Why the device can not execute an operation; null where it can, as far as the model shows.

@@ -7,7 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy
 
+from npu_conformance.reference.device.compute_unit import Checkpoint, ComputeUnit, QueueFullError
 from npu_conformance.reference.device.executor import Limits, Runnable, agrees
+from npu_conformance.reference.device.shortage import shortage
 from npu_conformance.reference.device.tensors import Array, element_type
 from npu_conformance.reference.hal import timing
 from npu_conformance.reference.hal.buffers import Buffers, ReferenceBuffer
@@ -17,7 +19,7 @@ from npu_conformance.specs.diagnostics import trace, vlog
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import types
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
-from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
+from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES, element_count
 from npu_conformance.specs.neuralnetworks.validate import validate_request
 from npu_conformance.specs.plugin import Context, MemoryMap
 from npu_conformance.specs.versions import Version
@@ -36,7 +38,9 @@ class Terms:
 class Prepared:
     """What all executions of one prepared model share; the roles of buffers know the model by it.
 
-    model: valid and supported. executor: runs it; safe to call from several threads. buffers: the device's.
+    model: valid and supported. executor: runs it; safe to call from several threads. buffers: the device's. unit: where
+    it runs. owner: uid of the app that had it prepared, or that loaded it from a cache. priority: among the models of
+    this app.
     """
 
     model: types.Model
@@ -44,6 +48,9 @@ class Prepared:
     context: Context
     executor: Runnable
     buffers: Buffers
+    unit: ComputeUnit
+    owner: int
+    priority: int
 
 
 class Execution:
@@ -67,6 +74,8 @@ class Execution:
         self._started = prepared.context.clock.now_ns()
         self._check(fenced)
         self._buffers = UsedBuffers(prepared, prepared.buffers, request)
+        deadline_ns = timing.deadline(prepared.version, terms.deadline_ns)
+        self._job = prepared.unit.job(prepared.owner, prepared.priority, deadline_ns)
 
     def age_ns(self) -> int:
         """Nanoseconds since the launch."""
@@ -81,20 +90,19 @@ class Execution:
         version, clock = self._prepared.version, self._prepared.context.clock
         end = timing.earlier_deadline(version, self._terms.deadline_ns, duration_ns, clock)
         self._terms = replace(self._terms, deadline_ns=end)
+        self._job.deadline_ns = timing.deadline(version, end)
 
     def run(self) -> types.ExecutionResult:
         """Order of errors, as in AOSP's sample driver: deadline, pools, then what the run finds."""
-        clock, limits, request = self._prepared.context.clock, self._limits(), self._request
+        request = self._request
         self._buffers.invalidate_outputs()
-        limits.checkpoint()
+        self.check_deadline()
         pools_of_memory = [pool.pool for pool in request.pools if pool.pool is not None]
         with mapped(self._memory, pools_of_memory) as views:
             pools = self._buffers.among(views)
             inputs = self._read_inputs(pools)
-            on_device = clock.now_ns()
             with trace.span("driver", "run", inputs=len(inputs)):
-                outputs = self._prepared.executor.run(inputs, limits)
-            device_ns = clock.now_ns() - on_device
+                outputs, device_ns = self._run_on_unit(inputs)
             shapes = self._write_outputs(pools, outputs)
         vlog.log("execution", lambda: f"executed: outputs {[shape.dimensions for shape in shapes]}, {device_ns} ns")
         sufficient = all(shape.is_sufficient for shape in shapes)
@@ -109,12 +117,26 @@ class Execution:
             timing.check_deadline_form(prepared.version, terms.deadline_ns)
             timing.check_loop_timeout_form(prepared.version, terms.loop_timeout_duration_ns)
 
-    def _limits(self) -> Limits:
-        """The deadline of the whole execution, and the time that each of its loops may take."""
-        clock, version, terms = self._prepared.context.clock, self._prepared.version, self._terms
-        return Limits(
-            checkpoint=self.check_deadline,
-            begin_loop=lambda: timing.loop_limit(version, terms.loop_timeout_duration_ns, clock),
+    def _run_on_unit(self, inputs: Sequence[Array | None]) -> tuple[list[Array], int]:
+        """Return the outputs, and the time from the first operation to the last, suspension included (TIMING-007)."""
+        prepared, job = self._prepared, self._job
+
+        def work(checkpoint: Checkpoint) -> tuple[list[Array], int]:
+            outputs = prepared.executor.run(inputs, Limits(checkpoint, self._begin_loop))
+            return outputs, prepared.context.clock.now_ns() - job.began_ns
+
+        try:
+            return prepared.unit.execute(job, work)
+        except QueueFullError as error:
+            raise shortage(prepared.version, ErrorStatus.RESOURCE_EXHAUSTED_TRANSIENT, str(error)) from error
+
+    def _begin_loop(self) -> Checkpoint:
+        """Each loop has its own time, in which waiting for other executions does not count (NNHAL-QOS-014)."""
+        prepared, job = self._prepared, self._job
+        return timing.loop_limit(
+            prepared.version,
+            self._terms.loop_timeout_duration_ns,
+            lambda: prepared.context.clock.now_ns() - job.waited_ns,
         )
 
     def _timing(self, sufficient: bool, device_ns: int) -> types.Timing:
@@ -156,7 +178,7 @@ def _read(operand: types.Operand, argument: types.RequestArgument, pools: Sequen
     pool = pools[location.pool_index]
     if isinstance(pool, ReferenceBuffer):
         return _read_buffer(pool, shape)
-    count = int(numpy.prod(shape, dtype=numpy.int64))
+    count = element_count(shape)
     if count * dtype.itemsize > location.length:
         raise ServiceError(ErrorStatus.GENERAL_FAILURE, f"an input of shape {shape} is longer than {location.length}")
     return numpy.frombuffer(pool, dtype, count, location.offset).reshape(shape).copy()

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import threading
+
 from npu_conformance.reference.extensions import hints
 from npu_conformance.reference.hal import burst, fenced, timing
 from npu_conformance.reference.hal.execution import Execution, Prepared, Terms
-from npu_conformance.specs.errors import ServiceError
+from npu_conformance.reference.hal.reusable import ReferenceExecution
+from npu_conformance.specs.errors import DeadObject, ServiceError
 from npu_conformance.specs.neuralnetworks import hal, types
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.versions import Version
@@ -32,7 +36,7 @@ class ReferencePreparedModel(hal.PreparedModel):
         loop_timeout_duration_ns: int,
         callback: hal.ExecutionCallback | None,
     ) -> None:
-        """HIDL's asynchronous form. This device is quick: it notifies before it returns, which clients must expect."""
+        """HIDL's asynchronous form: checks the arguments, and leaves the rest to a thread of its own."""
         if callback is None:
             raise ServiceError(ErrorStatus.INVALID_ARGUMENT, "the callback is null")
         try:
@@ -40,21 +44,17 @@ class ReferencePreparedModel(hal.PreparedModel):
         except ServiceError as error:
             self._notify_failure(callback, error.status)
             raise
-        try:
-            result = execution.run()
-        except ServiceError as error:
-            self._notify_failure(callback, error.status)
-            return
-        sufficient = result.output_sufficient_size
-        status = ErrorStatus.NONE if sufficient else ErrorStatus.OUTPUT_INSUFFICIENT_SIZE
-        has_result = self.version >= Version.V1_2
-        callback.notify(status, result.output_shapes if has_result else (), result.timing if has_result else None)
+        threading.Thread(target=self._finish, args=(execution, callback), daemon=True).start()
 
     def execute_synchronously(
         self, request: types.Request, measure_timing: bool, deadline_ns: int, loop_timeout_duration_ns: int
     ) -> types.ExecutionResult:
         """Check the arguments, then run."""
         return self._launch(request, Terms(measure_timing, deadline_ns, loop_timeout_duration_ns)).run()
+
+    def create_reusable_execution(self, request: types.Request, config: types.ExecutionConfig) -> hal.Execution:
+        """A request to be executed many times."""
+        return ReferenceExecution(self._prepared, request, config)
 
     def execute_synchronously_with_config(
         self, request: types.Request, config: types.ExecutionConfig, deadline_ns: int
@@ -106,6 +106,27 @@ class ReferencePreparedModel(hal.PreparedModel):
     def _launch(self, request: types.Request, terms: Terms) -> Execution:
         return Execution(self._prepared, request, terms)
 
+    def _finish(self, execution: Execution, callback: hal.ExecutionCallback) -> None:
+        """Run to the end and notify, once, whatever happens."""
+        try:
+            result = execution.run()
+        except ServiceError as error:
+            self._notify_failure(callback, error.status)
+        except BaseException:
+            self._notify_failure(callback, ErrorStatus.GENERAL_FAILURE)
+            raise
+        else:
+            sufficient = result.output_sufficient_size
+            status = ErrorStatus.NONE if sufficient else ErrorStatus.OUTPUT_INSUFFICIENT_SIZE
+            self._notify(callback, status, result.output_shapes, result.timing)
+
     def _notify_failure(self, callback: hal.ExecutionCallback, status: int) -> None:
+        self._notify(callback, status, (), timing.unavailable_timing(self.version))
+
+    def _notify(
+        self, callback: hal.ExecutionCallback, status: int, shapes: tuple[types.OutputShape, ...], times: types.Timing
+    ) -> None:
         has_result = self.version >= Version.V1_2
-        callback.notify(status, (), timing.unavailable_timing(self.version) if has_result else None)
+        # A client that died meanwhile needs no answer.
+        with contextlib.suppress(DeadObject):
+            callback.notify(status, shapes if has_result else (), times if has_result else None)

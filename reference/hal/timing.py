@@ -27,28 +27,34 @@ def check_loop_timeout_form(version: Version, duration_ns: int) -> None:
         raise ServiceError(ErrorStatus.INVALID_ARGUMENT, f"loop timeout {duration_ns} ns is out of range")
 
 
-def check_deadline(version: Version, deadline_ns: int, clock: Clock) -> None:
-    """Raise MISSED_DEADLINE_PERSISTENT once the deadline has passed: the same one would be missed again.
+def deadline(version: Version, deadline_ns: int) -> int | None:
+    """The deadline on the device's clock, null for none.
 
     Versions before 1.3 have no deadlines; UINT64_MAX (HIDL) and -1 are none.
     """
-    if version < Version.V1_3 or deadline_ns < 0 or deadline_ns == version.unavailable_time:
-        return
-    if deadline_ns <= clock.now_ns():
+    has_none = version < Version.V1_3 or deadline_ns < 0 or deadline_ns == version.unavailable_time
+    return None if has_none else deadline_ns
+
+
+def check_deadline(version: Version, deadline_ns: int, clock: Clock) -> None:
+    """Raise MISSED_DEADLINE_PERSISTENT once the deadline has passed: the same one would be missed again."""
+    end = deadline(version, deadline_ns)
+    if end is not None and end <= clock.now_ns():
         raise ServiceError(ErrorStatus.MISSED_DEADLINE_PERSISTENT, "the deadline has passed")
 
 
-def loop_limit(version: Version, duration_ns: int, clock: Clock) -> Callable[[], None]:
+def loop_limit(version: Version, duration_ns: int, now_ns: Callable[[], int]) -> Callable[[], None]:
     """Start the time of a loop; what is returned raises MISSED_DEADLINE_TRANSIENT once it is over (CONTROLFLOW-011).
 
-    duration_ns: negative, or UINT64_MAX in HIDL, for the default of two seconds (CONTROLFLOW-012).
+    duration_ns: negative, or UINT64_MAX in HIDL, for the default of two seconds (CONTROLFLOW-012). now_ns: tells the
+    time that counts.
     """
     if duration_ns < 0 or duration_ns == version.unavailable_time:
         duration_ns = DEFAULT_LOOP_TIMEOUT_DURATION_NS
-    end = clock.now_ns() + duration_ns
+    end = now_ns() + duration_ns
 
     def check() -> None:
-        if clock.now_ns() >= end:
+        if now_ns() >= end:
             raise ServiceError(ErrorStatus.MISSED_DEADLINE_TRANSIENT, f"a loop took more than {duration_ns} ns")
 
     return check

@@ -39,20 +39,22 @@ def build_model(
     create_pool: Callable[[bytes], types.Memory] | None = None,
     pool_from: int = 0,
     unspecified_outputs: bool = False,
+    unranked_outputs: bool = False,
     first_prefix: int = 0,
 ) -> BuiltModel:
     """The wire model of a vector for one HAL version.
 
     create_pool: puts bytes into shared memory; if given, constants of at least `pool_from` bytes become CONSTANT_POOL
     and the others stay in operand_values. unspecified_outputs: every dimension of the model's outputs is 0 (unknown).
+    unranked_outputs: not even their rank is known (since 1.2).
     first_prefix: of the first extension that the model uses; 0 for one that follows from the vector's name.
     """
     constants = _Constants(pool_from if create_pool else None)
     first = first_prefix or extension_codes.first_prefix(vector.name)
     prefix_of = {number: first + place for place, number in enumerate(extension_codes.numbers_in(_codes(vector)))}
     main, *referenced = [_subgraph(graph, version, constants, prefix_of) for graph in vector.graphs]
-    if unspecified_outputs:
-        main = _with_unknown_outputs(main)
+    if unspecified_outputs or unranked_outputs:
+        main = _with_unknown_outputs(main, with_rank=not unranked_outputs)
     pools = (create_pool(bytes(constants.pool)),) if create_pool and constants.pool else ()
     mapping = tuple(
         types.ExtensionNameAndPrefix(extension_codes.extension_name(number), prefix)
@@ -158,10 +160,11 @@ def _extra_params(operand: VectorOperand) -> types.OperandExtraParams | None:
     return types.OperandExtraParams(types.SymmPerChannelQuantParams(quant.scales, quant.channel_dim))
 
 
-def _with_unknown_outputs(main: types.Subgraph) -> types.Subgraph:
+def _with_unknown_outputs(main: types.Subgraph, *, with_rank: bool) -> types.Subgraph:
     operands = list(main.operands)
     for index in main.output_indexes:
-        operands[index] = replace(operands[index], dimensions=(0,) * len(operands[index].dimensions))
+        rank = len(operands[index].dimensions) if with_rank else 0
+        operands[index] = replace(operands[index], dimensions=(0,) * rank)
     return replace(main, operands=tuple(operands))
 
 
@@ -223,18 +226,20 @@ def build_request(
     *,
     insufficient_output: bool = False,
     padded_outputs: bool = True,
+    compact: bool = False,
 ) -> BuiltRequest:
     """Lay out inputs and outputs: 64-byte aligned and padded for AIDL, 4-byte aligned for HIDL.
 
     A zero-sized output gets one byte (NNHAL-SHAPE-010). insufficient_output: output 0 is one byte short, in AIDL with
     that byte as padding; meant for outputs of more than one byte. padded_outputs: false keeps the places but offers no
-    padding behind outputs, so that a device has no business there.
+    padding behind outputs, so that a device has no business there. compact: as for HIDL, whatever the version.
     """
-    inputs = _Layout(version)
+    has_padding = version.is_aidl and not compact
+    inputs = _Layout(has_padding=has_padding, aligned=has_padding)
     for name in vector.inputs:
         if name in example.inputs:
             inputs.append(name, example.inputs[name].nbytes)
-    outputs = _Layout(version, padded=padded_outputs)
+    outputs = _Layout(has_padding=has_padding and padded_outputs, aligned=has_padding)
     for position, name in enumerate(vector.outputs):
         short = 1 if insufficient_output and position == 0 else 0
         outputs.append(name, max(_output_bytes(name, vector, example), 1), short)
@@ -250,9 +255,9 @@ def build_request(
 class _Layout:
     """Arguments one behind the other in a pool."""
 
-    def __init__(self, version: Version, *, padded: bool = True) -> None:
-        self._has_padding = version.is_aidl and padded
-        self._alignment = AIDL_ALIGNMENT if version.is_aidl else CONSTANT_ALIGNMENT
+    def __init__(self, *, has_padding: bool, aligned: bool) -> None:
+        self._has_padding = has_padding
+        self._alignment = AIDL_ALIGNMENT if aligned else CONSTANT_ALIGNMENT
         self.regions: dict[str, Region] = {}
         self._end = 0
 

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 
 from npu_conformance.specs.neuralnetworks.enums import OperandLifeTime, OperandType
 from npu_conformance.specs.neuralnetworks.operand_types import ScaleRule, element_count
 from npu_conformance.specs.neuralnetworks.types import Operand, Subgraph
-from npu_conformance.specs.neuralnetworks.validate_scope import Kind, Scope, extension_prefix, operand_label
+from npu_conformance.specs.neuralnetworks.validate_scope import (
+    Kind,
+    Profile,
+    Scope,
+    extension_prefix,
+    operand_label,
+)
 
 COPY, POOL = int(OperandLifeTime.CONSTANT_COPY), int(OperandLifeTime.CONSTANT_POOL)
 REFERENCE = int(OperandLifeTime.SUBGRAPH)
 _LAST_LOCATION = 2**32 - 1
 _SUBGRAPH_TYPE = int(OperandType.SUBGRAPH)
-_FLOAT16 = int(OperandType.FLOAT16)
+
+Check = Callable[[Operand, Kind, Scope], str | None]
+"""Says what is wrong with an operand, or None."""
 
 
 def check_operands(scope: Scope, number: int, graph: Subgraph) -> None:
@@ -25,20 +34,26 @@ def check_operands(scope: Scope, number: int, graph: Subgraph) -> None:
             message = f"operand {index}: HAL {scope.profile.version} has no operand type {operand.type}"
             scope.report("MODEL.O1", message, number, operand=index)
             continue
-        for rule, check in _CHECKS:
+        for rule, check in _checks_of(scope.profile, kind, operand.lifetime):
             problem = check(operand, kind, scope)
             if problem is not None:
                 scope.report(rule, f"{operand_label(index, operand)}: {problem}", number, operand=index)
 
 
+@functools.lru_cache(maxsize=4096)
+def _checks_of(limits: Profile, kind: Kind, lifetime: int) -> tuple[tuple[str, Check], ...]:
+    """The checks that can find anything in such an operand: most of `_CHECKS` concern few operands."""
+    return tuple((rule, check) for rule, concerns, check in _CHECKS if concerns(kind, lifetime, limits))
+
+
 def _scalar_dimensions(operand: Operand, kind: Kind, scope: Scope) -> str | None:
-    if kind.is_scalar and operand.dimensions:
+    if operand.dimensions:
         return f"a scalar has no dimensions, found {list(operand.dimensions)}"
     return None
 
 
 def _tensor_rank(operand: Operand, kind: Kind, scope: Scope) -> str | None:
-    if operand.dimensions or not kind.is_tensor:
+    if operand.dimensions:
         return None
     if not scope.profile.has_unknown_rank:
         return f"a tensor of unknown rank needs HAL 1.2, not {scope.profile.version}"
@@ -65,14 +80,13 @@ def _scale(operand: Operand, kind: Kind, scope: Scope) -> str | None:
 
 
 def _finite_scale(operand: Operand, kind: Kind, scope: Scope) -> str | None:
-    if kind.scale is ScaleRule.ZERO or kind.scale is ScaleRule.UNCHECKED or math.isfinite(operand.scale):
+    if math.isfinite(operand.scale):
         return None
     return f"scale {operand.scale} is not a finite number"
 
 
 def _zero_point(operand: Operand, kind: Kind, scope: Scope) -> str | None:
-    if kind.zero_points is None:
-        return None
+    assert kind.zero_points is not None
     low, high = kind.zero_points
     if low <= operand.zero_point <= high:
         return None
@@ -81,8 +95,6 @@ def _zero_point(operand: Operand, kind: Kind, scope: Scope) -> str | None:
 
 def _extra_parameters(operand: Operand, kind: Kind, scope: Scope) -> str | None:
     extra = operand.extra_params
-    if not scope.profile.has_extensions or kind.is_oem or operand.type == _FLOAT16:
-        return None
     has_channels = extra is not None and extra.channel_quant is not None
     has_blob = extra is not None and extra.extension is not None
     if kind.is_per_channel:
@@ -94,13 +106,13 @@ def _extra_parameters(operand: Operand, kind: Kind, scope: Scope) -> str | None:
 
 def _float16_extra_parameters(operand: Operand, kind: Kind, scope: Scope) -> str | None:
     extra = operand.extra_params
-    if operand.type != _FLOAT16 or extra is None or (extra.channel_quant is None and extra.extension is None):
+    if extra is None or (extra.channel_quant is None and extra.extension is None):
         return None
     return "extra parameters do not belong to this type"
 
 
 def _channel_scales(operand: Operand, kind: Kind, scope: Scope) -> str | None:
-    if not kind.is_per_channel or operand.extra_params is None or operand.extra_params.channel_quant is None:
+    if operand.extra_params is None or operand.extra_params.channel_quant is None:
         return None
     quant, rank = operand.extra_params.channel_quant, len(operand.dimensions)
     if not 0 <= quant.channel_dim < rank:
@@ -115,16 +127,12 @@ def _channel_scales(operand: Operand, kind: Kind, scope: Scope) -> str | None:
 
 
 def _copy_location(operand: Operand, kind: Kind, scope: Scope) -> str | None:
-    if operand.lifetime != COPY:
-        return None
     if operand.location.pool_index != 0:
         return f"pool index {operand.location.pool_index} of a constant in the model must be 0"
     return _outside(operand, len(scope.model.operand_values), "operand values")
 
 
 def _pool_location(operand: Operand, kind: Kind, scope: Scope) -> str | None:
-    if operand.lifetime != POOL:
-        return None
     index, pools = operand.location.pool_index, scope.model.pools
     if not 0 <= index < len(pools):
         return f"pool {index} does not exist, the model has {len(pools)}"
@@ -142,16 +150,12 @@ def _outside(operand: Operand, size: int, what: str) -> str | None:
 
 def _empty_location(operand: Operand, kind: Kind, scope: Scope) -> str | None:
     location = operand.location
-    if operand.lifetime in (COPY, POOL, REFERENCE):
-        return None
     if location.pool_index == 0 and location.offset == 0 and location.length == 0:
         return None
     return f"location of an operand without a stored value must be 0, found {_fields(operand)}"
 
 
 def _reference_location(operand: Operand, kind: Kind, scope: Scope) -> str | None:
-    if operand.lifetime != REFERENCE or not scope.profile.has_subgraphs:
-        return None
     location, count = operand.location, len(scope.model.referenced)
     if location.pool_index != 0 or location.length != 0:
         return f"a subgraph reference has an offset only, found {_fields(operand)}"
@@ -175,8 +179,6 @@ def _lifetime(operand: Operand, kind: Kind, scope: Scope) -> str | None:
 
 
 def _constant_length(operand: Operand, kind: Kind, scope: Scope) -> str | None:
-    if operand.lifetime not in (COPY, POOL) or kind.size == 0:
-        return None
     if kind.is_tensor and not operand.dimensions:
         return None
     size = kind.size * element_count(operand.dimensions)
@@ -186,43 +188,51 @@ def _constant_length(operand: Operand, kind: Kind, scope: Scope) -> str | None:
 
 
 def _constant_dimensions(operand: Operand, kind: Kind, scope: Scope) -> str | None:
-    if operand.lifetime in (COPY, POOL) and 0 in operand.dimensions:
+    if 0 in operand.dimensions:
         return "a constant must have known dimensions"
     return None
 
 
 def _padding(operand: Operand, kind: Kind, scope: Scope) -> str | None:
-    if scope.profile.is_aidl and operand.location.padding != 0:
+    if operand.location.padding != 0:
         return f"padding {operand.location.padding} must be 0"
     return None
 
 
 def _extension_mapped(operand: Operand, kind: Kind, scope: Scope) -> str | None:
-    if not kind.is_extension:
-        return None
     prefix = extension_prefix(operand.type)
     if any(mapping.prefix == prefix for mapping in scope.model.extension_name_to_prefix):
         return None
     return f"the model maps no extension to prefix {prefix}"
 
 
-_CHECKS: tuple[tuple[str, Callable[[Operand, Kind, Scope], str | None]], ...] = (
-    ("MODEL.O2", _scalar_dimensions),
-    ("MODEL.O3", _tensor_rank),
-    ("MODEL.O15", _dimension_range),
-    ("MODEL.O4", _scale),
-    ("MODEL.O4F", _finite_scale),
-    ("MODEL.O5", _zero_point),
-    ("MODEL.O6", _extra_parameters),
-    ("MODEL.O6H", _float16_extra_parameters),
-    ("MODEL.O7", _channel_scales),
-    ("MODEL.O8", _copy_location),
-    ("MODEL.O9", _pool_location),
-    ("MODEL.O10", _empty_location),
-    ("MODEL.O11", _reference_location),
-    ("MODEL.O12", _lifetime),
-    ("MODEL.O13", _constant_length),
-    ("MODEL.O13D", _constant_dimensions),
-    ("MODEL.O14", _padding),
-    ("MODEL.X5", _extension_mapped),
+def _any(kind: Kind, lifetime: int, limits: Profile) -> bool:
+    return True
+
+
+def _forgotten(kind: Kind) -> bool:
+    """Types whose extra parameters the shared validator does not look at."""
+    return kind.is_oem or kind.name == OperandType.FLOAT16.name
+
+
+_CHECKS: tuple[tuple[str, Callable[[Kind, int, Profile], bool], Check], ...] = (
+    ("MODEL.O2", lambda kind, _, limits: kind.is_scalar, _scalar_dimensions),
+    ("MODEL.O3", lambda kind, _, limits: kind.is_tensor, _tensor_rank),
+    ("MODEL.O15", _any, _dimension_range),
+    ("MODEL.O4", lambda kind, _, limits: kind.scale is not ScaleRule.UNCHECKED, _scale),
+    ("MODEL.O4F", lambda kind, _, limits: kind.scale in (ScaleRule.NOT_NEGATIVE, ScaleRule.POSITIVE), _finite_scale),
+    ("MODEL.O5", lambda kind, _, limits: kind.zero_points is not None, _zero_point),
+    ("MODEL.O6", lambda kind, _, limits: limits.has_extensions and not _forgotten(kind), _extra_parameters),
+    ("MODEL.O6H", lambda kind, _, limits: kind.name == OperandType.FLOAT16.name, _float16_extra_parameters),
+    ("MODEL.O7", lambda kind, _, limits: kind.is_per_channel, _channel_scales),
+    ("MODEL.O8", lambda _, lifetime, limits: lifetime == COPY, _copy_location),
+    ("MODEL.O9", lambda _, lifetime, limits: lifetime == POOL, _pool_location),
+    ("MODEL.O10", lambda _, lifetime, limits: lifetime not in (COPY, POOL, REFERENCE), _empty_location),
+    ("MODEL.O11", lambda _, lifetime, limits: lifetime == REFERENCE and limits.has_subgraphs, _reference_location),
+    ("MODEL.O12", _any, _lifetime),
+    ("MODEL.O13", lambda kind, lifetime, limits: lifetime in (COPY, POOL) and kind.size > 0, _constant_length),
+    ("MODEL.O13D", lambda _, lifetime, limits: lifetime in (COPY, POOL), _constant_dimensions),
+    ("MODEL.O14", lambda _, lifetime, limits: limits.is_aidl, _padding),
+    ("MODEL.X5", lambda kind, _, limits: kind.is_extension, _extension_mapped),
 )
+"""Rule, operands that it concerns, and check, in the order of the shared validator."""

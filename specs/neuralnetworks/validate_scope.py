@@ -21,9 +21,12 @@ from npu_conformance.specs.versions import Version
 _INT32_MAX, _UINT32_MAX = 2**31 - 1, 2**32 - 1
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Kind:
-    """What the checks of an operand need to know about its type. An extension's type has none of the sizes."""
+    """What the checks of an operand need to know about its type. An extension's type has none of the sizes.
+
+    There is one of each type and version, told apart by identity: checks are looked up by it.
+    """
 
     name: str
     is_scalar: bool
@@ -39,9 +42,9 @@ class Kind:
 EXTENSION_KIND = Kind("extension type", False, False, 0, ScaleRule.ZERO, (0, 0), is_extension=True)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Profile:
-    """What one version allows, precomputed: comparing versions for every operand would cost too much.
+    """What one version allows, precomputed: comparing versions for every operand would cost too much. One a version.
 
     largest: the largest number that the interface's integers hold. pool_kinds: of memory.
     """

@@ -5,8 +5,7 @@ A plan module has `def vectors() -> Iterator[Vector]` and yields `positive(...)`
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +16,7 @@ from npu_conformance.specs.neuralnetworks.combinations import combination_since
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.neuralnetworks.extension_codes import AnyOperandType
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
+from npu_conformance.specs.pairwise import pairwise as pairwise
 from npu_conformance.specs.vector_documents import GeneratorDocument, Phase
 from npu_conformance.specs.vectors import ChannelQuant, Example, Graph, Rejected, Vector, VectorOperand, VectorOperation
 from npu_conformance.specs.versions import NEWEST, Version
@@ -258,26 +258,6 @@ def _elements(data: Data | None, operand: VectorOperand, shape: tuple[int, ...])
     if dtype.kind != "f" and not numpy.array_equal(numpy.asarray(data), array):
         raise ValueError(f"{data} does not fit into {dtype}")
     return numpy.full(shape, array) if array.ndim == 0 else array.reshape(shape)
-
-
-def pairwise(parameters: Mapping[str, Iterable[Any]]) -> list[dict[str, Any]]:
-    """Few combinations in which every pair of values of two parameters occurs; deterministic, by greedy choice."""
-    values = {name: list(choices) for name, choices in parameters.items()}
-    names = list(values)
-    if len(names) == 1:
-        return [{names[0]: choice} for choice in values[names[0]]]
-    everything = list(itertools.product(*(range(len(values[name])) for name in names)))
-    missing = {pair for row in everything for pair in _pairs(row)}
-    chosen = []
-    while missing:
-        best = max(everything, key=lambda row: len(missing.intersection(_pairs(row))))
-        missing.difference_update(_pairs(best))
-        chosen.append({name: values[name][position] for name, position in zip(names, best, strict=True)})
-    return chosen
-
-
-def _pairs(row: tuple[int, ...]) -> list[tuple[int, int, int, int]]:
-    return [(i, row[i], j, row[j]) for i, j in itertools.combinations(range(len(row)), 2)]
 
 
 def dyadic(seed: int, dimensions: Sequence[int], low: float = -4.0, high: float = 4.0, step: float = 0.125) -> Array:

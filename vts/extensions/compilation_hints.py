@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterable
 
 from npu_conformance.harness import checks
 from npu_conformance.harness.cases import Behaviours
-from npu_conformance.harness.preparation import NO_DEADLINE, NO_TOKEN, PreparationRecorder
 from npu_conformance.harness.trial import Trial
-from npu_conformance.harness.verdicts import Hung
-from npu_conformance.specs.errors import ServiceError
-from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, ExecutionPreference, Priority
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
-from npu_conformance.specs.neuralnetworks.types import Model, PrepareModelConfig
+from npu_conformance.specs.neuralnetworks.types import Model
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts import addition
 from npu_conformance.vts.edits import with_operand
@@ -24,8 +20,6 @@ cases = Behaviours("vts.extensions.compilation_hints")
 
 _NONE, _INVALID = ErrorStatus.NONE, ErrorStatus.INVALID_ARGUMENT
 _LENGTH = 12
-_REFUSAL_SECONDS = 1.0
-"""A refusal is notified before the call returns: this is for what is on its way."""
 
 _NO_HINTS = Hints("none", (), ())
 
@@ -72,43 +66,22 @@ def of_invalid_models(trial: Trial) -> None:
     invalid = with_operand(addition.model(), 0, zero_point=1)
     for row in (_NO_HINTS, Hints("unknown", (hint(1, 0, b"?"),), models.mapping(unknown=1))):
         with trial.configuration(row.name):
-            recorder = PreparationRecorder()
-            status = _launch(trial, invalid, row, recorder)
-            checks.status(status, {_INVALID}, "prepareModelWithConfig of an invalid model, returned")
-            trial.subject.wait_until(functools.partial(_has_answer, recorder), _REFUSAL_SECONDS)
-            checks.equal(recorder.answers, [(_INVALID, None)], "prepareModelWithConfig of an invalid model, notified")
+            preparation = trial.prepare(invalid, with_config=True, hints=row.hints, extensions=row.mapping)
+            what = "prepareModelWithConfig of an invalid model"
+            checks.status(preparation.launch_status, {_INVALID}, f"{what}, returned")
+            checks.equal(preparation.recorder.answers, [(_INVALID, None)], f"{what}, notified")
 
 
 def prepare(trial: Trial, model: Model, row: Hints) -> PreparedModel | None:
     """Prepare a supported model with hints; null where the call may be refused, and is."""
-    recorder = PreparationRecorder()
-    launched = _launch(trial, model, row, recorder)
+    preparation = trial.prepare(model, with_config=True, hints=row.hints, extensions=row.mapping)
+    launched = preparation.launch_status
     allowed = {_NONE, _INVALID} if row.refusable else {_NONE}
     checks.status(launched, allowed, "prepareModelWithConfig with hints, returned")
-    seconds = trial.manifest.deadlines.prepare * trial.manifest.time_scale if launched == _NONE else _REFUSAL_SECONDS
-    answered = trial.subject.wait_until(functools.partial(_has_answer, recorder), seconds)
-    if launched == _NONE and not answered:
-        raise Hung(f"prepareModelWithConfig: its callback was not notified within {seconds:g} s")
-    checks.equal(len(recorder.answers), 1, "number of notifications of one preparation")
-    status, prepared_model = recorder.answers[0]
-    checks.status(status, {launched}, "prepareModelWithConfig with hints, notified")
-    checks.equal(prepared_model is None, launched != _NONE, "prepareModelWithConfig with hints: null as a model")
-    return prepared_model
-
-
-def _has_answer(recorder: PreparationRecorder) -> bool:
-    return bool(recorder.answers)
-
-
-def _launch(trial: Trial, model: Model, row: Hints, recorder: PreparationRecorder) -> int:
-    config = PrepareModelConfig(
-        ExecutionPreference.FAST_SINGLE_ANSWER, Priority.MEDIUM, NO_DEADLINE, (), (), NO_TOKEN, row.hints, row.mapping
-    )
-    try:
-        trial.device.prepare_model_with_config(model, config, recorder)
-    except ServiceError as error:
-        return error.status
-    return _NONE
+    checks.status(preparation.status, {launched}, "prepareModelWithConfig with hints, notified")
+    is_null = preparation.prepared_model is None
+    checks.equal(is_null, launched != _NONE, "prepareModelWithConfig with hints: null as a model")
+    return preparation.prepared_model
 
 
 def _ignored(trial: Trial, rows: Iterable[Hints]) -> None:

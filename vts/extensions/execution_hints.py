@@ -12,13 +12,12 @@ from msgspec.structs import replace
 from npu_conformance.harness import checks
 from npu_conformance.harness.cases import Behaviours
 from npu_conformance.harness.trial import Trial
-from npu_conformance.specs.errors import ServiceError
-from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.neuralnetworks.enums import MAXIMUM_LOOP_TIMEOUT_DURATION_NS, ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import ExecutionConfig, Request
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts import addition
-from npu_conformance.vts.execution import NO_DEADLINE, Execution, synchronous, timing_rules
+from npu_conformance.vts.execution import NO_DEADLINE, Execution, answer_of, synchronous, timing_rules
 from npu_conformance.vts.extensions import hints, models
 from npu_conformance.vts.extensions.hints import Hints
 
@@ -30,15 +29,17 @@ Form = Callable[[PreparedModel, Request, ExecutionConfig], Execution]
 
 
 def _synchronous(prepared_model: PreparedModel, request: Request, config: ExecutionConfig) -> Execution:
-    try:
-        result = prepared_model.execute_synchronously_with_config(request, config, NO_DEADLINE)
-    except ServiceError as error:
-        return Execution(error.status, (), None)
-    status = _NONE if result.output_sufficient_size else ErrorStatus.OUTPUT_INSUFFICIENT_SIZE
-    return Execution(status, result.output_shapes, result.timing)
+    return answer_of(lambda: prepared_model.execute_synchronously_with_config(request, config, NO_DEADLINE))
 
 
-FORMS: dict[str, Form] = {"synchronous": _synchronous}
+def _reusable(prepared_model: PreparedModel, request: Request, config: ExecutionConfig) -> Execution:
+    """A refusal may come when the request is bound, or when it is run (NNHAL-EXECUTE-015)."""
+    return answer_of(
+        lambda: prepared_model.create_reusable_execution(request, config).execute_synchronously(NO_DEADLINE)
+    )
+
+
+FORMS: dict[str, Form] = {"synchronous": _synchronous, "reusable": _reusable}
 """Ways to execute with hints, by names that configurations begin with."""
 
 
@@ -71,6 +72,7 @@ def refusals(trial: Trial) -> None:
         "missing_input": (replace(request, inputs=request.inputs[1:]), ExecutionConfig()),
         "pool_beyond": (replace(request, inputs=(beyond, *request.inputs[1:])), ExecutionConfig()),
         "negative_loop_timeout": (request, ExecutionConfig(loop_timeout_duration_ns=-2)),
+        "long_loop_timeout": (request, ExecutionConfig(loop_timeout_duration_ns=MAXIMUM_LOOP_TIMEOUT_DURATION_NS + 1)),
     }
     for form, execute in FORMS.items():
         for name, (wrong, config) in broken.items():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Collection, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 
 from msgspec.structs import replace
@@ -141,7 +142,8 @@ class Bench:
 
     def copy_from(self, made: DeviceBuffer, data: bytes, dimensions: Shape = (), kind: str = "ashmem") -> int:
         """Copy bytes into a buffer; returns the ErrorStatus."""
-        return status_of(lambda: made.buffer.copy_from(self.pool(data, kind).memory, dimensions))
+        with closing(self.pool(data, kind)) as pool:
+            return status_of(lambda: made.buffer.copy_from(pool.memory, dimensions))
 
     def fill(self, made: DeviceBuffer, values: Pair, dimensions: Shape = ()) -> None:
         """Initialise a buffer of SIZE bytes."""
@@ -149,13 +151,14 @@ class Bench:
 
     def copy_to(self, made: DeviceBuffer, size: int = SIZE) -> int:
         """Copy a buffer out to memory that nobody looks at; returns the ErrorStatus."""
-        return status_of(lambda: made.buffer.copy_to(self.pool(size).memory))
+        with closing(self.pool(size)) as pool:
+            return status_of(lambda: made.buffer.copy_to(pool.memory))
 
     def content(self, made: DeviceBuffer, size: int = SIZE, kind: str = "ashmem") -> bytes:
         """The bytes of an initialised buffer."""
-        pool = self.pool(size, kind)
-        checks.status(status_of(lambda: made.buffer.copy_to(pool.memory)), {NONE}, "copyTo")
-        return bytes(pool.read(0, size))
+        with closing(self.pool(size, kind)) as pool:
+            checks.status(status_of(lambda: made.buffer.copy_to(pool.memory)), {NONE}, "copyTo")
+            return bytes(pool.read(0, size))
 
     def holds(self, made: DeviceBuffer, values: Pair, what: str) -> None:
         """Fail unless a buffer of SIZE bytes holds the values."""

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
+
 from npu_conformance.harness import checks
 from npu_conformance.harness.cases import Behaviours, Group
 from npu_conformance.harness.trial import Trial
+from npu_conformance.specs.errors import InterfaceError
+from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.versions import HIDL_LAST, Version
 from npu_conformance.vts import addition
 from npu_conformance.vts.addition import SIZE, SUM, A, B
@@ -14,6 +19,7 @@ from npu_conformance.vts.memory_domains.bench import (
     INVALID,
     NONE,
     Bench,
+    Place,
     in_each_type,
     request_of,
 )
@@ -21,7 +27,7 @@ from npu_conformance.vts.memory_domains.bench import (
 cases = Behaviours("vts.memory_domains", group=Group.MEMORY)
 _SINCE = Version.V1_3
 _OWNER, _SPY = 10_101, 10_102
-_AT_ONCE = 12
+_AT_ONCE, _THREADS, _ROUNDS = 12, 4, 6
 
 
 def _benches(trial: Trial, *callers: tuple[int, int]) -> list[Bench]:
@@ -145,6 +151,52 @@ def launched_at_once(trial: Trial) -> None:
         checks.status(answer.status, {NONE}, "execution that reads a buffer while others do")
         bench.chosen.check(bytes(result.read(0, SIZE)), SUM, "sum of a buffer that others read")
     _still_works(bench)
+
+
+@cases.case("at_once.readers", "NNHAL-MEMDOMAIN-030", since=_SINCE)
+def readers_at_once(trial: Trial) -> None:
+    """Threads that execute on one buffer and copy it out: each gets what is in it."""
+    bench = Bench(trial, addition.supported(trial))
+    model = bench.prepare()
+    source, other = bench.allocate(model, inputs=(0, 1)), bench.pool(bench.chosen.packed(B))
+    bench.fill(source, A)
+    results, copies = ([bench.pool() for _ in range(_THREADS)] for _ in range(2))
+    calls: list[Callable[[], object]] = []
+    for result, copy in zip(results, copies, strict=True):
+        calls.append(_adds(model, source, other, result))
+        calls.append(functools.partial(source.buffer.copy_to, copy.memory))
+    for outcome in trial.at_once(calls * _ROUNDS):
+        if isinstance(outcome, InterfaceError):
+            checks.fail("a call that reads a buffer while others do", "success", checks.spell_error(outcome))
+    for result, copy in zip(results, copies, strict=True):
+        bench.chosen.check(bytes(result.read(0, SIZE)), SUM, "sum of a buffer that others read")
+        bench.chosen.check(bytes(copy.read(0, SIZE)), A, "copy of a buffer that others read")
+
+
+@cases.case("at_once.writers", "NNHAL-MEMDOMAIN-030", since=_SINCE)
+def writers_at_once(trial: Trial) -> None:
+    """Threads that write one buffer and others that read it: each call ends, however it does; the buffer works on."""
+    bench = Bench(trial, addition.supported(trial))
+    model = bench.prepare()
+    made, other = bench.allocate(model, inputs=(0,), outputs=(0,)), bench.pool(bench.chosen.packed(B))
+    bench.fill(made, A)
+    writing, reading, copy = bench.pool(bench.chosen.packed(A)), bench.pool(), bench.pool()
+    calls: list[Callable[[], object]] = [
+        lambda: made.buffer.copy_from(writing.memory, ()),
+        _adds(model, other, other, made),
+        _adds(model, made, other, reading),
+        lambda: made.buffer.copy_to(copy.memory),
+    ]
+    trial.at_once(calls * _ROUNDS)
+    checks.status(bench.copy_to(made), {NONE, GENERAL}, "copyTo after all others")
+    bench.fill(made, B)
+    bench.holds(made, B, "content after all others")
+    _still_works(bench)
+
+
+def _adds(model: PreparedModel, one: Place, other: Place, total: Place) -> Callable[[], object]:
+    request = request_of((one, other), (total,))
+    return lambda: model.execute_synchronously(request, False, NO_DEADLINE, NO_LOOP_TIMEOUT)
 
 
 def _still_works(bench: Bench) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -112,12 +113,12 @@ class BufferedRequest:
     def collect(self) -> None:
         """Copy outputs out of their buffers to where they would lie in the pool of outputs."""
         for region, made in self._outputs:
-            copy = self._trial.pool(region.length)
-            try:
-                made.buffer.copy_to(copy.memory)
-            except ServiceError as error:
-                checks.status(error.status, {ErrorStatus.NONE}, "copyTo of an output")
-            self._pool.write(region.offset, copy.read(0, region.length))
+            with closing(self._trial.pool(region.length)) as copy:
+                try:
+                    made.buffer.copy_to(copy.memory)
+                except ServiceError as error:
+                    checks.status(error.status, {ErrorStatus.NONE}, "copyTo of an output")
+                self._pool.write(region.offset, copy.read(0, region.length))
 
 
 def request_in_buffers(
@@ -179,9 +180,9 @@ class _Maker:
 
 
 def _fill(trial: Trial, made: DeviceBuffer, data: bytes, shape: tuple[int, ...]) -> None:
-    pool = trial.pool(len(data))
-    pool.write(0, data)
-    try:
-        made.buffer.copy_from(pool.memory, shape)
-    except ServiceError as error:
-        checks.status(error.status, {ErrorStatus.NONE}, "copyFrom of an input")
+    with closing(trial.pool(len(data))) as pool:
+        pool.write(0, data)
+        try:
+            made.buffer.copy_from(pool.memory, shape)
+        except ServiceError as error:
+            checks.status(error.status, {ErrorStatus.NONE}, "copyFrom of an input")

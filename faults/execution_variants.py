@@ -1,0 +1,102 @@
+"""Conforming variants in the ways of execution."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+from npu_conformance.faults.boundary import BentDevice, BentExecution, BentPreparedModel
+from npu_conformance.faults.fault import Bent, Variant
+from npu_conformance.faults.making import models_bent_by
+from npu_conformance.reference.hal.device import ReferenceDevice
+from npu_conformance.specs.errors import ServiceError
+from npu_conformance.specs.neuralnetworks import hal, types
+from npu_conformance.specs.plugin import Context, Subject
+from npu_conformance.specs.versions import Version
+
+Result = types.ExecutionResult
+_A_MOMENT = 0.002
+
+
+class _NotifiesLater(BentPreparedModel):
+    """Executes in a thread of its own, a moment after the call has returned. Argument errors are told at once."""
+
+    def execute(self, *arguments: Any) -> None:
+        client = arguments[-1]
+
+        class Callback(hal.ExecutionCallback):
+            def notify(self, *answer: Any) -> None:
+                if answer[0]:
+                    client.notify(*answer)
+                else:
+                    threading.Timer(_A_MOMENT, client.notify, answer).start()
+
+        watched = (*arguments[:-1], Callback())
+        self.inner.execute(*watched)
+
+
+class _Refused(hal.Execution):
+    """A request that could not be bound, as is told at each run."""
+
+    def __init__(self, error: ServiceError) -> None:
+        self._error = error
+
+    def execute_synchronously(self, deadline_ns: int) -> Result:
+        raise ServiceError(self._error.status, self._error.message)
+
+    def execute_fenced(self, *arguments: Any) -> hal.FencedExecutionResult:
+        raise ServiceError(self._error.status, self._error.message)
+
+
+class _ValidatesLate(BentPreparedModel):
+    """Binds any request, and looks at it when it is run."""
+
+    def create_reusable_execution(self, request: types.Request, config: types.ExecutionConfig) -> hal.Execution:
+        try:
+            return self.inner.create_reusable_execution(request, config)
+        except ServiceError as error:
+            return _Refused(error)
+
+
+class _OneAfterTheOther(BentExecution):
+    """A run waits until another one of the object has ended."""
+
+    def __init__(self, inner: hal.Execution, request: types.Request) -> None:
+        super().__init__(inner, request)
+        self._turn = threading.Lock()
+
+    def execute_synchronously(self, deadline_ns: int) -> Result:
+        with self._turn:
+            return self.inner.execute_synchronously(deadline_ns)
+
+
+class _Queues(BentPreparedModel):
+    """Executions of a prepared model, and runs of a reusable execution, wait for each other."""
+
+    def __init__(self, inner: hal.PreparedModel) -> None:
+        super().__init__(inner)
+        self._turn = threading.Lock()
+
+    def execute_synchronously(self, *arguments: Any) -> Result:
+        with self._turn:
+            return self.inner.execute_synchronously(*arguments)
+
+    def create_reusable_execution(self, request: types.Request, config: types.ExecutionConfig) -> hal.Execution:
+        return _OneAfterTheOther(self.inner.create_reusable_execution(request, config), request)
+
+
+def _single(context: Context, version: Version) -> Subject:
+    return Subject(device=BentDevice(ReferenceDevice(context, version)))
+
+
+VARIANTS = (
+    Variant("executes-later", "Asynchronous executions notify a moment after the call.",
+            models_bent_by(_NotifiesLater), Version.V1_3),
+    Variant("executes-later-1-1", "Asynchronous executions notify a moment after the call.",
+            models_bent_by(_NotifiesLater), Version.V1_1),
+    Variant("validates-late", "An invalid request of a reusable execution is refused when it is run.",
+            models_bent_by(_ValidatesLate)),
+    Variant("queues", "Executions at once are done one after the other.", models_bent_by(_Queues)),
+    Variant("single-threaded", "One call after the other is taken.", Bent(_single, concurrent_calls=1)),
+)  # fmt: skip
+"""Conforming variants at the boundary."""

@@ -1,0 +1,215 @@
+"""Faults of feature level 8: executions with a configuration, and reusable ones."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from msgspec.structs import replace
+
+from npu_conformance.faults.boundary import BentExecution, BentPreparedModel
+from npu_conformance.faults.fault import Bent, Fault, NoticedAs
+from npu_conformance.faults.making import models_with_memory
+from npu_conformance.faults.outputs import Outputs
+from npu_conformance.specs.errors import ServiceError
+from npu_conformance.specs.neuralnetworks import hal, types
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.plugin import MemoryMap
+
+Result = types.ExecutionResult
+_A_WHILE = 0.02
+"""Seconds that make sure that two calls overlap where they are made at once."""
+
+
+class _WithConfig(BentPreparedModel):
+    """Executions with a configuration that is bent first. bend: gets the configuration."""
+
+    def bend(self, config: types.ExecutionConfig) -> types.ExecutionConfig:
+        return config
+
+    def execute_synchronously_with_config(
+        self, request: types.Request, config: types.ExecutionConfig, deadline_ns: int
+    ) -> Result:
+        return self.inner.execute_synchronously_with_config(request, self.bend(config), deadline_ns)
+
+    def create_reusable_execution(self, request: types.Request, config: types.ExecutionConfig) -> hal.Execution:
+        return self.inner.create_reusable_execution(request, self.bend(config))
+
+
+class _IgnoresTimeout(_WithConfig):
+    def bend(self, config: types.ExecutionConfig) -> types.ExecutionConfig:
+        return replace(config, loop_timeout_duration_ns=-1)
+
+
+class _AlwaysMeasures(_WithConfig):
+    def bend(self, config: types.ExecutionConfig) -> types.ExecutionConfig:
+        return replace(config, measure_timing=True)
+
+
+class _RefusesHints(_WithConfig):
+    def bend(self, config: types.ExecutionConfig) -> types.ExecutionConfig:
+        if config.execution_hints:
+            raise ServiceError(ErrorStatus.INVALID_ARGUMENT, "a hint that is not known")
+        return config
+
+
+class _AnotherKernelWithConfig(BentPreparedModel):
+    """Executions with a configuration take another kernel, which forgets the last element."""
+
+    memory: MemoryMap
+
+    def execute_synchronously_with_config(self, request: types.Request, *rest: Any) -> Result:
+        outputs = Outputs(self.memory, request)
+        before = outputs.read()
+        result = self.inner.execute_synchronously_with_config(request, *rest)
+        if result.output_sufficient_size:
+            outputs.write([new[:-4] + old[-4:] for new, old in zip(outputs.read(), before, strict=True)])
+        return result
+
+
+class _AnotherBitWithConfig(BentPreparedModel):
+    """Executions with a configuration round otherwise."""
+
+    memory: MemoryMap
+
+    def execute_synchronously_with_config(self, request: types.Request, *rest: Any) -> Result:
+        result = self.inner.execute_synchronously_with_config(request, *rest)
+        if result.output_sufficient_size:
+            Outputs(self.memory, request).flip()
+        return result
+
+
+class _KeepsInputs(BentExecution):
+    """Reads inputs once; later runs write the first result again."""
+
+    memory: MemoryMap
+    _first: list[bytes] | None = None
+
+    def execute_synchronously(self, deadline_ns: int) -> Result:
+        result, outputs = self.inner.execute_synchronously(deadline_ns), Outputs(self.memory, self.request)
+        if self._first is None:
+            self._first = outputs.read()
+        outputs.write(self._first)
+        return result
+
+
+class _RunsOnce(BentExecution):
+    """Can be run once only."""
+
+    _used = False
+
+    def execute_synchronously(self, deadline_ns: int) -> Result:
+        if self._used:
+            raise ServiceError(ErrorStatus.GENERAL_FAILURE, "used up")
+        self._used = True
+        return self.inner.execute_synchronously(deadline_ns)
+
+
+class _BusyForEver(BentExecution):
+    """A run that was refused while another one went on leaves the object busy."""
+
+    _running = _stuck = False
+
+    def execute_synchronously(self, deadline_ns: int) -> Result:
+        self._stuck |= self._running
+        if self._stuck:
+            raise ServiceError(ErrorStatus.GENERAL_FAILURE, "busy")
+        self._running = True
+        time.sleep(_A_WHILE)
+        self._running = False
+        return self.inner.execute_synchronously(deadline_ns)
+
+
+def _reusable(kind: type[BentExecution]) -> Bent:
+    """Reusable executions of this kind."""
+
+    class Model(BentPreparedModel):
+        memory: MemoryMap
+
+        def create_reusable_execution(self, request: types.Request, config: types.ExecutionConfig) -> hal.Execution:
+            made = kind(self.inner.create_reusable_execution(request, config), request)
+            made.memory = self.memory
+            return made
+
+    return models_with_memory(Model)
+
+
+class _Nothing(hal.Execution):
+    """Says that it has executed what it could not even read. times: how often it says the truth first."""
+
+    def __init__(self, error: ServiceError, times: int) -> None:
+        self._error, self._times = error, times
+
+    def execute_synchronously(self, deadline_ns: int) -> Result:
+        self._times -= 1
+        if self._times >= 0:
+            raise self._error
+        return types.ExecutionResult(True, (), types.Timing(-1, -1))
+
+
+def _refusing(times: int, status: int = ErrorStatus.INVALID_ARGUMENT) -> type[BentPreparedModel]:
+    """Reusable executions whose invalid request is refused so many times, with this status, when they are run."""
+
+    class Model(BentPreparedModel):
+        def create_reusable_execution(self, request: types.Request, config: types.ExecutionConfig) -> hal.Execution:
+            try:
+                return self.inner.create_reusable_execution(request, config)
+            except ServiceError as error:
+                return _Nothing(ServiceError(status, str(error)), times)
+
+    return Model
+
+
+class _LastRequest(BentPreparedModel):
+    """The request belongs to the prepared model: the one bound last is executed."""
+
+    def create_reusable_execution(self, request: types.Request, config: types.ExecutionConfig) -> hal.Execution:
+        self._last = self.inner.create_reusable_execution(request, config)
+        model = self
+
+        class Execution(hal.Execution):
+            def execute_synchronously(self, deadline_ns: int) -> Result:
+                return model._last.execute_synchronously(deadline_ns)
+
+        return Execution()
+
+
+def _fault(
+    name: str, description: str, breaks: str, caught_by: str, mechanism: Bent | type[BentPreparedModel],
+    noticed_as: NoticedAs = "red",
+) -> Fault:  # fmt: skip
+    bent = mechanism if isinstance(mechanism, Bent) else models_with_memory(mechanism)
+    return Fault(name, description, tuple(breaks.split()), tuple(caught_by.split()), bent, noticed_as=noticed_as)
+
+
+_OURS = "vts.executions"
+
+FAULTS = (
+    _fault("config-ignores-loop-timeout", "The loop timeout of a configuration is not looked at.",
+           "NNHAL-EXECUTE-012", "vts.extensions.execution_hints.refusals vts.control_flow.WHILE.endless_is_aborted",
+           _IgnoresTimeout),
+    _fault("config-always-measures", "Every execution with a configuration is measured.",
+           "NNHAL-EXECUTE-012 NNHAL-TIMING-001", f"vts.extensions.execution_hints.none {_OURS}.times.only_where_asked",
+           _AlwaysMeasures),
+    _fault("config-refuses-unknown-hints", "A hint of an extension that is not known is refused.",
+           "NNHAL-EXECUTE-013", "vts.extensions.execution_hints.ignored", _RefusesHints),
+    _fault("config-takes-another-kernel", "Executions with a configuration forget the last element.",
+           "NNHAL-EXECUTE-008", f"{_OURS}.paths.agree vts.generated.ADD.*", _AnotherKernelWithConfig),
+    _fault("config-rounds-otherwise", "Executions with a configuration differ in the last bit.", "NNHAL-EXECUTE-008",
+           "vts.generated.LOGISTIC.float32_*", _AnotherBitWithConfig, noticed_as="quality-warning"),
+    _fault("reusable-keeps-inputs", "A reusable execution repeats its first result.", "NNHAL-EXECUTE-014",
+           f"{_OURS}.reusable.changed_inputs", _reusable(_KeepsInputs)),
+    _fault("reusable-runs-once", "A reusable execution can be run once.", "NNHAL-EXECUTE-014",
+           f"{_OURS}.reusable.changed_inputs {_OURS}.request.used_twice vts.generated.ADD.*", _reusable(_RunsOnce)),
+    _fault("reusable-validates-nothing", "An invalid request of a reusable execution succeeds.", "NNHAL-EXECUTE-015",
+           f"{_OURS}.reusable.invalid_request", _refusing(0)),
+    _fault("reusable-validates-the-first-run", "An invalid request is refused at the first run only.",
+           "NNHAL-EXECUTE-015", f"{_OURS}.reusable.invalid_request", _refusing(1)),
+    _fault("reusable-general-failure", "An invalid request of a reusable execution is GENERAL_FAILURE.",
+           "NNHAL-EXECUTE-015", f"{_OURS}.reusable.invalid_request", _refusing(99, ErrorStatus.GENERAL_FAILURE)),
+    _fault("reusable-busy-for-ever", "Two runs at once leave a reusable execution busy.", "NNHAL-EXECUTE-016",
+           f"{_OURS}.reusable.one_in_flight", _reusable(_BusyForEver)),
+    _fault("reusable-last-request", "All reusable executions of a model run the request that was bound last.",
+           "NNHAL-EXECUTE-014", f"{_OURS}.reusable.side_by_side", _LastRequest),
+)  # fmt: skip
+"""Faults of configurations and reusable executions at the boundary."""

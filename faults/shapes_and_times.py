@@ -1,0 +1,269 @@
+"""Faults in what an execution says beside its results: shapes of outputs, and times."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from msgspec.structs import replace
+
+from npu_conformance.faults.boundary import BentPreparedModel
+from npu_conformance.faults.fault import Bent, Fault, NoticedAs
+from npu_conformance.faults.making import models_bent_by, models_with_memory
+from npu_conformance.faults.outputs import mapped
+from npu_conformance.specs.errors import ServiceError
+from npu_conformance.specs.neuralnetworks import hal, types
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.plugin import MemoryMap
+from npu_conformance.specs.versions import NEWEST, Version
+
+Result = types.ExecutionResult
+Shapes = tuple[types.OutputShape, ...]
+
+
+def _usual(bend: Callable[[types.Request, Result], Result]) -> Bent:
+    """The usual path, with its result bent."""
+
+    class Model(BentPreparedModel):
+        def execute_synchronously(self, request: types.Request, *rest: Any) -> Result:
+            return bend(request, self.inner.execute_synchronously(request, *rest))
+
+    return models_bent_by(Model)
+
+
+def _of_insufficient(bend: Callable[[types.Request, Shapes], Shapes]) -> Bent:
+    """The shapes that are told where an output does not fit."""
+
+    def whole(request: types.Request, result: Result) -> Result:
+        if result.output_sufficient_size:
+            return result
+        return replace(result, output_shapes=bend(request, result.output_shapes))
+
+    return _usual(whole)
+
+
+def _flags_swapped(request: types.Request, shapes: Shapes) -> Shapes:
+    flags = [shape.is_sufficient for shape in reversed(shapes)]
+    return tuple(replace(shape, is_sufficient=flag) for shape, flag in zip(shapes, flags, strict=True))
+
+
+def _no_flags(request: types.Request, shapes: Shapes) -> Shapes:
+    return tuple(replace(shape, is_sufficient=True) for shape in shapes)
+
+
+def _one_less(request: types.Request, shapes: Shapes) -> Shapes:
+    """As many elements as have room."""
+    return tuple(
+        shape if shape.is_sufficient or not shape.dimensions
+        else replace(shape, dimensions=(*shape.dimensions[:-1], max(shape.dimensions[-1] - 1, 1)))
+        for shape in shapes
+    )  # fmt: skip
+
+
+def _without_rank(request: types.Request, shapes: Shapes) -> Shapes:
+    return tuple(shape if shape.is_sufficient else replace(shape, dimensions=()) for shape in shapes)
+
+
+class _InsufficientIsAnError(BentPreparedModel):
+    def execute_synchronously(self, *arguments: Any) -> Result:
+        result = self.inner.execute_synchronously(*arguments)
+        if not result.output_sufficient_size:
+            raise ServiceError(ErrorStatus.OUTPUT_INSUFFICIENT_SIZE, "an output does not fit")
+        return result
+
+
+class _UsesPadding(BentPreparedModel):
+    """Takes padding for room."""
+
+    def execute_synchronously(self, request: types.Request, *rest: Any) -> Result:
+        def roomy(argument: types.RequestArgument) -> types.RequestArgument:
+            place = argument.location
+            location = replace(place, length=place.length + place.padding, padding=0)
+            return replace(argument, location=location)
+
+        outputs = tuple(map(roomy, request.outputs))
+        return self.inner.execute_synchronously(replace(request, outputs=outputs), *rest)
+
+
+class _WritesWhatFits(BentPreparedModel):
+    """Goes on behind an output that does not fit, to the next multiple of four bytes."""
+
+    memory: MemoryMap
+
+    def execute_synchronously(self, request: types.Request, *rest: Any) -> Result:
+        result = self.inner.execute_synchronously(request, *rest)
+        for argument, shape in zip(request.outputs, result.output_shapes, strict=False):
+            if not shape.is_sufficient:
+                end = argument.location.offset + argument.location.length
+                pool = mapped(self.memory, request, argument)
+                if pool is not None:
+                    pool[end : -(-end // 4) * 4] = bytes(-end % 4)
+        return result
+
+
+class _WritesZeroSized(BentPreparedModel):
+    """Clears the first byte of every output, also where it has no elements."""
+
+    memory: MemoryMap
+
+    def execute_synchronously(self, request: types.Request, *rest: Any) -> Result:
+        result = self.inner.execute_synchronously(request, *rest)
+        for argument, shape in zip(request.outputs, result.output_shapes, strict=True):
+            pool = mapped(self.memory, request, argument)
+            if pool is not None and 0 in shape.dimensions:
+                pool[argument.location.offset] = 0
+        return result
+
+
+class _ShapesOfBefore(BentPreparedModel):
+    """Tells the shapes of the execution before."""
+
+    def __init__(self, inner: hal.PreparedModel) -> None:
+        super().__init__(inner)
+        self._known: Shapes = ()
+
+    def execute_synchronously(self, *arguments: Any) -> Result:
+        result = self.inner.execute_synchronously(*arguments)
+        before, self._known = self._known or result.output_shapes, result.output_shapes
+        return replace(result, output_shapes=before)
+
+
+class _SizesOfTheFirst(BentPreparedModel):
+    """Sizes that the model leaves open are those of the first execution for ever."""
+
+    def __init__(self, inner: hal.PreparedModel) -> None:
+        super().__init__(inner)
+        self._sizes: list[tuple[int, ...]] | None = None
+
+    def execute_synchronously(self, request: types.Request, *rest: Any) -> Result:
+        sizes = [argument.dimensions for argument in request.inputs]
+        self._sizes = self._sizes or sizes
+        if sizes != self._sizes:
+            raise ServiceError(ErrorStatus.INVALID_ARGUMENT, "sizes have changed")
+        return self.inner.execute_synchronously(request, *rest)
+
+
+def _flat_where_unranked(request: types.Request, result: Result) -> Result:
+    def flat(shape: types.OutputShape) -> types.OutputShape:
+        return replace(shape, dimensions=(1, *shape.dimensions)) if len(shape.dimensions) == 1 else shape
+
+    return replace(result, output_shapes=tuple(map(flat, result.output_shapes)))
+
+
+def _empty_is_one(request: types.Request, result: Result) -> Result:
+    shapes = (
+        replace(shape, dimensions=tuple(max(size, 1) for size in shape.dimensions)) for shape in result.output_shapes
+    )
+    return replace(result, output_shapes=tuple(shapes))
+
+
+class _Timed(BentPreparedModel):
+    """Once measured, always measured."""
+
+    def __init__(self, inner: hal.PreparedModel) -> None:
+        super().__init__(inner)
+        self._last: types.Timing | None = None
+
+    def execute_synchronously(self, request: types.Request, measure_timing: bool, *rest: Any) -> Result:
+        result = self.inner.execute_synchronously(request, measure_timing, *rest)
+        if measure_timing:
+            self._last = result.timing
+        return result if self._last is None else replace(result, timing=self._last)
+
+
+def _scaled(numerator: int, denominator: int) -> Bent:
+    def bend(request: types.Request, result: Result) -> Result:
+        times = (result.timing.time_on_device, result.timing.time_in_driver)
+        known = [0 <= time < 2**60 for time in times]
+        scaled = [
+            time * numerator // denominator if is_known else time for time, is_known in zip(times, known, strict=True)
+        ]
+        return replace(result, timing=types.Timing(*scaled))
+
+    return _usual(bend)
+
+
+class _AsynchronousTimesOfRefusals(BentPreparedModel):
+    """A refused asynchronous execution tells shapes or times."""
+
+    told: tuple[Shapes, types.Timing | None] = ((), types.Timing(3, 4))
+
+    def execute(self, *arguments: Any) -> None:
+        client, told = arguments[-1], self.told
+
+        class Callback(hal.ExecutionCallback):
+            def notify(self, status: int, shapes: Shapes, timing: types.Timing | None) -> None:
+                client.notify(status, *((shapes, timing) if status == ErrorStatus.NONE else told))
+
+        watched = (*arguments[:-1], Callback())
+        self.inner.execute(*watched)
+
+
+class _AsynchronousShapesOfRefusals(_AsynchronousTimesOfRefusals):
+    told = ((types.OutputShape((2,), True),), types.Timing(2**64 - 1, 2**64 - 1))
+
+
+class _StatusAndMore(BentPreparedModel):
+    """An execution of HAL 1.1 tells shapes, as later versions do."""
+
+    def execute(self, *arguments: Any) -> None:
+        client = arguments[-1]
+
+        class Callback(hal.ExecutionCallback):
+            def notify(self, status: int, *_: Any) -> None:
+                client.notify(status, (types.OutputShape((2,), True),), None)
+
+        watched = (*arguments[:-1], Callback())
+        self.inner.execute(*watched)
+
+
+def _fault(
+    name: str, description: str, breaks: str, caught_by: str, mechanism: Bent | type[BentPreparedModel],
+    hal_version: Version = NEWEST, noticed_as: NoticedAs = "red",
+) -> Fault:  # fmt: skip
+    bent = mechanism if isinstance(mechanism, Bent) else models_bent_by(mechanism)
+    return Fault(name, description, tuple(breaks.split()), tuple(caught_by.split()), bent, hal_version, noticed_as)
+
+
+_ANY = "vts.generated.RELU.float32_*"
+_SHAPES = "vts.executions.shapes"
+
+FAULTS = (
+    _fault("insufficient-flags-swapped", "The output that fits is marked instead of the one that does not.",
+           "NNHAL-SHAPE-005", f"{_SHAPES}.insufficient vts.generated.SPLIT.*", _of_insufficient(_flags_swapped)),
+    _fault("insufficient-marks-none", "An output does not fit, and none is marked.", "NNHAL-SHAPE-005",
+           f"{_SHAPES}.insufficient {_ANY}", _of_insufficient(_no_flags)),
+    _fault("insufficient-shape-of-the-buffer", "The size told is that for which there is room.", "NNHAL-SHAPE-006",
+           f"{_SHAPES}.insufficient {_ANY}", _of_insufficient(_one_less)),
+    _fault("insufficient-loses-rank", "The rank of an output that does not fit is lost.", "NNHAL-SHAPE-006",
+           f"{_SHAPES}.insufficient {_ANY}", _of_insufficient(_without_rank)),
+    _fault("insufficient-is-an-error", "In AIDL an output that does not fit is an error.", "NNHAL-ERROR-007",
+           f"{_SHAPES}.insufficient_is_a_result {_ANY}", _InsufficientIsAnError),
+    _fault("insufficient-uses-padding", "Padding counts as room for an output.", "NNHAL-SHAPE-008 NNHAL-REQUEST-013",
+           f"{_SHAPES}.padding_is_no_room {_ANY}", _UsesPadding),
+    _fault("insufficient-writes-on", "Bytes behind an output that does not fit are written.", "NNHAL-SHAPE-004",
+           f"{_SHAPES}.insufficient {_ANY}", models_with_memory(_WritesWhatFits)),
+    _fault("shapes-of-the-request-before", "Shapes are those of the execution before.", "NNHAL-SHAPE-002",
+           f"{_SHAPES}.other_sizes", _ShapesOfBefore),
+    _fault("shapes-of-the-first-request", "Unknown sizes are those of the first execution for ever.",
+           "NNHAL-PREPARE-014", f"{_SHAPES}.other_sizes", _SizesOfTheFirst),
+    _fault("shapes-of-rank-2-at-least", "Vectors are told as matrices of one row.", "NNHAL-SHAPE-002",
+           f"{_SHAPES}.unknown {_SHAPES}.specified", _usual(_flat_where_unranked)),
+    _fault("shapes-of-nothing", "An output without elements is told to have one.", "NNHAL-SHAPE-010",
+           f"{_SHAPES}.zero_sized vts.generated.*zero_sized vts.generated.*batch_zero*", _usual(_empty_is_one)),
+    _fault("shapes-of-nothing-written", "A byte is written for an output without elements.", "NNHAL-SHAPE-010",
+           f"{_SHAPES}.zero_sized", models_with_memory(_WritesZeroSized)),
+    _fault("shapes-of-a-refusal", "A refused execution is notified with shapes.", "NNHAL-SHAPE-007 NNHAL-ERROR-009",
+           "vts.executions.asynchronous.refused_both_ways", _AsynchronousShapesOfRefusals, Version.V1_3),
+    _fault("shapes-in-1-1", "A notification of HAL 1.1 has shapes.", "NNHAL-SHAPE-011",
+           f"vts.executions.asynchronous.status_only {_ANY}", _StatusAndMore, Version.V1_1),
+    _fault("timing-of-a-refusal", "A refused execution is notified with times.", "NNHAL-TIMING-002 NNHAL-ERROR-009",
+           "vts.executions.asynchronous.refused_both_ways", _AsynchronousTimesOfRefusals, Version.V1_2),
+    _fault("timing-remembered", "Once measured, every execution reports times.", "NNHAL-TIMING-001",
+           "vts.executions.times.only_where_asked", _Timed),
+    _fault("timing-in-microseconds", "Times of AIDL are microseconds.", "NNHAL-TIMING-006",
+           "vts.executions.times.of_long_work", _scaled(1, 1000), noticed_as="quality-warning"),
+    _fault("timing-in-nanoseconds", "Times of HIDL are nanoseconds.", "NNHAL-TIMING-005",
+           "vts.executions.times.longer_than_the_call", _scaled(1000, 1), Version.V1_3, "quality-warning"),
+)  # fmt: skip
+"""Faults in shapes and times at the boundary."""

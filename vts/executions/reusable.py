@@ -1,0 +1,87 @@
+"""Reusable executions, since feature level 8. What they make of hints: vts/extensions/execution_hints.py."""
+
+from __future__ import annotations
+
+import itertools
+
+from npu_conformance.harness import checks
+from npu_conformance.harness.cases import Behaviours, Group
+from npu_conformance.harness.trial import Trial
+from npu_conformance.specs.errors import InterfaceError
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.versions import Version
+from npu_conformance.vts import addition
+from npu_conformance.vts.addition import Pair
+from npu_conformance.vts.execution import Execution, Terms, opened, timing_rules
+from npu_conformance.vts.executions.sums import sum_of
+from npu_conformance.vts.requests import EDITS, small_request
+
+cases = Behaviours("vts.executions", group=Group.EXECUTION)
+
+_FORMS = ("reusable", "reusable_fenced")
+_VALUES: tuple[Pair, ...] = ((0.25, 4.0), (-3.0, 1.5), (0.0, 0.0), (0.25, 4.0))
+_REFUSED = {
+    ErrorStatus.GENERAL_FAILURE, ErrorStatus.INVALID_ARGUMENT, ErrorStatus.DEVICE_UNAVAILABLE,
+    ErrorStatus.RESOURCE_EXHAUSTED_TRANSIENT, ErrorStatus.RESOURCE_EXHAUSTED_PERSISTENT,
+}  # fmt: skip
+
+
+@cases.case("reusable.changed_inputs", "NNHAL-EXECUTE-014", "NNHAL-EXECUTE-018", since=Version.FL8)
+def changed_inputs(trial: Trial) -> None:
+    """A reusable execution is run again and again: each time with what its input memory holds then."""
+    chosen = addition.supported(trial)
+    asked = sum_of(trial, chosen)
+    for executor, measured in itertools.product(_FORMS, (False, True)):
+        with trial.configuration(f"{executor}.{'timed' if measured else 'untimed'}"):
+            run = opened(trial, chosen.prepared(trial), asked.request, Terms(measure=measured), executor)
+            results = []
+            for turn, values in enumerate(_VALUES):
+                filled, execution = asked.put(values), run()
+                filled.check(execution, f"run {turn + 1} of a reusable execution")
+                timing_rules(trial, execution, measured=measured)
+                results.append(filled.result())
+            checks.equal(results[-1], results[0], "bytes of the result of the same inputs")
+
+
+@cases.case("reusable.side_by_side", "NNHAL-EXECUTE-014", since=Version.FL8)
+def side_by_side(trial: Trial) -> None:
+    """Two reusable executions of one prepared model, each with its own request, are run in turn."""
+    chosen = addition.supported(trial)
+    prepared_model = chosen.prepared(trial)
+    both = [sum_of(trial, chosen, values) for values in _VALUES[:2]]
+    runs = [opened(trial, prepared_model, asked.request, executor="reusable") for asked in both]
+    for _ in range(2):
+        for asked, run in zip(both, runs, strict=True):
+            asked.clear()
+            asked.check(run(), "run of one of two reusable executions")
+
+
+@cases.case("reusable.invalid_request", "NNHAL-EXECUTE-015", "NNHAL-ERROR-009", since=Version.FL8)
+def invalid_request(trial: Trial) -> None:
+    """An invalid request is refused where it is bound, or else each time that it is executed."""
+    chosen = addition.supported(trial)
+    prepared_model, request = chosen.prepared(trial), small_request(trial)
+    for executor, spoiled in itertools.product(_FORMS, EDITS):
+        with trial.configuration(f"{executor}.{spoiled.name}"):
+            run = opened(trial, prepared_model, spoiled.edit(request, chosen.elements), executor=executor)
+            for turn in ("first", "second"):
+                execution = run()
+                what = f"{turn} run of a reusable execution whose request is invalid"
+                checks.status(execution.status, {ErrorStatus.INVALID_ARGUMENT}, what)
+
+
+@cases.case("reusable.one_in_flight", "NNHAL-EXECUTE-016", since=Version.FL8)
+def one_in_flight(trial: Trial) -> None:
+    """Two runs of one object at once, which no client may ask for: each is right or refused, and it lives on."""
+    chosen = addition.supported(trial)
+    asked = sum_of(trial, chosen)
+    run = opened(trial, chosen.prepared(trial), asked.request, executor="reusable")
+    executions = trial.at_once([run, run])
+    for execution in executions:
+        if isinstance(execution, InterfaceError):
+            raise execution
+        checks.status(execution.status, {ErrorStatus.NONE, *_REFUSED}, "run of an object while another one goes on")
+    if any(isinstance(one, Execution) and one.status == ErrorStatus.NONE for one in executions):
+        chosen.check(asked.result(), asked.expected, "sum of runs at once")
+    asked.clear()
+    asked.check(run(), "run of the object afterwards")

@@ -1,0 +1,263 @@
+"""What an execution says of the shapes of its outputs, and what it does where an output does not fit."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
+from npu_conformance.harness import checks
+from npu_conformance.harness.cases import Behaviours, Group
+from npu_conformance.harness.trial import Trial
+from npu_conformance.harness.verdicts import NotSupported
+from npu_conformance.specs import vectors
+from npu_conformance.specs.errors import ServiceError
+from npu_conformance.specs.neuralnetworks.build import build_request
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.neuralnetworks.hal import PreparedModel
+from npu_conformance.specs.neuralnetworks.types import Model, OutputShape, Request, RequestMemoryPool
+from npu_conformance.specs.vectors import Vector
+from npu_conformance.specs.versions import Version
+from npu_conformance.vts import addition
+from npu_conformance.vts.execution import (
+    NO_DEADLINE,
+    NO_LOOP_TIMEOUT,
+    Execution,
+    Terms,
+    executors,
+    opened,
+    shape_rules,
+    timing_rules,
+)
+from npu_conformance.vts.executions.sums import FILL, Sum, sum_of, twice, with_dimensions
+from npu_conformance.vts.support import supports
+from npu_conformance.vts.vector_run import prepared
+
+cases = Behaviours("vts.executions", group=Group.EXECUTION)
+
+_SHORT = {"first": (0,), "second": (1,), "both": (0, 1)}
+_ZERO_SIZED = ("zero_sized", "batch_zero", "no_boxes", "nothing_left")
+"""How vectors are called whose outputs have no elements."""
+
+
+@cases.case("shapes.specified", "NNHAL-SHAPE-001", "NNHAL-SHAPE-003", since=Version.V1_2)
+def specified(trial: Trial) -> None:
+    """Of outputs that are fully specified, a device tells all shapes or none."""
+
+    def check(asked: Sum, execution: Execution) -> None:
+        asked.check(execution, "execution with specified outputs")
+        if execution.output_shapes:
+            _all_shapes(asked, execution)
+
+    _each_path(trial, check)
+
+
+@cases.case("shapes.unknown", "NNHAL-SHAPE-002", "NNHAL-SHAPE-003", since=Version.V1_2)
+def unknown(trial: Trial) -> None:
+    """Of outputs whose sizes, or also ranks, are unknown, a device tells every shape, exactly."""
+
+    def check(asked: Sum, execution: Execution) -> None:
+        asked.check(execution, "execution with unspecified outputs")
+        _all_shapes(asked, execution)
+
+    _each_path(trial, check, model_dimensions=(0,), name="sizes")
+    _each_path(trial, check, model_dimensions=(), name="ranks")
+
+
+@cases.case(
+    "shapes.insufficient", "NNHAL-SHAPE-004", "NNHAL-SHAPE-005", "NNHAL-SHAPE-006", "NNHAL-TIMING-002",
+    since=Version.V1_2,
+)  # fmt: skip
+def insufficient(trial: Trial) -> None:
+    """Outputs that lack a byte are marked, and no others; nothing is written outside; the next execution is right."""
+    for name, short in _SHORT.items():
+        for known in (True, False):
+            _each_path(
+                trial, functools.partial(_is_insufficient, trial, short, known), short=short,
+                model_dimensions=None if known else (0,), name=f"{name}.{'specified' if known else 'unspecified'}",
+            )  # fmt: skip
+
+
+@cases.case("shapes.insufficient_is_a_result", "NNHAL-ERROR-007", "NNHAL-SHAPE-004", since=Version.FL5)
+def insufficient_is_a_result(trial: Trial) -> None:
+    """An output that does not fit is told in a result with outputSufficientSize false, not as an error."""
+    chosen = addition.supported(trial)
+    asked, prepared_model = sum_of(trial, chosen), chosen.prepared(trial)
+    request = asked.with_output(length=addition.SIZE - 1)
+    try:
+        result = prepared_model.execute_synchronously(request, False, NO_DEADLINE, NO_LOOP_TIMEOUT)
+    except ServiceError as error:
+        _may_decline(Execution(error.status, (), None))
+        checks.fail("executeSynchronously with an output that does not fit", "a result", checks.spell_error(error))
+    checks.equal(result.output_sufficient_size, False, "outputSufficientSize")
+    checks.equal(len(result.output_shapes), 1, "number of output shapes")
+
+
+@cases.case("shapes.padding_is_no_room", "NNHAL-SHAPE-008", "NNHAL-REQUEST-013", since=Version.FL5)
+def padding_is_no_room(trial: Trial) -> None:
+    """An output that lacks a byte does not fit, whatever padding lies behind it; and none of it goes there."""
+    chosen = addition.supported(trial)
+    asked, prepared_model = sum_of(trial, chosen), chosen.prepared(trial)
+    length = addition.SIZE - 1
+    request = asked.with_output(length=length, padding=64 - length)
+    for executor in executors(trial.version, finding_shapes=True):
+        with trial.configuration(executor):
+            asked.clear()
+            execution = opened(trial, prepared_model, request, executor=executor)()
+            _may_decline(execution)
+            expected = {ErrorStatus.OUTPUT_INSUFFICIENT_SIZE}
+            checks.status(execution.status, expected, "execution with an output that would fit into its padding")
+            behind = set(asked.outputs.read(length, 64 - length))
+            checks.equal(behind, {FILL}, "bytes of the padding behind the output")
+
+
+@cases.case("shapes.none_of_a_failure", "NNHAL-SHAPE-007", "NNHAL-TIMING-002", since=Version.V1_2)
+def none_of_a_failure(trial: Trial) -> None:
+    """An execution that is refused tells neither shapes nor times, and writes nothing."""
+
+    def check(asked: Sum, execution: Execution) -> None:
+        checks.status(execution.status, {ErrorStatus.INVALID_ARGUMENT}, "execution of the invalid request")
+        checks.equal(set(asked.result()), {FILL}, "bytes of the output of a refused execution")
+
+    _each_path(trial, check, spoiled=True)
+
+
+@cases.case("shapes.zero_sized", "NNHAL-SHAPE-010", since=Version.V1_2)
+def zero_sized(trial: Trial) -> None:
+    """Outputs without elements are told as such, and nothing is written to the byte of memory that each has."""
+    vector = _zero_sized(trial)
+    built = build_request(vector, vector.examples[0], trial.version)
+    inputs, outputs = trial.pool(len(built.input_data) or 1), trial.pool(built.output_size)
+    inputs.write(0, built.input_data)
+    outputs.write(0, bytes([FILL]) * built.output_size)
+    request = built.request(RequestMemoryPool(pool=inputs.memory), RequestMemoryPool(pool=outputs.memory))
+    expected = tuple(vector.examples[0].outputs[name].shape for name in vector.outputs)
+    prepared_model = prepared(trial, vector, unspecified=True)
+    for executor in executors(trial.version, finding_shapes=True):
+        with trial.configuration(executor):
+            execution = opened(trial, prepared_model, request, executor=executor)()
+            _may_decline(execution)
+            checks.status(execution.status, {ErrorStatus.NONE}, "execution with outputs that have no elements")
+            found = tuple(shape.dimensions for shape in execution.output_shapes)
+            checks.equal(found, expected, "dimensions of outputs without elements")
+            checks.equal(set(outputs.read(0, built.output_size)), {FILL}, "bytes of outputs without elements")
+
+
+@cases.case("shapes.other_sizes", "NNHAL-PREPARE-014")
+def other_sizes(trial: Trial) -> None:
+    """A model whose sizes are unknown is executed with one size, another one, and the first one again."""
+    chosen = addition.supported(trial)
+    prepared_model = prepared_or_unsupported(trial, with_dimensions(chosen.model(), (0,), inputs=True))
+    asked = sum_of(trial, chosen)
+    for executor in executors(trial.version):
+        with trial.configuration(executor):
+            for elements in (chosen.elements, 1, chosen.elements):
+                asked.clear()
+                request = of_size(asked, elements)
+                has_size(asked, opened(trial, prepared_model, request, executor=executor)(), elements)
+
+
+def _each_path(
+    trial: Trial,
+    check: Callable[[Sum, Execution], None],
+    *,
+    short: tuple[int, ...] = (),
+    model_dimensions: tuple[int, ...] | None = None,
+    spoiled: bool = False,
+    name: str = "",
+) -> None:
+    """Execute the addition with two outputs by each path, check what comes back, and execute as it should be.
+
+    short: outputs that get a byte too few. model_dimensions: of the outputs in the model, null where it gives them all.
+    spoiled: the request lacks an output. name: in front of the names of configurations.
+    """
+    chosen = addition.supported(trial)
+    model = twice(chosen.model())
+    if model_dimensions is not None:
+        model = with_dimensions(model, model_dimensions)
+    prepared_model = prepared_or_unsupported(trial, model)
+    asked = sum_of(trial, chosen, outputs=2)
+    outputs = tuple(
+        asked.with_output(number, length=addition.SIZE - (number in short)).outputs[number] for number in range(2)
+    )
+    request = replace(asked.request, outputs=outputs[:1] if spoiled else outputs)
+    for executor in executors(trial.version, finding_shapes=True):
+        with trial.configuration(f"{name}.{executor}" if name else executor):
+            for measured in (False, True):
+                asked.clear()
+                execution = opened(trial, prepared_model, request, Terms(measure=measured), executor)()
+                shape_rules(execution)
+                timing_rules(trial, execution, measured=measured)
+                _may_decline(execution)
+                check(asked, execution)
+            asked.clear()
+            asked.check(opened(trial, prepared_model, asked.request, executor=executor)(), "the execution after it")
+
+
+def _may_decline(execution: Execution) -> None:
+    """NotSupported where a device says that it does not find out the shapes of outputs, as it may (SHAPE-009)."""
+    if execution.status == ErrorStatus.GENERAL_FAILURE:
+        raise NotSupported("the device does not execute with outputs that are not sufficient and fully specified")
+
+
+def _all_shapes(asked: Sum, execution: Execution) -> None:
+    checks.equal(execution.output_shapes, (OutputShape((asked.chosen.elements,), True),) * 2, "output shapes")
+
+
+def _is_insufficient(trial: Trial, short: tuple[int, ...], known: bool, asked: Sum, execution: Execution) -> None:
+    expected = {ErrorStatus.OUTPUT_INSUFFICIENT_SIZE}
+    checks.status(execution.status, expected, f"execution with outputs {short} too small")
+    flags = tuple(shape.is_sufficient for shape in execution.output_shapes)
+    checks.equal(flags, tuple(number not in short for number in range(2)), "isSufficient of the outputs")
+    for shape in execution.output_shapes:
+        checks.member(shape.dimensions, {(asked.chosen.elements,), (0,)}, "dimensions where an output does not fit")
+        if known and 0 in shape.dimensions:
+            trial.warn_quality("where an output does not fit, sizes are told as unknown that the model gives")
+    for number in short:
+        behind = asked.result(number)[-1:]
+        checks.equal(behind, bytes([FILL]), f"byte behind output {number}, which is too small")
+
+
+def prepared_or_unsupported(trial: Trial, model: Model) -> PreparedModel:
+    supported = all(trial.supported_operations(model))
+    preparation = trial.prepare(model)
+    if preparation.prepared_model is not None:
+        return preparation.prepared_model
+    if supported:
+        checks.status(preparation.status, {ErrorStatus.NONE}, "prepareModel of a supported model, notified")
+    raise NotSupported("the device does not support the addition with two outputs, or with unknown sizes")
+
+
+def _zero_sized(trial: Trial) -> Vector:
+    """The first vector whose outputs have no elements that the device supports; NotSupported where there is none."""
+    for operation in vectors.operations():
+        for header in vectors.headers(operation):
+            if header.since <= trial.version and not header.rejected and header.name.endswith(_ZERO_SIZED):
+                vector = vectors.load(operation, header.name)
+                if supports(trial, vector) and all(array.size == 0 for array in vector.examples[0].outputs.values()):
+                    return vector
+    raise NotSupported("the device supports no model whose outputs have no elements")
+
+
+def of_size(asked: Sum, elements: int) -> Request:
+    """The request for the first elements only, of which it gives the number."""
+    length = addition.SIZE // asked.chosen.elements * elements
+    inputs, outputs = (
+        tuple(
+            replace(argument, dimensions=(elements,), location=replace(argument.location, length=length))
+            for argument in arguments
+        )
+        for arguments in (asked.request.inputs, asked.request.outputs)
+    )
+    return replace(asked.request, inputs=inputs, outputs=outputs)
+
+
+def has_size(asked: Sum, execution: Execution, elements: int) -> None:
+    checks.status(execution.status, {ErrorStatus.NONE}, f"execution with tensors of size {elements}")
+    for shape in execution.output_shapes:
+        checks.equal(shape.dimensions, (elements,), "dimensions of the output")
+    size = addition.SIZE // asked.chosen.elements * elements
+    found, whole = asked.result(), asked.chosen.packed(asked.expected)
+    asked.chosen.check(found[:size] + whole[size:], asked.expected, f"sum of size {elements}")
+    checks.equal(found[size:], bytes([FILL]) * (addition.SIZE - size), "bytes behind the output")

@@ -1,0 +1,58 @@
+"""What a mutation is: an invalid model, made from a valid one by one edit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from npu_conformance.specs.neuralnetworks.types import Model
+from npu_conformance.specs.versions import NEWEST, OLDEST, Version
+
+LARGEST_CONSTANT = 32 * 1024
+"""Bytes up to which an operand is turned into a constant: AOSP's tests keep their messages below this, too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mutation:
+    """An invalid model, and a label that says what was done to the valid one (letters, digits, underscores, dots).
+
+    The label's last part is the kind of edit, what stands before it the place. in_aosp: whether the VTS of AOSP makes
+    this edit, too; false in a family of its own where only the interface text asks for the refusal.
+    """
+
+    label: str
+    model: Model
+    in_aosp: bool = True
+
+    @property
+    def kind(self) -> str:
+        """What was done, whatever it was done to."""
+        return self.label.rpartition(".")[2]
+
+
+Mutate = Callable[[Model, Version], Iterator[Mutation]]
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """Mutations of one kind. requirements: ids without their NNHAL-.
+
+    aosp: the names in AOSP's ValidateModel.cpp, empty for what its VTS does not try. since, until: versions in which
+    the rule binds. control_flow: for models that refer to other graphs. chains: for models of several operations.
+    pooled: wants constants in a memory pool.
+    """
+
+    name: str
+    mutate: Mutate
+    requirements: tuple[str, ...]
+    aosp: str = ""
+    since: Version = OLDEST
+    until: Version = NEWEST
+    control_flow: bool = False
+    chains: bool = False
+    pooled: bool = False
+
+
+def spell(value: int) -> str:
+    """A number as a label can hold it."""
+    return f"minus_{-value}" if value < 0 else str(value)

@@ -1,0 +1,110 @@
+"""AOSP's DeadlineTest: a model with each operation is prepared and executed with deadlines, some of which have passed.
+
+No timing is asserted. One vector stands for an operation, in the first type that the device has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from npu_conformance.harness.cases import Case, Group
+from npu_conformance.harness.trial import Trial
+from npu_conformance.harness.verdicts import NotSupported
+from npu_conformance.specs import vectors
+from npu_conformance.specs.neuralnetworks.build import build_model, build_request
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, Priority
+from npu_conformance.specs.neuralnetworks.hal import PreparedModel
+from npu_conformance.specs.neuralnetworks.types import RequestMemoryPool
+from npu_conformance.specs.vectors import Vector, VectorHeader
+from npu_conformance.specs.versions import Version
+from npu_conformance.vts.execution import execute, executors
+from npu_conformance.vts.judging import judge
+from npu_conformance.vts.quality_of_service.times import check_execution, check_preparation, deadline
+from npu_conformance.vts.support import supports
+
+_DEADLINES = ("now", "short", "maximum")
+_FILL = 0xA5
+_REQUIREMENTS = (
+    "NNHAL-QOS-002", "NNHAL-QOS-003", "NNHAL-QOS-004", "NNHAL-QOS-005", "NNHAL-QOS-015", "NNHAL-PREPARE-011",
+)  # fmt: skip
+
+
+def cases() -> Iterator[Case]:
+    """A case for each operation with a vector that a device can be expected to execute."""
+    for operation in vectors.operations():
+        headers = _headers(operation)
+        if headers:
+            yield _case(operation, headers)
+
+
+def _headers(operation: str) -> list[VectorHeader]:
+    """The first vector of each combination of types whose sizes are all known."""
+    first: dict[tuple[str, ...], VectorHeader] = {}
+    for header in vectors.headers(operation):
+        is_open = any(0 in operand.dimensions for operand in header.operands.values())
+        if header.rejected is None and not is_open and "infinite" not in header.name:
+            first.setdefault(header.types, header)
+    return list(first.values())
+
+
+def _case(operation: str, headers: Sequence[VectorHeader]) -> Case:
+    return Case(
+        f"vts.quality_of_service.{operation}.deadlines", lambda trial: _run(trial, headers), _REQUIREMENTS,
+        "Preparation and execution with a deadline of now, in 5 ms, and without end.",
+        since=max(Version.V1_3, min(header.since for header in headers)), group=Group.EXECUTION,
+        operations=(operation,), types=headers[0].types,
+    )  # fmt: skip
+
+
+def _run(trial: Trial, headers: Sequence[VectorHeader]) -> None:
+    vector = _supported(trial, headers)
+    for priority in (Priority.LOW, Priority.HIGH):
+        with trial.configuration(f"prepare.{priority.name.lower()}"):
+            _execute(trial, vector, _prepare(trial, vector, "none", priority), "none")
+    for name in _DEADLINES:
+        with trial.configuration(f"prepare.{name}"):
+            prepared_model = _prepare(trial, vector, name)
+            if prepared_model is not None:
+                _execute(trial, vector, prepared_model, "none")
+    for executor in executors(trial.version):
+        for name in _DEADLINES:
+            with trial.configuration(f"{executor}.{name}"):
+                _execute(trial, vector, _prepare(trial, vector, "none"), name, executor)
+
+
+def _supported(trial: Trial, headers: Sequence[VectorHeader]) -> Vector:
+    for header in headers:
+        if header.since <= trial.version:
+            vector = vectors.load(header.operation, header.name)
+            if supports(trial, vector):
+                return vector
+    raise NotSupported(f"not supported: {headers[0].operation}")
+
+
+def _prepare(trial: Trial, vector: Vector, name: str, priority: int = Priority.MEDIUM) -> PreparedModel | None:
+    """Prepare with a deadline; null where it was missed."""
+    model = build_model(vector, trial.version).model
+    preparation = trial.prepare(model, priority=priority, deadline=deadline(name, trial.version))
+    check_preparation(preparation, name)
+    return preparation.prepared_model
+
+
+def _execute(trial: Trial, vector: Vector, prepared_model: PreparedModel | None, name: str, executor: str = "") -> None:
+    """Execute with a deadline; whatever is called a success must be right and complete."""
+    assert prepared_model is not None
+    example = vector.examples[0]
+    built = build_request(vector, example, trial.version)
+    inputs, outputs = trial.pool(len(built.input_data) or 1), trial.pool(built.output_size)
+    inputs.write(0, built.input_data)
+    outputs.write(0, bytes([_FILL]) * built.output_size)
+    request = built.request(RequestMemoryPool(pool=inputs.memory), RequestMemoryPool(pool=outputs.memory))
+    execution = execute(
+        trial, prepared_model, request, measure=True, executor=executor, deadline=deadline(name, trial.version)
+    )
+    check_execution(trial, execution, name)
+    if execution.status != ErrorStatus.NONE:
+        return
+    content = outputs.read(0, built.output_size)
+    judge(
+        trial, vector, example, {key: built.read(key, content, array.shape) for key, array in example.outputs.items()}
+    )

@@ -1,0 +1,216 @@
+"""Requests spoilt by one edit, for stored vectors: every way to execute refuses each with INVALID_ARGUMENT.
+
+A case is one operation; each edit of a request is a sub-verdict. AOSP's VTS removes inputs and outputs; the other edits
+break rules R1 to R8 of the interface text. `--scope full` takes every edit of every vector by every way of execution.
+The default scope draws, with the seed of the case, two vectors, one edit of each kind for each, and the way, where AOSP
+does not try the edit by all of them.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from msgspec.structs import replace
+
+from npu_conformance.harness import checks
+from npu_conformance.harness.cases import Case, Group, Scope
+from npu_conformance.harness.trial import Trial
+from npu_conformance.harness.verdicts import NotApplicable, NotSupported
+from npu_conformance.specs import vectors
+from npu_conformance.specs.neuralnetworks.build import build_model, build_request
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.neuralnetworks.hal import PreparedModel
+from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
+from npu_conformance.specs.neuralnetworks.types import (
+    DataLocation,
+    Model,
+    Operand,
+    Request,
+    RequestArgument,
+    RequestMemoryPool,
+)
+from npu_conformance.specs.vectors import Vector, VectorHeader
+from npu_conformance.specs.versions import Version
+from npu_conformance.vts import edits
+from npu_conformance.vts.backing import told
+from npu_conformance.vts.execution import execute, executors, request_of, timing_rules
+from npu_conformance.vts.support import supports
+
+_VECTORS = 2
+_REQUIREMENTS = (
+    *(f"NNHAL-REQUEST-{number:03}" for number in (1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 17)),
+    "NNHAL-ERROR-005", "NNHAL-ROBUST-002", "NNHAL-SUPPORT-004",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Spoilt:
+    """An invalid request. label: the place, a dot, and what was done there. in_aosp: whether AOSP's VTS does it."""
+
+    label: str
+    request: Request
+    in_aosp: bool = False
+
+    @property
+    def kind(self) -> str:
+        """What was done, and to which side: whatever the position."""
+        place, _, kind = self.label.rpartition(".")
+        return f"{place.rstrip('0123456789')}.{kind}"
+
+
+def cases() -> Iterator[Case]:
+    """One case an operation."""
+    for operation in vectors.operations():
+        headers = [header for header in vectors.headers(operation) if header.rejected is None]
+        if headers:
+            yield _case(operation, headers)
+
+
+def _case(operation: str, headers: list[VectorHeader]) -> Case:
+    def run(trial: Trial) -> None:
+        draw = random.Random(trial.seed)
+        legal = [header for header in headers if header.since <= trial.version]
+        if not legal:
+            raise NotApplicable(f"no vector of {operation} is legal in HAL {trial.version}")
+        if not sum(_refuses_requests(trial, vector, draw) for vector in _supported(trial, legal, draw)):
+            raise NotSupported(f"no vector of {operation} that was tried is supported")
+
+    return Case(
+        f"vts.request_mutations.{operation}.arguments", run, _REQUIREMENTS,
+        "Requests of its vectors, each spoilt by one edit, are refused by every way of execution.",
+        since=min(header.since for header in headers), group=Group.VALIDATION, operations=(operation,),
+    )  # fmt: skip
+
+
+def _supported(trial: Trial, legal: list[VectorHeader], draw: random.Random) -> Iterator[Vector]:
+    """All supported vectors with an example, or two of them."""
+    full = trial.scope is Scope.FULL
+    if not full:
+        draw.shuffle(legal)
+    found = 0
+    for header in legal:
+        vector = vectors.load(header.operation, header.name)
+        if vector.examples and supports(trial, vector):
+            yield vector
+            found += 1
+        if found == _VECTORS and not full:
+            return
+
+
+def _refuses_requests(trial: Trial, vector: Vector, draw: random.Random) -> int:
+    """See the edits of a vector's first request refused; return how many there were."""
+    model = build_model(vector, trial.version).model
+    preparation = trial.prepare(model)
+    prepared_model, restarts = preparation.prepared_model, trial.restarts
+    if prepared_model is None:
+        checks.status(preparation.status, {ErrorStatus.NONE}, f"prepareModel of {vector.name}, which is supported")
+        checks.fail(f"prepareModel of {vector.name}, which is supported", "a prepared model", "null")
+    request = request_of(trial, build_request(vector, vector.examples[0], trial.version))
+    spoilt = _drawn(trial, list(mutations(request, model, trial.version)), draw)
+    for position, one in enumerate(spoilt):
+        for executor in _ways(trial, one, draw):
+            if trial.restarts != restarts:
+                # What the harness held of the subject died with it; the verdict is there already.
+                return len(spoilt)
+            name = f"{vector.name}.{executor}.{one.label}"
+            if trial.wants(name):
+                with trial.configuration(name), told("yes" if one.in_aosp else "no"):
+                    refused(trial, prepared_model, one.request, executor, measure=position % 2 == 1)
+    return len(spoilt)
+
+
+def _drawn(trial: Trial, found: list[Spoilt], draw: random.Random) -> Sequence[Spoilt]:
+    if trial.scope is Scope.FULL:
+        return found
+    draw.shuffle(found)
+    return list({one.kind: one for one in found}.values())
+
+
+def _ways(trial: Trial, one: Spoilt, draw: random.Random) -> Sequence[str]:
+    ways = executors(trial.version)
+    return ways if one.in_aosp or trial.scope is Scope.FULL else (draw.choice(ways),)
+
+
+def refused(trial: Trial, prepared_model: PreparedModel, request: Request, executor: str, *, measure: bool) -> None:
+    """The request is refused with INVALID_ARGUMENT, without shapes or times (NNHAL-REQUEST-017)."""
+    execution = execute(trial, prepared_model, request, measure=measure, executor=executor)
+    checks.status(execution.status, {ErrorStatus.INVALID_ARGUMENT}, f"{executor} execution of the invalid request")
+    checks.equal(execution.output_shapes, (), "output shapes of the refused request")
+    timing_rules(trial, execution, measured=measure)
+
+
+def mutations(request: Request, model: Model, version: Version) -> Iterator[Spoilt]:
+    """Every edit of a valid request that makes it invalid."""
+    operands = model.main.operands
+    for field, indexes in (("inputs", model.main.input_indexes), ("outputs", model.main.output_indexes)):
+        arguments: tuple[RequestArgument, ...] = getattr(request, field)
+        for place, (argument, index) in enumerate(zip(arguments, indexes, strict=True)):
+            where = f"{field[:-1]}{place}"
+            without = arguments[:place] + arguments[place + 1 :]
+            yield Spoilt(f"{where}.removed", replace(request, **{field: without}), in_aosp=True)
+            if argument.has_no_value:
+                continue
+            found = {**_locations(argument, request, version), **_shapes(argument, operands[index], field)}
+            for name, wrong in found.items():
+                changed = (*arguments[:place], wrong, *arguments[place + 1 :])
+                yield Spoilt(f"{where}.{name}", replace(request, **{field: changed}))
+        added = (*arguments, RequestArgument(has_no_value=True))
+        yield Spoilt(f"{field}.added", replace(request, **{field: added}))
+    pool = request.pools[0].pool
+    if pool is not None:
+        unknown = RequestMemoryPool(pool=replace(pool, kind="no_such_kind"))
+        yield Spoilt("pools.unknown_kind", replace(request, pools=(unknown, *request.pools[1:])))
+
+
+def _locations(argument: RequestArgument, request: Request, version: Version) -> dict[str, RequestArgument]:
+    """Places outside every pool, by name."""
+    place = argument.location
+    pool = request.pools[place.pool_index].pool
+    assert pool is not None
+    places = {
+        "in_missing_pool": replace(place, pool_index=len(request.pools)),
+        "in_largest_pool": replace(place, pool_index=2**31 - 1),
+        "behind_pool": replace(place, offset=pool.size + 1, padding=0),
+        "offset_that_wraps": replace(place, offset=2**32 - 4, length=max(place.length, 4), padding=0),
+        "length_that_wraps": replace(place, offset=4, length=2**32 - 4, padding=0),
+    }
+    if place.length:
+        places["one_byte_beyond"] = replace(place, offset=pool.size - place.length + 1, padding=0)
+    if version.is_aidl:
+        room = pool.size - place.offset - place.length
+        places["padding_beyond"] = replace(place, padding=room + 1)
+        places["padding_that_wraps"] = replace(place, padding=2**32 - place.length)
+        places["negative_offset"] = replace(place, offset=-4)
+        places["negative_length"] = replace(place, length=-4)
+        places["negative_pool"] = replace(place, pool_index=-1)
+    found = {name: replace(argument, location=wrong) for name, wrong in places.items()}
+    if place != DataLocation():
+        found["no_value_with_location"] = replace(argument, has_no_value=True, dimensions=())
+    found["no_value_with_dimensions"] = RequestArgument(has_no_value=True, dimensions=(1,))
+    return found
+
+
+def _shapes(argument: RequestArgument, operand: Operand, field: str) -> dict[str, RequestArgument]:
+    """Dimensions that contradict the model's, or leave those of an input open."""
+    info = OPERAND_TYPES.get(operand.type)
+    if info is None:
+        return {}
+    if not info.is_tensor:
+        return {"dimensions_of_a_scalar": replace(argument, dimensions=(1,))}
+    given, declared = argument.dimensions or operand.dimensions, operand.dimensions
+    wrong: dict[str, tuple[int, ...]] = {}
+    if declared:
+        wrong["rank_more"] = (*given, 1)
+        if len(declared) > 1:
+            wrong["rank_less"] = given[1:]
+    known = [axis for axis, size in enumerate(declared) if size > 0]
+    if known:
+        wrong["size_more"] = edits.replaced(given, known[-1], declared[known[-1]] + 1)
+    if field == "inputs":
+        if given:
+            wrong["size_0"] = edits.replaced(given, len(given) - 1, 0)
+        if 0 in declared or not declared:
+            wrong["open"] = ()
+    return {name: replace(argument, dimensions=dimensions) for name, dimensions in wrong.items()}
