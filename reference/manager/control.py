@@ -16,7 +16,9 @@ class Control(ManagerControl):
     def __init__(self, clock: VirtualClock, apps: Apps, drop_client: Callable[[int], None]) -> None:
         self._clock, self._apps, self._drop_client = clock, apps, drop_client
 
-    def install_app(self, uid: int, package: str, declares_feature: bool, target_sdk: int) -> None:
+    def install_app(
+        self, uid: int, package: str, declares_feature: bool, target_sdk: int, feature_required: bool = True
+    ) -> None:
         """Add an app, without permissions."""
         self._apps.install(App(uid, package, declares_feature, target_sdk))
 
@@ -32,7 +34,7 @@ class Control(ManagerControl):
         except KeyError:
             raise IllegalArgument(f"no app has uid {uid}") from None
 
-    def kill_client(self, uid: int) -> None:
+    def kill_client(self, uid: int, pid: int = 0) -> None:
         """The app's process dies; it stays installed and may come back."""
         self._drop_client(uid)
 

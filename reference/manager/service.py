@@ -55,9 +55,11 @@ class NpuManager(Manager):
         self._lock = threading.RLock()
         """Every app calls in a thread of its own."""
 
-    def request_can_load_model(self, request: ModelLoadRequest, callback: ModelLoadRequestCallback) -> None:
+    def request_can_load_model(self, request: ModelLoadRequest, callback: ModelLoadRequestCallback | None) -> None:
         """Grant the request. IllegalArgument: the id is not a 32-bit one, or is live already (NPU-REQ-007, -012)."""
         uid = self.authorised_uid()
+        if callback is None:
+            raise IllegalArgument("a request needs a callback")
         if not -(2**31) <= request.id < 2**31:
             raise IllegalArgument(f"request id {request.id} is not a 32-bit integer")
         listener = StatusListener(self, uid)
