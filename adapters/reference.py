@@ -49,10 +49,11 @@ def _manifest(options: Mapping[str, str]) -> Manifest:
 
 
 def _create(context: Context) -> Subject:
-    manager, control = service.create(context)
+    scheduling = SchedulingService()
+    manager, control = service.create(context, scheduling)
     return Subject(
         device=ReferenceDevice(context, _version(context.options), _extensions(context)),
-        scheduling=SchedulingService(),
+        scheduling=scheduling,
         manager=manager,
         manager_control=control,
     )

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 from npu_conformance.harness.wire import protocol
@@ -64,6 +66,8 @@ class HostState:
         self.callers, self.memory, self.files = Callers(), HostMemory(), HostFiles()
         self._address, self._own_process = address, own_process
         self._tickets: dict[str, Caller] = {}
+        self._hang_up_listeners: list[Callable[[Caller], None]] = []
+        self._connections = itertools.count(1)
         self._subject: Subject | None = None
         self._creating = threading.Lock()
 
@@ -85,6 +89,15 @@ class HostState:
                 )
                 self._subject = self.plugin.create(context)
             return self._subject
+
+    def connected(self, caller: Caller) -> Caller:
+        """The caller of a new connection."""
+        return replace(caller, connection=next(self._connections))
+
+    def hung_up(self, caller: Caller) -> None:
+        """Tell the plug-in that a caller's connection has closed."""
+        for listener in self._hang_up_listeners:
+            listener(caller)
 
     def issue_ticket(self, request: protocol.TicketRequest) -> protocol.Ticket:
         """Return a ticket that binds one connection to a uid."""
@@ -132,6 +145,7 @@ class Session(Connection):
         if not self._control:
             names = [name for name in names if name != "manager_control"]
         self.builtins = self._builtins()
+        self._caller = self._host.connected(self._caller)
         self._initialized = True
         manifest = self._host.plugin.describe(self._host.options)
         reachable = [name for name in protocol.TRANSPORTS if name != "descriptor" or self.lines.carries_descriptors]
