@@ -14,6 +14,8 @@ from typing import Protocol
 from npu_conformance.reference.clock import VirtualClock
 
 Action = Callable[[], None]
+MOST_WAITING = 10_000
+"""How many messages a lane may have that its client has not taken."""
 
 
 class Delivery(Protocol):
@@ -27,8 +29,8 @@ class Delivery(Protocol):
         """Run an action once the delay has passed."""
         ...
 
-    def post(self, lane: Hashable, action: Action) -> None:
-        """Run an action soon, behind those that were posted on the same lane before."""
+    def post(self, lane: Hashable, action: Action) -> bool:
+        """Run an action soon, behind those that were posted on the same lane before; false where too many wait."""
         ...
 
 
@@ -43,9 +45,10 @@ class VirtualDelivery:
         """See Delivery."""
         self._clock.post(action, delay_ns)
 
-    def post(self, lane: Hashable, action: Action) -> None:
+    def post(self, lane: Hashable, action: Action) -> bool:
         """See Delivery."""
         self._clock.post(action)
+        return True
 
 
 class RealDelivery:
@@ -68,15 +71,16 @@ class RealDelivery:
                 threading.Thread(target=self._run_timers, daemon=True).start()
             self._changed.notify_all()
 
-    def post(self, lane: Hashable, action: Action) -> None:
+    def post(self, lane: Hashable, action: Action) -> bool:
         """See Delivery."""
         with self._changed:
             waiting = self._lanes.get(lane)
             if waiting is not None:
                 waiting.append(action)
-                return
+                return len(waiting) <= MOST_WAITING
             self._lanes[lane] = deque([action])
         threading.Thread(target=self._run_lane, args=(lane,), daemon=True).start()
+        return True
 
     def _run_lane(self, lane: Hashable) -> None:
         while True:

@@ -67,7 +67,7 @@ class NpuManager(Manager):
         )
         self.hal = HalLink(self.priorities.configs, WorkEvents(self))
         self.watch: Watcher | None = None
-        self.table = Table()
+        self.table = Table(self.priorities.priority)
         self.policy = policies.make(Policy.STATUS_QUO, None, self._decide)
         self._lock = threading.RLock()
         """Every app calls in a thread of its own."""
@@ -85,7 +85,6 @@ class NpuManager(Manager):
             if self.priorities.track(caller.uid):
                 self._push_later(caller.uid)
             entered = self.table.add(self.table.client(caller), request, callback)
-            entered.uid.priority = self.priorities.priority(caller.uid)
             self.metrics.requested(caller.uid, request)
             self.policy.requested(entered)
 
@@ -167,10 +166,8 @@ class NpuManager(Manager):
             self.hal.push(lambda: self.priorities.configs((uid,)))
 
     def refresh_all(self) -> None:
-        """Judge everyone anew, and push what has changed."""
-        for app in self.apps:
-            self.priorities.follow_app(app.uid)
-        changed = self.priorities.refresh_all()
+        """Judge every app anew, and push what has changed."""
+        changed = [app.uid for app in self.apps if self.priorities.follow_app(app.uid)]
         self.hal.push(lambda: self.priorities.configs(changed))
 
     def set_pressure(self, pressure: Pressure) -> None:
@@ -277,7 +274,9 @@ class NpuManager(Manager):
                 self._end(request.uid.number, request.model.id, Kind.CANCEL, "the client ignored an unload request")
 
     def _tell(self, client: Client, send: Callable[[], None]) -> None:
-        self.delivery.post(client.caller, partial(self._deliver, client, send))
+        if not self.delivery.post(client.caller, partial(self._deliver, client, send)):
+            vlog.log("manager", lambda: f"{client.caller} does not listen, and is dropped")
+            self.delivery.later(partial(self.connection_closed, client.caller), 0)
 
     def _deliver(self, client: Client, send: Callable[[], None]) -> None:
         if not client.alive:

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from collections import deque
 
-from npu_conformance.specs.npu.types import Atom, EndReason, ModelLoadRequest, ModelPriority, StartReason, WorkInfo
+from npu_conformance.specs.npu.types import (
+    Atom,
+    EndReason,
+    ModelLoadRequest,
+    ModelPriority,
+    ModelSize,
+    StartReason,
+    WorkInfo,
+)
 
 MOST_ATOMS = 10_000
-_PRIORITIES = {ModelPriority.NORMAL: 1, ModelPriority.BACKGROUND: 2, ModelPriority.OPPORTUNISTIC: 3}
+_PRIORITIES: dict[int, int] = {ModelPriority.NORMAL: 1, ModelPriority.BACKGROUND: 2, ModelPriority.OPPORTUNISTIC: 3}
 _REQUESTED, _STARTED, _ENDED = 1, 2, 3
 _LOADED, _UNLOADED = 1, 2
 
@@ -26,8 +34,8 @@ class Metrics:
 
     def requested(self, uid: int, model: ModelLoadRequest) -> None:
         """An app asked to load a model."""
-        priority = _PRIORITIES.get(ModelPriority(model.priority), 0) if model.priority in _PRIORITIES else 0
-        self._log("NpuModelLoadRequested", uid=uid, id=model.id, size=model.size + 1, priority=priority)
+        size = model.size + 1 if model.size in tuple(ModelSize) else 0
+        self._log("NpuModelLoadRequested", uid=uid, id=model.id, size=size, priority=_PRIORITIES.get(model.priority, 0))
 
     def responded(self, uid: int, identifier: int, status: int) -> None:
         """The policy decided. status: LoadStatus."""

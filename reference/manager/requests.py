@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import enum
 import itertools
-from collections.abc import Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from npu_conformance.specs.npu.manager import ModelLoadRequestCallback
-from npu_conformance.specs.npu.types import MAX_PRIORITY, ModelLoadRequest
+from npu_conformance.specs.npu.types import ModelLoadRequest
 from npu_conformance.specs.plugin import Caller
 
 MOST_REQUESTS = 1000
@@ -32,7 +32,7 @@ class Uid:
     """A uid as the policies see it. completed: number of its newest completion of work among all, 0 for none."""
 
     number: int
-    priority: int = MAX_PRIORITY
+    priority: int
     completed: int = 0
     requests: dict[int, Request] = field(default_factory=dict)
 
@@ -85,9 +85,13 @@ Entry = tuple[int, int, int, int, Request | None]
 
 
 class Table:
-    """All uids, clients and live requests. A request is known by the uid and the id (NPU-REQ-009)."""
+    """All uids, clients and live requests. A request is known by the uid and the id (NPU-REQ-009).
 
-    def __init__(self) -> None:
+    priority_of: what is known of a uid whose record is made.
+    """
+
+    def __init__(self, priority_of: Callable[[int], int]) -> None:
+        self._priority_of = priority_of
         self._uids: dict[int, Uid] = {}
         self._clients: dict[Caller, Client] = {}
         self._arrivals = itertools.count(1)
@@ -97,7 +101,7 @@ class Table:
         """The record of a uid, made where it is missing."""
         found = self._uids.get(number)
         if found is None:
-            found = self._uids[number] = Uid(number)
+            found = self._uids[number] = Uid(number, self._priority_of(number))
         return found
 
     def forget_uid(self, number: int) -> None:
@@ -150,6 +154,6 @@ class Table:
         """Note that a uid has completed work, later than all others."""
         uid.completed = next(self._completions)
 
-    def live(self) -> Iterable[Request]:
+    def live(self) -> list[Request]:
         """All live requests, uid by uid."""
         return [request for uid in self._uids.values() for request in uid.requests.values()]
