@@ -85,8 +85,9 @@ class HostState:
                 chosen = {name: value for name, value in options.items() if name != "hal" or name in known}
                 self.options = {**self.options, **chosen}
                 context = Context(
-                    self.memory, self.callers.current, self.options, own_process=self._own_process, files=self.files
-                )
+                    self.memory, self.callers.current, self.options, own_process=self._own_process, files=self.files,
+                    on_hang_up=self._hang_up_listeners.append,
+                )  # fmt: skip
                 self._subject = self.plugin.create(context)
             return self._subject
 
@@ -207,8 +208,11 @@ class Session(Connection):
         return received.popleft() if transport == "descriptor" and received else None
 
     def close(self) -> None:
-        """End the connection, and forget the memory and the files that were attached over it."""
+        """End the connection, forget the memory and the files that were attached over it, and tell the plug-in."""
         super().close()
+        if self._initialized:
+            self._initialized = False
+            self._host.hung_up(self._caller)
         while self._attached:
             self._host.memory.detach(protocol.Detach(self._attached.pop()))
         while self._attached_files:
