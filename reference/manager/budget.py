@@ -174,6 +174,16 @@ class Budget(LoadingPolicy):
         request.secured += part
         self.used += part
         self._owed -= part
+        self._take_over(request)
+
+    def _take_over(self, request: Request) -> None:
+        """Free room that a weaker request has set aside serves the stronger first: the weaker one waits on."""
+        for weaker in map(_request, reversed(self._claimants)):
+            if weaker.entry <= request.entry or request.secured == request.claim:
+                return
+            part = min(weaker.secured, request.claim - request.secured)
+            weaker.secured -= part
+            request.secured += part
 
     def _settle(self, request: Request) -> None:
         """Say to a claimant what it has reached: a grant, or once that everything is under way."""
@@ -194,7 +204,7 @@ class Budget(LoadingPolicy):
         if self._owed:
             claimants += map(_request, self._claimants)
         for request in claimants:
-            if request.claim and self.used < self.ceiling:
+            if request.claim:
                 self._secure(request)
                 self._settle(request)
 
@@ -205,6 +215,7 @@ class Budget(LoadingPolicy):
         """
         while any(self._place(request, reason) for request in self._candidates()):
             pass
+        self._hand_out(())
 
     def _candidates(self) -> list[Request]:
         heads = [_request(head) for parked in self._parked.values() if (head := parked.first()) is not None]
