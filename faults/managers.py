@@ -15,7 +15,6 @@ from npu_conformance.reference.manager import service
 from npu_conformance.specs.plugin import Context, Subject
 from npu_conformance.specs.versions import Version
 
-
 EDITED = source_edits.read(Path(__file__).parent / "npu_manager" / "edits.json")
 """Faults of the reference's source, AOSP's known defects among them."""
 
