@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
+from typing import Literal
 
+from npu_conformance.reference.clock import VirtualClock
 from npu_conformance.reference.extensions import own
+from npu_conformance.reference.hal import scheduling_workload
 from npu_conformance.reference.hal.device import CACHE_FILES, ReferenceDevice
-from npu_conformance.reference.hal.scheduling import SchedulingService
 from npu_conformance.reference.manager import service
 from npu_conformance.specs import versions
 from npu_conformance.specs.manifest import Manifest
@@ -21,6 +24,14 @@ def _version(options: Mapping[str, str]) -> Version:
     return versions.parse(options.get("hal", NEWEST.value))
 
 
+def _profile(options: Mapping[str, str]) -> Literal["aosp", "page"]:
+    match options.get("npu_profile", "page"):
+        case "aosp" | "page" as profile:
+            return profile
+        case other:
+            raise ValueError(f"option npu_profile: expected aosp or page, found {other!r}")
+
+
 def _extensions(context: Context) -> tuple[OwnExtension, ...]:
     count = context.options.get("extensions", "two")
     if count not in _EXTENSIONS:
@@ -33,15 +44,18 @@ def _manifest(options: Mapping[str, str]) -> Manifest:
         name="reference",
         vendor="npu-conformance",
         version="1",
-        interfaces=("device", "scheduling", "manager", "manager_control"),
+        interfaces=("device", "scheduling", "workload", "scheduling_control", "manager", "manager_control"),
         hal_version=_version(options),
         instance="reference-npu",
         concurrent_calls=8,
         virtual_clock=True,
+        npu_profile=_profile(options),
+        npu_checkpoint_ms=10,
         options={
             "hal": "version of the Neural Networks HAL, 1.0 to fl8 (default: the newest)",
             "extensions": "how many of its own extensions it has: none, one or two (default: two)",
             "cache_files": f"model-cache and data-cache files it wants, 0+0 for no caching (default: {CACHE_FILES})",
+            "npu_profile": "whose npu interfaces it follows: page, the public page's, or aosp (default: page)",
             "preemption": "what a running execution does for a more urgent one: resume, submodels, restart or none "
             "(default: resume)",
         },
@@ -49,11 +63,14 @@ def _manifest(options: Mapping[str, str]) -> Manifest:
 
 
 def _create(context: Context) -> Subject:
-    scheduling = SchedulingService()
-    manager, control = service.create(context, scheduling)
+    clock, profile = VirtualClock(), _profile(context.options)
+    scheduling, workload, scheduling_control = scheduling_workload.create(context, clock)
+    manager, control = service.create(replace(context, clock=clock), scheduling, declared_only=profile == "page")
     return Subject(
         device=ReferenceDevice(context, _version(context.options), _extensions(context)),
         scheduling=scheduling,
+        workload=workload,
+        scheduling_control=scheduling_control,
         manager=manager,
         manager_control=control,
     )

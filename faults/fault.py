@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from npu_conformance.faults.source_edits import SourceEdit
 from npu_conformance.specs.manifest import Deadlines, InterfaceName
@@ -23,13 +23,17 @@ class Edited:
 
 @dataclass(frozen=True)
 class Bent:
-    """The reference behind a boundary. create: makes the faulty implementation. instance: its HIDL instance name."""
+    """The reference behind a boundary. create: makes the faulty implementation. instance: its HIDL instance name.
+
+    manifest: further fields of its manifest.
+    """
 
     create: Callable[[Context, Version], Subject]
     interfaces: tuple[InterfaceName, ...] = ("device",)
     instance: str = "faulty-npu"
     deadlines: Deadlines = field(default_factory=Deadlines)
     concurrent_calls: int = 8
+    manifest: Callable[[], Mapping[str, Any]] = dict
 
 
 @dataclass(frozen=True)

@@ -5,19 +5,21 @@ In the harness's own process nothing else tells a bug of the implementation from
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
-from npu_conformance.faults.boundary import BentBuffer, BentDevice, BentPreparedModel
+from npu_conformance.faults.boundary import BentBuffer, BentDevice, BentPreparedModel, forwarding
 from npu_conformance.specs.errors import DeadObject, InterfaceError
 from npu_conformance.specs.interfaces import describe
 from npu_conformance.specs.neuralnetworks import hal
 
-Guarded = TypeVar("Guarded", bound=type)
+Kind = TypeVar("Kind", bound=type)
+Guarded = TypeVar("Guarded")
 
 
-def _guarding(interface: type) -> Callable[[Guarded], Guarded]:
-    def fill(kind: Guarded) -> Guarded:
+def _guarding(interface: type) -> Callable[[Kind], Kind]:
+    def fill(kind: Kind) -> Kind:
         for name in describe(interface):
             setattr(kind, name, _guard(getattr(kind, name)))
         return kind
@@ -35,6 +37,21 @@ def _guard(call: Callable[..., Any]) -> Callable[..., Any]:
             raise DeadObject(f"{type(error).__name__}: {error}") from error
 
     return guarded
+
+
+@functools.cache
+def _guarded_class(interface: type) -> type:
+    def begin(self: Any, inner: object) -> None:
+        self.inner = inner
+
+    kind = type(f"Guarded{interface.__name__}", (interface,), {"__init__": begin})
+    return _guarding(interface)(forwarding(interface)(kind))
+
+
+def guarded(interface: type[Guarded], inner: Guarded | None) -> Guarded | None:
+    """An object of this interface whose exceptions are deaths; null for null."""
+    kind: Callable[[Guarded], Guarded] = _guarded_class(cast(Any, interface))
+    return None if inner is None else kind(inner)
 
 
 @_guarding(hal.PreparedModel)

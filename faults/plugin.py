@@ -8,13 +8,18 @@ from npu_conformance.faults import registry, source_edits
 from npu_conformance.faults.boundary import BentDevice
 from npu_conformance.faults.fault import Bent, Edited, Fault, Variant
 from npu_conformance.faults.guard import GuardedDevice
+from npu_conformance.faults.guard import guarded as guarded_object
 from npu_conformance.faults.making import device_bent_by
 from npu_conformance.reference.hal.device import ReferenceDevice
 from npu_conformance.specs import versions
 from npu_conformance.specs.manifest import Manifest
+from npu_conformance.specs.npu.manager import Manager, ManagerControl
+from npu_conformance.specs.npu.scheduling import Scheduling
+from npu_conformance.specs.npu.workload import SchedulingControl, Workload
 from npu_conformance.specs.plugin import Context, Plugin, Subject
 from npu_conformance.specs.versions import Version
 
+_CLOCKS = {"manager_control", "scheduling_control"}
 _UNBENT = device_bent_by(BentDevice)
 OPTIONS = {
     "fault": "id of a fault or a conforming variant (`npu-conformance faults --list`)",
@@ -47,8 +52,8 @@ def manifest(options: Mapping[str, str]) -> Manifest:
         instance=bent.instance,
         deadlines=bent.deadlines,
         concurrent_calls=bent.concurrent_calls,
-        virtual_clock="manager_control" in bent.interfaces,
         options=OPTIONS,
+        **{"virtual_clock": bool(_CLOCKS.intersection(bent.interfaces)), **bent.manifest()},
     )
 
 
@@ -66,7 +71,14 @@ def create(context: Context) -> Subject:
 
 def _create_guarded(context: Context) -> Subject:
     subject = create(context)
-    return subject if subject.device is None else Subject(device=GuardedDevice(subject.device))
+    return Subject(
+        device=None if subject.device is None else GuardedDevice(subject.device),
+        scheduling=guarded_object(Scheduling, subject.scheduling),
+        workload=guarded_object(Workload, subject.workload),
+        scheduling_control=guarded_object(SchedulingControl, subject.scheduling_control),
+        manager=guarded_object(Manager, subject.manager),
+        manager_control=guarded_object(ManagerControl, subject.manager_control),
+    )
 
 
 plugin = Plugin(manifest, create)

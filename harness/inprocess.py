@@ -95,7 +95,7 @@ class InProcessSubject:
 
     def serve_pending(self) -> bool:
         """Handle what an application's connection has brought: true; false at once where there is nothing."""
-        turns = [each.connection for each in self._applications if each.connection.broken is None]
+        turns = [each.connection for each in self._applications if each.is_listening]
         ready = [connection for connection in turns if connection.ready()]
         for connection in ready:
             connection.serve_one()

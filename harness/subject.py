@@ -24,12 +24,20 @@ from npu_conformance.specs.manifest import Deadlines, Manifest
 from npu_conformance.specs.neuralnetworks.hal import Device
 from npu_conformance.specs.npu.manager import Manager, ManagerControl
 from npu_conformance.specs.npu.scheduling import Scheduling
+from npu_conformance.specs.npu.workload import SchedulingControl, Workload
 from npu_conformance.specs.plugin import Subject
 from npu_conformance.specs.versions import Version
 
 __all__ = ["Application", "Pool", "Pools", "RemoteApplication", "RemoteSubject", "SubjectHandle"]
 
-_ROOTS = {"device": Device, "scheduling": Scheduling, "manager": Manager, "manager_control": ManagerControl}
+_ROOTS = {
+    "device": Device,
+    "scheduling": Scheduling,
+    "workload": Workload,
+    "scheduling_control": SchedulingControl,
+    "manager": Manager,
+    "manager_control": ManagerControl,
+}
 
 
 class Application(Protocol):
@@ -49,6 +57,9 @@ class Application(Protocol):
     def files(self) -> Files:
         """Hands cache files over."""
         ...
+
+    is_deaf: bool
+    """Set it, and nothing that the subject sends is read outside calls any more: the app hangs."""
 
     def close(self) -> None:
         """End the connection."""
@@ -128,6 +139,7 @@ class RemoteApplication:
 
     def __init__(self, endpoint: Endpoint, store: FileStore, options: StartOptions, initialize: dict[str, Any]) -> None:
         self._endpoint, self._options = endpoint, options
+        self.is_deaf = False
         self.deadlines, self.scale, self.calls_at_once = Deadlines(start=options.start_seconds), 1.0, 1
         self.connection = Connection(
             LineSocket(endpoint.connect(initialize.pop("address", None)), has_ended=endpoint.has_ended),
@@ -182,6 +194,11 @@ class RemoteApplication:
         if name.startswith("prepareModel"):
             return self.deadlines.prepare * self.scale
         return (self.deadlines.execute if name.startswith("execute") else self.deadlines.call) * self.scale
+
+    @property
+    def is_listening(self) -> bool:
+        """True where what the subject sends is read."""
+        return self.connection.broken is None and not self.is_deaf
 
     def close(self) -> None:
         """End the connection."""
@@ -272,7 +289,7 @@ class RemoteSubject:
         if not self._applications:
             return self._main.connection.serve_until(predicate, seconds)
         deadline = time.monotonic() + seconds
-        turns = [each.connection for each in (self._main, *self._applications) if each.connection.broken is None]
+        turns = [each.connection for each in (self._main, *self._applications) if each.is_listening]
         while not predicate():
             if not self.serve_pending():
                 remaining = deadline - time.monotonic()
@@ -283,7 +300,7 @@ class RemoteSubject:
 
     def serve_pending(self) -> bool:
         """Handle a callback that has arrived: true; false at once where there is none."""
-        turns = [each.connection for each in (self._main, *self._applications) if each.connection.broken is None]
+        turns = [each.connection for each in (self._main, *self._applications) if each.is_listening]
         ready = [connection for connection in turns if connection.ready()]
         for connection in ready:
             connection.serve_one()

@@ -28,6 +28,6 @@ class VirtualClock:
         end = self._now_ns + duration_ns
         while self._queue and self._queue[0][0] <= end:
             due, _, action = heapq.heappop(self._queue)
-            self._now_ns = due
+            self._now_ns = max(self._now_ns, due)  # another thread may post what is due before time has moved on
             action()
         self._now_ns = end

@@ -10,7 +10,7 @@ from npu_conformance.specs.documents import Document
 from npu_conformance.specs.versions import Version
 
 Positive = Annotated[float, Meta(gt=0)]
-InterfaceName = Literal["device", "scheduling", "manager", "manager_control"]
+InterfaceName = Literal["device", "scheduling", "workload", "scheduling_control", "manager", "manager_control"]
 
 
 class Claim(Document, frozen=True):
@@ -33,6 +33,17 @@ class Deadlines(Document, frozen=True):
     execute: Positive = 5.0
     call: Positive = 5.0
     start: Positive = 30.0
+
+
+class InferenceTool(Document, frozen=True):
+    """AOSP's run-test-inference for a vendor without a Workload interface; the harness runs it.
+
+    command: words, to which `--job-priority N` and `--original-uid M` are added; `{uid}` in a word becomes the uid to
+    run as. Exit code 0 after success only. uid: the one it always runs as; null where the command has `{uid}`.
+    """
+
+    command: Annotated[tuple[str, ...], Meta(min_length=1)]
+    uid: int | None = None
 
 
 class Manifest(Document, frozen=True):
@@ -61,7 +72,15 @@ class Manifest(Document, frozen=True):
     options: dict[str, str] = field(default_factory=dict)
     """Option names with what they mean; `--plugin-option NAME=VALUE`."""
     virtual_clock: bool = False
-    """True where manager_control can advance the clock."""
+    """True where manager_control and scheduling_control, as far as there are such, can advance the clock."""
+    npu_profile: Literal["aosp", "page", "cuttlefish"] = "aosp"
+    """page: goes beyond AOSP's scheduling HAL as the public page does, where the debounce time is set with the callback
+    and configs have bounds of their own (NPU-HAL-028, -036). cuttlefish: as that does, work of an app for itself has
+    original uid -1 (NPU-HAL-013)."""
+    npu_checkpoint_ms: Annotated[int, Meta(ge=1)] | None = None
+    """The scheduling HAL's promise: at most so long after it was requested, or became stronger by a config, work has
+    the NPU that weaker work held, and what was interrupted goes on where it stopped. null: a best effort."""
+    inference_tool: InferenceTool | None = None
     constants: dict[str, int] = field(default_factory=dict)
     """Constants that differ from the contract's (NPU_MODEL_PRIORITY_OPPORTUNISTIC, DEBOUNCE_DURATION_MS)."""
     claims: tuple[Claim, ...] = ()

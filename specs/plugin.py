@@ -15,6 +15,7 @@ from npu_conformance.specs.neuralnetworks.hal import Device
 from npu_conformance.specs.neuralnetworks.types import Memory
 from npu_conformance.specs.npu.manager import Manager, ManagerControl
 from npu_conformance.specs.npu.scheduling import Scheduling
+from npu_conformance.specs.npu.workload import SchedulingControl, Workload
 
 
 class MemoryMap(Protocol):
@@ -137,6 +138,8 @@ class Subject:
 
     device: Device | None = None
     scheduling: Scheduling | None = None
+    workload: Workload | None = None
+    scheduling_control: SchedulingControl | None = None
     manager: Manager | None = None
     manager_control: ManagerControl | None = None
 

@@ -71,6 +71,9 @@ class CallbackOf(ModelLoadRequestCallback):
 class Application:
     interfaces: Subject
 
+    def close(self) -> None:
+        """There is no connection to end."""
+
 
 @dataclass
 class InProcess:
@@ -86,7 +89,7 @@ class InProcess:
         self.manifest = plugin.describe(options)
         self.interfaces = plugin.create(Context(NoMemory(), lambda: Caller(self.uid, 1), options))
 
-    def application(self, uid: int) -> Application:
+    def application(self, uid: int, pid: int = 0) -> Application:
         return Application(Subject(manager=cast(Manager, PlayedBy(self, uid, self.interfaces.manager))))
 
     def wait_until(self, predicate: Callable[[], bool], seconds: float) -> bool:

@@ -26,4 +26,5 @@ AREAS = (
     "extensions",
     "caching",
     "extension",
+    "npu_scheduling",
 )

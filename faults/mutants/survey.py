@@ -225,7 +225,7 @@ def _blank(mutant: Mutant, end: End) -> Verdict:
 
 
 def _work(mutant: Mutant, witnesses: list[Witness]) -> Callable[[], _Kill]:
-    in_order = spread_areas if targets.part(mutant.module) == targets.DRIVER else spread
+    in_order = spread_areas if targets.part(mutant.module) in (targets.DRIVER, targets.NPU) else spread
     return lambda: _kill(mutant, in_order(witnesses)[:_CASES])
 
 
@@ -282,9 +282,10 @@ def _run(witnesses: Sequence[Witness], found: _Kill) -> None:
     for hal in sorted({witness.hal for witness in witnesses}, key=Version, reverse=True):
         chosen = [witness for witness in witnesses if witness.hal == hal]
         passed = {witness.case.id for witness in chosen if witness.passed}
-        subject = tracing.open_reference(hal)
+        cases = [witness.case for witness in chosen]
+        subject = tracing.open_reference(hal, cases)
         signal.alarm(_CASE_SECONDS)
-        run_cases(subject, [witness.case for witness in chosen], partial(_look, hal, passed, found))
+        run_cases(subject, cases, partial(_look, hal, passed, found))
         if found.red:
             return
 

@@ -24,29 +24,38 @@ _NEITHER = {"registry", "tensors"}
 _FREE = {"compute_unit"}
 """Modules of which hardly a line is bound by the HAL, which knows no order of service; tests of their own hold them."""
 
-_OTHER_HAL = {"scheduling"}
-"""Modules of reference/hal that belong to the npu scheduling HAL."""
+_NPU = ("reference/hal/scheduling*.py", "reference/device/scheduler.py", "reference/manager/*.py")
+"""Files of the npu scheduling HAL and of the NPU Manager."""
 
 _KERNELS, _RULES = "reference.device.kernels", "specs.neuralnetworks.rules"
 
-DRIVER = "driver"
-PARTS = ("kernels", "rules", "shared kernels", "shared rules", "validator", DRIVER)
-"""Parts of the reference. driver: the HAL's objects, and what runs a model on the device."""
+DRIVER, NPU = "driver", "npu"
+PARTS = ("kernels", "rules", "shared kernels", "shared rules", "validator", DRIVER, NPU)
+"""Parts of the reference. driver: the HAL's objects, and what runs a model on the device. npu: the npu scheduling HAL
+and the NPU Manager, which have witnesses of their own and are surveyed by themselves."""
 
 Lines = set[tuple[str, int]]
 """Module and line."""
 
 
 def modules(operation: str = "", part_name: str = "") -> list[str]:
-    """Names below npu_conformance of what is mutated: an operation's own modules, one of the parts, or all."""
+    """Names below npu_conformance of what is mutated: an operation's own modules, one of the parts, or all but NPU."""
     if operation:
         pattern = f"{operation.lower()}.py"
         return [_name(file) for folder in (_KERNELS, _RULES) for file in sorted(_folder(folder).glob(pattern))]
     folders = (_KERNELS, _RULES, "reference.device", f"{_RULES}.common", "reference.hal")
     files = [file for folder in folders for file in sorted(_folder(folder).glob("*.py"))]
     files += sorted(_folder("specs.neuralnetworks").glob("validate*.py"))
-    names = [_name(file) for file in files if file.stem not in {"__init__", *_NEITHER, *_FREE, *_OTHER_HAL}]
-    return [name for name in names if part_name in ("", part(name))]
+    npu = _npu()
+    names = [_name(file) for file in files if file.stem not in {"__init__", *_NEITHER, *_FREE}]
+    if part_name == NPU:
+        return npu
+    return [name for name in names if name not in npu and part_name in ("", part(name))]
+
+
+def _npu() -> list[str]:
+    files = [file for pattern in _NPU for file in sorted(_ROOT.glob(pattern))]
+    return [_name(file) for file in files if file.stem != "__init__"]
 
 
 def _folder(name: str) -> Path:
@@ -66,6 +75,8 @@ def operation(name: str) -> str:
 def part(name: str) -> str:
     """Which part of the reference a module is of."""
     folder, _, stem = name.rpartition(".")
+    if name in _npu():
+        return NPU
     if operation(name):
         return "kernels" if folder == _KERNELS else "rules"
     if folder == "reference.hal" or (folder == "reference.device" and stem in _DRIVER):

@@ -71,9 +71,13 @@ class _Traced(msgspec.Struct):
     at_import: list[Line]
 
 
-def open_reference(hal: str) -> SubjectHandle:
-    """The reference of this HAL version with its extensions, in this process, which knows them from then on."""
-    return open_subject(PLUGIN, {"fault": "two-extensions", "hal": hal}, "inprocess")
+def open_reference(hal: str, cases: Sequence[Case]) -> SubjectHandle:
+    """The reference that these cases are about, of this HAL version, in this process.
+
+    For a device's it has its extensions, and the process knows them from then on.
+    """
+    about_npu = cases[0].interface != "device"
+    return open_subject(PLUGIN, {"fault": "npu" if about_npu else "two-extensions", "hal": hal}, "inprocess")
 
 
 def claimed(result: CaseResult, hal: str) -> Outcome:
@@ -83,7 +87,9 @@ def claimed(result: CaseResult, hal: str) -> Outcome:
 
 def reached(cases: Sequence[Case], names: list[str]) -> Reached:
     """Run every case once under each version that concerns it. Raises RuntimeError where a process ends early."""
-    choose = _chosen_of_driver if is_driver(names) else _chosen
+    choose = (
+        _chosen_of_npu if is_of(targets.NPU, names) else _chosen_of_driver if is_of(targets.DRIVER, names) else _chosen
+    )
     works = [_work(hal, part, names) for hal in Version for part in _parts(choose(cases, hal))]
     traced: list[_Traced] = []
     for _, answer in sorted(in_children(works, _Traced, _SECONDS, CORES), key=lambda pair: pair[0]):
@@ -101,13 +107,18 @@ def _chosen(cases: Sequence[Case], hal: Version) -> list[Case]:
     return [case for case in cases if case.since <= hal <= case.until and _concerns(case, hal)]
 
 
-def is_driver(names: Sequence[str]) -> bool:
-    """True where all these modules are the driver's: versions differ in what it does, vectors hardly."""
-    return all(targets.part(name) == targets.DRIVER for name in names)
+def is_of(part: str, names: Sequence[str]) -> bool:
+    """True where all these modules are of the part."""
+    return all(targets.part(name) == part for name in names)
+
+
+def _chosen_of_npu(cases: Sequence[Case], hal: Version) -> list[Case]:
+    """Everything once: the versions of the Neural Networks HAL do not concern it."""
+    return list(cases) if hal == NEWEST else []
 
 
 def _chosen_of_driver(cases: Sequence[Case], hal: Version) -> list[Case]:
-    """Every behaviour under every version that has it, and a few vectors."""
+    """Every behaviour under every version that has it, and a few vectors: versions differ in it, vectors hardly."""
     legal = (case for case in cases if case.since <= hal <= case.until)
     return [case for case in legal if not case.id.startswith(_VECTORS) or _hash(case) % 40 == 0]
 
@@ -153,7 +164,7 @@ def _trace(hal: str, cases: list[Case], names: list[str]) -> _Traced:
     reached: list[_Reach] = []
 
     def look(result: CaseResult) -> bool:
-        lines = sorted(numbers.setdefault(line, len(numbers)) for line in tracer.stop())
+        lines = sorted(numbers.setdefault(line, len(numbers)) for line in tracer.stop() | created)
         if result.outcome is Outcome.PASS or result.outcome is Outcome.NOT_SUPPORTED:
             reached.append(_Reach(result.case, lines, claimed(result, hal) is Outcome.PASS))
         for clear in forget:
@@ -162,7 +173,10 @@ def _trace(hal: str, cases: list[Case], names: list[str]) -> _Traced:
         tracer.start()
         return False
 
-    subject = open_reference(hal)
+    tracer.start()
+    subject = open_reference(hal, cases)
+    created = tracer.stop() if is_of(targets.NPU, names) else set()
+    """What runs when the objects are made serves all cases: the NPU's make theirs once, a device at each call."""
     tracer.start()
     run_cases(subject, cases, look)
     tracer.stop()

@@ -19,7 +19,10 @@ from npu_conformance.harness.wire.memory import HostMemory
 from npu_conformance.specs.errors import IllegalState, SecurityDenied
 from npu_conformance.specs.plugin import Caller, Context, Plugin, Subject
 
-ROOTS = ("device", "scheduling", "manager", "manager_control")
+ROOTS = ("device", "scheduling", "workload", "manager")
+CONTROLS = ("scheduling_control", "manager_control")
+"""Roots that only the harness may reach."""
+
 _MOST_TICKETS = 1000
 
 
@@ -142,9 +145,8 @@ class Session(Connection):
             raise IllegalState(f"protocol version {request.protocol_version} is not known")
         self._identify(request)
         subject = self._host.subject(request.options)
-        names = [name for name in ROOTS if getattr(subject, name) is not None]
-        if not self._control:
-            names = [name for name in names if name != "manager_control"]
+        roots = (*ROOTS, *CONTROLS) if self._control else ROOTS
+        names = [name for name in roots if getattr(subject, name) is not None]
         self.builtins = self._builtins()
         self._caller = self._host.connected(self._caller)
         self._initialized = True

@@ -1,29 +1,68 @@
-"""The reference npu scheduling HAL: the table of priorities and rights by uid, and the callback."""
+"""The reference npu scheduling HAL: priorities and rights by uid, work by effective priority, and events of it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import threading
+from collections.abc import Callable, Iterable
 
-from npu_conformance.specs.errors import IllegalArgument
+from npu_conformance.reference.clock import VirtualClock
+from npu_conformance.reference.device.scheduler import ITEM_NS, Scheduler, Work
+from npu_conformance.reference.hal.scheduling_events import Debouncer, WorkEvent
+from npu_conformance.reference.hal.scheduling_receiver import Posted, Receiver
+from npu_conformance.specs.diagnostics import vlog
+from npu_conformance.specs.errors import IllegalArgument, SecurityDenied
 from npu_conformance.specs.npu.scheduling import Scheduling, SchedulingCallback
-from npu_conformance.specs.npu.types import DEBOUNCE_DURATION_MS, MAX_PRIORITY, MIN_PRIORITY, SchedulingConfig
+from npu_conformance.specs.npu.types import (
+    DEBOUNCE_DURATION_MS,
+    MAX_PRIORITY,
+    MIN_PRIORITY,
+    EndReason,
+    SchedulingConfig,
+    WorkInfo,
+)
+from npu_conformance.specs.npu.workload import OWN_WORK, InferenceRun
+from npu_conformance.specs.plugin import Caller
+
+INFERENCE_NS = 4 * ITEM_NS
+"""Device time of an inference."""
 
 
 class SchedulingService(Scheduling):
-    """Holds what the manager pushed. A call is checked whole before anything changes (NPU-HAL-006)."""
+    """The service android.hardware.npu.IScheduling. A call is checked whole before anything changes (NPU-HAL-006).
 
-    def __init__(self) -> None:
+    clock: what all happens on. devices: how many NPUs. receiver: makes what brings events to a callback.
+    """
+
+    def __init__(
+        self,
+        clock: VirtualClock | None = None,
+        devices: int = 1,
+        receiver: Callable[[], Receiver] | None = None,
+    ) -> None:
+        self.clock = clock or VirtualClock()
+        self._new_receiver = receiver or (lambda: Posted(self.clock))
         self._configs: dict[int, SchedulingConfig] = {}
-        self.callback: SchedulingCallback | None = None
-        self.debounce_duration_ms = DEBOUNCE_DURATION_MS
+        self._callback: SchedulingCallback | None = None
+        self._receiver: Receiver = self._new_receiver()
+        self._live: dict[int, dict[Work, None]] = {}
+        self._lock = threading.RLock()
+        """Every app calls in a thread of its own. Callbacks are never called under it."""
+        self._events = Debouncer(self.clock, self._tell, self._guarded)
+        self._scheduler = Scheduler(self.clock, self._events, devices, self._guarded)
 
     def set_scheduling_configs(self, configs: tuple[SchedulingConfig, ...]) -> None:
         """Replace all configs. IllegalArgument: NPU-HAL-004, -005, -036."""
-        self._configs = _checked(configs)
+        checked = _checked(configs)
+        with self._lock:
+            self._configs = checked
+            self._rank(tuple(self._live))
 
     def update_scheduling_configs(self, configs: tuple[SchedulingConfig, ...]) -> None:
         """Replace or add the configs of the named uids. IllegalArgument: NPU-HAL-004, -005, -036."""
-        self._configs |= _checked(configs)
+        checked = _checked(configs)
+        with self._lock:
+            self._configs |= checked
+            self._rank(checked)
 
     def set_callback(
         self, callback: SchedulingCallback | None, debounce_duration_ms: int = DEBOUNCE_DURATION_MS
@@ -31,12 +70,143 @@ class SchedulingService(Scheduling):
         """Replace the callback; null removes it. IllegalArgument: a negative debounce time."""
         if debounce_duration_ms < 0:
             raise IllegalArgument(f"debounce duration {debounce_duration_ms} ms is negative")
-        self.callback, self.debounce_duration_ms = callback, debounce_duration_ms
+        with self._lock:
+            self._receiver.close()
+            self._callback, self._receiver = callback, self._new_receiver()
+            self._events.duration_ms = debounce_duration_ms
 
     def config(self, uid: int) -> SchedulingConfig:
         """The config of a uid: without one, the weakest priority, direct access and no attribution (NPU-HAL-007)."""
         default = SchedulingConfig(uid, MAX_PRIORITY, has_direct_access=True, can_attribute_other_uid=False)
         return self._configs.get(uid, default)
+
+    def submit(
+        self, caller: Caller, run: InferenceRun, on_end: Callable[[EndReason], None] | None = None
+    ) -> Callable[[EndReason], None]:
+        """Queue one inference of the caller, who is known by the transport. Return what ends it before its time.
+
+        on_end: told the final reason; it must not wait for anything. IllegalArgument: no such priority, uid or device.
+        SecurityDenied: no direct access (NPU-HAL-011), no right to attribute work (NPU-HAL-012).
+        """
+        self._check(caller.uid, run)
+        original_uid = caller.uid if run.original_uid == OWN_WORK else run.original_uid
+        work = Work(
+            caller.uid,
+            caller.pid,
+            original_uid,
+            run.job_priority,
+            INFERENCE_NS,
+            self._device(run),
+            run.group_id,
+            run.feature_id,
+            on_end,
+        )
+
+        def end(reason: EndReason) -> None:
+            with self._lock:
+                self._scheduler.end(work, reason)
+
+        with self._lock:
+            work.effective_priority = self._effective_priority(work)
+            self._remember(work, on_end)
+            self._scheduler.submit(work)
+        return end
+
+    def end_work(self, uid: int, reason: EndReason) -> None:
+        """End everything that a uid has submitted."""
+        with self._lock:
+            for work in tuple(self._live.get(uid, ())):
+                if work.uid == uid:
+                    self._scheduler.end(work, reason)
+
+    def settle(self) -> None:
+        """Wait until the callback has what was sent, unless it is blocked."""
+        self._receiver.settle()
+
+    def _check(self, uid: int, run: InferenceRun) -> None:
+        config = self.config(uid)
+        if not MIN_PRIORITY <= run.job_priority <= MAX_PRIORITY:
+            raise IllegalArgument(f"job priority {run.job_priority} is not in {MIN_PRIORITY} to {MAX_PRIORITY}")
+        if run.original_uid < OWN_WORK:
+            raise IllegalArgument(f"original uid {run.original_uid} is negative")
+        if not config.has_direct_access:
+            raise SecurityDenied(f"uid {uid} has no direct access")
+        if run.original_uid not in (OWN_WORK, uid) and not config.can_attribute_other_uid:
+            raise SecurityDenied(f"uid {uid} may not work for uid {run.original_uid}")
+
+    def _device(self, run: InferenceRun) -> int:
+        if run.device_number is None:
+            return 0
+        if not 0 <= run.device_number < self._scheduler.devices:
+            raise IllegalArgument(f"device {run.device_number}: there are {self._scheduler.devices}, from 0")
+        return run.device_number
+
+    def _effective_priority(self, work: Work) -> int:
+        """That of the uid plus that of the job; work for another uid counts as that one's (NPU-HAL-008, -014)."""
+        owner = work.original_uid if work.original_uid in self._configs else work.uid
+        return self.config(owner).priority + work.job_priority
+
+    def _remember(self, work: Work, on_end: Callable[[EndReason], None] | None) -> None:
+        """Find work by the uids whose configs say how urgent it is, until it ends."""
+        uids = {work.uid, work.original_uid}
+        for uid in uids:
+            self._live.setdefault(uid, {})[work] = None
+
+        def forget(reason: EndReason) -> None:
+            for uid in uids:
+                del self._live[uid][work]
+                if not self._live[uid]:
+                    del self._live[uid]
+            if on_end is not None:
+                on_end(reason)
+
+        work.on_end = forget
+
+    def _rank(self, uids: Iterable[int]) -> None:
+        """Let work that is not done yet feel new configs of these uids."""
+        for uid in uids:
+            for work in tuple(self._live.get(uid, ())):
+                self._scheduler.rank(work, self._effective_priority(work))
+
+    def _tell(self, event: WorkEvent) -> None:
+        callback, work = self._callback, event.work
+        if callback is None:
+            return
+        vlog.log("driver", lambda: f"uid {work.uid}: work {event.kind}, {event.reason}")
+        info = _info(event)
+        self._receiver.send(lambda: _deliver(callback, event, info))
+
+    def _guarded(self, action: Callable[[], None]) -> Callable[[], None]:
+        def guarded() -> None:
+            with self._lock:
+                action()
+
+        return guarded
+
+
+def _info(event: WorkEvent) -> WorkInfo:
+    work = event.work
+    return WorkInfo(
+        id=event.id,
+        uid=work.uid,
+        original_uid=work.original_uid,
+        job_priority=work.job_priority,
+        effective_priority=work.effective_priority,
+        timestamp_ms=event.timestamp_ms,
+        device_number=work.device_number,
+        debug_pid=work.pid,
+        debug_feature_id=work.feature_id,
+        group_id=work.group_id,
+    )
+
+
+def _deliver(callback: SchedulingCallback, event: WorkEvent, info: WorkInfo) -> None:
+    if event.reason is None:
+        callback.on_work_requested(info)
+    elif event.kind == "started":
+        callback.on_work_started(info, event.reason)
+    else:
+        callback.on_work_ended(info, event.reason)
 
 
 def _checked(configs: Iterable[SchedulingConfig]) -> dict[int, SchedulingConfig]:

@@ -1,0 +1,77 @@
+"""Npu scheduling HALs that are wrong on purpose, and such that differ and conform."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, cast
+
+from npu_conformance.faults import source_edits
+from npu_conformance.faults.fault import Bent, Fault, NoticedAs, Variant
+from npu_conformance.faults.npu_scheduling import shapes
+from npu_conformance.faults.npu_scheduling.shapes import Shape
+from npu_conformance.faults.source_edits import EditedFault
+from npu_conformance.specs.manifest import InterfaceName
+from npu_conformance.specs.plugin import Context, Subject
+from npu_conformance.specs.versions import Version
+
+_FOLDER = Path(__file__).parent
+_ALL: tuple[InterfaceName, ...] = ("scheduling", "workload", "scheduling_control")
+
+EDITED = source_edits.read(_FOLDER / "faults.json")
+"""Faults of the reference's source."""
+
+EDITED_VARIANTS = source_edits.read(_FOLDER / "variants.json")
+"""Conforming ones."""
+
+
+def _edited(one: EditedFault, promise: int | None = 10) -> Bent:
+    """The reference HAL with its source edited, which stays so in the process. promise: its npu_checkpoint_ms."""
+
+    def create(context: Context, _: Version) -> Subject:
+        source_edits.apply(one.edits)
+        return shapes.reference(context)
+
+    return Bent(create, _ALL, manifest=lambda: {"npu_profile": "page", "npu_checkpoint_ms": promise})
+
+
+def _shaped(shape: Shape, interfaces: tuple[InterfaceName, ...] = _ALL, **manifest: Any) -> Bent:
+    return Bent(lambda context, _: shape(context), interfaces, manifest=lambda: manifest)
+
+
+def _by_tool() -> dict[str, Any]:
+    return {"virtual_clock": False, "inference_tool": shapes.tool_of_this_process()}
+
+
+def _without_hal(context: Context) -> Subject:
+    found = shapes.reference(context)
+    return Subject(workload=found.workload, scheduling_control=found.scheduling_control)
+
+
+FAULTS = (
+    *(
+        Fault(one.id, one.description, one.breaks, one.caught_by, _edited(one),
+              noticed_as=cast(NoticedAs, one.noticed_as))
+        for one in EDITED
+    ),
+    Fault("scheduling-absent", "The manifest names the scheduling HAL, and there is none.", ("NPU-ACC-006",),
+          ("vts.npu_scheduling.configs.implements_hal",), _shaped(_without_hal)),
+)  # fmt: skip
+
+VARIANTS = (
+    Variant("npu", "The reference's scheduling HAL and NPU Manager.",
+            _shaped(shapes.whole, (*_ALL, "manager", "manager_control"), npu_profile="page", npu_checkpoint_ms=10)),
+    Variant("npu-scheduling", "The reference's scheduling HAL without its device.",
+            _shaped(shapes.reference, npu_profile="page", npu_checkpoint_ms=10)),
+    Variant("npu-aosp", "AOSP's interface: no debounce time with the callback, no bounds in configs.",
+            _shaped(shapes.aosp)),
+    Variant("npu-narrow", "AOSP's interface, and the choices of AOSP's tool alone.", _shaped(shapes.narrow)),
+    Variant("npu-no-workload", "Nothing brings work: the calls of the HAL alone are judged.",
+            _shaped(shapes.without_workload, ("scheduling",), virtual_clock=False)),
+    Variant("npu-real-time", "A device: time passes by itself.",
+            _shaped(shapes.in_real_time, ("scheduling", "workload"), virtual_clock=False)),
+    Variant("npu-tool", "A device whose work comes from run-test-inference.",
+            Bent(lambda context, _: shapes.through_a_tool(context), ("scheduling",), manifest=_by_tool)),
+    Variant("npu-cuttlefish", "Cuttlefish's quirk: work of an app for itself has original uid -1.",
+            _shaped(shapes.cuttlefish, npu_profile="cuttlefish")),
+    *(Variant(one.id, one.description, _edited(one, None)) for one in EDITED_VARIANTS),
+)  # fmt: skip

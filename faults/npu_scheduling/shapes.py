@@ -1,0 +1,207 @@
+"""Forms that a conforming npu scheduling HAL may have: another clock, fewer choices, a tool instead of an interface."""
+
+from __future__ import annotations
+
+import socketserver
+import sys
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace as with_fields
+
+from msgspec.structs import replace
+
+from npu_conformance.faults.npu_scheduling import tool
+from npu_conformance.reference.clock import VirtualClock
+from npu_conformance.reference.hal import scheduling_workload
+from npu_conformance.reference.hal.scheduling import SchedulingService
+from npu_conformance.reference.hal.scheduling_receiver import Courier
+from npu_conformance.reference.hal.scheduling_workload import TestInferences
+from npu_conformance.reference.manager import service
+from npu_conformance.specs.errors import InterfaceError, Unsupported
+from npu_conformance.specs.manifest import InferenceTool
+from npu_conformance.specs.npu.scheduling import Scheduling, SchedulingCallback
+from npu_conformance.specs.npu.types import DEBOUNCE_DURATION_MS, MAX_PRIORITY, MIN_PRIORITY, SchedulingConfig, WorkInfo
+from npu_conformance.specs.npu.workload import OWN_WORK, InferenceRun, Workload, WorkloadCallback
+from npu_conformance.specs.plugin import Caller, Context, Subject
+
+_FEW = 5
+"""Inferences of a run in real time: a fifth of a second."""
+
+Shape = Callable[[Context], Subject]
+
+
+def reference(context: Context) -> Subject:
+    """The reference HAL on a clock of its own."""
+    scheduling, workload, control = scheduling_workload.create(context, VirtualClock())
+    return Subject(scheduling=scheduling, workload=workload, scheduling_control=control)
+
+
+def whole(context: Context) -> Subject:
+    """The reference HAL and the reference manager on one clock."""
+    clock = VirtualClock()
+    scheduling, workload, control = scheduling_workload.create(context, clock)
+    manager, manager_control = service.create(with_fields(context, clock=clock))
+    return Subject(
+        scheduling=scheduling,
+        workload=workload,
+        scheduling_control=control,
+        manager=manager,
+        manager_control=manager_control,
+    )
+
+
+class _AsInAosp(Scheduling):
+    """AOSP's interface: no debounce time with the callback, no bounds in configs."""
+
+    def __init__(self, inner: SchedulingService) -> None:
+        self._inner = inner
+
+    def set_scheduling_configs(self, configs: tuple[SchedulingConfig, ...]) -> None:
+        self._inner.set_scheduling_configs(_without_bounds(configs))
+
+    def update_scheduling_configs(self, configs: tuple[SchedulingConfig, ...]) -> None:
+        self._inner.update_scheduling_configs(_without_bounds(configs))
+
+    def set_callback(
+        self, callback: SchedulingCallback | None, debounce_duration_ms: int = DEBOUNCE_DURATION_MS
+    ) -> None:
+        self._inner.set_callback(callback)
+
+
+def _without_bounds(configs: tuple[SchedulingConfig, ...]) -> tuple[SchedulingConfig, ...]:
+    return tuple(replace(one, min_priority=MIN_PRIORITY, max_priority=MAX_PRIORITY) for one in configs)
+
+
+def aosp(context: Context) -> Subject:
+    """The reference HAL with AOSP's interface."""
+    found = reference(context)
+    assert isinstance(found.scheduling, SchedulingService)
+    return with_fields(found, scheduling=_AsInAosp(found.scheduling))
+
+
+def without_workload(context: Context) -> Subject:
+    """AOSP's interface, and nothing that brings work."""
+    return Subject(scheduling=aosp(context).scheduling)
+
+
+class _NoOriginal(SchedulingCallback):
+    """Tells of work of an app for itself as Cuttlefish does."""
+
+    def __init__(self, inner: SchedulingCallback) -> None:
+        self._inner = inner
+
+    def on_work_requested(self, work: WorkInfo) -> None:
+        self._inner.on_work_requested(_without_original(work))
+
+    def on_work_started(self, work: WorkInfo, reason: int) -> None:
+        self._inner.on_work_started(_without_original(work), reason)
+
+    def on_work_ended(self, work: WorkInfo, reason: int) -> None:
+        self._inner.on_work_ended(_without_original(work), reason)
+
+
+def _without_original(work: WorkInfo) -> WorkInfo:
+    return replace(work, original_uid=OWN_WORK) if work.original_uid == work.uid else work
+
+
+class _Cuttlefish(_AsInAosp):
+    def set_callback(
+        self, callback: SchedulingCallback | None, debounce_duration_ms: int = DEBOUNCE_DURATION_MS
+    ) -> None:
+        super().set_callback(None if callback is None else _NoOriginal(callback))
+
+
+def cuttlefish(context: Context) -> Subject:
+    """AOSP's interface with the quirk of its own implementation."""
+    found = reference(context)
+    assert isinstance(found.scheduling, SchedulingService)
+    return with_fields(found, scheduling=_Cuttlefish(found.scheduling))
+
+
+class _ToolLike(Workload):
+    """Has the choices of AOSP's tool alone, and refuses by failing, as an exit code does."""
+
+    def __init__(self, inner: Workload) -> None:
+        self._inner = inner
+
+    def run_test_inference(self, run: InferenceRun, callback: WorkloadCallback) -> None:
+        if (run.device_number, run.group_id, run.feature_id) != (None, None, None):
+            raise Unsupported("only job priority and original uid")
+        try:
+            self._inner.run_test_inference(run, callback)
+        except Unsupported:
+            raise
+        except InterfaceError:
+            callback.on_run_ended(False)
+
+
+def narrow(context: Context) -> Subject:
+    """AOSP's interface, a workload with the choices of the tool, and a clock: nothing can be cancelled or broken."""
+    found = aosp(context)
+    assert found.workload is not None
+    return with_fields(found, workload=_ToolLike(found.workload))
+
+
+class _Metronome:
+    """Moves a virtual clock as real time passes."""
+
+    _TICK_S = 0.001
+
+    def __init__(self, clock: VirtualClock) -> None:
+        self._clock = clock
+        threading.Thread(target=self._run, daemon=True).start()
+
+    def _run(self) -> None:
+        start = time.monotonic_ns()
+        while True:
+            time.sleep(self._TICK_S)
+            self._clock.advance(max(0, time.monotonic_ns() - start - self._clock.now_ns()))
+
+
+class _Told(WorkloadCallback):
+    """Waits for the end of a run."""
+
+    def __init__(self) -> None:
+        self.succeeded = False
+        self.over = threading.Event()
+
+    def on_run_ended(self, succeeded: bool) -> None:
+        self.succeeded = succeeded
+        self.over.set()
+
+
+def _real_service() -> SchedulingService:
+    service = SchedulingService(VirtualClock(), receiver=Courier)
+    _Metronome(service.clock)
+    return service
+
+
+def in_real_time(context: Context) -> Subject:
+    """A HAL on which time passes by itself: a device."""
+    service = _real_service()
+    return Subject(scheduling=_AsInAosp(service), workload=TestInferences(service, context.caller, _FEW))
+
+
+def through_a_tool(context: Context) -> Subject:
+    """A device whose work comes from a command, which reaches it through a socket, as Cuttlefish's tool does."""
+    service = _real_service()
+
+    class Handler(socketserver.StreamRequestHandler):
+        def handle(self) -> None:
+            uid, job_priority, original_uid = map(int, self.rfile.readline().split())
+            told = _Told()
+            workload = _ToolLike(TestInferences(service, lambda: Caller(uid, 0), _FEW))
+            workload.run_test_inference(InferenceRun(job_priority, original_uid), told)
+            told.over.wait()
+            self.wfile.write(b"done" if told.succeeded else b"failed")
+
+    server = socketserver.ThreadingUnixStreamServer(tool.address(), Handler)
+    server.daemon_threads = True
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return Subject(scheduling=_AsInAosp(service))
+
+
+def tool_of_this_process() -> InferenceTool:
+    """The command for `through_a_tool`, for a harness in the same process."""
+    return InferenceTool((sys.executable, "-m", tool.__name__, tool.address().removeprefix("\0"), "{uid}"))

@@ -1,0 +1,111 @@
+"""Which of the events of work the callback hears: debounced for each requesting uid (NPU-HAL-022 to -026, -041).
+
+From the first request of an idle uid to an end that no request follows in time is a burst: it has one event of each
+kind, and a pause with the start that ends it where the pause lasts the debounce time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from npu_conformance.reference.clock import VirtualClock
+from npu_conformance.reference.device.scheduler import Work
+from npu_conformance.specs.npu.types import DEBOUNCE_DURATION_MS, EndReason, StartReason
+
+NS_PER_MS = 1_000_000
+
+Kind = Literal["requested", "started", "ended"]
+
+
+@dataclass(frozen=True, slots=True)
+class WorkEvent:
+    """Something that happened to work. id and timestamp_ms rise in order of happening, however late an end is told.
+
+    reason: StartReason or EndReason; null for a request.
+    """
+
+    id: int
+    timestamp_ms: int
+    kind: Kind
+    work: Work
+    reason: int | None
+
+
+@dataclass(slots=True)
+class _Burst:
+    """What is going on for one uid.
+
+    first: the work whose request was told. unfinished: works requested and not ended for good. told: the last kind of
+    event that was told. withheld: the end that is told unless something goes on within the debounce time.
+    """
+
+    first: Work
+    unfinished: int = 0
+    told: Kind = "requested"
+    withheld: WorkEvent | None = None
+
+
+class Debouncer:
+    """Hears everything, and tells what is to be told. duration_ms: for ends from now on. Calls must not overlap.
+
+    guard: wraps what the clock calls back, as for Scheduler.
+    """
+
+    def __init__(
+        self,
+        clock: VirtualClock,
+        tell: Callable[[WorkEvent], None],
+        guard: Callable[[Callable[[], None]], Callable[[], None]] = lambda action: action,
+    ) -> None:
+        self.duration_ms = DEBOUNCE_DURATION_MS
+        self._clock, self._tell, self._guard = clock, tell, guard
+        self._bursts: dict[int, _Burst] = {}
+        self._ids = 0
+
+    def requested(self, work: Work) -> None:
+        """Tell of the first request of a burst; withdraw an end that waits (rules 1 and 3 of ISchedulingCallback)."""
+        burst = self._bursts.get(work.uid)
+        if burst is None:
+            burst = self._bursts[work.uid] = _Burst(work)
+            self._tell(self._event("requested", work, None))
+        burst.withheld = None
+        burst.unfinished += 1
+
+    def started(self, work: Work, reason: StartReason) -> None:
+        """Tell of the start of work whose request was told (rule 2), and of that which ends a pause that was told."""
+        burst = self._bursts[work.uid]
+        burst.withheld = None
+        ends_pause = reason is StartReason.RESUMED and burst.told == "ended"
+        if ends_pause or (reason is StartReason.INITIAL and work is burst.first):
+            burst.told = "started"
+            self._tell(self._event("started", work, reason))
+
+    def ended(self, work: Work, reason: EndReason) -> None:
+        """Withhold the end of the last work of a burst, and a pause of what was told to have started."""
+        burst = self._bursts[work.uid]
+        if reason is not EndReason.PAUSED:
+            burst.unfinished -= 1
+        if burst.unfinished == 0 or (reason is EndReason.PAUSED and burst.told == "started"):
+            self._withhold(burst, self._event("ended", work, reason))
+
+    def _withhold(self, burst: _Burst, end: WorkEvent) -> None:
+        burst.withheld = end
+
+        def tell() -> None:
+            if burst.withheld is end:
+                self._tell_end(burst)
+
+        self._clock.post(self._guard(tell), self.duration_ms * NS_PER_MS)
+
+    def _tell_end(self, burst: _Burst) -> None:
+        end, burst.withheld, burst.told = burst.withheld, None, "ended"
+        assert end is not None
+        if burst.unfinished == 0:
+            del self._bursts[end.work.uid]
+        self._tell(end)
+
+    def _event(self, kind: Kind, work: Work, reason: int | None) -> WorkEvent:
+        self._ids += 1
+        return WorkEvent(self._ids, self._clock.now_ns() // NS_PER_MS, kind, work, reason)

@@ -1,0 +1,115 @@
+"""How events reach the callback without anything waiting for it (NPU-HAL-018, -035)."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Protocol
+
+from npu_conformance.reference.clock import VirtualClock
+from npu_conformance.specs.errors import InterfaceError
+
+Send = Callable[[], None]
+
+
+class Receiver(Protocol):
+    """Brings messages to one callback, in order, until it is closed."""
+
+    def send(self, message: Send) -> None:
+        """Take a message on its way; returns at once."""
+        ...
+
+    def close(self) -> None:
+        """Bring nothing any more that is not on its way already."""
+        ...
+
+    def settle(self) -> None:
+        """Wait until everything has arrived, unless the callback is blocked."""
+        ...
+
+
+class Posted:
+    """Brings messages when the clock moves, in the thread that moves it: for callbacks of the same process."""
+
+    def __init__(self, clock: VirtualClock) -> None:
+        self._clock = clock
+        self._is_open = True
+
+    def send(self, message: Send) -> None:
+        """Post the message."""
+        self._clock.post(lambda: self._bring(message))
+
+    def close(self) -> None:
+        """Forget what has not been brought."""
+        self._is_open = False
+
+    def settle(self) -> None:
+        """Nothing is left once the clock has moved."""
+
+    def _bring(self, message: Send) -> None:
+        if self._is_open:
+            with suppress(InterfaceError):  # a dead callback can not be helped, and what a living one thinks is its own
+                message()
+
+
+class Courier:
+    """Brings messages in a thread of its own: for callbacks of other processes, which may block or hang.
+
+    capacity: when so many wait, the callback counts as dead, and nothing more is brought.
+    """
+
+    def __init__(self, capacity: int = 10_000, patience_s: float = 0.2) -> None:
+        self._capacity, self._patience_s = capacity, patience_s
+        self._waiting: deque[Send] = deque()
+        self._changed = threading.Condition()
+        self._is_open, self._is_busy, self._is_blocked = True, False, False
+        self._thread: threading.Thread | None = None
+
+    def send(self, message: Send) -> None:
+        """Hand the message to the thread, which begins with the first one."""
+        with self._changed:
+            if not self._is_open:
+                return
+            if len(self._waiting) >= self._capacity:
+                self._stop()
+                return
+            self._waiting.append(message)
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, daemon=True)
+                self._thread.start()
+            self._changed.notify_all()
+
+    def close(self) -> None:
+        """Drop what waits and end the thread, once what it brings has arrived."""
+        with self._changed:
+            self._stop()
+
+    def settle(self) -> None:
+        """Wait until nothing waits; a callback that was found blocked is waited for no more until it goes on."""
+        with self._changed:
+            if not self._is_blocked:
+                self._is_blocked = not self._changed.wait_for(self._is_idle, self._patience_s)
+
+    def _is_idle(self) -> bool:
+        return not (self._waiting or self._is_busy)
+
+    def _stop(self) -> None:
+        self._is_open = False
+        self._waiting.clear()
+        self._changed.notify_all()
+
+    def _run(self) -> None:
+        while (message := self._next()) is not None:
+            with suppress(InterfaceError):
+                message()
+            with self._changed:
+                self._is_busy = self._is_blocked = False
+                self._changed.notify_all()
+
+    def _next(self) -> Send | None:
+        with self._changed:
+            self._changed.wait_for(lambda: self._waiting or not self._is_open)
+            self._is_busy = bool(self._waiting)
+            return self._waiting.popleft() if self._waiting else None

@@ -1,0 +1,107 @@
+"""The reference's inferences to schedule, and what a test steers around them."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
+from npu_conformance.reference.clock import VirtualClock
+from npu_conformance.reference.hal.scheduling import SchedulingService
+from npu_conformance.reference.hal.scheduling_receiver import Courier
+from npu_conformance.specs.errors import DeadObject, IllegalArgument, SecurityDenied
+from npu_conformance.specs.npu.types import EndReason, Uuid
+from npu_conformance.specs.npu.workload import InferenceRun, SchedulingControl, Workload, WorkloadCallback
+from npu_conformance.specs.plugin import Caller, Context
+
+INFERENCES = 10
+"""In one run: one after the other, 400 ms in all where nothing stronger is in the way."""
+
+
+DEVICES = 2
+
+
+def create(context: Context, clock: VirtualClock) -> tuple[SchedulingService, TestInferences, Control]:
+    """Make a HAL whose callbacks are in other processes, its inferences, and what steers both."""
+    service = SchedulingService(clock, DEVICES, Courier)
+    return service, TestInferences(service, context.caller), Control(service)
+
+
+class TestInferences(Workload):
+    """Each run is one effort: its inferences share a group id (NPU-HAL-033)."""
+
+    __test__ = False
+
+    def __init__(self, service: SchedulingService, caller: Callable[[], Caller], inferences: int = INFERENCES) -> None:
+        self._service, self._caller, self._inferences = service, caller, inferences
+        self._efforts = itertools.count(1)
+
+    def run_test_inference(self, run: InferenceRun, callback: WorkloadCallback) -> None:
+        """Submit the first inference. IllegalArgument, SecurityDenied: see SchedulingService.submit."""
+        group = run.group_id or Uuid(next(self._efforts).to_bytes(16, "big"))
+        _Effort(self._service, self._caller(), replace(run, group_id=group), callback, self._inferences).submit()
+
+    def cancel_test_inferences(self) -> None:
+        """End what the caller has submitted."""
+        self._service.end_work(self._caller().uid, EndReason.CANCELLED_USER)
+
+
+class _Effort:
+    """A run: the next inference is submitted when one is complete."""
+
+    def __init__(
+        self,
+        service: SchedulingService,
+        caller: Caller,
+        run: InferenceRun,
+        callback: WorkloadCallback,
+        inferences: int,
+    ) -> None:
+        self._service, self._caller, self._run, self._callback = service, caller, run, callback
+        self._left = inferences
+
+    def submit(self) -> None:
+        """Submit an inference."""
+        self._left -= 1
+        self._service.submit(self._caller, self._run, self._ended)
+
+    def _ended(self, reason: EndReason) -> None:
+        if reason is not EndReason.COMPLETED or not self._left:
+            self._tell(reason is EndReason.COMPLETED)
+            return
+        try:
+            self.submit()
+        except SecurityDenied:  # the right to work was withdrawn during the run
+            self._tell(False)
+
+    def _tell(self, succeeded: bool) -> None:
+        def tell() -> None:
+            try:
+                self._callback.on_run_ended(succeeded)
+            except DeadObject:  # the app died while its inferences ran: nobody is left to be told
+                return
+
+        self._service.clock.post(tell)
+
+
+class Control(SchedulingControl):
+    """The clock, and ends that no app brings about."""
+
+    def __init__(self, service: SchedulingService) -> None:
+        self._service = service
+
+    def advance_clock(self, duration_ns: int) -> None:
+        """Move the virtual clock, and wait until events have arrived. IllegalArgument: backwards."""
+        if duration_ns < 0:
+            raise IllegalArgument(f"time can not go back by {-duration_ns} ns")
+        self._service.clock.advance(duration_ns)
+        self._service.settle()
+
+    def cancel_work(self, uid: int) -> None:
+        """End what a uid has submitted, as stronger system policy would."""
+        self._service.end_work(uid, EndReason.CANCELLED_SYSTEM)
+
+    def fail_work(self, uid: int) -> None:
+        """End what a uid has submitted, as broken hardware would."""
+        self._service.end_work(uid, EndReason.FAILED)

@@ -1,0 +1,21 @@
+"""The npu scheduling HAL: what AOSP's VtsHalNpuSchedulingTargetTest asks of it, and what it leaves out.
+
+A vendor brings work as a `Workload` interface or as AOSP's run-test-inference (lab.py). Without either only the calls
+of the HAL are judged. Where a subject has a virtual clock, debouncing is judged to the millisecond; elsewhere with the
+slack that AOSP's tests have.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+
+from npu_conformance.harness.cases import Case
+
+_MODULES = ("configs", "effects", "rights", "callback", "work", "stream", "debounce", "ends", "priority", "preemption")
+
+
+def cases() -> Iterator[Case]:
+    """The cases of all modules."""
+    for name in _MODULES:
+        yield from importlib.import_module(f"{__name__}.{name}").cases()

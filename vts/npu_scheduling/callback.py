@@ -1,0 +1,162 @@
+"""The callback: one at a time, replaced, removed, dead, blocked; work does not depend on it."""
+
+from __future__ import annotations
+
+from npu_conformance.harness import checks
+from npu_conformance.harness.cases import Behaviours, Scope
+from npu_conformance.harness.trial import Trial
+from npu_conformance.harness.verdicts import NotApplicable
+from npu_conformance.specs.npu.scheduling import Scheduling
+from npu_conformance.vts.npu_scheduling.lab import UNDISTURBED, Lab, Recorder, config, lab
+
+cases = Behaviours("vts.npu_scheduling.callback", interface="scheduling")
+
+_LISTENER_UID = 1000
+"""The system, which has the callback on a device."""
+_RUNS = 150
+"""With the events of so many runs a callback that reads none has its channel full, several times over."""
+
+
+@cases.case("set", "NPU-HAL-016", scope=Scope.SMOKE)
+def set_callback(trial: Trial) -> None:
+    """A callback can be registered (AOSP: SetCallback)."""
+    with lab(trial) as npu:
+        npu.hear()
+
+
+@cases.case("null", "NPU-HAL-016", scope=Scope.SMOKE)
+def null(trial: Trial) -> None:
+    """Null can be registered, also where nothing is to be removed (AOSP: SetCallbackNull)."""
+    with lab(trial) as npu:
+        npu.listen(None)
+        npu.listen(None)
+
+
+@cases.case("none", "NPU-HAL-018")
+def none(trial: Trial) -> None:
+    """Without a callback work is done all the same."""
+    with lab(trial) as npu:
+        npu.app(npu.camera).works()
+
+
+@cases.case("replaced", "NPU-HAL-016", "NPU-HAL-017")
+def replaced(trial: Trial) -> None:
+    """The callback registered last gets every event, the one before none."""
+    with lab(trial) as npu:
+        first, camera = Recorder(), npu.app(npu.camera)
+        npu.listen(first)
+        npu.hear()
+        camera.works()
+        npu.settle()
+        npu.expect(camera, *UNDISTURBED)
+        checks.equal(len(first.events), 0, "number of events at the replaced callback")
+
+
+@cases.case("replaced_after_events", "NPU-HAL-017")
+def replaced_after_events(trial: Trial) -> None:
+    """A callback that has had events gets no more once it is replaced."""
+    with lab(trial) as npu:
+        first, camera = Recorder(), npu.app(npu.camera)
+        npu.listen(first)
+        camera.works()
+        npu.settle()
+        npu.hear()
+        camera.works()
+        npu.settle()
+        npu.expect(camera, *UNDISTURBED)
+        checks.equal(len(first.events), len(UNDISTURBED), "number of events at the replaced callback")
+
+
+@cases.case("registered_twice", "NPU-HAL-016", "NPU-HAL-019")
+def registered_twice(trial: Trial) -> None:
+    """Registering one callback twice does not double its events."""
+    with lab(trial) as npu:
+        camera = npu.app(npu.camera)
+        npu.hear()
+        npu.hear()
+        camera.works()
+        npu.settle()
+        npu.expect(camera, *UNDISTURBED)
+
+
+@cases.case("removed", "NPU-HAL-016", "NPU-HAL-017")
+def removed(trial: Trial) -> None:
+    """A callback that was removed gets no events; registered again, it does."""
+    with lab(trial) as npu:
+        camera = npu.app(npu.camera)
+        npu.hear()
+        npu.listen(None)
+        camera.works()
+        npu.settle()
+        npu.expect(camera)
+        npu.hear()
+        camera.works()
+        npu.settle()
+        npu.expect(camera, *UNDISTURBED)
+
+
+@cases.case("dead", "NPU-HAL-018")
+def dead(trial: Trial) -> None:
+    """A callback whose process died disturbs neither work nor configs, and a new one can be registered."""
+    with lab(trial) as npu:
+        listener = trial.application(_LISTENER_UID)
+        _registered(listener.interfaces.scheduling)
+        camera = npu.app(npu.camera)
+        npu.configure(config(npu.camera, 100))
+        camera.works()
+        listener.close()
+        for _ in range(2):
+            npu.settle()
+            camera.works()
+        npu.settle()
+        npu.hear()
+        camera.works()
+        npu.settle()
+        npu.expect(camera, *UNDISTURBED)
+        first = camera.events()[0].work
+        checks.equal(first.effective_priority - first.job_priority, 100, "priority set before the callback died")
+
+
+@cases.case("dead_during_work", "NPU-HAL-018")
+def dead_during_work(trial: Trial) -> None:
+    """A callback that dies while events are on their way does not stop the work."""
+    with lab(trial) as npu:
+        listener = trial.application(_LISTENER_UID)
+        _registered(listener.interfaces.scheduling)
+        camera, assistant = npu.app(npu.camera), npu.app(npu.assistant)
+        runs = [camera.start()]
+        npu.pass_ms(20)
+        listener.close()
+        runs.append(assistant.start())
+        for run in runs:
+            checks.that(npu.end_of(run), "inferences whose events nobody hears: expected success, found a failure")
+
+
+@cases.case("blocked", "NPU-HAL-035")
+def blocked(trial: Trial) -> None:
+    """A callback that hangs and reads nothing does not keep work from being done."""
+    with lab(trial) as npu:
+        npu.need_virtual_clock()  # in real time so many runs take minutes
+        listener = trial.application(_LISTENER_UID)
+        _registered(listener.interfaces.scheduling)
+        camera = npu.app(npu.camera)
+        listener.is_deaf = True
+        for _ in range(_RUNS):
+            camera.works()
+            npu.pass_ms(npu.debounce_ms)
+        _hears_again(npu)
+
+
+def _hears_again(npu: Lab) -> None:
+    camera = npu.app(npu.camera)
+    npu.settle()
+    npu.hear()
+    camera.works()
+    npu.settle()
+    npu.expect(camera, *UNDISTURBED)
+
+
+def _registered(scheduling: Scheduling | None) -> None:
+    if scheduling is None:
+        raise NotApplicable("apps can not reach the scheduling HAL")
+    checks.succeeds(lambda: scheduling.set_callback(Recorder()), "setCallback")

@@ -1,0 +1,274 @@
+"""Debouncing for each uid: a burst of work is one request, one start, one end (ISchedulingCallback's rules).
+
+Where a moment matters the subject has a virtual clock; the runs themselves, which are bursts of inferences, are judged
+on any (vts.npu_scheduling.work.undisturbed).
+"""
+
+from __future__ import annotations
+
+from npu_conformance.harness import checks
+from npu_conformance.harness.cases import Behaviours
+from npu_conformance.harness.trial import Trial
+from npu_conformance.specs.npu.types import DEBOUNCE_DURATION_MS
+from npu_conformance.specs.npu.workload import InferenceRun
+from npu_conformance.vts.npu_scheduling.lab import (
+    COMPLETED,
+    REQUESTED,
+    SLACK_MS,
+    STARTED,
+    UNDISTURBED,
+    App,
+    Lab,
+    Told,
+    config,
+    lab,
+)
+
+cases = Behaviours("vts.npu_scheduling.debounce", interface="scheduling")
+
+TWICE = (*UNDISTURBED, *UNDISTURBED)
+_OTHER_UID = 42
+
+
+def _run_to_its_end(npu: Lab, app: App, run: InferenceRun | None = None) -> None:
+    """A run; on return the clock stands at the millisecond of its end."""
+    checks.that(npu.end_of(app.start(run), step_ms=1), "inferences: expected success, found a failure")
+
+
+def _two_runs(trial: Trial, gap_ms: int, *expected: Told, debounce_ms: int | None = None) -> None:
+    """Run twice with a pause between end and request."""
+    with lab(trial) as npu:
+        npu.need_virtual_clock()
+        if debounce_ms is not None:
+            npu.need_profile_of_page()
+        camera = npu.app(npu.camera)
+        npu.hear(debounce_ms)
+        _run_to_its_end(npu, camera)
+        npu.pass_ms(gap_ms)
+        _run_to_its_end(npu, camera)
+        npu.settle(debounce_ms)
+        npu.expect(camera, *expected)
+
+
+@cases.case("at_once", "NPU-HAL-022", "NPU-HAL-023", "NPU-HAL-025")
+def at_once(trial: Trial) -> None:
+    """A request at the moment of the end belongs to the same burst."""
+    _two_runs(trial, 0, *UNDISTURBED)
+
+
+@cases.case("gap_below", "NPU-HAL-022", "NPU-HAL-024", "NPU-HAL-027")
+def gap_below(trial: Trial) -> None:
+    """A request 49 ms after the end is suppressed, and so is the end."""
+    _two_runs(trial, DEBOUNCE_DURATION_MS - 1, *UNDISTURBED)
+
+
+@cases.case("gap_equal", "NPU-HAL-022", "NPU-HAL-027")
+def gap_equal(trial: Trial) -> None:
+    """A request 50 ms after the end is not less than the debounce time after it: a new burst."""
+    _two_runs(trial, DEBOUNCE_DURATION_MS, *TWICE)
+
+
+@cases.case("gap_above", "NPU-HAL-022", "NPU-HAL-024", "NPU-HAL-027")
+def gap_above(trial: Trial) -> None:
+    """A request 51 ms after the end is a new burst, with an end before it and events of its own."""
+    _two_runs(trial, DEBOUNCE_DURATION_MS + 1, *TWICE)
+
+
+@cases.case("longer", "NPU-HAL-028")
+def longer(trial: Trial) -> None:
+    """In the public page's profile the time is the one given with the callback: 200 ms bridge a gap of 199."""
+    _two_runs(trial, 199, *UNDISTURBED, debounce_ms=200)
+
+
+@cases.case("longer_over", "NPU-HAL-028")
+def longer_over(trial: Trial) -> None:
+    """And not one of 200."""
+    _two_runs(trial, 200, *TWICE, debounce_ms=200)
+
+
+@cases.case("shorter", "NPU-HAL-028")
+def shorter(trial: Trial) -> None:
+    """A debounce time of 5 ms does not bridge a gap of 30."""
+    _two_runs(trial, 30, *TWICE, debounce_ms=5)
+
+
+@cases.case("default_returns", "NPU-HAL-027", "NPU-HAL-028")
+def default_returns(trial: Trial) -> None:
+    """A registration without a debounce time has the default, whatever an earlier one asked for."""
+    with lab(trial) as npu:
+        npu.need_virtual_clock()
+        npu.need_profile_of_page()
+        camera = npu.app(npu.camera)
+        npu.hear(500)
+        npu.hear()
+        _run_to_its_end(npu, camera)
+        npu.pass_ms(DEBOUNCE_DURATION_MS)
+        npu.expect(camera, *UNDISTURBED)
+
+
+@cases.case("end_is_withheld", "NPU-HAL-024", "NPU-HAL-027")
+def end_is_withheld(trial: Trial) -> None:
+    """The end is not told before the debounce time has passed, and told then."""
+    with lab(trial) as npu:
+        npu.need_virtual_clock()
+        camera = npu.app(npu.camera)
+        npu.hear()
+        _run_to_its_end(npu, camera)
+        npu.pass_ms(DEBOUNCE_DURATION_MS - 2)
+        npu.expect(camera, REQUESTED, STARTED)
+        npu.pass_ms(2 + SLACK_MS)
+        npu.expect(camera, *UNDISTURBED)
+
+
+@cases.case("end_is_withdrawn", "NPU-HAL-024", "NPU-HAL-025")
+def end_is_withdrawn(trial: Trial) -> None:
+    """A request withdraws the end that waits, also when the new work lasts longer than the debounce time."""
+    with lab(trial) as npu:
+        npu.need_virtual_clock()
+        camera = npu.app(npu.camera)
+        npu.hear()
+        _run_to_its_end(npu, camera)
+        npu.pass_ms(10)
+        second = camera.start()
+        npu.pass_ms(DEBOUNCE_DURATION_MS + SLACK_MS)
+        npu.need_running(second)
+        npu.expect(camera, REQUESTED, STARTED)
+        npu.settle()
+        npu.expect(camera, *UNDISTURBED)
+
+
+@cases.case("many_runs", "NPU-HAL-025")
+def many_runs(trial: Trial) -> None:
+    """Five runs with small gaps are one burst."""
+    with lab(trial) as npu:
+        npu.need_virtual_clock()
+        camera = npu.app(npu.camera)
+        npu.hear()
+        for gap_ms in (30, 40, 10, 45, 0):
+            _run_to_its_end(npu, camera)
+            npu.pass_ms(gap_ms)
+        npu.settle()
+        npu.expect(camera, *UNDISTURBED)
+
+
+@cases.case("end_of_the_last", "NPU-HAL-024")
+def end_of_the_last(trial: Trial) -> None:
+    """The end of a burst has the time and the job priority of its last work."""
+    with lab(trial) as npu:
+        npu.need_virtual_clock()
+        camera = npu.app(npu.camera)
+        npu.hear()
+        _run_to_its_end(npu, camera, InferenceRun(job_priority=100))
+        npu.pass_ms(20)
+        _run_to_its_end(npu, camera, InferenceRun(job_priority=200))
+        took = npu.passed_ms
+        npu.settle()
+        npu.expect(camera, *UNDISTURBED)
+        requested, _, ended = (event.work for event in camera.events())
+        checks.equal(ended.job_priority, 200, "job priority of the end of a burst")
+        late = ended.timestamp_ms - requested.timestamp_ms
+        checks.that(took - 1 <= late <= took, f"end of the burst: expected {took} ms after its request, found {late}")
+
+
+@cases.case("during_work", "NPU-HAL-022", "NPU-HAL-023", "NPU-HAL-025")
+def during_work(trial: Trial) -> None:
+    """A request of a uid whose work is going on is suppressed; the burst ends with the last of both."""
+    with lab(trial) as npu:
+        camera = npu.app(npu.camera)
+        npu.hear()
+        first = camera.start()
+        npu.wait(lambda: STARTED in camera.told(), "start of the inferences")
+        npu.pass_ms(2 * DEBOUNCE_DURATION_MS)
+        npu.need_running(first)
+        second = camera.start()
+        for run in (first, second):
+            checks.that(npu.end_of(run), "inferences: expected success, found a failure")
+        npu.settle()
+        npu.expect(camera, *UNDISTURBED)
+
+
+@cases.case("other_uid_between", "NPU-HAL-026")
+def other_uid_between(trial: Trial) -> None:
+    """Work of one uid within the debounce time of another one's has all its events, and so has the other one."""
+    with lab(trial) as npu:
+        npu.need_virtual_clock()
+        camera, assistant = npu.app(npu.camera), npu.app(npu.assistant)
+        npu.hear()
+        _run_to_its_end(npu, camera)
+        npu.pass_ms(10)
+        _run_to_its_end(npu, assistant)
+        npu.settle()
+        for app in (camera, assistant):
+            npu.expect(app, *UNDISTURBED)
+
+
+@cases.case("other_uid_goes_on", "NPU-HAL-026", "NPU-HAL-024")
+def other_uid_goes_on(trial: Trial) -> None:
+    """The end of one uid's work does not wait for another one's."""
+    with lab(trial) as npu:
+        npu.need_virtual_clock()
+        camera, assistant = npu.app(npu.camera), npu.app(npu.assistant)
+        npu.hear()
+        _run_to_its_end(npu, camera)
+        npu.pass_ms(10)
+        run = assistant.start()
+        npu.pass_ms(DEBOUNCE_DURATION_MS)
+        npu.need_running(run)
+        npu.expect(camera, *UNDISTURBED)
+
+
+@cases.case("by_the_requesting_uid", "NPU-HAL-022", "NPU-HAL-026")
+def by_the_requesting_uid(trial: Trial) -> None:
+    """Debouncing goes by the uid that submits: its work for somebody else continues its own burst."""
+    with lab(trial) as npu:
+        npu.need_virtual_clock()
+        npu.configure(config(npu.camera, 500, attribute=True))
+        camera = npu.app(npu.camera)
+        npu.hear()
+        _run_to_its_end(npu, camera)
+        npu.pass_ms(10)
+        _run_to_its_end(npu, camera, InferenceRun(original_uid=_OTHER_UID))
+        npu.settle()
+        npu.expect(camera, *UNDISTURBED)
+
+
+@cases.case("not_by_the_original_uid", "NPU-HAL-026")
+def not_by_the_original_uid(trial: Trial) -> None:
+    """Work for an app within the debounce time of its own is a burst of the submitter."""
+    with lab(trial) as npu:
+        npu.need_virtual_clock()
+        npu.configure(config(npu.assistant, 500, attribute=True))
+        camera, assistant = npu.app(npu.camera), npu.app(npu.assistant)
+        npu.hear()
+        _run_to_its_end(npu, camera)
+        npu.pass_ms(10)
+        _run_to_its_end(npu, assistant, InferenceRun(original_uid=npu.camera))
+        npu.settle()
+        for app in (camera, assistant):
+            npu.expect(app, *UNDISTURBED)
+
+
+@cases.case("after_long_silence", "NPU-HAL-022", "NPU-HAL-025")
+def after_long_silence(trial: Trial) -> None:
+    """Work long after the last one has its own three events, on any clock."""
+    with lab(trial) as npu:
+        camera = npu.app(npu.camera)
+        npu.hear()
+        for _ in range(2):
+            camera.works()
+            npu.settle()
+        npu.expect(camera, *TWICE)
+
+
+@cases.case("silence_after_the_end", "NPU-HAL-019", "NPU-HAL-024")
+def silence_after_the_end(trial: Trial) -> None:
+    """After the end of a burst nothing more is told of it."""
+    with lab(trial) as npu:
+        npu.need_virtual_clock()
+        camera = npu.app(npu.camera)
+        npu.hear()
+        camera.works()
+        npu.settle()
+        npu.pass_ms(10_000)
+        npu.expect(camera, *UNDISTURBED)
+        checks.equal(camera.told()[-1], COMPLETED, "last event")

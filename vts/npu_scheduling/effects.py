@@ -1,0 +1,149 @@
+"""What configs do: the priority of a uid shows in the events of its work (NPU-HAL-008)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from npu_conformance.harness import checks
+from npu_conformance.harness.cases import Behaviours
+from npu_conformance.harness.trial import Trial
+from npu_conformance.specs.errors import IllegalArgument
+from npu_conformance.specs.npu.types import MAX_PRIORITY, SchedulingConfig
+from npu_conformance.specs.npu.workload import InferenceRun
+from npu_conformance.vts.npu_scheduling.lab import GALLERY, Lab, config, lab
+
+cases = Behaviours("vts.npu_scheduling.effects", interface="scheduling")
+
+DEFAULT = MAX_PRIORITY
+
+
+def _priority(npu: Lab, uid: int) -> int:
+    """Priority of a uid as the HAL knows it: the effective one of a job that adds nothing."""
+    app = npu.app(uid)
+    npu.hear()
+    seen = len(app.events())
+    app.works(InferenceRun(job_priority=0))
+    npu.wait(lambda: len(app.events()) > seen, f"events of uid {app.uid}")
+    return app.events()[seen].work.effective_priority
+
+
+def _expect(npu: Lab, **priorities: int) -> None:
+    for name, priority in priorities.items():
+        uid = getattr(npu, name)
+        checks.equal(_priority(npu, uid), priority, f"priority of uid {uid}")
+        npu.settle()
+
+
+@cases.case("set", "NPU-HAL-008")
+def set_works(trial: Trial) -> None:
+    """What is set is in force."""
+    with lab(trial) as npu:
+        npu.configure(config(npu.camera, 100))
+        _expect(npu, camera=100)
+
+
+@cases.case("set_replaces", "NPU-HAL-001")
+def set_replaces(trial: Trial) -> None:
+    """Setting discards what was set before: a uid that is not named any more has the default."""
+    with lab(trial) as npu:
+        npu.configure(config(npu.camera, 100), config(npu.assistant, 200))
+        npu.configure(config(npu.assistant, 300))
+        _expect(npu, camera=DEFAULT, assistant=300)
+
+
+@cases.case("set_replaces_updates", "NPU-HAL-001")
+def set_replaces_updates(trial: Trial) -> None:
+    """Setting discards also what was updated before."""
+    with lab(trial) as npu:
+        npu.update(config(npu.camera, 100))
+        npu.configure(config(npu.assistant, 300))
+        _expect(npu, camera=DEFAULT, assistant=300)
+
+
+@cases.case("set_empty_clears", "NPU-HAL-002")
+def set_empty_clears(trial: Trial) -> None:
+    """Setting an empty list clears all configs."""
+    with lab(trial) as npu:
+        npu.configure(config(npu.camera, 100))
+        npu.configure()
+        _expect(npu, camera=DEFAULT)
+
+
+@cases.case("update_keeps_others", "NPU-HAL-003")
+def update_keeps_others(trial: Trial) -> None:
+    """Updating one uid leaves the others."""
+    with lab(trial) as npu:
+        npu.configure(config(npu.camera, 100), config(npu.assistant, 200))
+        npu.update(config(npu.assistant, 300))
+        _expect(npu, camera=100, assistant=300)
+
+
+@cases.case("update_replaces", "NPU-HAL-003")
+def update_replaces(trial: Trial) -> None:
+    """Updating a uid replaces its priority, stronger and weaker."""
+    with lab(trial) as npu:
+        npu.configure(config(npu.camera, 500))
+        for priority in (100, 700):
+            npu.update(config(npu.camera, priority))
+            _expect(npu, camera=priority)
+
+
+@cases.case("update_adds", "NPU-HAL-003")
+def update_adds(trial: Trial) -> None:
+    """Updating a uid without config gives it one."""
+    with lab(trial) as npu:
+        npu.update(config(npu.camera, 100))
+        _expect(npu, camera=100)
+
+
+@cases.case("update_empty_keeps", "NPU-HAL-003")
+def update_empty_keeps(trial: Trial) -> None:
+    """Updating nothing changes nothing."""
+    with lab(trial) as npu:
+        npu.configure(config(npu.camera, 100))
+        npu.update()
+        _expect(npu, camera=100)
+
+
+def _declare_rejected(call: str, why: str, *wrong: SchedulingConfig) -> None:
+    @cases.case(f"rejected_{call}_{why}", "NPU-HAL-006")
+    def rejected(trial: Trial) -> None:
+        """A call that is refused for one config changes nothing, not even for those before it."""
+        with lab(trial) as npu:
+            npu.configure(config(npu.camera, 100))
+            scheduling = npu.scheduling
+            calls: dict[str, Callable[..., None]] = {
+                "set": scheduling.set_scheduling_configs,
+                "update": scheduling.update_scheduling_configs,
+            }
+            given = (config(npu.camera, 600), config(npu.assistant, 200), *wrong)
+            checks.raises(lambda: calls[call](given), IllegalArgument, f"{call} of a wrong config")
+            _expect(npu, camera=100, assistant=DEFAULT)
+
+
+for _call in ("set", "update"):
+    _declare_rejected(_call, "priority", config(GALLERY, 1001))
+    _declare_rejected(_call, "duplicate", config(GALLERY, 7), config(GALLERY, 7))
+
+
+@cases.case("without_config", "NPU-HAL-007")
+def without_config(trial: Trial) -> None:
+    """A uid without config has the weakest priority and direct access."""
+    with lab(trial) as npu:
+        _expect(npu, camera=DEFAULT)
+
+
+@cases.case("without_config_no_attribution", "NPU-HAL-007", "NPU-HAL-012")
+def without_config_no_attribution(trial: Trial) -> None:
+    """A uid without config may not work for another."""
+    with lab(trial) as npu:
+        npu.app(npu.camera).is_refused(InferenceRun(original_uid=42))
+
+
+@cases.case("priority_changes", "NPU-HAL-003")
+def priority_changes(trial: Trial) -> None:
+    """An app that goes to the background is weaker from its next work on, without any restart."""
+    with lab(trial) as npu:
+        for priority in (100, 400, 100):
+            npu.update(config(npu.camera, priority))
+            _expect(npu, camera=priority)

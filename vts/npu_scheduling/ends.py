@@ -1,0 +1,165 @@
+"""Ends other than completion, each with its own reason (NPU-HAL-030)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from npu_conformance.harness import checks
+from npu_conformance.harness.cases import Behaviours
+from npu_conformance.harness.trial import Trial
+from npu_conformance.specs.npu.types import EndReason
+from npu_conformance.vts.npu_scheduling.lab import (
+    REQUESTED,
+    STARTED,
+    UNDISTURBED,
+    App,
+    Lab,
+    Told,
+    asked,
+    config,
+    lab,
+)
+
+cases = Behaviours("vts.npu_scheduling.ends", interface="scheduling")
+
+USER: Told = ("ended", EndReason.CANCELLED_USER)
+SYSTEM: Told = ("ended", EndReason.CANCELLED_SYSTEM)
+FAILED: Told = ("ended", EndReason.FAILED)
+
+End = Callable[[Lab, App], None]
+
+
+def _by_user(npu: Lab, app: App) -> None:
+    app.cancel()
+
+
+def _by_system(npu: Lab, app: App) -> None:
+    control = npu.control()
+    asked(lambda: control.cancel_work(app.uid), "cancelWork")
+
+
+def _by_failure(npu: Lab, app: App) -> None:
+    control = npu.control()
+    asked(lambda: control.fail_work(app.uid), "failWork")
+
+
+_ENDS: dict[str, tuple[End, Told]] = {
+    "cancelled_by_user": (_by_user, USER),
+    "cancelled_by_system": (_by_system, SYSTEM),
+    "failed": (_by_failure, FAILED),
+}
+
+
+def _ended_early(npu: Lab, app: App, end: End) -> None:
+    """Start a run, and end it once it goes on."""
+    seen = len(app.told())
+    run = app.start()
+    npu.wait(lambda: app.told()[seen:].count(STARTED) > 0 or run.succeeded is not None, "start", step_ms=1)
+    npu.pass_ms(15)
+    npu.need_running(run)
+    end(npu, app)
+    checks.that(not npu.end_of(run), "inferences that were ended early: expected no success, found success")
+
+
+def _declare(name: str, end: End, told: Told) -> None:
+    @cases.case(name, "NPU-HAL-030")
+    def reason(trial: Trial) -> None:
+        """Work that ends early ends with its own reason, and the run has no success."""
+        with lab(trial) as npu:
+            camera = npu.app(npu.camera)
+            npu.hear()
+            _ended_early(npu, camera, end)
+            npu.settle()
+            npu.expect(camera, REQUESTED, STARTED, told)
+
+    @cases.case(f"{name}_then_works", "NPU-HAL-030", "NPU-HAL-019")
+    def then_works(trial: Trial) -> None:
+        """Work after an early end is undisturbed, a burst of its own."""
+        with lab(trial) as npu:
+            camera = npu.app(npu.camera)
+            npu.hear()
+            _ended_early(npu, camera, end)
+            npu.settle()
+            camera.works()
+            npu.settle()
+            npu.expect(camera, REQUESTED, STARTED, told, *UNDISTURBED)
+
+    @cases.case(f"{name}_last", "NPU-HAL-024", "NPU-HAL-030")
+    def last(trial: Trial) -> None:
+        """A burst that begins with completed work and ends with other work has the reason of the last."""
+        with lab(trial) as npu:
+            npu.need_virtual_clock()
+            camera = npu.app(npu.camera)
+            npu.hear()
+            checks.that(npu.end_of(camera.start(), step_ms=1), "inferences: expected success, found a failure")
+            npu.pass_ms(10)
+            run = camera.start()
+            npu.pass_ms(15)
+            end(npu, camera)
+            npu.end_of(run)
+            npu.settle()
+            npu.expect(camera, REQUESTED, STARTED, told)
+
+    @cases.case(f"{name}_first", "NPU-HAL-024", "NPU-HAL-030")
+    def first(trial: Trial) -> None:
+        """A burst whose first work ends early and whose last completes is completed."""
+        with lab(trial) as npu:
+            npu.need_virtual_clock()
+            camera = npu.app(npu.camera)
+            npu.hear()
+            run = camera.start()
+            npu.pass_ms(15)
+            end(npu, camera)
+            npu.end_of(run, step_ms=1)
+            npu.pass_ms(10)
+            camera.works()
+            npu.settle()
+            npu.expect(camera, *UNDISTURBED)
+
+    @cases.case(f"{name}_leaves_others", "NPU-HAL-030", "NPU-HAL-026")
+    def leaves_others(trial: Trial) -> None:
+        """What ends the work of one uid leaves that of another."""
+        with lab(trial) as npu:
+            camera, assistant = npu.app(npu.camera), npu.app(npu.assistant)
+            npu.configure(config(camera.uid, 100), config(assistant.uid, 400))
+            npu.hear()
+            other = assistant.start()
+            npu.pass_ms(5)
+            _ended_early(npu, camera, end)
+            checks.that(npu.end_of(other), "inferences of the other uid: expected success, found a failure")
+            npu.settle()
+            npu.expect(camera, REQUESTED, STARTED, told)
+
+    @cases.case(f"{name}_while_waiting", "NPU-HAL-030", "NPU-HAL-023")
+    def while_waiting(trial: Trial) -> None:
+        """Work that ends before it has started has no start. Where it did start, which no rule forbids, it has one."""
+        with lab(trial) as npu:
+            camera, assistant = npu.app(npu.camera), npu.app(npu.assistant)
+            npu.configure(config(camera.uid, 100), config(assistant.uid, 400))
+            npu.hear()
+            strong = camera.start()
+            npu.wait(lambda: STARTED in camera.told(), "start of the stronger inferences", step_ms=1)
+            weak = assistant.start()
+            npu.pass_ms(15)
+            npu.need_running(strong)
+            started = [STARTED] if STARTED in assistant.told() else []
+            end(npu, assistant)
+            checks.that(not npu.end_of(weak), "inferences that were ended early: expected no success, found success")
+            checks.that(npu.end_of(strong), "the stronger inferences: expected success, found a failure")
+            npu.settle()
+            npu.expect(assistant, REQUESTED, *started, told)
+
+
+for _name, (_end, _told) in _ENDS.items():
+    _declare(_name, _end, _told)
+
+
+@cases.case("nothing_to_cancel", "NPU-HAL-030")
+def nothing_to_cancel(trial: Trial) -> None:
+    """Ending the work of a uid that has none tells of nothing."""
+    with lab(trial) as npu:
+        camera = npu.app(npu.camera)
+        npu.hear()
+        camera.cancel()
+        npu.settle()
+        npu.expect(camera)

@@ -1,0 +1,238 @@
+"""What a scheduler keeps that promises to interrupt weaker work (npu_checkpoint_ms of the manifest).
+
+AOSP and the public page ask for a best effort alone: without the promise none of this applies.
+"""
+
+from __future__ import annotations
+
+from npu_conformance.harness import checks
+from npu_conformance.harness.cases import Behaviours
+from npu_conformance.harness.trial import Trial
+from npu_conformance.harness.verdicts import NotApplicable
+from npu_conformance.specs.npu.workload import InferenceRun
+from npu_conformance.vts.npu_scheduling.lab import (
+    COMPLETED,
+    PAUSED,
+    REQUESTED,
+    RESUMED,
+    STARTED,
+    UNDISTURBED,
+    App,
+    Event,
+    Lab,
+    Told,
+    config,
+    lab,
+)
+from npu_conformance.vts.npu_scheduling.stream import of_kind, without_pauses
+
+cases = Behaviours("vts.npu_scheduling.preemption", interface="scheduling")
+
+_OFFSETS_MS = (1, 5, 9, 10, 11, 22, 35, 79, 101)
+"""How far into the weaker work the stronger one comes."""
+_INTO_MS = 103
+
+
+def _promised_ms(npu: Lab) -> int:
+    npu.need_virtual_clock()
+    found = npu.trial.manifest.npu_checkpoint_ms
+    if found is None:
+        raise NotApplicable("the manifest promises no npu_checkpoint_ms")
+    return found
+
+
+def _strong_and_weak(npu: Lab) -> tuple[App, App]:
+    npu.configure(config(npu.camera, 100), config(npu.assistant, 1000))
+    npu.hear()
+    return npu.app(npu.camera), npu.app(npu.assistant)
+
+
+def _time_of(events: list[Event], told: Told) -> int:
+    """The timestamp of the first event that says this."""
+    found = of_kind(events, told)
+    if not found:
+        checks.fail(f"events {[event.told for event in events]}", f"{told}", "none")
+    return found[0].work.timestamp_ms
+
+
+def _length_ms(npu: Lab, app: App) -> int:
+    """How long an undisturbed run takes."""
+    seen = len(app.events())
+    app.works()
+    npu.settle()
+    events = app.events()[seen:]
+    return _time_of(events, COMPLETED) - _time_of(events, STARTED)
+
+
+@cases.case("in_time", "NPU-HAL-009", "NPU-HAL-031")
+def in_time(trial: Trial) -> None:
+    """Stronger work has the NPU within the promised time, wherever in the weaker work it comes; that one is paused."""
+    with lab(trial) as npu:
+        promised = _promised_ms(npu)
+        strong, weak = _strong_and_weak(npu)
+        for offset in _OFFSETS_MS:
+            seen_strong, seen_weak = len(strong.events()), len(weak.events())
+            runs = [weak.start()]
+            npu.pass_ms(offset)
+            runs.append(strong.start())
+            for run in runs:
+                checks.that(npu.end_of(run), "inferences: expected success, found a failure")
+            npu.settle()
+            ours, theirs = strong.events()[seen_strong:], weak.events()[seen_weak:]
+            waited = _time_of(ours, STARTED) - _time_of(ours, REQUESTED)
+            checks.that(waited <= promised, f"stronger work waited {waited} ms, {offset} ms into the weaker")
+            checks.equal(without_pauses([event.told for event in theirs]), list(UNDISTURBED), "events of the weaker")
+            if of_kind(theirs, PAUSED):
+                paused = _time_of(theirs, PAUSED) - _time_of(ours, REQUESTED)
+                checks.that(paused <= promised, f"the weaker work was paused {paused} ms after the request")
+
+
+@cases.case("goes_on", "NPU-HAL-031")
+def goes_on(trial: Trial) -> None:
+    """What was interrupted goes on where it stopped: both works together take as long as each alone."""
+    with lab(trial) as npu:
+        promised = _promised_ms(npu)
+        strong, weak = _strong_and_weak(npu)
+        alone = _length_ms(npu, strong) + _length_ms(npu, weak)
+        for offset in _OFFSETS_MS:
+            seen = len(weak.events())
+            weak.start()
+            npu.pass_ms(offset)
+            strong.start()
+            npu.settle()
+            events = weak.events()[seen:]
+            together = _time_of(events, COMPLETED) - _time_of(events, STARTED)
+            what = f"both works, the stronger {offset} ms into the weaker: {together} ms, one after the other {alone}"
+            checks.that(alone - 1 <= together <= alone + 2 * promised, what)
+
+
+@cases.case("several", "NPU-HAL-009", "NPU-HAL-031")
+def several(trial: Trial) -> None:
+    """Work in the middle is interrupted by stronger work, and interrupts weaker work."""
+    with lab(trial) as npu:
+        promised = _promised_ms(npu)
+        npu.configure(config(npu.camera, 100), config(npu.assistant, 400), config(npu.gallery, 1000))
+        npu.hear()
+        apps = [npu.app(uid) for uid in (npu.gallery, npu.assistant, npu.camera)]
+        for app in apps:
+            app.start()
+            npu.pass_ms(_INTO_MS)
+        npu.settle()
+        weak, middle, strong = (app.events() for app in apps)
+        for events in (middle, strong):
+            waited = _time_of(events, STARTED) - _time_of(events, REQUESTED)
+            checks.that(waited <= promised, f"stronger work waited {waited} ms")
+        ends = [_time_of(events, COMPLETED) for events in (strong, middle, weak)]
+        checks.equal(ends, sorted(ends), "times of the ends, the strongest first")
+
+
+@cases.case("equals_wait", "NPU-HAL-009")
+def equals_wait(trial: Trial) -> None:
+    """Work is not interrupted for its equal: no pause is told of either."""
+    with lab(trial) as npu:
+        _promised_ms(npu)
+        npu.configure(config(npu.camera, 500), config(npu.assistant, 500))
+        npu.hear()
+        apps = [npu.app(npu.camera), npu.app(npu.assistant)]
+        for app in apps:
+            app.start()
+            npu.pass_ms(5)
+        npu.settle()
+        for app in apps:
+            npu.expect(app, *UNDISTURBED)
+
+
+@cases.case("withdrawn", "NPU-HAL-031")
+def withdrawn(trial: Trial) -> None:
+    """Stronger work that is withdrawn again interrupts nothing: the weaker takes as long as alone."""
+    with lab(trial) as npu:
+        promised = _promised_ms(npu)
+        strong, weak = _strong_and_weak(npu)
+        alone = _length_ms(npu, weak)
+        for offset in (12, 18, 95):
+            seen = len(weak.events())
+            weak.start()
+            npu.pass_ms(offset)
+            strong.start()
+            strong.cancel()
+            npu.settle()
+            events = weak.events()[seen:]
+            checks.equal([event.told for event in events], list(UNDISTURBED), "events of the weaker work")
+            took = _time_of(events, COMPLETED) - _time_of(events, STARTED)
+            checks.that(alone - 1 <= took <= alone + promised, f"the weaker work took {took} ms, alone {alone}")
+
+
+def _changed(npu: Lab, promised: int, waits: App, holds: App, uid: int, priority: int) -> None:
+    """Change a config while one app's work waits for another's: the one that waits has the NPU in time."""
+    holds.start()
+    npu.pass_ms(_INTO_MS)
+    waits.start()
+    npu.pass_ms(_INTO_MS)
+    checks.equal(waits.told(), [REQUESTED], "events of work that waits for stronger work")
+    npu.update(config(uid, priority))
+    npu.settle()
+    late = _time_of(waits.events(), STARTED) - _time_of(waits.events(), REQUESTED) - _INTO_MS
+    checks.that(0 <= late <= promised, f"work had the NPU {late} ms after it became the stronger one")
+    checks.equal(without_pauses(holds.told()), list(UNDISTURBED), "events of the work that became the weaker one")
+    ends = [_time_of(app.events(), COMPLETED) for app in (waits, holds)]
+    checks.equal(ends, sorted(ends), "times of the ends, the stronger first")
+
+
+@cases.case("made_stronger", "NPU-HAL-009", "NPU-HAL-003")
+def made_stronger(trial: Trial) -> None:
+    """Work that waits and whose app comes to the foreground has the NPU in time."""
+    with lab(trial) as npu:
+        promised = _promised_ms(npu)
+        npu.configure(config(npu.camera, 400), config(npu.assistant, 1000))
+        npu.hear()
+        waits, holds = npu.app(npu.assistant), npu.app(npu.camera)
+        _changed(npu, promised, waits, holds, npu.assistant, 100)
+
+
+@cases.case("made_weaker", "NPU-HAL-009", "NPU-HAL-003")
+def made_weaker(trial: Trial) -> None:
+    """Work whose app goes to the background loses the NPU in time to what waits."""
+    with lab(trial) as npu:
+        promised = _promised_ms(npu)
+        npu.configure(config(npu.camera, 100), config(npu.assistant, 400))
+        npu.hear()
+        waits, holds = npu.app(npu.assistant), npu.app(npu.camera)
+        _changed(npu, promised, waits, holds, npu.camera, 1000)
+
+
+@cases.case("cleared", "NPU-HAL-002", "NPU-HAL-009")
+def cleared(trial: Trial) -> None:
+    """Clearing all configs makes equals of a waiting and a running app: nothing is interrupted, both succeed."""
+    with lab(trial) as npu:
+        _promised_ms(npu)
+        strong, weak = _strong_and_weak(npu)
+        runs = [strong.start()]
+        npu.pass_ms(5)
+        runs.append(weak.start())
+        npu.configure()
+        for run in runs:
+            checks.that(npu.end_of(run), "inferences: expected success, found a failure")
+        npu.settle()
+        npu.expect(strong, *UNDISTURBED)
+        npu.expect(weak, *UNDISTURBED)
+
+
+@cases.case("pause_before_start", "NPU-HAL-023", "NPU-HAL-041")
+def pause_before_start(trial: Trial) -> None:
+    """A pause is told only of what was told to have started: work of a uid whose first work still waits is not."""
+    with lab(trial) as npu:
+        _promised_ms(npu)
+        npu.configure(config(npu.camera, 600), config(npu.assistant, 100), config(npu.gallery, 0))
+        npu.hear()
+        camera, assistant, gallery = (npu.app(uid) for uid in (npu.camera, npu.assistant, npu.gallery))
+        camera.start(InferenceRun(job_priority=0))
+        npu.pass_ms(5)
+        assistant.start(InferenceRun(job_priority=1000))
+        npu.pass_ms(5)
+        assistant.start(InferenceRun(job_priority=0))
+        npu.pass_ms(13)
+        gallery.start(InferenceRun(job_priority=0))
+        npu.settle()
+        told = without_pauses(assistant.told())
+        checks.equal(told, list(UNDISTURBED), "events of a uid of which the second work started first")
+        checks.that(RESUMED not in assistant.told()[:2], "a start after a pause is told before the first start")

@@ -1,0 +1,201 @@
+"""Whose work is done first, and what is told of work that is paused for stronger work."""
+
+from __future__ import annotations
+
+from npu_conformance.harness import checks
+from npu_conformance.harness.cases import Behaviours
+from npu_conformance.harness.trial import Trial
+from npu_conformance.harness.verdicts import NotApplicable
+from npu_conformance.specs.npu.workload import InferenceRun
+from npu_conformance.vts.npu_scheduling.ends import USER
+from npu_conformance.vts.npu_scheduling.lab import (
+    COMPLETED,
+    PAUSED,
+    REQUESTED,
+    RESUMED,
+    STARTED,
+    UNDISTURBED,
+    App,
+    Lab,
+    config,
+    lab,
+)
+from npu_conformance.vts.npu_scheduling.stream import of_kind, without_pauses
+
+cases = Behaviours("vts.npu_scheduling.priority", interface="scheduling")
+
+_HEAD_START_MS = 100
+"""By which AOSP's test lets the weaker work begin first."""
+_LONG_DEBOUNCE_MS = 2_000
+_WITHIN_MS = 105
+"""Into the weaker work, and not at a round number: where inferences take whole tens it is within one."""
+
+
+def _weak_and_strong(npu: Lab, weak: App, weak_run: InferenceRun, strong: App, strong_run: InferenceRun) -> list[str]:
+    """Start the weak run, later the strong one; the names in order of ending."""
+    runs = {"weak": weak.start(weak_run)}
+    npu.pass_ms(_HEAD_START_MS)
+    npu.need_running(runs["weak"])
+    runs["strong"] = strong.start(strong_run)
+    order: list[str] = []
+
+    def look() -> bool:
+        order.extend(name for name, run in runs.items() if run.succeeded is not None and name not in order)
+        return len(order) == len(runs)
+
+    npu.wait(look, "end of both runs", step_ms=1)
+    for name, run in runs.items():
+        checks.that(bool(run.succeeded), f"the {name} inferences: expected success, found a failure")
+    return order
+
+
+@cases.case("by_job", "NPU-HAL-009")
+def by_job(trial: Trial) -> None:
+    """Of two runs of one uid that of job 0 ends first, though it begins 100 ms later (AOSP: RunInferencesPrioritized).
+
+    The interface asks for a best effort; AOSP's test fails a HAL that serves the weaker work to its end first.
+    """
+    with lab(trial) as npu:
+        npu.configure(config(npu.camera, 500))
+        app = npu.app(npu.camera)
+        order = _weak_and_strong(npu, app, InferenceRun(job_priority=1000), app, InferenceRun(job_priority=0))
+        checks.equal(order, ["strong", "weak"], "order in which the runs ended")
+
+
+@cases.case("by_uid", "NPU-HAL-009", "NPU-HAL-037")
+def by_uid(trial: Trial) -> None:
+    """Of the same job of two apps that of the one in the foreground ends first."""
+    with lab(trial) as npu:
+        npu.configure(config(npu.camera, 100), config(npu.assistant, 1000))
+        weak, strong = npu.app(npu.assistant), npu.app(npu.camera)
+        order = _weak_and_strong(npu, weak, InferenceRun(), strong, InferenceRun())
+        checks.equal(order, ["strong", "weak"], "order in which the runs ended")
+
+
+@cases.case("by_sum", "NPU-HAL-009", "NPU-HAL-008")
+def by_sum(trial: Trial) -> None:
+    """Neither the uid nor the job decides alone: uid 600 with job 0 goes before uid 100 with job 1000."""
+    with lab(trial) as npu:
+        npu.configure(config(npu.camera, 600), config(npu.assistant, 100))
+        weak, strong = npu.app(npu.assistant), npu.app(npu.camera)
+        order = _weak_and_strong(npu, weak, InferenceRun(job_priority=1000), strong, InferenceRun(job_priority=0))
+        checks.equal(order, ["strong", "weak"], "order in which the runs ended")
+
+
+@cases.case("equals", "NPU-HAL-009")
+def equals(trial: Trial) -> None:
+    """Among equals nobody starves: both runs come to their end."""
+    with lab(trial) as npu:
+        npu.configure(config(npu.camera, 500), config(npu.assistant, 500))
+        first, second = npu.app(npu.camera), npu.app(npu.assistant)
+        _weak_and_strong(npu, first, InferenceRun(), second, InferenceRun())
+
+
+@cases.case("attributed", "NPU-HAL-014", "NPU-HAL-008")
+def attributed(trial: Trial) -> None:
+    """Work for another uid counts as that one's where it has a config: Cuttlefish's way, else a warning."""
+    with lab(trial) as npu:
+        npu.hear()
+        camera = npu.app(npu.camera)
+        npu.configure(config(npu.camera, 300, attribute=True), config(42, 700))
+        for original_uid, expected in ((42, 700), (43, 300)):
+            seen = len(camera.events())
+            camera.works(InferenceRun(job_priority=10, original_uid=original_uid))
+            npu.settle()
+            found = camera.events()[seen].work.effective_priority - 10
+            checks.member(found, (300, 700), f"priority of work for uid {original_uid}, beside that of the job")
+            if found != expected:
+                trial.warn_quality(f"work for uid {original_uid} has priority {found}, expected {expected}")
+
+
+def _paused(npu: Lab, debounce_ms: int | None = None) -> App:
+    """The weak app of two, whose work the strong one interrupts."""
+    npu.configure(config(npu.camera, 100), config(npu.assistant, 1000))
+    strong, weak = npu.app(npu.camera), npu.app(npu.assistant)
+    npu.hear(debounce_ms)
+    runs = [weak.start()]
+    npu.pass_ms(_WITHIN_MS)
+    runs.append(strong.start())
+    for run in runs:
+        checks.that(npu.end_of(run, step_ms=1), "inferences: expected success, found a failure")
+    npu.settle(debounce_ms)
+    npu.expect(strong, *UNDISTURBED)
+    return weak
+
+
+@cases.case("paused_and_resumed", "NPU-HAL-029", "NPU-HAL-031", "NPU-HAL-041")
+def paused_and_resumed(trial: Trial) -> None:
+    """A pause that is told is followed by a start as RESUMED, and by a final end. Pausing is a freedom."""
+    with lab(trial) as npu:
+        weak = _paused(npu)
+        checks.equal(without_pauses(weak.told()), list(UNDISTURBED), "events without pauses that were resumed from")
+        pauses = of_kind(weak.events(), PAUSED)
+        if not pauses:
+            raise NotApplicable("no pause was told: the subject does not pause work, or not for so long")
+
+
+@cases.case("pause_has_its_times", "NPU-HAL-021", "NPU-HAL-031")
+def pause_has_its_times(trial: Trial) -> None:
+    """Pause and start again have the times at which they happened: between both the stronger work was done."""
+    with lab(trial) as npu:
+        npu.need_virtual_clock()
+        weak = _paused(npu)
+        if PAUSED not in weak.told():
+            raise NotApplicable("no pause was told: the subject does not pause work, or not for so long")
+        strong = npu.recorder.of(npu.camera)
+        first_pause, last_start = of_kind(weak.events(), PAUSED)[0], of_kind(weak.events(), RESUMED)[-1]
+        checks.that(
+            first_pause.work.timestamp_ms <= of_kind(strong, STARTED)[0].work.timestamp_ms,
+            "the stronger work started before the weaker was paused",
+        )
+        checks.that(
+            last_start.work.timestamp_ms >= of_kind(strong, COMPLETED)[0].work.timestamp_ms,
+            "the weaker work was resumed for good before the stronger had ended",
+        )
+
+
+@cases.case("short_pause", "NPU-HAL-041", "NPU-HAL-024")
+def short_pause(trial: Trial) -> None:
+    """A pause shorter than the debounce time is not told, and neither is the start that ends it."""
+    with lab(trial) as npu:
+        npu.need_virtual_clock()
+        npu.need_profile_of_page()
+        weak = _paused(npu, _LONG_DEBOUNCE_MS)
+        npu.expect(weak, *UNDISTURBED)
+
+
+@cases.case("paused_and_cancelled", "NPU-HAL-031", "NPU-HAL-030")
+def paused_and_cancelled(trial: Trial) -> None:
+    """Work that is cancelled while it is paused ends with a final reason and is not resumed."""
+    with lab(trial) as npu:
+        npu.need_virtual_clock()
+        npu.configure(config(npu.camera, 100), config(npu.assistant, 1000))
+        strong, weak = npu.app(npu.camera), npu.app(npu.assistant)
+        npu.hear()
+        weak_run = weak.start()
+        npu.pass_ms(_WITHIN_MS)
+        strong_run = strong.start()
+        npu.wait(lambda: PAUSED in weak.told() or strong_run.succeeded is not None, "a pause", step_ms=1)
+        if weak.told() != [REQUESTED, STARTED, PAUSED] or strong_run.succeeded is not None:
+            raise NotApplicable("no pause was told: the subject does not pause work, or not for so long")
+        weak.cancel()
+        checks.that(not npu.end_of(weak_run), "inferences that were cancelled: expected no success, found success")
+        checks.that(npu.end_of(strong_run), "the stronger inferences: expected success, found a failure")
+        npu.settle()
+        npu.expect(weak, REQUESTED, STARTED, PAUSED, USER)
+
+
+@cases.case("no_pause_for_weaker", "NPU-HAL-009")
+def no_pause_for_weaker(trial: Trial) -> None:
+    """Work is not paused for weaker work."""
+    with lab(trial) as npu:
+        npu.configure(config(npu.camera, 100), config(npu.assistant, 1000))
+        strong, weak = npu.app(npu.camera), npu.app(npu.assistant)
+        npu.hear()
+        runs = [strong.start()]
+        npu.pass_ms(_WITHIN_MS)
+        runs.append(weak.start())
+        for run in runs:
+            checks.that(npu.end_of(run), "inferences: expected success, found a failure")
+        npu.settle()
+        npu.expect(strong, *UNDISTURBED)

@@ -1,0 +1,148 @@
+"""Who may work: direct access and attribution, by the config of the submitter (NPU-HAL-011, -012)."""
+
+from __future__ import annotations
+
+from npu_conformance.harness import checks
+from npu_conformance.harness.cases import Behaviours, Scope
+from npu_conformance.harness.trial import Trial
+from npu_conformance.specs.npu.workload import InferenceRun
+from npu_conformance.vts.npu_scheduling.lab import UNDISTURBED, config, lab
+
+cases = Behaviours("vts.npu_scheduling.rights", interface="scheduling")
+
+_SOMEBODY = 42
+"""A uid without app and config; AOSP's tests use it, too."""
+
+
+@cases.case("no_direct_access", "NPU-HAL-011", scope=Scope.SMOKE)
+def no_direct_access(trial: Trial) -> None:
+    """A uid whose config denies direct access can not work (AOSP: RunInferenceFailsWithoutDirectAccess)."""
+    with lab(trial) as npu:
+        npu.configure(config(npu.camera, 500, direct=False))
+        npu.app(npu.camera).is_refused()
+
+
+@cases.case("direct_access_returns", "NPU-HAL-011", "NPU-HAL-003")
+def direct_access_returns(trial: Trial) -> None:
+    """Access that is given again counts from the next work on."""
+    with lab(trial) as npu:
+        camera = npu.app(npu.camera)
+        npu.configure(config(npu.camera, 500, direct=False))
+        camera.is_refused()
+        npu.update(config(npu.camera, 500))
+        camera.works()
+
+
+@cases.case("direct_access_by_uid", "NPU-HAL-011")
+def direct_access_by_uid(trial: Trial) -> None:
+    """What is denied to one uid is not denied to another."""
+    with lab(trial) as npu:
+        npu.configure(config(npu.camera, 500, direct=False), config(npu.assistant, 500))
+        npu.app(npu.assistant).works()
+        npu.app(npu.camera).is_refused()
+
+
+@cases.case("refusal_is_silent", "NPU-HAL-011", "NPU-HAL-012", "NPU-HAL-019")
+def refusal_is_silent(trial: Trial) -> None:
+    """Work that is refused was never requested, started or ended: no event tells of it."""
+    with lab(trial) as npu:
+        camera = npu.app(npu.camera)
+        npu.hear()
+        npu.configure(config(npu.camera, 500, direct=False))
+        camera.is_refused()
+        npu.configure(config(npu.camera, 500))
+        camera.is_refused(InferenceRun(original_uid=_SOMEBODY))
+        npu.settle()
+        npu.expect(camera)
+
+
+@cases.case("no_attribution", "NPU-HAL-012", scope=Scope.SMOKE)
+def no_attribution(trial: Trial) -> None:
+    """A uid that may not attribute can not work for another (AOSP: RunInferenceFailsWithoutAttributeOtherUid)."""
+    with lab(trial) as npu:
+        npu.configure(config(npu.camera, 500))
+        npu.app(npu.camera).is_refused(InferenceRun(original_uid=_SOMEBODY))
+
+
+@cases.case("attribution", "NPU-HAL-012", "NPU-HAL-015", "NPU-HAL-039")
+def attribution(trial: Trial) -> None:
+    """A uid that may attribute works for another: events name both, the submitter as uid."""
+    with lab(trial) as npu:
+        camera = npu.app(npu.camera)
+        npu.configure(config(npu.camera, 500, attribute=True))
+        npu.hear()
+        camera.works(InferenceRun(original_uid=_SOMEBODY))
+        npu.settle()
+        npu.expect(camera, *UNDISTURBED)
+        for event in camera.events():
+            checks.equal(event.work.original_uid, _SOMEBODY, f"original uid in the {event.kind} event")
+
+
+@cases.case("attribution_ends", "NPU-HAL-012", "NPU-HAL-003")
+def attribution_ends(trial: Trial) -> None:
+    """The right to attribute ends with the config that gave it."""
+    with lab(trial) as npu:
+        camera = npu.app(npu.camera)
+        npu.configure(config(npu.camera, 500, attribute=True))
+        camera.works(InferenceRun(original_uid=_SOMEBODY))
+        npu.update(config(npu.camera, 500))
+        camera.is_refused(InferenceRun(original_uid=_SOMEBODY))
+
+
+@cases.case("own_uid_needs_no_right", "NPU-HAL-012", "NPU-HAL-013")
+def own_uid_needs_no_right(trial: Trial) -> None:
+    """Naming oneself as the original uid is no attribution."""
+    with lab(trial) as npu:
+        npu.configure(config(npu.camera, 500))
+        npu.app(npu.camera).works(InferenceRun(original_uid=npu.camera))
+
+
+@cases.case("right_of_the_submitter", "NPU-HAL-012")
+def right_of_the_submitter(trial: Trial) -> None:
+    """The submitter has to have the right; that of the uid it works for does not help."""
+    with lab(trial) as npu:
+        npu.configure(config(npu.camera, 500), config(npu.assistant, 500, attribute=True))
+        npu.app(npu.camera).is_refused(InferenceRun(original_uid=npu.assistant))
+
+
+@cases.case("intermediary", "NPU-HAL-011", "NPU-HAL-012")
+def intermediary(trial: Trial) -> None:
+    """A service with access and attribution may work for an app that has no direct access."""
+    with lab(trial) as npu:
+        npu.configure(config(npu.camera, 500, attribute=True), config(_SOMEBODY, 500, direct=False))
+        npu.app(npu.camera).works(InferenceRun(original_uid=_SOMEBODY))
+
+
+@cases.case("attribution_is_no_access", "NPU-HAL-011")
+def attribution_is_no_access(trial: Trial) -> None:
+    """The right to attribute does not stand for direct access."""
+    with lab(trial) as npu:
+        npu.configure(config(npu.camera, 500, direct=False, attribute=True))
+        npu.app(npu.camera).is_refused()
+
+
+@cases.case("undeclared_app", "NPU-ACC-007", "NPU-HAL-011")
+def undeclared_app(trial: Trial) -> None:
+    """The HAL's side of blocking undeclared apps: once an update denies access, work is refused."""
+    with lab(trial) as npu:
+        camera = npu.app(npu.camera)
+        camera.works()
+        npu.update(config(npu.camera, 100, direct=False))
+        camera.is_refused()
+
+
+def _declare_job_priority(name: str, job_priority: int) -> None:
+    @cases.case(f"job_priority_{name}", "NPU-HAL-034")
+    def job_priority_outside(trial: Trial) -> None:
+        """No event tells of a job priority outside 0 to 1000: such work is refused, or the number brought inside."""
+        with lab(trial) as npu:
+            camera = npu.app(npu.camera)
+            npu.hear()
+            camera.ends(InferenceRun(job_priority=job_priority))
+            npu.settle()
+            for event in camera.events():
+                checks.that(0 <= event.work.job_priority <= 1000, f"job priority {event.work.job_priority} in an event")
+
+
+for _name, _value in (("minus_1", -1), ("1001", 1001)):
+    _declare_job_priority(_name, _value)

@@ -1,0 +1,175 @@
+"""What holds over all events together: their ids, their times, and how those of several apps mix."""
+
+from __future__ import annotations
+
+from npu_conformance.harness import checks
+from npu_conformance.harness.cases import Behaviours
+from npu_conformance.harness.trial import Trial
+from npu_conformance.specs.npu.workload import InferenceRun
+from npu_conformance.vts.npu_scheduling.lab import (
+    COMPLETED,
+    PAUSED,
+    REQUESTED,
+    RESUMED,
+    STARTED,
+    UNDISTURBED,
+    App,
+    Event,
+    Lab,
+    Told,
+    config,
+    lab,
+)
+
+cases = Behaviours("vts.npu_scheduling.stream", interface="scheduling")
+
+_MANY = 20
+_FIRST_UID = 10_300
+
+
+def _busy(npu: Lab) -> list[App]:
+    """Three apps of different priority work at once, and then one after the other."""
+    apps = [npu.app(uid) for uid in (npu.camera, npu.assistant, npu.gallery)]
+    npu.configure(*(config(app.uid, priority) for app, priority in zip(apps, (100, 400, 400), strict=True)))
+    npu.hear()
+    for app in reversed(apps):
+        app.start()
+        npu.pass_ms(20)
+    npu.settle()
+    for app in apps:
+        app.works()
+    npu.settle()
+    return apps
+
+
+def without_pauses(told: list[Told]) -> list[Told]:
+    """The same without pauses from which work was resumed: whether work is paused is the implementation's choice."""
+    found: list[Told] = []
+    for one in told:
+        if one == RESUMED and found and found[-1] == PAUSED:
+            found.pop()
+        else:
+            found.append(one)
+    return found
+
+
+@cases.case("each_app", "NPU-HAL-019", "NPU-HAL-026", "NPU-HAL-031")
+def each_app(trial: Trial) -> None:
+    """Each of several apps has its own requests, starts and ends, in order, whatever the others do."""
+    with lab(trial) as npu:
+        for app in _busy(npu):
+            told = without_pauses(app.told())
+            checks.member(told, ([*UNDISTURBED], [*UNDISTURBED, *UNDISTURBED]), f"events of uid {app.uid}")
+
+
+@cases.case("ids_of_one_work", "NPU-HAL-020", "NPU-HAL-039")
+def ids_of_one_work(trial: Trial) -> None:
+    """An id is that of one event, as AOSP's test has it, or of one work: never of two apps, or of two bursts."""
+    with lab(trial) as npu:
+        owners: dict[int, set[object]] = {}
+        for app in _busy(npu):
+            for index, event in enumerate(app.events()):
+                burst = app.told()[: index + 1].count(REQUESTED)
+                owners.setdefault(event.work.id, set()).add((app.uid, burst))
+        shared = {number: sorted(map(str, who)) for number, who in owners.items() if len(who) > 1}
+        checks.equal(shared, {}, "ids that are of several works (uid, burst)")
+
+
+@cases.case("ids_rise", "NPU-HAL-020")
+def ids_rise(trial: Trial) -> None:
+    """Ids never decrease over the events of an app; where each event has its own, they rise over all apps, too.
+
+    An end is told later than it happens, and its id may be of either moment: so ids rise over all events either as they
+    arrive, or as their timestamps do.
+    """
+    with lab(trial) as npu:
+        for app in _busy(npu):
+            own = [event.work.id for event in app.events()]
+            checks.equal(own, sorted(own), f"ids of uid {app.uid} in order of arrival")
+        events = npu.recorder.events
+        ids = [event.work.id for event in events]
+        times = [event.work.timestamp_ms for event in sorted(events, key=lambda event: event.work.id)]
+        checks.that(
+            len(set(ids)) < len(ids) or ids == sorted(ids) or times == sorted(times),
+            f"ids over all apps: expected to rise with arrival or with the timestamps, found {ids} at {times}",
+        )
+
+
+@cases.case("times_never_go_back", "NPU-HAL-021")
+def times_never_go_back(trial: Trial) -> None:
+    """Timestamps of an app's events never decrease."""
+    with lab(trial) as npu:
+        for app in _busy(npu):
+            times = [event.work.timestamp_ms for event in app.events()]
+            checks.equal(times, sorted(times), f"timestamps of uid {app.uid} in order of arrival")
+
+
+@cases.case("times_follow_the_clock", "NPU-HAL-021")
+def times_follow_the_clock(trial: Trial) -> None:
+    """Between the requests of two runs as many milliseconds have passed as on the clock."""
+    with lab(trial) as npu:
+        npu.need_virtual_clock()
+        camera = npu.app(npu.camera)
+        npu.hear()
+        begun = []
+        for _ in range(2):
+            begun.append(npu.passed_ms)
+            camera.works()
+            npu.settle()
+            npu.pass_ms(1000)
+        first, second = (event.work.timestamp_ms for event in camera.events() if event.told == REQUESTED)
+        checks.equal(second - first, begun[1] - begun[0], "milliseconds between two requests")
+
+
+@cases.case("times_of_the_events", "NPU-HAL-021", "NPU-HAL-024")
+def times_of_the_events(trial: Trial) -> None:
+    """The end has the time at which the work ended, not that at which it is told."""
+    with lab(trial) as npu:
+        npu.need_virtual_clock()
+        camera = npu.app(npu.camera)
+        npu.hear()
+        run = camera.start()
+        checks.that(npu.end_of(run, step_ms=1), "inferences: expected success, found a failure")
+        took = npu.passed_ms
+        npu.settle()
+        npu.expect(camera, *UNDISTURBED)
+        requested, started, ended = (event.work.timestamp_ms for event in camera.events())
+        checks.that(requested <= started <= requested + took, "the start is not within the run")
+        late = ended - requested
+        checks.that(took - 1 <= late <= took, f"end: expected {took} ms after the request, found {late}")
+
+
+@cases.case("many_apps", "NPU-HAL-026", "NPU-HAL-015")
+def many_apps(trial: Trial) -> None:
+    """Twenty apps at once: all are served, and events of each are its own."""
+    with lab(trial) as npu:
+        npu.need_virtual_clock()  # in real time so much work may take minutes
+        npu.hear()
+        apps = [npu.app(_FIRST_UID + index) for index in range(_MANY)]
+        runs = [app.start(InferenceRun(job_priority=10 * index)) for index, app in enumerate(apps)]
+        for run in runs:
+            checks.that(npu.end_of(run), "inferences among those of many apps: expected success, found a failure")
+        npu.settle()
+        for index, app in enumerate(apps):
+            told = without_pauses(app.told())
+            checks.equal(told, list(UNDISTURBED), f"events of uid {app.uid}")
+            checks.equal({event.work.job_priority for event in app.events()}, {10 * index}, f"jobs of uid {app.uid}")
+
+
+@cases.case("order_within_a_run", "NPU-HAL-019")
+def order_within_a_run(trial: Trial) -> None:
+    """A run is requested before it is started, and started before its end is known."""
+    with lab(trial) as npu:
+        camera = npu.app(npu.camera)
+        npu.hear()
+        run = camera.start()
+        npu.wait(lambda: STARTED in camera.told() or run.succeeded is not None, "start of the inferences", step_ms=1)
+        checks.equal(camera.told()[:2], [REQUESTED, STARTED], "first events")
+        npu.end_of(run)
+        npu.settle()
+        checks.equal(camera.told()[-1], COMPLETED, "last event")
+
+
+def of_kind(events: list[Event], told: Told) -> list[Event]:
+    """The events that say this."""
+    return [event for event in events if event.told == told]

@@ -1,0 +1,210 @@
+"""What events say of the work: who, for whom, how urgent, where (NPU-HAL-039)."""
+
+from __future__ import annotations
+
+import itertools
+
+from npu_conformance.harness import checks
+from npu_conformance.harness.cases import Behaviours, Scope
+from npu_conformance.harness.trial import Trial
+from npu_conformance.specs.npu.types import Uuid
+from npu_conformance.specs.npu.workload import OWN_WORK, InferenceRun
+from npu_conformance.vts.npu_scheduling.lab import UNDISTURBED, Event, Lab, config, lab
+
+cases = Behaviours("vts.npu_scheduling.work", interface="scheduling")
+
+_UUID_BYTES = 16
+_JOB_PRIORITIES = (0, 1, 500, 999, 1000)
+_PID = 4321
+_MOST_DEVICES = 64
+
+
+def _events_of(npu: Lab, run: InferenceRun | None = None) -> list[Event]:
+    """The events of one undisturbed run of the camera."""
+    camera = npu.app(npu.camera)
+    npu.hear()
+    seen = len(camera.events())
+    camera.works(run)
+    npu.settle()
+    found = camera.events()[seen:]
+    checks.equal([event.told for event in found], list(UNDISTURBED), f"events of uid {camera.uid}")
+    return found
+
+
+@cases.case("undisturbed", "NPU-HAL-019", "NPU-HAL-025", "NPU-HAL-029", "NPU-HAL-030", scope=Scope.SMOKE)
+def undisturbed(trial: Trial) -> None:
+    """One run: requested, started as INITIAL, ended as COMPLETED, once each (AOSP: RunInferenceStatusCallbacks)."""
+    with lab(trial) as npu:
+        _events_of(npu)
+
+
+@cases.case("as_in_aosp", "NPU-HAL-019", "NPU-HAL-020", "NPU-HAL-021", "NPU-HAL-034", "NPU-HAL-008")
+def as_in_aosp(trial: Trial) -> None:
+    """What AOSP's RunInferenceStatusCallbacks asks of the three events of one run.
+
+    It asks for a new id for each event, the public page for one for each work: both pass here.
+    """
+    with lab(trial) as npu:
+        npu.configure(config(npu.camera, 500))
+        works = [event.work for event in _events_of(npu, InferenceRun(job_priority=300))]
+        for work in works:
+            checks.equal(work.job_priority, 300, "job priority")
+            checks.that(work.effective_priority >= 500, f"effective priority {work.effective_priority} of uid at 500")
+        for before, after in itertools.pairwise(works):
+            checks.that(before.id <= after.id, f"ids: expected not to decrease, found {before.id}, then {after.id}")
+            checks.that(before.timestamp_ms <= after.timestamp_ms, "timestamps: expected not to go back")
+
+
+@cases.case("complete", "NPU-HAL-039")
+def complete(trial: Trial) -> None:
+    """The three events of a run tell of the same work: all fields but id and time are equal."""
+    with lab(trial) as npu:
+        first, *rest = (event.work for event in _events_of(npu))
+        for name in ("uid", "original_uid", "job_priority", "effective_priority", "device_number", "debug_pid",
+                     "debug_feature_id", "group_id"):  # fmt: skip
+            for work in rest:
+                checks.equal(getattr(work, name), getattr(first, name), f"{name} of a later event of the same work")
+
+
+@cases.case("effective_is_sum", "NPU-HAL-008")
+def effective_is_sum(trial: Trial) -> None:
+    """The effective priority is that of the uid plus that of the job, 0 to 2000."""
+    with lab(trial) as npu:
+        for uid_priority, job_priority in ((0, 0), (0, 1000), (1000, 0), (1000, 1000), (125, 250)):
+            npu.configure(config(npu.camera, uid_priority))
+            for event in _events_of(npu, InferenceRun(job_priority=job_priority)):
+                what = f"effective priority of uid {uid_priority} and job {job_priority}"
+                checks.equal(event.work.effective_priority, uid_priority + job_priority, what)
+
+
+@cases.case("weaker_job", "NPU-HAL-010")
+def weaker_job(trial: Trial) -> None:
+    """Of two jobs of one uid that of priority 1000 is weaker than that of 0 (AOSP: RunInferenceEffectivePriority)."""
+    with lab(trial) as npu:
+        strong, weak = (_events_of(npu, InferenceRun(job_priority=job))[0].work for job in (0, 1000))
+        checks.that(
+            weak.effective_priority > strong.effective_priority,
+            f"effective priority of job 1000: expected more than {strong.effective_priority}, that of job 0, "
+            f"found {weak.effective_priority}",
+        )
+
+
+@cases.case("background_app", "NPU-HAL-037")
+def background_app(trial: Trial) -> None:
+    """The same job is weaker when the app is in the background."""
+    with lab(trial) as npu:
+        found = []
+        for uid_priority in (100, 400):
+            npu.update(config(npu.camera, uid_priority))
+            found.append(_events_of(npu, InferenceRun(job_priority=0))[0].work.effective_priority)
+        checks.that(found[1] > found[0], f"effective priorities in foreground and background: found {found}")
+
+
+@cases.case("job_priority_echoed", "NPU-HAL-034")
+def job_priority_echoed(trial: Trial) -> None:
+    """Events carry the job priority as it was submitted."""
+    with lab(trial) as npu:
+        for priority in _JOB_PRIORITIES:
+            for event in _events_of(npu, InferenceRun(job_priority=priority)):
+                checks.equal(event.work.job_priority, priority, f"job priority in the {event.kind} event")
+
+
+@cases.case("uid_of_the_caller", "NPU-HAL-015")
+def uid_of_the_caller(trial: Trial) -> None:
+    """The uid is that of whoever calls, as the transport knows it: two apps, told apart."""
+    with lab(trial) as npu:
+        npu.hear()
+        apps = [npu.app(npu.camera), npu.app(npu.assistant)]
+        for app in apps:
+            app.works()
+            npu.settle()
+        for app in apps:
+            npu.expect(app, *UNDISTURBED)
+        checks.equal(len(npu.recorder.events), 2 * len(UNDISTURBED), "number of events of both apps")
+
+
+@cases.case("own_work", "NPU-HAL-013")
+def own_work(trial: Trial) -> None:
+    """Of work that an app does for itself the original uid is its own, named or not; Cuttlefish's profile has -1."""
+    with lab(trial) as npu:
+        allowed = (npu.camera, OWN_WORK) if trial.manifest.npu_profile == "cuttlefish" else (npu.camera,)
+        for original_uid in (OWN_WORK, npu.camera):
+            for event in _events_of(npu, InferenceRun(original_uid=original_uid)):
+                checks.member(event.work.original_uid, allowed, f"original uid in the {event.kind} event")
+
+
+@cases.case("pid", "NPU-HAL-040", "NPU-HAL-015")
+def pid(trial: Trial) -> None:
+    """The pid is that of the caller's process, where the transport says so, and never negative."""
+    with lab(trial) as npu:
+        npu.hear()
+        camera = npu.app(npu.camera, _PID)
+        camera.works()
+        npu.settle()
+        allowed = (_PID,) if trial.manifest.inference_tool is None else range(1 << 31)
+        for event in camera.events():
+            checks.that(event.work.debug_pid in allowed, f"debugPid: found {event.work.debug_pid}, not the caller's")
+
+
+@cases.case("feature_id", "NPU-HAL-040")
+def feature_id(trial: Trial) -> None:
+    """The feature id is the one submitted."""
+    with lab(trial) as npu:
+        for event in _events_of(npu, InferenceRun(feature_id="camera.night_mode")):
+            checks.equal(event.work.debug_feature_id, "camera.night_mode", f"debugFeatureId in the {event.kind} event")
+
+
+@cases.case("no_feature_id", "NPU-HAL-040")
+def no_feature_id(trial: Trial) -> None:
+    """Without a feature id no run has another one's."""
+    with lab(trial) as npu:
+        _events_of(npu, InferenceRun(feature_id="camera.night_mode"))
+        for event in _events_of(npu):
+            checks.that(event.work.debug_feature_id != "camera.night_mode", "debugFeatureId is that of an earlier run")
+
+
+@cases.case("group_id", "NPU-HAL-033")
+def group_id(trial: Trial) -> None:
+    """A group id is 16 bytes and the same in all events of one effort; there may be none."""
+    with lab(trial) as npu:
+        groups = {event.work.group_id for event in _events_of(npu)}
+        checks.equal(len(groups), 1, "number of group ids of one run")
+        for group in groups - {None}:
+            checks.equal(len(group.uuid if group else b""), _UUID_BYTES, "length of the group id")
+
+
+@cases.case("group_id_given", "NPU-HAL-033")
+def group_id_given(trial: Trial) -> None:
+    """A group id that the app gives comes back as it was."""
+    with lab(trial) as npu:
+        given = Uuid(bytes(range(240, 240 + _UUID_BYTES)))
+        for event in _events_of(npu, InferenceRun(group_id=given)):
+            checks.equal(event.work.group_id, given, f"group id in the {event.kind} event")
+
+
+@cases.case("device_not_negative", "NPU-HAL-032")
+def device_not_negative(trial: Trial) -> None:
+    """Device numbers start at 0."""
+    with lab(trial) as npu:
+        for event in _events_of(npu):
+            checks.that(event.work.device_number >= 0, f"device number: found {event.work.device_number}")
+
+
+@cases.case("devices_consecutive", "NPU-HAL-032")
+def devices_consecutive(trial: Trial) -> None:
+    """There is a device 0, and no device behind one that does not exist; work runs on the one it was sent to."""
+    with lab(trial) as npu:
+        camera = npu.app(npu.camera)
+        count = 0
+        for number in range(_MOST_DEVICES):
+            run = camera.start(InferenceRun(device_number=number))
+            if not npu.end_of(run):
+                break
+            npu.settle()
+            count += 1
+        checks.that(count > 0, "device 0: expected success, found a refusal")
+        for number in (count, count + 1, count + 2, -1):
+            camera.is_refused(InferenceRun(device_number=number))
+        for number in range(count):
+            for event in _events_of(npu, InferenceRun(device_number=number)):
+                checks.equal(event.work.device_number, number, "device number of work sent to it")
