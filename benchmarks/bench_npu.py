@@ -1,4 +1,4 @@
-"""What the npu scheduling HAL costs on the virtual clock: events a second, and how that grows with the number of apps."""
+"""What the npu scheduling HAL costs on the virtual clock: events a second, with few and with many apps."""
 
 from __future__ import annotations
 
