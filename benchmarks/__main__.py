@@ -19,6 +19,7 @@ from benchmarks import (
     bench_items,
     bench_mutations,
     bench_networks,
+    bench_npu,
     bench_throughput,
     bench_wire,
 )
@@ -35,6 +36,7 @@ GROUPS: dict[str, Callable[[], Iterable[Figure]]] = {
     "items": bench_items.figures,
     "mutations": bench_mutations.figures,
     "networks": bench_networks.figures,
+    "npu": bench_npu.figures,
     "throughput": partial(bench_throughput.figures, None),
 }
 
