@@ -77,7 +77,7 @@ class Hal(Scheduling):
     def _manager(self) -> SchedulingCallback:
         self._scene.wait(lambda: self.callback is not None)
         if self.callback is None:
-            raise NotApplicable("the manager registers no callback with the HAL that it was given")
+            checks.fail("the manager's callback at the HAL", "registered", "none")
         return self.callback
 
     def expect(self, uid: int, priority: int) -> None:

@@ -6,6 +6,7 @@ names each promise that is broken. So any policy may decide as it likes within t
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -131,6 +132,7 @@ class Model:
         yield from self._within_budget()
         yield from self._rightly_displaced()
         yield from self._nothing_idle()
+        yield from self._nobody_passed_over()
 
     def _in_order(self, wish: Wish) -> Iterator[str]:
         """Each callback was allowed where it came (NPU-LIF-006, -010 to -013, -016, -019, -022)."""
@@ -211,3 +213,14 @@ class Model:
         free = self.maximum - self.used
         if all(wish.weight <= free for wish in first):
             yield f"{first[0].name}: not granted, though {free} of {self.maximum} is free and nobody stronger wants it"
+
+    def _nobody_passed_over(self) -> Iterator[str]:
+        """Nothing is granted that a more important request could have had (NPU-POL-021); smaller ones may (-024)."""
+        if self.pressed:
+            return
+        granted = [wish for wish in self.live if any((each.kind, each.status) == GRANT for each in wish.told)]
+        for wish, favoured in itertools.product(self.live, granted):
+            fits = wish.weight <= min(self.maximum, self.maximum - self.used + favoured.weight)
+            stronger = self.importance[wish.uid] < self.importance[favoured.uid]
+            if fits and stronger and not wish.holds and not favoured.ungranted:
+                yield f"{wish.name}: passed over in favour of {favoured.name}, whose app is less important"

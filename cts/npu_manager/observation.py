@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from npu_conformance.cts.manager_client import PARKED, Client, answered, package_of
 from npu_conformance.cts.manager_hal import played_hal
-from npu_conformance.cts.manager_scene import LARGE, MEDIUM, App, Scene
+from npu_conformance.cts.manager_scene import LARGE, MEDIUM, SMALL, App, Scene
 from npu_conformance.harness import checks
 from npu_conformance.harness.cases import Behaviours
 from npu_conformance.harness.trial import Trial
@@ -125,8 +125,8 @@ def shell_policy_gates(trial: Trial) -> None:
     scene = Scene(trial, Policy.STATUS_QUO)
     _shell(trial)("set-turn-taking-policy")
     app = scene.app(VISIBLE)
-    app.granted(LARGE)
-    app.asks(LARGE).hears(PARKED)
+    app.granted(SMALL)
+    app.asks(SMALL).hears(PARKED)
 
 
 @cases.case("shell_usage", "NPU-OBS-004")

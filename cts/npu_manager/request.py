@@ -144,9 +144,11 @@ def live_id_takes_budget_once(trial: Trial) -> None:
             trial.warn_quality("a live id is accepted again")
         except IllegalArgument:
             first.hears(GRANT)
-            other.asks(MEDIUM).hears(GRANT)
+        if size == MEDIUM:
+            beside = other.granted(MEDIUM)
+            beside.cancel()
         first.cancel()
-        app.asks(MEDIUM).hears(GRANT)
+        app.asks(LARGE).hears(GRANT)
 
 
 @cases.case("equal_ids_take_budget_each", "NPU-REQ-009", "NPU-POL-010")
@@ -159,11 +161,11 @@ def equal_ids_take_budget_each(trial: Trial) -> None:
     theirs.hears(GRANT)
     parked = third.asks(LARGE)
     parked.hears(PARKED)
-    mine.cancel()
-    mine.hears(GRANT, CANCELLED)
-    theirs.hears(GRANT)
-    parked.hears(PARKED)
     theirs.cancel()
+    theirs.hears(GRANT, CANCELLED)
+    mine.hears(GRANT)
+    parked.hears(PARKED)
+    mine.cancel()
     parked.hears(PARKED, GRANT)
 
 
