@@ -17,8 +17,10 @@ from benchmarks import (
     bench_burst,
     bench_cold,
     bench_items,
+    bench_manager,
     bench_mutations,
     bench_networks,
+    bench_npu,
     bench_throughput,
     bench_wire,
 )
@@ -33,8 +35,10 @@ GROUPS: dict[str, Callable[[], Iterable[Figure]]] = {
     "burst": bench_burst.figures,
     "cold": bench_cold.figures,
     "items": bench_items.figures,
+    "manager": bench_manager.figures,
     "mutations": bench_mutations.figures,
     "networks": bench_networks.figures,
+    "npu": bench_npu.figures,
     "throughput": partial(bench_throughput.figures, None),
 }
 

@@ -6,7 +6,6 @@ import pytest
 
 from npu_conformance.reference.hal.scheduling import SchedulingService
 from npu_conformance.specs.errors import IllegalArgument
-from npu_conformance.specs.npu.scheduling import SchedulingCallback
 from npu_conformance.specs.npu.types import SchedulingConfig
 
 
@@ -63,17 +62,6 @@ def test_the_bounds_are_legal(priority: int) -> None:
     service = SchedulingService()
     service.set_scheduling_configs((config(1, priority),))
     assert service.config(1).priority == priority
-
-
-def test_the_callback_is_replaced_and_removed() -> None:
-    service = SchedulingService()
-    first, second = SchedulingCallback(), SchedulingCallback()
-    service.set_callback(first)
-    service.set_callback(second, 20)
-    assert service.callback is second
-    assert service.debounce_duration_ms == 20
-    service.set_callback(None)
-    assert [service.callback, service.debounce_duration_ms] == [None, 50]
 
 
 def test_a_negative_debounce_time_is_refused() -> None:

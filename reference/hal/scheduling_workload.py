@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from npu_conformance.reference.clock import VirtualClock
 from npu_conformance.reference.hal.scheduling import SchedulingService
-from npu_conformance.reference.hal.scheduling_receiver import Courier
-from npu_conformance.specs.errors import DeadObject, IllegalArgument, SecurityDenied
+from npu_conformance.reference.hal.scheduling_receiver import Courier, Posted
+from npu_conformance.specs.errors import IllegalArgument, SecurityDenied
 from npu_conformance.specs.npu.types import EndReason, Uuid
 from npu_conformance.specs.npu.workload import InferenceRun, SchedulingControl, Workload, WorkloadCallback
 from npu_conformance.specs.plugin import Caller, Context
@@ -60,6 +60,7 @@ class _Effort:
     ) -> None:
         self._service, self._caller, self._run, self._callback = service, caller, run, callback
         self._left = inferences
+        self._results = Posted(service.clock)
 
     def submit(self) -> None:
         """Submit an inference."""
@@ -76,13 +77,7 @@ class _Effort:
             self._tell(False)
 
     def _tell(self, succeeded: bool) -> None:
-        def tell() -> None:
-            try:
-                self._callback.on_run_ended(succeeded)
-            except DeadObject:  # the app died while its inferences ran: nobody is left to be told
-                return
-
-        self._service.clock.post(tell)
+        self._results.send(lambda: self._callback.on_run_ended(succeeded))
 
 
 class Control(SchedulingControl):

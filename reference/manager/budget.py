@@ -177,9 +177,12 @@ class Budget(LoadingPolicy):
         self._take_over(request)
 
     def _take_over(self, request: Request) -> None:
-        """Free room that a weaker request has set aside serves the stronger first: the weaker one waits on."""
+        """Free room that a weaker request has set aside serves the stronger first: the weaker one waits on.
+
+        It is really free only where the ceiling holds.
+        """
         for weaker in map(_request, reversed(self._claimants)):
-            if weaker.entry <= request.entry or request.secured == request.claim:
+            if weaker.entry <= request.entry or request.secured == request.claim or self.used > self.ceiling:
                 return
             part = min(weaker.secured, request.claim - request.secured)
             weaker.secured -= part

@@ -93,7 +93,7 @@ class Table:
     def __init__(self, priority_of: Callable[[int], int]) -> None:
         self._priority_of = priority_of
         self._uids: dict[int, Uid] = {}
-        self._clients: dict[Caller, Client] = {}
+        self._clients: dict[int, dict[Caller, Client]] = {}
         self._arrivals = itertools.count(1)
         self._completions = itertools.count(1)
 
@@ -110,9 +110,10 @@ class Table:
 
     def client(self, caller: Caller) -> Client:
         """The record of a connection, made where it is missing."""
-        found = self._clients.get(caller)
+        same = self._clients.setdefault(caller.uid, {})
+        found = same.get(caller)
         if found is None:
-            found = self._clients[caller] = Client(caller)
+            found = same[caller] = Client(caller)
         return found
 
     def known_uid(self, number: int) -> Uid | None:
@@ -121,11 +122,11 @@ class Table:
 
     def known_client(self, caller: Caller) -> Client | None:
         """The record of a connection that there is."""
-        return self._clients.get(caller)
+        return self._clients.get(caller.uid, {}).get(caller)
 
     def clients_of(self, number: int, pid: int = 0) -> list[Client]:
         """The clients of a uid, or with a pid of that process alone."""
-        same = (client for client in self._clients.values() if client.caller.uid == number)
+        same = self._clients.get(number, {}).values()
         return [client for client in same if pid in (0, client.caller.pid)]
 
     def find(self, number: int, identifier: int) -> Request | None:
@@ -147,7 +148,10 @@ class Table:
     def bury(self, client: Client) -> list[Request]:
         """Forget a dead client; return what it had."""
         client.alive = False
-        self._clients.pop(client.caller, None)
+        same = self._clients.get(client.caller.uid, {})
+        same.pop(client.caller, None)
+        if not same:
+            self._clients.pop(client.caller.uid, None)
         return list(client.requests.values())
 
     def stamp(self, uid: Uid) -> None:

@@ -92,6 +92,20 @@ def shorter(trial: Trial) -> None:
     _two_runs(trial, 30, *TWICE, debounce_ms=5)
 
 
+@cases.case("zero", "NPU-HAL-028")
+def zero(trial: Trial) -> None:
+    """A debounce time of 0 is taken: the burst of a run may then be several, each with its three events."""
+    with lab(trial) as npu:
+        npu.need_profile_of_page()
+        camera = npu.app(npu.camera)
+        npu.hear(0)
+        camera.works()
+        npu.settle()
+        told = camera.told()
+        checks.that(bool(told), "events of a run: expected some, found none")
+        checks.equal(told, list(UNDISTURBED) * (len(told) // len(UNDISTURBED)), "events of the run")
+
+
 @cases.case("default_returns", "NPU-HAL-027", "NPU-HAL-028")
 def default_returns(trial: Trial) -> None:
     """A registration without a debounce time has the default, whatever an earlier one asked for."""

@@ -87,6 +87,25 @@ def in_time(trial: Trial) -> None:
                 checks.that(paused <= promised, f"the weaker work was paused {paused} ms after the request")
 
 
+@cases.case("told", "NPU-HAL-030", "NPU-HAL-041", "NPU-HAL-029")
+def told(trial: Trial) -> None:
+    """Work that is interrupted in the middle for several hundred milliseconds is told as paused, and as resumed then.
+
+    At some moments it may be between two inferences, and is not paused but waits; not at all of them.
+    """
+    with lab(trial) as npu:
+        _promised_ms(npu)
+        strong, weak = _strong_and_weak(npu)
+        for offset in _OFFSETS_MS:
+            weak.start()
+            npu.pass_ms(offset)
+            strong.start()
+            npu.settle()
+        pauses, resumptions = (len(of_kind(weak.events(), one)) for one in (PAUSED, RESUMED))
+        checks.that(pauses > 0, f"no pause was told of {len(_OFFSETS_MS)} runs that stronger ones interrupted")
+        checks.equal(resumptions, pauses, "number of starts after a pause")
+
+
 @cases.case("goes_on", "NPU-HAL-031")
 def goes_on(trial: Trial) -> None:
     """What was interrupted goes on where it stopped: both works together take as long as each alone."""
