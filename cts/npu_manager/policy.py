@@ -159,6 +159,9 @@ def replaced_budget_is_empty(trial: Trial) -> None:
     held.unload()
     again.hears(GRANT)
     app.asks(SMALL).hears(PARKED)
+    again.unload()
+    app.asks(ModelSize.BETWEEN_1GB_AND_2GB).hears(GRANT)
+    app.asks(SMALL).hears(GRANT)
 
 
 def _refused(scene: Scene, parameters: PolicyParameters, what: str) -> None:
