@@ -1,4 +1,4 @@
-"""The lives that are played on a manager: each promise can be broken, and what fails is cut down and can be replayed."""
+"""The lives played on a manager: each promise can be broken, and what fails is cut down and can be played again."""
 
 from __future__ import annotations
 
