@@ -27,9 +27,9 @@ LEFT_OUT = "legacy_app_that_works"
 """In the profile that the reference plays by default."""
 
 
-def run(case: Case, subject: SubjectHandle, seed: int = 3) -> tuple[Ending, list[str]]:
+def run(case: Case, subject: SubjectHandle, scope: Scope = Scope.SMOKE) -> tuple[Ending, list[str]]:
     """Run one case; the ending, and the quality warnings."""
-    trial = Trial(case, subject, seed=seed, scope=Scope.SMOKE)
+    trial = Trial(case, subject, seed=3, scope=scope)
     try:
         case.run(trial)
     except Exception as error:
@@ -40,7 +40,7 @@ def run(case: Case, subject: SubjectHandle, seed: int = 3) -> tuple[Ending, list
 
 
 def noticed(case: Case, subject: SubjectHandle, as_: str) -> None:
-    ending, warnings = run(case, subject)
+    ending, warnings = run(case, subject, Scope.DEFAULT)
     if as_ == "quality-warning":
         assert ending.outcome is Outcome.PASS
         assert warnings
