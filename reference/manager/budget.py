@@ -142,7 +142,7 @@ class Budget(LoadingPolicy):
 
     def _displace(self, victim: Request, heir: Request | None, reason: UnloadReason) -> None:
         """Take away what a request holds, on behalf of another or because of pressure."""
-        whom = "pressure" if heir is None else str(heir)
+        whom = heir or "pressure"
         if victim.state is State.LOADED:
             self._ask(victim, heir, reason, f"room for {whom}")
         elif victim.state is State.PARKED:
