@@ -79,6 +79,9 @@ class Model:
     previous: dict[int, int] = field(default_factory=dict)
     worked: dict[int, int] = field(default_factory=dict)
     pressed: bool = False
+    """So severe that the budget has to be reduced."""
+    eased: bool = True
+    """No pressure at all: whatever is less than severe may cost budget or not."""
     pressing: bool = False
     """Pressure has changed in the newest step."""
     replaced: bool = False
@@ -206,7 +209,7 @@ class Model:
     def _nothing_idle(self) -> Iterator[str]:
         """What is free goes to the most important request that waits for it (NPU-LIF-007, -008, NPU-POL-021, -027)."""
         wanting = [wish for wish in self.live if not wish.holds and wish.weight <= self.maximum]
-        if self.pressed or not wanting:
+        if not self.eased or not wanting:
             return
         strongest = min(self.importance[wish.uid] for wish in wanting)
         first = [wish for wish in wanting if self.importance[wish.uid] == strongest]
@@ -216,7 +219,7 @@ class Model:
 
     def _nobody_passed_over(self) -> Iterator[str]:
         """Nothing is granted that a more important request could have had (NPU-POL-021); smaller ones may (-024)."""
-        if self.pressed:
+        if not self.eased:
             return
         granted = [wish for wish in self.live if any((each.kind, each.status) == GRANT for each in wish.told)]
         for wish, favoured in itertools.product(self.live, granted):

@@ -63,7 +63,7 @@ class Player:
         self.played: list[Step] = []
         self._read: dict[Client, int] = {}
         self._clock = 0
-        self._pressures: set[str] = set()
+        self._pressures: dict[str, tuple[int, bool]] = {}
         for _ in range(APPS):
             app = scene.app(Importance.GONE)
             self.apps[app.uid] = app
@@ -201,16 +201,18 @@ class Player:
         app.restarts()
 
     def _heat(self, step: Step) -> None:
-        self._press("heat", step.number >= ThermalStatus.SEVERE)
+        self._press("heat", step.number, severe=step.number >= ThermalStatus.SEVERE)
         self.scene.control.set_thermal_pressure(step.number)
 
     def _shortage(self, step: Step) -> None:
-        self._press("shortage", step.number >= MemoryPressure.LOW)
+        self._press("shortage", step.number, severe=step.number >= MemoryPressure.LOW)
         self.scene.control.set_memory_pressure(step.number)
 
-    def _press(self, what: str, severe: bool) -> None:
-        self._pressures.add(what) if severe else self._pressures.discard(what)
-        self.model.pressing, self.model.pressed = True, bool(self._pressures)
+    def _press(self, what: str, level: int, *, severe: bool) -> None:
+        self._pressures[what] = (level, severe)
+        self.model.pressing = True
+        self.model.pressed = any(severe for _, severe in self._pressures.values())
+        self.model.eased = not any(level for level, _ in self._pressures.values())
 
     def _with_listener(self, step: Step) -> tuple[Wish | None, ModelLoadStatusListener | None]:
         """The request, and the listener that its client got last."""
