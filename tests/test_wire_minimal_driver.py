@@ -58,13 +58,17 @@ class Prepared(hal.PreparedModelCallback):
 
 def tensor(lifetime: OperandLifeTime, kind: OperandType = OperandType.TENSOR_FLOAT32) -> types.Operand:
     """Four elements."""
-    return types.Operand(kind, (2, 2), lifetime=lifetime, number_of_consumers=1)
+    readers = 0 if lifetime == OperandLifeTime.SUBGRAPH_OUTPUT else 1
+    return types.Operand(kind, (2, 2), lifetime=lifetime, number_of_consumers=readers)
 
 
 def add_then_relu(kind: OperandType = OperandType.TENSOR_FLOAT32, last: int = OperationType.RELU) -> types.Model:
     """relu(left + right)."""
     activation = types.Operand(
-        OperandType.INT32, lifetime=OperandLifeTime.CONSTANT_COPY, location=types.DataLocation(0, 0, 4)
+        OperandType.INT32,
+        lifetime=OperandLifeTime.CONSTANT_COPY,
+        location=types.DataLocation(0, 0, 4),
+        number_of_consumers=1,
     )
     inputs = tensor(OperandLifeTime.SUBGRAPH_INPUT, kind), tensor(OperandLifeTime.SUBGRAPH_INPUT, kind)
     inner, output = tensor(OperandLifeTime.TEMPORARY_VARIABLE, kind), tensor(OperandLifeTime.SUBGRAPH_OUTPUT, kind)
@@ -126,7 +130,7 @@ def test_what_it_can_not_do_is_not_supported(subject: SubjectHandle) -> None:
     device = device_of(subject)
     assert device.get_supported_operations(add_then_relu(last=OperationType.TANH)) == (True, False)
     assert device.get_supported_operations(add_then_relu(OperandType.TENSOR_FLOAT16)) == (False, False)
-    assert device.get_supported_operations(add_then_relu(OperandType(8), last=99)) == (False, False)
+    assert device.get_supported_operations(add_then_relu(OperandType.TENSOR_FLOAT16, last=OperationType.TANH)) == (False, False)
 
 
 def test_malformed_models_are_refused(subject: SubjectHandle) -> None:
