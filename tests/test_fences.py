@@ -90,10 +90,12 @@ class Asking(hal.PreparedModel):
 
     def __init__(self) -> None:
         self.held: list[hal.Fence] = []
+        self.waits = threading.Event()
 
     def execute_fenced(self, request: Any, wait_for: Any, *rest: Any) -> hal.FencedExecutionResult:
         states = "".join("-" if fence is None else str(fence.get_state()) for fence in wait_for)
         if rest[0]:
+            self.waits.set()
             states += str(wait_for[0].wait(FOR_EVER_NS))
         self.held += [fence for fence in wait_for if fence is not None]
         raise ServiceError(ErrorStatus.GENERAL_FAILURE, states)
@@ -145,7 +147,7 @@ def test_what_a_driver_holds_follows_the_fence(link: Link) -> None:
 
 def test_a_driver_may_wait_in_the_call(link: Link) -> None:
     fence = SettableFence()
-    threading.Timer(0.01, fence.signal).start()
+    threading.Thread(target=lambda: link.driver.waits.wait(5) and fence.signal()).start()
     assert link.states(fence, wait=True).endswith("01")
 
 

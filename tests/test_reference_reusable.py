@@ -10,14 +10,16 @@ from typing import Any
 import numpy
 import pytest
 
+from npu_conformance.reference.device.compute_unit import ComputeUnit
 from npu_conformance.reference.device.executor import Executor
+from npu_conformance.reference.hal.buffers import Buffers
 from npu_conformance.reference.hal.execution import Prepared
 from npu_conformance.reference.hal.prepared_model import ReferencePreparedModel
 from npu_conformance.specs import vectors
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import types
 from npu_conformance.specs.neuralnetworks.build import build_model, build_request
-from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, Priority
 from npu_conformance.specs.plugin import Caller, Context
 from npu_conformance.specs.versions import NEWEST
 
@@ -55,8 +57,9 @@ def pools() -> Pools:
 
 @pytest.fixture
 def prepared(pools: Pools) -> Prepared:
-    model = build_model(VECTOR, NEWEST).model
-    return Prepared(model, NEWEST, Context(pools, lambda: Caller(0, 0)), Executor(model, NEWEST, ()))
+    model, context = build_model(VECTOR, NEWEST).model, Context(pools, lambda: Caller(0, 0))
+    executor, unit = Executor(model, NEWEST, ()), ComputeUnit(context.clock)
+    return Prepared(model, NEWEST, context, executor, Buffers(context), unit, 0, Priority.MEDIUM)
 
 
 @pytest.fixture
