@@ -97,7 +97,7 @@ class Budget(LoadingPolicy):
             self._list(request)
         heir = self._heir(uid)
         if heir is not None:
-            for request in sorted(uid.requests.values(), key=lambda each: each.entry[:4], reverse=True):
+            for request in uid.requests.values():
                 if request.state is State.LOADED:
                     self._displace(request, heir, _ROTATION)
                     self._claim(heir)
