@@ -48,7 +48,7 @@ def _guarded_class(interface: type) -> type:
     return _guarding(interface)(forwarding(interface)(kind))
 
 
-def guarded(interface: type[Guarded], inner: Guarded | None) -> Guarded | None:
+def with_guard(interface: type[Guarded], inner: Guarded | None) -> Guarded | None:
     """An object of this interface whose exceptions are deaths; null for null."""
     kind: Callable[[Guarded], Guarded] = _guarded_class(cast(Any, interface))
     return None if inner is None else kind(inner)

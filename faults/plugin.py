@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from npu_conformance.faults import registry, source_edits
 from npu_conformance.faults.boundary import BentDevice
 from npu_conformance.faults.fault import Bent, Edited, Fault, Variant
-from npu_conformance.faults.guard import GuardedDevice
-from npu_conformance.faults.guard import guarded as guarded_object
+from npu_conformance.faults.guard import GuardedDevice, with_guard
 from npu_conformance.faults.making import device_bent_by
 from npu_conformance.reference.hal.device import ReferenceDevice
 from npu_conformance.specs import versions
@@ -73,11 +72,11 @@ def _create_guarded(context: Context) -> Subject:
     subject = create(context)
     return Subject(
         device=None if subject.device is None else GuardedDevice(subject.device),
-        scheduling=guarded_object(Scheduling, subject.scheduling),
-        workload=guarded_object(Workload, subject.workload),
-        scheduling_control=guarded_object(SchedulingControl, subject.scheduling_control),
-        manager=guarded_object(Manager, subject.manager),
-        manager_control=guarded_object(ManagerControl, subject.manager_control),
+        scheduling=with_guard(Scheduling, subject.scheduling),
+        workload=with_guard(Workload, subject.workload),
+        scheduling_control=with_guard(SchedulingControl, subject.scheduling_control),
+        manager=with_guard(Manager, subject.manager),
+        manager_control=with_guard(ManagerControl, subject.manager_control),
     )
 
 

@@ -79,8 +79,8 @@ class Manifest(Document, frozen=True):
     original uid -1 (NPU-HAL-013)."""
     npu_checkpoint_ms: Annotated[int, Meta(ge=1)] | None = None
     """The scheduling HAL's promise: at most so long after it was requested, or became stronger by a config, work has
-    the NPU that weaker work held, also in the middle of an inference; what was interrupted goes on where it stopped, and
-    a pause that lasts the debounce time is told. null: a best effort."""
+    the NPU that weaker work held, also in the middle of an inference; what was interrupted goes on where it stopped,
+    and a pause that lasts the debounce time is told. null: a best effort."""
     inference_tool: InferenceTool | None = None
     constants: dict[str, int] = field(default_factory=dict)
     """Constants that differ from the contract's (NPU_MODEL_PRIORITY_OPPORTUNISTIC, DEBOUNCE_DURATION_MS)."""

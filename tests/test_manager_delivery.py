@@ -11,8 +11,8 @@ from npu_device import NoMemory
 
 from npu_conformance.harness.loading import Isolation, open_subject
 from npu_conformance.harness.subject import SubjectHandle
-from npu_conformance.reference.manager import delivery, service
-from npu_conformance.reference.manager.delivery import RealDelivery
+from npu_conformance.reference.manager import real_delivery, service
+from npu_conformance.reference.manager.real_delivery import RealDelivery
 from npu_conformance.specs.errors import IllegalState
 from npu_conformance.specs.npu.manager import ManagerControl, ModelLoadRequestCallback, ModelLoadStatusListener
 from npu_conformance.specs.npu.types import PERMISSION, ModelLoadRequest, ModelSize, Policy
@@ -73,7 +73,7 @@ def test_in_real_time_a_slow_client_delays_only_itself_and_hears_everything_in_o
 
 
 def test_a_client_that_takes_nothing_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(delivery, "MOST_WAITING", 5)
+    monkeypatch.setattr(real_delivery, "MOST_WAITING", 5)
     manager, control = service.create(Context(NoMemory(), lambda: Caller(CAMERA, 1)), real_time=True)
     control.install_app(CAMERA, "camera", True, 37)
     control.grant_permission(CAMERA, PERMISSION, True)

@@ -20,6 +20,7 @@ from npu_conformance.faults.mutants.operators import Mutant, mutants
 from npu_conformance.faults.mutants.tracing import Line, Reached, Witness, spread, spread_areas
 from npu_conformance.faults.workers import Ended, in_children
 from npu_conformance.harness.cases import Case
+from npu_conformance.harness.plugin_loading import LoadError
 from npu_conformance.specs import documents
 from npu_conformance.specs.documents import Document
 from npu_conformance.specs.outcomes import Disposition, Outcome
@@ -283,7 +284,11 @@ def _run(witnesses: Sequence[Witness], found: _Kill) -> None:
         chosen = [witness for witness in witnesses if witness.hal == hal]
         passed = {witness.case.id for witness in chosen if witness.passed}
         cases = [witness.case for witness in chosen]
-        subject = tracing.open_reference(hal, cases)
+        try:
+            subject = tracing.open_reference(hal, cases)
+        except LoadError as error:
+            found.red = f"(the start) {error}"
+            return
         signal.alarm(_CASE_SECONDS)
         run_cases(subject, cases, partial(_look, hal, passed, found))
         if found.red:

@@ -25,8 +25,8 @@ from npu_conformance.specs.npu.types import DEBOUNCE_DURATION_MS, MAX_PRIORITY, 
 from npu_conformance.specs.npu.workload import OWN_WORK, InferenceRun, Workload, WorkloadCallback
 from npu_conformance.specs.plugin import Caller, Context, Subject
 
-_FEW = 5
-"""Inferences of a run in real time: a fifth of a second."""
+_SHORT, _LONG = 5, 15
+"""Inferences of a run in real time: a fifth of a second; where a process is started for it, more than half a second."""
 
 Shape = Callable[[Context], Subject]
 
@@ -41,7 +41,7 @@ def whole(context: Context) -> Subject:
     """The reference HAL and the reference manager on one clock."""
     clock = VirtualClock()
     scheduling, workload, control = scheduling_workload.create(context, clock)
-    manager, manager_control = service.create(with_fields(context, clock=clock))
+    manager, manager_control = service.create(with_fields(context, clock=clock), scheduling, declared_only=True)
     return Subject(
         scheduling=scheduling,
         workload=workload,
@@ -180,7 +180,7 @@ def _real_service() -> SchedulingService:
 def in_real_time(context: Context) -> Subject:
     """A HAL on which time passes by itself: a device."""
     service = _real_service()
-    return Subject(scheduling=_AsInAosp(service), workload=TestInferences(service, context.caller, _FEW))
+    return Subject(scheduling=_AsInAosp(service), workload=TestInferences(service, context.caller, _SHORT))
 
 
 def through_a_tool(context: Context) -> Subject:
@@ -191,7 +191,7 @@ def through_a_tool(context: Context) -> Subject:
         def handle(self) -> None:
             uid, job_priority, original_uid = map(int, self.rfile.readline().split())
             told = _Told()
-            workload = _ToolLike(TestInferences(service, lambda: Caller(uid, 0), _FEW))
+            workload = _ToolLike(TestInferences(service, lambda: Caller(uid, 0), _LONG))
             workload.run_test_inference(InferenceRun(job_priority, original_uid), told)
             told.over.wait()
             self.wfile.write(b"done" if told.succeeded else b"failed")

@@ -99,7 +99,6 @@ class SchedulingService(Scheduling):
             self._device(run),
             run.group_id,
             run.feature_id,
-            on_end,
         )
 
         def end(reason: EndReason) -> None:

@@ -97,7 +97,7 @@ class Budget(LoadingPolicy):
             self._list(request)
         heir = self._heir(uid)
         if heir is not None:
-            for request in sorted(uid.requests.values(), key=lambda each: each.entry[:4], reverse=True):
+            for request in uid.requests.values():
                 if request.state is State.LOADED:
                     self._displace(request, heir, _ROTATION)
                     self._claim(heir)
@@ -142,7 +142,7 @@ class Budget(LoadingPolicy):
 
     def _displace(self, victim: Request, heir: Request | None, reason: UnloadReason) -> None:
         """Take away what a request holds, on behalf of another or because of pressure."""
-        whom = "pressure" if heir is None else str(heir)
+        whom = heir or "pressure"
         if victim.state is State.LOADED:
             self._ask(victim, heir, reason, f"room for {whom}")
         elif victim.state is State.PARKED:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from npu_conformance.reference.clock import VirtualClock
 from npu_conformance.reference.manager.apps import Apps
 from npu_conformance.reference.manager.control import Control
-from npu_conformance.reference.manager.delivery import Delivery, RealDelivery, VirtualDelivery
+from npu_conformance.reference.manager.delivery import Delivery, VirtualDelivery
 from npu_conformance.reference.manager.manager import NpuManager
+from npu_conformance.reference.manager.real_delivery import RealDelivery
 from npu_conformance.specs.npu.scheduling import Scheduling
 from npu_conformance.specs.plugin import Context
 

@@ -203,6 +203,11 @@ class Lab:
         if self._clock is None:
             raise NotApplicable("without a virtual clock nothing happens at a known time")
 
+    @property
+    def is_in_real_time(self) -> bool:
+        """True where time passes by itself, and a run may begin later than it is asked to."""
+        return self._clock is None
+
     def need_profile_of_page(self) -> None:
         """NotApplicable where AOSP's interface is all there is."""
         if self.trial.manifest.npu_profile != "page":
