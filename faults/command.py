@@ -123,7 +123,7 @@ def _chosen(known: Mapping[str, Thing], options: argparse.Namespace) -> list[Thi
 def _few(cases: Sequence[Case], options: argparse.Namespace) -> list[Case]:
     """The suites' cases that -k means, or a sample of them, in their order."""
     matches = compile_expression(options.expression)
-    meant = [case for case in cases if case.id.startswith("vts.") and matches(case.id)]
+    meant = [case for case in cases if case.id.startswith(("vts.", "cts.")) and matches(case.id)]
     if not meant:
         raise UsageError(f"-k {options.expression}: no case is meant")
     if options.sample_cases is None or options.sample_cases >= len(meant):

@@ -18,7 +18,7 @@ from npu_conformance.cts.manager_play import Player, Step
 from npu_conformance.cts.manager_scene import Scene
 from npu_conformance.harness.cases import Behaviours, Case, Scope
 from npu_conformance.harness.trial import Trial
-from npu_conformance.harness.verdicts import Failed
+from npu_conformance.harness.verdicts import Failed, NotApplicable
 from npu_conformance.specs.errors import InterfaceError
 from npu_conformance.specs.npu.types import (
     EndReason,
@@ -101,6 +101,8 @@ def _search(trial: Trial, policy: Callable[[int], Step], kinds: Sequence[str] = 
     import hypothesis
     from hypothesis import strategies
 
+    if not trial.manifest.virtual_clock:
+        raise NotApplicable("without a virtual clock what comes late can not be told from what comes wrongly")
     kinds = kinds or _KINDS
     examples, length = _EXAMPLES[trial.scope]
     ended: list[tuple[Exception, list[Step]]] = []

@@ -63,6 +63,8 @@ class Budget(LoadingPolicy):
             self.decide(Decision(Kind.PARK, request, because))
         elif self.room > 0:  # a large victim may have left more than was needed
             self._reconsider(_PREEMPTION)
+        else:
+            self._hand_out(())
 
     def loaded(self, request: Request) -> None:
         """Count it; one without a grant that does not fit is asked to unload again (NPU-LIF-026)."""
