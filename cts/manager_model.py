@@ -218,8 +218,11 @@ class Model:
             yield f"{first[0].name}: not granted, though {free} of {self.maximum} is free and nobody stronger wants it"
 
     def _nobody_passed_over(self) -> Iterator[str]:
-        """Nothing is granted that a more important request could have had (NPU-POL-021); smaller ones may (-024)."""
-        if not self.eased:
+        """Nothing is granted that a more important request could have had (NPU-POL-021); smaller ones may (-024).
+
+        What an unload was asked for may be kept for whom it was asked.
+        """
+        if not self.eased or any(wish.asked for wish in self.wishes if wish.told or not wish.ended):
             return
         granted = [wish for wish in self.live if any((each.kind, each.status) == GRANT for each in wish.told)]
         for wish, favoured in itertools.product(self.live, granted):
