@@ -5,7 +5,10 @@
  *   npu-conformance check 'exec:./minimal_driver'
  *
  * HAL 1.2 with two operations on float32 tensors of one shape, ADD (with its fused activation) and RELU. Whatever else
- * a model asks for is reported as not supported; what is malformed is refused. Memory travels by path.
+ * a model asks for is reported as not supported; models that are wrong as graphs are refused. Memory travels by path.
+ *
+ * What a driver must have and this one has not: the rules of the operations that it does not support, whose breach it
+ * has to refuse all the same, and bursts.
  *
  * --crash-on OPERATION and --hang-on OPERATION show what the harness makes of a driver that dies or sticks.
  */
@@ -23,9 +26,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { LINE_LIMIT = 64 << 20, DEPTH_LIMIT = 64, MAX_RANK = 8 };
-enum { NONE = 0, GENERAL_FAILURE = 2, INVALID_ARGUMENT = 4 };
-enum { INT32_SCALAR = 1, TENSOR_FLOAT32 = 3 };
+enum { LINE_LIMIT = 64 << 20, DEPTH_LIMIT = 64, MAX_RANK = 4 };
+enum { NONE = 0, GENERAL_FAILURE = 2, OUTPUT_INSUFFICIENT_SIZE = 3, INVALID_ARGUMENT = 4 };
+enum { INT32_SCALAR = 1, TENSOR_FLOAT32 = 3, TENSOR_QUANT8_ASYMM = 5, TENSOR_FLOAT16 = 8 };
 enum { TEMPORARY, MODEL_INPUT, MODEL_OUTPUT, CONSTANT_COPY, CONSTANT_POOL, NO_VALUE };
 enum { ADD = 0, RELU = 19 };
 enum { PARSE_ERROR = -32700, INVALID_REQUEST = -32600, UNKNOWN_METHOD = -32601, INVALID_PARAMS = -32602 };
@@ -176,6 +179,15 @@ static int64_t integer(const Value *value, int64_t otherwise) {
     return (int64_t)value->number;
 }
 
+static double real(const Value *value) {
+    if (value != NULL && value->kind == J_STRING) return strtod(value->text, NULL); /* NaN and the infinities */
+    return value != NULL && value->kind == J_NUMBER ? value->number : 0;
+}
+
+static int is_word(const Value *value, const char *word) {
+    return value != NULL && value->kind == J_STRING && strcmp(value->text, word) == 0;
+}
+
 /* ---- Sending -------------------------------------------------------------------------------------------------- */
 
 typedef struct { char *data; size_t size, room; } Text;
@@ -244,7 +256,7 @@ static void attach(const Value *id, const Value *params) {
         send_error(id, INVALID_PARAMS, 0, "memory.attach: token and size must be positive, the token new");
         return;
     }
-    int is_path = transport != NULL && transport->kind == J_STRING && strcmp(transport->text, "path") == 0;
+    int is_path = is_word(transport, "path");
     struct stat about;
     int file = is_path && path != NULL && path->kind == J_STRING ? open(path->text, O_RDWR | O_CLOEXEC) : -1;
     int is_there = file >= 0 && fstat(file, &about) == 0 && about.st_size >= size;
@@ -280,6 +292,225 @@ static unsigned char *bytes_of(const Value *value, int64_t offset, int64_t size)
     return memory->bytes + start + offset;
 }
 
+static int is_pixels(const Value *pool) { return is_word(field(pool, "kind"), "hardware_buffer"); }
+
+/* Of a kind that HAL 1.2 has, with a handle, and a BLOB where it is called one, which format 33 is. */
+static int is_pool_valid(const Value *pool) {
+    const Value *kind = field(pool, "kind"), *description = field(pool, "description");
+    if (integer(field(pool, "token"), 0) == 0 || integer(field(pool, "size"), -1) < 0) return 0;
+    if (integer(field(pool, "offset"), 0) < 0) return 0;
+    int has_format = description != NULL && description->kind == J_OBJECT;
+    int is_blob = !has_format || integer(field(description, "format"), -1) == 33;
+    if (is_pixels(pool)) return has_format && !is_blob;
+    if (is_word(kind, "hardware_buffer_blob")) return is_blob;
+    return is_word(kind, "ashmem") || is_word(kind, "mmap_fd");
+}
+
+/* ---- Validation: the rules of operands and graphs --------------------------------------------------------------- */
+
+enum { LAST_OPERATION = 94, OEM = 10000, TENSOR_OEM_BYTE = 10001, PER_CHANNEL = 11, FIRST_OF_EXTENSIONS = 0x10000 };
+enum { MUST_BE_ZERO, NOT_NEGATIVE, POSITIVE };
+typedef struct { int size, is_scalar, scale, last_zero_point; } Kind;
+
+static const Kind kinds[] = {
+    {4, 1, MUST_BE_ZERO, 0}, /* FLOAT32 */
+    {4, 1, MUST_BE_ZERO, 0}, /* INT32 */
+    {4, 1, MUST_BE_ZERO, 0}, /* UINT32 */
+    {4, 0, MUST_BE_ZERO, 0}, /* TENSOR_FLOAT32 */
+    {4, 0, NOT_NEGATIVE, 0}, /* TENSOR_INT32 */
+    {1, 0, POSITIVE, 255},   /* TENSOR_QUANT8_ASYMM */
+    {1, 1, MUST_BE_ZERO, 0}, /* BOOL */
+    {2, 0, POSITIVE, 0},     /* TENSOR_QUANT16_SYMM */
+    {2, 0, MUST_BE_ZERO, 0}, /* TENSOR_FLOAT16 */
+    {1, 0, MUST_BE_ZERO, 0}, /* TENSOR_BOOL8 */
+    {2, 1, MUST_BE_ZERO, 0}, /* FLOAT16 */
+    {1, 0, MUST_BE_ZERO, 0}, /* TENSOR_QUANT8_SYMM_PER_CHANNEL */
+    {2, 0, POSITIVE, 65535}, /* TENSOR_QUANT16_ASYMM */
+    {1, 0, POSITIVE, 0},     /* TENSOR_QUANT8_SYMM */
+};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+static int is_mapped(const Value *model, int64_t code) {
+    const Value *mappings = field(model, "extensionNameToPrefix");
+    const Value *mapping = length(mappings) == 0 ? NULL : mappings->first;
+    while (mapping != NULL && integer(field(mapping, "prefix"), -1) != code >> 16) mapping = mapping->next;
+    return mapping != NULL;
+}
+
+static int is_type(const Value *model, int64_t type) {
+    return (type >= 0 && type < KINDS) || type == OEM || type == TENSOR_OEM_BYTE ||
+           (type >= FIRST_OF_EXTENSIONS && is_mapped(model, type));
+}
+
+static int is_quantisation_valid(const Value *operand, const Kind *kind) {
+    double scale = real(field(operand, "scale"));
+    int64_t zero_point = integer(field(operand, "zeroPoint"), 0);
+    if (zero_point < 0 || zero_point > kind->last_zero_point) return 0;
+    if (kind->scale == MUST_BE_ZERO) return scale == 0;
+    return kind->scale == NOT_NEGATIVE ? !(scale < 0) : !(scale <= 0);
+}
+
+/* Scales of channels belong to one type, an extension's parameters to its own types. */
+static int are_extras_valid(const Value *operand, int64_t type) {
+    const Value *extras = field(operand, "extraParams");
+    const Value *channels = field(extras, "channelQuant"), *blob = field(extras, "extension");
+    if (type < FIRST_OF_EXTENSIONS && blob != NULL && blob->kind != J_NULL) return 0;
+    if (channels == NULL || channels->kind == J_NULL) return type != PER_CHANNEL;
+    if (type != PER_CHANNEL) return 0;
+    const Value *scales = field(channels, "scales");
+    int64_t size = integer(item(field(operand, "dimensions"), integer(field(channels, "channelDim"), -1)), 0);
+    if (size == 0 || (int64_t)length(scales) != size) return 0;
+    for (const Value *scale = scales->first; scale != NULL; scale = scale->next)
+        if (real(scale) <= 0) return 0;
+    return 1;
+}
+
+/* Bytes of a constant with these dimensions, -1 where one is unknown or there are too many. */
+static int64_t constant_size(const Value *dimensions, int64_t size) {
+    for (const Value *one = length(dimensions) ? dimensions->first : NULL; one != NULL; one = one->next)
+        if (integer(one, 0) <= 0 || __builtin_mul_overflow(size, integer(one, 0), &size)) return -1;
+    return size;
+}
+
+/* A constant lies inside of its memory and fills its location; what is no constant has none. */
+static int is_location_valid(const Value *model, const Value *operand, int64_t lifetime, int64_t size) {
+    const Value *location = field(operand, "location"), *values = field(model, "operandValues");
+    int64_t pool = integer(field(location, "poolIndex"), 0), offset = integer(field(location, "offset"), 0);
+    int64_t bytes = integer(field(location, "length"), 0), room = 0;
+    if (lifetime != CONSTANT_COPY && lifetime != CONSTANT_POOL) return pool == 0 && offset == 0 && bytes == 0;
+    if (lifetime == CONSTANT_POOL) {
+        room = integer(field(item(field(model, "pools"), pool), "size"), -1);
+    } else if (pool != 0) {
+        return 0;
+    } else if (values != NULL && values->kind == J_STRING) {
+        room = (int64_t)(strcspn(values->text, "=") * 3 / 4);
+    }
+    if (offset < 0 || bytes < 0 || bytes > room || offset > room - bytes) return 0;
+    return size == 0 || constant_size(field(operand, "dimensions"), size) == bytes;
+}
+
+static int is_operand_valid(const Value *model, const Value *operand) {
+    int64_t type = integer(field(operand, "type"), -1), lifetime = integer(field(operand, "lifetime"), -1);
+    int is_constant = lifetime == CONSTANT_COPY || lifetime == CONSTANT_POOL;
+    size_t rank = length(field(operand, "dimensions"));
+    if (!is_type(model, type) || lifetime < TEMPORARY || lifetime > NO_VALUE) return 0;
+    int is_scalar = type == OEM || (type < KINDS && kinds[type].is_scalar);
+    int is_tensor = type == TENSOR_OEM_BYTE || (type < KINDS && !kinds[type].is_scalar);
+    if ((is_scalar && rank != 0) || (is_tensor && rank == 0 && is_constant)) return 0;
+    if (!is_location_valid(model, operand, lifetime, type < KINDS ? kinds[type].size : 0)) return 0;
+    if (type == OEM || type == TENSOR_OEM_BYTE) return 1;
+    static const Kind of_extensions = {0, 0, MUST_BE_ZERO, 0};
+    const Kind *kind = type < KINDS ? &kinds[type] : &of_extensions;
+    return is_quantisation_valid(operand, kind) && are_extras_valid(operand, type);
+}
+
+/* Every operand of this lifetime is listed once, and nothing else is. */
+static int is_list_valid(const Value *const *operands, size_t count, const Value *indexes, int64_t lifetime) {
+    char *is_listed = allocate(count);
+    int right = 1;
+    for (const Value *one = length(indexes) ? indexes->first : NULL; right && one != NULL; one = one->next) {
+        int64_t index = integer(one, -1);
+        right = index >= 0 && index < (int64_t)count && !is_listed[index]++;
+    }
+    for (size_t i = 0; right && i < count; i++)
+        right = is_listed[i] == (integer(field(operands[i], "lifetime"), -1) == lifetime);
+    free(is_listed);
+    return right;
+}
+
+/* Operations in the order in which they can run; each value is written once and read as often as it says. */
+static int is_order_valid(const Value *operations, const Value *const *operands, size_t count) {
+    char *has_value = allocate(count), *may_be_written = allocate(count);
+    int64_t *readers = allocate(count * sizeof *readers);
+    int right = 1;
+    for (size_t i = 0; i < count; i++) {
+        int64_t lifetime = integer(field(operands[i], "lifetime"), -1);
+        has_value[i] = !(may_be_written[i] = lifetime == TEMPORARY || lifetime == MODEL_OUTPUT);
+    }
+    for (const Value *operation = operations->first; operation != NULL; operation = operation->next) {
+        for (const Value *one = field(operation, "inputs")->first; one != NULL; one = one->next) {
+            right &= has_value[integer(one, 0)];
+            readers[integer(one, 0)]++;
+        }
+        for (const Value *one = field(operation, "outputs")->first; one != NULL; one = one->next) {
+            int64_t index = integer(one, 0);
+            right &= may_be_written[index] && !has_value[index];
+            has_value[index] = 1;
+        }
+    }
+    for (size_t i = 0; i < count; i++)
+        right &= has_value[i] && integer(field(operands[i], "numberOfConsumers"), 0) == readers[i];
+    free(has_value), free(may_be_written), free(readers);
+    return right;
+}
+
+static int indexes_fit(const Value *indexes, size_t limit) {
+    for (const Value *index = length(indexes) ? indexes->first : NULL; index != NULL; index = index->next)
+        if (integer(index, -1) < 0 || integer(index, -1) >= (int64_t)limit) return 0;
+    return length(indexes) > 0;
+}
+
+static int64_t type_of(const Value *const *operands, const Value *indexes, int64_t place) {
+    return integer(field(operands[integer(item(indexes, place), 0)], "type"), -1);
+}
+
+/* The operands of ADD and RELU. The rules of the others are for drivers that have them. */
+static int is_signature_valid(int64_t code, const Value *const *operands, const Value *inputs, const Value *outputs) {
+    if (code != ADD && code != RELU) return 1;
+    if (length(inputs) != (code == ADD ? 3 : 1) || length(outputs) != 1) return 0;
+    int64_t type = type_of(operands, inputs, 0);
+    if (type != TENSOR_FLOAT32 && type != TENSOR_FLOAT16 && type != TENSOR_QUANT8_ASYMM) return 0;
+    if (type_of(operands, outputs, 0) != type) return 0;
+    return code == RELU || (type_of(operands, inputs, 1) == type && type_of(operands, inputs, 2) == INT32_SCALAR);
+}
+
+static int is_operation_valid(const Value *model, const Value *operation, const Value *const *operands, size_t count) {
+    const Value *inputs = field(operation, "inputs"), *outputs = field(operation, "outputs");
+    int64_t code = integer(field(operation, "type"), -1);
+    int is_known = (code >= 0 && code <= LAST_OPERATION) || code == OEM ||
+                   (code >= FIRST_OF_EXTENSIONS && is_mapped(model, code));
+    return is_known && indexes_fit(inputs, count) && indexes_fit(outputs, count) &&
+           is_signature_valid(code, operands, inputs, outputs);
+}
+
+static int is_graph_valid(const Value *model, const Value *const *operands, size_t count) {
+    const Value *graph = field(model, "main"), *operations = field(graph, "operations");
+    if (length(operations) == 0 || length(field(graph, "outputIndexes")) == 0) return 0;
+    for (const Value *operation = operations->first; operation != NULL; operation = operation->next)
+        if (!is_operation_valid(model, operation, operands, count)) return 0;
+    return is_list_valid(operands, count, field(graph, "inputIndexes"), MODEL_INPUT) &&
+           is_list_valid(operands, count, field(graph, "outputIndexes"), MODEL_OUTPUT) &&
+           is_order_valid(operations, operands, count);
+}
+
+/* Extensions are mapped to prefixes one to one. */
+static int are_mappings_valid(const Value *mappings) {
+    for (const Value *one = length(mappings) ? mappings->first : NULL; one != NULL; one = one->next) {
+        int64_t prefix = integer(field(one, "prefix"), 0);
+        const Value *name = field(one, "name");
+        if (prefix <= 0 || prefix > 0xFFFF || name == NULL || name->kind != J_STRING) return 0;
+        for (const Value *other = one->next; other != NULL; other = other->next)
+            if (integer(field(other, "prefix"), 0) == prefix || is_word(field(other, "name"), name->text)) return 0;
+    }
+    return 1;
+}
+
+static int is_model_valid(const Value *model) {
+    const Value *list = field(field(model, "main"), "operands"), *pools = field(model, "pools");
+    size_t count = 0;
+    const Value **operands = allocate(length(list) * sizeof *operands);
+    int right = are_mappings_valid(field(model, "extensionNameToPrefix"));
+    for (const Value *pool = length(pools) ? pools->first : NULL; pool != NULL; pool = pool->next)
+        right &= is_pool_valid(pool);
+    for (const Value *operand = length(list) ? list->first : NULL; right && operand != NULL; operand = operand->next) {
+        right = is_operand_valid(model, operand);
+        operands[count++] = operand;
+    }
+    right = right && is_graph_valid(model, operands, count);
+    free(operands);
+    return right;
+}
+
 /* ---- Models --------------------------------------------------------------------------------------------------- */
 
 typedef struct { int64_t type, lifetime, rank, dimensions[MAX_RANK], count; float *values; int32_t scalar; } Operand;
@@ -304,26 +535,6 @@ static void free_model(Model *model) {
     free(model);
 }
 
-static int indexes_fit(const Value *indexes, size_t limit) {
-    for (const Value *index = indexes == NULL ? NULL : indexes->first; index != NULL; index = index->next)
-        if (integer(index, -1) < 0 || integer(index, -1) >= (int64_t)limit) return 0;
-    return 1;
-}
-
-/* Every index of a graph names an operand, and every operation reads and writes something. */
-static int is_well_formed(const Value *main_graph) {
-    size_t operands = length(field(main_graph, "operands"));
-    const Value *operations = field(main_graph, "operations");
-    if (length(operations) == 0 || length(field(main_graph, "outputIndexes")) == 0) return 0;
-    for (const Value *operation = operations->first; operation != NULL; operation = operation->next) {
-        const Value *inputs = field(operation, "inputs"), *outputs = field(operation, "outputs");
-        if (length(inputs) == 0 || length(outputs) == 0) return 0;
-        if (!indexes_fit(inputs, operands) || !indexes_fit(outputs, operands)) return 0;
-    }
-    return indexes_fit(field(main_graph, "inputIndexes"), operands) &&
-           indexes_fit(field(main_graph, "outputIndexes"), operands);
-}
-
 static int is_float_tensor(const Value *operand) {
     const Value *dimensions = field(operand, "dimensions");
     int64_t lifetime = integer(field(operand, "lifetime"), -1), count = 1;
@@ -344,9 +555,12 @@ static int same_dimensions(const Value *left, const Value *right) {
     return 1;
 }
 
-static int is_supported(const Value *main_graph, const Value *operation) {
-    const Value *operands = field(main_graph, "operands"), *inputs = field(operation, "inputs");
+static int is_supported(const Value *model, const Value *operation) {
+    const Value *operands = field(field(model, "main"), "operands"), *pools = field(model, "pools");
+    const Value *inputs = field(operation, "inputs");
     int64_t code = integer(field(operation, "type"), -1);
+    for (const Value *pool = length(pools) ? pools->first : NULL; pool != NULL; pool = pool->next)
+        if (is_pixels(pool)) return 0;
     if ((code != ADD && code != RELU) || length(inputs) != (code == ADD ? 3 : 1)) return 0;
     if (length(field(operation, "outputs")) != 1) return 0;
     const Value *first = item(operands, integer(item(inputs, 0), -1));
@@ -404,7 +618,7 @@ static int read_operand(const Value *model, const Value *value, const unsigned c
     const unsigned char *bytes = constant(model, value, values, size, wanted);
     if (bytes == NULL) return 0;
     memcpy(storage_of(operand), bytes, (size_t)wanted);
-    return operand->type == TENSOR_FLOAT32 || (operand->scalar >= 0 && operand->scalar <= 3);
+    return 1;
 }
 
 static int64_t *read_indexes(const Value *indexes, size_t *count) {
@@ -433,14 +647,19 @@ static Model *read_model(const Value *value) {
         const Value *operand = item(field(graph, "operands"), (int64_t)i);
         int64_t type = integer(field(operand, "type"), -1);
         int is_scalar = type == INT32_SCALAR && length(field(operand, "dimensions")) == 0;
-        int usable = is_scalar || is_float_tensor(operand);
-        right = usable && read_operand(value, operand, values, size, &model->operands[i]);
+        /* No operation that is supported uses anything else. */
+        if (is_scalar || is_float_tensor(operand))
+            right = read_operand(value, operand, values, size, &model->operands[i]);
     }
     free(values);
     model->operation_count = length(field(graph, "operations"));
     model->operations = allocate(model->operation_count * sizeof *model->operations);
     for (size_t i = 0; i < model->operation_count; i++)
         read_operation(item(field(graph, "operations"), (int64_t)i), &model->operations[i]);
+    for (size_t i = 0; right && i < model->operation_count; i++) {
+        int64_t fuse = model->operations[i].code == ADD ? model->operands[model->operations[i].inputs[2]].scalar : 0;
+        right = fuse >= 0 && fuse <= 3;
+    }
     model->inputs = read_indexes(field(graph, "inputIndexes"), &model->input_count);
     model->outputs = read_indexes(field(graph, "outputIndexes"), &model->output_count);
     if (right) return model;
@@ -500,35 +719,61 @@ static int copy_inputs(const Model *model, const Value *request) {
         int64_t size;
         const Value *argument = item(field(request, "inputs"), (int64_t)i);
         const unsigned char *bytes = argument_bytes(request, argument, operand, &size);
-        int64_t wanted = operand->type == TENSOR_FLOAT32 ? operand->count * 4 : 4;
+        int64_t wanted = operand->values != NULL ? operand->count * 4 : 4;
+        if (operand->count == 0) continue; /* nobody reads it */
         if (bytes == NULL || size != wanted) return 0;
         memcpy(storage_of(operand), bytes, (size_t)size);
     }
     return 1;
 }
 
-/* Copy what fits; write the shapes. Returns 0 where an argument is wrong, 1 where an output was too small, 2 else. */
+/* Copy what fits; write the shapes. Returns a status. */
 static int copy_outputs(const Model *model, const Value *request, Text *shapes) {
-    int outcome = 2;
+    int status = NONE;
     for (size_t i = 0; i < model->output_count; i++) {
         const Operand *operand = &model->operands[model->outputs[i]];
         int64_t size;
         unsigned char *bytes = argument_bytes(request, item(field(request, "outputs"), (int64_t)i), operand, &size);
-        if (bytes == NULL || operand->type != TENSOR_FLOAT32) return 0;
+        if (bytes == NULL || operand->type != TENSOR_FLOAT32) return INVALID_ARGUMENT;
         int fits = size >= operand->count * 4;
         if (fits) memcpy(bytes, operand->values, (size_t)operand->count * 4);
-        else outcome = 1;
+        else status = OUTPUT_INSUFFICIENT_SIZE;
         append(shapes, "%s{\"dimensions\":[", i ? "," : "");
         for (int64_t k = 0; k < operand->rank; k++)
             append(shapes, "%s%lld", k ? "," : "", (long long)operand->dimensions[k]);
         append(shapes, "],\"isSufficient\":%s}", fits ? "true" : "false");
     }
-    return outcome;
+    return status;
+}
+
+/* The status for memory that is wrong, or that is used whole since it holds pixels, which this driver can not read. */
+static int judge_memory(const Value *request) {
+    static const char *const sides[] = {"inputs", "outputs"};
+    const Value *pools = field(request, "pools");
+    int status = NONE;
+    for (const Value *pool = length(pools) ? pools->first : NULL; pool != NULL; pool = pool->next)
+        if (!is_pool_valid(field(pool, "pool"))) return INVALID_ARGUMENT;
+    for (int side = 0; side < 2; side++) {
+        const Value *arguments = field(request, sides[side]);
+        const Value *one = length(arguments) ? arguments->first : NULL;
+        for (; one != NULL; one = one->next) {
+            const Value *location = field(one, "location");
+            const Value *pool = item(pools, integer(field(location, "poolIndex"), 0));
+            if (!is_pixels(field(pool, "pool"))) continue;
+            if (integer(field(location, "offset"), 0) || integer(field(location, "length"), 0))
+                return INVALID_ARGUMENT;
+            status = GENERAL_FAILURE;
+        }
+    }
+    return status;
 }
 
 static int execute(const Model *model, const Value *request, Text *shapes) {
-    if (length(field(request, "inputs")) != model->input_count) return 0;
-    if (length(field(request, "outputs")) != model->output_count || !copy_inputs(model, request)) return 0;
+    int status = judge_memory(request);
+    if (length(field(request, "inputs")) != model->input_count) return INVALID_ARGUMENT;
+    if (length(field(request, "outputs")) != model->output_count) return INVALID_ARGUMENT;
+    if (status != NONE) return status;
+    if (!copy_inputs(model, request)) return INVALID_ARGUMENT;
     for (size_t i = 0; i < model->operation_count; i++) run_operation(model, &model->operations[i]);
     return copy_outputs(model, request, shapes);
 }
@@ -558,15 +803,15 @@ static void get_capabilities(const Value *id, const Value *params) {
 }
 
 static void get_supported_operations(const Value *id, const Value *params) {
-    const Value *graph = field(field(params, "model"), "main");
+    const Value *model = field(params, "model"), *operations = field(field(model, "main"), "operations");
     Text text = {0};
-    if (!is_well_formed(graph)) {
-        send_error(id, SERVICE_ERROR, INVALID_ARGUMENT, "the model is malformed");
+    if (!is_model_valid(model)) {
+        send_error(id, SERVICE_ERROR, INVALID_ARGUMENT, "the model is invalid");
         return;
     }
     append(&text, "[");
-    for (const Value *operation = field(graph, "operations")->first; operation != NULL; operation = operation->next)
-        append(&text, "%s%s", text.size > 1 ? "," : "", is_supported(graph, operation) ? "true" : "false");
+    for (const Value *operation = operations->first; operation != NULL; operation = operation->next)
+        append(&text, "%s%s", text.size > 1 ? "," : "", is_supported(model, operation) ? "true" : "false");
     append(&text, "]");
     send_result(id, text.data);
     free(text.data);
@@ -583,12 +828,12 @@ static void notify_prepared(const Value *params, int status, int64_t number) {
 }
 
 static void prepare_model(const Value *id, const Value *params) {
-    const Value *model = field(params, "model"), *graph = field(model, "main");
+    const Value *model = field(params, "model"), *operations = field(field(model, "main"), "operations");
     int64_t preference = integer(field(params, "preference"), 1);
-    int status = is_well_formed(graph) && preference >= 0 && preference <= 2 ? NONE : INVALID_ARGUMENT;
+    int status = is_model_valid(model) && preference >= 0 && preference <= 2 ? NONE : INVALID_ARGUMENT;
     int supported = 1;
-    const Value *operation = status == NONE ? field(graph, "operations")->first : NULL;
-    for (; operation != NULL; operation = operation->next) supported &= is_supported(graph, operation);
+    const Value *operation = status == NONE ? operations->first : NULL;
+    for (; operation != NULL; operation = operation->next) supported &= is_supported(model, operation);
     if (integer(field(params, "callback"), 0) == 0) { /* nobody to tell */
         send_error(id, SERVICE_ERROR, INVALID_ARGUMENT, "the callback is null");
         return;
@@ -614,18 +859,22 @@ static Model *model_of(const Value *params) {
     return index >= 0 && index < prepared_count ? prepared[index] : NULL;
 }
 
+static const char *complaint(int status) {
+    return status == INVALID_ARGUMENT ? "the request does not fit the model" : "memory that this driver can not read";
+}
+
 static void execute_synchronously(const Value *id, const Value *params) {
     Model *model = model_of(params);
     Text shapes = {0}, text = {0};
     append(&shapes, "%s", "");
-    int outcome = model != NULL ? execute(model, field(params, "request"), &shapes) : 0;
+    int status = model != NULL ? execute(model, field(params, "request"), &shapes) : NONE;
     if (model == NULL) {
         send_error(id, DEAD_OBJECT, 0, "no such prepared model");
-    } else if (outcome == 0) {
-        send_error(id, SERVICE_ERROR, INVALID_ARGUMENT, "the request does not fit the model");
+    } else if (status == INVALID_ARGUMENT || status == GENERAL_FAILURE) {
+        send_error(id, SERVICE_ERROR, status, complaint(status));
     } else {
         append(&text, "{\"outputSufficientSize\":%s,\"outputShapes\":[%s],\"timing\":%s}",
-               outcome == 2 ? "true" : "false", shapes.data, NO_TIMING);
+               status == NONE ? "true" : "false", shapes.data, NO_TIMING);
         send_result(id, text.data);
     }
     free(shapes.data);
@@ -633,16 +882,16 @@ static void execute_synchronously(const Value *id, const Value *params) {
 }
 
 static void execute_asynchronously(const Value *id, const Value *params) {
-    static const int statuses[] = {INVALID_ARGUMENT, 3, NONE};
     Model *model = model_of(params);
     Text shapes = {0}, text = {0};
     append(&shapes, "%s", "");
-    int outcome = model != NULL ? execute(model, field(params, "request"), &shapes) : 0;
+    int status = model != NULL ? execute(model, field(params, "request"), &shapes) : INVALID_ARGUMENT;
+    int has_shapes = status == NONE || status == OUTPUT_INSUFFICIENT_SIZE;
     append(&text, "{\"jsonrpc\":\"2.0\",\"method\":\"executionCallback.notify\",");
     append(&text, "\"params\":{\"object\":%lld,\"status\":%d,\"outputShapes\":[%s],\"timing\":%s}}",
-           (long long)integer(field(params, "callback"), 0), statuses[outcome], outcome ? shapes.data : "", NO_TIMING);
+           (long long)integer(field(params, "callback"), 0), status, has_shapes ? shapes.data : "", NO_TIMING);
     send_text(&text);
-    if (outcome == 0) send_error(id, SERVICE_ERROR, INVALID_ARGUMENT, "the request does not fit the model");
+    if (status == INVALID_ARGUMENT) send_error(id, SERVICE_ERROR, status, complaint(status));
     else send_result(id, "null");
     free(shapes.data);
 }

@@ -86,6 +86,17 @@ class _BoundToApp(ReferenceDevice):
         return replace(caches, owner=caches.owner + f" {self._context.caller().uid}".encode())
 
 
+class _FailsFromCache(BentDevice):
+    """Does not look at the arguments of a preparation from a cache, which fails whatever they are."""
+
+    def prepare_model_from_cache(self, *arguments: Any) -> None:
+        callback = arguments[-1]
+        if callback is None:
+            super().prepare_model_from_cache(*arguments)
+        callback.notify(_GENERAL, None)
+        raise ServiceError(_GENERAL, "nothing is cached")
+
+
 class _ChangesRefusals(ReferenceDevice):
     """Answers with the other of two statuses where either is allowed, and refuses files that it can not write to."""
 
@@ -116,6 +127,8 @@ VARIANTS = (
     Variant("no-caching", "No cache files are wanted.", with_options(BentDevice, cache_files="0+0")),
     Variant("no-caching-1.3", "No cache files are wanted, HIDL.", with_options(BentDevice, cache_files="0+0"),
             Version.V1_3),
+    Variant("no-caching-at-all", "No cache files are wanted; preparations from a cache fail, whatever is asked.",
+            with_options(_FailsFromCache, cache_files="0+0")),
     Variant("one-cache-file", "One model-cache file is wanted, no data cache.",
             with_options(BentDevice, cache_files="1+0")),
     Variant("five-cache-files", "Three model-cache files and two data-cache files are wanted.",

@@ -13,6 +13,7 @@ import msgspec
 from npu_conformance.faults import kill_matrix, registry, report
 from npu_conformance.faults.fault import Fault, Variant
 from npu_conformance.harness.cases import Case
+from npu_conformance.harness.expression import compile_expression
 from npu_conformance.harness.main import UsageError
 from npu_conformance.harness.outcome_table import OK, WRONG
 
@@ -23,14 +24,24 @@ def execute(options: argparse.Namespace) -> int:
     """List, or run what was asked for."""
     if options.list:
         return _list()
-    if options.per_operation and options.mutants is None:
-        raise UsageError("--per-operation: only with --mutants")
+    _require_sense(options)
     cases = kill_matrix.all_cases()
     if options.mutants is not None:
         return _mutants(options, cases)
     if options.variants:
         return _variants(options, cases)
     return _faults(options, cases)
+
+
+def _require_sense(options: argparse.Namespace) -> None:
+    if options.per_operation and options.mutants is None:
+        raise UsageError("--per-operation: only with --mutants")
+    narrowed = {"-k": options.expression, "--sample-cases": options.sample_cases is not None,
+                "--isolation": options.isolation != "inprocess"}  # fmt: skip
+    for flag in [flag for flag, is_set in narrowed.items() if is_set and not options.variants]:
+        raise UsageError(f"{flag}: only with --variants")
+    if options.sample_cases is not None and options.sample_cases < 1:
+        raise UsageError(f"--sample-cases: expected a positive number, found {options.sample_cases}")
 
 
 def _list() -> int:
@@ -54,9 +65,10 @@ def _faults(options: argparse.Namespace, cases: Sequence[Case]) -> int:
 
 def _variants(options: argparse.Namespace, cases: Sequence[Case]) -> int:
     chosen: list[Variant] = _chosen(registry.conforming(), options)
+    few = _few(cases, options)
     rows = []
     for variant in chosen:
-        row = kill_matrix.run_variant(variant, cases)
+        row = kill_matrix.run_variant(variant, few, options.isolation)
         rows.append(row)
         _say(options, report.variant_lines(row))
     green = sum(row.is_green for row in rows)
@@ -106,6 +118,18 @@ def _chosen(known: Mapping[str, Thing], options: argparse.Namespace) -> list[Thi
     if options.sample is not None and options.sample < len(found):
         found = random.Random(options.seed).sample(found, options.sample)
     return [known[name] for name in found]
+
+
+def _few(cases: Sequence[Case], options: argparse.Namespace) -> list[Case]:
+    """The suites' cases that -k means, or a sample of them, in their order."""
+    matches = compile_expression(options.expression)
+    meant = [case for case in cases if case.id.startswith("vts.") and matches(case.id)]
+    if not meant:
+        raise UsageError(f"-k {options.expression}: no case is meant")
+    if options.sample_cases is None or options.sample_cases >= len(meant):
+        return meant
+    drawn = random.Random(options.seed).sample(range(len(meant)), options.sample_cases)
+    return [meant[index] for index in sorted(drawn)]
 
 
 def _say(options: argparse.Namespace, lines: Iterable[str]) -> None:

@@ -15,7 +15,7 @@ from npu_conformance.harness import suites
 from npu_conformance.harness.applicability import inapplicable
 from npu_conformance.harness.cases import Case, Scope
 from npu_conformance.harness.engine import Engine, EngineOptions
-from npu_conformance.harness.loading import open_subject
+from npu_conformance.harness.loading import Isolation, open_subject
 from npu_conformance.harness.outcome_table import is_red
 from npu_conformance.harness.selection import in_scope
 from npu_conformance.harness.subject import SubjectHandle
@@ -23,7 +23,8 @@ from npu_conformance.harness.waivers import glob
 from npu_conformance.specs.outcomes import Disposition
 from npu_conformance.specs.results import CaseResult, Event
 
-PLUGIN = f"{plugin.__name__}:guarded"
+PLUGIN = f"{plugin.__name__}:plugin"
+GUARDED = f"{plugin.__name__}:guarded"
 SECONDS = 300.0
 """How long one fault may take."""
 
@@ -95,11 +96,11 @@ def run_fault(fault: Fault, cases: Sequence[Case], *, every_case: bool = False, 
     )
 
 
-def run_variant(variant: Variant, cases: Sequence[Case]) -> VariantRow:
-    """Run a conforming variant against the suites' cases."""
+def run_variant(variant: Variant, cases: Sequence[Case], isolation: Isolation = "inprocess") -> VariantRow:
+    """Run a conforming variant against the suites' cases. isolation: where it lives."""
     chosen = [case for case in cases if case.id.startswith("vts.")]
     started = time.perf_counter()
-    answer = in_child(lambda: _greens(variant, chosen), VariantRow, SECONDS)
+    answer = in_child(lambda: _greens(variant, chosen, isolation), VariantRow, SECONDS)
     seconds = time.perf_counter() - started
     if isinstance(answer, Ended):
         return VariantRow(variant.id, len(chosen), seconds=seconds, problem=answer.reason)
@@ -153,7 +154,7 @@ def _self_check_fails(case: Case) -> bool:
     return False
 
 
-def _greens(variant: Variant, cases: Sequence[Case]) -> VariantRow:
+def _greens(variant: Variant, cases: Sequence[Case], isolation: Isolation) -> VariantRow:
     red: list[tuple[str, str]] = []
     passed = 0
 
@@ -165,7 +166,7 @@ def _greens(variant: Variant, cases: Sequence[Case]) -> VariantRow:
             red.append((result.case, result.message or next(parts, "")))
         return False
 
-    subject = _open(variant)
+    subject = _open(variant, isolation)
     try:
         run_cases(subject, cases, look)
     finally:
@@ -173,11 +174,12 @@ def _greens(variant: Variant, cases: Sequence[Case]) -> VariantRow:
     return VariantRow(variant.id, len(cases), passed, tuple(red))
 
 
-def _open(chosen: Fault | Variant) -> SubjectHandle:
+def _open(chosen: Fault | Variant, isolation: Isolation = "inprocess") -> SubjectHandle:
     if isinstance(chosen.mechanism, Hostile):
         module = "npu_conformance.faults.hosts.hostile"
         return open_subject(f"exec:{sys.executable} -m {module} {chosen.mechanism.behaviour}")
-    return open_subject(PLUGIN, {"fault": chosen.id}, "inprocess")
+    spec = GUARDED if isolation == "inprocess" else PLUGIN
+    return open_subject(spec, {"fault": chosen.id}, isolation)
 
 
 class _Silent:

@@ -202,34 +202,17 @@ class _NoLowPriority(BentDevice):
             super().prepare_model(*arguments)
 
 
-class _CachesNothing(BentDevice):
-    """Prepares nothing from a cache. answer: what it says to a deadline."""
+class _CacheInventsADeadline(BentDevice):
+    """Caches nothing, and misses a deadline that there is not where it prepares from a cache."""
 
     def get_number_of_cache_files_needed(self) -> types.NumberOfCacheFiles:
         return types.NumberOfCacheFiles(0, 0)
 
     def prepare_model_from_cache(self, deadline_ns: int, *rest: Any) -> None:
-        status = self.answer(deadline_ns)
+        refused = _INVALID if deadline_ns < -1 else _GENERAL
+        status = _MISSED[1] if deadline_ns == -1 else refused
         rest[-1].notify(status, None)
         raise ServiceError(status, "there is no cache")
-
-    def answer(self, deadline_ns: int) -> int:
-        """The status for a deadline."""
-        return _INVALID if deadline_ns < -1 else _GENERAL
-
-
-class _CacheTakesEveryDeadline(_CachesNothing):
-    """Preparation from cache does not look at the form of the deadline."""
-
-    def answer(self, deadline_ns: int) -> int:
-        return _GENERAL
-
-
-class _CacheInventsADeadline(_CachesNothing):
-    """Preparation from cache misses a deadline that there is not."""
-
-    def answer(self, deadline_ns: int) -> int:
-        return _MISSED[1] if deadline_ns == -1 else super().answer(deadline_ns)
 
 
 _AREA = "vts.quality_of_service."
@@ -286,8 +269,6 @@ FAULTS = (
            f"{_AREA}load.asynchronous", _SaysMissedBefore1Dot3, Version.V1_1),
     _fault("missed-without-deadline", "An execution beside others misses a deadline that it has not.",
            "NNHAL-QOS-002", f"{_AREA}load.asynchronous", _SaysMissedBefore1Dot3, Version.V1_3),
-    _fault("cache-below-none-accepted", "Preparation from cache takes a deadline below -1 for none.",
-           "NNHAL-QOS-008", f"{_AREA}deadline.below_none", _CacheTakesEveryDeadline),
     _fault("cache-invents-a-deadline", "Preparation from cache without a deadline misses it.", "NNHAL-QOS-015",
            f"{_AREA}deadline.from_cache", _CacheInventsADeadline),
 )  # fmt: skip

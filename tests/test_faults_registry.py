@@ -111,6 +111,29 @@ def test_the_command_prints_the_kill_matrix(capsys: pytest.CaptureFixture[str]) 
     assert "no fault is called" in capsys.readouterr().err
 
 
+def test_the_command_runs_variants_against_the_cases_that_are_meant(capsys: pytest.CaptureFixture[str]) -> None:
+    narrowed = ["faults", "--variants", "reference", "--json", "-k", "queries and not cts", "--isolation", "process"]
+    assert main([*narrowed, "--sample-cases", "5"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert (row["cases"], row["red"]) == (5, [])
+    assert 0 < row["passed"] <= 5
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["-k", "queries"], "-k: only with --variants"),
+        (["--variants", "--sample-cases", "0"], "--sample-cases: expected a positive number, found 0"),
+        (["--variants", "-k", "nothing_of_this_name"], "-k nothing_of_this_name: no case is meant"),
+    ],
+)
+def test_a_selection_of_cases_that_makes_no_sense_is_refused(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["faults", *arguments]) == 2
+    assert message in capsys.readouterr().err
+
+
 def test_the_plug_in_can_be_used_by_hand(tmp_path: Path) -> None:
     plugin = "npu_conformance.faults.plugin:plugin"
     arguments = ["run", "vts.queries.type.legal", "--plugin", plugin, "--plugin-option", "fault=query-type-unknown"]

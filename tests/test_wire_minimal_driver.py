@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from npu_conformance.harness.loading import open_subject
 from npu_conformance.harness.subject import SubjectHandle
@@ -58,13 +59,17 @@ class Prepared(hal.PreparedModelCallback):
 
 def tensor(lifetime: OperandLifeTime, kind: OperandType = OperandType.TENSOR_FLOAT32) -> types.Operand:
     """Four elements."""
-    return types.Operand(kind, (2, 2), lifetime=lifetime, number_of_consumers=1)
+    readers = 0 if lifetime == OperandLifeTime.SUBGRAPH_OUTPUT else 1
+    return types.Operand(kind, (2, 2), lifetime=lifetime, number_of_consumers=readers)
 
 
 def add_then_relu(kind: OperandType = OperandType.TENSOR_FLOAT32, last: int = OperationType.RELU) -> types.Model:
     """relu(left + right)."""
     activation = types.Operand(
-        OperandType.INT32, lifetime=OperandLifeTime.CONSTANT_COPY, location=types.DataLocation(0, 0, 4)
+        OperandType.INT32,
+        lifetime=OperandLifeTime.CONSTANT_COPY,
+        location=types.DataLocation(0, 0, 4),
+        number_of_consumers=1,
     )
     inputs = tensor(OperandLifeTime.SUBGRAPH_INPUT, kind), tensor(OperandLifeTime.SUBGRAPH_INPUT, kind)
     inner, output = tensor(OperandLifeTime.TEMPORARY_VARIABLE, kind), tensor(OperandLifeTime.SUBGRAPH_OUTPUT, kind)
@@ -126,7 +131,6 @@ def test_what_it_can_not_do_is_not_supported(subject: SubjectHandle) -> None:
     device = device_of(subject)
     assert device.get_supported_operations(add_then_relu(last=OperationType.TANH)) == (True, False)
     assert device.get_supported_operations(add_then_relu(OperandType.TENSOR_FLOAT16)) == (False, False)
-    assert device.get_supported_operations(add_then_relu(OperandType(8), last=99)) == (False, False)
 
 
 def test_malformed_models_are_refused(subject: SubjectHandle) -> None:
@@ -138,6 +142,37 @@ def test_malformed_models_are_refused(subject: SubjectHandle) -> None:
     with pytest.raises(ServiceError):
         device_of(subject).prepare_model(types.Model(graph), 1, 1, 0, (), (), b"", callback)
     assert callback.outcomes == [(ErrorStatus.INVALID_ARGUMENT, None)]
+
+
+@pytest.mark.parametrize(
+    ("operand", "changes"),
+    [
+        (0, {"type": 14}),
+        (0, {"scale": 0.5}),
+        (1, {"location": types.DataLocation(0, 4, 0)}),
+        (2, {"location": types.DataLocation(0, 4, 4)}),
+        (2, {"dimensions": (1,)}),
+        (3, {"number_of_consumers": 2}),
+        (4, {"lifetime": OperandLifeTime.TEMPORARY_VARIABLE}),
+    ],
+)
+def test_graphs_that_are_wrong_are_refused(subject: SubjectHandle, operand: int, changes: dict[str, object]) -> None:
+    model = add_then_relu()
+    operands = list(model.main.operands)
+    operands[operand] = replace(operands[operand], **changes)
+    with pytest.raises(ServiceError) as caught:
+        device_of(subject).get_supported_operations(replace(model, main=replace(model.main, operands=tuple(operands))))
+    assert caught.value.status == ErrorStatus.INVALID_ARGUMENT
+
+
+def test_pixels_are_no_constants(subject: SubjectHandle) -> None:
+    buffer = types.HardwareBufferDescription(2, 2, 1, format=1)
+    pixels = types.Memory("hardware_buffer", 16, token=1, description=buffer)
+    model = add_then_relu()
+    assert device_of(subject).get_supported_operations(replace(model, pools=(pixels,))) == (False, False)
+    misnamed = replace(pixels, kind="hardware_buffer_blob")
+    with pytest.raises(ServiceError):
+        device_of(subject).get_supported_operations(replace(model, pools=(misnamed,)))
 
 
 def test_segmentation_fault_is_a_crash(driver: str) -> None:

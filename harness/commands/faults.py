@@ -21,7 +21,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--per-operation", action="store_true", help="with --mutants N: N mutants of each operation's own modules"
     )
     parser.add_argument("--sample", metavar="N", type=int, help="run N of the faults or variants")
-    parser.add_argument("--seed", type=int, default=0, help="seed of the sample")
+    parser.add_argument("-k", dest="expression", metavar="EXPR", default="", help="with --variants: as for run")
+    parser.add_argument("--sample-cases", metavar="N", type=int, help="with --variants: N of the cases")
+    parser.add_argument(
+        "--isolation", choices=("inprocess", "process"), default="inprocess", help="with --variants: where they live"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="seed of the samples")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
