@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import msgspec
 
 from npu_conformance.faults import code_swap
-from npu_conformance.faults.kill_matrix import PLUGIN, run_cases
+from npu_conformance.faults.kill_matrix import GUARDED, run_cases
 from npu_conformance.faults.mutants import targets
 from npu_conformance.faults.mutants.targets import Tracer
 from npu_conformance.faults.workers import Ended, in_children
@@ -82,7 +82,7 @@ def open_reference(hal: str, cases: Sequence[Case]) -> SubjectHandle:
     For a device's it has its extensions, and the process knows them from then on.
     """
     about_npu = cases[0].interface != "device"
-    return open_subject(PLUGIN, {"fault": "npu" if about_npu else "two-extensions", "hal": hal}, "inprocess")
+    return open_subject(GUARDED, {"fault": "npu" if about_npu else "two-extensions", "hal": hal}, "inprocess")
 
 
 def claimed(result: CaseResult, hal: str) -> Outcome:
