@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from npu_conformance.cts.manager_client import ASSISTANT, CAMERA, COMPLETE, GRANT, Client, control, install
 from npu_conformance.cts.manager_hal import Hal, played_hal
 from npu_conformance.cts.manager_scene import App, Scene
+from npu_conformance.cts.manager_work import inferences_succeed
 from npu_conformance.harness import checks
 from npu_conformance.harness.cases import Behaviours
 from npu_conformance.harness.trial import Trial
@@ -136,6 +137,20 @@ def undeclared_apps(trial: Trial) -> None:
         with _flag(trial, Flag.BLOCK_MISSING_FEATURE, False):
             app.moves(Importance.CACHED)
             checks.equal(_direct_access(hal, app), True, f"direct access of uid {app.uid} with blocking disabled")
+
+
+@cases.case("undeclared_app_at_work", "NPU-ACC-007", "NPU-ACC-009")
+def undeclared_app_at_work(trial: Trial) -> None:
+    """Mobly cant_access_npu_without_hardware_feature: a declaring app's inferences succeed, a blocked app's do not."""
+    scene = Scene(trial)
+    declaring = scene.app(Importance.FOREGROUND)
+    undeclared = scene.app(Importance.FOREGROUND, declares=False, target_sdk=37)
+    with played_hal(scene) as hal:
+        hal.requested(undeclared.uid)
+        blocked = not _direct_access(hal, undeclared)
+    checks.equal(inferences_succeed(scene, declaring), True, "inferences of an app that declares the feature")
+    what = "inferences of an undeclared app that is " + ("blocked" if blocked else "not blocked")
+    checks.equal(inferences_succeed(scene, undeclared), not blocked, what)
 
 
 def _direct_access(hal: Hal, app: App) -> bool:

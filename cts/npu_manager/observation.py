@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable
 
-from npu_conformance.cts.manager_client import PARKED, Client, answered, package_of
+from npu_conformance.cts.manager_client import PARKED, Client, answered, install_only, package_of
 from npu_conformance.cts.manager_hal import played_hal
 from npu_conformance.cts.manager_scene import LARGE, MEDIUM, SMALL, App, Scene
 from npu_conformance.harness import checks
@@ -29,6 +30,8 @@ cases = Behaviours("cts.npu_manager.observation", interface="manager")
 
 FOREGROUND, VISIBLE, CACHED = Importance.FOREGROUND, Importance.VISIBLE, Importance.CACHED
 _PRIORITY = re.compile(r"^    (-?\d+) \[([^\]]*)\] (\d+)$", re.MULTILINE)
+_FRESH_UIDS = itertools.count(10_300)
+"""Of apps that were not blocked since the device was started."""
 _NAMES = {Policy.STATUS_QUO: "statusquo", Policy.TURN_TAKING: "turntaking", Policy.BUDGET: "budget"}
 _COMMANDS = {
     "set-status-quo-policy": Policy.STATUS_QUO,
@@ -229,7 +232,9 @@ def blocked_app_logged_once(trial: Trial) -> None:
     scene = Scene(trial)
     take = _metrics(scene)
     take()
-    app = scene.app(VISIBLE, declares=False, target_sdk=37)
+    client = install_only(trial, next(_FRESH_UIDS), declares=False)
+    scene.clients.append(client)
+    app = App(scene, client)
     with played_hal(scene) as hal:
         for _ in range(2):
             hal.requested(app.uid)

@@ -13,6 +13,7 @@ from npu_conformance.cts.manager_client import (
     COMPLETE,
     GRANT,
     PARKED,
+    control,
     install,
     install_only,
     pass_time,
@@ -72,6 +73,7 @@ def replacement_ends_requests(trial: Trial) -> None:
 @cases.case("default_after_start", "NPU-POL-001", "NPU-POL-003")
 def default_after_start(trial: Trial) -> None:
     """A manager that has just been started gates nothing before somebody sets a policy."""
+    control(trial)
     if trial.subject.process() == 0:
         raise NotApplicable("the manager is not the suite's to start")
     trial.subject.restart()
@@ -159,6 +161,9 @@ def replaced_budget_is_empty(trial: Trial) -> None:
     held.unload()
     again.hears(GRANT)
     app.asks(SMALL).hears(PARKED)
+    again.unload()
+    app.asks(ModelSize.BETWEEN_1GB_AND_2GB).hears(GRANT)
+    app.asks(SMALL).hears(GRANT)
 
 
 def _refused(scene: Scene, parameters: PolicyParameters, what: str) -> None:

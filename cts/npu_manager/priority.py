@@ -8,6 +8,7 @@ from __future__ import annotations
 from npu_conformance.cts.manager_client import GRANT, PARKED, WAIT
 from npu_conformance.cts.manager_hal import Hal, played_hal
 from npu_conformance.cts.manager_scene import LARGE, UNLOAD, App, Scene
+from npu_conformance.cts.manager_work import Run
 from npu_conformance.harness import checks
 from npu_conformance.harness.cases import Behaviours, Scope
 from npu_conformance.harness.trial import Trial
@@ -218,6 +219,19 @@ def update_keeps_priority(trial: Trial) -> None:
             trial.warn_quality(f"an updated app has {found}, not the priority that it had")
         elif not found.has_direct_access:
             checks.fail("direct access of an updated app that declares the feature", "True", "False")
+
+
+@cases.case("foreground_finishes_first", "NPU-PRI-005", "NPU-PRI-002")
+def foreground_finishes_first(trial: Trial) -> None:
+    """Mobly foreground_app_finishes_first: the foreground app ought to be done first, though it started last."""
+    scene = Scene(trial)
+    background, foreground = scene.app(CACHED), scene.app(FOREGROUND)
+    runs = [Run(scene, background), Run(scene, foreground)]
+    for run in runs:
+        run.finishes()
+    checks.equal([run.succeeded for run in runs], [True, True], "inferences of a background and a foreground app")
+    if runs[0].finished_as < runs[1].finished_as:
+        trial.warn_quality("a background app's inferences are done before those of a foreground app")
 
 
 def _judge_first_table(hal: Hal, apps: dict[App, Importance]) -> None:

@@ -63,6 +63,8 @@ def displaced_loads_too_late(trial: Trial) -> None:
     pending.cancel()
     pending.hears(GRANT, CANCELLED)
     wanted.hears_one_of([GRANT], [WAIT, GRANT])
+    wanted.cancel()
+    pending.app.asks(LARGE).hears(GRANT)
 
 
 @cases.case("parks", "NPU-LIF-004", "NPU-LIF-005", "NPU-LIF-006", "NPU-POL-015")
@@ -120,7 +122,7 @@ def parked_stays(trial: Trial) -> None:
     last.hears(PARKED)
 
 
-@cases.case("granted_then_outranked", "NPU-LIF-011", "NPU-PRI-013")
+@cases.case("granted_then_outranked", "NPU-LIF-011", "NPU-PRI-013", "NPU-POL-014")
 def granted_then_outranked(trial: Trial) -> None:
     """A granted request that is not loaded is cancelled when a re-evaluation prefers a stronger app's."""
     scene = Scene(trial)
