@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Literal
 
 from npu_conformance.reference.clock import VirtualClock
 from npu_conformance.reference.extensions import own
@@ -23,6 +24,14 @@ def _version(options: Mapping[str, str]) -> Version:
     return versions.parse(options.get("hal", NEWEST.value))
 
 
+def _profile(options: Mapping[str, str]) -> Literal["aosp", "page"]:
+    match options.get("npu_profile", "page"):
+        case "aosp" | "page" as profile:
+            return profile
+        case other:
+            raise ValueError(f"option npu_profile: expected aosp or page, found {other!r}")
+
+
 def _extensions(context: Context) -> tuple[OwnExtension, ...]:
     count = context.options.get("extensions", "two")
     if count not in _EXTENSIONS:
@@ -40,12 +49,13 @@ def _manifest(options: Mapping[str, str]) -> Manifest:
         instance="reference-npu",
         concurrent_calls=8,
         virtual_clock=True,
-        npu_profile="page",
+        npu_profile=_profile(options),
         npu_checkpoint_ms=10,
         options={
             "hal": "version of the Neural Networks HAL, 1.0 to fl8 (default: the newest)",
             "extensions": "how many of its own extensions it has: none, one or two (default: two)",
             "cache_files": f"model-cache and data-cache files it wants, 0+0 for no caching (default: {CACHE_FILES})",
+            "npu_profile": "whose npu interfaces it follows: page, the public page's, or aosp (default: page)",
             "preemption": "what a running execution does for a more urgent one: resume, submodels, restart or none "
             "(default: resume)",
         },
@@ -53,9 +63,9 @@ def _manifest(options: Mapping[str, str]) -> Manifest:
 
 
 def _create(context: Context) -> Subject:
-    clock = VirtualClock()
-    manager, control = service.create(replace(context, clock=clock))
+    clock, profile = VirtualClock(), _profile(context.options)
     scheduling, workload, scheduling_control = scheduling_workload.create(context, clock)
+    manager, control = service.create(replace(context, clock=clock), scheduling, declared_only=profile == "page")
     return Subject(
         device=ReferenceDevice(context, _version(context.options), _extensions(context)),
         scheduling=scheduling,

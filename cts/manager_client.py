@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal, TypeVar
 
 from npu_conformance.harness import checks
 from npu_conformance.harness.trial import Trial
@@ -16,20 +17,33 @@ from npu_conformance.specs.npu.manager import (
     ModelLoadRequestCallback,
     ModelLoadStatusListener,
 )
-from npu_conformance.specs.npu.types import PERMISSION, LoadStatus, ModelLoadRequest
-
-if TYPE_CHECKING:
-    from npu_conformance.harness.subject import SubjectHandle
+from npu_conformance.specs.npu.types import (
+    BLOCKING_SDK,
+    PERMISSION,
+    CompletionStatus,
+    LoadStatus,
+    ModelLoadRequest,
+    Policy,
+)
 
 CAMERA = 10_101
 ASSISTANT = 10_102
 CALLBACK_SECONDS = 2.0
 """How long a callback may take, before time_scale; CTS waits as long for a grant."""
 _CLOCK_STEP_NS = 1_000_000_000
+_NOBODY = 10_199
 _MARKER = 0x7EAD_BEA7
 """Id of the request that `Client.flush` sends; no case uses it."""
 
+Answer = TypeVar("Answer")
 Kind = Literal["decision", "unload", "complete"]
+Said = tuple[Kind, int | None]
+"""What one callback says."""
+GRANT: tuple[Kind, int] = ("decision", LoadStatus.CAN_LOAD_NOW)
+WAIT: tuple[Kind, int] = ("decision", LoadStatus.WAIT_FOR_UNLOAD)
+PARKED: tuple[Kind, int] = ("decision", LoadStatus.NOT_PRIORITIZED)
+COMPLETE: tuple[Kind, int] = ("complete", CompletionStatus.COMPLETE)
+CANCELLED: tuple[Kind, int] = ("complete", CompletionStatus.CANCELLED)
 
 
 @dataclass(frozen=True)
@@ -71,10 +85,14 @@ class Recorder(ModelLoadRequestCallback):
 class Client:
     """A process of an installed app: its connection to the manager, and what it was told."""
 
-    def __init__(self, trial: Trial, uid: int) -> None:
-        self.trial, self.uid = trial, uid
+    def __init__(self, trial: Trial, uid: int, pid: int = 0) -> None:
+        self.trial, self.uid, self.pid, self.alive = trial, uid, pid, True
         self.recorder = Recorder()
-        self.manager: Manager = _manager(trial.subject, uid)
+        self.process = trial.application(uid, pid)
+        manager = self.process.interfaces.manager
+        if manager is None:
+            raise NotApplicable("the subject has no manager interface")
+        self.manager: Manager = manager
 
     def request(self, request: ModelLoadRequest) -> None:
         """Submit a request; its callbacks go to the recorder."""
@@ -117,6 +135,13 @@ class Client:
         self.flush()
         checks.equal(self.recorder.of(identifier), list(expected), f"callbacks of request {identifier}")
 
+    def barrier(self) -> None:
+        """Let everything arrive that was sent to this app: an answer comes behind the callbacks before it.
+
+        The call cancels a request that does not exist, which has no effect (NPU-LIF-014).
+        """
+        self.manager.cancel_model_load(ModelLoadRequest(_MARKER))
+
     def _decision(self, request: ModelLoadRequest, seen: int) -> Event | None:
         return self._find("decision", request, seen)
 
@@ -129,12 +154,27 @@ class Client:
 
 
 def install(trial: Trial, uid: int, *, permitted: bool = True) -> Client:
-    """Install an app afresh, so that nothing is left of what an earlier case did with it, and start its process."""
+    """Install an app afresh under status quo, so that nothing is left of earlier cases, and start its process."""
+    client = install_only(trial, uid, permitted=permitted)
+    if permitted:
+        client.manager.set_policy(Policy.STATUS_QUO, None)
+    return client
+
+
+def install_only(
+    trial: Trial, uid: int, *, permitted: bool = True, declares: bool = True, target_sdk: int = BLOCKING_SDK
+) -> Client:
+    """The same under whatever policy there is."""
     manager_control = control(trial)
     _remove(manager_control, uid)
-    manager_control.install_app(uid, f"android.npumanager.testapp{uid}", True, 37)
+    manager_control.install_app(uid, package_of(uid), declares, target_sdk)
     manager_control.grant_permission(uid, PERMISSION, permitted)
     return Client(trial, uid)
+
+
+def package_of(uid: int) -> str:
+    """Name of the package that `install` gives a uid."""
+    return f"android.npumanager.testapp{uid}"
 
 
 def control(trial: Trial) -> ManagerControl:
@@ -143,6 +183,18 @@ def control(trial: Trial) -> ManagerControl:
     if found is None:
         raise NotApplicable("the subject has no manager_control interface: apps can not be arranged")
     return found
+
+
+def answered(trial: Trial, call: Callable[[], Answer]) -> Answer:
+    """Make an app's call that the manager answers only once the suite, in another role, has answered the manager.
+
+    The suite listens in that role while it makes calls of its own: here, to remove an app that does not exist.
+    """
+    with ThreadPoolExecutor(1) as caller:
+        answer = caller.submit(call)
+        while not answer.done():
+            control(trial).remove_app(_NOBODY)
+        return answer.result()
 
 
 def pass_time(trial: Trial) -> None:
@@ -156,10 +208,3 @@ def _remove(manager_control: ManagerControl, uid: int) -> None:
         manager_control.remove_app(uid)
     except IllegalArgument:  # no case ran with this uid before: nothing to remove
         return
-
-
-def _manager(subject: SubjectHandle, uid: int) -> Manager:
-    manager = subject.application(uid).interfaces.manager
-    if manager is None:
-        raise NotApplicable("the subject has no manager interface")
-    return manager

@@ -1,15 +1,31 @@
-"""The NPU Managers wrong on purpose, as faults of the registry."""
+"""The NPU Managers wrong on purpose, and such that differ and conform, as faults and variants of the registry."""
 
 from __future__ import annotations
 
 import inspect
 import re
+from pathlib import Path
+from typing import Literal, cast
 
-from npu_conformance.faults import npu_manager
-from npu_conformance.faults.fault import Bent, Fault
+from npu_conformance.faults import npu_manager, source_edits
+from npu_conformance.faults.fault import Bent, Fault, NoticedAs, Variant
 from npu_conformance.faults.npu_manager.boundary import Conforming
+from npu_conformance.faults.source_edits import EditedFault
+from npu_conformance.reference.manager import service
+from npu_conformance.specs.manifest import InterfaceName
 from npu_conformance.specs.plugin import Context, Subject
 from npu_conformance.specs.versions import Version
+
+_FOLDER = Path(__file__).parent / "npu_manager"
+_INTERFACES: tuple[InterfaceName, ...] = ("manager", "manager_control")
+Profile = Literal["page", "aosp"]
+
+EDITED = source_edits.read(_FOLDER / "faults.json")
+"""Faults of the reference's source, in the public page's profile."""
+EDITED_AOSP = source_edits.read(_FOLDER / "faults_aosp.json")
+"""Faults that show in AOSP's profile only."""
+EDITED_VARIANTS = source_edits.read(_FOLDER / "variants.json")
+"""Conforming ones."""
 
 
 def _bent_by(kind: type[Conforming]) -> Bent:
@@ -17,22 +33,62 @@ def _bent_by(kind: type[Conforming]) -> Bent:
         manager = kind(context)
         return Subject(manager=manager, manager_control=manager.control)
 
-    return Bent(create, ("manager", "manager_control"))
+    return Bent(create, _INTERFACES)
 
 
-def _id(kind: type[Conforming]) -> str:
+def _edited(one: EditedFault, profile: Profile = "page") -> Bent:
+    """The reference manager with its source edited, which stays so in the process."""
+
+    def create(context: Context, _: Version) -> Subject:
+        source_edits.apply(one.edits)
+        return _reference(context, profile)
+
+    return Bent(create, _INTERFACES, manifest=lambda: {"npu_profile": profile})
+
+
+def _reference(context: Context, profile: Profile, *, real_time: bool = False) -> Subject:
+    manager, control = service.create(context, real_time=real_time, declared_only=profile == "page")
+    return Subject(manager=manager, manager_control=control)
+
+
+def _plain(profile: Profile, *, real_time: bool = False) -> Bent:
+    manifest = {"npu_profile": profile, "virtual_clock": not real_time}
+    return Bent(
+        lambda context, _: _reference(context, profile, real_time=real_time), _INTERFACES, manifest=lambda: manifest
+    )
+
+
+def _id(kind: type[object]) -> str:
     return "manager-" + re.sub(r"(?<!^)(?=[A-Z](?=[a-z])|(?<=[a-z])[A-Z])", "-", kind.__name__).lower()
 
 
-FAULTS = tuple(
-    Fault(
-        _id(kind),
-        inspect.getdoc(kind) or "",
-        kind.breaks,
-        (kind.caught_by,),
-        _bent_by(kind),
-        noticed_as=kind.noticed_as,
-    )
-    for kind in npu_manager.FAULTS.values()
+def _fault(one: EditedFault, profile: Profile) -> Fault:
+    bent = _edited(one, profile)
+    return Fault(one.id, one.description, one.breaks, one.caught_by, bent, noticed_as=cast(NoticedAs, one.noticed_as))
+
+
+FAULTS = (
+    *(
+        Fault(
+            _id(kind),
+            inspect.getdoc(kind) or "",
+            kind.breaks,
+            (kind.caught_by,),
+            _bent_by(kind),
+            noticed_as=kind.noticed_as,
+        )
+        for kind in npu_manager.FAULTS.values()
+    ),
+    *(_fault(one, "page") for one in EDITED),
+    *(_fault(one, "aosp") for one in EDITED_AOSP),
 )
 """One fault for each manager."""
+
+
+VARIANTS = (
+    Variant("manager-boundary-alone", "Nothing is bent.", _bent_by(Conforming)),
+    Variant("manager-aosp-profile", "Apps that declare nothing are ranked as others.", _plain("aosp")),
+    Variant("manager-real-time", "Threads of its own answer, in real time.", _plain("page", real_time=True)),
+    *(Variant(one.id, one.description, _edited(one)) for one in EDITED_VARIANTS),
+)
+"""Managers that every case lets pass."""

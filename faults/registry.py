@@ -43,7 +43,7 @@ _FAULTS = (
 )  # fmt: skip
 """Modules with FAULTS; source edits of the reference are in files beside them."""
 
-_VARIANTS = (variants, fenced, hints, caching_variants, ways_to_serve, execution_variants, npu_scheduling)
+_VARIANTS = (variants, fenced, hints, caching_variants, ways_to_serve, execution_variants, npu_scheduling, managers)
 """Modules with VARIANTS."""
 
 

@@ -101,15 +101,27 @@ class RealClock:
 
 @dataclass(frozen=True)
 class Caller:
-    """Who makes the current call, as the transport knows it; never taken from arguments."""
+    """Who makes the current call, as the transport knows it; never taken from arguments.
+
+    connection: tells the connections of one process apart, so that each can be forgotten when it closes.
+    """
 
     uid: int
     pid: int
+    connection: int = 0
+
+
+def _unheard(listener: Callable[[Caller], None]) -> None:
+    """Where there are no connections, none closes."""
 
 
 @dataclass(frozen=True)
 class Context:
-    """What the host gives to a plug-in's factory. own_process: whether nothing but the plug-in lives in its process."""
+    """What the host gives to a plug-in's factory.
+
+    own_process: whether nothing but the plug-in lives in its process. on_hang_up: takes a listener, which is then told
+    of each caller whose connection has closed, as binder tells of deaths.
+    """
 
     memory: MemoryMap
     caller: Callable[[], Caller]
@@ -117,6 +129,7 @@ class Context:
     clock: Clock = field(default_factory=RealClock)
     own_process: bool = False
     files: Files = field(default_factory=NoFiles)
+    on_hang_up: Callable[[Callable[[Caller], None]], None] = _unheard
 
 
 @dataclass(frozen=True)

@@ -283,8 +283,8 @@ def _run(witnesses: Sequence[Witness], found: _Kill) -> None:
     for hal in sorted({witness.hal for witness in witnesses}, key=Version, reverse=True):
         chosen = [witness for witness in witnesses if witness.hal == hal]
         passed = {witness.case.id for witness in chosen if witness.passed}
-        cases = [witness.case for witness in chosen]
         warned = {witness.case.id for witness in chosen if witness.warned}
+        cases = [witness.case for witness in chosen]
         try:
             subject = tracing.open_reference(hal, cases)
         except LoadError as error:

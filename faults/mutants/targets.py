@@ -27,6 +27,9 @@ _FREE = {"compute_unit"}
 _NPU = ("reference/hal/scheduling*.py", "reference/device/scheduler.py", "reference/manager/*.py")
 """Files of the npu scheduling HAL and of the NPU Manager."""
 
+_WITH_TESTS_OF_THEIR_OWN = {"sorted_keys", "real_delivery"}
+"""Of these a collection, which is held to a plain list, and delivery in real time, which no virtual clock reaches."""
+
 _KERNELS, _RULES = "reference.device.kernels", "specs.neuralnetworks.rules"
 
 DRIVER, NPU = "driver", "npu"
@@ -55,7 +58,7 @@ def modules(operation: str = "", part_name: str = "") -> list[str]:
 
 def _npu() -> list[str]:
     files = [file for pattern in _NPU for file in sorted(_ROOT.glob(pattern))]
-    return [_name(file) for file in files if file.stem != "__init__"]
+    return [_name(file) for file in files if file.stem not in {"__init__", *_WITH_TESTS_OF_THEIR_OWN}]
 
 
 def _folder(name: str) -> Path:

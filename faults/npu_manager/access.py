@@ -44,7 +44,7 @@ class LetsAnyoneRequest(Conforming):
     caught_by = "cts.npu_manager.access.calls_without_permission"
     noticed_as = "quality-warning"
 
-    def request_can_load_model(self, request: ModelLoadRequest, callback: ModelLoadRequestCallback) -> None:
+    def request_can_load_model(self, request: ModelLoadRequest, callback: ModelLoadRequestCallback | None) -> None:
         try:
             super().request_can_load_model(request, callback)
         except SecurityDenied:

@@ -14,7 +14,7 @@ from npu_conformance.specs.npu.manager import (
     ModelLoadRequestCallback,
     ModelLoadStatusListener,
 )
-from npu_conformance.specs.npu.types import ModelLoadRequest, PolicyParameters
+from npu_conformance.specs.npu.types import ModelLoadRequest, PolicyParameters, ShellResult
 from npu_conformance.specs.plugin import Caller, Context
 
 Key = tuple[int, int]
@@ -48,9 +48,10 @@ class Conforming(Manager):
         finally:
             self._played = None
 
-    def request_can_load_model(self, request: ModelLoadRequest, callback: ModelLoadRequestCallback) -> None:
-        """Forward, with a callback that passes through `decide` and `complete`."""
-        self.manager.request_can_load_model(request, Callback(self, callback, self.uid))
+    def request_can_load_model(self, request: ModelLoadRequest, callback: ModelLoadRequestCallback | None) -> None:
+        """Forward, with a callback that passes through `decide`, `ask_unload` and `complete`."""
+        watched = None if callback is None else Callback(self, callback, self.uid)
+        self.manager.request_can_load_model(request, watched)
 
     def cancel_model_load(self, request: ModelLoadRequest) -> None:
         """Forward."""
@@ -60,11 +61,23 @@ class Conforming(Manager):
         """Forward."""
         self.manager.set_policy(policy, parameters)
 
+    def dump(self) -> str:
+        """Forward."""
+        return self.manager.dump()
+
+    def shell_command(self, arguments: tuple[str, ...]) -> ShellResult:
+        """Forward."""
+        return self.manager.shell_command(arguments)
+
     def decide(
         self, callback: Callback, request: ModelLoadRequest, status: int, listener: ModelLoadStatusListener
     ) -> None:
         """Deliver a decision."""
         callback.client.on_can_load_model(request, status, listener)
+
+    def ask_unload(self, callback: Callback, request: ModelLoadRequest, reason: int | None) -> None:
+        """Deliver an unload request."""
+        callback.client.on_request_unload_model(request, reason)
 
     def complete(self, callback: Callback, request: ModelLoadRequest, status: int) -> None:
         """Deliver a completion."""
@@ -91,6 +104,9 @@ class Callback(ModelLoadRequestCallback):
 
     def on_can_load_model(self, request: ModelLoadRequest, status: int, listener: ModelLoadStatusListener) -> None:
         self._fault.decide(self, request, status, Listener(self._fault, listener, self))
+
+    def on_request_unload_model(self, request: ModelLoadRequest, reason: int | None) -> None:
+        self._fault.ask_unload(self, request, reason)
 
     def on_model_load_request_complete(self, request: ModelLoadRequest, status: int) -> None:
         self._fault.complete(self, request, status)

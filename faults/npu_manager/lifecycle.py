@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from npu_conformance.faults.boundary import forwarding
 from npu_conformance.faults.npu_manager.boundary import Callback, Conforming, Key, Listener
 from npu_conformance.specs.errors import IllegalArgument
 from npu_conformance.specs.npu.manager import ManagerControl, ModelLoadRequestCallback, ModelLoadStatusListener
@@ -124,7 +125,7 @@ class DecidesBeforeReturning(Conforming):
     breaks = ("NPU-LIF-001",)
     caught_by = "cts.npu_manager.lifecycle.decision_after_return"
 
-    def request_can_load_model(self, request: ModelLoadRequest, callback: ModelLoadRequestCallback) -> None:
+    def request_can_load_model(self, request: ModelLoadRequest, callback: ModelLoadRequestCallback | None) -> None:
         super().request_can_load_model(request, callback)
         self.inner_control.advance_clock(0)
 
@@ -199,7 +200,7 @@ class RefusesASecondCancellation(Conforming):
         super().__init__(context)
         self._last: ModelLoadRequest | None = None
 
-    def request_can_load_model(self, request: ModelLoadRequest, callback: ModelLoadRequestCallback) -> None:
+    def request_can_load_model(self, request: ModelLoadRequest, callback: ModelLoadRequestCallback | None) -> None:
         self._last = None
         super().request_can_load_model(request, callback)
 
@@ -230,27 +231,16 @@ class CancelsTheUnknown(Conforming):
         super().unloaded(listener, ModelLoadRequest(1))
 
 
+@forwarding(ManagerControl)
 class _Deaf(ManagerControl):
     """The control interface with a bent way to die."""
 
     def __init__(self, inner: ManagerControl, killed: tuple[int, ...]) -> None:
-        self._inner, self._killed = inner, killed
+        self.inner, self._killed = inner, killed
 
-    def install_app(self, uid: int, package: str, declares_feature: bool, target_sdk: int) -> None:
-        self._inner.install_app(uid, package, declares_feature, target_sdk)
-
-    def remove_app(self, uid: int) -> None:
-        self._inner.remove_app(uid)
-
-    def grant_permission(self, uid: int, permission: str, granted: bool) -> None:
-        self._inner.grant_permission(uid, permission, granted)
-
-    def kill_client(self, uid: int) -> None:
+    def kill_client(self, uid: int, pid: int = 0) -> None:
         for victim in self._killed:
-            self._inner.kill_client(victim)
-
-    def advance_clock(self, duration_ns: int) -> None:
-        self._inner.advance_clock(duration_ns)
+            self.inner.kill_client(victim, pid)
 
 
 class DoesNotNoticeDeath(Conforming):

@@ -78,7 +78,7 @@ class RefusesNegativeIds(Conforming):
     breaks = ("NPU-REQ-007",)
     caught_by = "cts.npu_manager.request.every_32_bit_id"
 
-    def request_can_load_model(self, request: ModelLoadRequest, callback: ModelLoadRequestCallback) -> None:
+    def request_can_load_model(self, request: ModelLoadRequest, callback: ModelLoadRequestCallback | None) -> None:
         if request.id < 0:
             raise IllegalArgument(f"id {request.id} is negative")
         super().request_can_load_model(request, callback)
@@ -90,7 +90,7 @@ class KnowsTwoPrioritiesOnly(Conforming):
     breaks = ("NPU-REQ-003",)
     caught_by = "cts.npu_manager.request.sizes_and_priorities"
 
-    def request_can_load_model(self, request: ModelLoadRequest, callback: ModelLoadRequestCallback) -> None:
+    def request_can_load_model(self, request: ModelLoadRequest, callback: ModelLoadRequestCallback | None) -> None:
         if request.priority not in tuple(ModelPriority):
             raise IllegalArgument(f"priority {request.priority}")
         super().request_can_load_model(request, callback)
@@ -106,7 +106,7 @@ class CountsALiveIdTwice(Conforming):
         super().__init__(context)
         self._again: set[Key] = set()
 
-    def request_can_load_model(self, request: ModelLoadRequest, callback: ModelLoadRequestCallback) -> None:
+    def request_can_load_model(self, request: ModelLoadRequest, callback: ModelLoadRequestCallback | None) -> None:
         try:
             super().request_can_load_model(request, callback)
         except IllegalArgument:
@@ -133,7 +133,7 @@ class NeverFreesAnId(Conforming):
             self._completed.add((callback.uid, request.id))
         super().complete(callback, request, status)
 
-    def request_can_load_model(self, request: ModelLoadRequest, callback: ModelLoadRequestCallback) -> None:
+    def request_can_load_model(self, request: ModelLoadRequest, callback: ModelLoadRequestCallback | None) -> None:
         if (self.uid, request.id) in self._completed:
             raise IllegalArgument(f"id {request.id} was used before")
         super().request_can_load_model(request, callback)

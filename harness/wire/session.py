@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 from npu_conformance.harness.wire import protocol
@@ -67,6 +69,8 @@ class HostState:
         self.callers, self.memory, self.files = Callers(), HostMemory(), HostFiles()
         self._address, self._own_process = address, own_process
         self._tickets: dict[str, Caller] = {}
+        self._hang_up_listeners: list[Callable[[Caller], None]] = []
+        self._connections = itertools.count(1)
         self._subject: Subject | None = None
         self._creating = threading.Lock()
 
@@ -84,10 +88,20 @@ class HostState:
                 chosen = {name: value for name, value in options.items() if name != "hal" or name in known}
                 self.options = {**self.options, **chosen}
                 context = Context(
-                    self.memory, self.callers.current, self.options, own_process=self._own_process, files=self.files
-                )
+                    self.memory, self.callers.current, self.options, own_process=self._own_process, files=self.files,
+                    on_hang_up=self._hang_up_listeners.append,
+                )  # fmt: skip
                 self._subject = self.plugin.create(context)
             return self._subject
+
+    def connected(self, caller: Caller) -> Caller:
+        """The caller of a new connection."""
+        return replace(caller, connection=next(self._connections))
+
+    def hung_up(self, caller: Caller) -> None:
+        """Tell the plug-in that a caller's connection has closed."""
+        for listener in self._hang_up_listeners:
+            listener(caller)
 
     def issue_ticket(self, request: protocol.TicketRequest) -> protocol.Ticket:
         """Return a ticket that binds one connection to a uid."""
@@ -134,6 +148,7 @@ class Session(Connection):
         roots = (*ROOTS, *CONTROLS) if self._control else ROOTS
         names = [name for name in roots if getattr(subject, name) is not None]
         self.builtins = self._builtins()
+        self._caller = self._host.connected(self._caller)
         self._initialized = True
         manifest = self._host.plugin.describe(self._host.options)
         reachable = [name for name in protocol.TRANSPORTS if name != "descriptor" or self.lines.carries_descriptors]
@@ -195,8 +210,11 @@ class Session(Connection):
         return received.popleft() if transport == "descriptor" and received else None
 
     def close(self) -> None:
-        """End the connection, and forget the memory and the files that were attached over it."""
+        """End the connection, forget the memory and the files that were attached over it, and tell the plug-in."""
         super().close()
+        if self._initialized:
+            self._initialized = False
+            self._host.hung_up(self._caller)
         while self._attached:
             self._host.memory.detach(protocol.Detach(self._attached.pop()))
         while self._attached_files:

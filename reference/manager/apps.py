@@ -1,23 +1,31 @@
-"""The installed apps and their permissions, as the manager's control interface arranges them."""
+"""The installed apps, their manifests and their permissions, as the manager's control interface arranges them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from npu_conformance.specs.npu.types import BLOCKING_SDK, DUMP_PERMISSION, PERMISSION, ROOT_UID, SHELL_UID
 
 
-@dataclass
+@dataclass(slots=True)
 class App:
-    """An app of the device. declares_feature: its manifest has uses-feature android.hardware.npu."""
+    """An app of the device. declares_feature: its manifest has uses-feature, required or not (NPU-ACC-008)."""
 
     uid: int
     package: str
     declares_feature: bool
     target_sdk: int
-    permissions: set[str] = field(default_factory=set)
+    permissions: frozenset[str] = frozenset()
+
+    @property
+    def ought_to_declare(self) -> bool:
+        """It reaches the NPU directly only where blocking is off (NPU-ACC-007, -009)."""
+        return not self.declares_feature and self.target_sdk >= BLOCKING_SDK
 
 
 class Apps:
-    """All apps by uid."""
+    """All apps by uid. Root may do everything, as in Android; the shell has what `cmd npu` needs."""
 
     def __init__(self) -> None:
         self._apps: dict[int, App] = {}
@@ -30,11 +38,21 @@ class Apps:
         """Remove an app; an unknown uid is ignored."""
         self._apps.pop(uid, None)
 
+    def get(self, uid: int) -> App | None:
+        """The app of a uid."""
+        return self._apps.get(uid)
+
     def grant(self, uid: int, permission: str, granted: bool) -> None:
         """Grant or withdraw a permission. Raises KeyError where no app has the uid."""
-        permissions = self._apps[uid].permissions
-        (permissions.add if granted else permissions.discard)(permission)
+        app = self._apps[uid]
+        app.permissions = app.permissions | {permission} if granted else app.permissions - {permission}
 
     def may(self, uid: int, permission: str) -> bool:
-        """True where the app holds the permission; a uid without an app holds none."""
-        return uid in self._apps and permission in self._apps[uid].permissions
+        """True where the app holds the permission; a uid without an app holds none, but for root and the shell."""
+        app = self._apps.get(uid)
+        if app is not None and permission in app.permissions:
+            return True
+        return uid == ROOT_UID or (uid == SHELL_UID and permission in (PERMISSION, DUMP_PERMISSION))
+
+    def __iter__(self) -> Iterator[App]:
+        return iter(self._apps.values())

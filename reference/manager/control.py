@@ -4,40 +4,120 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from npu_conformance.reference.clock import VirtualClock
-from npu_conformance.reference.manager.apps import App, Apps
-from npu_conformance.specs.errors import IllegalArgument
-from npu_conformance.specs.npu.manager import ManagerControl
+from npu_conformance.reference.manager import pressure
+from npu_conformance.reference.manager.apps import App
+from npu_conformance.reference.manager.manager import NpuManager
+from npu_conformance.specs.errors import IllegalArgument, IllegalState
+from npu_conformance.specs.npu.manager import Manager, ManagerControl
+from npu_conformance.specs.npu.scheduling import Scheduling
+from npu_conformance.specs.npu.types import MAX_PRIORITY, MIN_PRIORITY, SERVICE, Atom, Flag
 
 
 class Control(ManagerControl):
-    """Apps, their permissions and deaths, and the clock. Importance and pressure change nothing under status quo."""
+    """Apps, their rights and deaths, flags, pressure, the HAL and the clock.
 
-    def __init__(self, clock: VirtualClock, apps: Apps, drop_client: Callable[[int], None]) -> None:
-        self._clock, self._apps, self._drop_client = clock, apps, drop_client
+    hal: the device's own, null for none. advance: moves the virtual clock; null where time is real.
+    """
 
-    def install_app(self, uid: int, package: str, declares_feature: bool, target_sdk: int) -> None:
-        """Add an app, without permissions."""
-        self._apps.install(App(uid, package, declares_feature, target_sdk))
+    def __init__(self, manager: NpuManager, hal: Scheduling | None, advance: Callable[[int], None] | None) -> None:
+        self._manager, self._hal, self._advance = manager, hal, advance
+        self._has_feature = True
+        if hal is not None:
+            manager.hal.connect(hal)
+
+    def install_app(
+        self, uid: int, package: str, declares_feature: bool, target_sdk: int, feature_required: bool = True
+    ) -> None:
+        """Add an app. The attribute `required` changes nothing (NPU-ACC-008)."""
+        self._manager.apps.install(App(uid, package, declares_feature, target_sdk))
+        self._manager.importance_changed(uid, MAX_PRIORITY)
+
+    def update_app(self, uid: int, declares_feature: bool, target_sdk: int, feature_required: bool = True) -> None:
+        """Replace the manifest."""
+        app = self._app(uid)
+        app.declares_feature, app.target_sdk = declares_feature, target_sdk
+        self._manager.refresh(uid)
+        self._manager.rank(uid)
 
     def remove_app(self, uid: int) -> None:
-        """Remove an app; its process dies with it."""
-        self._apps.remove(uid)
-        self._drop_client(uid)
+        """Remove an app; its processes die with it."""
+        self._manager.apps.remove(uid)
+        self._manager.forget_uid(uid)
 
     def grant_permission(self, uid: int, permission: str, granted: bool) -> None:
         """Grant or withdraw a permission. IllegalArgument: no app has the uid."""
-        try:
-            self._apps.grant(uid, permission, granted)
-        except KeyError:
-            raise IllegalArgument(f"no app has uid {uid}") from None
+        self._app(uid)
+        self._manager.apps.grant(uid, permission, granted)
+        self._manager.refresh(uid)
 
-    def kill_client(self, uid: int) -> None:
-        """The app's process dies; it stays installed and may come back."""
-        self._drop_client(uid)
+    def set_importance(self, uid: int, importance: int) -> None:
+        """See ManagerControl. IllegalArgument: outside 0 to 1000."""
+        if not MIN_PRIORITY <= importance <= MAX_PRIORITY:
+            raise IllegalArgument(f"importance {importance} is outside {MIN_PRIORITY} to {MAX_PRIORITY}")
+        self._manager.importance_changed(uid, importance)
+
+    def kill_client(self, uid: int, pid: int = 0) -> None:
+        """The app's processes die; it stays installed and may come back."""
+        self._manager.client_died(uid, pid)
+
+    def set_device_feature(self, declared: bool) -> None:
+        """See ManagerControl."""
+        self._has_feature = declared
+
+    def set_flag(self, flag: str, enabled: bool) -> None:
+        """See ManagerControl."""
+        if flag not in tuple(Flag):
+            raise IllegalArgument(f"unknown flag {flag!r}; there are {', '.join(Flag)}")
+        self._manager.flags[Flag(flag)] = enabled
+        self._manager.refresh_all()
+
+    def get_system_service(self, name: str) -> Manager | None:
+        """See ManagerControl."""
+        exists = name == SERVICE and self._has_feature and self._manager.flags[Flag.ENABLED]
+        return self._manager if exists else None
+
+    def set_thermal_pressure(self, level: int) -> None:
+        """See ManagerControl."""
+        self._manager.set_pressure(self._manager.priorities.pressure._replace(thermal=pressure.thermal(level)))
+
+    def set_memory_pressure(self, level: int) -> None:
+        """See ManagerControl."""
+        self._manager.set_pressure(self._manager.priorities.pressure._replace(memory=pressure.memory(level)))
+
+    def set_unload_timeout(self, duration_ns: int) -> None:
+        """See ManagerControl. IllegalArgument: not positive."""
+        if duration_ns <= 0:
+            raise IllegalArgument(f"a timeout of {duration_ns} ns leaves no time to unload")
+        self._manager.unload_timeout_ns = duration_ns
+
+    def connect_hal(self, scheduling: Scheduling | None) -> None:
+        """See ManagerControl."""
+        self.kill_hal()
+        hal = scheduling or self._hal
+        if hal is not None:
+            self._manager.hal.connect(hal)
+
+    def kill_hal(self) -> None:
+        """See ManagerControl. The device's own comes back without configs and without a callback."""
+        self._manager.hal.lost()
+        if self._hal is not None:
+            self._hal.set_callback(None)
+            self._hal.set_scheduling_configs(())
+
+    def take_metrics(self) -> tuple[Atom, ...]:
+        """See ManagerControl."""
+        return self._manager.metrics.take()
 
     def advance_clock(self, duration_ns: int) -> None:
-        """Move the virtual clock. IllegalArgument: backwards."""
+        """Move the virtual clock. IllegalArgument: backwards. IllegalState: time is real."""
         if duration_ns < 0:
             raise IllegalArgument(f"time can not go back by {-duration_ns} ns")
-        self._clock.advance(duration_ns)
+        if self._advance is None:
+            raise IllegalState("the clock is a real one")
+        self._advance(duration_ns)
+
+    def _app(self, uid: int) -> App:
+        app = self._manager.apps.get(uid)
+        if app is None:
+            raise IllegalArgument(f"no app has uid {uid}")
+        return app

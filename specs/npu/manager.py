@@ -1,12 +1,15 @@
 """The NPU Manager's client API (android.npumanager) and what a test must steer around it. Since Android 17.
 
-The caller's uid and pid are the transport's. Errors: IllegalArgument, SecurityDenied.
+The caller's uid and pid are the transport's; executors are the client library's affair (client.py). A client is one
+connection: when it closes, what it asked for is gone (NPU-LIF-019). The service keeps nothing when it is restarted:
+clients see the connection end, and ask again. Errors: IllegalArgument, IllegalState, SecurityDenied.
 """
 
 from __future__ import annotations
 
 from npu_conformance.specs.interfaces import Interface, method, refuse
-from npu_conformance.specs.npu.types import ModelLoadRequest, PolicyParameters
+from npu_conformance.specs.npu.scheduling import Scheduling
+from npu_conformance.specs.npu.types import Atom, ModelLoadRequest, PolicyParameters, ShellResult
 
 
 class ModelLoadStatusListener(Interface):
@@ -46,8 +49,12 @@ class Manager(Interface):
     """The system service `npu`."""
 
     @method()
-    def request_can_load_model(self, request: ModelLoadRequest, callback: ModelLoadRequestCallback) -> None:
-        """Ask to load a model; returns before the decision, which goes to the callback (NPU-LIF-001)."""
+    def request_can_load_model(self, request: ModelLoadRequest, callback: ModelLoadRequestCallback | None) -> None:
+        """Ask to load a model; returns before the decision, which goes to the callback (NPU-LIF-001).
+
+        IllegalArgument: no callback (NPU-REQ-013), a size that the policy does not know (NPU-REQ-010), or an id of the
+        caller's uid that is live (NPU-REQ-012). IllegalState: the uid has as many live requests as it may have.
+        """
         raise refuse("Manager.requestCanLoadModel")
 
     @method()
@@ -57,26 +64,55 @@ class Manager(Interface):
 
     @method()
     def set_policy(self, policy: int, parameters: PolicyParameters | None) -> None:
-        """Replace the loading policy. Needs the permission (NPU-ACC-004)."""
+        """Replace the loading policy. Needs the permission (NPU-ACC-004).
+
+        IllegalArgument: no such policy, or a maximum or weight that is not positive; then nothing changes.
+        """
         raise refuse("Manager.setPolicy")
 
     @method()
     def dump(self) -> str:
-        """The text of dumpsys npu (NPU-OBS-001)."""
+        """The text of dumpsys npu (NPU-OBS-001).
+
+        Without the dump permission: a refusal that names the service, as text or as SecurityDenied (NPU-OBS-002).
+        """
         raise refuse("Manager.dump")
+
+    @method()
+    def shell_command(self, arguments: tuple[str, ...]) -> ShellResult:
+        """`cmd npu` with these words (NPU-OBS-003 to -005).
+
+        set-status-quo-policy, set-turn-taking-policy, set-budget-policy; info; for root also disable and enable.
+        `disable` lets the scheduling HAL alone until `enable`, which sends the whole table and the callback again.
+        Words that are none of these: usage, and an exit code other than 0.
+        """
+        raise refuse("Manager.shellCommand")
 
 
 class ManagerControl(Interface):
-    """What a test steers: apps, their importance and rights, pressure, and the clock. Only the harness may call it."""
+    """What a test steers: apps, their importance and rights, flags, pressure, the HAL below, and the clock.
+
+    Only the harness may call it. IllegalArgument: a uid without an app, a level or flag that does not exist.
+    """
 
     @method()
-    def install_app(self, uid: int, package: str, declares_feature: bool, target_sdk: int) -> None:
-        """Add an app."""
+    def install_app(
+        self, uid: int, package: str, declares_feature: bool, target_sdk: int, feature_required: bool = True
+    ) -> None:
+        """Add an app, without permissions and of importance 1000, in place of the uid's earlier one.
+
+        declares_feature: its manifest has uses-feature android.hardware.npu; feature_required: an attribute of that.
+        """
         raise refuse("ManagerControl.installApp")
 
     @method()
+    def update_app(self, uid: int, declares_feature: bool, target_sdk: int, feature_required: bool = True) -> None:
+        """Install another version over an app, which keeps its permissions and importance (NPU-PRI-012)."""
+        raise refuse("ManagerControl.updateApp")
+
+    @method()
     def remove_app(self, uid: int) -> None:
-        """Remove an app."""
+        """Remove an app; its processes die with it. A uid without an app is ignored."""
         raise refuse("ManagerControl.removeApp")
 
     @method()
@@ -90,19 +126,57 @@ class ManagerControl(Interface):
         raise refuse("ManagerControl.setImportance")
 
     @method()
-    def kill_client(self, uid: int) -> None:
-        """Let the client process of a uid die: its binder objects go dead."""
+    def kill_client(self, uid: int, pid: int = 0) -> None:
+        """Let the client process of a uid die, or with pid 0 all of them: their binder objects go dead."""
         raise refuse("ManagerControl.killClient")
 
     @method()
+    def set_device_feature(self, declared: bool) -> None:
+        """Declare android.hardware.npu for the device, as it is at the start, or not (NPU-ACC-002)."""
+        raise refuse("ManagerControl.setDeviceFeature")
+
+    @method()
+    def set_flag(self, flag: str, enabled: bool) -> None:
+        """Switch a Flag; it holds from the next event on."""
+        raise refuse("ManagerControl.setFlag")
+
+    @method()
+    def get_system_service(self, name: str) -> Manager | None:
+        """What Context.getSystemService gives an app: the manager under `npu`, or null (NPU-ACC-001 to -003)."""
+        raise refuse("ManagerControl.getSystemService")
+
+    @method()
     def set_thermal_pressure(self, level: int) -> None:
-        """Thermal status 0 (none) to 6 (shutdown), as in android.os.PowerManager."""
+        """Set the ThermalStatus, 0 to 6. From SEVERE on a manager has to reduce its budget (NPU-POL-026)."""
         raise refuse("ManagerControl.setThermalPressure")
 
     @method()
     def set_memory_pressure(self, level: int) -> None:
-        """Memory trim level: 0 none, 5 moderate, 10 low, 15 critical."""
+        """Set the MemoryPressure: 0, 5, 10 or 15. From LOW on a manager has to reduce its budget (NPU-POL-026)."""
         raise refuse("ManagerControl.setMemoryPressure")
+
+    @method()
+    def set_unload_timeout(self, duration_ns: int) -> None:
+        """How long unload requests from now on may stay unanswered (NPU-LIF-027); UNLOAD_TIMEOUT_NS at the start."""
+        raise refuse("ManagerControl.setUnloadTimeout")
+
+    @method()
+    def connect_hal(self, scheduling: Scheduling | None) -> None:
+        """Let the manager find this HAL under IScheduling/default, new and empty; null: the device's own again.
+
+        A test's own object sees each push, and reports work through the callback that it is given.
+        """
+        raise refuse("ManagerControl.connectHal")
+
+    @method()
+    def kill_hal(self) -> None:
+        """Let the process of the HAL die; `connect_hal` brings one back (NPU-PRI-007)."""
+        raise refuse("ManagerControl.killHal")
+
+    @method()
+    def take_metrics(self) -> tuple[Atom, ...]:
+        """The metrics logged since the last call, in order; a manager may keep only the newest 10,000."""
+        raise refuse("ManagerControl.takeMetrics")
 
     @method()
     def advance_clock(self, duration_ns: int) -> None:

@@ -18,7 +18,16 @@ DEBOUNCE_DURATION_MS = 50
 KEY_MAX_BUDGET = "maxBudget"
 KEY_MODEL_SIZE_WEIGHTS = "modelSizeWeights"
 PERMISSION = "android.permission.ACCESS_NPU_MODEL_MANAGER_API"
+DUMP_PERMISSION = "android.permission.DUMP"
+ATTRIBUTION_PERMISSION = "android.permission.ATTRIBUTE_WORK_TO_OTHER_APPS"
 FEATURE = "android.hardware.npu"
+SERVICE = "npu"
+"""Name under which Context.getSystemService has the manager."""
+BLOCKING_SDK = 37
+"""Target API from which an app has to declare the feature to reach the NPU directly (NPU-ACC-007)."""
+ROOT_UID, SYSTEM_UID, SHELL_UID = 0, 1000, 2000
+UNLOAD_TIMEOUT_NS = 30_000_000_000
+"""How long a client may leave an unload request unanswered, unless ManagerControl.set_unload_timeout says otherwise."""
 
 
 class StartReason(enum.IntEnum):
@@ -77,6 +86,52 @@ class Policy(enum.IntEnum):
     BUDGET = 2
 
 
+class Importance(enum.IntEnum):
+    """ActivityManager's importance of a uid: its scheduling priority, number for number (NPU-PRI-002)."""
+
+    FOREGROUND = 100
+    FOREGROUND_SERVICE = 125
+    VISIBLE = 200
+    PERCEPTIBLE = 230
+    SERVICE = 300
+    TOP_SLEEPING = 325
+    CANT_SAVE_STATE = 350
+    CACHED = 400
+    GONE = 1000
+
+
+class ThermalStatus(enum.IntEnum):
+    """Thermal status of android.os.PowerManager."""
+
+    NONE = 0
+    LIGHT = 1
+    MODERATE = 2
+    SEVERE = 3
+    CRITICAL = 4
+    EMERGENCY = 5
+    SHUTDOWN = 6
+
+
+class MemoryPressure(enum.IntEnum):
+    """Memory pressure, numbered as the trim levels of running apps."""
+
+    NONE = 0
+    MODERATE = 5
+    LOW = 10
+    CRITICAL = 15
+
+
+class Flag(enum.StrEnum):
+    """What a device's configuration switches, by AOSP's names of the flags."""
+
+    ENABLED = "npumanager_enabled"
+    """The service exists (NPU-ACC-003). On by default."""
+    BLOCK_MISSING_FEATURE = "npumanager_block_missing_feature"
+    """Undeclared apps that target BLOCKING_SDK are denied direct access (NPU-ACC-007, -010). On by default."""
+    UNLOAD_REASON = "request_unload_reason"
+    """Unload requests carry their reason (NPU-LIF-018). On by default."""
+
+
 class UnloadReason(enum.IntEnum):
     """Reason of onRequestUnloadModel in its two-argument form. The public page names no values: these are ours."""
 
@@ -86,6 +141,8 @@ class UnloadReason(enum.IntEnum):
     MEMORY = 3
     POLICY_CHANGE = 4
     ROTATION = 5
+    NO_GRANT = 6
+    """The model was loaded without a grant and does not fit (NPU-LIF-026)."""
 
 
 class SchedulingConfig(Wire, frozen=True):
@@ -136,3 +193,20 @@ class PolicyParameters(Wire, frozen=True):
 
     max_budget: int | None = None
     model_size_weights: dict[str, int] = field(default_factory=dict)
+
+
+class ShellResult(Wire, frozen=True):
+    """What `cmd npu ...` leaves behind. exit_code: 0 for success."""
+
+    exit_code: int
+    output: str = ""
+
+
+class Atom(Wire, frozen=True):
+    """One record of the metrics log. name: AOSP's, e.g. NpuWorkEventOccurred; values: its fields, enums as numbers.
+
+    Enums of the API are logged plus one, 0 is unknown; a bool is 0 or 1 (NPU-OBS-006).
+    """
+
+    name: str
+    values: dict[str, int]

@@ -1,0 +1,179 @@
+"""Who may use the manager, and who is denied the NPU."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from npu_conformance.cts.manager_client import ASSISTANT, CAMERA, COMPLETE, GRANT, Client, control, install
+from npu_conformance.cts.manager_hal import Hal, played_hal
+from npu_conformance.cts.manager_scene import App, Scene
+from npu_conformance.cts.manager_work import inferences_succeed
+from npu_conformance.harness import checks
+from npu_conformance.harness.cases import Behaviours
+from npu_conformance.harness.trial import Trial
+from npu_conformance.harness.verdicts import NotApplicable
+from npu_conformance.specs.errors import SecurityDenied, Unsupported
+from npu_conformance.specs.npu.types import PERMISSION, SERVICE, Flag, Importance, ModelLoadRequest, Policy
+
+cases = Behaviours("cts.npu_manager.access", interface="manager")
+
+
+@cases.case("set_policy_without_permission", "NPU-ACC-004")
+def set_policy_without_permission(trial: Trial) -> None:
+    """setPolicy without the permission is a security error and ends no request."""
+    camera, assistant = install(trial, CAMERA), install(trial, ASSISTANT, permitted=False)
+    request = ModelLoadRequest(1)
+    listener = camera.granted(request)
+    for policy in Policy:
+        _denied(assistant, policy)
+    camera.expect(1, GRANT)
+    listener.notify_model_unloaded(request)
+    camera.expect(1, GRANT, COMPLETE)
+
+
+@cases.case("calls_without_permission", "NPU-ACC-005")
+def calls_without_permission(trial: Trial) -> None:
+    """Requesting, cancelling and notifying without the permission ought to be security errors without effect."""
+    camera = install(trial, CAMERA)
+    request = ModelLoadRequest(1)
+    listener = camera.granted(request)
+    control(trial).grant_permission(CAMERA, PERMISSION, False)
+    calls: dict[str, Callable[[], None]] = {
+        "requestCanLoadModel": lambda: camera.request(ModelLoadRequest(2)),
+        "cancelModelLoad": lambda: camera.manager.cancel_model_load(request),
+        "notifyModelLoaded": lambda: listener.notify_model_loaded(request),
+        "notifyModelUnloaded": lambda: listener.notify_model_unloaded(request),
+    }
+    permissive = [name for name, call in calls.items() if not _is_denied(call)]
+    control(trial).grant_permission(CAMERA, PERMISSION, True)
+    camera.flush()
+    if permissive:
+        trial.warn_quality(f"callable without {PERMISSION}: {', '.join(permissive)}")
+    elif (camera.recorder.of(1), camera.recorder.of(2)) != ([GRANT], []):
+        trial.warn_quality(f"calls refused without {PERMISSION} had an effect all the same")
+
+
+def _denied(client: Client, policy: Policy) -> None:
+    what = f"setPolicy({policy.name}) without the permission"
+    checks.raises(lambda: client.manager.set_policy(policy, None), SecurityDenied, what)
+
+
+def _is_denied(call: Callable[[], None]) -> bool:
+    try:
+        call()
+    except SecurityDenied:
+        return True
+    return False
+
+
+@cases.case("service_with_feature", "NPU-ACC-001", "NPU-ACC-006")
+def service_with_feature(trial: Trial) -> None:
+    """CTS getService: with the feature and the flag the service `npu` is there, and another name is not it."""
+    manager_control = control(trial)
+    found = _service(trial)
+    checks.that(found is not None, f"expected a service {SERVICE!r}, found none")
+    checks.equal(manager_control.get_system_service("npu2"), None, "the service 'npu2'")
+
+
+@cases.case("no_service_without_feature", "NPU-ACC-002")
+def no_service_without_feature(trial: Trial) -> None:
+    """CTS getService_noFeature: null on a device that does not declare android.hardware.npu."""
+    manager_control = control(trial)
+    _service(trial)
+    try:
+        manager_control.set_device_feature(False)
+    except Unsupported as error:
+        raise NotApplicable(f"the device's feature can not be taken away: {error}") from None
+    try:
+        checks.equal(_service(trial), None, f"the service {SERVICE!r} without the feature")
+    finally:
+        manager_control.set_device_feature(True)
+    checks.that(_service(trial) is not None, f"expected a service {SERVICE!r} with the feature again, found none")
+
+
+@cases.case("no_service_when_disabled", "NPU-ACC-003")
+def no_service_when_disabled(trial: Trial) -> None:
+    """CTS getService_flagDisabled: null with the feature, but without the flag."""
+    _service(trial)
+    with _flag(trial, Flag.ENABLED, False):
+        checks.equal(_service(trial), None, f"the service {SERVICE!r} with the flag off")
+    checks.that(_service(trial) is not None, f"expected a service {SERVICE!r} with the flag on again, found none")
+
+
+@cases.case("declaring_apps", "NPU-ACC-008", "NPU-ACC-007")
+def declaring_apps(trial: Trial) -> None:
+    """An app that declares the feature has direct access, required or not, for whatever API it was made."""
+    scene = Scene(trial)
+    apps = [scene.app(Importance.VISIBLE, target_sdk=target) for target in (36, 37, 38)]
+    for app, required in zip(apps, (False, False, True), strict=True):
+        scene.control.update_app(app.uid, True, 37, required)
+    with _flag(trial, Flag.BLOCK_MISSING_FEATURE, True), played_hal(scene) as hal:
+        for app in apps:
+            checks.equal(_direct_access(hal, app), True, f"direct access of uid {app.uid}, which declares the feature")
+
+
+@cases.case("earlier_apps", "NPU-ACC-009")
+def earlier_apps(trial: Trial) -> None:
+    """An app for an earlier API that declares nothing keeps direct access, and may ask for models."""
+    scene = Scene(trial)
+    app = scene.app(Importance.VISIBLE, declares=False, target_sdk=36)
+    with _flag(trial, Flag.BLOCK_MISSING_FEATURE, True), played_hal(scene) as hal:
+        hal.requested(app.uid)
+        checks.equal(_direct_access(hal, app), True, f"direct access of uid {app.uid}, made for API 36")
+        app.granted()
+
+
+@cases.case("undeclared_apps", "NPU-ACC-007", "NPU-ACC-010")
+def undeclared_apps(trial: Trial) -> None:
+    """An undeclared app for API 37 may be denied direct access, when blocking is enabled; never its use of the API."""
+    scene = Scene(trial)
+    app = scene.app(Importance.VISIBLE, declares=False, target_sdk=37)
+    with played_hal(scene) as hal:
+        with _flag(trial, Flag.BLOCK_MISSING_FEATURE, True):
+            hal.requested(app.uid)
+            trial.note("blocks_undeclared_apps", not _direct_access(hal, app))
+            app.granted()
+        with _flag(trial, Flag.BLOCK_MISSING_FEATURE, False):
+            app.moves(Importance.CACHED)
+            checks.equal(_direct_access(hal, app), True, f"direct access of uid {app.uid} with blocking disabled")
+
+
+@cases.case("undeclared_app_at_work", "NPU-ACC-007", "NPU-ACC-009")
+def undeclared_app_at_work(trial: Trial) -> None:
+    """Mobly cant_access_npu_without_hardware_feature: a declaring app's inferences succeed, a blocked app's do not."""
+    scene = Scene(trial)
+    declaring = scene.app(Importance.FOREGROUND)
+    undeclared = scene.app(Importance.FOREGROUND, declares=False, target_sdk=37)
+    with played_hal(scene) as hal:
+        hal.requested(undeclared.uid)
+        blocked = not _direct_access(hal, undeclared)
+    checks.equal(inferences_succeed(scene, declaring), True, "inferences of an app that declares the feature")
+    what = "inferences of an undeclared app that is " + ("blocked" if blocked else "not blocked")
+    checks.equal(inferences_succeed(scene, undeclared), not blocked, what)
+
+
+def _direct_access(hal: Hal, app: App) -> bool:
+    """A uid without a config has direct access (NPU-HAL-007)."""
+    config = hal.table.get(app.uid)
+    return config is None or config.has_direct_access
+
+
+def _service(trial: Trial) -> object:
+    try:
+        return control(trial).get_system_service(SERVICE)
+    except Unsupported as error:
+        raise NotApplicable(f"there is no lookup of services: {error}") from None
+
+
+@contextmanager
+def _flag(trial: Trial, flag: Flag, enabled: bool) -> Iterator[None]:
+    """Switch a flag for a while; all are on otherwise."""
+    try:
+        control(trial).set_flag(flag, enabled)
+    except Unsupported as error:
+        raise NotApplicable(f"the flag {flag} can not be switched: {error}") from None
+    try:
+        yield
+    finally:
+        control(trial).set_flag(flag, True)

@@ -1,0 +1,164 @@
+"""A client that dies, in each state of its requests: silence for it, and its capacity for the others."""
+
+from __future__ import annotations
+
+from npu_conformance.cts.manager_client import COMPLETE, GRANT, PARKED, WAIT, Client
+from npu_conformance.cts.manager_scene import LARGE, MEDIUM, UNLOAD, Scene
+from npu_conformance.harness import checks
+from npu_conformance.harness.cases import Behaviours
+from npu_conformance.harness.trial import Trial
+from npu_conformance.specs.npu.types import Importance, ModelLoadRequest, Policy
+
+cases = Behaviours("cts.npu_manager.death", interface="manager")
+
+FOREGROUND, VISIBLE, CACHED = Importance.FOREGROUND, Importance.VISIBLE, Importance.CACHED
+
+
+@cases.case("of_a_loaded_one", "NPU-LIF-019", "NPU-LIF-008")
+def of_a_loaded_one(trial: Trial) -> None:
+    """CTS killForegroundApp: the dead app's model is gone, another app's request is granted; both gating policies."""
+    for policy in (Policy.TURN_TAKING, Policy.BUDGET):
+        scene = Scene(trial, policy)
+        holder = scene.app(FOREGROUND)
+        held = holder.loads(LARGE)
+        parked = scene.app(CACHED).asks(LARGE)
+        parked.hears(PARKED)
+        holder.dies()
+        parked.hears(PARKED, GRANT)
+        checks.equal(held.heard, [GRANT], f"callbacks of {held.name}, whose process is dead")
+
+
+@cases.case("of_a_granted_one", "NPU-LIF-019", "NPU-LIF-008")
+def of_a_granted_one(trial: Trial) -> None:
+    """A grant that was never used is not lost with the app that got it."""
+    scene = Scene(trial)
+    holder = scene.app(FOREGROUND)
+    pending, parked = holder.granted(LARGE), scene.app(CACHED).asks(LARGE)
+    parked.hears(PARKED)
+    holder.dies()
+    parked.hears(PARKED, GRANT)
+    checks.equal(pending.heard, [GRANT], f"callbacks of {pending.name}, whose process is dead")
+
+
+@cases.case("of_an_asked_one", "NPU-LIF-019", "NPU-LIF-007")
+def of_an_asked_one(trial: Trial) -> None:
+    """Death answers an unload request: who waited for it is granted."""
+    scene = Scene(trial)
+    holder = scene.app(CACHED)
+    held, wanted = holder.loads(LARGE), scene.app(FOREGROUND).asks(LARGE)
+    held.hears(GRANT, UNLOAD)
+    wanted.hears(WAIT)
+    holder.dies()
+    wanted.hears(WAIT, GRANT)
+
+
+@cases.case("of_a_waiting_one", "NPU-LIF-019")
+def of_a_waiting_one(trial: Trial) -> None:
+    """What a dead app waited for goes to who is next when it comes."""
+    scene = Scene(trial)
+    held = scene.app(CACHED).loads(LARGE)
+    waiter = scene.app(FOREGROUND)
+    wanted = waiter.asks(LARGE)
+    wanted.hears(WAIT)
+    waiter.dies()
+    held.unload()
+    held.hears(GRANT, UNLOAD, COMPLETE)
+    checks.equal(wanted.heard, [WAIT], f"callbacks of {wanted.name}, whose process is dead")
+    scene.app(CACHED).loads(LARGE).hears(GRANT)
+
+
+@cases.case("of_a_parked_one", "NPU-LIF-019", "NPU-LIF-005")
+def of_a_parked_one(trial: Trial) -> None:
+    """A dead app's parked request is not granted when capacity comes: the next one is."""
+    scene = Scene(trial)
+    holder, dying, other = scene.app(FOREGROUND), scene.app(VISIBLE), scene.app(CACHED)
+    held, lost, parked = holder.loads(LARGE), dying.asks(LARGE), other.asks(LARGE)
+    lost.hears(PARKED)
+    parked.hears(PARKED)
+    dying.dies()
+    held.unload()
+    parked.hears(PARKED, GRANT)
+    checks.equal(lost.heard, [PARKED], f"callbacks of {lost.name}, whose process is dead")
+
+
+@cases.case("comes_back", "NPU-LIF-019", "NPU-REQ-009", "NPU-REQ-011")
+def comes_back(trial: Trial) -> None:
+    """An app that died comes back with an empty slate: the same id is free, and it has no budget of its former life."""
+    scene = Scene(trial)
+    app = scene.app(VISIBLE)
+    app.loads(MEDIUM)
+    app.asks(LARGE).hears(PARKED)
+    app.dies()
+    app.restarts()
+    again = app.asks(LARGE, identifier=1)
+    again.hears(GRANT)
+    again.load()
+    again.unload()
+    again.hears(GRANT, COMPLETE)
+
+
+@cases.case("others_live", "NPU-LIF-019")
+def others_live(trial: Trial) -> None:
+    """A death ends nothing of other apps, in any state."""
+    scene = Scene(trial)
+    weak, strong, dying = scene.app(CACHED), scene.app(FOREGROUND), scene.app(VISIBLE)
+    held, pending = weak.loads(MEDIUM), strong.granted(MEDIUM)
+    parked = weak.asks(LARGE)
+    dying.asks(LARGE).hears(PARKED)
+    parked.hears(PARKED)
+    dying.dies()
+    held.hears(GRANT)
+    pending.hears(GRANT)
+    parked.hears(PARKED)
+    pending.load()
+    pending.unload()
+    pending.hears(GRANT, COMPLETE)
+
+
+@cases.case("of_one_process_of_two", "NPU-LIF-020", "NPU-LIF-019")
+def of_one_process_of_two(trial: Trial) -> None:
+    """The death of one process takes its own requests; another process of the same app ought to keep its own."""
+    scene = Scene(trial)
+    app, other = scene.app(FOREGROUND), scene.app(VISIBLE)
+    first = Client(trial, app.uid, 5001)
+    second = Client(trial, app.uid, 5002)
+    scene.clients += [first, second]
+    first.granted(ModelLoadRequest(101, MEDIUM))
+    listener = second.granted(ModelLoadRequest(102, MEDIUM))
+    parked = other.asks(MEDIUM)
+    parked.hears(PARKED)
+    first.alive = False
+    scene.control.kill_client(app.uid, 5001)
+    parked.hears(PARKED, GRANT)
+    listener.notify_model_unloaded(ModelLoadRequest(102, MEDIUM))
+    scene.wait(lambda: COMPLETE in second.recorder.of(102))
+    if second.recorder.of(102) != [GRANT, COMPLETE]:
+        trial.warn_quality("the death of one process drops the requests of another process of the same uid")
+    checks.equal(first.recorder.of(101), [GRANT], "callbacks of a dead process")
+
+
+@cases.case("connection_closed", "NPU-LIF-019", "NPU-LIF-008")
+def connection_closed(trial: Trial) -> None:
+    """An app whose connection ends is dead, without anybody telling the manager."""
+    scene = Scene(trial)
+    holder = scene.app(FOREGROUND)
+    holder.loads(LARGE)
+    parked = scene.app(CACHED).asks(LARGE)
+    parked.hears(PARKED)
+    holder.client.alive = False
+    holder.client.process.close()
+    scene.until(lambda: GRANT in parked.heard)
+    parked.hears(PARKED, GRANT)
+
+
+@cases.case("removed_app", "NPU-LIF-019", "NPU-PRI-010")
+def removed_app(trial: Trial) -> None:
+    """Removing an app ends its process, and with that its requests."""
+    scene = Scene(trial)
+    holder = scene.app(FOREGROUND)
+    holder.loads(LARGE)
+    parked = scene.app(CACHED).asks(LARGE)
+    parked.hears(PARKED)
+    holder.client.alive = False
+    scene.control.remove_app(holder.uid)
+    parked.hears(PARKED, GRANT)

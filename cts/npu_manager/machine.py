@@ -1,0 +1,228 @@
+"""Random lives of several apps under changing policies, importances and pressures, judged step by step.
+
+Hypothesis draws lives, from the case's seed. What fails is cut down to the steps that matter: the message lists them,
+and the failure file holds them, so that no seed is needed to play them again.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import msgspec
+
+from npu_conformance.cts.manager_hal import played_hal
+from npu_conformance.cts.manager_play import Player, Step
+from npu_conformance.cts.manager_scene import Scene
+from npu_conformance.harness.cases import Behaviours, Case, Scope
+from npu_conformance.harness.trial import Trial
+from npu_conformance.harness.verdicts import Failed
+from npu_conformance.specs.errors import InterfaceError
+from npu_conformance.specs.npu.types import (
+    EndReason,
+    Importance,
+    MemoryPressure,
+    ModelPriority,
+    Policy,
+    ThermalStatus,
+)
+
+cases = Behaviours("cts.npu_manager.machine", interface="manager")
+
+_EXAMPLES = {Scope.SMOKE: (4, 20), Scope.DEFAULT: (16, 30), Scope.FULL: (400, 60)}
+"""How many lives, of how many steps, by scope."""
+_MOST_REPLAYS = 250
+"""While a failure is cut down."""
+
+_REQUIREMENTS = (
+    "NPU-LIF-005", "NPU-LIF-007", "NPU-LIF-008", "NPU-LIF-010", "NPU-LIF-011", "NPU-LIF-012", "NPU-LIF-013",
+    "NPU-LIF-016", "NPU-LIF-018", "NPU-LIF-019", "NPU-LIF-022", "NPU-REQ-009", "NPU-POL-010", "NPU-POL-012",
+    "NPU-POL-015", "NPU-POL-016", "NPU-POL-021", "NPU-POL-022", "NPU-POL-029", "NPU-PRI-002",
+)  # fmt: skip
+
+
+@cases.case("budget", *_REQUIREMENTS, "NPU-POL-011", scope=Scope.SMOKE)
+def budget(trial: Trial) -> None:
+    """Lives under the budget policy, with several maxima."""
+    _search(trial, _budget)
+
+
+@cases.case("turn_taking", *_REQUIREMENTS, "NPU-POL-004", scope=Scope.SMOKE)
+def turn_taking(trial: Trial) -> None:
+    """Lives under turn taking."""
+    _search(trial, lambda _: Step("policy", number=1, priority=Policy.TURN_TAKING))
+
+
+@cases.case("status_quo", "NPU-POL-003", "NPU-LIF-005", "NPU-LIF-010", "NPU-LIF-013", "NPU-REQ-009", "NPU-PRI-002")
+def status_quo(trial: Trial) -> None:
+    """Lives under status quo, which gates nothing."""
+    _search(trial, lambda _: Step("policy", number=1, priority=Policy.STATUS_QUO))
+
+
+@cases.case("changing_policies", *_REQUIREMENTS, "NPU-POL-002")
+def changing_policies(trial: Trial) -> None:
+    """Lives in which the policy itself is replaced now and then."""
+    _search(trial, _any_policy, kinds=(*_KINDS, "policy", "policy"))
+
+
+@cases.case("pressure", *_REQUIREMENTS, "NPU-POL-026", "NPU-POL-027")
+def pressure(trial: Trial) -> None:
+    """Lives under the budget policy on a device that gets hot, and short of memory, and recovers."""
+    _search(trial, _budget, kinds=(*_KINDS, "heat", "heat", "shortage"))
+
+
+def case_from(payload: Any) -> Case:
+    """The case of a failure file: it plays the steps that are listed there."""
+    found = next(case for case in cases() if case.id == payload["id"])
+    steps = msgspec.convert(payload["steps"], list[Step])
+    return Case(found.id, partial(_replay, steps=steps), found.requirements, found.description, found.interface)
+
+
+_KINDS = (
+    *("ask",) * 8, *("load",) * 6, *("move",) * 5, *("unload",) * 4, *("work",) * 3, "cancel", "die", "meddle",
+)  # fmt: skip
+_MAXIMA = (4, 1, 2, 3, 6, 8)
+_MOVES = (Importance.FOREGROUND, Importance.VISIBLE, Importance.CACHED)
+_SIZES = (0, 1, 2, 0, 1, 2, 0, 1, 2, 3)
+
+
+def _budget(number: int) -> Step:
+    return Step("policy", number=_MAXIMA[number % len(_MAXIMA)], priority=Policy.BUDGET)
+
+
+def _any_policy(number: int) -> Step:
+    return Step("policy", number=_MAXIMA[number % len(_MAXIMA)], priority=tuple(Policy)[number % 3])
+
+
+def _search(trial: Trial, policy: Callable[[int], Step], kinds: Sequence[str] = ()) -> None:
+    """Play random lives; the first that fails is cut down and raised."""
+    import hypothesis
+    from hypothesis import strategies
+
+    kinds = kinds or _KINDS
+    examples, length = _EXAMPLES[trial.scope]
+    ended: list[tuple[Exception, list[Step]]] = []
+
+    def live(drawn: int) -> None:
+        if ended:
+            return
+        played: list[Step] = []
+        chance = random.Random(f"{trial.seed} {drawn}")  # Hypothesis likes some numbers, whatever the seed
+        try:
+            _play(trial, lambda player: _live(player, policy, chance, chance.choices(kinds, k=length)), played)
+        except Exception as error:  # Hypothesis would look for more of it: it is raised below
+            ended.append((error, played))
+
+    limits = hypothesis.settings(
+        max_examples=examples,
+        database=None,
+        deadline=None,
+        phases=[hypothesis.Phase.generate],
+        suppress_health_check=list(hypothesis.HealthCheck),
+    )
+    hypothesis.seed(trial.seed)(limits(hypothesis.given(strategies.integers(0, 2**62))(live)))()
+    if ended:
+        _raise(trial, *ended[0])
+
+
+def _live(player: Player, policy: Callable[[int], Step], chance: random.Random, kinds: Sequence[str]) -> None:
+    """One life: a policy, apps at several importances, what happens, and its end."""
+    player.play(policy(chance.randrange(60)))
+    for uid in player.apps:
+        player.play(Step("move", uid, number=chance.choice(_MOVES)))
+    for kind in kinds:
+        number = chance.randrange(60)
+        step = policy(number) if kind == "policy" else _step(player, kind, chance.choice(tuple(player.apps)), number)
+        if step is not None:
+            player.play(step)
+    player.drain()
+
+
+def _step(player: Player, kind: str, uid: int, number: int) -> Step | None:
+    """A step of this kind that is possible now; null where there is none."""
+    own = [wish for wish in player.model.live if wish.uid == uid]
+    if kind == "ask":
+        live = {wish.request.id for wish in own}
+        identifier = next(each for each in range(1, 1000) if each not in live)
+        size = _SIZES[number % len(_SIZES)] if player.model.gates else number % 3
+        return Step(kind, uid, identifier, size, (ModelPriority.NORMAL, 100, ModelPriority.BACKGROUND)[number % 3])
+    if kind == "move":
+        return Step(kind, uid, number=_MOVES[number % len(_MOVES)])
+    if kind == "work":
+        return Step(kind, uid, number=EndReason.COMPLETED if number % 4 else EndReason.FAILED)
+    if kind == "die":
+        return Step(kind, uid)
+    if kind == "heat":
+        return Step(kind, number=tuple(ThermalStatus)[number % len(ThermalStatus)])
+    if kind == "shortage":
+        return Step(kind, number=tuple(MemoryPressure)[number % len(MemoryPressure)])
+    wishes = _suitable(kind, own) if number % 8 else [wish for wish in player.model.wishes if wish.uid == uid]
+    return Step(kind, uid, wishes[number % len(wishes)].request.id) if wishes else None
+
+
+def _suitable(kind: str, own: list[Any]) -> list[Any]:
+    """The requests that a well-behaved and slow client would do this about."""
+    if kind == "load":
+        return [wish for wish in own if wish.holds and not wish.loaded]
+    if kind == "unload":
+        return [wish for wish in own if wish.asked]
+    return own
+
+
+def _play(trial: Trial, script: Callable[[Player], None], played: list[Step] | None = None) -> None:
+    """Play on a device without history. played: gets the steps."""
+    scene = Scene(trial, Policy.STATUS_QUO)
+    try:
+        with played_hal(scene) as hal:
+            player = Player(scene, hal)
+            if played is not None:
+                player.played = played
+            script(player)
+    finally:
+        for client in (scene.settings, *scene.clients):
+            client.process.close()
+
+
+def _replay(trial: Trial, steps: Sequence[Step]) -> None:
+    """Play listed steps."""
+    trial.attach(lambda: _payload(trial, steps))
+
+    def script(player: Player) -> None:
+        for step in steps:
+            player.play(step)
+
+    _play(trial, script)
+
+
+def _payload(trial: Trial, steps: Sequence[Step]) -> dict[str, Any]:
+    return {"id": trial.case.id, "steps": [msgspec.to_builtins(step) for step in steps]}
+
+
+def _raise(trial: Trial, error: Exception, steps: list[Step]) -> None:
+    """Raise a failure with the fewest steps that still bring one about; what is no failure as it is."""
+    if isinstance(error, Failed):
+        steps, error = _cut_down(trial, steps, error)
+    trial.attach(lambda: _payload(trial, steps))
+    raise error
+
+
+def _cut_down(trial: Trial, steps: list[Step], error: Failed) -> tuple[list[Step], Failed]:
+    """Leave out parts, halves first and single steps last, while what is left fails."""
+    size, replays = len(steps) // 2, 0
+    while size and replays < _MOST_REPLAYS:
+        start = 0
+        while start < len(steps) and replays < _MOST_REPLAYS:
+            fewer = steps[:start] + steps[start + size :]
+            replays += 1
+            try:
+                _replay(trial, fewer)
+            except Failed as found:
+                steps, error = fewer, found
+            except InterfaceError:  # another problem, or none: a step that needed what was left out
+                start += size
+            else:
+                start += size
+        size //= 2
+    return steps, error

@@ -1,0 +1,297 @@
+"""What a person sees of the manager: dumpsys, the shell command, and the metrics."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Callable
+
+from npu_conformance.cts.manager_client import PARKED, Client, answered, install_only, package_of
+from npu_conformance.cts.manager_hal import played_hal
+from npu_conformance.cts.manager_scene import LARGE, MEDIUM, SMALL, App, Scene
+from npu_conformance.harness import checks
+from npu_conformance.harness.cases import Behaviours
+from npu_conformance.harness.trial import Trial
+from npu_conformance.harness.verdicts import NotApplicable
+from npu_conformance.specs.errors import SecurityDenied, Unsupported
+from npu_conformance.specs.npu.types import (
+    DUMP_PERMISSION,
+    ROOT_UID,
+    SHELL_UID,
+    Atom,
+    EndReason,
+    Importance,
+    Policy,
+    PolicyParameters,
+    ShellResult,
+)
+
+cases = Behaviours("cts.npu_manager.observation", interface="manager")
+
+FOREGROUND, VISIBLE, CACHED = Importance.FOREGROUND, Importance.VISIBLE, Importance.CACHED
+_PRIORITY = re.compile(r"^    (-?\d+) \[([^\]]*)\] (\d+)$", re.MULTILINE)
+_FRESH_UIDS = itertools.count(10_300)
+"""Of apps that were not blocked since the device was started."""
+_NAMES = {Policy.STATUS_QUO: "statusquo", Policy.TURN_TAKING: "turntaking", Policy.BUDGET: "budget"}
+_COMMANDS = {
+    "set-status-quo-policy": Policy.STATUS_QUO,
+    "set-turn-taking-policy": Policy.TURN_TAKING,
+    "set-budget-policy": Policy.BUDGET,
+}
+
+
+@cases.case("dump_names_policy", "NPU-OBS-001", "NPU-POL-002")
+def dump_names_policy(trial: Trial) -> None:
+    """The dump names the policy; with the gating ones also the maximum and each request with its uid and package."""
+    for policy, name in _NAMES.items():
+        scene = Scene(trial, policy, PolicyParameters(6) if policy is Policy.BUDGET else None)
+        app = scene.app(VISIBLE)
+        app.granted(LARGE)
+        text = _dump(scene)
+        _contains(text, f"Policy: {name}")
+        if policy is not Policy.STATUS_QUO:
+            _contains(text, f"Max: {6 if policy is Policy.BUDGET else 1}")
+            _contains(text, "Requests:")
+            _contains(text, f"{app.uid} [{package_of(app.uid)}]:")
+
+
+@cases.case("dump_of_requests", "NPU-OBS-001", "NPU-LIF-009")
+def dump_of_requests(trial: Trial) -> None:
+    """The dump tells a loaded request from a granted and a parked one, and forgets what is unloaded."""
+    scene = Scene(trial)
+    app, weak = scene.app(FOREGROUND), scene.app(CACHED)
+    held = app.granted(MEDIUM)
+    before = _state_of(_dump(scene), app)
+    held.load()
+    after = _state_of(_dump(scene), app)
+    checks.that(before != after, f"expected another state once the model is loaded, found {after} as before")
+    weak.asks(LARGE).hears(PARKED)
+    parked = _state_of(_dump(scene), weak)
+    checks.that(parked not in (before, after), f"expected a state of its own for a parked request, found {parked}")
+    held.unload()
+    held_lines = [line for line in _dump(scene).splitlines() if line.startswith(f"        {app.uid} ")]
+    checks.equal(held_lines, [], "lines of a request that is unloaded")
+
+
+@cases.case("dump_of_priorities", "NPU-OBS-001", "NPU-PRI-002")
+def dump_of_priorities(trial: Trial) -> None:
+    """The priority table ascends, has each app with its package, and says what the HAL was told."""
+    scene = Scene(trial)
+    apps = {scene.app(importance): importance for importance in (CACHED, FOREGROUND, VISIBLE)}
+    with played_hal(scene) as hal:
+        scene.settle()
+        text = _dump(scene)
+        _, found, table = text.partition("Priorities:")
+        checks.that(bool(found), f"expected 'Priorities:' in the dump, found {text!r}")
+        lines = [(int(uid), package, int(priority)) for uid, package, priority in _PRIORITY.findall(table)]
+        priorities = [priority for _, _, priority in lines]
+        checks.equal(priorities, sorted(priorities), "order of the priorities")
+        for app, importance in apps.items():
+            checks.that(
+                (app.uid, package_of(app.uid), importance) in lines,
+                f"expected '{app.uid} [{package_of(app.uid)}] {importance}' in the dump, found {lines}",
+            )
+        at_hal = {uid: config.priority for uid, config in hal.table.items()}
+        checks.equal({uid: priority for uid, _, priority in lines}, at_hal, "the dump's table against the HAL's")
+
+
+@cases.case("dump_without_permission", "NPU-OBS-002")
+def dump_without_permission(trial: Trial) -> None:
+    """Who may not dump is told so, with the name of the service, and sees nothing of other apps."""
+    scene = Scene(trial)
+    app = scene.app(VISIBLE)
+    app.granted(LARGE)
+    try:
+        text = app.client.manager.dump()
+    except SecurityDenied as denial:
+        text = str(denial)
+    checks.that("npu" in text.lower(), f"expected a refusal that names the service, found {text!r}")
+    checks.that("Policy:" not in text and "Priorities:" not in text, f"expected a refusal, found {text!r}")
+
+
+@cases.case("shell_sets_policies", "NPU-OBS-003")
+def shell_sets_policies(trial: Trial) -> None:
+    """Each command sets its policy, with exit code 0, and `info` prints what the dump prints."""
+    scene = Scene(trial)
+    shell = _shell(trial)
+    for command, policy in _COMMANDS.items():
+        checks.equal(shell(command).exit_code, 0, f"exit code of cmd npu {command}")
+        information = shell("info")
+        checks.equal(information.exit_code, 0, "exit code of cmd npu info")
+        _contains(information.output, f"Policy: {_NAMES[policy]}")
+        checks.equal(information.output.strip(), _dump(scene).strip(), "cmd npu info against the dump")
+
+
+@cases.case("shell_policy_gates", "NPU-OBS-003", "NPU-POL-004")
+def shell_policy_gates(trial: Trial) -> None:
+    """A policy that the shell has set decides about requests."""
+    scene = Scene(trial, Policy.STATUS_QUO)
+    _shell(trial)("set-turn-taking-policy")
+    app = scene.app(VISIBLE)
+    app.granted(SMALL)
+    app.asks(SMALL).hears(PARKED)
+
+
+@cases.case("shell_usage", "NPU-OBS-004")
+def shell_usage(trial: Trial) -> None:
+    """No command, and an unknown one, print the usage and exit with another code than 0; no policy is set."""
+    scene = Scene(trial)
+    shell = _shell(trial)
+    for words in ((), ("help-me",), ("set-policy",)):
+        result = shell(*words)
+        what = f"cmd npu {' '.join(words)}"
+        checks.that(result.exit_code != 0, f"{what}: expected an exit code other than 0, found 0")
+        checks.that("usage: cmd npu" in result.output, f"{what}: expected the usage, found {result.output!r}")
+    _contains(_dump(scene), "Policy: budget")
+
+
+@cases.case("shell_suspends_pushes", "NPU-OBS-005", "NPU-PRI-006")
+def shell_suspends_pushes(trial: Trial) -> None:
+    """`disable` lets the HAL alone until `enable`, which sends the table as it is by then; both for root only."""
+    scene = Scene(trial)
+    root = _shell(trial, ROOT_UID)
+    app = scene.app(VISIBLE)
+    with played_hal(scene) as hal:
+        hal.expect(app.uid, VISIBLE)
+        checks.equal(root("disable").exit_code, 0, "exit code of cmd npu disable")
+        try:
+            before = len(hal.pushes)
+            app.moves(CACHED)
+            checks.equal(len(hal.pushes), before, "number of pushes while they are suspended")
+        finally:
+            resumed = root("enable")
+        checks.equal(resumed.exit_code, 0, "exit code of cmd npu enable")
+        hal.expect(app.uid, CACHED)
+        checks.that(
+            "set" in [call for call, _ in hal.pushes[before:]], "expected the whole table after enable, none came"
+        )
+
+
+@cases.case("shell_root_only", "NPU-OBS-005")
+def shell_root_only(trial: Trial) -> None:
+    """Another than root can not suspend pushes, whatever it is told."""
+    scene = Scene(trial)
+    app = scene.app(VISIBLE)
+    with played_hal(scene) as hal:
+        hal.expect(app.uid, VISIBLE)
+        try:
+            result = _shell(trial, app.uid)("disable")
+        except SecurityDenied:
+            result = ShellResult(1)
+        try:
+            checks.that(result.exit_code != 0, "cmd npu disable of an app: expected an exit code other than 0, found 0")
+            app.moves(CACHED)
+            hal.expect(app.uid, CACHED)
+        finally:
+            _shell(trial, ROOT_UID)("enable")
+
+
+@cases.case("requests_logged", "NPU-OBS-006")
+def requests_logged(trial: Trial) -> None:
+    """Requests, decisions, cancellations and changes of loading ought to be logged, enums one higher than the API's."""
+    scene = Scene(trial)
+    take = _metrics(scene)
+    app = scene.app(VISIBLE)
+    take()
+    held, parked = app.loads(LARGE), app.asks(MEDIUM, 1000)
+    parked.cancel()
+    held.unload()
+    uid = app.uid
+    _judge_atoms(
+        trial,
+        [atom for atom in take() if atom.values.get("uid") == uid],
+        [
+            ("NpuModelLoadRequested", {"uid": uid, "id": 1, "size": 3, "priority": 1}),
+            ("NpuModelLoadPolicyResponded", {"uid": uid, "id": 1, "status": 1}),
+            ("NpuModelLoadStateChanged", {"uid": uid, "id": 1, "state": 1}),
+            ("NpuModelLoadRequested", {"uid": uid, "id": 2, "size": 2, "priority": 2}),
+            ("NpuModelLoadPolicyResponded", {"uid": uid, "id": 2, "status": 3}),
+            ("NpuModelLoadRequestCancelled", {"uid": uid, "id": 2}),
+            ("NpuModelLoadStateChanged", {"uid": uid, "id": 1, "state": 2}),
+        ],
+    )
+
+
+@cases.case("work_logged", "NPU-OBS-006")
+def work_logged(trial: Trial) -> None:
+    """Each work event ought to be logged with its type, and how it started or ended."""
+    scene = Scene(trial)
+    take = _metrics(scene)
+    app = scene.app(VISIBLE)
+    with played_hal(scene) as hal:
+        take()
+        hal.works(app.uid, EndReason.FAILED)
+        atoms = [atom for atom in take() if atom.name == "NpuWorkEventOccurred"]
+    expected = [{"type": 1, "reason": 0}, {"type": 2, "reason": 1}, {"type": 3, "reason": 6}]
+    _judge_atoms(trial, atoms, [("NpuWorkEventOccurred", {"uid": app.uid, **each}) for each in expected])
+
+
+@cases.case("blocked_app_logged_once", "NPU-OBS-007")
+def blocked_app_logged_once(trial: Trial) -> None:
+    """An app that is denied the NPU for lack of a declaration ought to be logged once."""
+    scene = Scene(trial)
+    take = _metrics(scene)
+    take()
+    client = install_only(trial, next(_FRESH_UIDS), declares=False)
+    scene.clients.append(client)
+    app = App(scene, client)
+    with played_hal(scene) as hal:
+        for _ in range(2):
+            hal.requested(app.uid)
+            app.moves(CACHED)
+        config = hal.table.get(app.uid)
+        if config is None or config.has_direct_access:
+            raise NotApplicable("the manager blocks no app")
+    blocked = [atom.values for atom in take() if atom.name == "NpuAppBlocked" and atom.values.get("uid") == app.uid]
+    if len(blocked) > 1:
+        trial.warn_quality(f"a blocked app was logged {len(blocked)} times")
+    elif not blocked:
+        trial.warn_quality("a blocked app was not logged")
+
+
+def _dump(scene: Scene) -> str:
+    """The dump, as somebody who may have it."""
+    scene.settle()
+    scene.control.grant_permission(scene.settings.uid, DUMP_PERMISSION, True)
+    return scene.settings.manager.dump()
+
+
+def _contains(text: str, part: str) -> None:
+    checks.that(part in text, f"expected {part!r}, found {text!r}")
+
+
+def _state_of(dump: str, app: App) -> str:
+    """The state that a dump gives the only request of an app."""
+    found = re.findall(rf"^ +{app.uid} \[[^\]]*\]: (.+)$", dump, re.MULTILINE)
+    checks.equal(len(found), 1, f"requests of uid {app.uid} in the dump")
+    return str(found[0])
+
+
+def _shell(trial: Trial, uid: int = SHELL_UID) -> Callable[..., ShellResult]:
+    client = Client(trial, uid)
+
+    def run(*words: str) -> ShellResult:
+        return answered(trial, lambda: client.manager.shell_command(words))
+
+    return run
+
+
+def _metrics(scene: Scene) -> Callable[[], tuple[Atom, ...]]:
+    def take() -> tuple[Atom, ...]:
+        scene.settle()
+        return scene.control.take_metrics()
+
+    try:
+        take()
+    except Unsupported as error:
+        raise NotApplicable(f"the metrics can not be read: {error}") from None
+    return take
+
+
+def _judge_atoms(trial: Trial, found: list[Atom], expected: list[tuple[str, dict[str, int]]]) -> None:
+    """Warn where a record is missing, or says something else; further fields and records are welcome."""
+    rest = iter(found)
+    for name, values in expected:
+        if not any(atom.name == name and values.items() <= atom.values.items() for atom in rest):
+            trial.warn_quality(f"expected a metric {name} {values} in its place, found {[str(atom) for atom in found]}")
+            return

@@ -1,0 +1,171 @@
+"""The loading policies' numbers and parameters, and what replacing one does."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from functools import partial
+
+from npu_conformance.cts.manager_client import (
+    ASSISTANT,
+    CAMERA,
+    CANCELLED,
+    COMPLETE,
+    GRANT,
+    PARKED,
+    control,
+    install,
+    install_only,
+    pass_time,
+)
+from npu_conformance.cts.manager_scene import LARGE, SMALL, Scene
+from npu_conformance.harness import checks
+from npu_conformance.harness.cases import Behaviours
+from npu_conformance.harness.trial import Trial
+from npu_conformance.harness.verdicts import NotApplicable
+from npu_conformance.specs.errors import IllegalArgument
+from npu_conformance.specs.npu.types import ModelLoadRequest, ModelPriority, ModelSize, Policy, PolicyParameters
+
+cases = Behaviours("cts.npu_manager.policy", interface="manager")
+
+
+@cases.case("status_quo_gates_nothing", "NPU-POL-003")
+def status_quo_gates_nothing(trial: Trial) -> None:
+    """Any number of the largest models of several apps is granted, and none is asked to unload."""
+    apps = [install(trial, CAMERA), install(trial, ASSISTANT)]
+    for app, identifier in itertools.product(apps, range(4)):
+        request = ModelLoadRequest(identifier, ModelSize.GREATER_THAN_2G, ModelPriority.BACKGROUND)
+        app.granted(request).notify_model_loaded(request)
+    for app, identifier in itertools.product(apps, range(4)):
+        app.expect(identifier, GRANT)
+
+
+@cases.case("unknown_policy", "NPU-POL-002")
+def unknown_policy(trial: Trial) -> None:
+    """An unknown policy number is an illegal argument and changes nothing: requests live on."""
+    camera = install(trial, CAMERA)
+    request = ModelLoadRequest(1, ModelSize.GREATER_THAN_2G)
+    listener = camera.granted(request)
+    for policy in (-1, 3, 1000):
+        setting = partial(camera.manager.set_policy, policy, None)
+        checks.raises(setting, IllegalArgument, f"setPolicy({policy})")
+    camera.granted(ModelLoadRequest(2, ModelSize.GREATER_THAN_2G))
+    camera.expect(2, GRANT)
+    listener.notify_model_unloaded(request)
+    camera.expect(1, GRANT, COMPLETE)
+
+
+@cases.case("replacement_ends_requests", "NPU-LIF-022", "NPU-LIF-023", "NPU-LIF-013")
+def replacement_ends_requests(trial: Trial) -> None:
+    """Setting a policy, even the same, ends all requests: at most CANCELLED is said, and then nothing."""
+    camera = install(trial, CAMERA)
+    request = ModelLoadRequest(1)
+    listener = camera.granted(request)
+    checks.succeeds(lambda: camera.manager.set_policy(Policy.STATUS_QUO, None), "setPolicy(STATUS_QUO)")
+    pass_time(trial)
+    listener.notify_model_loaded(request)
+    listener.notify_model_unloaded(request)
+    camera.manager.cancel_model_load(request)
+    camera.flush()
+    checks.member(camera.recorder.of(1), ([GRANT], [GRANT, CANCELLED]), "callbacks of request 1")
+
+
+@cases.case("default_after_start", "NPU-POL-001", "NPU-POL-003")
+def default_after_start(trial: Trial) -> None:
+    """A manager that has just been started gates nothing before somebody sets a policy."""
+    control(trial)
+    if trial.subject.process() == 0:
+        raise NotApplicable("the manager is not the suite's to start")
+    trial.subject.restart()
+    camera = install_only(trial, CAMERA)
+    for identifier in range(3):
+        request = ModelLoadRequest(identifier, ModelSize.GREATER_THAN_2G)
+        camera.granted(request).notify_model_loaded(request)
+    for identifier in range(3):
+        camera.expect(identifier, GRANT)
+
+
+@cases.case("illegal_maximum", "NPU-POL-007")
+def illegal_maximum(trial: Trial) -> None:
+    """CTS illegalMaxBudget: a maximum of zero or less is an illegal argument."""
+    scene = Scene(trial)
+    for maximum in (0, -1, -(2**31)):
+        _refused(scene, PolicyParameters(maximum), f"maximum {maximum}")
+        _refused(scene, PolicyParameters(maximum, {"0": 1}), f"maximum {maximum} with weights")
+
+
+@cases.case("illegal_weight", "NPU-POL-008")
+def illegal_weight(trial: Trial) -> None:
+    """CTS invalidWeight: a weight of zero or less is an illegal argument, of whichever size, beside good ones too."""
+    scene = Scene(trial)
+    for size, weight in itertools.product(("0", "1", "2"), (0, -1, -(2**31))):
+        _refused(scene, PolicyParameters(None, {size: weight}), f"weight {weight} of size {size}")
+        _refused(scene, PolicyParameters(8, {"0": 1, "1": 2, "2": 4} | {size: weight}), f"weight {weight} of three")
+
+
+@cases.case("refused_policy_changes_nothing", "NPU-POL-002", "NPU-POL-007", "NPU-POL-008", "NPU-REQ-011")
+def refused_policy_changes_nothing(trial: Trial) -> None:
+    """What is refused leaves the policy and its requests: what is held stays held, and is gated as before."""
+    scene = Scene(trial)
+    app = scene.app()
+    held, parked = app.loads(LARGE), app.asks(LARGE)
+    parked.hears(PARKED)
+    _refused(scene, PolicyParameters(0), "maximum 0")
+    _refused(scene, PolicyParameters(64, {"0": 0}), "weight 0")
+    unknown = partial(scene.settings.manager.set_policy, 99, None)
+    checks.raises(unknown, IllegalArgument, "setPolicy(99)")
+    held.hears(GRANT)
+    app.asks(SMALL).hears(PARKED)
+    held.unload()
+    held.hears(GRANT, COMPLETE)
+    parked.hears(PARKED, GRANT)
+
+
+@cases.case("parameters_of_other_policies", "NPU-POL-004", "NPU-POL-003", "NPU-POL-007", "NPU-POL-008")
+def parameters_of_other_policies(trial: Trial) -> None:
+    """Turn taking and status quo ignore the budget's parameters, good and bad: one model, and any number."""
+    for parameters in (PolicyParameters(8, {"0": 1}), PolicyParameters(0), PolicyParameters(None, {"2": -1})):
+        app = Scene(trial, Policy.TURN_TAKING, parameters).app()
+        app.loads(SMALL)
+        app.asks(SMALL).hears(PARKED)
+        app = Scene(trial, Policy.STATUS_QUO, parameters).app()
+        for _ in range(3):
+            app.loads(LARGE)
+
+
+@cases.case("status_quo_takes_any_size", "NPU-POL-003")
+def status_quo_takes_any_size(trial: Trial) -> None:
+    """Status quo looks at no size: one that is none is granted like others, or refused; it disturbs nothing."""
+    app = Scene(trial, Policy.STATUS_QUO).app()
+    for size in (3, -1):
+        request = ModelLoadRequest(size, size)
+        attempt: Callable[[], None] = partial(app.client.request, request)
+        try:
+            attempt()
+        except IllegalArgument:
+            continue
+        app.client.manager.cancel_model_load(request)
+    app.loads(LARGE).hears(GRANT)
+
+
+@cases.case("replaced_budget_is_empty", "NPU-LIF-022", "NPU-POL-010")
+def replaced_budget_is_empty(trial: Trial) -> None:
+    """A new budget begins empty, and late notifications of the old one's requests take nothing of it."""
+    scene = Scene(trial)
+    app = scene.app()
+    held, pending = app.loads(ModelSize.BETWEEN_1GB_AND_2GB), app.granted(ModelSize.BETWEEN_1GB_AND_2GB)
+    scene.settings.manager.set_policy(Policy.BUDGET, None)
+    scene.settle()
+    again = app.granted(LARGE)
+    pending.load()
+    held.unload()
+    again.hears(GRANT)
+    app.asks(SMALL).hears(PARKED)
+    again.unload()
+    app.asks(ModelSize.BETWEEN_1GB_AND_2GB).hears(GRANT)
+    app.asks(SMALL).hears(GRANT)
+
+
+def _refused(scene: Scene, parameters: PolicyParameters, what: str) -> None:
+    setting = partial(scene.settings.manager.set_policy, Policy.BUDGET, parameters)
+    checks.raises(setting, IllegalArgument, f"setPolicy(BUDGET) with {what}")

@@ -1,0 +1,172 @@
+"""Heat and lack of memory: the budget shrinks, the weakest leave, and what was parked comes back afterwards.
+
+How much is left at which level is the manager's choice; that it shrinks from SEVERE and LOW on is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from npu_conformance.cts.manager_client import CANCELLED, COMPLETE, GRANT, PARKED
+from npu_conformance.cts.manager_hal import played_hal
+from npu_conformance.cts.manager_scene import LARGE, SMALL, UNLOAD, Model, Scene
+from npu_conformance.harness import checks
+from npu_conformance.harness.cases import Behaviours
+from npu_conformance.harness.trial import Trial
+from npu_conformance.harness.verdicts import NotApplicable
+from npu_conformance.specs.errors import Unsupported
+from npu_conformance.specs.npu.types import (
+    MAX_PRIORITY,
+    Importance,
+    MemoryPressure,
+    Policy,
+    ThermalStatus,
+    UnloadReason,
+)
+
+cases = Behaviours("cts.npu_manager.pressure", interface="manager")
+
+_STRONGEST_FIRST = (Importance.FOREGROUND, Importance.VISIBLE, Importance.SERVICE, Importance.CACHED)
+_HEAT = (ThermalStatus.SEVERE, ThermalStatus.CRITICAL, ThermalStatus.EMERGENCY, ThermalStatus.SHUTDOWN)
+_SHORTAGE = (MemoryPressure.LOW, MemoryPressure.CRITICAL)
+Press = Callable[[Scene, int], None]
+
+
+@cases.case("heat_unloads", "NPU-POL-026", "NPU-LIF-018")
+def heat_unloads(trial: Trial) -> None:
+    """From severe heat on, models are asked to unload, the weakest holder's first."""
+    for level in _HEAT:
+        _judge_weakest_first(Scene(trial), _heat, level, UnloadReason.THERMAL)
+
+
+@cases.case("shortage_unloads", "NPU-POL-026", "NPU-LIF-018")
+def shortage_unloads(trial: Trial) -> None:
+    """From low memory on, models are asked to unload, the weakest holder's first."""
+    for level in _SHORTAGE:
+        _judge_weakest_first(Scene(trial), _shortage, level, UnloadReason.MEMORY)
+
+
+@cases.case("no_grant_beyond", "NPU-POL-027", "NPU-LIF-005")
+def no_grant_beyond(trial: Trial) -> None:
+    """While pressure lasts nothing is granted in place of what had to leave; when it ends, what was parked is."""
+    for press, level in ((_heat, ThermalStatus.SEVERE), (_shortage, MemoryPressure.LOW)):
+        scene = Scene(trial)
+        models = _four(scene)
+        with pressed(scene, press, level):
+            for model in _asked(models):
+                model.unload()
+            scene.settle()
+            late = scene.app(Importance.VISIBLE).asks(SMALL)
+            late.hears(PARKED)
+        late.hears(PARKED, GRANT)
+
+
+@cases.case("pending_leaves_too", "NPU-POL-026", "NPU-POL-027", "NPU-LIF-016")
+def pending_leaves_too(trial: Trial) -> None:
+    """What is granted and not loaded gives way without being asked to unload: it is cancelled or parked."""
+    scene = Scene(trial)
+    pending = scene.app(Importance.CACHED).granted(LARGE)
+    with pressed(scene, _heat, ThermalStatus.CRITICAL):
+        pending.hears_one_of([GRANT, CANCELLED], [GRANT, PARKED])
+
+
+@cases.case("heavier_than_what_is_left", "NPU-POL-027", "NPU-POL-011")
+def heavier_than_what_is_left(trial: Trial) -> None:
+    """A request that the reduced budget could never hold is parked while the pressure lasts, and granted afterwards."""
+    scene = Scene(trial)
+    with pressed(scene, _shortage, MemoryPressure.CRITICAL):
+        late = scene.app(Importance.FOREGROUND).asks(LARGE)
+        late.hears(PARKED)
+    late.hears(PARKED, GRANT)
+
+
+@cases.case("light_pressure", "NPU-POL-026", "NPU-POL-027")
+def light_pressure(trial: Trial) -> None:
+    """Light heat and moderate shortage may cost models or not: who is not asked stays loaded, undisturbed."""
+    scene = Scene(trial)
+    models = _four(scene)
+    for press, level in ((_heat, ThermalStatus.LIGHT), (_shortage, MemoryPressure.MODERATE)):
+        with pressed(scene, press, level):
+            scene.settle()
+    asked = _asked(models)
+    for model in asked:
+        model.unload()
+        model.hears(GRANT, UNLOAD, COMPLETE)
+    for model in models:
+        if model not in asked:
+            model.hears(GRANT)
+
+
+@cases.case("status_quo_gates_nothing", "NPU-POL-003")
+def status_quo_gates_nothing(trial: Trial) -> None:
+    """Under status quo neither heat nor lack of memory asks for an unload, and everything is granted."""
+    scene = Scene(trial, Policy.STATUS_QUO)
+    held = scene.app(Importance.CACHED).loads(LARGE)
+    for press, level in ((_heat, ThermalStatus.SHUTDOWN), (_shortage, MemoryPressure.CRITICAL)):
+        with pressed(scene, press, level):
+            scene.app(Importance.CACHED).granted(LARGE)
+            held.hears(GRANT)
+
+
+@cases.case("priorities_in_range", "NPU-PRI-001", "NPU-PRI-015", "NPU-PRI-005")
+def priorities_in_range(trial: Trial) -> None:
+    """Pressure may weaken priorities: then they stay within 0 to 1000, never get stronger, and come back at its end."""
+    scene = Scene(trial)
+    apps = {scene.app(importance): importance for importance in (*_STRONGEST_FIRST, Importance.GONE)}
+    with played_hal(scene) as hal:
+        with pressed(scene, _heat, ThermalStatus.SHUTDOWN):
+            for app, importance in apps.items():
+                found = hal.priority(app.uid)
+                what = f"priority of uid {app.uid} of importance {importance} under pressure"
+                checks.that(found is not None and importance <= found <= MAX_PRIORITY, f"{what}: found {found}")
+        for app, importance in apps.items():
+            hal.expect(app.uid, importance)
+
+
+@contextmanager
+def pressed(scene: Scene, press: Press, level: int) -> Iterator[None]:
+    """Put the device under pressure for a while; NotApplicable where that can not be."""
+    try:
+        press(scene, level)
+    except Unsupported as error:
+        raise NotApplicable(f"pressure can not be arranged: {error}") from None
+    scene.settle()
+    try:
+        yield
+    finally:
+        press(scene, 0)
+    scene.settle()
+
+
+def _heat(scene: Scene, level: int) -> None:
+    scene.control.set_thermal_pressure(level)
+
+
+def _shortage(scene: Scene, level: int) -> None:
+    scene.control.set_memory_pressure(level)
+
+
+def _four(scene: Scene) -> list[Model]:
+    """Four small models that fill the budget, the strongest app's first."""
+    return [scene.app(importance).loads(SMALL) for importance in _STRONGEST_FIRST]
+
+
+def _asked(models: list[Model]) -> list[Model]:
+    return [model for model in models if UNLOAD in model.heard]
+
+
+def _judge_weakest_first(scene: Scene, press: Press, level: int, reason: UnloadReason) -> None:
+    models = _four(scene)
+    with pressed(scene, press, level):
+        scene.wait(lambda: UNLOAD in models[-1].heard)
+        asked = _asked(models)
+        checks.that(bool(asked), f"expected an unload request at pressure {level}, found none")
+        checks.equal([model.name for model in asked], [model.name for model in models[-len(asked) :]], "models asked")
+        for model in asked:
+            model.hears(GRANT, UNLOAD)
+            model.asked_because(reason)
+            model.unload()
+            model.hears(GRANT, UNLOAD, COMPLETE)
+        for model in models[: -len(asked)]:
+            model.hears(GRANT)

@@ -1,0 +1,254 @@
+"""Priorities: what the manager makes of an app's importance, and what it tells the scheduling HAL, and when.
+
+The suite plays the HAL below the manager, and so sees each push.
+"""
+
+from __future__ import annotations
+
+from npu_conformance.cts.manager_client import GRANT, PARKED, WAIT
+from npu_conformance.cts.manager_hal import Hal, played_hal
+from npu_conformance.cts.manager_scene import LARGE, UNLOAD, App, Scene
+from npu_conformance.cts.manager_work import Run
+from npu_conformance.harness import checks
+from npu_conformance.harness.cases import Behaviours, Scope
+from npu_conformance.harness.trial import Trial
+from npu_conformance.harness.verdicts import NotApplicable
+from npu_conformance.specs.npu.types import (
+    ATTRIBUTION_PERMISSION,
+    MAX_PRIORITY,
+    ROOT_UID,
+    SYSTEM_UID,
+    Importance,
+    SchedulingConfig,
+)
+
+cases = Behaviours("cts.npu_manager.priority", interface="manager")
+
+FOREGROUND, VISIBLE, CACHED, GONE = Importance.FOREGROUND, Importance.VISIBLE, Importance.CACHED, Importance.GONE
+_STATIC = (ROOT_UID, SYSTEM_UID)
+
+
+@cases.case("follows_importance", "NPU-PRI-001", "NPU-PRI-002", "NPU-PRI-005", scope=Scope.SMOKE)
+def follows_importance(trial: Trial) -> None:
+    """An app's priority is its importance, at each change, and nobody else's priority changes with it."""
+    scene = Scene(trial)
+    with played_hal(scene) as hal:
+        app, other = scene.app(CACHED), scene.app(VISIBLE)
+        for importance in (*Importance, FOREGROUND, GONE):
+            app.moves(importance)
+            hal.expect(app.uid, importance)
+            hal.expect(other.uid, VISIBLE)
+
+
+@cases.case("changes_are_updates", "NPU-PRI-005")
+def changes_are_updates(trial: Trial) -> None:
+    """A change is pushed with the updating call and names the app alone; the replacing call would forget the others."""
+    scene = Scene(trial)
+    with played_hal(scene) as hal:
+        app = scene.app(CACHED)
+        hal.expect(app.uid, CACHED)
+        before = len(hal.pushes)
+        app.moves(VISIBLE)
+        hal.expect(app.uid, VISIBLE)
+        calls = [(call, [config.uid for config in configs]) for call, configs in hal.pushes[before:]]
+        checks.equal(calls, [("update", [app.uid])], "pushes at a change of importance")
+
+
+@cases.case("pushed_before_policy", "NPU-PRI-005", "NPU-PRI-013")
+def pushed_before_policy(trial: Trial) -> None:
+    """The HAL knows of a change before any app is told what the loading policy makes of it."""
+    scene = Scene(trial)
+    with played_hal(scene) as hal:
+        holder, riser = scene.app(VISIBLE), scene.app(CACHED)
+        held, parked = holder.loads(LARGE), riser.asks(LARGE)
+        parked.hears(PARKED)
+        scene.settle()
+        told = sum(len(client.recorder.events) for client in scene.clients)
+        before = len(hal.pushes)
+        riser.moves(FOREGROUND)
+        held.hears(GRANT, UNLOAD)
+        parked.hears(PARKED, WAIT)
+        hal.expect(riser.uid, FOREGROUND)
+        checks.equal(hal.heard_at_push[before], told, "callbacks that apps had got when the change was pushed")
+
+
+@cases.case("table_on_connecting", "NPU-PRI-006", "NPU-PRI-003")
+def table_on_connecting(trial: Trial) -> None:
+    """A HAL that comes gets the whole table by the replacing call: each app's importance, and root and system fixed."""
+    scene = Scene(trial)
+    apps = {scene.app(importance): importance for importance in (FOREGROUND, VISIBLE, CACHED)}
+    with played_hal(scene) as hal:
+        _judge_first_table(hal, apps)
+
+
+@cases.case("table_after_death", "NPU-PRI-006", "NPU-PRI-007", "NPU-PRI-003")
+def table_after_death(trial: Trial) -> None:
+    """After the HAL's death the next one gets the whole table and the callback; what apps hold or want is kept."""
+    scene = Scene(trial)
+    with played_hal(scene) as first:
+        holder, waiter = scene.app(VISIBLE), scene.app(VISIBLE)
+        held, parked = holder.loads(LARGE), waiter.asks(LARGE)
+        parked.hears(PARKED)
+        first.expect(holder.uid, VISIBLE)
+        scene.control.kill_hal()
+        holder.moves(CACHED)
+        held.hears(GRANT, UNLOAD)
+        with played_hal(scene) as second:
+            _judge_first_table(second, {holder: CACHED, waiter: VISIBLE})
+            checks.that(second.callback is not None, "expected the callback registered with the new HAL, found none")
+        held.unload()
+        parked.hears(PARKED, WAIT, GRANT)
+
+
+@cases.case("rotation_after_death", "NPU-PRI-007", "NPU-POL-018")
+def rotation_after_death(trial: Trial) -> None:
+    """Work that the new HAL reports counts as before."""
+    scene = Scene(trial)
+    with played_hal(scene):
+        holder, waiter = scene.app(VISIBLE), scene.app(VISIBLE)
+        held, parked = holder.loads(LARGE), waiter.asks(LARGE)
+        parked.hears(PARKED)
+        scene.control.kill_hal()
+        with played_hal(scene) as hal:
+            hal.works(holder.uid)
+            held.hears(GRANT, UNLOAD)
+
+
+@cases.case("fixed_uids", "NPU-PRI-003", "NPU-PRI-010")
+def fixed_uids(trial: Trial) -> None:
+    """Root and system keep priority 100, whatever is said of their importance or packages."""
+    scene = Scene(trial)
+    for uid in _STATIC:
+        scene.control.remove_app(uid)
+    with played_hal(scene) as hal:
+        _judge_fixed(hal)
+
+
+@cases.case("installed_app", "NPU-PRI-009", "NPU-PRI-004")
+def installed_app(trial: Trial) -> None:
+    """A declaring app that was just installed is in the table at 1000, until its importance is known."""
+    scene = Scene(trial)
+    app = scene.app(GONE)
+    with played_hal(scene) as hal:
+        hal.expect(app.uid, MAX_PRIORITY)
+        app.moves(VISIBLE)
+        hal.expect(app.uid, VISIBLE)
+
+
+@cases.case("unknown_is_weakest", "NPU-PRI-004", "NPU-PRI-001")
+def unknown_is_weakest(trial: Trial) -> None:
+    """An app that nobody has set an importance of is weaker than a cached one: it makes room."""
+    scene = Scene(trial)
+    unknown, cached = scene.app(GONE), scene.app(CACHED)
+    held, wanted = unknown.loads(LARGE), cached.asks(LARGE)
+    held.hears(GRANT, UNLOAD)
+    wanted.hears(WAIT)
+
+
+@cases.case("removed_app", "NPU-PRI-010")
+def removed_app(trial: Trial) -> None:
+    """A removed app is in no later table, and changes of its importance are pushed no more; others stay."""
+    scene = Scene(trial)
+    app, other = scene.app(VISIBLE), scene.app(CACHED)
+    app.client.alive = False
+    scene.control.remove_app(app.uid)
+    with played_hal(scene) as hal:
+        hal.expect(other.uid, CACHED)
+        checks.equal(hal.priority(app.uid), None, f"priority of the removed uid {app.uid} at the HAL")
+        _judge_fixed(hal)
+
+
+@cases.case("attribution", "NPU-PRI-011")
+def attribution(trial: Trial) -> None:
+    """Only who holds the permission to attribute work may: told with the next push about it."""
+    scene = Scene(trial)
+    holder, other = scene.app(VISIBLE), scene.app(VISIBLE)
+    scene.control.grant_permission(holder.uid, ATTRIBUTION_PERMISSION, True)
+    with played_hal(scene) as hal:
+        for app in (holder, other):
+            app.moves(CACHED)
+            hal.expect(app.uid, CACHED)
+        checks.equal(hal.table[holder.uid].can_attribute_other_uid, True, "attribution of a holder of the permission")
+        checks.equal(hal.table[other.uid].can_attribute_other_uid, False, "attribution of another app")
+
+
+@cases.case("legacy_app_that_works", "NPU-PRI-008", "NPU-ACC-009")
+def legacy_app_that_works(trial: Trial) -> None:
+    """In AOSP's profile an app that declared nothing is configured once work of its uid is reported."""
+    if trial.manifest.npu_profile != "aosp":
+        raise NotApplicable("in the public page's profile only declaring apps are ranked")
+    scene = Scene(trial)
+    app = scene.app(VISIBLE, declares=False, target_sdk=36)
+    with played_hal(scene) as hal:
+        hal.requested(app.uid)
+        hal.expect(app.uid, VISIBLE)
+        checks.equal(hal.table[app.uid].has_direct_access, True, "direct access of an undeclared app for API 36")
+        app.moves(CACHED)
+        hal.expect(app.uid, CACHED)
+
+
+@cases.case("undeclared_is_not_ranked", "NPU-PRI-014")
+def undeclared_is_not_ranked(trial: Trial) -> None:
+    """In the public page's profile an app that declared nothing stays at 1000, in the foreground and at work."""
+    if trial.manifest.npu_profile != "page":
+        raise NotApplicable("in AOSP's profile undeclared apps are ranked too")
+    scene = Scene(trial)
+    cached, undeclared = scene.app(CACHED), scene.app(FOREGROUND, declares=False, target_sdk=36)
+    with played_hal(scene) as hal:
+        hal.requested(undeclared.uid)
+        undeclared.moves(VISIBLE)
+        undeclared.moves(FOREGROUND)
+        checks.member(hal.priority(undeclared.uid), (None, MAX_PRIORITY), "priority of an undeclared app at the HAL")
+        held, parked = cached.loads(LARGE), undeclared.asks(LARGE)
+        parked.hears(PARKED)
+        held.hears(GRANT)
+
+
+@cases.case("update_keeps_priority", "NPU-PRI-012", "NPU-ACC-007")
+def update_keeps_priority(trial: Trial) -> None:
+    """Another version of an app is judged anew as to direct access, and ought to keep its priority."""
+    scene = Scene(trial)
+    app = scene.app(VISIBLE)
+    with played_hal(scene) as hal:
+        hal.expect(app.uid, VISIBLE)
+        scene.control.update_app(app.uid, True, 38, False)
+        scene.settle()
+    with played_hal(scene) as hal:
+        found = hal.table.get(app.uid)
+        if found is None or found.priority != VISIBLE:
+            trial.warn_quality(f"an updated app has {found}, not the priority that it had")
+        elif not found.has_direct_access:
+            checks.fail("direct access of an updated app that declares the feature", "True", "False")
+
+
+@cases.case("foreground_finishes_first", "NPU-PRI-005", "NPU-PRI-002")
+def foreground_finishes_first(trial: Trial) -> None:
+    """Mobly foreground_app_finishes_first: the foreground app ought to be done first, though it started last."""
+    scene = Scene(trial)
+    background, foreground = scene.app(CACHED), scene.app(FOREGROUND)
+    runs = [Run(scene, background), Run(scene, foreground)]
+    for run in runs:
+        run.finishes()
+    checks.equal([run.succeeded for run in runs], [True, True], "inferences of a background and a foreground app")
+    if runs[0].finished_as < runs[1].finished_as:
+        trial.warn_quality("a background app's inferences are done before those of a foreground app")
+
+
+def _judge_first_table(hal: Hal, apps: dict[App, Importance]) -> None:
+    """A new HAL has got the whole table, and by the replacing call: what it had by itself would stay otherwise."""
+    checks.that(bool(hal.pushes), "expected the table pushed to a new HAL, found nothing")
+    call, configs = hal.pushes[0]
+    checks.equal(call, "set", "first call at a new HAL")
+    pushed = {config.uid: config.priority for config in configs}
+    for app, importance in apps.items():
+        checks.equal(pushed.get(app.uid), int(importance), f"priority of uid {app.uid} in the first table")
+    _judge_fixed(hal)
+
+
+def _judge_fixed(hal: Hal) -> None:
+    for uid in _STATIC:
+        expected = SchedulingConfig(uid, Importance.FOREGROUND, True, True)
+        found = hal.table.get(uid)
+        checks.that(found is not None, f"expected a config of uid {uid} at the HAL, found none")
+        checks.equal(found, expected, f"config of uid {uid}")
+    checks.equal(hal.wrong, [], "pushes that a HAL has to refuse")

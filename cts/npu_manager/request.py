@@ -1,0 +1,191 @@
+"""What a request is, and whose it is."""
+
+from __future__ import annotations
+
+import itertools
+from functools import partial
+
+from npu_conformance.cts.manager_client import (
+    ASSISTANT,
+    CAMERA,
+    CANCELLED,
+    COMPLETE,
+    GRANT,
+    PARKED,
+    install,
+)
+from npu_conformance.cts.manager_scene import LARGE, MEDIUM, SMALL, Scene
+from npu_conformance.harness import checks
+from npu_conformance.harness.cases import Behaviours, Scope
+from npu_conformance.harness.trial import Trial
+from npu_conformance.specs.errors import IllegalArgument
+from npu_conformance.specs.npu.types import ModelLoadRequest, ModelPriority, ModelSize, Policy
+
+cases = Behaviours("cts.npu_manager.request", interface="manager")
+
+
+@cases.case("equal_ids_of_two_apps", "NPU-REQ-009", scope=Scope.SMOKE)
+def equal_ids_of_two_apps(trial: Trial) -> None:
+    """Requests of two apps with one id are two requests: each app hears of its own only."""
+    camera, assistant = install(trial, CAMERA), install(trial, ASSISTANT)
+    request = ModelLoadRequest(1)
+    listener = camera.granted(request)
+    assistant.granted(request)
+    assistant.manager.cancel_model_load(request)
+    assistant.expect(1, GRANT, CANCELLED)
+    camera.expect(1, GRANT)
+    listener.notify_model_unloaded(request)
+    camera.expect(1, GRANT, COMPLETE)
+    assistant.expect(1, GRANT, CANCELLED)
+
+
+@cases.case("notification_of_another_app", "NPU-LIF-024", "NPU-REQ-009")
+def notification_of_another_app(trial: Trial) -> None:
+    """An app that names another app's request to its own listener, or cancels it, changes nothing."""
+    camera, assistant = install(trial, CAMERA), install(trial, ASSISTANT)
+    request = ModelLoadRequest(1)
+    listener = camera.granted(request)
+    foreign = assistant.granted(ModelLoadRequest(2))
+    foreign.notify_model_loaded(request)
+    foreign.notify_model_unloaded(request)
+    assistant.manager.cancel_model_load(request)
+    camera.expect(1, GRANT)
+    listener.notify_model_unloaded(request)
+    camera.expect(1, GRANT, COMPLETE)
+    assistant.expect(1)
+
+
+@cases.case("every_32_bit_id", "NPU-REQ-007")
+def every_32_bit_id(trial: Trial) -> None:
+    """Negative and extreme ids are ids like any other."""
+    camera = install(trial, CAMERA)
+    for identifier in (-(2**31), -1, 0, 1, 2**31 - 1):
+        request = ModelLoadRequest(identifier)
+        camera.granted(request).notify_model_unloaded(request)
+        camera.expect(identifier, GRANT, COMPLETE)
+
+
+@cases.case("sizes_and_priorities", "NPU-REQ-002", "NPU-REQ-003", "NPU-POL-003")
+def sizes_and_priorities(trial: Trial) -> None:
+    """Each size class, and priorities from normal over one between to background, are accepted."""
+    camera = install(trial, CAMERA)
+    priorities = (ModelPriority.NORMAL, 100, ModelPriority.BACKGROUND)
+    for identifier, (size, priority) in enumerate(itertools.product(ModelSize, priorities)):
+        camera.granted(ModelLoadRequest(identifier, size, priority))
+        camera.expect(identifier, GRANT)
+
+
+@cases.case("live_id_again", "NPU-REQ-012", "NPU-REQ-011")
+def live_id_again(trial: Trial) -> None:
+    """Submitting a live id again is refused, or counts as the same request: it ends once, and then the id is free."""
+    camera = install(trial, CAMERA)
+    request = ModelLoadRequest(1)
+    listener = camera.granted(request)
+    try:
+        camera.request(request)
+    except IllegalArgument:
+        camera.expect(1, GRANT)
+    listener.notify_model_unloaded(request)
+    camera.flush()
+    endings = [said for said in camera.recorder.of(1) if said[0] == "complete"]
+    checks.equal(endings, [COMPLETE], "completions of request 1")
+    camera.recorder.events.clear()
+    camera.granted(request)
+    camera.expect(1, GRANT)
+
+
+@cases.case("default_size_is_smallest", "NPU-REQ-006", "NPU-POL-005")
+def default_size_is_smallest(trial: Trial) -> None:
+    """A request that names neither size nor priority is a small, normal one: four fit the budget."""
+    app = Scene(trial).app()
+    for identifier in range(1, 5):
+        app.client.granted(ModelLoadRequest(identifier))
+    app.asks(SMALL, identifier=5).hears(PARKED)
+
+
+@cases.case("unknown_size", "NPU-REQ-010", "NPU-REQ-011", "NPU-REQ-002")
+def unknown_size(trial: Trial) -> None:
+    """A size that is none is refused by the gating policies, and leaves neither budget taken nor a bad table."""
+    for policy in (Policy.BUDGET, Policy.TURN_TAKING):
+        app = Scene(trial, policy).app()
+        for size in (-1, 3, 1000, 2**31 - 1, -(2**31)):
+            request = ModelLoadRequest(1, size)
+            checks.raises(partial(app.client.request, request), IllegalArgument, f"request of size {size}")
+        held = app.asks(LARGE, identifier=1)
+        held.hears(GRANT)
+        held.load()
+        app.asks(SMALL, identifier=2).hears(PARKED)
+        held.unload()
+        held.hears(GRANT, COMPLETE)
+
+
+@cases.case("null_callback", "NPU-REQ-013", "NPU-REQ-011")
+def null_callback(trial: Trial) -> None:
+    """A request without a callback ought to be refused at once; either way it takes no budget and disturbs nobody."""
+    app = Scene(trial).app()
+    try:
+        app.client.manager.request_can_load_model(ModelLoadRequest(1, LARGE), None)
+        trial.warn_quality("a request without a callback is accepted")
+        app.client.manager.cancel_model_load(ModelLoadRequest(1, LARGE))
+    except IllegalArgument:
+        pass
+    app.asks(LARGE, identifier=1).hears(GRANT)
+
+
+@cases.case("live_id_takes_budget_once", "NPU-REQ-012", "NPU-REQ-009", "NPU-REQ-011")
+def live_id_takes_budget_once(trial: Trial) -> None:
+    """A live id that is submitted again, refused or not, in whatever size, takes its budget once."""
+    for size in (MEDIUM, SMALL, LARGE):
+        scene = Scene(trial)
+        app, other = scene.app(), scene.app()
+        first = app.granted(MEDIUM)
+        try:
+            app.client.request(ModelLoadRequest(first.request.id, size))
+            trial.warn_quality("a live id is accepted again")
+        except IllegalArgument:
+            first.hears(GRANT)
+        if size == MEDIUM:
+            beside = other.granted(MEDIUM)
+            beside.cancel()
+        first.cancel()
+        app.asks(LARGE).hears(GRANT)
+
+
+@cases.case("equal_ids_take_budget_each", "NPU-REQ-009", "NPU-POL-010")
+def equal_ids_take_budget_each(trial: Trial) -> None:
+    """Equal ids of two apps take budget for each, and the end of the one frees nothing of the other."""
+    scene = Scene(trial)
+    app, other, third = scene.app(), scene.app(), scene.app()
+    mine, theirs = app.asks(MEDIUM, identifier=7), other.asks(MEDIUM, identifier=7)
+    mine.hears(GRANT)
+    theirs.hears(GRANT)
+    parked = third.asks(LARGE)
+    parked.hears(PARKED)
+    theirs.cancel()
+    theirs.hears(GRANT, CANCELLED)
+    mine.hears(GRANT)
+    parked.hears(PARKED)
+    mine.cancel()
+    parked.hears(PARKED, GRANT)
+
+
+@cases.case("foreign_notifications_free_nothing", "NPU-LIF-024", "NPU-POL-010")
+def foreign_notifications_free_nothing(trial: Trial) -> None:
+    """What an app notifies or cancels of another's request neither frees budget nor counts as loading."""
+    scene = Scene(trial)
+    app, other = scene.app(), scene.app()
+    held = app.asks(LARGE, identifier=1)
+    held.hears(GRANT)
+    parked = other.asks(LARGE, identifier=2)
+    parked.hears(PARKED)
+    listener = parked.events[-1].listener
+    if listener is None:
+        checks.fail("a parked decision", "a status listener", "none")
+    for notify in (
+        listener.notify_model_loaded,
+        listener.notify_model_unloaded,
+        other.client.manager.cancel_model_load,
+    ):
+        notify(held.request)
+        parked.hears(PARKED)
+        held.hears(GRANT)

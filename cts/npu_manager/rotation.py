@@ -1,0 +1,213 @@
+"""Apps of one importance take turns: who has completed work makes room for who has not.
+
+Work is reported by a HAL of the suite's own, in any way that a vendor's may end it.
+"""
+
+from __future__ import annotations
+
+from npu_conformance.cts.manager_client import CANCELLED, COMPLETE, GRANT, PARKED, WAIT, Said
+from npu_conformance.cts.manager_hal import OWN, played_hal
+from npu_conformance.cts.manager_scene import LARGE, MEDIUM, SMALL, UNLOAD, App, Model, Scene
+from npu_conformance.harness import checks
+from npu_conformance.harness.cases import Behaviours
+from npu_conformance.harness.trial import Trial
+from npu_conformance.specs.npu.types import EndReason, Importance, Policy, UnloadReason
+
+cases = Behaviours("cts.npu_manager.rotation", interface="manager")
+
+VISIBLE, CACHED = Importance.VISIBLE, Importance.CACHED
+_WAYS_TO_A_GRANT: tuple[list[Said], ...] = ([GRANT], [PARKED, GRANT], [WAIT, GRANT], [PARKED, WAIT, GRANT])
+
+
+@cases.case("completion_rotates", "NPU-POL-018", "NPU-POL-004", "NPU-LIF-008")
+def completion_rotates(trial: Trial) -> None:
+    """CTS equalImportances: the second of two equals is parked until the first completes work."""
+    for policy in (Policy.TURN_TAKING, Policy.BUDGET):
+        scene = Scene(trial, policy)
+        with played_hal(scene) as hal:
+            first, second = scene.app(VISIBLE), scene.app(VISIBLE)
+            held, parked = first.loads(LARGE), second.asks(LARGE)
+            parked.hears(PARKED)
+            held.hears(GRANT)
+            hal.works(first.uid)
+            held.hears(GRANT, UNLOAD)
+            held.asked_because(UnloadReason.ROTATION)
+            held.unload()
+            held.hears(GRANT, UNLOAD, COMPLETE)
+            parked.hears_one_of([PARKED, GRANT], [PARKED, WAIT, GRANT])
+
+
+@cases.case("all_models_of_the_completing_app", "NPU-POL-018")
+def all_models_of_the_completing_app(trial: Trial) -> None:
+    """Rotation asks for all models of the app that completed work, and for nobody else's."""
+    scene = Scene(trial)
+    with played_hal(scene) as hal:
+        first, second, third = scene.app(VISIBLE), scene.app(VISIBLE), scene.app(VISIBLE)
+        held = [first.loads(SMALL), first.loads(SMALL)]
+        other = second.loads(MEDIUM)
+        third.asks(SMALL).hears(PARKED)
+        hal.works(first.uid)
+        for model in held:
+            model.hears(GRANT, UNLOAD)
+        other.hears(GRANT)
+
+
+@cases.case("other_ends", "NPU-POL-019")
+def other_ends(trial: Trial) -> None:
+    """Work that ends in another way than completion rotates nothing."""
+    scene = Scene(trial)
+    with played_hal(scene) as hal:
+        first, second = scene.app(VISIBLE), scene.app(VISIBLE)
+        held, parked = first.loads(LARGE), second.asks(LARGE)
+        for reason in (EndReason.CANCELLED_USER, EndReason.CANCELLED_SYSTEM, EndReason.PAUSED, EndReason.FAILED):
+            hal.works(first.uid, reason)
+            held.hears(GRANT)
+        parked.hears(PARKED)
+        second.asks(LARGE).hears(PARKED)
+        held.hears(GRANT)
+
+
+@cases.case("nobody_waits", "NPU-POL-018")
+def nobody_waits(trial: Trial) -> None:
+    """Completed work asks for no unload while no equal has a request that is not loaded."""
+    scene = Scene(trial)
+    with played_hal(scene) as hal:
+        first, equal, weaker = scene.app(VISIBLE), scene.app(VISIBLE), scene.app(CACHED)
+        held, other = first.loads(MEDIUM), equal.loads(MEDIUM)
+        weaker.asks(LARGE).hears(PARKED)
+        hal.works(first.uid)
+        held.hears(GRANT)
+        other.hears(GRANT)
+
+
+@cases.case("attributed_work", "NPU-POL-018")
+def attributed_work(trial: Trial) -> None:
+    """Work done for another app counts as that app's; an original uid of -1 means the submitter's own."""
+    scene = Scene(trial)
+    with played_hal(scene) as hal:
+        service, first, second = scene.app(VISIBLE), scene.app(VISIBLE), scene.app(VISIBLE)
+        hosted, held, parked = service.loads(MEDIUM), first.loads(MEDIUM), second.asks(MEDIUM)
+        parked.hears(PARKED)
+        hal.works(service.uid, original=first.uid)
+        held.hears(GRANT, UNLOAD)
+        hosted.hears(GRANT)
+        held.unload()
+        parked.hears_one_of([PARKED, GRANT], [PARKED, WAIT, GRANT])
+        again = first.asks(MEDIUM)
+        again.hears(PARKED)
+        hal.works(service.uid, original=OWN)
+        hosted.hears(GRANT, UNLOAD)
+
+
+@cases.case("equal_that_worked_yields", "NPU-POL-017")
+def equal_that_worked_yields(trial: Trial) -> None:
+    """A holder that has completed work more recently than an equal requester makes room for it."""
+    scene = Scene(trial)
+    with played_hal(scene) as hal:
+        first, second = scene.app(VISIBLE), scene.app(VISIBLE)
+        held = first.loads(LARGE)
+        hal.works(first.uid)
+        held.hears(GRANT)
+        wanted = second.asks(LARGE)
+        held.hears(GRANT, UNLOAD)
+        wanted.hears(WAIT)
+        held.unload()
+        wanted.hears(WAIT, GRANT)
+
+
+@cases.case("equal_that_worked_before_stays", "NPU-POL-017")
+def equal_that_worked_before_stays(trial: Trial) -> None:
+    """A requester that has completed work more recently than an equal holder displaces nothing."""
+    scene = Scene(trial)
+    with played_hal(scene) as hal:
+        first, second = scene.app(VISIBLE), scene.app(VISIBLE)
+        held = first.loads(LARGE)
+        hal.works(first.uid)
+        hal.works(second.uid)
+        second.asks(LARGE).hears(PARKED)
+        held.hears(GRANT)
+
+
+@cases.case("least_recent_first", "NPU-POL-023")
+def least_recent_first(trial: Trial) -> None:
+    """Of equals whose requests are parked, the one that completed work least recently ought to be next."""
+    scene = Scene(trial)
+    with played_hal(scene) as hal:
+        holder, early, late = scene.app(Importance.FOREGROUND), scene.app(VISIBLE), scene.app(VISIBLE)
+        held = holder.loads(LARGE)
+        hal.works(early.uid)
+        hal.works(late.uid)
+        last, next_one = late.asks(LARGE), early.asks(LARGE)
+        last.hears(PARKED)
+        next_one.hears(PARKED)
+        held.unload()
+        served = [model for model in (next_one, last) if GRANT in model.heard]
+        checks.equal(len(served), 1, "requests granted after one large model was unloaded")
+        if served == [last]:
+            trial.warn_quality("the app that completed work most recently is served first")
+
+
+@cases.case("no_starvation", "NPU-POL-029", "NPU-POL-010")
+def no_starvation(trial: Trial) -> None:
+    """Equals that complete work and answer unload requests all get their turn, within two rounds of as many turns."""
+    scene = Scene(trial)
+    with played_hal(scene) as hal:
+        apps = [scene.app(VISIBLE) for _ in range(4)]
+        models: dict[App, Model] = {app: app.asks(LARGE) for app in apps}
+        served: list[App] = []
+        for _ in range(2 * len(apps)):
+            holder = _holder(scene, models)
+            served.append(holder)
+            models[holder].load()
+            hal.works(holder.uid)
+            models[holder].hears_one_of(*([*way, UNLOAD] for way in _WAYS_TO_A_GRANT))
+            models[holder].unload()
+            models[holder] = holder.asks(LARGE)
+        starved = [app.uid for app in apps if app not in served]
+        checks.equal(starved, [], f"uids without a grant in {len(served)} turns among {len(apps)} equals")
+
+
+@cases.case("turns_while_others_load", "NPU-POL-029", "NPU-POL-021")
+def turns_while_others_load(trial: Trial) -> None:
+    """A large request is not passed over for ever while two equals fill the budget with small ones in turn."""
+    scene = Scene(trial)
+    with played_hal(scene) as hal:
+        busy = [scene.app(VISIBLE), scene.app(VISIBLE)]
+        held = {app: app.loads(MEDIUM) for app in busy}
+        wanted = scene.app(VISIBLE).asks(LARGE)
+        wanted.hears(PARKED)
+        for _ in range(8):
+            for app in busy:
+                hal.works(app.uid)
+                if held[app].heard[-1] == UNLOAD:
+                    held[app].unload()
+                    held[app] = app.asks(MEDIUM)
+                elif held[app].heard[-1] == GRANT:
+                    held[app].load()
+            if GRANT in wanted.heard:
+                break
+        checks.that(GRANT in wanted.heard, f"{wanted.name}: expected a grant within 16 completions of its equals, none")
+
+
+@cases.case("withdrawn_heir", "NPU-POL-018", "NPU-LIF-011")
+def withdrawn_heir(trial: Trial) -> None:
+    """When the request that a rotation was for is withdrawn, the app that made room may have it again."""
+    scene = Scene(trial)
+    with played_hal(scene) as hal:
+        first, second = scene.app(VISIBLE), scene.app(VISIBLE)
+        held, parked = first.loads(LARGE), second.asks(LARGE)
+        parked.hears(PARKED)
+        hal.works(first.uid)
+        held.hears(GRANT, UNLOAD)
+        parked.cancel()
+        parked.hears_one_of([PARKED, CANCELLED], [PARKED, WAIT, CANCELLED])
+        held.unload()
+        held.hears(GRANT, UNLOAD, COMPLETE)
+        first.loads(LARGE).hears(GRANT)
+
+
+def _holder(scene: Scene, models: dict[App, Model]) -> App:
+    scene.wait(lambda: any(GRANT in model.heard for model in models.values()))
+    holders = [app for app, model in models.items() if GRANT in model.heard]
+    checks.equal(len(holders), 1, "apps with a granted large model")
+    return holders[0]

@@ -1,0 +1,52 @@
+"""What policies decide: each decision names its request, what is said to the client, and why."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable
+from typing import NamedTuple
+
+from npu_conformance.reference.manager.requests import Request
+
+
+class Kind(enum.Enum):
+    """What was decided, or noted, about a request."""
+
+    GRANT = "grant"
+    WAIT = "wait for unload"
+    PARK = "park"
+    UNLOAD = "ask to unload"
+    CANCEL = "cancel"
+    COMPLETE = "complete"
+    LOADED = "loaded"
+    LOADED_UNGRANTED = "loaded without a grant"
+    IGNORED = "unload request ignored"
+    DROP = "drop"
+
+
+class Decision(NamedTuple):
+    """One decision. reason: UnloadReason of an unload request, else null. because: for people, in a few words."""
+
+    kind: Kind
+    request: Request
+    because: str
+    reason: int | None = None
+
+
+class Record(NamedTuple):
+    """A decision as the trace keeps it, in plain values: see Decision. used, ceiling: of the budget, afterwards."""
+
+    time_ns: int
+    kind: Kind
+    uid: int
+    id: int
+    size: int
+    because: str
+    reason: int | None
+    used: int
+    ceiling: int
+
+
+Decide = Callable[[Decision], None]
+"""Takes a decision at the moment it falls, while the manager's lock is held."""
+Watcher = Callable[[Record], None]

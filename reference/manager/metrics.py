@@ -1,0 +1,80 @@
+"""The metrics log, with the names and numbers of AOSP's atoms (NPU-OBS-006, -007)."""
+
+from __future__ import annotations
+
+from collections import deque
+
+from npu_conformance.specs.npu.types import (
+    Atom,
+    EndReason,
+    ModelLoadRequest,
+    ModelPriority,
+    ModelSize,
+    StartReason,
+    WorkInfo,
+)
+
+MOST_ATOMS = 10_000
+_PRIORITIES: dict[int, int] = {ModelPriority.NORMAL: 1, ModelPriority.BACKGROUND: 2, ModelPriority.OPPORTUNISTIC: 3}
+_REQUESTED, _STARTED, _ENDED = 1, 2, 3
+_LOADED, _UNLOADED = 1, 2
+
+
+class Metrics:
+    """Keeps the newest atoms. Enums of the API are logged plus one; 0 is unknown."""
+
+    def __init__(self) -> None:
+        self._atoms: deque[Atom] = deque(maxlen=MOST_ATOMS)
+
+    def take(self) -> tuple[Atom, ...]:
+        """What was logged since the last call."""
+        taken = tuple(self._atoms)
+        self._atoms.clear()
+        return taken
+
+    def requested(self, uid: int, model: ModelLoadRequest) -> None:
+        """An app asked to load a model."""
+        size = model.size + 1 if model.size in tuple(ModelSize) else 0
+        self._log("NpuModelLoadRequested", uid=uid, id=model.id, size=size, priority=_PRIORITIES.get(model.priority, 0))
+
+    def responded(self, uid: int, identifier: int, status: int) -> None:
+        """The policy decided. status: LoadStatus."""
+        self._log("NpuModelLoadPolicyResponded", uid=uid, id=identifier, status=status + 1)
+
+    def cancelled(self, uid: int, identifier: int) -> None:
+        """A request ended as cancelled."""
+        self._log("NpuModelLoadRequestCancelled", uid=uid, id=identifier)
+
+    def loaded(self, uid: int, identifier: int) -> None:
+        """A model came into memory."""
+        self._log("NpuModelLoadStateChanged", uid=uid, id=identifier, state=_LOADED)
+
+    def unloaded(self, uid: int, identifier: int) -> None:
+        """A model left memory."""
+        self._log("NpuModelLoadStateChanged", uid=uid, id=identifier, state=_UNLOADED)
+
+    def blocked(self, uid: int) -> None:
+        """An app was denied direct access; the caller says so once for each app."""
+        self._log("NpuAppBlocked", uid=uid)
+
+    def work_requested(self, work: WorkInfo) -> None:
+        """The HAL reports a request."""
+        self._work(work, _REQUESTED, 0)
+
+    def work_started(self, work: WorkInfo, reason: int) -> None:
+        """The HAL reports a start. Reasons of starts are logged as 1 and 2."""
+        self._work(work, _STARTED, reason + 1 if reason in tuple(StartReason) else 0)
+
+    def work_ended(self, work: WorkInfo, reason: int) -> None:
+        """The HAL reports an end. Reasons of ends are logged from 3 to 7."""
+        self._work(work, _ENDED, reason + 3 if reason in tuple(EndReason) else 0)
+
+    def _work(self, work: WorkInfo, event: int, reason: int) -> None:
+        self._log(
+            "NpuWorkEventOccurred", uid=work.uid, debug_pid=work.debug_pid, original_uid=work.original_uid,
+            job_priority=work.job_priority, effective_priority=work.effective_priority,
+            timestamp_ms=work.timestamp_ms, device_number=work.device_number, type=event, reason=reason,
+        )  # fmt: skip
+
+    def _log(self, name: str, **values: int) -> None:
+        self._atoms.append(Atom(name, values))
