@@ -1,0 +1,312 @@
+"""The allocator of one client: a worker that does its requests one at a time, in order (NpuAllocator.java).
+
+What is wrong with a request is found when it is made, and everything is answered through the clock, in order.
+"""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections import deque
+from collections.abc import Callable
+from functools import partial
+
+from npu_conformance.reference.clock import VirtualClock
+from npu_conformance.reference.npu_buffers.buffer import ALL_PROTECTION, Buffer, State
+from npu_conformance.reference.npu_buffers.heaps import Heaps
+from npu_conformance.specs.diagnostics import vlog
+from npu_conformance.specs.errors import DeadObject, ServiceError
+from npu_conformance.specs.npu.buffers import (
+    PRIORITY_MAX,
+    PRIORITY_MIN,
+    UNSET_DEVICE,
+    Allocator,
+    AllocatorCallback,
+    AllocRequest,
+    BufferType,
+    Errno,
+    FileSegment,
+)
+from npu_conformance.specs.plugin import Exports, Files
+
+NS_PER_BYTE = 0.25
+"""4 GB/s: how long the worker takes to clear or to load memory, on the virtual clock."""
+MOST_CONTENT = 256 << 20
+"""Bytes of files that may wait for a client's worker."""
+
+
+class Worker:
+    """Does a client's jobs one at a time. A job is begun, takes its time, and is finished."""
+
+    def __init__(self, clock: VirtualClock, lock: threading.RLock) -> None:
+        self._clock, self._lock = clock, lock
+        self._jobs: deque[tuple[Callable[[], bool], Callable[[], None], int]] = deque()
+        self._is_busy = False
+
+    def add(self, begin: Callable[[], bool], finish: Callable[[], None], size: int) -> None:
+        """Add a job over so many bytes. begin: false where there is nothing to wait for. The caller has the lock."""
+        self._jobs.append((begin, finish, size))
+        if not self._is_busy:
+            self._next()
+
+    def clear(self) -> None:
+        """Forget what waits."""
+        self._jobs.clear()
+
+    def _next(self) -> None:
+        self._is_busy = False
+        while self._jobs and not self._is_busy:
+            begin, finish, size = self._jobs.popleft()
+            if begin():
+                self._is_busy = True
+                self._clock.post(partial(self._finish, finish), 1 + int(size * NS_PER_BYTE))
+
+    def _finish(self, finish: Callable[[], None]) -> None:
+        with self._lock:
+            finish()
+            self._next()
+
+
+class OwnedBuffer(Buffer):
+    """A buffer whose owner hears of its preemption."""
+
+    def __init__(self, request: AllocRequest, client: Client) -> None:
+        super().__init__(request, client.heaps, client.exports)
+        self._client = weakref.ref(client)
+
+    def preempted(self, interrupted: State) -> None:
+        """Tell the client: first how what was under way ended, then of the loss (NPU-BUF-010)."""
+        client = self._client()
+        if client is not None:
+            client.preempted(self, interrupted)
+
+
+class Client:
+    """The buffers of one client and its worker."""
+
+    def __init__(
+        self, clock: VirtualClock, heaps: Heaps, exports: Exports, files: Files, callback: AllocatorCallback
+    ) -> None:
+        self.heaps, self.exports = heaps, exports
+        self._clock, self._files, self._callback = clock, files, callback
+        self._worker = Worker(clock, heaps.lock)
+        self._buffers: dict[int, OwnedBuffer] = {}
+        self._waiting_content = 0
+        self._is_closed = False
+
+    def get(self, request: AllocRequest) -> None:
+        """Take a request; each is answered once."""
+        with self.heaps.lock:
+            try:
+                self._check(request)
+                content = self._content(request.file_segment, request.size)
+            except ServiceError as error:
+                self._answer(request.id, None, error)
+                return
+            buffer = self._buffers[request.id] = OwnedBuffer(request, self)
+            self._worker.add(
+                lambda: self._begin(buffer, len(content)), lambda: self._finish(buffer, content), request.size
+            )
+
+    def put(self, ids: tuple[int, ...]) -> None:
+        """Free buffers. EINVAL: some are unknown; the others are freed all the same."""
+        with self.heaps.lock:
+            unknown = [identifier for identifier in ids if not self._free(identifier)]
+        if unknown:
+            raise ServiceError(Errno.EINVAL, f"no buffers {', '.join(map(str, unknown))}")
+
+    def set_priority(self, identifier: int, priority: int) -> None:
+        """Change a priority. EINVAL: no such buffer, no such priority."""
+        with self.heaps.lock:
+            _check_priority(priority)
+            self._known(identifier).priority = priority
+
+    def load(self, identifier: int, segment: FileSegment) -> None:
+        """Load a file's bytes into an idle buffer."""
+        with self.heaps.lock:
+            try:
+                buffer = self._known(identifier)
+                if buffer.state is not State.ALLOCATED:
+                    raise ServiceError(Errno.EINVAL, f"buffer {identifier} is {buffer.state.name}")
+                content = self._content(segment, buffer.size)
+            except ServiceError as error:
+                self._tell(partial(self._callback.on_load, identifier, error.status, error.message))
+                return
+            buffer.state = State.LOADING
+            self._worker.add(
+                lambda: buffer.state is State.LOADING or self._forget(len(content)),
+                lambda: self._loaded(buffer, segment, content),
+                len(content),
+            )
+
+    def preempted(self, buffer: OwnedBuffer, interrupted: State) -> None:
+        """A heap took a buffer's memory."""
+        identifier = buffer.request.id
+        cancelled = ServiceError(Errno.ECANCELED, "preempted")
+        if interrupted is State.ALLOCATING:
+            del self._buffers[identifier]
+            self._answer(identifier, None, cancelled)
+        elif interrupted is State.LOADING:
+            self._tell(lambda: self._callback.on_load(identifier, cancelled.status, cancelled.message))
+        self._tell(lambda: self._callback.on_notify_preempted(identifier))
+
+    def close(self) -> None:
+        """The client is gone: nothing of it stays, and nothing more is delivered to it."""
+        with self.heaps.lock:
+            self._is_closed = True
+            self._worker.clear()
+            for buffer in self._buffers.values():
+                buffer.free()
+            self._buffers.clear()
+
+    def _check(self, request: AllocRequest) -> None:
+        if request.id in self._buffers:
+            raise ServiceError(Errno.EINVAL, f"buffer {request.id} lives already")
+        if request.device_number <= UNSET_DEVICE or request.buffer_type not in tuple(BufferType)[1:]:
+            raise ServiceError(Errno.EINVAL, f"device {request.device_number}, buffer type {request.buffer_type}")
+        if request.size <= 0 or request.protection & ~ALL_PROTECTION:
+            raise ServiceError(Errno.EINVAL, f"size {request.size}, protection {request.protection}")
+        _check_priority(request.priority)
+        heap = self.heaps.of(request)
+        if heap is None:
+            raise ServiceError(Errno.ENOSYS, f"device {request.device_number} has no heap for {request.buffer_type}")
+        if request.size > heap.capacity:
+            raise ServiceError(Errno.ENOMEM, f"{request.size} bytes are more than the {heap.capacity} that there are")
+
+    def _content(self, segment: FileSegment | None, size: int) -> bytes:
+        """Read a file's bytes while the client waits: it may be the one that serves them."""
+        if segment is None:
+            return b""
+        if segment.length < 0 or segment.file_offset < 0 or segment.buffer_offset < 0:
+            raise ServiceError(Errno.EINVAL, f"a file segment with negative numbers: {segment}")
+        if segment.buffer_offset + segment.length > size or len(segment.file.descriptors) != 1:
+            raise ServiceError(Errno.EINVAL, f"{segment.length} bytes at {segment.buffer_offset} of {size}")
+        if self._waiting_content + segment.length > MOST_CONTENT:
+            raise ServiceError(Errno.ENOMEM, f"{self._waiting_content} bytes of files are waiting")
+        content = self._read(segment)
+        self._waiting_content += len(content)
+        return content
+
+    def _read(self, segment: FileSegment) -> bytes:
+        try:
+            file = self._files.open(segment.file.descriptors[0])
+            try:
+                content = file.read(segment.file_offset, segment.length)
+            finally:
+                file.close()
+        except OSError as error:
+            raise ServiceError(Errno.EINVAL, str(error)) from None
+        if len(content) != segment.length:
+            raise ServiceError(Errno.EINVAL, f"the file has only {len(content)} of {segment.length} bytes")
+        return content
+
+    def _begin(self, buffer: OwnedBuffer, waiting: int) -> bool:
+        if buffer.state is State.ALLOCATING and buffer.reserve():
+            return True
+        self._forget(waiting)
+        if buffer.state is State.ALLOCATING:
+            del self._buffers[buffer.request.id]
+            self._answer(buffer.request.id, None, ServiceError(Errno.ENOMEM, f"no room for {buffer.size} bytes"))
+        return False
+
+    def _finish(self, buffer: OwnedBuffer, content: bytes) -> None:
+        self._forget(len(content))
+        if buffer.state is State.ALLOCATING:
+            if buffer.request.file_segment is not None:
+                buffer.store(buffer.request.file_segment, content)
+            buffer.state = State.ALLOCATED
+            self._answer(buffer.request.id, buffer, None)
+
+    def _loaded(self, buffer: OwnedBuffer, segment: FileSegment, content: bytes) -> None:
+        self._forget(len(content))
+        if buffer.state is State.LOADING:
+            buffer.store(segment, content)
+            buffer.state = State.ALLOCATED
+            self._tell(lambda: self._callback.on_load(buffer.request.id, 0, None))
+
+    def _free(self, identifier: int) -> bool:
+        buffer = self._buffers.pop(identifier, None)
+        if buffer is None:
+            return False
+        if buffer.state is State.ALLOCATING:
+            self._answer(identifier, None, ServiceError(Errno.ECANCELED, "freed"))
+        buffer.free()
+        return True
+
+    def _known(self, identifier: int) -> OwnedBuffer:
+        if identifier not in self._buffers:
+            raise ServiceError(Errno.EINVAL, f"no buffer {identifier}")
+        return self._buffers[identifier]
+
+    def _forget(self, content: int) -> bool:
+        self._waiting_content -= content
+        return False
+
+    def _answer(self, identifier: int, buffer: Buffer | None, error: ServiceError | None) -> None:
+        errno, message = (0, None) if error is None else (error.status, error.message)
+        vlog.log("manager", lambda: f"buffer {identifier}: {message or 'allocated'}")
+        self._tell(lambda: self._callback.on_get_buffer(identifier, buffer, errno, message))
+
+    def _tell(self, send: Callable[[], None]) -> None:
+        def deliver() -> None:
+            if self._is_closed:
+                return
+            try:
+                send()
+            except DeadObject:
+                self.close()
+
+        self._clock.post(deliver)
+
+
+class ClientAllocator(Allocator):
+    """What a client holds. When it is let go of, which a client's death does, everything behind it is freed."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        weakref.finalize(self, client.close).atexit = False
+
+    def get_buffers(self, requests: tuple[AllocRequest, ...]) -> None:
+        """Ask for buffers."""
+        for request in requests:
+            self._client.get(request)
+
+    def is_supported(self, requests: tuple[AllocRequest, ...]) -> tuple[bool, ...]:
+        """True where there is a heap for the device and the type."""
+        return tuple(self._client.heaps.of(request) is not None for request in requests)
+
+    def put_buffers(self, ids: tuple[int, ...]) -> None:
+        """Free buffers."""
+        self._client.put(ids)
+
+    def set_priority(self, id: int, priority: int) -> None:
+        """Change a priority."""
+        self._client.set_priority(id, priority)
+
+    def load_file_segment_to_buffer(self, id: int, segment: FileSegment) -> None:
+        """Load a file's bytes."""
+        self._client.load(id, segment)
+
+
+class Allocators:
+    """Makes the allocators of a service."""
+
+    def __init__(self, clock: VirtualClock, heaps: Heaps, exports: Exports, files: Files) -> None:
+        self._clock, self.heaps, self._exports, self._files = clock, heaps, exports, files
+        self._clients: dict[int, weakref.WeakSet[Client]] = {}
+
+    def create(self, uid: int, callback: AllocatorCallback) -> ClientAllocator:
+        """An allocator for a process of this uid."""
+        client = Client(self._clock, self.heaps, self._exports, self._files, callback)
+        self._clients.setdefault(uid, weakref.WeakSet()).add(client)
+        return ClientAllocator(client)
+
+    def drop_client(self, uid: int) -> None:
+        """The process of a uid died: free what it had."""
+        for client in list(self._clients.pop(uid, ())):
+            client.close()
+
+
+def _check_priority(priority: int) -> None:
+    if not PRIORITY_MIN <= priority <= PRIORITY_MAX:
+        raise ServiceError(Errno.EINVAL, f"priority {priority} is outside {PRIORITY_MIN} to {PRIORITY_MAX}")
