@@ -98,7 +98,7 @@ def run_fault(fault: Fault, cases: Sequence[Case], *, every_case: bool = False, 
 
 def run_variant(variant: Variant, cases: Sequence[Case], isolation: Isolation = "inprocess") -> VariantRow:
     """Run a conforming variant against the suites' cases. isolation: where it lives."""
-    chosen = [case for case in cases if case.id.startswith("vts.")]
+    chosen = [case for case in cases if case.id.startswith(("vts.", "cts."))]
     started = time.perf_counter()
     answer = in_child(lambda: _greens(variant, chosen, isolation), VariantRow, SECONDS)
     seconds = time.perf_counter() - started

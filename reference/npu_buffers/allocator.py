@@ -82,7 +82,7 @@ class OwnedBuffer(Buffer):
 
 
 class Client:
-    """The buffers of one client and its worker."""
+    """The buffers of one client, by id, and its worker."""
 
     def __init__(
         self, clock: VirtualClock, heaps: Heaps, exports: Exports, files: Files, callback: AllocatorCallback
@@ -90,7 +90,7 @@ class Client:
         self.heaps, self.exports = heaps, exports
         self._clock, self._files, self._callback = clock, files, callback
         self._worker = Worker(clock, heaps.lock)
-        self._buffers: dict[int, OwnedBuffer] = {}
+        self.buffers: dict[int, OwnedBuffer] = {}
         self._waiting_content = 0
         self._is_closed = False
 
@@ -103,7 +103,7 @@ class Client:
             except ServiceError as error:
                 self._answer(request.id, None, error)
                 return
-            buffer = self._buffers[request.id] = OwnedBuffer(request, self)
+            buffer = self.buffers[request.id] = OwnedBuffer(request, self)
             self._worker.add(
                 lambda: self._begin(buffer, len(content)), lambda: self._finish(buffer, content), request.size
             )
@@ -144,7 +144,7 @@ class Client:
         identifier = buffer.request.id
         cancelled = ServiceError(Errno.ECANCELED, "preempted")
         if interrupted is State.ALLOCATING:
-            del self._buffers[identifier]
+            del self.buffers[identifier]
             self._answer(identifier, None, cancelled)
         elif interrupted is State.LOADING:
             self._tell(lambda: self._callback.on_load(identifier, cancelled.status, cancelled.message))
@@ -155,12 +155,12 @@ class Client:
         with self.heaps.lock:
             self._is_closed = True
             self._worker.clear()
-            for buffer in self._buffers.values():
+            for buffer in self.buffers.values():
                 buffer.free()
-            self._buffers.clear()
+            self.buffers.clear()
 
     def _check(self, request: AllocRequest) -> None:
-        if request.id in self._buffers:
+        if request.id in self.buffers:
             raise ServiceError(Errno.EINVAL, f"buffer {request.id} lives already")
         if request.device_number <= UNSET_DEVICE or request.buffer_type not in tuple(BufferType)[1:]:
             raise ServiceError(Errno.EINVAL, f"device {request.device_number}, buffer type {request.buffer_type}")
@@ -205,7 +205,7 @@ class Client:
             return True
         self._forget(waiting)
         if buffer.state is State.ALLOCATING:
-            del self._buffers[buffer.request.id]
+            del self.buffers[buffer.request.id]
             self._answer(buffer.request.id, None, ServiceError(Errno.ENOMEM, f"no room for {buffer.size} bytes"))
         return False
 
@@ -225,7 +225,7 @@ class Client:
             self._tell(lambda: self._callback.on_load(buffer.request.id, 0, None))
 
     def _free(self, identifier: int) -> bool:
-        buffer = self._buffers.pop(identifier, None)
+        buffer = self.buffers.pop(identifier, None)
         if buffer is None:
             return False
         if buffer.state is State.ALLOCATING:
@@ -234,9 +234,9 @@ class Client:
         return True
 
     def _known(self, identifier: int) -> OwnedBuffer:
-        if identifier not in self._buffers:
+        if identifier not in self.buffers:
             raise ServiceError(Errno.EINVAL, f"no buffer {identifier}")
-        return self._buffers[identifier]
+        return self.buffers[identifier]
 
     def _forget(self, content: int) -> bool:
         self._waiting_content -= content
@@ -263,29 +263,29 @@ class ClientAllocator(Allocator):
     """What a client holds. When it is let go of, which a client's death does, everything behind it is freed."""
 
     def __init__(self, client: Client) -> None:
-        self._client = client
+        self.client = client
         weakref.finalize(self, client.close).atexit = False
 
     def get_buffers(self, requests: tuple[AllocRequest, ...]) -> None:
         """Ask for buffers."""
         for request in requests:
-            self._client.get(request)
+            self.client.get(request)
 
     def is_supported(self, requests: tuple[AllocRequest, ...]) -> tuple[bool, ...]:
         """True where there is a heap for the device and the type."""
-        return tuple(self._client.heaps.of(request) is not None for request in requests)
+        return tuple(self.client.heaps.of(request) is not None for request in requests)
 
     def put_buffers(self, ids: tuple[int, ...]) -> None:
         """Free buffers."""
-        self._client.put(ids)
+        self.client.put(ids)
 
     def set_priority(self, id: int, priority: int) -> None:
         """Change a priority."""
-        self._client.set_priority(id, priority)
+        self.client.set_priority(id, priority)
 
     def load_file_segment_to_buffer(self, id: int, segment: FileSegment) -> None:
         """Load a file's bytes."""
-        self._client.load(id, segment)
+        self.client.load(id, segment)
 
 
 class Allocators:
@@ -293,17 +293,17 @@ class Allocators:
 
     def __init__(self, clock: VirtualClock, heaps: Heaps, exports: Exports, files: Files) -> None:
         self._clock, self.heaps, self._exports, self._files = clock, heaps, exports, files
-        self._clients: dict[int, weakref.WeakSet[Client]] = {}
+        self.clients: dict[int, weakref.WeakSet[Client]] = {}
 
     def create(self, uid: int, callback: AllocatorCallback) -> ClientAllocator:
         """An allocator for a process of this uid."""
         client = Client(self._clock, self.heaps, self._exports, self._files, callback)
-        self._clients.setdefault(uid, weakref.WeakSet()).add(client)
+        self.clients.setdefault(uid, weakref.WeakSet()).add(client)
         return ClientAllocator(client)
 
     def drop_client(self, uid: int) -> None:
         """The process of a uid died: free what it had."""
-        for client in list(self._clients.pop(uid, ())):
+        for client in list(self.clients.pop(uid, ())):
             client.close()
 
 

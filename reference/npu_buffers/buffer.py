@@ -32,21 +32,21 @@ class Buffer(NpuBuffer):
         self.state = State.ALLOCATING
         self.heap: Heap | None = heaps.of(request)
         self._heaps, self._exports = heaps, exports
-        self._memory: mmap.mmap | None = None
-        self._mappings: set[int] = set()
+        self.memory: mmap.mmap | None = None
+        self.mappings: set[int] = set()
 
     def reserve(self) -> bool:
         """Take the memory from the heap; false where it is short of it."""
         if self.heap is None or not self.heap.take(self):
             return False
         # Anonymous and shared: it has no name that could outlive this process.
-        self._memory = mmap.mmap(-1, self.size)
+        self.memory = mmap.mmap(-1, self.size)
         return True
 
     def store(self, segment: FileSegment, content: bytes) -> None:
         """Copy a file's bytes to their place."""
-        assert self._memory is not None
-        self._memory[segment.buffer_offset : segment.buffer_offset + len(content)] = content
+        assert self.memory is not None
+        self.memory[segment.buffer_offset : segment.buffer_offset + len(content)] = content
 
     def free(self) -> None:
         """Let go of everything."""
@@ -56,7 +56,7 @@ class Buffer(NpuBuffer):
 
     def is_mapped(self) -> bool:
         """True while a client has it mapped."""
-        return bool(self._mappings)
+        return bool(self.mappings)
 
     def preempt(self) -> None:
         """Lose the memory."""
@@ -74,25 +74,25 @@ class Buffer(NpuBuffer):
                 raise ServiceError(Errno.EINVAL, f"buffer {self.request.id} is freed, or {protection} no protection")
             if protection & ~self.request.protection:
                 raise ServiceError(Errno.EACCES, f"protection {protection} exceeds {self.request.protection}")
-            if self.state is not State.ALLOCATED or self._memory is None:
+            if self.state is not State.ALLOCATED or self.memory is None:
                 raise ServiceError(Errno.ENOMEM, f"buffer {self.request.id} is {self.state.name}")
             if length <= 0 or offset < 0 or offset + length > self.size:
                 raise ServiceError(Errno.EINVAL, f"no bytes {offset} to {offset + length} of {self.size}")
-            token = self._exports.export(memoryview(self._memory)[offset : offset + length], protection)
-            self._mappings.add(token)
+            token = self._exports.export(memoryview(self.memory)[offset : offset + length], protection)
+            self.mappings.add(token)
             return Memory("mappableFile", length, token, prot=protection)
 
     def unmap(self, token: int) -> None:
         """End a mapping."""
         with self._heaps.lock:
-            if token not in self._mappings:
+            if token not in self.mappings:
                 raise ServiceError(Errno.EINVAL, f"{token} is no mapping of buffer {self.request.id}")
-            self._mappings.discard(token)
+            self.mappings.discard(token)
             self._exports.withdraw(token)
 
     def _drop(self, state: State) -> None:
         self.state = state
-        for token in self._mappings:
+        for token in self.mappings:
             self._exports.withdraw(token)
-        self._mappings.clear()
-        self._memory = None
+        self.mappings.clear()
+        self.memory = None
