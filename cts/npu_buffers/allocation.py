@@ -181,6 +181,7 @@ def snapshot_of_the_file(trial: Trial) -> None:
     segment = app.segment(pattern(3, PAGE), 0, PAGE, 0)
     app.allocator.get_buffers((app.request(1, segment=segment),))
     app.application.files.close(segment.file.descriptors[0])
+    app.allocator.is_supported(())  # behind its answer the file is closed at the other side too
     app.awaited(lambda: app.recorder.count("allocated", 1) > 0, "answer to request 1")
     answer = app.recorder.answers[0]
     if answer.buffer is None:
