@@ -103,6 +103,7 @@ class OutlivesItsClient(Conforming):
     def __init__(self, service: BentManager, client: AllocatorCallback) -> None:
         super().__init__(service, client)
         service.kept.append(self.inner)
+        self.inner.client.close = lambda: None  # type: ignore[method-assign]
 
 
 class OutlivesAKill(Conforming):
