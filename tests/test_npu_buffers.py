@@ -18,12 +18,13 @@ from npu_conformance.harness.verdicts import CaseEnded, Crashed
 from npu_conformance.harness.wire.memory import HostMemory
 from npu_conformance.harness.wire.protocol import Detach, MemoryRead, MemoryWrite
 from npu_conformance.reference.clock import VirtualClock
+from npu_conformance.reference.manager.delivery import VirtualDelivery
 from npu_conformance.reference.npu_buffers import heaps
 from npu_conformance.reference.npu_buffers.allocator import Allocators, ClientAllocator
 from npu_conformance.specs import requirements
 from npu_conformance.specs.errors import IllegalArgument, SecurityDenied, ServiceError
 from npu_conformance.specs.npu.buffers import AllocatorCallback, AllocRequest, BufferType, Errno, NpuBuffer
-from npu_conformance.specs.plugin import NoFiles
+from npu_conformance.specs.plugin import Caller, NoFiles
 
 CASES = {case.id: case for case in cases.cases()}
 MIB = 1 << 20
@@ -35,11 +36,11 @@ class Service:
     def __init__(self) -> None:
         self.clock, self.memory = VirtualClock(), HostMemory()
         self.heaps = heaps.parse("0:cache=8,0:model_weights=8")
-        self.allocators = Allocators(self.clock, self.heaps, self.memory, NoFiles())
+        self.allocators = Allocators(VirtualDelivery(self.clock), self.heaps, self.memory, NoFiles())
 
     def client(self, uid: int = 1) -> tuple[ClientAllocator, Told]:
         told = Told()
-        return self.allocators.create(uid, told), told
+        return self.allocators.create(Caller(uid, 1), told), told
 
 
 class Told(AllocatorCallback):

@@ -1,6 +1,6 @@
 """The allocator of one client: a worker that does its requests one at a time, in order (NpuAllocator.java).
 
-What is wrong with a request is found when it is made, and everything is answered through the clock, in order.
+What is wrong with a request is found when it is made, and everything is answered through the delivery, in order.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable
 from functools import partial
 
-from npu_conformance.reference.clock import VirtualClock
+from npu_conformance.reference.manager.delivery import Delivery
 from npu_conformance.reference.npu_buffers.buffer import ALL_PROTECTION, Buffer, State
 from npu_conformance.reference.npu_buffers.heaps import Heaps
 from npu_conformance.specs.diagnostics import vlog
@@ -27,7 +27,7 @@ from npu_conformance.specs.npu.buffers import (
     Errno,
     FileSegment,
 )
-from npu_conformance.specs.plugin import Exports, Files
+from npu_conformance.specs.plugin import Caller, Exports, Files
 
 NS_PER_BYTE = 0.25
 """4 GB/s: how long the worker takes to clear or to load memory, on the virtual clock."""
@@ -38,8 +38,8 @@ MOST_CONTENT = 256 << 20
 class Worker:
     """Does a client's jobs one at a time. A job is begun, takes its time, and is finished."""
 
-    def __init__(self, clock: VirtualClock, lock: threading.RLock) -> None:
-        self._clock, self._lock = clock, lock
+    def __init__(self, delivery: Delivery, lock: threading.RLock) -> None:
+        self._delivery, self._lock = delivery, lock
         self._jobs: deque[tuple[Callable[[], bool], Callable[[], None], int]] = deque()
         self._is_busy = False
 
@@ -59,7 +59,7 @@ class Worker:
             begin, finish, size = self._jobs.popleft()
             if begin():
                 self._is_busy = True
-                self._clock.post(partial(self._finish, finish), 1 + int(size * NS_PER_BYTE))
+                self._delivery.later(partial(self._finish, finish), 1 + int(size * NS_PER_BYTE))
 
     def _finish(self, finish: Callable[[], None]) -> None:
         with self._lock:
@@ -85,11 +85,17 @@ class Client:
     """The buffers of one client, by id, and its worker."""
 
     def __init__(
-        self, clock: VirtualClock, heaps: Heaps, exports: Exports, files: Files, callback: AllocatorCallback
+        self,
+        caller: Caller,
+        delivery: Delivery,
+        heaps: Heaps,
+        exports: Exports,
+        files: Files,
+        callback: AllocatorCallback,
     ) -> None:
-        self.heaps, self.exports = heaps, exports
-        self._clock, self._files, self._callback = clock, files, callback
-        self._worker = Worker(clock, heaps.lock)
+        self.caller, self.heaps, self.exports = caller, heaps, exports
+        self._delivery, self._files, self._callback = delivery, files, callback
+        self._worker = Worker(delivery, heaps.lock)
         self.buffers: dict[int, OwnedBuffer] = {}
         self._waiting_content = 0
         self._is_closed = False
@@ -256,7 +262,8 @@ class Client:
             except DeadObject:
                 self.close()
 
-        self._clock.post(deliver)
+        if not self._delivery.post(self, deliver):
+            self.close()  # it does not listen
 
 
 class ClientAllocator(Allocator):
@@ -291,20 +298,21 @@ class ClientAllocator(Allocator):
 class Allocators:
     """Makes the allocators of a service."""
 
-    def __init__(self, clock: VirtualClock, heaps: Heaps, exports: Exports, files: Files) -> None:
-        self._clock, self.heaps, self._exports, self._files = clock, heaps, exports, files
-        self.clients: dict[int, weakref.WeakSet[Client]] = {}
+    def __init__(self, delivery: Delivery, heaps: Heaps, exports: Exports, files: Files) -> None:
+        self._delivery, self.heaps, self._exports, self._files = delivery, heaps, exports, files
+        self.clients: weakref.WeakSet[Client] = weakref.WeakSet()
 
-    def create(self, uid: int, callback: AllocatorCallback) -> ClientAllocator:
-        """An allocator for a process of this uid."""
-        client = Client(self._clock, self.heaps, self._exports, self._files, callback)
-        self.clients.setdefault(uid, weakref.WeakSet()).add(client)
+    def create(self, caller: Caller, callback: AllocatorCallback) -> ClientAllocator:
+        """An allocator for a process."""
+        client = Client(caller, self._delivery, self.heaps, self._exports, self._files, callback)
+        self.clients.add(client)
         return ClientAllocator(client)
 
-    def drop_client(self, uid: int) -> None:
-        """The process of a uid died: free what it had."""
-        for client in list(self.clients.pop(uid, ())):
-            client.close()
+    def drop_client(self, uid: int, pid: int = 0) -> None:
+        """The processes of a uid, or the one with this pid, died: free what they had."""
+        for client in tuple(self.clients):
+            if client.caller.uid == uid and pid in (0, client.caller.pid):
+                client.close()
 
 
 def _check_priority(priority: int) -> None:
