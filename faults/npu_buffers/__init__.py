@@ -25,7 +25,8 @@ def _id(kind: type[Conforming]) -> str:
 
 
 def _bent(kind: type[Conforming]) -> Bent:
-    return Bent(maker(kind), ("manager", "manager_control"))
+    clock = {"virtual_clock": not kind.real_time}
+    return Bent(maker(kind), ("manager", "manager_control"), manifest=lambda: clock)
 
 
 FAULTS = tuple(

@@ -24,8 +24,9 @@ class BentManager(Manager):
 
     def __init__(self, context: Context, kind: type[Conforming]) -> None:
         self.clock = VirtualClock()
-        self.context = replace(context, clock=self.clock, files=kind.files(context))
-        self.inner, self.control = service.create(self.context)
+        options = {**context.options, **({"heaps": kind.heaps} if kind.heaps else {})}
+        self.context = replace(context, clock=self.clock, files=kind.files(context), options=options)
+        self.inner, self.control = service.create(self.context, real_time=kind.real_time)
         self.allocators: weakref.WeakSet[Conforming] = weakref.WeakSet()
         self.kept: list[object] = []
         self._kind = kind
@@ -43,6 +44,8 @@ class Conforming(Allocator):
     breaks: ClassVar[tuple[str, ...]] = ()
     caught_by: ClassVar[str] = ""
     noticed_as: ClassVar[Literal["red", "quality-warning"]] = "red"
+    real_time: ClassVar[bool] = False
+    heaps: ClassVar[str] = ""
 
     def __init__(self, service: BentManager, client: AllocatorCallback) -> None:
         self.service, self.client = service, client

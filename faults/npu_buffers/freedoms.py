@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from npu_conformance.faults.npu_buffers.boundary import BentBuffer, Conforming
+from npu_conformance.faults.npu_buffers.boundary import BentBuffer, BentManager, Conforming
 from npu_conformance.reference.npu_buffers.buffer import State
 from npu_conformance.specs.errors import IllegalArgument, ServiceError
+from npu_conformance.specs.interfaces import refuse
 from npu_conformance.specs.neuralnetworks.types import Memory
-from npu_conformance.specs.npu.buffers import AllocRequest, BufferType, Errno, FileSegment
+from npu_conformance.specs.npu.buffers import AllocatorCallback, AllocRequest, BufferType, Errno, FileSegment
 
 
 class Unbent(Conforming):
@@ -86,10 +87,36 @@ class QueuesLoads(Conforming):
         super().load_file_segment_to_buffer(id, segment)
 
 
-class RefusesEmptyMappingsElsewhere(Conforming):
+class SaysInvalidBeyondTheProtection(Conforming):
     """Refuses mappings beyond the protection with EINVAL."""
 
     def map(self, buffer: BentBuffer, length: int, protection: int, offset: int) -> Memory:
         if protection & ~buffer.inner.request.protection:
             raise IllegalArgument(f"protection {protection}")
         return super().map(buffer, length, protection, offset)
+
+
+class RealTime(Conforming):
+    """Time passes by itself, and each client is told in a thread of its own."""
+
+    real_time = True
+
+
+class FewHeaps(Conforming):
+    """Has memory for caches of its second device alone."""
+
+    heaps = "1:cache=8"
+
+
+class NoAllocator(Conforming):
+    """Has no allocator at all."""
+
+    def __init__(self, service: BentManager, client: AllocatorCallback) -> None:
+        raise refuse("Manager.createAllocator")
+
+
+class NoProtectedBuffers(Conforming):
+    """Says ENOSYS to whoever wants an allocator."""
+
+    def __init__(self, service: BentManager, client: AllocatorCallback) -> None:
+        raise ServiceError(Errno.ENOSYS, "the device has no driver for protected buffers")
