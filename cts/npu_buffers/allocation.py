@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import os
 from collections import Counter
 
@@ -114,6 +115,16 @@ def size_zero(trial: Trial) -> None:
         app.free(1)
 
 
+@cases.case("odd_sizes", "NPU-BUF-003", "NPU-BUF-006")
+def odd_sizes(trial: Trial) -> None:
+    """Sizes are bytes, not pages: 1 byte, 100, a page and one more serve, and can be mapped whole."""
+    app = App(trial).supported()
+    for size in (1, 100, PAGE - 1, PAGE + 1):
+        buffer = app.allocated(app.request(size, size))
+        app.fill(buffer, pattern(size, size))
+        checks.equal(app.content(buffer, size), pattern(size, size), f"content of a buffer of {size} bytes")
+
+
 @cases.case("impossible_size", "NPU-BUF-003")
 def impossible_size(trial: Trial) -> None:
     """A negative size and one of 2^50 bytes are answered once with an error, and the next request is served."""
@@ -203,6 +214,16 @@ def unsupported_fails(trial: Trial) -> None:
     for request in denied:
         what = f"unsupported device {request.device_number}, type {request.buffer_type}"
         app.refused(request, [], what)
+
+
+@cases.case("every_supported_place", "NPU-BUF-003", "NPU-BUF-008")
+def every_supported_place(trial: Trial) -> None:
+    """A page is allocated for every device and type that isSupported grants, unless there is no memory for it."""
+    app = App(trial).supported()
+    requests = tuple(AllocRequest(1 + i, device, kind, PAGE) for i, (device, kind) in enumerate(PLACES))
+    answers = app.allocator.is_supported(requests)
+    for answer in app.get(*itertools.compress(requests, answers)):
+        check_errno(answer.errno, [0, Errno.ENOMEM], f"supported device and type {PLACES[answer.id - 1]}")
 
 
 @cases.case("no_heap", "NPU-BUF-015")

@@ -95,6 +95,16 @@ def empty_range(trial: Trial) -> None:
         checks.that(refused, f"map of {length} bytes at {offset}: expected a refusal, found success")
 
 
+@cases.case("beyond_the_end", "NPU-BUF-006")
+def beyond_the_end(trial: Trial) -> None:
+    """A mapping of pages that the buffer does not have fails, as by mmap of a DMA buffer."""
+    app = App(trial).supported()
+    buffer = app.allocated(app.request(1))
+    for length, offset in ((2 * PAGE, 0), (PAGE, PAGE)):
+        refused = is_refused(lambda n=length, at=offset: buffer.map(n, Protection.READ, at))  # type: ignore[misc]
+        checks.that(refused, f"map of {length} bytes at {offset} of a page: expected a refusal, found success")
+
+
 @cases.case("buffers_are_apart", "NPU-BUF-006")
 def buffers_are_apart(trial: Trial) -> None:
     """Buffers that live at one time share no bytes."""

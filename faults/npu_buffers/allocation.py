@@ -130,6 +130,30 @@ class AllocatesNegativeSizes(Conforming):
         super().get_buffers(tuple(replace(one, size=one.size % (1 << 16)) if one.size < 0 else one for one in requests))
 
 
+class AllocatesWholePages(Conforming):
+    """Cuts sizes down to pages."""
+
+    breaks = ("NPU-BUF-003",)
+    caught_by = "cts.npu_buffers.allocation.odd_sizes"
+
+    def get_buffers(self, requests: tuple[AllocRequest, ...]) -> None:
+        super().get_buffers(tuple(replace(one, size=one.size // 4096 * 4096) for one in requests))
+
+
+class GrantsExecutablesAndRefusesThem(Conforming):
+    """Says that executables are supported, and takes a request for one for a mistake."""
+
+    breaks = ("NPU-BUF-003",)
+    caught_by = "cts.npu_buffers.allocation.every_supported_place"
+
+    def answer(self, id: int, buffer: NpuBuffer | None, errno: int, message: str | None) -> None:
+        live = self.live(id)
+        if live is not None and live.request.buffer_type == BufferType.MODEL_EXECUTABLE:
+            super().put_buffers((id,))
+            buffer, errno = None, Errno.EINVAL
+        super().answer(id, buffer, errno, message)
+
+
 class OpensTheFileLate(Conforming):
     """Looks at a request, and at the file of it, when its turn comes, not at the call."""
 

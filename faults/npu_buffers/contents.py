@@ -102,6 +102,19 @@ class MapsEmptyRanges(Conforming):
         return super().map(buffer, length or buffer.inner.size, protection, offset)
 
 
+class MapsBeyondTheEnd(Conforming):
+    """Maps as many pages as are asked for, whosever they are."""
+
+    breaks = ("NPU-BUF-006",)
+    caught_by = "cts.npu_buffers.mapping.beyond_the_end"
+
+    def map(self, buffer: BentBuffer, length: int, protection: int, offset: int) -> Memory:
+        if length <= 0 or offset < 0 or offset + length <= buffer.inner.size:
+            return super().map(buffer, length, protection, offset)
+        token = self.service.context.exports.export(memoryview(bytearray(length)), protection)
+        return Memory("mappableFile", length, token, protection)
+
+
 class ReusesALiveBuffer(Conforming):
     """Gives out the bytes of the first buffer again."""
 

@@ -5,15 +5,14 @@ What is wrong with a request is found when it is made, and everything is answere
 
 from __future__ import annotations
 
-import threading
 import weakref
-from collections import deque
 from collections.abc import Callable
 from functools import partial
 
 from npu_conformance.reference.manager.delivery import Delivery
 from npu_conformance.reference.npu_buffers.buffer import ALL_PROTECTION, Buffer, State
 from npu_conformance.reference.npu_buffers.heaps import Heaps
+from npu_conformance.reference.npu_buffers.worker import Worker
 from npu_conformance.specs.diagnostics import vlog
 from npu_conformance.specs.errors import DeadObject, ServiceError
 from npu_conformance.specs.npu.buffers import (
@@ -29,42 +28,8 @@ from npu_conformance.specs.npu.buffers import (
 )
 from npu_conformance.specs.plugin import Caller, Exports, Files
 
-NS_PER_BYTE = 0.25
-"""4 GB/s: how long the worker takes to clear or to load memory, on the virtual clock."""
 MOST_CONTENT = 256 << 20
 """Bytes of files that may wait for a client's worker."""
-
-
-class Worker:
-    """Does a client's jobs one at a time. A job is begun, takes its time, and is finished."""
-
-    def __init__(self, delivery: Delivery, lock: threading.RLock) -> None:
-        self._delivery, self._lock = delivery, lock
-        self._jobs: deque[tuple[Callable[[], bool], Callable[[], None], int]] = deque()
-        self._is_busy = False
-
-    def add(self, begin: Callable[[], bool], finish: Callable[[], None], size: int) -> None:
-        """Add a job over so many bytes. begin: false where there is nothing to wait for. The caller has the lock."""
-        self._jobs.append((begin, finish, size))
-        if not self._is_busy:
-            self._next()
-
-    def clear(self) -> None:
-        """Forget what waits."""
-        self._jobs.clear()
-
-    def _next(self) -> None:
-        self._is_busy = False
-        while self._jobs and not self._is_busy:
-            begin, finish, size = self._jobs.popleft()
-            if begin():
-                self._is_busy = True
-                self._delivery.later(partial(self._finish, finish), 1 + int(size * NS_PER_BYTE))
-
-    def _finish(self, finish: Callable[[], None]) -> None:
-        with self._lock:
-            finish()
-            self._next()
 
 
 class OwnedBuffer(Buffer):
