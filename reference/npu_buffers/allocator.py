@@ -1,6 +1,7 @@
 """The allocator of one client: a worker that does its requests one at a time, in order (NpuAllocator.java).
 
-What is wrong with a request is found when it is made, and everything is answered through the delivery, in order.
+Memory is taken, and a file read, when a request is made: what waits for the worker takes no memory of its own. The
+answers come when it is done, in order.
 """
 
 from __future__ import annotations
@@ -27,9 +28,6 @@ from npu_conformance.specs.npu.buffers import (
     FileSegment,
 )
 from npu_conformance.specs.plugin import Caller, Exports, Files
-
-MOST_CONTENT = 256 << 20
-"""Bytes of files that may wait for a client's worker."""
 
 
 class OwnedBuffer(Buffer):
@@ -62,22 +60,24 @@ class Client:
         self._delivery, self._files, self._callback = delivery, files, callback
         self._worker = Worker(delivery, heaps.lock)
         self.buffers: dict[int, OwnedBuffer] = {}
-        self._waiting_content = 0
         self._is_closed = False
 
     def get(self, request: AllocRequest) -> None:
-        """Take a request; each is answered once."""
+        """Take a request; each is answered once, in turn."""
         with self.heaps.lock:
             try:
                 self._check(request)
                 content = self._content(request.file_segment, request.size)
+                buffer = OwnedBuffer(request, self)
+                if not buffer.reserve():
+                    raise ServiceError(Errno.ENOMEM, f"no room for {request.size} bytes")
             except ServiceError as error:
-                self._answer(request.id, None, error)
+                self._worker.add(partial(self._answer, request.id, None, error), 0)
                 return
-            buffer = self.buffers[request.id] = OwnedBuffer(request, self)
-            self._worker.add(
-                lambda: self._begin(buffer, len(content)), lambda: self._finish(buffer, content), request.size
-            )
+            if request.file_segment is not None:
+                buffer.store(request.file_segment, content)
+            self.buffers[request.id] = buffer
+            self._worker.add(partial(self._allocated, buffer), request.size)
 
     def put(self, ids: tuple[int, ...]) -> None:
         """Free buffers. EINVAL: some are unknown; the others are freed all the same."""
@@ -101,14 +101,11 @@ class Client:
                     raise ServiceError(Errno.EINVAL, f"buffer {identifier} is {buffer.state.name}")
                 content = self._content(segment, buffer.size)
             except ServiceError as error:
-                self._tell(partial(self._callback.on_load, identifier, error.status, error.message))
+                self._worker.add(partial(self._answer_load, identifier, error), 0)
                 return
+            buffer.store(segment, content)
             buffer.state = State.LOADING
-            self._worker.add(
-                lambda: buffer.state is State.LOADING or self._forget(len(content)),
-                lambda: self._loaded(buffer, segment, content),
-                len(content),
-            )
+            self._worker.add(partial(self._loaded, buffer), segment.length)
 
     def preempted(self, buffer: OwnedBuffer, interrupted: State) -> None:
         """A heap took a buffer's memory."""
@@ -118,7 +115,7 @@ class Client:
             del self.buffers[identifier]
             self._answer(identifier, None, cancelled)
         elif interrupted is State.LOADING:
-            self._tell(lambda: self._callback.on_load(identifier, cancelled.status, cancelled.message))
+            self._answer_load(identifier, cancelled)
         self._tell(lambda: self._callback.on_notify_preempted(identifier))
 
     def close(self) -> None:
@@ -152,11 +149,7 @@ class Client:
             raise ServiceError(Errno.EINVAL, f"a file segment with negative numbers: {segment}")
         if segment.buffer_offset + segment.length > size or len(segment.file.descriptors) != 1:
             raise ServiceError(Errno.EINVAL, f"{segment.length} bytes at {segment.buffer_offset} of {size}")
-        if self._waiting_content + segment.length > MOST_CONTENT:
-            raise ServiceError(Errno.ENOMEM, f"{self._waiting_content} bytes of files are waiting")
-        content = self._read(segment)
-        self._waiting_content += len(content)
-        return content
+        return self._read(segment)
 
     def _read(self, segment: FileSegment) -> bytes:
         try:
@@ -171,29 +164,15 @@ class Client:
             raise ServiceError(Errno.EINVAL, f"the file has only {len(content)} of {segment.length} bytes")
         return content
 
-    def _begin(self, buffer: OwnedBuffer, waiting: int) -> bool:
-        if buffer.state is State.ALLOCATING and buffer.reserve():
-            return True
-        self._forget(waiting)
+    def _allocated(self, buffer: OwnedBuffer) -> None:
         if buffer.state is State.ALLOCATING:
-            del self.buffers[buffer.request.id]
-            self._answer(buffer.request.id, None, ServiceError(Errno.ENOMEM, f"no room for {buffer.size} bytes"))
-        return False
-
-    def _finish(self, buffer: OwnedBuffer, content: bytes) -> None:
-        self._forget(len(content))
-        if buffer.state is State.ALLOCATING:
-            if buffer.request.file_segment is not None:
-                buffer.store(buffer.request.file_segment, content)
             buffer.state = State.ALLOCATED
             self._answer(buffer.request.id, buffer, None)
 
-    def _loaded(self, buffer: OwnedBuffer, segment: FileSegment, content: bytes) -> None:
-        self._forget(len(content))
+    def _loaded(self, buffer: OwnedBuffer) -> None:
         if buffer.state is State.LOADING:
-            buffer.store(segment, content)
             buffer.state = State.ALLOCATED
-            self._tell(lambda: self._callback.on_load(buffer.request.id, 0, None))
+            self._answer_load(buffer.request.id, None)
 
     def _free(self, identifier: int) -> bool:
         buffer = self.buffers.pop(identifier, None)
@@ -209,14 +188,14 @@ class Client:
             raise ServiceError(Errno.EINVAL, f"no buffer {identifier}")
         return self.buffers[identifier]
 
-    def _forget(self, content: int) -> bool:
-        self._waiting_content -= content
-        return False
-
     def _answer(self, identifier: int, buffer: Buffer | None, error: ServiceError | None) -> None:
         errno, message = (0, None) if error is None else (error.status, error.message)
         vlog.log("manager", lambda: f"buffer {identifier}: {message or 'allocated'}")
         self._tell(lambda: self._callback.on_get_buffer(identifier, buffer, errno, message))
+
+    def _answer_load(self, identifier: int, error: ServiceError | None) -> None:
+        errno, message = (0, None) if error is None else (error.status, error.message)
+        self._tell(lambda: self._callback.on_load(identifier, errno, message))
 
     def _tell(self, send: Callable[[], None]) -> None:
         def deliver() -> None:

@@ -14,16 +14,16 @@ NS_PER_BYTE = 0.25
 
 
 class Worker:
-    """Does a client's jobs one at a time. A job is begun, takes its time, and is finished."""
+    """Does a client's jobs one at a time, in order; each takes its time and is then finished."""
 
     def __init__(self, delivery: Delivery, lock: threading.RLock) -> None:
         self._delivery, self._lock = delivery, lock
-        self._jobs: deque[tuple[Callable[[], bool], Callable[[], None], int]] = deque()
+        self._jobs: deque[tuple[Callable[[], None], int]] = deque()
         self._is_busy = False
 
-    def add(self, begin: Callable[[], bool], finish: Callable[[], None], size: int) -> None:
-        """Add a job over so many bytes. begin: false where there is nothing to wait for. The caller has the lock."""
-        self._jobs.append((begin, finish, size))
+    def add(self, finish: Callable[[], None], size: int) -> None:
+        """Add a job over so many bytes. The caller has the lock, and so has `finish` when its turn comes."""
+        self._jobs.append((finish, size))
         if not self._is_busy:
             self._next()
 
@@ -32,12 +32,10 @@ class Worker:
         self._jobs.clear()
 
     def _next(self) -> None:
-        self._is_busy = False
-        while self._jobs and not self._is_busy:
-            begin, finish, size = self._jobs.popleft()
-            if begin():
-                self._is_busy = True
-                self._delivery.later(partial(self._finish, finish), 1 + int(size * NS_PER_BYTE))
+        self._is_busy = bool(self._jobs)
+        if self._jobs:
+            finish, size = self._jobs.popleft()
+            self._delivery.later(partial(self._finish, finish), int(size * NS_PER_BYTE))
 
     def _finish(self, finish: Callable[[], None]) -> None:
         with self._lock:
