@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from npu_conformance.harness import checks
 from npu_conformance.harness.subject import Pool
 from npu_conformance.harness.trial import Trial
-from npu_conformance.harness.verdicts import NotApplicable
+from npu_conformance.harness.verdicts import CaseEnded, NotApplicable
 from npu_conformance.specs.errors import DeadObject, IllegalArgument, InterfaceError, ServiceError, Unsupported
 from npu_conformance.specs.neuralnetworks.types import CacheHandle, Memory
 from npu_conformance.specs.npu.buffers import (
@@ -87,6 +87,8 @@ class App:
         self._markers = itertools.count(_MARKER)
         self.allocator = self._create()
         self.place: tuple[int, int] = (-1, 0)
+        self._asked: set[int] = set()
+        trial.close_later(self)
 
     def supported(self) -> App:
         """This app, which from here on asks for what the manager supports; NotApplicable where that is nothing."""
@@ -109,6 +111,7 @@ class App:
     ) -> AllocRequest:
         """A request for a buffer where the manager supports one."""
         device, kind = self.place
+        self._asked.add(identifier)
         return AllocRequest(identifier, device, kind, size, priority, segment, protection)
 
     def get(self, *requests: AllocRequest) -> list[Answer]:
@@ -190,6 +193,12 @@ class App:
     def free(self, *identifiers: int) -> None:
         """Free buffers."""
         checks.succeeds(lambda: self.allocator.put_buffers(identifiers), f"putBuffers of {identifiers}")
+
+    def close(self) -> None:
+        """Free what a case has left, so that the next finds it free, however late the service notices a death."""
+        identifiers = (*self._asked, *(answer.id for answer in self.recorder.answers))
+        with contextlib.suppress(InterfaceError, CaseEnded):
+            self.allocator.put_buffers(identifiers)
 
     def _last(self, identifier: int) -> Answer:
         return next(answer for answer in reversed(self.recorder.answers) if answer.id == identifier)

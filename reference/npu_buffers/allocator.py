@@ -63,21 +63,15 @@ class Client:
         self._is_closed = False
 
     def get(self, request: AllocRequest) -> None:
-        """Take a request; each is answered once, in turn."""
-        with self.heaps.lock:
-            try:
-                self._check(request)
-                content = self._content(request.file_segment, request.size)
-                buffer = OwnedBuffer(request, self)
-                if not buffer.reserve():
-                    raise ServiceError(Errno.ENOMEM, f"no room for {request.size} bytes")
-            except ServiceError as error:
+        """Take a request; each is answered once, in turn. Without the lock a file is read: its client may be slow."""
+        try:
+            self._check(request)
+            content = self._content(request.file_segment, request.size)
+            with self.heaps.lock:
+                self._enter(request, content)
+        except ServiceError as error:
+            with self.heaps.lock:
                 self._worker.add(partial(self._answer, request.id, None, error), 0)
-                return
-            if request.file_segment is not None:
-                buffer.store(request.file_segment, content)
-            self.buffers[request.id] = buffer
-            self._worker.add(partial(self._allocated, buffer), request.size)
 
     def put(self, ids: tuple[int, ...]) -> None:
         """Free buffers. EINVAL: some are unknown; the others are freed all the same."""
@@ -94,18 +88,22 @@ class Client:
 
     def load(self, identifier: int, segment: FileSegment) -> None:
         """Load a file's bytes into an idle buffer."""
-        with self.heaps.lock:
-            try:
-                buffer = self._known(identifier)
-                if buffer.state is not State.ALLOCATED:
-                    raise ServiceError(Errno.EINVAL, f"buffer {identifier} is {buffer.state.name}")
-                content = self._content(segment, buffer.size)
-            except ServiceError as error:
+        buffer = None
+        try:
+            with self.heaps.lock:
+                buffer = self._idle(identifier)
+                buffer.state = State.LOADING
+            content = self._content(segment, buffer.size)
+        except ServiceError as error:
+            with self.heaps.lock:
+                if buffer is not None and buffer.state is State.LOADING:
+                    buffer.state = State.ALLOCATED
                 self._worker.add(partial(self._answer_load, identifier, error), 0)
-                return
-            buffer.store(segment, content)
-            buffer.state = State.LOADING
-            self._worker.add(partial(self._loaded, buffer), segment.length)
+            return
+        with self.heaps.lock:
+            if buffer.state is State.LOADING:
+                buffer.store(segment, content)
+                self._worker.add(partial(self._loaded, buffer), segment.length)
 
     def preempted(self, buffer: OwnedBuffer, interrupted: State) -> None:
         """A heap took a buffer's memory."""
@@ -127,9 +125,26 @@ class Client:
                 buffer.free()
             self.buffers.clear()
 
-    def _check(self, request: AllocRequest) -> None:
+    def _enter(self, request: AllocRequest, content: bytes) -> None:
+        if self._is_closed:
+            raise ServiceError(Errno.ECONNRESET, "the client is dead")
         if request.id in self.buffers:
             raise ServiceError(Errno.EINVAL, f"buffer {request.id} lives already")
+        buffer = OwnedBuffer(request, self)
+        if not buffer.reserve():
+            raise ServiceError(Errno.ENOMEM, f"no room for {request.size} bytes")
+        if request.file_segment is not None:
+            buffer.store(request.file_segment, content)
+        self.buffers[request.id] = buffer
+        self._worker.add(partial(self._allocated, buffer), request.size)
+
+    def _idle(self, identifier: int) -> OwnedBuffer:
+        buffer = self._known(identifier)
+        if buffer.state is not State.ALLOCATED:
+            raise ServiceError(Errno.EINVAL, f"buffer {identifier} is {buffer.state.name}")
+        return buffer
+
+    def _check(self, request: AllocRequest) -> None:
         if request.device_number <= UNSET_DEVICE or request.buffer_type not in tuple(BufferType)[1:]:
             raise ServiceError(Errno.EINVAL, f"device {request.device_number}, buffer type {request.buffer_type}")
         if request.size <= 0 or request.protection & ~ALL_PROTECTION:
