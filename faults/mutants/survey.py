@@ -284,18 +284,19 @@ def _run(witnesses: Sequence[Witness], found: _Kill) -> None:
         chosen = [witness for witness in witnesses if witness.hal == hal]
         passed = {witness.case.id for witness in chosen if witness.passed}
         cases = [witness.case for witness in chosen]
+        warned = {witness.case.id for witness in chosen if witness.warned}
         try:
             subject = tracing.open_reference(hal, cases)
         except LoadError as error:
             found.red = f"(the start) {error}"
             return
         signal.alarm(_CASE_SECONDS)
-        run_cases(subject, cases, partial(_look, hal, passed, found))
+        run_cases(subject, cases, partial(_look, hal, passed, warned, found))
         if found.red:
             return
 
 
-def _look(hal: str, passed: Container[str], found: _Kill, result: CaseResult) -> bool:
+def _look(hal: str, passed: Container[str], warned: Container[str], found: _Kill, result: CaseResult) -> bool:
     # A case that never ends ends this child: the default of SIGALRM. Each case sets the alarm for the next one.
     signal.alarm(_CASE_SECONDS)
     # A suite error would mean that the suite itself uses what is mutated: that notices nothing.
@@ -305,6 +306,6 @@ def _look(hal: str, passed: Container[str], found: _Kill, result: CaseResult) ->
         found.claimed = found.claimed or result.case
     elif result.case in passed and result.outcome is Outcome.NOT_SUPPORTED:
         found.lost = found.lost or result.case
-    elif Disposition.QUALITY_WARNING in result.dispositions:
+    elif Disposition.QUALITY_WARNING in result.dispositions and result.case not in warned:
         found.warned = found.warned or result.case
     return bool(found.red)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import msgspec
 
 from npu_conformance.faults import code_swap
-from npu_conformance.faults.kill_matrix import PLUGIN, run_cases
+from npu_conformance.faults.kill_matrix import GUARDED, run_cases
 from npu_conformance.faults.mutants import targets
 from npu_conformance.faults.mutants.targets import Tracer
 from npu_conformance.faults.workers import Ended, in_children
@@ -19,7 +19,7 @@ from npu_conformance.harness.cases import Case
 from npu_conformance.harness.loading import open_subject
 from npu_conformance.harness.subject import SubjectHandle
 from npu_conformance.specs.manifest import Claim
-from npu_conformance.specs.outcomes import Outcome
+from npu_conformance.specs.outcomes import Disposition, Outcome
 from npu_conformance.specs.results import CaseResult
 from npu_conformance.specs.versions import NEWEST, Version
 
@@ -37,11 +37,15 @@ _VECTORS = ("vts.generated.", "vts.relations.", "vts.validation.")
 
 @dataclass(frozen=True)
 class Witness:
-    """A case that executes a line of a reference of version `hal`. passed: it does, and the device may claim it."""
+    """A case that executes a line of a reference of version `hal`.
+
+    passed: it does, and the device may claim it. warned: with a quality warning, which then tells nothing of a mutant.
+    """
 
     case: Case
     hal: str
     passed: bool
+    warned: bool = False
 
 
 Line = tuple[str, int]
@@ -62,6 +66,7 @@ class _Reach(msgspec.Struct):
     case: str
     lines: list[int]
     passed: bool
+    warned: bool
 
 
 class _Traced(msgspec.Struct):
@@ -77,7 +82,7 @@ def open_reference(hal: str, cases: Sequence[Case]) -> SubjectHandle:
     For a device's it has its extensions, and the process knows them from then on.
     """
     about_npu = cases[0].interface != "device"
-    return open_subject(PLUGIN, {"fault": "npu" if about_npu else "two-extensions", "hal": hal}, "inprocess")
+    return open_subject(GUARDED, {"fault": "npu" if about_npu else "two-extensions", "hal": hal}, "inprocess")
 
 
 def claimed(result: CaseResult, hal: str) -> Outcome:
@@ -120,7 +125,11 @@ def _chosen_of_npu(cases: Sequence[Case], hal: Version) -> list[Case]:
 def _chosen_of_driver(cases: Sequence[Case], hal: Version) -> list[Case]:
     """Every behaviour under every version that has it, and a few vectors: versions differ in it, vectors hardly."""
     legal = (case for case in cases if case.since <= hal <= case.until)
-    return [case for case in legal if not case.id.startswith(_VECTORS) or _hash(case) % 40 == 0]
+    return [case for case in legal if not _is_of_operation(case) or _hash(case) % 40 == 0]
+
+
+def _is_of_operation(case: Case) -> bool:
+    return case.id.startswith(_VECTORS) and bool(case.operations)
 
 
 def _concerns(case: Case, hal: Version) -> bool:
@@ -166,7 +175,8 @@ def _trace(hal: str, cases: list[Case], names: list[str]) -> _Traced:
     def look(result: CaseResult) -> bool:
         lines = sorted(numbers.setdefault(line, len(numbers)) for line in tracer.stop() | created)
         if result.outcome is Outcome.PASS or result.outcome is Outcome.NOT_SUPPORTED:
-            reached.append(_Reach(result.case, lines, claimed(result, hal) is Outcome.PASS))
+            warned = Disposition.QUALITY_WARNING in result.dispositions
+            reached.append(_Reach(result.case, lines, claimed(result, hal) is Outcome.PASS, warned))
         for clear in forget:
             # What an earlier case left in a cache would hide that this one needs it too.
             clear()
@@ -193,6 +203,7 @@ def _witnesses(traced: Sequence[_Traced], cases: dict[str, Case]) -> dict[Line, 
             part.hal,
             reach.case,
             reach.passed,
+            reach.warned,
             part.lines,
             reach.lines,
         )
@@ -200,8 +211,8 @@ def _witnesses(traced: Sequence[_Traced], cases: dict[str, Case]) -> dict[Line, 
         for reach in part.reached
     ]
     found: dict[Line, list[Witness]] = {}
-    for _, _, hal, case, passed, lines, numbers in sorted(ranked, key=lambda one: one[:4]):
-        witness = Witness(cases[case], hal, passed)
+    for _, _, hal, case, passed, warned, lines, numbers in sorted(ranked, key=lambda one: one[:4]):
+        witness = Witness(cases[case], hal, passed, warned)
         for number in numbers:
             found.setdefault(lines[number], []).append(witness)
     return found

@@ -291,6 +291,12 @@ class Lab:
         if self.runs:
             self.pass_ms(10 * SLACK_MS if self._clock is not None else 2 * SLACK_MS)
 
+    def kill_tools(self) -> None:
+        """End tools that hang."""
+        for run in self.runs:
+            if isinstance(run, ToolRun):
+                run.kill()
+
 
 @contextmanager
 def lab(trial: Trial) -> Iterator[Lab]:
@@ -304,7 +310,10 @@ def lab(trial: Trial) -> Iterator[Lab]:
         with suppress(Exception):  # the case has failed by something better known than what tidying up runs into
             found.leave()
         raise
-    found.leave()
+    else:
+        found.leave()
+    finally:
+        found.kill_tools()
 
 
 def scheduling(trial: Trial) -> Scheduling:

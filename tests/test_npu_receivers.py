@@ -1,0 +1,105 @@
+"""How events reach callbacks of the scheduling HAL: in order, and without anything waiting for them."""
+
+from __future__ import annotations
+
+import threading
+
+from npu_conformance.reference.clock import VirtualClock
+from npu_conformance.reference.hal.scheduling import SchedulingService
+from npu_conformance.reference.hal.scheduling_receiver import Courier, Posted
+from npu_conformance.reference.hal.scheduling_workload import Control
+from npu_conformance.specs.errors import DeadObject
+from npu_conformance.specs.npu.scheduling import SchedulingCallback
+from npu_conformance.specs.npu.types import EndReason, WorkInfo
+from npu_conformance.specs.npu.workload import InferenceRun
+from npu_conformance.specs.plugin import Caller
+
+MS = 1_000_000
+
+
+class Blocked(SchedulingCallback):
+    """Hangs in its first event until it is let go."""
+
+    def __init__(self) -> None:
+        self.entered, self.go = threading.Event(), threading.Event()
+        self.count = 0
+
+    def on_work_requested(self, work: WorkInfo) -> None:
+        self.count += 1
+        self.entered.set()
+        self.go.wait(10)
+
+    def on_work_started(self, work: WorkInfo, reason: int) -> None:
+        self.count += 1
+
+    def on_work_ended(self, work: WorkInfo, reason: int) -> None:
+        self.count += 1
+
+
+def test_a_blocked_callback_delays_nothing_and_gets_its_events_later() -> None:
+    clock = VirtualClock()
+    service = SchedulingService(clock, receiver=lambda: Courier(patience_s=0.01))
+    control, blocked = Control(service), Blocked()
+    service.set_callback(blocked)
+    ends: list[EndReason] = []
+    service.submit(Caller(1, 7), InferenceRun(0), ends.append)
+    assert blocked.entered.wait(10)
+    control.advance_clock(1000 * MS)
+    assert ends == [EndReason.COMPLETED]
+    assert blocked.count == 1
+    blocked.go.set()
+    service._receiver = _settled(service._receiver)
+    assert blocked.count == 3
+
+
+def _settled(courier: object) -> Courier:
+    assert isinstance(courier, Courier)
+    with courier._changed:
+        assert courier._changed.wait_for(courier._is_idle, 10)
+    return courier
+
+
+def test_a_callback_that_takes_nothing_is_given_up_when_too_much_waits() -> None:
+    go, brought = threading.Event(), []
+    courier = Courier(capacity=3, patience_s=0.01)
+    courier.send(lambda: brought.append(go.wait(10)))
+    while courier._waiting:
+        courier.settle()
+    for _ in range(3):
+        courier.send(lambda: brought.append(True))
+    assert len(courier._waiting) == 3
+    courier.send(lambda: brought.append(True))
+    assert not courier._waiting
+    go.set()
+    courier.send(lambda: brought.append(True))
+    assert courier._thread is not None
+    courier._thread.join(10)
+    assert brought == [True]
+
+
+def test_a_courier_brings_in_order_and_survives_dead_callbacks() -> None:
+    courier, brought = Courier(), []
+
+    def dead() -> None:
+        raise DeadObject("gone")
+
+    for index in range(50):
+        courier.send(lambda index=index: brought.append(index))
+        courier.send(dead)
+    courier.settle()
+    assert brought == list(range(50))
+    courier.close()
+    courier.send(lambda: brought.append(-1))
+    courier.settle()
+    assert brought == list(range(50))
+
+
+def test_what_was_posted_is_brought_when_the_clock_moves_unless_it_was_closed_before() -> None:
+    clock, brought = VirtualClock(), []
+    first, second = Posted(clock), Posted(clock)
+    first.send(lambda: brought.append("first"))
+    second.send(lambda: brought.append("second"))
+    assert brought == []
+    first.close()
+    clock.advance(0)
+    assert brought == ["second"]
