@@ -11,6 +11,7 @@ from npu_conformance.reference.extensions import own
 from npu_conformance.reference.hal import scheduling_workload
 from npu_conformance.reference.hal.device import CACHE_FILES, ReferenceDevice
 from npu_conformance.reference.manager import service
+from npu_conformance.reference.npu_buffers.heaps import DEFAULT_HEAPS
 from npu_conformance.specs import versions
 from npu_conformance.specs.manifest import Manifest
 from npu_conformance.specs.neuralnetworks.extensions import OwnExtension
@@ -56,6 +57,7 @@ def _manifest(options: Mapping[str, str]) -> Manifest:
             "extensions": "how many of its own extensions it has: none, one or two (default: two)",
             "cache_files": f"model-cache and data-cache files it wants, 0+0 for no caching (default: {CACHE_FILES})",
             "npu_profile": "whose npu interfaces it follows: page, the public page's, or aosp (default: page)",
+            "heaps": f"memory of NPU buffers, DEVICE:TYPE=MIB,... or none (default: {DEFAULT_HEAPS})",
             "preemption": "what a running execution does for a more urgent one: resume, submodels, restart or none "
             "(default: resume)",
         },

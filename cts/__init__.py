@@ -1,3 +1,3 @@
 """Framework tests: what an app sees of the NPU Manager and the NNAPI runtime."""
 
-AREAS = ("npu_manager",)
+AREAS = ("npu_manager", "npu_buffers")

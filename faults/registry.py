@@ -19,6 +19,7 @@ from npu_conformance.faults import (
     hints,
     hosts,
     managers,
+    npu_buffers,
     npu_scheduling,
     preparation,
     quality_of_service,
@@ -40,10 +41,13 @@ _VARIANT_FILE = "variants.json"
 _FAULTS = (
     queries, preparation, executions, buffers, fenced, hosts, managers, relations, robustness, extensions, hints,
     caching, quality_of_service, execution_paths, reusable, shapes_and_times, npu_scheduling,
+    npu_buffers,
 )  # fmt: skip
 """Modules with FAULTS; source edits of the reference are in files beside them."""
 
-_VARIANTS = (variants, fenced, hints, caching_variants, ways_to_serve, execution_variants, npu_scheduling, managers)
+_VARIANTS = (
+    variants, fenced, hints, caching_variants, ways_to_serve, execution_variants, npu_scheduling, managers, npu_buffers,
+)  # fmt: skip
 """Modules with VARIANTS."""
 
 

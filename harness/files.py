@@ -104,6 +104,17 @@ class Files:
             return token
         raise NotApplicable(f"the subject takes no files by {transport or ' or '.join(self.transports) or 'any way'}")
 
+    def lend(self, descriptor: int, access: Access) -> int:
+        """Return the token of this very descriptor, whose position the subject then shares; it stays the caller's.
+
+        NotApplicable where the subject takes no descriptors.
+        """
+        if "descriptor" not in self.transports:
+            raise NotApplicable("the subject takes no files by descriptor")
+        token = new_token()
+        self._link.attach(protocol.FileAttach(token, "descriptor", access), descriptor)
+        return token
+
     def close(self, token: int) -> None:
         """Close the descriptor, as a client does after a preparation."""
         self._link.detach(token)

@@ -12,15 +12,17 @@ from npu_conformance.harness.endpoints import StartOptions
 from npu_conformance.harness.files import Files, ServedFiles
 from npu_conformance.harness.host import serve_in_thread
 from npu_conformance.harness.plugin_loading import LoadError, load_plugin
-from npu_conformance.harness.pools import FileStore, MappedPool, Pool, Pools, memory_of
+from npu_conformance.harness.pools import FileStore, MappedPool, Pool, Pools, ReachedPool, memory_of
 from npu_conformance.harness.subject import Application, RemoteApplication, playing
 from npu_conformance.harness.verdicts import CaseEnded, Crashed
 from npu_conformance.harness.wire.connection import beside_others
 from npu_conformance.harness.wire.framing import Lost
-from npu_conformance.harness.wire.protocol import Attach, Detach, FileAttach, FileToken
+from npu_conformance.harness.wire.memory import HostMemory
+from npu_conformance.harness.wire.protocol import Attach, Detach, FileAttach, FileToken, MemoryRead, MemoryWrite
 from npu_conformance.harness.wire.session import HostState
 from npu_conformance.specs.errors import InterfaceError
 from npu_conformance.specs.manifest import Manifest
+from npu_conformance.specs.neuralnetworks.types import Memory
 from npu_conformance.specs.plugin import Caller, Plugin, Subject
 from npu_conformance.specs.versions import Version
 
@@ -39,6 +41,29 @@ class InProcessPools:
         memory = memory_of(kind, size)
         self._memory.attach(Attach(memory.token, size, "message"), None)
         return MappedPool(memory, self._memory.map(memory), lambda: self._memory.detach(Detach(memory.token)))
+
+    def reach(self, memory: Memory) -> Pool:
+        """Open memory of the subject's own."""
+        return ReachedPool(memory, _PlainLink(self._memory))
+
+
+class _PlainLink:
+    """What messages about memory do, by plain calls."""
+
+    def __init__(self, memory: HostMemory) -> None:
+        self._memory = memory
+
+    def attach(self, request: Attach, descriptor: int | None) -> None:
+        self._memory.attach(request, descriptor)
+
+    def detach(self, token: int) -> None:
+        self._memory.detach(Detach(token))
+
+    def write(self, token: int, offset: int, data: bytes) -> None:
+        self._memory.write(MemoryWrite(token, offset, data))
+
+    def read(self, token: int, offset: int, length: int) -> bytes:
+        return self._memory.read(MemoryRead(token, offset, length))
 
 
 class InProcessAttacher:
@@ -108,7 +133,7 @@ class InProcessSubject:
     def application(self, uid: int, pid: int = 0) -> Application:
         """Connect as the app of a uid: through a socket, since a plain call has no caller."""
         endpoint = _LocalEndpoint(self._host, Caller(uid, pid), self._private_store())
-        application = RemoteApplication(endpoint, endpoint.store, StartOptions(("path",), {}), {})
+        application = RemoteApplication(endpoint, endpoint.store, StartOptions(("path", "descriptor"), {}), {})
         open_ones = [each for each in self._applications if each.connection.broken is None]
         self._applications = [*open_ones, application]
         return application

@@ -119,6 +119,13 @@ class MessagePool(Pool):
             self._link.detach(self.memory.token)
 
 
+class ReachedPool(MessagePool):
+    """Memory of the subject's own: it alone lets it go."""
+
+    def close(self) -> None:
+        """Nothing: the subject is told in its own way."""
+
+
 class SharedFile:
     """A mapped file of shared memory. path: its name, or null for one that only its descriptor names."""
 
@@ -203,6 +210,10 @@ class Pools(Protocol):
         """Create a pool of `size` zero bytes (at least one). kind: HIDL's name; `spelled` gives it AIDL's."""
         ...
 
+    def reach(self, memory: Memory) -> Pool:
+        """Open memory that the subject owns and has told of; closing it makes the subject forget nothing."""
+        ...
+
 
 class SharedPools:
     """Creates pools for one connection. transports: those that both sides can do, the preferred first."""
@@ -220,6 +231,10 @@ class SharedPools:
             self._link.attach(Attach(memory.token, size, "message"), None)
             return MessagePool(memory, self._link)
         return self._create_mapped(memory, named=self.transports[0] == "path")
+
+    def reach(self, memory: Memory) -> Pool:
+        """Open memory of the subject's own, byte by message."""
+        return ReachedPool(memory, self._link)
 
     def _create_mapped(self, memory: Memory, *, named: bool) -> Pool:
         file = self._store.take(memory.size, named=named)

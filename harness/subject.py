@@ -319,7 +319,14 @@ class RemoteSubject:
         application = self._connect({"ticket": ticket.ticket, "address": ticket.address})
         open_ones = [each for each in self._applications if each.connection.broken is None]
         self._applications = [*open_ones, application]
+        # A subject that fills an application's socket with callbacks would never get to answer the control connection.
+        self._main.connection.lines.meanwhile = self._soak
         return application
+
+    def _soak(self) -> None:
+        while any(application.connection.soak() for application in self._applications):
+            if self._main.connection.ready():
+                return
 
     def alive(self) -> bool:
         """True where the host runs and the connection is whole."""

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from npu_conformance.harness.cases import Case, Scope
 from npu_conformance.harness.concurrency import Result
@@ -41,6 +41,14 @@ _NAME = re.compile(r"[A-Za-z0-9_]+(?:\.[A-Za-z0-9_]+)*")
 
 ToleranceOf = Callable[[str, tuple[str, ...]], WaivedTolerance | None]
 """Says what a waiver allows for an id and its requirements."""
+
+
+class Closeable(Protocol):
+    """What lasts as long as a case."""
+
+    def close(self) -> None:
+        """Give it back."""
+        ...
 
 
 @dataclass
@@ -81,7 +89,7 @@ class Trial:
         self.restarts = 0
         self._only, self._tolerance_of = only, tolerance_of
         self._current = self.own
-        self._to_close: list[Pool | Application | SettableFence | CacheFile] = []
+        self._to_close: list[Closeable] = []
 
     @property
     def version(self) -> Version:
@@ -143,6 +151,10 @@ class Trial:
         than that many run at a time. A function may make any calls and checks; deadlines are those of all together.
         """
         return self.subject.at_once(calls)
+
+    def close_later(self, thing: Closeable) -> None:
+        """Close something of the case's own when the case ends, before what was made earlier."""
+        self._to_close.append(thing)
 
     def prepare(
         self,

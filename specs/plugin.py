@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from npu_conformance.specs.errors import Unsupported
 from npu_conformance.specs.manifest import Manifest
 from npu_conformance.specs.neuralnetworks.hal import Device
 from npu_conformance.specs.neuralnetworks.types import Memory
@@ -83,6 +84,29 @@ class NoFiles:
         raise OSError(f"no file has the token {token}")
 
 
+class Exports(Protocol):
+    """Lets clients reach memory of the service's own."""
+
+    def export(self, data: memoryview, protection: int) -> int:
+        """Return a new token under which clients read and write these bytes, as far as PROT_READ and PROT_WRITE go."""
+        ...
+
+    def withdraw(self, token: int) -> None:
+        """Forget a token and let its bytes go; an unknown one is ignored."""
+        ...
+
+
+class NoExports:
+    """For hosts whose clients have no means to reach the service's memory."""
+
+    def export(self, data: memoryview, protection: int) -> int:
+        """Unsupported."""
+        raise Unsupported("this host shares no memory of the service's own")
+
+    def withdraw(self, token: int) -> None:
+        """There is none."""
+
+
 class Clock(Protocol):
     """Source of time, real or virtual."""
 
@@ -130,6 +154,7 @@ class Context:
     own_process: bool = False
     files: Files = field(default_factory=NoFiles)
     on_hang_up: Callable[[Callable[[Caller], None]], None] = _unheard
+    exports: Exports = field(default_factory=NoExports)
 
 
 @dataclass(frozen=True)

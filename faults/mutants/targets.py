@@ -24,11 +24,17 @@ _NEITHER = {"registry", "tensors"}
 _FREE = {"compute_unit"}
 """Modules of which hardly a line is bound by the HAL, which knows no order of service; tests of their own hold them."""
 
-_NPU = ("reference/hal/scheduling*.py", "reference/device/scheduler.py", "reference/manager/*.py")
-"""Files of the npu scheduling HAL and of the NPU Manager."""
+_NPU = (
+    "reference/hal/scheduling*.py",
+    "reference/device/scheduler.py",
+    "reference/manager/*.py",
+    "reference/npu_buffers/*.py",
+)
+"""Files of the npu scheduling HAL, and of the NPU Manager with its buffers."""
 
-_WITH_TESTS_OF_THEIR_OWN = {"sorted_keys", "real_delivery"}
-"""Of these a collection, which is held to a plain list, and delivery in real time, which no virtual clock reaches."""
+_WITH_TESTS_OF_THEIR_OWN = {"sorted_keys", "real_delivery", "heaps", "worker"}
+"""Of these a collection, which is held to a plain list; delivery in real time, which no virtual clock reaches; which
+buffers go where memory runs short, and how long an allocation takes, which nothing published binds."""
 
 _KERNELS, _RULES = "reference.device.kernels", "specs.neuralnetworks.rules"
 

@@ -187,6 +187,17 @@ class Connection:
         """True where a message, or the beginning of one, can be read without waiting."""
         return self._late is not None or self.lines.buffered() or bool(select.select([self.lines.socket], [], [], 0)[0])
 
+    def soak(self) -> bool:
+        """Take in what has arrived without handling it, so that the sender can go on: true; false for nothing."""
+        if self.broken is not None or not self._reading.acquire(blocking=False):
+            return False
+        try:
+            return self.lines.soak()
+        except (WireError, OSError):
+            return False  # whoever reads next meets it again
+        finally:
+            self._reading.release()
+
     def serve_one(self) -> None:
         """Handle one message, after `ready`; one that has begun may take as long as a call to arrive in full."""
         handled = iter((False, True))

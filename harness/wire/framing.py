@@ -5,6 +5,7 @@ from __future__ import annotations
 import array
 import contextlib
 import os
+import select
 import socket
 import struct
 import time
@@ -61,6 +62,8 @@ class LineSocket:
         self.descriptors: deque[int] = deque()
         self.carries_descriptors = connection.family == socket.AF_UNIX
         self._limit, self._has_ended = limit, has_ended
+        self.meanwhile: Callable[[], object] | None = None
+        """Called now and then while this side waits, for what else may be waiting for it."""
         self._lines: deque[bytes] = deque()
         self._parts: list[bytes] = []
         self._partial_size = 0
@@ -90,6 +93,14 @@ class LineSocket:
             if not self._lines and time.monotonic() > deadline:
                 raise TimedOut("the deadline has passed")
         return self._lines.popleft()
+
+    def soak(self) -> bool:
+        """Take in what has arrived, for later: true; false at once where there is nothing, or only the end."""
+        if not select.select([self.socket], [], [], 0)[0]:
+            return False
+        chunk = self._receive_with_descriptors(_CHUNK) if self.carries_descriptors else self.socket.recv(_CHUNK)
+        self._keep(chunk)
+        return bool(chunk)
 
     def send(self, data: bytes | bytearray, deadline: float = NEVER, descriptor: int | None = None) -> None:
         """Send everything; a descriptor travels with the first byte. Raises Lost, TimedOut."""
@@ -168,6 +179,8 @@ class LineSocket:
 
     def _tick(self, deadline: float) -> bool:
         """Look around while waiting. True where the other side has ended: what it had sent is still to be read."""
+        if self.meanwhile is not None:
+            self.meanwhile()
         if self._has_ended is not None and self._has_ended():
             return True
         if time.monotonic() > deadline:

@@ -14,7 +14,7 @@ from npu_conformance.harness.wire.protocol import (
     MemoryUnreachableError,
     MemoryWrite,
 )
-from npu_conformance.specs.errors import IllegalArgument, ServiceError
+from npu_conformance.specs.errors import IllegalArgument, SecurityDenied, ServiceError
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.types import Memory
 
@@ -22,10 +22,14 @@ _READ, _WRITE = 1, 2
 
 
 class HostMemory:
-    """Attached memory of one host process, shared by all its connections (tokens are drawn at random)."""
+    """Attached memory of one host process, shared by all its connections (tokens are drawn at random).
+
+    Beside it there is what the plug-in exports: clients may only read and write that.
+    """
 
     def __init__(self) -> None:
         self._buffers: dict[int, mmap.mmap | bytearray] = {}
+        self._exports: dict[int, tuple[memoryview, int]] = {}
         self._lock = threading.Lock()
 
     def map(self, memory: Memory) -> memoryview:
@@ -53,20 +57,33 @@ class HostMemory:
         """Forget a token. A device that still uses the bytes keeps them mapped."""
         self._buffers.pop(request.token, None)
 
+    def export(self, data: memoryview, protection: int) -> int:
+        """Let clients reach bytes of the plug-in's under a new token. See specs.plugin.Exports."""
+        token = 1 + int.from_bytes(os.urandom(6), "little")
+        self._exports[token] = data, protection
+        return token
+
+    def withdraw(self, token: int) -> None:
+        """Forget an exported token."""
+        self._exports.pop(token, None)
+
     def write(self, request: MemoryWrite) -> None:
-        """Store bytes."""
-        buffer = self._range(request.token, request.offset, len(request.data))
+        """Store bytes. SecurityDenied: exported without PROT_WRITE."""
+        buffer = self._range(request.token, request.offset, len(request.data), _WRITE)
         buffer[request.offset : request.offset + len(request.data)] = request.data
 
     def read(self, request: MemoryRead) -> bytes:
-        """Return bytes."""
-        buffer = self._range(request.token, request.offset, request.length)
+        """Return bytes. SecurityDenied: exported without PROT_READ."""
+        buffer = self._range(request.token, request.offset, request.length, _READ)
         return bytes(buffer[request.offset : request.offset + request.length])
 
-    def _range(self, token: int, offset: int, length: int) -> mmap.mmap | bytearray:
-        buffer = self._buffers.get(token)
+    def _range(self, token: int, offset: int, length: int, access: int) -> mmap.mmap | bytearray | memoryview:
+        exported, protection = self._exports.get(token, (None, access))
+        buffer = self._buffers.get(token, exported)
         if buffer is None:
             raise IllegalArgument(f"memory token {token} is not known")
+        if not protection & access:
+            raise SecurityDenied(f"memory {token} is mapped with protection {protection}")
         if not 0 <= length <= DATA_LIMIT or offset < 0 or offset + length > len(buffer):
             raise IllegalArgument(f"no bytes {offset} to {offset + length} in memory of {len(buffer)} bytes")
         return buffer

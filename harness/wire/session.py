@@ -90,6 +90,7 @@ class HostState:
                 context = Context(
                     self.memory, self.callers.current, self.options, own_process=self._own_process, files=self.files,
                     on_hang_up=self._hang_up_listeners.append,
+                    exports=self.memory,
                 )  # fmt: skip
                 self._subject = self.plugin.create(context)
             return self._subject

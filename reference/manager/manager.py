@@ -19,8 +19,10 @@ from npu_conformance.reference.manager.metrics import Metrics
 from npu_conformance.reference.manager.pressure import Pressure
 from npu_conformance.reference.manager.priorities import Priorities
 from npu_conformance.reference.manager.requests import MOST_REQUESTS, Client, Request, State, Table
+from npu_conformance.reference.npu_buffers.allocator import Allocators
 from npu_conformance.specs.diagnostics import vlog
 from npu_conformance.specs.errors import DeadObject, IllegalArgument, IllegalState, SecurityDenied
+from npu_conformance.specs.npu.buffers import Allocator, AllocatorCallback
 from npu_conformance.specs.npu.manager import Manager, ModelLoadRequestCallback, ModelLoadStatusListener
 from npu_conformance.specs.npu.scheduling import SchedulingCallback
 from npu_conformance.specs.npu.types import (
@@ -56,9 +58,15 @@ class NpuManager(Manager):
     """
 
     def __init__(
-        self, delivery: Delivery, apps: Apps, caller: Callable[[], Caller], *, declared_only: bool = False
+        self,
+        delivery: Delivery,
+        apps: Apps,
+        caller: Callable[[], Caller],
+        allocators: Allocators,
+        *,
+        declared_only: bool = False,
     ) -> None:
-        self.apps, self.delivery, self._caller = apps, delivery, caller
+        self.apps, self.delivery, self._caller, self.allocators = apps, delivery, caller, allocators
         self.flags = dict.fromkeys(Flag, True)
         self.unload_timeout_ns = UNLOAD_TIMEOUT_NS
         self.metrics = Metrics()
@@ -108,6 +116,10 @@ class NpuManager(Manager):
             self.policy = chosen
             self.policy.press(self.priorities.pressure)
 
+    def create_allocator(self, callback: AllocatorCallback) -> Allocator:
+        """Return an allocator of buffers for the calling process."""
+        return self.allocators.create(self._caller(), callback)
+
     def dump(self) -> str:
         """See dump.text. SecurityDenied: the caller lacks the dump permission."""
         caller = self._caller()
@@ -136,6 +148,7 @@ class NpuManager(Manager):
 
     def client_died(self, uid: int, pid: int = 0) -> None:
         """The processes of a uid, or the one with this pid, are gone: so is what they asked for (NPU-LIF-019, -020)."""
+        self.allocators.drop_client(uid, pid)
         with self._lock:
             self._bury(self.table.clients_of(uid, pid))
 

@@ -8,6 +8,8 @@ from npu_conformance.reference.manager.control import Control
 from npu_conformance.reference.manager.delivery import Delivery, VirtualDelivery
 from npu_conformance.reference.manager.manager import NpuManager
 from npu_conformance.reference.manager.real_delivery import RealDelivery
+from npu_conformance.reference.npu_buffers import heaps
+from npu_conformance.reference.npu_buffers.allocator import Allocators
 from npu_conformance.specs.npu.scheduling import Scheduling
 from npu_conformance.specs.plugin import Context
 
@@ -22,6 +24,8 @@ def create(
     """
     clock = context.clock if isinstance(context.clock, VirtualClock) else VirtualClock()
     delivery: Delivery = RealDelivery() if real_time else VirtualDelivery(clock)
-    manager = NpuManager(delivery, Apps(), context.caller, declared_only=declared_only)
+    room = heaps.parse(context.options.get("heaps", heaps.DEFAULT_HEAPS))
+    allocators = Allocators(delivery, room, context.exports, context.files)
+    manager = NpuManager(delivery, Apps(), context.caller, allocators, declared_only=declared_only)
     context.on_hang_up(manager.connection_closed)
     return manager, Control(manager, scheduling, None if real_time else clock.advance)

@@ -8,6 +8,7 @@ clients see the connection end, and ask again. Errors: IllegalArgument, IllegalS
 from __future__ import annotations
 
 from npu_conformance.specs.interfaces import Interface, method, refuse
+from npu_conformance.specs.npu.buffers import Allocator, AllocatorCallback
 from npu_conformance.specs.npu.scheduling import Scheduling
 from npu_conformance.specs.npu.types import Atom, ModelLoadRequest, PolicyParameters, ShellResult
 
@@ -69,6 +70,11 @@ class Manager(Interface):
         IllegalArgument: no such policy, or a maximum or weight that is not positive; then nothing changes.
         """
         raise refuse("Manager.setPolicy")
+
+    @method()
+    def create_allocator(self, callback: AllocatorCallback) -> Allocator:
+        """Return an allocator of buffers for the caller. Needs no permission."""
+        raise refuse("Manager.createAllocator")
 
     @method()
     def dump(self) -> str:

@@ -1,0 +1,280 @@
+"""Allocation: requests, their defaults, and what is answered."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import os
+from collections import Counter
+
+from npu_conformance.cts.buffer_client import (
+    PAGE,
+    PLACES,
+    App,
+    check_errno,
+    errno_raised,
+    is_refused,
+    pass_time,
+    pattern,
+)
+from npu_conformance.harness import checks
+from npu_conformance.harness.cases import Behaviours, Scope
+from npu_conformance.harness.trial import Trial
+from npu_conformance.harness.verdicts import NotApplicable
+from npu_conformance.specs.npu.buffers import AllocRequest, BufferType, Errno, Protection
+
+cases = Behaviours("cts.npu_buffers.allocation", interface="manager")
+
+_FLOOD, _FULL_FLOOD = 200, 10_000
+
+
+@cases.case("single", "NPU-BUF-003", scope=Scope.SMOKE)
+def single(trial: Trial) -> None:
+    """A supported request gets one answer: success with a buffer, which can be freed."""
+    app = App(trial).supported()
+    app.allocated(app.request(1))
+    app.flush()
+    checks.equal(app.recorder.of(1), [("allocated", 0)], "callbacks of request 1")
+    app.free(1)
+
+
+@cases.case("batch", "NPU-BUF-003", "NPU-BUF-002")
+def batch(trial: Trial) -> None:
+    """Of a batch each request is answered exactly once, the wrong ones with EINVAL, the others with success."""
+    app = App(trial).supported()
+    requests = [AllocRequest(one) if one % 3 == 0 else app.request(one) for one in range(1, 10)]
+    app.get(*requests)
+    app.flush()
+    for one in requests:
+        expected = Errno.EINVAL if one.id % 3 == 0 else 0
+        checks.equal(app.recorder.of(one.id), [("allocated", expected)], f"callbacks of request {one.id}")
+
+
+@cases.case("empty_batch", "NPU-BUF-003")
+def empty_batch(trial: Trial) -> None:
+    """A batch of nothing succeeds and is answered by nothing."""
+    app = App(trial)
+    checks.succeeds(lambda: app.allocator.get_buffers(()), "getBuffers of an empty list")
+    pass_time(trial)
+    checks.that(not app.recorder.events, f"expected no callback, found {app.recorder.events}")
+    checks.equal(app.allocator.is_supported(()), (), "isSupported of an empty list")
+
+
+@cases.case("unset_device", "NPU-BUF-001", "NPU-BUF-002")
+def unset_device(trial: Trial) -> None:
+    """A request that names no device, or a negative one, is answered with EINVAL through the callback."""
+    app = App(trial)
+    app.refused(AllocRequest(1, buffer_type=BufferType.MODEL_WEIGHTS, size=PAGE), [Errno.EINVAL], "no device")
+    wrong = AllocRequest(2, -7, BufferType.MODEL_WEIGHTS, PAGE)
+    app.refused(wrong, [Errno.EINVAL], "device -7")
+
+
+@cases.case("unset_type", "NPU-BUF-001", "NPU-BUF-002")
+def unset_type(trial: Trial) -> None:
+    """A request that names no type of buffer is answered with EINVAL through the callback."""
+    app = App(trial).supported()
+    app.refused(AllocRequest(1, app.place[0], size=PAGE), [Errno.EINVAL], "no type of buffer")
+
+
+@cases.case("unknown_type", "NPU-BUF-002")
+def unknown_type(trial: Trial) -> None:
+    """A type that is none, such as 5, is refused with EINVAL, by the callback or by the call; others are served."""
+    app = App(trial).supported()
+    for kind in (-1, 5, 127):
+        request = AllocRequest(1, app.place[0], kind, PAGE)
+        errno = errno_raised(functools.partial(app.allocator.get_buffers, (request,)))
+        if errno == 0:
+            app.awaited(lambda: app.recorder.count("allocated", 1) > 0, f"answer to a request of type {kind}")
+            errno = app.recorder.answers[-1].errno
+        check_errno(errno, [Errno.EINVAL], f"type {kind}")
+        app.recorder.events.clear()
+    app.allocated(app.request(1))
+
+
+@cases.case("defaults", "NPU-BUF-001", "NPU-BUF-006")
+def defaults(trial: Trial) -> None:
+    """A request with device, type and size alone: it can be mapped for reading only, and no file is loaded."""
+    app = App(trial).supported()
+    buffer = app.allocated(AllocRequest(1, *app.place, PAGE))
+    checks.equal(len(app.content(buffer, PAGE)), PAGE, "bytes of a mapping")
+    writing = is_refused(lambda: buffer.map(PAGE, Protection.WRITE, 0))
+    checks.that(writing, "map for writing: expected a refusal by the default protection, found success")
+    app.flush()
+    checks.equal(app.recorder.of(1), [("allocated", 0)], "callbacks of request 1")
+
+
+@cases.case("size_zero", "NPU-BUF-001", "NPU-BUF-003")
+def size_zero(trial: Trial) -> None:
+    """A request that leaves the size at 0 is answered once, however; what comes is freed."""
+    app = App(trial).supported()
+    (answer,) = app.get(app.request(1, 0))
+    checks.equal(answer.errno == 0, answer.buffer is not None, "a buffer exactly with success")
+    app.flush()
+    checks.equal(app.recorder.count("allocated", 1), 1, "answers to request 1")
+    if answer.buffer is not None:
+        app.free(1)
+
+
+@cases.case("odd_sizes", "NPU-BUF-003", "NPU-BUF-006")
+def odd_sizes(trial: Trial) -> None:
+    """Sizes are bytes, not pages: 1 byte, 100, a page and one more serve, and can be mapped whole."""
+    app = App(trial).supported()
+    for size in (1, 100, PAGE - 1, PAGE + 1):
+        buffer = app.allocated(app.request(size, size))
+        app.fill(buffer, pattern(size, size))
+        checks.equal(app.content(buffer, size), pattern(size, size), f"content of a buffer of {size} bytes")
+
+
+@cases.case("impossible_size", "NPU-BUF-003")
+def impossible_size(trial: Trial) -> None:
+    """A negative size and one of 2^50 bytes are answered once with an error, and the next request is served."""
+    app = App(trial).supported()
+    app.refused(app.request(1, -PAGE), [], "size -4096")
+    app.refused(app.request(2, 1 << 50), [], "size 2^50")
+    app.allocated(app.request(3))
+
+
+@cases.case("live_id", "NPU-BUF-007")
+def live_id(trial: Trial) -> None:
+    """The id of a live buffer is refused with EINVAL and the buffer stays as it is; once freed, the id is free."""
+    app = App(trial).supported()
+    buffer = app.allocated(app.request(1))
+    app.fill(buffer, pattern(1, PAGE))
+    errno = errno_raised(lambda: app.allocator.get_buffers((app.request(1),)))
+    if errno == 0:
+        app.awaited(lambda: app.recorder.count("allocated", 1) > 1, "answer to the second request")
+        errno = app.recorder.answers[-1].errno
+    check_errno(errno, [Errno.EINVAL], "a live id again")
+    checks.equal(app.content(buffer, PAGE), pattern(1, PAGE), "content of the first buffer")
+    app.free(1)
+    app.allocated(app.request(1))
+
+
+@cases.case("id_twice_in_a_batch", "NPU-BUF-007", "NPU-BUF-003")
+def id_twice_in_a_batch(trial: Trial) -> None:
+    """An id twice in one batch: one buffer comes, and one EINVAL, or the whole batch is refused with EINVAL."""
+    app = App(trial).supported()
+    errno = errno_raised(lambda: app.allocator.get_buffers((app.request(1), app.request(1))))
+    check_errno(errno, [0, Errno.EINVAL], "getBuffers with an id twice")
+    if errno == 0:
+        app.awaited(lambda: app.recorder.count("allocated", 1) > 1, "two answers")
+    app.flush()
+    found = sorted(app.recorder.of(1))
+    allowed = [("allocated", 0), ("allocated", Errno.EINVAL)]
+    checks.member(found, [allowed] if errno == 0 else [[], allowed[:1]], "callbacks of request 1")
+
+
+@cases.case("equal_ids_of_two_apps", "NPU-BUF-007")
+def equal_ids_of_two_apps(trial: Trial) -> None:
+    """Ids are each client's own: two apps have a buffer 1 each, with bytes of their own."""
+    apps = [App(trial, uid).supported() for uid in (10_201, 10_202)]
+    buffers = [app.allocated(app.request(1)) for app in apps]
+    for seed, (app, buffer) in enumerate(zip(apps, buffers, strict=True)):
+        app.fill(buffer, pattern(seed, PAGE))
+    for seed, (app, buffer) in enumerate(zip(apps, buffers, strict=True)):
+        checks.equal(app.content(buffer, PAGE), pattern(seed, PAGE), f"content of buffer 1 of uid {app.uid}")
+
+
+@cases.case("extreme_ids", "NPU-BUF-003")
+def extreme_ids(trial: Trial) -> None:
+    """Ids are 64-bit numbers of the client's: 0, negative ones and the largest serve."""
+    app = App(trial).supported()
+    identifiers = (0, -1, 2**63 - 1, -(2**63))
+    for identifier in identifiers:
+        app.allocated(app.request(identifier))
+    app.free(*identifiers)
+
+
+@cases.case("snapshot_of_the_file", "NPU-BUF-004", "NPU-BUF-011")
+def snapshot_of_the_file(trial: Trial) -> None:
+    """A request may be freed, its descriptor with it, once the call has returned: the file is loaded all the same."""
+    app = App(trial).supported()
+    segment = app.segment(pattern(3, PAGE), 0, PAGE, 0)
+    app.allocator.get_buffers((app.request(1, segment=segment),))
+    app.application.files.close(segment.file.descriptors[0])
+    app.allocator.is_supported(())  # behind its answer the file is closed at the other side too
+    app.awaited(lambda: app.recorder.count("allocated", 1) > 0, "answer to request 1")
+    answer = app.recorder.answers[0]
+    if answer.buffer is None:
+        checks.fail("request whose file was closed behind the call", "a buffer", f"errno {answer.errno}")
+    checks.equal(app.content(answer.buffer, PAGE), pattern(3, PAGE), "content")
+
+
+@cases.case("unsupported_fails", "NPU-BUF-008")
+def unsupported_fails(trial: Trial) -> None:
+    """What isSupported denies is never allocated; it answers for each request of a list."""
+    app = App(trial)
+    places = (*PLACES, (1_000_000, BufferType.MODEL_WEIGHTS))
+    requests = tuple(AllocRequest(1 + i, device, kind, PAGE) for i, (device, kind) in enumerate(places))
+    answers = app.allocator.is_supported(requests)
+    checks.equal(len(answers), len(requests), "answers of isSupported")
+    denied = [request for request, answer in zip(requests, answers, strict=True) if not answer]
+    if not denied:
+        raise NotApplicable("the manager denies support to nothing that was asked")
+    for request in denied:
+        what = f"unsupported device {request.device_number}, type {request.buffer_type}"
+        app.refused(request, [], what)
+
+
+@cases.case("every_supported_place", "NPU-BUF-003", "NPU-BUF-008")
+def every_supported_place(trial: Trial) -> None:
+    """A page is allocated for every device and type that isSupported grants, unless there is no memory for it."""
+    app = App(trial).supported()
+    requests = tuple(AllocRequest(1 + i, device, kind, PAGE) for i, (device, kind) in enumerate(PLACES))
+    answers = app.allocator.is_supported(requests)
+    for answer in app.get(*itertools.compress(requests, answers)):
+        check_errno(answer.errno, [0, Errno.ENOMEM], f"supported device and type {PLACES[answer.id - 1]}")
+
+
+@cases.case("no_heap", "NPU-BUF-015")
+def no_heap(trial: Trial) -> None:
+    """A type of buffer for which device 0 has no memory is answered with ENOSYS."""
+    app = App(trial)
+    requests = tuple(AllocRequest(kind, 0, kind, PAGE) for kind in tuple(BufferType)[1:])
+    answers = app.allocator.is_supported(requests)
+    denied = [request for request, answer in zip(requests, answers, strict=True) if not answer]
+    if not denied:
+        raise NotApplicable("device 0 has memory for every type of buffer")
+    for request in denied:
+        app.refused(request, [Errno.ENOSYS], f"type {BufferType(request.buffer_type).name} of device 0")
+
+
+@cases.case("supported_is_stable", "NPU-BUF-008")
+def supported_is_stable(trial: Trial) -> None:
+    """Support depends on the device and the type, not on the id, the callbacks, or on how many buffers live."""
+    app = App(trial).supported()
+    asked = (app.request(1), app.request(2))
+    checks.equal(app.allocator.is_supported(asked), (True, True), "isSupported before")
+    app.allocated(app.request(1))
+    checks.equal(app.allocator.is_supported(asked), (True, True), "isSupported while buffer 1 lives")
+
+
+@cases.case("priorities", "NPU-BUF-014")
+def priorities(trial: Trial) -> None:
+    """Priorities of 0 to 1000 serve; others should be refused, by the request and by setPriority."""
+    app = App(trial).supported()
+    for identifier, priority in enumerate((0, 1, 500, 1000)):
+        app.allocated(app.request(identifier, priority=priority))
+        checks.succeeds(lambda p=priority: app.allocator.set_priority(0, p), f"setPriority {priority}")  # type: ignore[misc]
+    accepted = [f"setPriority {p}" for p in (-1, 1001) if not is_refused(lambda p=p: app.allocator.set_priority(0, p))]  # type: ignore[misc]
+    for identifier, priority in ((10, -1), (11, 1001)):
+        (answer,) = app.get(app.request(identifier, priority=priority))
+        accepted += [f"a request of priority {priority}"] if answer.errno == 0 else []
+    if accepted:
+        trial.warn_quality(f"priorities outside 0 to 1000 should be refused; accepted: {', '.join(accepted)}")
+
+
+@cases.case("flood", "NPU-BUF-003")
+def flood(trial: Trial) -> None:
+    """Many requests outstanding at once are answered once each, and another app is served in between."""
+    app, other = App(trial).supported(), App(trial, 10_202).supported()
+    is_apart = trial.subject.process() != os.getpid()
+    count = _FULL_FLOOD if trial.scope is Scope.FULL and is_apart else _FLOOD
+    app.allocator.get_buffers(tuple(app.request(one, 64) for one in range(count)))
+    other.allocated(other.request(1))
+    app.awaited(lambda: len(app.recorder.answers) >= count, f"{count} answers")
+    app.flush()
+    answered = Counter(answer.id for answer in app.recorder.answers)
+    wrong = [one for one in range(count) if answered[one] != 1]
+    checks.that(not wrong, f"expected one answer to each request, found {answered[wrong[0]] if wrong else 1} to others")
+    app.free(*(answer.id for answer in app.recorder.answers if answer.errno == 0))

@@ -1,0 +1,139 @@
+"""Freeing, by the client and by its death."""
+
+from __future__ import annotations
+
+from npu_conformance.cts.buffer_client import (
+    ASSISTANT,
+    CAMERA,
+    PAGE,
+    App,
+    fresh_process,
+    is_refused,
+    pattern,
+    raises_errno,
+)
+from npu_conformance.cts.npu_buffers.shortage import most
+from npu_conformance.harness import checks
+from npu_conformance.harness.cases import Behaviours
+from npu_conformance.harness.trial import Trial
+from npu_conformance.harness.verdicts import NotApplicable
+from npu_conformance.specs.npu.buffers import Errno, Protection
+
+cases = Behaviours("cts.npu_buffers.freeing", interface="manager")
+
+
+@cases.case("unknown_among_known", "NPU-BUF-013")
+def unknown_among_known(trial: Trial) -> None:
+    """A list with an unknown buffer in its midst reports EINVAL, and the known ones are freed."""
+    app = App(trial).supported()
+    app.get(app.request(1), app.request(2), app.request(3))
+    raises_errno(lambda: app.allocator.put_buffers((1, 99, 2)), [Errno.EINVAL], "putBuffers of 1, 99, 2")
+    for freed in (1, 2):
+        raises_errno(lambda i=freed: app.allocator.put_buffers((i,)), [Errno.EINVAL], f"putBuffers of {freed} again")  # type: ignore[misc]
+    app.free(3)
+
+
+@cases.case("all_known", "NPU-BUF-013")
+def all_known(trial: Trial) -> None:
+    """A list of known buffers, and an empty one, is freed without an error; their ids can be used again."""
+    app = App(trial).supported()
+    app.get(app.request(1), app.request(2))
+    app.free(2, 1)
+    app.free()
+    app.allocated(app.request(1))
+
+
+@cases.case("twice", "NPU-BUF-013")
+def twice(trial: Trial) -> None:
+    """A buffer that was freed is unknown: to free it again reports EINVAL, and so does its priority."""
+    app = App(trial).supported()
+    app.allocated(app.request(1))
+    app.free(1)
+    raises_errno(lambda: app.allocator.put_buffers((1,)), [Errno.EINVAL], "second putBuffers")
+    raises_errno(lambda: app.allocator.set_priority(1, 500), [Errno.EINVAL], "setPriority of a freed buffer")
+    raises_errno(lambda: app.allocator.set_priority(99, 500), [Errno.EINVAL], "setPriority of an unknown buffer")
+
+
+@cases.case("of_another_app", "NPU-BUF-013")
+def of_another_app(trial: Trial) -> None:
+    """A buffer is known to its own client only: another app's attempt to free it reports EINVAL and does nothing."""
+    owner, other = App(trial, CAMERA).supported(), App(trial, ASSISTANT)
+    buffer = owner.allocated(owner.request(1))
+    owner.fill(buffer, pattern(4, PAGE))
+    raises_errno(lambda: other.allocator.put_buffers((1,)), [Errno.EINVAL], "putBuffers of another app's buffer")
+    raises_errno(lambda: other.allocator.set_priority(1, 0), [Errno.EINVAL], "setPriority of another app's buffer")
+    checks.equal(owner.content(buffer, PAGE), pattern(4, PAGE), "content")
+    owner.free(1)
+
+
+@cases.case("memory_comes_back", "NPU-BUF-013", "NPU-BUF-003")
+def memory_comes_back(trial: Trial) -> None:
+    """Freeing gives the memory back: as much as there is can be allocated again and again."""
+    app = App(trial).supported()
+    size = most(app)
+    for identifier in range(8):
+        buffer = app.allocated(app.request(identifier, size))
+        app.fill(buffer, pattern(identifier, PAGE))
+        app.free(identifier)
+
+
+@cases.case("while_allocating", "NPU-BUF-013", "NPU-BUF-003")
+def while_allocating(trial: Trial) -> None:
+    """A buffer that is freed before its answer came: one answer at most, and its memory comes back."""
+    app = App(trial).supported()
+    size = most(app)
+    app.allocator.get_buffers((app.request(1, size),))
+    is_known = not is_refused(lambda: app.allocator.put_buffers((1,)))
+    app.flush()
+    checks.that(app.recorder.count("allocated", 1) <= 1, "expected one answer to request 1 at most, found more")
+    if not is_known and any(answer.buffer is not None for answer in app.recorder.answers):
+        app.free(1)
+    _gets_in_time(app, 2, size)
+
+
+@cases.case("death_of_the_client", "NPU-BUF-013")
+def death_of_the_client(trial: Trial) -> None:
+    """A client that dies with buffers, allocations and a mapping leaves nothing behind: another gets all its memory."""
+    survivor = App(trial, ASSISTANT).supported()
+    size = most(survivor)
+    for identifier in range(2):
+        doomed = App(trial, CAMERA).supported()
+        buffer = doomed.allocated(doomed.request(1, size))
+        buffer.map(PAGE, Protection.READ, 0)
+        doomed.allocator.get_buffers(tuple(doomed.request(2 + one) for one in range(20)))
+        doomed.application.close()
+        _gets_in_time(survivor, identifier, size)
+        survivor.free(identifier)
+
+
+@cases.case("killed_client", "NPU-BUF-013")
+def killed_client(trial: Trial) -> None:
+    """The same where the system kills the process; its app may come back and start afresh."""
+    control = trial.subject.interfaces.manager_control
+    if control is None:
+        raise NotApplicable("the subject has no manager_control interface: nobody can be killed")
+    fresh_process(trial, CAMERA)
+    survivor = App(trial, ASSISTANT).supported()
+    size = most(survivor)
+    doomed = App(trial, CAMERA).supported()
+    doomed.allocated(doomed.request(1, size))
+    control.kill_client(CAMERA)
+    _gets_in_time(survivor, 1, size)
+    survivor.free(1)
+    again = App(trial, CAMERA).supported()
+    again.allocated(again.request(1, size))
+
+
+def _gets_in_time(app: App, identifier: int, size: int) -> None:
+    """A service may notice a death a little later: ask until the deadline of a callback."""
+    attempts = iter(range(200))
+
+    def asks() -> bool:
+        (answer,) = app.get(app.request(identifier, size))
+        return answer.errno == 0
+
+    while not asks():
+        if next(attempts, None) is None:
+            checks.fail("memory of a dead client", "free for another", "still taken")
+        trial = app.trial
+        trial.subject.wait_until(lambda: False, 0.01 * trial.manifest.time_scale)

@@ -1,0 +1,199 @@
+"""Loading: which bytes of a file arrive where, and what happens to the file."""
+
+from __future__ import annotations
+
+import os
+
+from npu_conformance.cts.buffer_client import MIB, PAGE, App, check_errno, errno_raised, pattern
+from npu_conformance.harness import checks
+from npu_conformance.harness.cases import Behaviours
+from npu_conformance.harness.trial import Trial
+from npu_conformance.harness.verdicts import NotApplicable
+from npu_conformance.specs.neuralnetworks.types import CacheHandle
+from npu_conformance.specs.npu.buffers import AllocRequest, Errno, FileSegment, NpuBuffer, Protection
+
+cases = Behaviours("cts.npu_buffers.loading", interface="manager")
+
+_FILE = pattern(11, 3 * PAGE)
+
+
+@cases.case("on_allocation", "NPU-BUF-011", "NPU-BUF-003")
+def on_allocation(trial: Trial) -> None:
+    """A request with a file segment: the buffer comes with the bytes in place, and there is no onLoad for them."""
+    app = App(trial).supported()
+    buffer = app.allocated(app.request(1, 2 * PAGE, segment=app.segment(_FILE, 100, 1000, 512)))
+    checks.equal(app.content(buffer, 2 * PAGE)[512:1512], _FILE[100:1100], "bytes 512 to 1512 of the buffer")
+    app.flush()
+    checks.equal(app.recorder.of(1), [("allocated", 0)], "callbacks of buffer 1")
+
+
+@cases.case("later", "NPU-BUF-011")
+def later(trial: Trial) -> None:
+    """A segment is loaded to its place in an allocated buffer; the bytes around it stay."""
+    app = App(trial).supported()
+    buffer = app.allocated(app.request(1, 2 * PAGE))
+    app.fill(buffer, pattern(1, 2 * PAGE))
+    check_errno(app.loaded(1, app.segment(_FILE, 4321, 2000, 3000)), [0], "load")
+    expected = pattern(1, 2 * PAGE)
+    expected = expected[:3000] + _FILE[4321:6321] + expected[5000:]
+    checks.equal(app.content(buffer, 2 * PAGE), expected, "content")
+    app.flush()
+    checks.equal(app.recorder.of(1), [("allocated", 0), ("loaded", 0)], "callbacks of buffer 1")
+
+
+@cases.case("from_the_beginning_of_the_file", "NPU-BUF-011")
+def from_the_beginning_of_the_file(trial: Trial) -> None:
+    """The segment's offset counts from the beginning of the file, wherever the descriptor's position is."""
+    app = App(trial).supported()
+    on_allocation = app.segment(_FILE, 10, 100, 0, position=5000)
+    buffer = app.allocated(app.request(1, segment=on_allocation))
+    checks.equal(app.content(buffer, 100), _FILE[10:110], "bytes loaded with the allocation")
+    check_errno(app.loaded(1, app.segment(_FILE, 20, 100, 0, position=6000)), [0], "load")
+    checks.equal(app.content(buffer, 100), _FILE[20:120], "bytes loaded later")
+
+
+@cases.case("position_of_the_file", "NPU-BUF-011")
+def position_of_the_file(trial: Trial) -> None:
+    """Loading leaves the position of the client's descriptor alone, and the file's content too."""
+    app = App(trial).supported()
+    file = trial.cache_file(_FILE)
+    descriptor = file.reopened("read", 777)
+    try:
+        token = app.application.files.lend(descriptor, "read")
+        app.allocated(app.request(1, segment=FileSegment(CacheHandle((token,)), 100, 1000, 0)))
+        checks.equal(os.lseek(descriptor, 0, os.SEEK_CUR), 777, "position after the allocation")
+        token = app.application.files.lend(descriptor, "read")
+        check_errno(app.loaded(1, FileSegment(CacheHandle((token,)), 200, 1000, 0)), [0], "load")
+        checks.equal(os.lseek(descriptor, 0, os.SEEK_CUR), 777, "position after the load")
+    finally:
+        os.close(descriptor)
+    checks.equal(file.read(), _FILE, "content of the file")
+
+
+@cases.case("for_readers_only", "NPU-BUF-011", "NPU-BUF-006")
+def for_readers_only(trial: Trial) -> None:
+    """A buffer that its client may only read, or not map at all, is loaded all the same."""
+    app = App(trial).supported()
+    buffer = app.allocated(app.request(1, protection=Protection.READ, segment=app.segment(_FILE, 0, PAGE, 0)))
+    checks.equal(app.content(buffer, PAGE), _FILE[:PAGE], "content")
+    closed = app.request(2, protection=Protection.NONE, segment=app.segment(_FILE, 0, PAGE, 0))
+    app.allocated(closed)
+
+
+@cases.case("again_and_again", "NPU-BUF-011", "NPU-BUF-012")
+def again_and_again(trial: Trial) -> None:
+    """A buffer is idle again after each load: the next one succeeds and replaces the bytes."""
+    app = App(trial).supported()
+    buffer = app.allocated(app.request(1))
+    for seed in range(4):
+        check_errno(app.loaded(1, app.segment(pattern(seed, PAGE), 0, PAGE, 0)), [0], f"load {seed}")
+        checks.equal(app.content(buffer, PAGE), pattern(seed, PAGE), f"content after load {seed}")
+
+
+@cases.case("unknown_buffer", "NPU-BUF-012")
+def unknown_buffer(trial: Trial) -> None:
+    """Loading to an id that is none, or was freed, is refused with EINVAL."""
+    app = App(trial).supported()
+    check_errno(app.loaded(99, app.segment(_FILE, 0, PAGE, 0)), [Errno.EINVAL], "load of an unknown buffer")
+    app.allocated(app.request(1))
+    app.free(1)
+    check_errno(app.loaded(1, app.segment(_FILE, 0, PAGE, 0)), [Errno.EINVAL], "load of a freed buffer")
+
+
+@cases.case("while_loading", "NPU-BUF-012")
+def while_loading(trial: Trial) -> None:
+    """Two loads at once: each is answered; the second by success where the first was over, else by EINVAL."""
+    app = App(trial).supported()
+    buffer = app.allocated(app.request(1, MIB))
+    contents = [pattern(seed, MIB) for seed in (1, 2)]
+    errnos = []
+    for content in contents:
+        segment = app.segment(content, 0, MIB, 0)
+        errnos.append(errno_raised(lambda s=segment: app.allocator.load_file_segment_to_buffer(1, s)))  # type: ignore[misc]
+    check_errno(errnos[0], [0], "first load")
+    check_errno(errnos[1], [0, Errno.EINVAL], "second load")
+    expected = errnos.count(0)
+    app.awaited(lambda: app.recorder.count("loaded", 1) >= expected, f"{expected} answers to loads")
+    app.flush()
+    found = sorted(errno for which, errno in app.recorder.of(1) if which == "loaded")
+    checks.member(found, [[0], [0, 0], [0, Errno.EINVAL]], "answers to two loads")
+    checks.equal(len(found), expected, "number of answers")
+    wanted = contents[1] if found == [0, 0] else contents[0]
+    checks.that(app.content(buffer, MIB) == wanted, "expected the bytes of the last load that succeeded, found others")
+
+
+@cases.case("mapping_while_loading", "NPU-BUF-012")
+def mapping_while_loading(trial: Trial) -> None:
+    """While a file is being loaded a mapping fails with ENOMEM; where the load was over already it succeeds."""
+    app = App(trial).supported()
+    buffer = app.allocated(app.request(1, MIB))
+    app.allocator.load_file_segment_to_buffer(1, app.segment(pattern(1, MIB), 0, MIB, 0))
+    check_errno(_map(buffer), [0, Errno.ENOMEM], "map while loading")
+    app.awaited(lambda: app.recorder.count("loaded", 1) > 0, "answer to the load")
+    checks.that(app.content(buffer, MIB) == pattern(1, MIB), "expected the file's bytes, found others")
+
+
+@cases.case("impossible_segments", "NPU-BUF-011")
+def impossible_segments(trial: Trial) -> None:
+    """A segment with a negative number or beyond the buffer's end fails; nothing of it shows, nothing else suffers."""
+    app = App(trial).supported()
+    buffer = app.allocated(app.request(1))
+    app.fill(buffer, pattern(9, PAGE))
+    for at, length, to in ((-1, 16, 0), (0, -16, 0), (0, 16, -16), (0, 16, PAGE - 8), (0, PAGE + 1, 0)):
+        errno = app.loaded(1, app.segment(_FILE, at, length, to))
+        checks.that(errno != 0, f"load of {length} bytes at {at} to {to}: expected an error, found success")
+    checks.equal(app.content(buffer, PAGE), pattern(9, PAGE), "content after refused loads")
+    app.refused(app.request(2, segment=app.segment(_FILE, 0, 16, PAGE)), [], "allocation with a segment behind its end")
+    check_errno(app.loaded(1, app.segment(_FILE, 0, PAGE, 0)), [0], "load after refused ones")
+
+
+@cases.case("no_such_file", "NPU-BUF-011")
+def no_such_file(trial: Trial) -> None:
+    """A segment of a file that is not open fails the load or the request, and nothing else."""
+    app = App(trial).supported()
+    app.allocated(app.request(1))
+    segment = FileSegment(CacheHandle((4711,)), 0, 16, 0)
+    checks.that(app.loaded(1, segment) != 0, "load from no file: expected an error, found success")
+    app.refused(app.request(2, segment=segment), [], "allocation with no file")
+    app.allocated(app.request(3))
+
+
+@cases.case("weights_of_4_mib", "NPU-BUF-003", "NPU-BUF-006", "NPU-BUF-011")
+def weights_of_4_mib(trial: Trial) -> None:
+    """CtsNpuManagerBufferTest.SingleBuffer: 4 MiB loaded with the allocation, compared byte by byte, freed."""
+    app = App(trial).supported()
+    content = pattern(17, 4 * MIB)
+    request = app.request(1, 4 * MIB, protection=Protection.READ, segment=app.segment(content, 0, 4 * MIB, 0))
+    checks.equal(app.allocator.is_supported((request,)), (True,), "isSupported")
+    buffer = _fitting(app, request)
+    checks.that(app.content(buffer, 4 * MIB) == content, "expected the file's 4 MiB, found other bytes")
+    app.free(1)
+
+
+@cases.case("two_halves_of_8_mib", "NPU-BUF-003", "NPU-BUF-006", "NPU-BUF-011")
+def two_halves_of_8_mib(trial: Trial) -> None:
+    """CtsNpuManagerBufferTest.SingleBuffer: 8 MiB, one half loaded with the allocation and the other later."""
+    app = App(trial).supported()
+    half = 4 * MIB
+    content = pattern(23, 2 * half)
+    buffer = _fitting(app, app.request(1, 2 * half, segment=app.segment(content, 0, half, 0)))
+    check_errno(app.loaded(1, app.segment(content, half, half, half)), [0], "load of the second half")
+    checks.that(app.content(buffer, 2 * half) == content, "expected the file's 8 MiB, found other bytes")
+    app.free(1)
+
+
+def _fitting(app: App, request: AllocRequest) -> NpuBuffer:
+    """An allocated buffer; NotApplicable where there is no memory for so much: support is no promise (NPU-BUF-008)."""
+    (answer,) = app.get(request)
+    if answer.errno == Errno.ENOMEM:
+        raise NotApplicable(f"the manager has no {request.size} bytes for a buffer")
+    if answer.buffer is None:
+        checks.fail(f"errno of onGetBuffer for request {request.id}", "0", str(answer.errno))
+    return answer.buffer
+
+
+def _map(buffer: NpuBuffer) -> int:
+    def attempt() -> None:
+        buffer.unmap(buffer.map(PAGE, Protection.READ, 0).token)
+
+    return errno_raised(attempt)

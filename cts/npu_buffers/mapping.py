@@ -1,0 +1,116 @@
+"""Mapping: who may reach which bytes, and until when."""
+
+from __future__ import annotations
+
+from npu_conformance.cts.buffer_client import PAGE, READ_WRITE, App, is_refused, pattern
+from npu_conformance.harness import checks
+from npu_conformance.harness.cases import Behaviours, Scope
+from npu_conformance.harness.trial import Trial
+from npu_conformance.specs.npu.buffers import Protection
+
+cases = Behaviours("cts.npu_buffers.mapping", interface="manager")
+
+_CAPS = (Protection.NONE, Protection.READ, Protection.WRITE, READ_WRITE)
+
+
+@cases.case("write_and_read", "NPU-BUF-006", scope=Scope.SMOKE)
+def write_and_read(trial: Trial) -> None:
+    """What is written through one mapping is read through the next, byte by byte."""
+    app = App(trial).supported()
+    buffer = app.allocated(app.request(1, 3 * PAGE))
+    app.fill(buffer, pattern(5, 3 * PAGE))
+    checks.equal(app.content(buffer, 3 * PAGE), pattern(5, 3 * PAGE), "content")
+
+
+@cases.case("two_mappings_are_one_memory", "NPU-BUF-006")
+def two_mappings_are_one_memory(trial: Trial) -> None:
+    """Two mappings at a time show the same bytes, each from its own offset."""
+    app = App(trial).supported()
+    buffer = app.allocated(app.request(1, 2 * PAGE))
+    whole, second = buffer.map(2 * PAGE, READ_WRITE, 0), buffer.map(PAGE, Protection.READ, PAGE)
+    app.open(whole).write(0, pattern(8, 2 * PAGE))
+    checks.equal(app.open(second).read(0, PAGE), pattern(8, 2 * PAGE)[PAGE:], "second page through the other mapping")
+    buffer.unmap(whole.token)
+    checks.equal(app.open(second).read(0, PAGE), pattern(8, 2 * PAGE)[PAGE:], "the same after unmapping the first")
+    buffer.unmap(second.token)
+
+
+@cases.case("within_protection", "NPU-BUF-006")
+def within_protection(trial: Trial) -> None:
+    """A mapping may ask for any part of the protection of the request."""
+    app = App(trial).supported()
+    for cap in _CAPS:
+        buffer = app.allocated(app.request(int(cap), protection=cap))
+        for asked in (one for one in _CAPS if one & ~cap == 0):
+            what = f"map with protection {int(asked)} of a buffer with {int(cap)}"
+            memory = checks.succeeds(lambda b=buffer, a=asked: b.map(PAGE, a, 0), what)  # type: ignore[misc]
+            buffer.unmap(memory.token)
+
+
+@cases.case("beyond_protection", "NPU-BUF-006")
+def beyond_protection(trial: Trial) -> None:
+    """A mapping that asks for more than the protection of the request fails, and the buffer stays usable."""
+    app = App(trial).supported()
+    for cap in _CAPS:
+        buffer = app.allocated(app.request(int(cap), protection=cap))
+        for asked in (one for one in (*_CAPS, Protection.EXEC) if one & ~cap):
+            refused = is_refused(lambda b=buffer, a=asked: b.map(PAGE, a, 0))  # type: ignore[misc]
+            what = f"map with protection {int(asked)} of a buffer with {int(cap)}"
+            checks.that(refused, f"{what}: expected a refusal, found success")
+        memory = checks.succeeds(lambda b=buffer, c=cap: b.map(PAGE, c, 0), "map within the protection")  # type: ignore[misc]
+        buffer.unmap(memory.token)
+
+
+@cases.case("read_only_mapping", "NPU-BUF-006")
+def read_only_mapping(trial: Trial) -> None:
+    """A mapping for reading lets nobody write, also where the buffer's protection would."""
+    app = App(trial).supported()
+    buffer = app.allocated(app.request(1))
+    app.fill(buffer, pattern(2, PAGE))
+    memory = buffer.map(PAGE, Protection.READ, 0)
+    refused = is_refused(lambda: app.open(memory).write(0, bytes(16)))
+    checks.that(refused, "writing through a mapping for reading: expected a refusal, found success")
+    checks.equal(app.open(memory).read(0, PAGE), pattern(2, PAGE), "content")
+
+
+@cases.case("unmap", "NPU-BUF-006")
+def unmap(trial: Trial) -> None:
+    """After its unmapping a mapping reaches nothing; unmapping it again fails."""
+    app = App(trial).supported()
+    buffer = app.allocated(app.request(1))
+    memory = buffer.map(PAGE, Protection.READ, 0)
+    checks.succeeds(lambda: buffer.unmap(memory.token), "unmap")
+    gone = is_refused(lambda: app.open(memory).read(0, PAGE))
+    checks.that(gone, "reading through an unmapped mapping: expected a refusal, found success")
+    checks.that(is_refused(lambda: buffer.unmap(memory.token)), "second unmap: expected a refusal, found success")
+
+
+@cases.case("empty_range", "NPU-BUF-006")
+def empty_range(trial: Trial) -> None:
+    """A mapping of no bytes fails, as by mmap, and so does one that begins before the buffer."""
+    app = App(trial).supported()
+    buffer = app.allocated(app.request(1))
+    for length, offset in ((0, 0), (PAGE, -PAGE)):
+        refused = is_refused(lambda n=length, at=offset: buffer.map(n, Protection.READ, at))  # type: ignore[misc]
+        checks.that(refused, f"map of {length} bytes at {offset}: expected a refusal, found success")
+
+
+@cases.case("beyond_the_end", "NPU-BUF-006")
+def beyond_the_end(trial: Trial) -> None:
+    """A mapping of pages that the buffer does not have fails, as by mmap of a DMA buffer."""
+    app = App(trial).supported()
+    buffer = app.allocated(app.request(1))
+    for length, offset in ((2 * PAGE, 0), (PAGE, PAGE)):
+        refused = is_refused(lambda n=length, at=offset: buffer.map(n, Protection.READ, at))  # type: ignore[misc]
+        checks.that(refused, f"map of {length} bytes at {offset} of a page: expected a refusal, found success")
+
+
+@cases.case("buffers_are_apart", "NPU-BUF-006")
+def buffers_are_apart(trial: Trial) -> None:
+    """Buffers that live at one time share no bytes."""
+    app = App(trial).supported()
+    buffers = [app.allocated(app.request(identifier)) for identifier in range(4)]
+    for seed, buffer in enumerate(buffers):
+        app.fill(buffer, pattern(seed, PAGE))
+    for seed, buffer in enumerate(buffers):
+        checks.equal(app.content(buffer, PAGE), pattern(seed, PAGE), f"content of buffer {seed}")

@@ -1,0 +1,191 @@
+"""Preemption: memory that runs short is taken from buffers of weaker priority. A manager need not do it at all.
+
+Which end of the range of priorities is the stronger is not published: a case tries both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from npu_conformance.cts.buffer_client import (
+    ASSISTANT,
+    CAMERA,
+    PAGE,
+    App,
+    check_errno,
+    errno_raised,
+    pattern,
+    raises_errno,
+)
+from npu_conformance.cts.npu_buffers.shortage import most
+from npu_conformance.harness import checks
+from npu_conformance.harness.cases import Behaviours
+from npu_conformance.harness.trial import Trial
+from npu_conformance.harness.verdicts import NotApplicable
+from npu_conformance.specs.npu.buffers import PRIORITY_MAX, PRIORITY_MIN, Errno, NpuBuffer, Protection
+
+cases = Behaviours("cts.npu_buffers.preemption", interface="manager")
+
+_ORDERS = ((PRIORITY_MAX, PRIORITY_MIN), (PRIORITY_MIN, PRIORITY_MAX))
+"""Priorities of the victim and of the one that needs its memory."""
+_GONE = (Errno.ENOMEM, Errno.ENOENT)
+"""What mapping a preempted buffer ends in: the header's, and what a later text names."""
+
+
+@cases.case("idle_buffer", "NPU-BUF-009")
+def idle_buffer(trial: Trial) -> None:
+    """A preempted buffer: one callback, no mapping any more, freed like any other."""
+    app, buffer, _ = _preempted(trial)
+    raises_errno(lambda: buffer.map(PAGE, Protection.READ, 0), _GONE, "map of a preempted buffer")
+    app.flush()
+    checks.equal(app.recorder.of(1), [("allocated", 0), ("preempted", 0)], "callbacks of buffer 1")
+    app.free(1)
+    raises_errno(lambda: app.allocator.put_buffers((1,)), [Errno.EINVAL], "second putBuffers")
+    app.flush()
+    checks.equal(app.recorder.count("preempted", 1), 1, "preemptions of buffer 1")
+
+
+@cases.case("id_lives_until_freed", "NPU-BUF-009", "NPU-BUF-007")
+def id_lives_until_freed(trial: Trial) -> None:
+    """A preempted buffer keeps its id until it is freed."""
+    app, _, _ = _preempted(trial)
+    errno = errno_raised(lambda: app.allocator.get_buffers((app.request(1),)))
+    if errno == 0:
+        app.awaited(lambda: app.recorder.count("allocated", 1) > 1, "answer to the second request")
+        errno = app.recorder.of(1)[-1][1]
+    check_errno(errno, [Errno.EINVAL], "request with the id of a preempted buffer")
+    app.free(1)
+
+
+@cases.case("load_of_a_preempted_buffer", "NPU-BUF-009", "NPU-BUF-012")
+def load_of_a_preempted_buffer(trial: Trial) -> None:
+    """Loading to a preempted buffer is refused with EINVAL, and does not bring it back."""
+    app, buffer, _ = _preempted(trial)
+    check_errno(app.loaded(1, app.segment(pattern(1, PAGE), 0, PAGE, 0)), [Errno.EINVAL], "load of a preempted buffer")
+    raises_errno(lambda: buffer.map(PAGE, Protection.READ, 0), _GONE, "map of a preempted buffer")
+
+
+@cases.case("frees_the_memory_once", "NPU-BUF-009")
+def frees_the_memory_once(trial: Trial) -> None:
+    """Freeing a preempted buffer gives no memory back a second time: two of this size still do not fit."""
+    app, _, size = _preempted(trial)
+    app.free(1)
+    (answer,) = app.get(app.request(3, size, priority=500))
+    app.flush()
+    both = answer.errno == 0 and app.recorder.count("preempted", 2) == 0
+    checks.that(not both, f"two buffers of {size} bytes: expected room for one, found both allocated")
+
+
+@cases.case("not_while_mapped", "NPU-BUF-009")
+def not_while_mapped(trial: Trial) -> None:
+    """A mapped buffer keeps its bytes and hears of no preemption, whoever wants the memory."""
+    app = App(trial).supported()
+    size = most(app)
+    for weak, strong in _ORDERS:
+        buffer = app.allocated(app.request(1, size, priority=weak))
+        app.fill(buffer, pattern(6, PAGE))
+        memory = buffer.map(PAGE, Protection.READ, 0)
+        app.allocator.get_buffers((app.request(2, size, priority=strong),))
+        app.flush()
+        checks.equal(app.recorder.count("preempted", 1), 0, "preemptions of a mapped buffer")
+        checks.equal(app.open(memory).read(0, PAGE), pattern(6, PAGE), "content through the mapping")
+        buffer.unmap(memory.token)
+        app.awaited(lambda: app.recorder.count("allocated", 2) > 0, "answer to request 2")
+        app.free(1, *(answer.id for answer in app.recorder.answers if answer.id == 2 and answer.errno == 0))
+        app.recorder.answers.clear()
+        app.recorder.events.clear()
+
+
+@cases.case("during_a_load", "NPU-BUF-010")
+def during_a_load(trial: Trial) -> None:
+    """Another app needs the memory while a file is loaded: one answer, before the preemption; ECANCELED if cut off."""
+
+    def begin(victim: App, size: int, priority: int) -> None:
+        victim.allocated(victim.request(1, size, priority=priority))
+        segment = victim.segment(pattern(1, size // 2), 0, size // 2, 0)
+        victim.allocator.load_file_segment_to_buffer(1, segment)
+
+    _interrupted(trial, begin, "loaded")
+
+
+@cases.case("during_an_allocation", "NPU-BUF-010", "NPU-BUF-003")
+def during_an_allocation(trial: Trial) -> None:
+    """The same while a buffer is allocated and loaded: ECANCELED without a buffer, then the preemption."""
+
+    def begin(victim: App, size: int, priority: int) -> None:
+        segment = victim.segment(pattern(1, size // 2), 0, size // 2, 0)
+        victim.allocator.get_buffers((victim.request(1, size, priority=priority, segment=segment),))
+
+    _interrupted(trial, begin, "allocated")
+
+
+@cases.case("by_set_priority", "NPU-BUF-009", "NPU-BUF-014")
+def by_set_priority(trial: Trial) -> None:
+    """Priorities count as setPriority left them: where the manager preempts by priority, the one made weak goes."""
+    app = App(trial).supported()
+    size = most(app)
+    for weak, strong in _ORDERS:
+        app.allocated(app.request(1, size, priority=strong))
+        (answer,) = app.get(app.request(2, size, priority=500))
+        if answer.errno == 0:
+            app.free(1, 2)
+            app.flush()
+            app.recorder.events.clear()
+            continue
+        app.allocator.set_priority(1, weak)
+        (answer,) = app.get(app.request(2, size, priority=500))
+        app.flush()
+        if answer.errno:
+            app.free(1)
+            app.recorder.events.clear()
+            continue
+        checks.equal(app.recorder.count("preempted", 1), 1, "preemptions of the buffer that was made weak")
+        return
+    raise NotApplicable("the manager does not preempt by priorities that setPriority changed")
+
+
+def _preempted(trial: Trial) -> tuple[App, NpuBuffer, int]:
+    """An app with buffer 1 preempted for buffer 2, and their size; NotApplicable where no order of priorities does."""
+    app = App(trial).supported()
+    size = most(app)
+    for weak, strong in _ORDERS:
+        buffer = app.allocated(app.request(1, size, priority=weak))
+        (answer,) = app.get(app.request(2, size, priority=strong))
+        if answer.errno == 0:
+            app.awaited(lambda: app.recorder.count("preempted", 1) > 0, "onNotifyPreempted of buffer 1")
+            return app, buffer, size
+        app.flush()
+        checks.equal(app.recorder.count("preempted", 1), 0, "preemptions while the other request fails")
+        app.free(1)
+        app.recorder.events.clear()
+    raise NotApplicable("the manager does not preempt buffers: what finds no room fails")
+
+
+def _interrupted(trial: Trial, begin: Callable[[App, int, int], None], pending: str) -> None:
+    """Let another app take the memory while something is under way, and judge what its owner hears."""
+    for weak, strong in _ORDERS:
+        victim, other = App(trial, CAMERA).supported(), App(trial, ASSISTANT).supported()
+        size = most(victim)
+        begin(victim, size, weak)
+        other.get(other.request(1, size, priority=strong))
+        victim.awaited(lambda v=victim: v.recorder.count(pending, 1) > 0, f"{pending}: an answer")  # type: ignore[misc]
+        victim.flush()
+        if _judged(victim, pending):
+            return
+        victim.application.close()
+        other.application.close()
+    raise NotApplicable("the manager does not preempt buffers of another app")
+
+
+def _judged(victim: App, pending: str) -> bool:
+    """Check what was said about buffer 1; true where it was preempted."""
+    events = [(which, errno) for which, errno in victim.recorder.of(1) if which in (pending, "preempted")]
+    if ("preempted", 0) not in events:
+        refusals = (Errno.ENOMEM,) if pending == "allocated" else ()
+        checks.member(events, [[(pending, errno)] for errno in (0, *refusals)], "callbacks without a preemption")
+        return False
+    ends = [[(pending, errno), ("preempted", 0)] for errno in (0, Errno.ECANCELED)]
+    checks.member(events, ends, "callbacks of a preempted buffer")
+    answer = victim.recorder.answers[-1]
+    checks.equal(answer.buffer is None, answer.errno != 0, "no buffer exactly where there is an error")
+    return True

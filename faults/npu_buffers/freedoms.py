@@ -1,0 +1,122 @@
+"""Allocators that differ and conform."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from npu_conformance.faults.npu_buffers.boundary import BentBuffer, BentManager, Conforming
+from npu_conformance.reference.npu_buffers.buffer import State
+from npu_conformance.specs.errors import IllegalArgument, ServiceError
+from npu_conformance.specs.interfaces import refuse
+from npu_conformance.specs.neuralnetworks.types import Memory
+from npu_conformance.specs.npu.buffers import AllocatorCallback, AllocRequest, BufferType, Errno, FileSegment
+
+
+class Unbent(Conforming):
+    """The boundary alone."""
+
+
+class SaysNoEntryForThePreempted(Conforming):
+    """Refuses to map a preempted buffer with ENOENT."""
+
+    def map(self, buffer: BentBuffer, length: int, protection: int, offset: int) -> Memory:
+        if buffer.inner.state is State.PREEMPTED:
+            raise ServiceError(Errno.ENOENT, "preempted")
+        return super().map(buffer, length, protection, offset)
+
+
+class AnswersBeforeTheReturn(Conforming):
+    """Sends the callbacks of a request while the call still lasts."""
+
+    def get_buffers(self, requests: tuple[AllocRequest, ...]) -> None:
+        super().get_buffers(requests)
+        self.service.clock.advance(1_000_000_000)
+
+    def load_file_segment_to_buffer(self, id: int, segment: FileSegment) -> None:
+        super().load_file_segment_to_buffer(id, segment)
+        self.service.clock.advance(1_000_000_000)
+
+
+class NeverPreempts(Conforming):
+    """Knows priorities and takes no memory for them."""
+
+    def get_buffers(self, requests: tuple[AllocRequest, ...]) -> None:
+        in_range = [0 <= one.priority <= 1000 for one in requests]
+        flat = (replace(one, priority=500) if ok else one for one, ok in zip(requests, in_range, strict=True))
+        super().get_buffers(tuple(flat))
+
+    def set_priority(self, id: int, priority: int) -> None:
+        super().set_priority(id, 500 if 0 <= priority <= 1000 else priority)
+
+
+class LargerIsStronger(Conforming):
+    """Takes 1000 for the strongest priority."""
+
+    def get_buffers(self, requests: tuple[AllocRequest, ...]) -> None:
+        super().get_buffers(tuple(replace(one, priority=1000 - one.priority) for one in requests))
+
+    def set_priority(self, id: int, priority: int) -> None:
+        super().set_priority(id, 1000 - priority)
+
+
+class RefusesAtTheCall(Conforming):
+    """Throws at types that are none, live ids, and loads of what is not idle."""
+
+    def get_buffers(self, requests: tuple[AllocRequest, ...]) -> None:
+        ids = [one.id for one in requests]
+        if len(set(ids)) < len(ids) or any(self.live(one) is not None for one in ids):
+            raise ServiceError(Errno.EINVAL, "duplicate id")
+        if any(one.buffer_type not in tuple(BufferType) for one in requests):
+            raise IllegalArgument("buffer type")
+        super().get_buffers(requests)
+
+    def load_file_segment_to_buffer(self, id: int, segment: FileSegment) -> None:
+        buffer = self.live(id)
+        if buffer is None or buffer.state is not State.ALLOCATED:
+            raise ServiceError(Errno.EINVAL, "not idle")
+        super().load_file_segment_to_buffer(id, segment)
+
+
+class QueuesLoads(Conforming):
+    """Begins a load when the one before is over, and finds the buffer idle (NpuAllocator.java)."""
+
+    def load_file_segment_to_buffer(self, id: int, segment: FileSegment) -> None:
+        buffer = self.live(id)
+        if buffer is not None and buffer.state is State.LOADING:
+            self.service.clock.advance(1_000_000_000)
+        super().load_file_segment_to_buffer(id, segment)
+
+
+class SaysInvalidBeyondTheProtection(Conforming):
+    """Refuses mappings beyond the protection with EINVAL."""
+
+    def map(self, buffer: BentBuffer, length: int, protection: int, offset: int) -> Memory:
+        if protection & ~buffer.inner.request.protection:
+            raise IllegalArgument(f"protection {protection}")
+        return super().map(buffer, length, protection, offset)
+
+
+class RealTime(Conforming):
+    """Time passes by itself, and each client is told in a thread of its own."""
+
+    real_time = True
+
+
+class FewHeaps(Conforming):
+    """Has memory for caches of its second device alone."""
+
+    heaps = "1:cache=8"
+
+
+class NoAllocator(Conforming):
+    """Has no allocator at all."""
+
+    def __init__(self, service: BentManager, client: AllocatorCallback) -> None:
+        raise refuse("Manager.createAllocator")
+
+
+class NoProtectedBuffers(Conforming):
+    """Says ENOSYS to whoever wants an allocator."""
+
+    def __init__(self, service: BentManager, client: AllocatorCallback) -> None:
+        raise ServiceError(Errno.ENOSYS, "the device has no driver for protected buffers")

@@ -1,0 +1,1 @@
+"""The buffers of the reference NPU Manager: heaps, allocators, and preemption."""

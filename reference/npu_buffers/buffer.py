@@ -1,0 +1,98 @@
+"""One buffer: its state, its memory, and who has it mapped."""
+
+from __future__ import annotations
+
+import enum
+import mmap
+
+from npu_conformance.reference.npu_buffers.heaps import Heap, Heaps
+from npu_conformance.specs.errors import ServiceError
+from npu_conformance.specs.neuralnetworks.types import Memory
+from npu_conformance.specs.npu.buffers import AllocRequest, Errno, FileSegment, NpuBuffer
+from npu_conformance.specs.plugin import Exports
+
+ALL_PROTECTION = 7
+
+
+class State(enum.Enum):
+    """ALLOCATING to ALLOCATED; LOADING and back; from each to PREEMPTED. FREED: nothing of it is left."""
+
+    ALLOCATING = enum.auto()
+    ALLOCATED = enum.auto()
+    LOADING = enum.auto()
+    PREEMPTED = enum.auto()
+    FREED = enum.auto()
+
+
+class Buffer(NpuBuffer):
+    """A buffer of one client. Calls that change it have the heaps' lock."""
+
+    def __init__(self, request: AllocRequest, heaps: Heaps, exports: Exports) -> None:
+        self.request, self.size, self.priority = request, request.size, request.priority
+        self.state = State.ALLOCATING
+        self.heap: Heap | None = heaps.of(request)
+        self._heaps, self._exports = heaps, exports
+        self.memory: mmap.mmap | None = None
+        self.mappings: set[int] = set()
+
+    def reserve(self) -> bool:
+        """Take the memory from the heap; false where it is short of it."""
+        if self.heap is None or not self.heap.take(self):
+            return False
+        # Anonymous and shared: it has no name that could outlive this process.
+        self.memory = mmap.mmap(-1, self.size)
+        return True
+
+    def store(self, segment: FileSegment, content: bytes) -> None:
+        """Copy a file's bytes to their place."""
+        assert self.memory is not None
+        self.memory[segment.buffer_offset : segment.buffer_offset + len(content)] = content
+
+    def free(self) -> None:
+        """Let go of everything."""
+        if self.heap is not None:
+            self.heap.give_back(self)
+        self._drop(State.FREED)
+
+    def is_mapped(self) -> bool:
+        """True while a client has it mapped."""
+        return bool(self.mappings)
+
+    def preempt(self) -> None:
+        """Lose the memory."""
+        interrupted = self.state
+        self._drop(State.PREEMPTED)
+        self.preempted(interrupted)
+
+    def preempted(self, interrupted: State) -> None:
+        """What follows from the loss of the memory: the owner's matter."""
+
+    def map(self, length: int, protection: int, offset: int) -> Memory:
+        """Make bytes reachable. See specs.npu.buffers.NpuBuffer."""
+        with self._heaps.lock:
+            if self.state is State.FREED or protection & ~ALL_PROTECTION:
+                raise ServiceError(Errno.EINVAL, f"buffer {self.request.id} is freed, or {protection} no protection")
+            if protection & ~self.request.protection:
+                raise ServiceError(Errno.EACCES, f"protection {protection} exceeds {self.request.protection}")
+            if self.state is not State.ALLOCATED or self.memory is None:
+                raise ServiceError(Errno.ENOMEM, f"buffer {self.request.id} is {self.state.name}")
+            if length <= 0 or offset < 0 or offset + length > self.size:
+                raise ServiceError(Errno.EINVAL, f"no bytes {offset} to {offset + length} of {self.size}")
+            token = self._exports.export(memoryview(self.memory)[offset : offset + length], protection)
+            self.mappings.add(token)
+            return Memory("mappableFile", length, token, prot=protection)
+
+    def unmap(self, token: int) -> None:
+        """End a mapping."""
+        with self._heaps.lock:
+            if token not in self.mappings:
+                raise ServiceError(Errno.EINVAL, f"{token} is no mapping of buffer {self.request.id}")
+            self.mappings.discard(token)
+            self._exports.withdraw(token)
+
+    def _drop(self, state: State) -> None:
+        self.state = state
+        for token in self.mappings:
+            self._exports.withdraw(token)
+        self.mappings.clear()
+        self.memory = None
