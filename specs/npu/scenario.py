@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from msgspec import Meta, field
 
 from npu_conformance.specs.documents import Document, DocumentError
-from npu_conformance.specs.npu.types import DEBOUNCE_DURATION_MS, UNLOAD_TIMEOUT_NS, ModelSize
+from npu_conformance.specs.npu.types import UNLOAD_TIMEOUT_NS, ModelSize
 
 HOUR_MS = 3_600_000
 Name = Annotated[str, Meta(min_length=1, max_length=60)]
@@ -114,7 +114,6 @@ class Scenario(Document, frozen=True):
     pressure: tuple[Pressure, ...] = ()
     seed: int = 0
     devices: Annotated[int, Meta(ge=1, le=64)] = 1
-    debounce_ms: Time = DEBOUNCE_DURATION_MS
     unload_timeout_ms: Annotated[int, Meta(ge=1, le=24 * HOUR_MS)] = UNLOAD_TIMEOUT_NS // 1_000_000
 
 
