@@ -27,11 +27,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("scenario", nargs="?", type=Path, help="a scenario file; without one it is made from the seed")
     parser.add_argument("--apps", metavar="N", type=int, help=f"apps of the scenario that is made (default: {_APPS})")
     parser.add_argument("--minutes", metavar="M", type=int, help=f"how long it lasts (default: {_MINUTES})")
-    parser.add_argument("--seed", metavar="N", type=int, help="what is drawn follows from it (default: the file's, or 0)")
-    parser.add_argument("--policy", metavar="NAME", action="append", help="of the scenario's policies, only this; repeatable")
+    parser.add_argument(
+        "--seed", metavar="N", type=int, help="what is drawn follows from it (default: the file's, or 0)"
+    )
+    parser.add_argument(
+        "--policy", metavar="NAME", action="append", help="of the scenario's policies, only this; repeatable"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("--html", metavar="FILE", type=Path, help="write a page with tables and plots")
-    parser.add_argument("--write-scenario", metavar="FILE", type=Path, help="write the scenario to a file, and stop there")
+    parser.add_argument(
+        "--write-scenario", metavar="FILE", type=Path, help="write the scenario to a file, and stop there"
+    )
 
 
 def execute(options: argparse.Namespace) -> int:

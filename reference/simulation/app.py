@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from typing import Protocol
+from typing import TYPE_CHECKING
 
-from npu_conformance.reference.clock import VirtualClock
-from npu_conformance.reference.hal.scheduling import SchedulingService
-from npu_conformance.reference.manager.control import Control
 from npu_conformance.reference.simulation.violation import Violation
 from npu_conformance.specs.errors import InterfaceError
-from npu_conformance.specs.npu.manager import Manager, ModelLoadRequestCallback, ModelLoadStatusListener
+from npu_conformance.specs.npu.manager import ModelLoadRequestCallback, ModelLoadStatusListener
 from npu_conformance.specs.npu.scenario import AppGroup, Counts, Number, Span, Times
 from npu_conformance.specs.npu.types import (
     BLOCKING_SDK,
@@ -25,61 +22,17 @@ from npu_conformance.specs.npu.types import (
 from npu_conformance.specs.npu.workload import InferenceRun
 from npu_conformance.specs.plugin import Caller
 
+if TYPE_CHECKING:
+    from npu_conformance.reference.simulation.world import World
+
 NS_PER_MS = 1_000_000
 _IDS = 2**31
-
-
-class Device(Protocol):
-    """What an app runs on. caller: who makes the next call; an app sets it before it calls."""
-
-    clock: VirtualClock
-    hal: SchedulingService
-    manager: Manager
-    control: Control
-    caller: Caller
-    meter: Meter
-
-
-class Meter(Protocol):
-    """Hears what apps live through."""
-
-    def asked(self, app: App) -> None:
-        """It has made a request."""
-        ...
-
-    def parked(self, app: App) -> None:
-        """It has heard NOT_PRIORITIZED."""
-        ...
-
-    def queued(self, app: App) -> None:
-        """It has heard WAIT_FOR_UNLOAD."""
-        ...
-
-    def granted(self, app: App) -> None:
-        """It may load."""
-        ...
-
-    def asked_to_unload(self, app: App) -> None:
-        """It was asked to unload."""
-        ...
-
-    def answered(self, app: App) -> None:
-        """It has unloaded because it was asked to."""
-        ...
-
-    def inferred(self, app: App) -> None:
-        """An inference of it is complete."""
-        ...
-
-    def ended(self, app: App) -> None:
-        """Its request is over."""
-        ...
 
 
 class App(ModelLoadRequestCallback):
     """See the module. Whatever it has planned for a request is void once that is over."""
 
-    def __init__(self, device: Device, uid: int, group: AppGroup, rng: random.Random) -> None:
+    def __init__(self, device: World, uid: int, group: AppGroup, rng: random.Random) -> None:
         self._device, self.uid, self.group, self._rng = device, uid, group, rng
         self._clock = device.clock
         self._caller = Caller(uid, uid)

@@ -36,39 +36,39 @@ class AppMeter:
         self.waiting = 0
 
     def asked(self, app: App) -> None:
-        """See app.Meter."""
+        """It has made a request."""
         self.counts[app.group.name]["requests"] += 1
         self.waiting += 1
 
     def parked(self, app: App) -> None:
-        """See app.Meter."""
+        """It has heard NOT_PRIORITIZED."""
         self.counts[app.group.name]["parks"] += 1
 
     def queued(self, app: App) -> None:
-        """See app.Meter."""
+        """It has heard WAIT_FOR_UNLOAD."""
         self.counts[app.group.name]["queued"] += 1
 
     def granted(self, app: App) -> None:
-        """See app.Meter."""
+        """It may load."""
         self.counts[app.group.name]["grants"] += 1
         self.waits[app.group.name, band(app.asked_importance)].append(self._clock.now_ns() - app.asked_ns)
         self.served.add(app)
         self.waiting -= 1
 
     def asked_to_unload(self, app: App) -> None:
-        """See app.Meter."""
+        """It was asked to unload."""
         self.counts[app.group.name]["unloads_asked"] += 1
 
     def answered(self, app: App) -> None:
-        """See app.Meter."""
+        """It has unloaded after it was asked to."""
         self.counts[app.group.name]["unloads_answered"] += 1
 
     def inferred(self, app: App) -> None:
-        """See app.Meter."""
+        """An inference of it is complete."""
         self.counts[app.group.name]["inferences"] += 1
 
     def ended(self, app: App) -> None:
-        """See app.Meter."""
+        """Its request is over."""
         if not app.is_granted:
             self.counts[app.group.name]["never_served"] += 1
             self.waiting -= 1

@@ -37,7 +37,9 @@ class BudgetWatch:
         if record.kind is Kind.GRANT:
             self._grant(record)
         elif record.kind is Kind.LOADED_UNGRANTED:
-            raise Violation(record.time_ns, f"request {record.id} of uid {record.uid} was granted, and that is forgotten")
+            raise Violation(
+                record.time_ns, f"request {record.id} of uid {record.uid} was granted, and that is forgotten"
+            )
         elif record.kind in _ENDS:
             self.used -= self._held.pop(request, 0)
         elif record.kind is Kind.IGNORED:

@@ -53,8 +53,8 @@ class AppGroup(Document, frozen=True):
     period_ms: from the start of an inference to that of the next, which never comes before its end.
     think_ms: between bursts. again_ms: from losing the model, or giving it back, until the next request.
     patience_ms: a request that has waited as long is withdrawn; null: never.
-    on_unload: what an app does when it is asked to unload: at once; late, after `late_ms`, working on until then; never;
-    or it dies, and is back after `restart_ms` (null: it stays dead).
+    on_unload: when it is asked to, an app unloads at once; late, after `late_ms`, working on until then; never; or it
+    dies, and is back after `restart_ms` (null: it stays dead).
     """
 
     name: Name
@@ -80,7 +80,7 @@ class AppGroup(Document, frozen=True):
 
 
 class PolicyChoice(Document, frozen=True):
-    """A policy to simulate. max_budget, weights (by size class 0 to 2): of the policy `budget`, see PolicyParameters."""
+    """A policy to simulate. max_budget, weights (by size class 0 to 2): only for `budget`, see PolicyParameters."""
 
     policy: PolicyName
     name: str = ""
