@@ -26,7 +26,7 @@ COMMANDS = {
     "catalogue": "check the catalogue of a vendor's own extension",
     "schemas": "print or write the JSON Schemas of documents and messages",
     "fuzz": "run a fuzzer",
-    "npu": "tools around the NPU Manager: simulate",
+    "npu": "apps that share an NPU: simulate many of them",
     "serve": "serve a Python plug-in on a socket",
 }
 

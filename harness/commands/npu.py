@@ -1,26 +1,23 @@
-"""`npu-conformance npu`: tools around the NPU Manager and the npu scheduling HAL."""
+"""`npu-conformance npu`: apps that share an NPU."""
 
 from __future__ import annotations
 
 import argparse
 import importlib
 
-# Name and one line of help of each sub-command; its file is _npu_NAME.py beside this one, with the same two functions.
-SUBCOMMANDS = {
-    "simulate": "let many apps compete on a virtual clock: waiting times, preemptions and fairness of each policy",
-}
+from npu_conformance.harness.commands import _npu_simulate
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command line."""
-    commands = parser.add_subparsers(metavar="SUBCOMMAND", required=True)
-    for name, summary in SUBCOMMANDS.items():
-        command = commands.add_parser(name, help=summary, description=summary[0].upper() + summary[1:] + ".")
-        module = importlib.import_module(f"npu_conformance.harness.commands._npu_{name}")
-        module.add_arguments(command)
-        command.set_defaults(execute_npu=module.execute)
+    commands = parser.add_subparsers(metavar="WHAT", required=True, dest="what")
+    _npu_simulate.add_arguments(
+        commands.add_parser("simulate", help="waiting times, preemptions and fairness of many apps, policy by policy")
+    )
 
 
 def execute(options: argparse.Namespace) -> int:
-    """Run the sub-command."""
-    return int(options.execute_npu(options))
+    """Run; exit 1 where something is not as it has to be."""
+    modules = {"simulate": "harness.commands._npu_simulate"}
+    code: int = importlib.import_module(f"npu_conformance.{modules[options.what]}").execute(options)
+    return code

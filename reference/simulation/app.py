@@ -38,7 +38,9 @@ class App(ModelLoadRequestCallback):
         self._caller = Caller(uid, uid)
         self._run = InferenceRun(group.job_priority, device_number=group.device)
         self._size = ModelSize[group.size.upper()]
-        self._phase = rng.randrange(len(group.phases)) if group.shuffled else 0
+        lengths = [_mean(phase.lasts_ms) for phase in group.phases]
+        self._phase = rng.choices(range(len(lengths)), lengths)[0] if group.shuffled else 0
+        self._is_putting_off = False
         self._requests = 0
         self._plans = 0
         """Number of the plans that count; what was planned under an earlier one is void."""
@@ -58,19 +60,27 @@ class App(ModelLoadRequestCallback):
         control = self._device.control
         control.install_app(self.uid, f"{self.group.name}{self.uid}", declares_feature=True, target_sdk=BLOCKING_SDK)
         control.grant_permission(self.uid, PERMISSION, granted=True)
-        self._enter_phase()
+        self._enter_phase(self._rng.random() if self.group.shuffled else 1)
         self._plan(self.group.start_ms, self._ask)
 
-    def _enter_phase(self) -> None:
+    def _enter_phase(self, share: float = 1) -> None:
+        """Enter the next phase. share: of its length."""
         phases = self.group.phases
         phase = phases[self._phase % len(phases)]
         self._phase += 1
         self.importance = phase.importance
         self._device.control.set_importance(self.uid, phase.importance)
         if len(phases) > 1:
-            self._clock.post(self._enter_phase, self._time(phase.lasts_ms))
+            self._clock.post(self._enter_phase, int(share * self._time(phase.lasts_ms)))
+        if self._is_putting_off:
+            self._ask()
 
     def _ask(self) -> None:
+        self._is_putting_off = self.importance > self.group.asks_up_to
+        if not self._is_putting_off:
+            self._request()
+
+    def _request(self) -> None:
         self._requests = (self._requests + 1) % _IDS
         self.request = ModelLoadRequest(self._requests, self._size, self.group.model_priority)
         self.asked_ns, self.asked_importance = self._clock.now_ns(), self.importance
@@ -214,3 +224,7 @@ class App(ModelLoadRequestCallback):
 
     def _violation(self, text: str) -> Violation:
         return Violation(self._clock.now_ns(), f"uid {self.uid} ({self.group.name}): {text}")
+
+
+def _mean(span: Span) -> float:
+    return (span.least + span.most) / 2 if isinstance(span, Times) else span

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import random
 
-from npu_conformance.specs.npu.scenario import AppGroup, Counts, Phase, Pressure, Scenario, Times
+from npu_conformance.specs.npu.scenario import HOUR_MS, AppGroup, Counts, Phase, Pressure, Scenario, Times
 from npu_conformance.specs.npu.types import Importance, ModelPriority, ThermalStatus
 
 _MINUTE = 60_000
+_IN_USE = 6
+"""Apps that are in the foreground at a time, about, however many there are; chats and cameras ask only then."""
 _SHARES = {"llm": 35, "camera": 40, "indexer": 20, "stubborn": 3, "fragile": 2}
 """Percent of the apps, give or take a quarter."""
 
@@ -20,7 +22,7 @@ def generate(apps: int, seed: int, minutes: int) -> Scenario:
     counts = _counts(apps, rng)
     return Scenario(
         duration_ms=duration,
-        groups=tuple(kinds[name](count, _active(rng)) for name, count in counts.items() if count),
+        groups=tuple(kinds[name](count, _phases(apps, rng)) for name, count in counts.items() if count),
         pressure=(
             Pressure(at_ms=duration * 4 // 10, thermal=ThermalStatus.SEVERE),
             Pressure(at_ms=duration * 5 // 10, thermal=ThermalStatus.NONE),
@@ -38,33 +40,35 @@ def _counts(apps: int, rng: random.Random) -> dict[str, int]:
     return counts
 
 
-def _active(rng: random.Random) -> tuple[Phase, ...]:
+def _phases(apps: int, rng: random.Random) -> tuple[Phase, ...]:
     """An app that a person uses now and then."""
+    visit = rng.randint(30_000, 60_000)
+    rest = max(visit, min(visit * apps // _IN_USE, 12 * HOUR_MS))
     return (
-        Phase(importance=Importance.FOREGROUND, lasts_ms=Times(least=10_000, most=rng.randint(30_000, 90_000))),
+        Phase(importance=Importance.FOREGROUND, lasts_ms=Times(least=visit // 2, most=visit * 3 // 2)),
         Phase(importance=Importance.SERVICE, lasts_ms=Times(least=10_000, most=30_000)),
-        Phase(importance=Importance.CACHED, lasts_ms=Times(least=2 * _MINUTE, most=rng.randint(5, 20) * _MINUTE)),
+        Phase(importance=Importance.CACHED, lasts_ms=Times(least=rest // 2, most=rest * 3 // 2)),
     )
 
 
 def _llm(count: int, phases: tuple[Phase, ...]) -> AppGroup:
     """A chat: a large model, answers of many inferences one after the other, and pauses to read them."""
     return AppGroup(
-        name="llm", count=count, phases=phases, shuffled=True, size="greater_than_2g",
+        name="llm", count=count, phases=phases, shuffled=True, asks_up_to=Importance.FOREGROUND, size="greater_than_2g",
         start_ms=Times(least=0, most=2 * _MINUTE), load_ms=Times(least=1500, most=4000),
         bursts=Counts(least=1, most=3), inferences=Counts(least=10, most=60), inference_ms=Times(least=20, most=60),
-        think_ms=Times(least=2000, most=15_000), again_ms=Times(least=20_000, most=2 * _MINUTE),
+        think_ms=Times(least=2000, most=15_000), again_ms=Times(least=5000, most=30_000),
     )  # fmt: skip
 
 
 def _camera(count: int, phases: tuple[Phase, ...]) -> AppGroup:
     """A view-finder: a small model, an inference for each frame, 30 a second; nobody waits long for a picture."""
     return AppGroup(
-        name="camera", count=count, phases=phases, shuffled=True, size="less_than_1gb",
-        start_ms=Times(least=0, most=2 * _MINUTE), load_ms=Times(least=50, most=200),
+        name="camera", count=count, phases=phases, shuffled=True, asks_up_to=Importance.FOREGROUND,
+        size="less_than_1gb", start_ms=Times(least=0, most=2 * _MINUTE), load_ms=Times(least=50, most=200),
         bursts=Counts(least=1, most=2), inferences=Counts(least=60, most=600), inference_ms=Times(least=4, most=12),
         period_ms=33, job_priority=200, think_ms=Times(least=500, most=5000),
-        again_ms=Times(least=20_000, most=3 * _MINUTE), patience_ms=Times(least=10_000, most=30_000),
+        again_ms=Times(least=2000, most=20_000), patience_ms=Times(least=10_000, most=30_000),
     )  # fmt: skip
 
 

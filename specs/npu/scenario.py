@@ -46,7 +46,8 @@ class Phase(Document, frozen=True):
 class AppGroup(Document, frozen=True):
     """Apps of one kind. Each has one model at a time, and goes round: ask, load, use, unload, ask again.
 
-    phases: importance over time, from the first again after the last; with `shuffled` an app begins in any of them.
+    phases: importance over time, from the first again after the last; with `shuffled` an app begins anywhere in them.
+    asks_up_to: an app asks only while its importance is this or stronger, and else puts it off until then.
     start_ms: when an app asks for the first time.
     load_ms: from a grant until the model is in memory.
     bursts: uses between loading and unloading; inferences: of a burst; inference_ms: device time of each, at least 1.
@@ -61,6 +62,7 @@ class AppGroup(Document, frozen=True):
     count: Annotated[int, Meta(ge=1, le=100_000)] = 1
     phases: Annotated[tuple[Phase, ...], Meta(min_length=1)] = (Phase(importance=100),)
     shuffled: bool = False
+    asks_up_to: Priority = 1000
     size: Size = "less_than_1gb"
     model_priority: Annotated[int, Meta(ge=-(2**31), lt=2**31)] = 0
     start_ms: Span = 0
