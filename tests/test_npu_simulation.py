@@ -175,6 +175,20 @@ def test_a_callback_after_completion_ends_the_simulation(monkeypatch: pytest.Mon
         _run(FIRST, SECOND, _budget())
 
 
+def test_a_budget_that_is_not_handed_on_ends_the_simulation(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Budget, "_reconsider", lambda policy, reason: None)
+    with pytest.raises(Violation, match="uid 10002 waits, and nobody has anything of the budget"):
+        _run(FIRST, SECOND, _budget())
+
+
+def test_a_request_without_a_decision_ends_the_simulation(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Budget, "_place", lambda policy, request, reason: True)
+    monkeypatch.setattr(Budget, "_reconsider", lambda policy, reason: None)
+    heavy = AppGroup(name="second", size="greater_than_2g")
+    with pytest.raises(Violation, match=r"at 1\.000000 s: uid 10001 \(first\): request 1 has had no decision"):
+        _run(AppGroup(name="first", size="greater_than_2g"), heavy, _budget())
+
+
 @pytest.mark.parametrize("policy", ["status_quo", "turn_taking", "budget"])
 def test_the_same_seed_has_the_same_report(policy: str, capsys: pytest.CaptureFixture[str]) -> None:
     reports = []

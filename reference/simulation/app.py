@@ -37,7 +37,7 @@ class App(ModelLoadRequestCallback):
         self._clock = device.clock
         self._caller = Caller(uid, uid)
         self._run = InferenceRun(group.job_priority, device_number=group.device)
-        self._size = ModelSize[group.size.upper()]
+        self.size = ModelSize[group.size.upper()]
         lengths = [_mean(phase.lasts_ms) for phase in group.phases]
         self._phase = rng.choices(range(len(lengths)), lengths)[0] if group.shuffled else 0
         self._is_putting_off = False
@@ -54,6 +54,11 @@ class App(ModelLoadRequestCallback):
         self.request: ModelLoadRequest | None = None
         self._listener: ModelLoadStatusListener | None = None
         self.is_granted = self._is_loaded = self._is_asked = self._is_leaving = False
+
+    @property
+    def is_waiting(self) -> bool:
+        """It has a request without a grant."""
+        return self.request is not None and not self.is_granted and not self._is_leaving
 
     def install(self) -> None:
         """Come onto the device, and plan the first request."""
@@ -82,7 +87,7 @@ class App(ModelLoadRequestCallback):
 
     def _request(self) -> None:
         self._requests = (self._requests + 1) % _IDS
-        self.request = ModelLoadRequest(self._requests, self._size, self.group.model_priority)
+        self.request = ModelLoadRequest(self._requests, self.size, self.group.model_priority)
         self.asked_ns, self.asked_importance = self._clock.now_ns(), self.importance
         self._device.meter.asked(self)
         self._device.caller = self._caller
@@ -139,6 +144,11 @@ class App(ModelLoadRequestCallback):
             raise self._violation(f"completion status {status}")
         self._forget()
         self._plan(self.group.again_ms, self._ask)
+
+    def expect_decision(self) -> None:
+        """Raise Violation where a request has heard nothing; every one hears at once (NPU-LIF-001)."""
+        if self.request is not None and self._listener is None and not self._is_leaving:
+            raise self._violation(f"request {self.request.id} has had no decision")
 
     def _load(self) -> None:
         assert self.request is not None

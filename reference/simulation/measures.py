@@ -83,7 +83,7 @@ class AppMeter:
 
 
 class WorkMeter(Observer):
-    """Hears all work of the scheduler, and passes it on. One work at a time has a device (NPU-HAL-009)."""
+    """Hears all work of the scheduler, and passes it on. One work at a time has a device."""
 
     def __init__(self, clock: VirtualClock, inner: Observer) -> None:
         self._clock, self._inner = clock, inner
@@ -160,7 +160,7 @@ def group_report(
     """Sum up one group, at the end of a simulation."""
     counts = meter.counts[name]
     asked = [app for app in apps if app in meter.wanted_ns]
-    waiting = [now_ns - app.asked_ns for app in apps if app.request is not None and not app.is_granted]
+    waiting = [now_ns - app.asked_ns for app in apps if app.is_waiting]
     shares = [meter.held_ns[app] / wanted for app in asked if (wanted := meter.wanted_ns[app])]
     return GroupReport(
         group=name,

@@ -10,21 +10,34 @@ from npu_conformance.reference.simulation.report import GroupReport, PolicyRepor
 def lines(report: Report) -> list[str]:
     """All policies, one after the other."""
     head = f"{report.apps} apps, {report.duration_ms / 1000:g} s, seed {report.seed}"
-    return [head, *(line for policy in report.policies for line in _policy(policy))]
+    return [head, "", *_summary(report), *(line for policy in report.policies for line in _policy(policy))]
+
+
+def _summary(report: Report) -> list[str]:
+    """All requests together, a line for each policy."""
+    heads = ("policy", "granted", "p50 s", "p95 s", "p99 s", "longest s", "waiting", "paused", "devices", "budget")
+    return _table(heads, map(_summary_row, report.policies), indent="  ")
+
+
+def _summary_row(report: PolicyReport) -> tuple[str, ...]:
+    curve = report.wait_curve
+    waits = [_seconds(curve[percent]) if curve else "-" for percent in (50, 95, 99, 100)]
+    counts = [
+        sum(column) for column in zip(*((g.grants, g.waiting, g.preemptions) for g in report.groups), strict=True)
+    ]
+    granted, waiting, paused = map(str, counts)
+    used = "-" if report.budget_used is None else _percent(report.budget_used)
+    return report.policy, granted, *waits, waiting, paused, _percent(report.device_used), used
 
 
 def _policy(report: PolicyReport) -> list[str]:
-    budget = "" if report.budget_used is None else f"; budget used {_percent(report.budget_used)}"
     return [
         "",
-        f"policy {report.policy}",
-        f"  {report.events} events, {report.decisions} decisions, {report.work_events} starts and ends of work; "
-        f"devices used {_percent(report.device_used)}{budget}",
+        f"policy {report.policy}: {report.events} events, {report.decisions} decisions, "
+        f"{report.work_events} starts and ends of work",
         "",
         "  waiting for a grant, s",
-        *_table(
-            ("group", "importance", "granted", "p50", "p95", "p99", "longest"), map(_wait_row, report.waits)
-        ),
+        *_table(("group", "importance", "granted", "p50", "p95", "p99", "longest"), map(_wait_row, report.waits)),
         "",
         "  requests",
         *_table(
@@ -37,7 +50,7 @@ def _policy(report: PolicyReport) -> list[str]:
             ("group", "asked", "answered", "ignored", "inferences", "device s", "paused", "fairness"),
             map(_work_row, report.groups),
         ),
-    ]  # fmt: skip
+    ]
 
 
 def _wait_row(waits: Waits) -> tuple[str, ...]:
@@ -56,15 +69,15 @@ def _work_row(group: GroupReport) -> tuple[str, ...]:
     return group.group, *map(str, unloads), _seconds(group.device_ms), str(group.preemptions), fairness
 
 
-def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str]], indent: str = "    ") -> list[str]:
     """Columns as wide as need be; the first is aligned left, numbers right."""
     cells = [heads, *rows]
     widths = [max(len(row[column]) for row in cells) for column in range(len(heads))]
-    return [
-        "    " + "  ".join(cell.rjust(width) if index else cell.ljust(width) for index, (cell, width) in pairs)
-        for row in cells
-        for pairs in [enumerate(zip(row, widths, strict=True))]
-    ]
+    return [indent + "  ".join(map(_aligned, row, widths, range(len(row)))) for row in cells]
+
+
+def _aligned(cell: str, width: int, column: int) -> str:
+    return cell.rjust(width) if column else cell.ljust(width)
 
 
 def _seconds(milliseconds: float) -> str:

@@ -23,7 +23,7 @@ class BudgetWatch:
     """
 
     def __init__(self, weights: Mapping[int, int], maximum: int | None) -> None:
-        self._weights, self._maximum = weights, maximum
+        self.weights, self._maximum = weights, maximum
         self._held: dict[tuple[int, int], int] = {}
         self.used = 0
         self.decisions = 0
@@ -49,11 +49,11 @@ class BudgetWatch:
         request = record.uid, record.id
         if request in self._held:
             raise Violation(record.time_ns, f"request {record.id} of uid {record.uid} was granted twice")
-        self._held[request] = self._weights[record.size]
-        self.used += self._weights[record.size]
+        self._held[request] = self.weights[record.size]
+        self.used += self.weights[record.size]
         if self._maximum is not None and not self.used <= record.ceiling <= self._maximum:
             raise Violation(
                 record.time_ns,
-                f"uid {record.uid} was granted {self._weights[record.size]}, which makes {self.used} in all; "
+                f"uid {record.uid} was granted {self.weights[record.size]}, which makes {self.used} in all; "
                 f"the ceiling is {record.ceiling} and the maximum {self._maximum}",
             )

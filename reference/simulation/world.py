@@ -103,8 +103,10 @@ class World:
         while self.clock.now_ns() < self._end_ns:
             self._run_until(len(self._samples) * self._end_ns // SAMPLES)
             self._sample(self.clock.now_ns())
+            self._check_progress()
         self._work.finish()
         for app in self._apps:
+            app.expect_decision()
             if app.request is not None:
                 self.meter.account(app)
         return self._report()
@@ -123,6 +125,15 @@ class World:
         clock.advance(time_ns - clock.now_ns())
         self._used_ns += used * (time_ns - now)
         self._ceiling_ns += ceiling * (time_ns - now)
+
+    def _check_progress(self) -> None:
+        """Nobody waits for a budget that nobody has (NPU-POL-014)."""
+        ceiling = self.manager.policy.ceiling
+        if ceiling == 0 or self._watch.used or not self.meter.waiting:
+            return
+        for app in self._apps:
+            if app.is_waiting and self._watch.weights[app.size] <= ceiling:
+                raise Violation(self.clock.now_ns(), f"uid {app.uid} waits, and nobody has anything of the budget")
 
     def _sample(self, now_ns: int) -> None:
         policy = self.manager.policy
