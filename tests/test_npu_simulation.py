@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from xml.etree import ElementTree
 
+import msgspec
 import pytest
 
 from npu_conformance.harness.main import main
@@ -297,3 +298,12 @@ def test_a_generated_scenario_is_a_valid_document() -> None:
         check(made, "made")
         assert sum(group.count for group in made.groups) == apps
     assert isinstance(made.groups[0].start_ms, Times)
+
+
+def test_the_documented_scenario_runs() -> None:
+    text = (Path(__file__).parent.parent / "docs" / "npu-simulation.md").read_text()
+    scenario = documents.decode(text.split("```json\n")[1].split("```")[0], Scenario, "docs/npu-simulation.md")
+    check(scenario, "docs/npu-simulation.md")
+    report = simulate(msgspec.structs.replace(scenario, duration_ms=60_000))
+    assert [policy.policy for policy in report.policies] == ["turn_taking", "budget", "budget of 6"]
+    assert all(policy.waits for policy in report.policies)

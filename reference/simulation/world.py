@@ -127,7 +127,7 @@ class World:
         self._ceiling_ns += ceiling * (time_ns - now)
 
     def _check_progress(self) -> None:
-        """Nobody waits for a budget that nobody has (NPU-POL-014)."""
+        """Nobody waits for a budget that nobody has (NPU-POL-021)."""
         ceiling = self.manager.policy.ceiling
         if ceiling == 0 or self._watch.used or not self.meter.waiting:
             return
