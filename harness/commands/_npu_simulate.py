@@ -53,12 +53,12 @@ def execute(options: argparse.Namespace) -> int:
     except simulation.Violation as violation:
         print(f"npu-conformance: {violation}", file=sys.stderr)
         return WRONG
-    if options.html is not None:
-        write_text(options.html, importlib.import_module("npu_conformance.reference.simulation.page").page(report))
     if options.json:
         print_json(report)
     else:
         print("\n".join(importlib.import_module("npu_conformance.reference.simulation.table").lines(report)))
+    if options.html is not None:
+        write_text(options.html, importlib.import_module("npu_conformance.reference.simulation.page").page(report))
     return OK
 
 
