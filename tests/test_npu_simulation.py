@@ -182,6 +182,12 @@ def test_a_budget_that_is_not_handed_on_ends_the_simulation(monkeypatch: pytest.
         _run(FIRST, SECOND, _budget())
 
 
+def test_models_that_stay_under_pressure_end_the_simulation(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Budget, "_enforce", lambda policy, reason: None)
+    with pytest.raises(Violation, match=r"at 0\.200000 s: 1 is used by who was not asked to unload; the ceiling is 0"):
+        _run(HOLDER, TAKER, _budget(), pressure=(Pressure(at_ms=200, thermal=4),))
+
+
 def test_a_request_without_a_decision_ends_the_simulation(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Budget, "_place", lambda policy, request, reason: True)
     monkeypatch.setattr(Budget, "_reconsider", lambda policy, reason: None)

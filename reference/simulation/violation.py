@@ -25,7 +25,9 @@ class BudgetWatch:
     def __init__(self, weights: Mapping[int, int], maximum: int | None) -> None:
         self.weights, self._maximum = weights, maximum
         self._held: dict[tuple[int, int], int] = {}
-        self.used = 0
+        self._asked: set[tuple[int, int]] = set()
+        self.used = self.staying = 0
+        """Weights of what is granted or loaded; of that, what was not asked to unload."""
         self.decisions = 0
         self.ignored: list[int] = []
         """uid of each unload request that ran out of time."""
@@ -40,10 +42,25 @@ class BudgetWatch:
             raise Violation(
                 record.time_ns, f"request {record.id} of uid {record.uid} was granted, and that is forgotten"
             )
+        elif record.kind is Kind.UNLOAD:
+            self._asked.add(request)
+            self.staying -= self._held[request]
         elif record.kind in _ENDS:
-            self.used -= self._held.pop(request, 0)
+            self._end(request)
         elif record.kind is Kind.IGNORED:
             self.ignored.append(record.uid)
+
+    def check(self, time_ns: int, ceiling: int) -> None:
+        """Raise Violation where more stays than the ceiling allows: pressure asks models to leave (NPU-POL-026)."""
+        if self._maximum is not None and self.staying > ceiling:
+            raise Violation(time_ns, f"{self.staying} is used by who was not asked to unload; the ceiling is {ceiling}")
+
+    def _end(self, request: tuple[int, int]) -> None:
+        weight = self._held.pop(request, 0)
+        self.used -= weight
+        if request not in self._asked:
+            self.staying -= weight
+        self._asked.discard(request)
 
     def _grant(self, record: Record) -> None:
         request = record.uid, record.id
@@ -51,6 +68,7 @@ class BudgetWatch:
             raise Violation(record.time_ns, f"request {record.id} of uid {record.uid} was granted twice")
         self._held[request] = self.weights[record.size]
         self.used += self.weights[record.size]
+        self.staying += self.weights[record.size]
         if self._maximum is not None and not self.used <= record.ceiling <= self._maximum:
             raise Violation(
                 record.time_ns,

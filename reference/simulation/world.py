@@ -103,7 +103,7 @@ class World:
         while self.clock.now_ns() < self._end_ns:
             self._run_until(len(self._samples) * self._end_ns // SAMPLES)
             self._sample(self.clock.now_ns())
-            self._check_progress()
+            self._check()
         self._work.finish()
         for app in self._apps:
             app.expect_decision()
@@ -126,9 +126,10 @@ class World:
         self._used_ns += used * (time_ns - now)
         self._ceiling_ns += ceiling * (time_ns - now)
 
-    def _check_progress(self) -> None:
-        """Nobody waits for a budget that nobody has (NPU-POL-021)."""
+    def _check(self) -> None:
+        """Nobody stays beyond the ceiling, or waits for a budget that nobody has (NPU-POL-021)."""
         ceiling = self.manager.policy.ceiling
+        self._watch.check(self.clock.now_ns(), ceiling)
         if ceiling == 0 or self._watch.used or not self.meter.waiting:
             return
         for app in self._apps:
