@@ -9,24 +9,29 @@ from collections.abc import Callable
 from npu_conformance.reference.clock import VirtualClock
 from npu_conformance.reference.device.scheduler import Observer
 from npu_conformance.reference.hal.scheduling import SchedulingService
-from npu_conformance.reference.manager import policies
-from npu_conformance.reference.manager.apps import Apps
-from npu_conformance.reference.manager.control import Control
-from npu_conformance.reference.manager.delivery import VirtualDelivery
-from npu_conformance.reference.manager.manager import NpuManager
+from npu_conformance.reference.manager import policies, service
 from npu_conformance.reference.simulation import measures
 from npu_conformance.reference.simulation.app import NS_PER_MS, App
 from npu_conformance.reference.simulation.measures import AppMeter, WorkMeter
 from npu_conformance.reference.simulation.report import PolicyReport, Report, Sample
 from npu_conformance.reference.simulation.violation import BudgetWatch, Violation
+from npu_conformance.specs.errors import Unsupported
 from npu_conformance.specs.npu.scenario import PolicyChoice, Pressure, Scenario
 from npu_conformance.specs.npu.types import ROOT_UID, ModelSize, Policy, PolicyParameters
-from npu_conformance.specs.plugin import Caller
+from npu_conformance.specs.plugin import Caller, Context
 
 SAMPLES = 200
 """Moments that are sampled, evenly over the duration."""
 _FIRST_UID = 10_001
 _ROOT = Caller(ROOT_UID, 1)
+
+
+class _NoMemory:
+    """Simulated apps bring no memory."""
+
+    def map(self, memory: object) -> memoryview:
+        """Raise Unsupported."""
+        raise Unsupported("shared memory")
 
 
 def simulate(scenario: Scenario, told: Callable[[PolicyReport], None] = lambda report: None) -> Report:
@@ -55,8 +60,8 @@ class World:
         self.meter = AppMeter(self.clock)
         self.caller = _ROOT
         self.hal = SchedulingService(self.clock, scenario.devices, tap=self._tap)
-        self.manager = NpuManager(VirtualDelivery(self.clock), Apps(), lambda: self.caller)
-        self.control = Control(self.manager, self.hal, self.clock.advance)
+        context = Context(_NoMemory(), lambda: self.caller, clock=self.clock)
+        self.manager, self.control = service.create(context, self.hal)
         self._end_ns = scenario.duration_ms * NS_PER_MS
         self._samples: list[Sample] = []
         self._used_ns = self._ceiling_ns = self._events = 0
