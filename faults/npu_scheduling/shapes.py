@@ -172,7 +172,8 @@ class _Told(WorkloadCallback):
 
 
 def _real_service() -> SchedulingService:
-    service = SchedulingService(VirtualClock(), receiver=Courier)
+    clock = VirtualClock()
+    service = SchedulingService(clock, receiver=Courier)
     _Metronome(service.clock)
     return service
 
