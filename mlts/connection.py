@@ -82,7 +82,12 @@ def ticket_for(trial: Trial, uid: int) -> tuple[str, str]:
     if not isinstance(subject, RemoteSubject):
         raise NotApplicable("client processes need a subject in a process of its own")
     try:
-        ticket: Ticket = subject.connection.call("control.ticket", TicketRequest(uid), Ticket)
+        return ticket_of(subject, uid)
     except IllegalState as error:
         raise NotApplicable(f"client processes can not connect: {error}") from None
+
+
+def ticket_of(subject: RemoteSubject, uid: int, pid: int = 0) -> tuple[str, str]:
+    """Where another process connects to a subject as this uid and pid, and its ticket. IllegalState: nowhere."""
+    ticket: Ticket = subject.connection.call("control.ticket", TicketRequest(uid, pid), Ticket)
     return ticket.address or subject.spec, ticket.ticket

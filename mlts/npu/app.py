@@ -48,7 +48,7 @@ class App(ModelLoadRequestCallback):
         self._listener: ModelLoadStatusListener | None = None
         self._inferences: Generator[int] | None = None
         """Of the loaded model; it holds the model, which leaves memory with it."""
-        self._asked_times = self._done = 0
+        self._next_request, self._done = plan.first_request, 0
 
     def work(self, commands: deque[bytes]) -> None:
         """Follow commands and callbacks, and run inferences while the model is loaded, until told to finish."""
@@ -83,8 +83,8 @@ class App(ModelLoadRequestCallback):
         self._say(Kind.COMPLETE, request.id, status=status)
 
     def _ask(self) -> None:
-        self._asked_times += 1
-        self._request = ModelLoadRequestBuilder(self._asked_times).set_size(self._plan.size).build()
+        self._request = ModelLoadRequestBuilder(self._next_request).set_size(self._plan.size).build()
+        self._next_request += 1
         self._say(Kind.ASKS, self._request.id)
         self._manager.request_can_load_model(self._request, self, self._todo.append)
 

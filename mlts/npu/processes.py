@@ -73,6 +73,10 @@ class AppProcess:
         self.events += events
         return events
 
+    def hang(self) -> None:
+        """Stop it: it is there, and does nothing any more."""
+        os.killpg(self._process.pid, signal.SIGSTOP)
+
     def kill(self) -> None:
         """End it with kill -9, and wait until it is gone."""
         if self._process.poll() is None:

@@ -15,7 +15,10 @@ ASK, FINISH = b"ask\n", b"finish\n"
 
 
 class AppPlan(Document, frozen=True):
-    """Which model an app uses: one of a stored vector. ticket: null where the app is who the kernel says it is."""
+    """Which model an app uses: one of a stored vector. ticket: null where the app is who the kernel says it is.
+
+    first_request: the id that it begins with; processes of one uid share the ids.
+    """
 
     address: str
     ticket: str | None
@@ -24,6 +27,7 @@ class AppPlan(Document, frozen=True):
     operation: str
     vector: str
     size: int = ModelSize.LESS_THAN_1GB
+    first_request: int = 1
 
 
 class Kind(enum.Enum):
