@@ -174,7 +174,7 @@ class _Told(WorkloadCallback):
 def _real_service() -> SchedulingService:
     clock = VirtualClock()
     service = SchedulingService(clock, receiver=Courier)
-    _Metronome(service.clock)
+    _Metronome(clock)
     return service
 
 

@@ -24,11 +24,11 @@ class GoneError(Exception):
 
 
 class AppProcess:
-    """One app. events: what it has said so far."""
+    """One app. events: what it has said so far, but for inferences, of which only the last number is kept."""
 
     def __init__(self, name: str) -> None:
         self.name, self.events = name, list[AppEvent]()
-        self.is_open = True
+        self.is_open, self.inferences = True, 0
         self._buffer = b""
         self._process = subprocess.Popen(
             [sys.executable, "-m", "npu_conformance.mlts.npu.app"],
@@ -40,14 +40,9 @@ class AppProcess:
         """Number of the process."""
         return self._process.pid
 
-    @property
-    def inferences(self) -> int:
-        """How many it has done."""
-        return max((event.number for event in self.events if event.kind is Kind.INFERENCE), default=0)
-
-    def has(self, kind: Kind, status: int | None = None, *, since: int = 0) -> bool:
-        """True where it has said so, since the event of that index."""
-        return any(event.kind is kind and event.status == status for event in self.events[since:])
+    def has(self, kind: Kind, status: int | None = None) -> bool:
+        """True where it has said so."""
+        return any(event.kind is kind and event.status == status for event in self.events)
 
     def start(self, plan: AppPlan) -> None:
         """Tell it who it is."""
@@ -70,7 +65,8 @@ class AppProcess:
         self.is_open = bool(chunk)
         *lines, self._buffer = (self._buffer + chunk).split(b"\n")
         events = [msgspec.json.decode(line, type=AppEvent) for line in lines]
-        self.events += events
+        self.inferences = next((event.number for event in reversed(events) if event.number), self.inferences)
+        self.events += [event for event in events if event.kind is not Kind.INFERENCE]
         return events
 
     def hang(self) -> None:
@@ -127,11 +123,12 @@ def listen(
     deadline = time.monotonic() + seconds
     while not until():
         heard = select.select([app for app in apps if app.is_open], [], [], max(0.0, deadline - time.monotonic()))[0]
-        if not heard:
-            raise GoneError(f"nothing was heard of {', '.join(app.name for app in apps)} for {seconds:g} s")
+        if not heard or time.monotonic() > deadline:
+            raise GoneError(f"{' and '.join(app.name for app in apps)} did not come to it within {seconds:g} s")
+        said = [(app, event) for app in heard for event in app.hear()]
+        for app, event in sorted(said, key=lambda each: each[1].time_ns):
+            hear(app, event)
         for app in heard:
-            for event in app.hear():
-                hear(app, event)
             if not app.is_open and not app.has(Kind.ENDED):
                 raise GoneError(f"{app.name} died: {_last_word(app)}")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from npu_conformance.reference.manager.apps import Apps
+from npu_conformance.reference.manager.dump import package_of
 from npu_conformance.reference.manager.policies import LoadingPolicy
 from npu_conformance.reference.manager.requests import Request
 from npu_conformance.specs.npu.types import (
@@ -62,9 +63,8 @@ def take(
 
 
 def _app(config: SchedulingConfig, apps: Apps, works: WorkLog) -> AppSnapshot:
-    app = apps.get(config.uid)
     work, completed = works.of(config.uid)
-    package = app.package if app else ""
+    package = package_of(config.uid, apps)
     return AppSnapshot(config.uid, package, config.priority, config.has_direct_access, work, completed)
 
 
