@@ -96,7 +96,7 @@ def device(tmp_path: Path) -> Iterator[Device]:
 
 def listen(apps: list[AppProcess], until: Callable[[], bool]) -> None:
     """Wait until the apps have said what is expected."""
-    processes.listen(apps, until, SECONDS, lambda app, event: None)
+    processes.listen("what the test expects", apps, until, SECONDS, lambda app, event: None)
 
 
 def wait_for(predicate: Callable[[], bool]) -> None:

@@ -23,6 +23,7 @@ from npu_conformance.specs.npu.types import AppSnapshot, ManagerSnapshot, ModelS
 
 SECONDS = 60.0
 PLUGIN = """
+import os
 from dataclasses import replace
 from npu_conformance.adapters.reference import plugin as reference
 from npu_conformance.reference.device.executor import Executor
@@ -48,7 +49,13 @@ def wrong(context):
 def without(context):
     return replace(reference.create(context), manager_control=None)
 
-generous, wrong, without = (Plugin(reference.manifest, create) for create in (generous, wrong, without))
+def dying(context):
+    subject = reference.create(context)
+    subject.manager_control.install_app = lambda *arguments: os._exit(1)
+    return subject
+
+plugins = (Plugin(reference.manifest, create) for create in (generous, wrong, without, dying))
+generous, wrong, without, dying = plugins
 """
 
 
@@ -64,6 +71,11 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     process = ManagerProcess("reference", f"unix:{tmp_path_factory.mktemp('npu')}/npu.socket", [], SECONDS)
     yield process.address
     process.close()
+
+
+def plugged(name: str) -> list[str]:
+    """The options for one of them."""
+    return ["--plugin", f"not_right:{name}", "--plugin-option", "clock=real"]
 
 
 def spans_of(events: list[dict[str, Any]]) -> dict[tuple[str, str], list[dict[str, Any]]]:
@@ -111,15 +123,16 @@ def test_the_camera_takes_over_and_the_timeline_shows_it(tmp_path: Path, capsys:
 @pytest.mark.parametrize(
     ("plugin", "complaint"),
     [
-        ("generous", "wrong: assistant and camera did not come to it within 3 s"),
+        ("generous", "wrong: waited 3 s in vain: the camera is refused"),
         ("wrong", "wrong: assistant died: Failed: inference 1, output"),
+        ("dying", "wrong: managerControl.installApp: "),
     ],
 )
 @pytest.mark.usefixtures("plugins")
 def test_no_take_over_and_wrong_outputs_are_wrong(
     plugin: str, complaint: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["npu", "demo", "--plugin", f"not_right:{plugin}", "--inferences", "2", "--seconds", "3"]) == 1
+    assert main(["npu", "demo", "--inferences", "2", "--seconds", "3", *plugged(plugin)]) == 1
     printed = capsys.readouterr()
     assert complaint in printed.err
     assert printed.out.endswith("no take-over\n")
@@ -127,8 +140,10 @@ def test_no_take_over_and_wrong_outputs_are_wrong(
 
 @pytest.mark.usefixtures("plugins")
 def test_a_plugin_that_can_not_play_is_bad_input(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["npu", "demo", "--plugin", "not_right:without"]) == 2
+    assert main(["npu", "demo", *plugged("without")]) == 2
     assert "the plug-in needs a device, a manager, and what steers it" in capsys.readouterr().err
+    assert main(["npu", "demo", "--plugin-option", "clock=virtual"]) == 2
+    assert "the plug-in's clock is virtual" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

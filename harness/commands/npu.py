@@ -31,7 +31,7 @@ def execute(options: argparse.Namespace) -> int:
 def _add_demo(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--plugin", metavar="P", default="reference", help="driver and manager (default: reference)")
     parser.add_argument(
-        "--plugin-option", metavar="NAME=VALUE", action="append", default=[], help="default: clock=real"
+        "--plugin-option", metavar="NAME=VALUE", action="append", default=[], help="option of the plug-in"
     )
     parser.add_argument("--listen", metavar="ADDRESS", help="where the manager listens, for `npu top` meanwhile")
     parser.add_argument("--inferences", metavar="N", type=int, default=50, help="in each scene (default: 50)")

@@ -13,9 +13,11 @@ from npu_conformance.harness.main import UsageError
 from npu_conformance.harness.outcome_table import OK, WRONG
 from npu_conformance.harness.plugin_loading import LoadError
 from npu_conformance.harness.subject import RemoteSubject
+from npu_conformance.harness.verdicts import CaseEnded
 from npu_conformance.mlts.npu import processes, timeline
 from npu_conformance.mlts.npu.processes import GoneError, ManagerProcess
 from npu_conformance.mlts.npu.takeover import ASSISTANT, CAMERA, Play, problems
+from npu_conformance.specs.errors import InterfaceError
 
 _START_SECONDS = 60.0
 """How long the manager's process may take to listen."""
@@ -30,7 +32,9 @@ def execute(options: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory(prefix="npu-conformance-") as folder:
         try:
             address = options.listen or f"unix:{folder}/npu.socket"
-            manager = ManagerProcess(options.plugin, address, options.plugin_option or ["clock=real"], _START_SECONDS)
+            manager = ManagerProcess(
+                options.plugin, address, [*_options(options.plugin), *options.plugin_option], _START_SECONDS
+            )
         except GoneError as error:
             raise LoadError(str(error)) from None
         try:
@@ -70,9 +74,14 @@ def _perform(play: Play, assistant: processes.AppProcess, camera: processes.AppP
         play.cast(assistant, ASSISTANT)
         play.cast(camera, CAMERA)
         play.perform(assistant, camera)
-    except GoneError as error:
-        return [str(error)]
+    except (GoneError, CaseEnded, InterfaceError) as ended:
+        return [str(ended)]
     return []
+
+
+def _options(plugin: str) -> list[str]:
+    """The reference's time goes by itself only where it is asked to."""
+    return ["clock=real"] if plugin == "reference" else []
 
 
 class _Telling:

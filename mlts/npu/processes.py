@@ -16,7 +16,6 @@ import msgspec
 from npu_conformance.mlts.npu.reports import AppEvent, AppPlan, Kind, encode
 
 _CHUNK = 1 << 16
-Hear = Callable[[AppEvent], None]
 
 
 class GoneError(Exception):
@@ -117,14 +116,21 @@ class ManagerProcess:
 
 
 def listen(
-    apps: Sequence[AppProcess], until: Callable[[], bool], seconds: float, hear: Callable[[AppProcess, AppEvent], None]
+    scene: str,
+    apps: Sequence[AppProcess],
+    until: Callable[[], bool],
+    seconds: float,
+    hear: Callable[[AppProcess, AppEvent], None],
 ) -> None:
-    """Hear the apps until a condition holds. GoneError: it does not in time, or an app failed or died meanwhile."""
+    """Hear the apps until a condition holds. GoneError: it does not in time, or an app failed or died meanwhile.
+
+    scene: what is waited for, in words.
+    """
     deadline = time.monotonic() + seconds
     while not until():
         heard = select.select([app for app in apps if app.is_open], [], [], max(0.0, deadline - time.monotonic()))[0]
         if not heard or time.monotonic() > deadline:
-            raise GoneError(f"{' and '.join(app.name for app in apps)} did not come to it within {seconds:g} s")
+            raise GoneError(f"waited {seconds:g} s in vain: {scene}")
         said = [(app, event) for app in heard for event in app.hear()]
         for app, event in sorted(said, key=lambda each: each[1].time_ns):
             hear(app, event)

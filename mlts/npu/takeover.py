@@ -6,6 +6,7 @@ the manager asks the assistant to unload, and the camera loads and works. When i
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import time
 from collections.abc import Callable, Sequence
@@ -17,6 +18,7 @@ from npu_conformance.mlts.connection import ticket_of
 from npu_conformance.mlts.npu.processes import AppProcess, GoneError, listen
 from npu_conformance.mlts.npu.reports import ASK, FINISH, AppEvent, AppPlan, Kind
 from npu_conformance.specs import vectors
+from npu_conformance.specs.errors import Unsupported
 from npu_conformance.specs.neuralnetworks.build import build_model
 from npu_conformance.specs.npu.manager import Manager
 from npu_conformance.specs.npu.types import PERMISSION, SHELL_UID, Importance, LoadStatus, ModelSize
@@ -68,6 +70,8 @@ class Play:
         interfaces = subject.interfaces
         if interfaces.manager is None or interfaces.manager_control is None or interfaces.device is None:
             raise LoadError("the plug-in needs a device, a manager, and what steers it")
+        if subject.manifest.virtual_clock:
+            raise LoadError("the plug-in's clock is virtual: processes need one that goes by itself")
         self.story = Story()
         self._subject, self._control = subject, interfaces.manager_control
         self._inferences, self._seconds, self._tell = inferences, seconds, tell
@@ -99,28 +103,30 @@ class Play:
         """Play all scenes. GoneError: something did not happen in time, or an app failed."""
         apps = (assistant, camera)
         assistant.tell(ASK)
-        self._until(apps, lambda: assistant.inferences >= self._inferences)
+        self._until("the assistant works", apps, lambda: assistant.inferences >= self._inferences)
         camera.tell(ASK)
-        self._until(apps, lambda: camera.has(Kind.DECISION, LoadStatus.NOT_PRIORITIZED))
+        self._until("the camera is refused", apps, lambda: camera.has(Kind.DECISION, LoadStatus.NOT_PRIORITIZED))
         self._moment("the user opens the camera")
         self._control.set_importance(CAMERA.uid, Importance.FOREGROUND)
-        self._until(apps, lambda: camera.inferences >= self._inferences)
+        self._until("the camera works", apps, lambda: camera.inferences >= self._inferences)
         self._moment("the user closes the camera")
         camera.tell(FINISH)
+        self._until("the camera ends", apps, lambda: camera.has(Kind.ENDED))
         done = assistant.inferences
-        self._until(apps, lambda: assistant.inferences >= done + self._inferences and camera.has(Kind.ENDED))
+        self._until("the assistant works again", apps, lambda: assistant.inferences >= done + self._inferences)
         assistant.tell(FINISH)
-        self._until(apps, lambda: assistant.has(Kind.ENDED))
+        self._until("the assistant ends", apps, lambda: assistant.has(Kind.ENDED))
 
-    def _until(self, apps: Sequence[AppProcess], condition: Callable[[], bool]) -> None:
-        listen(apps, condition, self._seconds, self._hear)
+    def _until(self, scene: str, apps: Sequence[AppProcess], condition: Callable[[], bool]) -> None:
+        listen(scene, apps, condition, self._seconds, self._hear)
 
     def _hear(self, app: AppProcess, event: AppEvent) -> None:
         self.story.events.append((app.name, event))
         if event.kind is not Kind.INFERENCE:
             self._tell(event.time_ns, app.name, words(event))
         if event.kind in (Kind.DECISION, Kind.LOADED, Kind.UNLOADED):
-            self.story.budget.append((time.monotonic_ns(), self._control.take_snapshot().used))
+            with contextlib.suppress(Unsupported):  # the manager gives no snapshots: the timeline is without budget
+                self.story.budget.append((time.monotonic_ns(), self._control.take_snapshot().used))
 
     def _moment(self, text: str) -> None:
         now = time.monotonic_ns()
