@@ -55,11 +55,11 @@ class Device:
         assert control is not None
         return control
 
-    def take_turns(self) -> None:
-        """One model at a time."""
+    def take_turns(self, policy: Policy = Policy.TURN_TAKING) -> None:
+        """One model at a time, or another policy."""
         manager = self.subject.interfaces.manager
         assert manager is not None
-        manager.set_policy(Policy.TURN_TAKING, None)
+        manager.set_policy(policy, None)
 
     def models(self) -> tuple[ModelSnapshot, ...]:
         """The live requests."""
@@ -192,6 +192,22 @@ def test_a_weaker_app_unloads_when_it_is_asked_and_comes_back(device: Device) ->
         done = assistant.inferences
         camera.kill()
         listen([assistant], lambda: assistant.inferences > done)
+
+
+def test_a_new_policy_ends_all_requests_and_apps_ask_again(device: Device) -> None:
+    device.take_turns()
+    device.control.set_importance(CAMERA, Importance.FOREGROUND)
+    with processes.apps("camera", "assistant") as apps:
+        camera, assistant = apps
+        device.start(camera, CAMERA)
+        listen([camera], lambda: works(camera))
+        device.start(assistant, ASSISTANT)
+        listen(apps, lambda: assistant.has(Kind.DECISION, LoadStatus.NOT_PRIORITIZED))
+        device.take_turns(Policy.STATUS_QUO)
+        listen(apps, lambda: all(app.has(Kind.COMPLETE, CompletionStatus.CANCELLED) for app in apps))
+        assert camera.has(Kind.UNLOAD_ASKED, UnloadReason.POLICY_CHANGE)
+        listen(apps, lambda: all(app.events[-1].kind is Kind.LOADED for app in apps))
+        wait_for(lambda: [model.state for model in device.models()] == ["loaded", "loaded"])
 
 
 def test_apps_outlive_their_manager_and_ask_the_next_which_knows_nothing(tmp_path: Path, device: Device) -> None:

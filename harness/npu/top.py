@@ -27,9 +27,10 @@ def execute(options: argparse.Namespace) -> int:
     try:
         with reached(options.address, options.key_file) as subject:
             for number, text in enumerate(_texts(subject)):
-                print((_CLEAR if sys.stdout.isatty() else "\n") * (number > 0 or _clears(options)) + text, flush=True)
                 if options.once:
+                    print(text)
                     break
+                print(_before(number) + text, flush=True)
                 time.sleep(_EACH_SECONDS)
     except KeyboardInterrupt:
         print()
@@ -39,8 +40,9 @@ def execute(options: argparse.Namespace) -> int:
     return OK
 
 
-def _clears(options: argparse.Namespace) -> bool:
-    return sys.stdout.isatty() and not options.once
+def _before(number: int) -> str:
+    """What parts a table from the one before it."""
+    return _CLEAR if sys.stdout.isatty() else "\n" if number else ""
 
 
 def _texts(subject: SubjectHandle) -> Iterator[str]:

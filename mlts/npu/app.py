@@ -68,21 +68,26 @@ class App(ModelLoadRequestCallback):
     def on_can_load_model(self, request: ModelLoadRequest, status: int, listener: ModelLoadStatusListener) -> None:
         """Load, where that is what the decision says."""
         self._say(Kind.DECISION, request.id, status=status)
-        if status == LoadStatus.CAN_LOAD_NOW:
+        if status == LoadStatus.CAN_LOAD_NOW and request == self._request:
             self._listener = listener
             self._load(request)
 
     def on_request_unload_model(self, request: ModelLoadRequest, reason: int | None) -> None:
         """Unload at once, and ask again."""
         self._say(Kind.UNLOAD_ASKED, request.id, status=reason)
-        self._unload()
-        self._ask()
+        if request == self._request:
+            self._unload()
+            self._ask()
 
     def on_model_load_request_complete(self, request: ModelLoadRequest, status: int) -> None:
-        """Know that it is over."""
+        """Where the manager has cancelled a request that is still wanted: unload what it was for, and ask again."""
         self._say(Kind.COMPLETE, request.id, status=status)
+        if request == self._request:
+            self._drop()
+            self._ask()
 
     def _ask(self) -> None:
+        self._listener = None
         self._request = ModelLoadRequestBuilder(self._next_request).set_size(self._plan.size).build()
         self._next_request += 1
         self._say(Kind.ASKS, self._request.id)
@@ -103,13 +108,17 @@ class App(ModelLoadRequestCallback):
         self._say(Kind.INFERENCE, number=self._done, began=began)
 
     def _unload(self) -> None:
-        if self._inferences is None or self._request is None or self._listener is None:
-            return
-        self._inferences.close()
-        self._inferences = None
-        self._say(Kind.UNLOADED, self._request.id)
-        self._listener.notify_model_unloaded(self._request)
-        self._listener = None
+        assert self._request is not None
+        self._drop()
+        if self._listener is not None:
+            self._listener.notify_model_unloaded(self._request)
+
+    def _drop(self) -> None:
+        """Let the model leave memory, where it is there."""
+        if self._inferences is not None and self._request is not None:
+            self._inferences.close()
+            self._inferences = None
+            self._say(Kind.UNLOADED, self._request.id)
 
     def _give_back(self) -> None:
         if self._inferences is not None:
@@ -154,7 +163,7 @@ def _live(plan: AppPlan, commands: deque[bytes]) -> None:
 
 def _work(plan: AppPlan, commands: deque[bytes]) -> bool:
     """Connect and follow commands to their end; false where the manager died meanwhile."""
-    subject = _connect(plan)
+    subject = _connect(plan, commands)
     try:
         _report(Kind.CONNECTED)
         App(subject, plan, _say).work(commands)
@@ -165,13 +174,13 @@ def _work(plan: AppPlan, commands: deque[bytes]) -> bool:
     return True
 
 
-def _connect(plan: AppPlan) -> ClientSubject:
+def _connect(plan: AppPlan, commands: deque[bytes]) -> ClientSubject:
     deadline = time.monotonic() + _CONNECT_SECONDS
     while True:
         try:
             return ClientSubject(plan.address, plan.ticket, plan.transports, plan.version)
         except Crashed:
-            if time.monotonic() > deadline:
+            if time.monotonic() > deadline or FINISH in commands:
                 raise
             time.sleep(_LOOK_SECONDS)
 
