@@ -10,8 +10,10 @@ from npu_conformance.reference.clock import VirtualClock
 from npu_conformance.reference.extensions import own
 from npu_conformance.reference.hal import scheduling_workload
 from npu_conformance.reference.hal.device import CACHE_FILES, ReferenceDevice
+from npu_conformance.reference.hal.device_work import DeviceWork
 from npu_conformance.reference.manager import service
 from npu_conformance.reference.npu_buffers.heaps import DEFAULT_HEAPS
+from npu_conformance.reference.real_time import RealTimers
 from npu_conformance.specs import versions
 from npu_conformance.specs.manifest import Manifest
 from npu_conformance.specs.neuralnetworks.extensions import OwnExtension
@@ -33,6 +35,13 @@ def _profile(options: Mapping[str, str]) -> Literal["aosp", "page"]:
             raise ValueError(f"option npu_profile: expected aosp or page, found {other!r}")
 
 
+def _is_real(options: Mapping[str, str]) -> bool:
+    clock = options.get("clock", "virtual")
+    if clock not in ("virtual", "real"):
+        raise ValueError(f"option clock: expected virtual or real, found {clock!r}")
+    return clock == "real"
+
+
 def _extensions(context: Context) -> tuple[OwnExtension, ...]:
     count = context.options.get("extensions", "two")
     if count not in _EXTENSIONS:
@@ -49,7 +58,7 @@ def _manifest(options: Mapping[str, str]) -> Manifest:
         hal_version=_version(options),
         instance="reference-npu",
         concurrent_calls=8,
-        virtual_clock=True,
+        virtual_clock=not _is_real(options),
         npu_profile=_profile(options),
         npu_checkpoint_ms=10,
         options={
@@ -60,16 +69,22 @@ def _manifest(options: Mapping[str, str]) -> Manifest:
             "heaps": f"memory of NPU buffers, DEVICE:TYPE=MIB,... or none (default: {DEFAULT_HEAPS})",
             "preemption": "what a running execution does for a more urgent one: resume, submodels, restart or none "
             "(default: resume)",
+            "clock": "virtual, or real: manager and scheduling as a service of their own, and executions of the device "
+            "are work that the scheduling HAL reports (default: virtual)",
         },
     )
 
 
 def _create(context: Context) -> Subject:
-    clock, profile = VirtualClock(), _profile(context.options)
+    is_real, profile = _is_real(context.options), _profile(context.options)
+    clock = RealTimers() if is_real else VirtualClock()
     scheduling, workload, scheduling_control = scheduling_workload.create(context, clock)
-    manager, control = service.create(replace(context, clock=clock), scheduling, declared_only=profile == "page")
+    manager, control = service.create(
+        replace(context, clock=clock), scheduling, real_time=is_real, declared_only=profile == "page"
+    )
+    watcher = DeviceWork(scheduling) if is_real else None
     return Subject(
-        device=ReferenceDevice(context, _version(context.options), _extensions(context)),
+        device=ReferenceDevice(context, _version(context.options), _extensions(context), watcher),
         scheduling=scheduling,
         workload=workload,
         scheduling_control=scheduling_control,

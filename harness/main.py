@@ -26,8 +26,8 @@ COMMANDS = {
     "catalogue": "check the catalogue of a vendor's own extension",
     "schemas": "print or write the JSON Schemas of documents and messages",
     "fuzz": "run a fuzzer",
-    "npu": "apps that share an NPU: simulate many of them",
     "serve": "serve a Python plug-in on a socket",
+    "npu": "apps that share an NPU: watch a running manager, talk to it, see a take-over, simulate many",
 }
 
 

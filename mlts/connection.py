@@ -13,7 +13,6 @@ from npu_conformance.harness.subject import RemoteApplication, RemoteSubject, re
 from npu_conformance.harness.trial import Trial
 from npu_conformance.harness.verdicts import Crashed, NotApplicable
 from npu_conformance.harness.wire.protocol import Ticket, TicketRequest
-from npu_conformance.mlts.reports import Plan
 from npu_conformance.specs.errors import IllegalState, InterfaceError
 from npu_conformance.specs.versions import Version
 
@@ -21,11 +20,12 @@ from npu_conformance.specs.versions import Version
 class ClientSubject:
     """The subject handle of a client process. It can not restart the host, nor speak for other apps."""
 
-    def __init__(self, plan: Plan) -> None:
-        self._endpoint = ListeningEndpoint(plan.address, FileStore())
+    def __init__(self, address: str, ticket: str | None, transports: tuple[str, ...], version: Version) -> None:
+        """ticket: null where the client is who the kernel says it is. Raises Crashed where nobody listens."""
+        self._endpoint = ListeningEndpoint(address, FileStore())
         try:
             self._application = RemoteApplication(
-                self._endpoint, self._endpoint.store, StartOptions(plan.transports, {}), {"ticket": plan.ticket}
+                self._endpoint, self._endpoint.store, StartOptions(transports, {}), {"ticket": ticket} if ticket else {}
             )
         except LoadError as error:
             self._endpoint.close()
@@ -34,7 +34,7 @@ class ClientSubject:
             self._endpoint.close()
             raise
         self.manifest = self._application.initialized.manifest
-        self.version = plan.version
+        self.version = version
         self.interfaces, self.memory = self._application.interfaces, self._application.memory
         self.files = self._application.files
 
@@ -82,7 +82,12 @@ def ticket_for(trial: Trial, uid: int) -> tuple[str, str]:
     if not isinstance(subject, RemoteSubject):
         raise NotApplicable("client processes need a subject in a process of its own")
     try:
-        ticket: Ticket = subject.connection.call("control.ticket", TicketRequest(uid), Ticket)
+        return ticket_of(subject, uid)
     except IllegalState as error:
         raise NotApplicable(f"client processes can not connect: {error}") from None
+
+
+def ticket_of(subject: RemoteSubject, uid: int, pid: int = 0) -> tuple[str, str]:
+    """Where another process connects to a subject as this uid and pid, and its ticket. IllegalState: nowhere."""
+    ticket: Ticket = subject.connection.call("control.ticket", TicketRequest(uid, pid), Ticket)
     return ticket.address or subject.spec, ticket.ticket

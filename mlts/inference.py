@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from npu_conformance.harness import checks
@@ -34,14 +34,14 @@ _UNWRITTEN = 0xA5
 def run(plan: Plan) -> Iterator[int]:
     """Connect to the implementation as planned and execute; yields 0 when ready, then the number of inferences."""
     vector = vectors.load(plan.operation, plan.vector)
-    subject = ClientSubject(plan)
+    subject = ClientSubject(plan.address, plan.ticket, plan.transports, plan.version)
     try:
         yield from infer(subject, vector, plan.inferences)
     finally:
         subject.close()
 
 
-def infer(subject: SubjectHandle, vector: Vector, inferences: int) -> Iterator[int]:
+def infer(subject: SubjectHandle, vector: Vector, inferences: int) -> Generator[int]:
     """Execute the first example of a vector; yields 0, then the number done. Failed where an output is wrong."""
     trial = Trial(Case("mlts.stress.client.inference", lambda trial: None, ()), subject)
     prepared_model = _prepared(trial, vector)

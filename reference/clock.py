@@ -1,26 +1,41 @@
-"""A virtual clock: time stands still until a test moves it, and what falls due then runs, in order."""
+"""What happens later; and a virtual clock, on which time stands still until a test moves it."""
 
 from __future__ import annotations
 
 import heapq
 import itertools
 from collections.abc import Callable
+from typing import Protocol
+
+Action = Callable[[], None]
+
+
+class Timers(Protocol):
+    """Source of time, and queue of what is to happen. Actions due at one time run in the order they were posted."""
+
+    def now_ns(self) -> int:
+        """Nanoseconds of a monotonic clock."""
+        ...
+
+    def post(self, action: Action, delay_ns: int = 0) -> None:
+        """Run the action once the delay has passed, never inside this call."""
+        ...
 
 
 class VirtualClock:
-    """Source of time and queue of what is to happen. Nothing runs before `advance`, so no call is interrupted."""
+    """Nothing runs before `advance`, so no call is interrupted."""
 
     def __init__(self, now_ns: int = 0) -> None:
         self._now_ns = now_ns
         self._order = itertools.count()
-        self._queue: list[tuple[int, int, Callable[[], None]]] = []
+        self._queue: list[tuple[int, int, Action]] = []
 
     def now_ns(self) -> int:
         """Nanoseconds since the clock was made."""
         return self._now_ns
 
-    def post(self, action: Callable[[], None], delay_ns: int = 0) -> None:
-        """Run the action once the delay has passed. Actions due at one time run in the order they were posted."""
+    def post(self, action: Action, delay_ns: int = 0) -> None:
+        """See Timers."""
         heapq.heappush(self._queue, (self._now_ns + delay_ns, next(self._order), action))
 
     def advance(self, duration_ns: int) -> None:

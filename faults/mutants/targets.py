@@ -21,7 +21,7 @@ _DRIVER = {"executor", "shortage"}
 _NEITHER = {"registry", "tensors"}
 """Modules of the device that are bookkeeping of both."""
 
-_FREE = {"compute_unit"}
+_FREE = {"compute_unit", "device_work"}
 """Modules of which hardly a line is bound by the HAL, which knows no order of service; tests of their own hold them."""
 
 _NPU = (
@@ -32,9 +32,10 @@ _NPU = (
 )
 """Files of the npu scheduling HAL, and of the NPU Manager with its buffers."""
 
-_WITH_TESTS_OF_THEIR_OWN = {"sorted_keys", "real_delivery", "heaps", "worker"}
+_WITH_TESTS_OF_THEIR_OWN = {"sorted_keys", "real_delivery", "heaps", "worker", "snapshot"}
 """Of these a collection, which is held to a plain list; delivery in real time, which no virtual clock reaches; which
-buffers go where memory runs short, and how long an allocation takes, which nothing published binds."""
+buffers go where memory runs short, and how long an allocation takes, which nothing published binds; and what only
+people look at."""
 
 _KERNELS, _RULES = "reference.device.kernels", "specs.neuralnetworks.rules"
 

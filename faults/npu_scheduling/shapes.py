@@ -172,8 +172,9 @@ class _Told(WorkloadCallback):
 
 
 def _real_service() -> SchedulingService:
-    service = SchedulingService(VirtualClock(), receiver=Courier)
-    _Metronome(service.clock)
+    clock = VirtualClock()
+    service = SchedulingService(clock, receiver=Courier)
+    _Metronome(clock)
     return service
 
 

@@ -11,7 +11,7 @@ import itertools
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
@@ -78,13 +78,40 @@ class Job:
     turn: threading.Condition | None = None
 
 
+class Watcher(Protocol):
+    """Hears of executions: launched once, then started and stepped aside in turn, ended once. It must not wait."""
+
+    def launched(self, job: Job) -> None:
+        """The job wants the unit."""
+        ...
+
+    def started(self, job: Job) -> None:
+        """The job has the unit, for the first time or again."""
+        ...
+
+    def stepped_aside(self, job: Job) -> None:
+        """The job lets another one go first."""
+        ...
+
+    def ended(self, job: Job, succeeded: bool) -> None:
+        """The job is over."""
+        ...
+
+
 class ComputeUnit:
     """Runs one execution at a time. Any thread may call it, and waits in the call.
 
-    capacity: how many executions of one app may wait.
+    capacity: how many executions of one app may wait. watcher: null for nobody.
     """
 
-    def __init__(self, clock: Clock, preemption: Preemption = Preemption.RESUME, capacity: int = CAPACITY) -> None:
+    def __init__(
+        self,
+        clock: Clock,
+        preemption: Preemption = Preemption.RESUME,
+        capacity: int = CAPACITY,
+        watcher: Watcher | None = None,
+    ) -> None:
+        self._watcher = watcher
         self._clock, self._preemption, self._capacity = clock, preemption, capacity
         self._lock = threading.Lock()
         self._running: Job | None = None
@@ -103,15 +130,25 @@ class ComputeUnit:
         work: gets the checkpoint that it calls before each operation; may be called again from the start. Raises
         QueueFullError, ServiceError(MISSED_DEADLINE_*) and what the work raises.
         """
+        succeeded = False
+        if self._watcher is not None:
+            self._watcher.launched(job)
         try:
             self._enter(job)
-            while True:
-                try:
-                    return work(lambda: self._checkpoint(job))
-                except _StartAgainError:
-                    self._step_aside(job)
+            result = self._attempt(job, work)
+            succeeded = True
+            return result
         finally:
+            if self._watcher is not None:
+                self._watcher.ended(job, succeeded)
             self._leave(job)
+
+    def _attempt(self, job: Job, work: Callable[[Checkpoint], Result]) -> Result:
+        while True:
+            try:
+                return work(lambda: self._checkpoint(job))
+            except _StartAgainError:
+                self._step_aside(job)
 
     def _enter(self, job: Job) -> None:
         with self._lock:
@@ -156,6 +193,8 @@ class ComputeUnit:
         with self._lock:
             if self._preemption is Preemption.RESTART:
                 job.operations = 0
+            if self._watcher is not None:
+                self._watcher.stepped_aside(job)
             self._wait(job)
 
     def _wait(self, job: Job) -> None:
@@ -194,6 +233,8 @@ class ComputeUnit:
         self._latest_turn[job.app] = next(self._turns)
         job.turn_ns = self._clock.now_ns()
         job.began_ns = job.began_ns or job.turn_ns
+        if self._watcher is not None:
+            self._watcher.started(job)
 
     def _check_deadline(self, job: Job) -> None:
         """TRANSIENT where the job would have been in time if it had not waited for others (NNHAL-QOS-016, -017)."""

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from npu_conformance.reference.clock import VirtualClock
+from npu_conformance.reference.clock import Timers
 from npu_conformance.specs.npu.types import EndReason, StartReason, Uuid
 
 ITEM_NS = 10_000_000
@@ -70,7 +70,7 @@ class Scheduler:
 
     def __init__(
         self,
-        clock: VirtualClock,
+        clock: Timers,
         observer: Observer,
         devices: int = 1,
         guard: Callable[[Callable[[], None]], Callable[[], None]] = lambda action: action,

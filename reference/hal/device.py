@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from npu_conformance.reference.device.compute_unit import ComputeUnit, Preemption, strategy
+from npu_conformance.reference.device.compute_unit import ComputeUnit, Preemption, Watcher, strategy
 from npu_conformance.reference.device.executor import Executor, Runnable
 from npu_conformance.reference.device.registry import has_kernel
 from npu_conformance.reference.extensions import hints
@@ -42,13 +42,20 @@ CACHE_FILES = "2+2"
 class ReferenceDevice(hal.Device):
     """The reference driver at one version. Models, executions and callers do not know of each other."""
 
-    def __init__(self, context: Context, version: Version = NEWEST, extensions: tuple[OwnExtension, ...] = ()) -> None:
-        """extensions: in use, and listed; their operations have kernels."""
+    def __init__(
+        self,
+        context: Context,
+        version: Version = NEWEST,
+        extensions: tuple[OwnExtension, ...] = (),
+        watcher: Watcher | None = None,
+    ) -> None:
+        """extensions: in use, and listed; their operations have kernels. watcher: hears of executions."""
         self.version = version
         self._extensions = extensions
         self._context = context
         self._buffers = Buffers(context)
-        self._unit = ComputeUnit(context.clock, strategy(context.options.get("preemption", Preemption.RESUME.value)))
+        preemption = strategy(context.options.get("preemption", Preemption.RESUME.value))
+        self._unit = ComputeUnit(context.clock, preemption, watcher=watcher)
         wanted = files_needed(context.options.get("cache_files", CACHE_FILES))
         self._cache = CompilationCache(context.files, wanted)
         self._known: tuple[types.Model, str] | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable
 
-from npu_conformance.reference.clock import VirtualClock
+from npu_conformance.reference.clock import Timers, VirtualClock
 from npu_conformance.reference.device.scheduler import ITEM_NS, Observer, Scheduler, Work
 from npu_conformance.reference.hal.scheduling_events import Debouncer, WorkEvent
 from npu_conformance.reference.hal.scheduling_receiver import Posted, Receiver
@@ -20,7 +20,7 @@ from npu_conformance.specs.npu.types import (
     SchedulingConfig,
     WorkInfo,
 )
-from npu_conformance.specs.npu.workload import OWN_WORK, InferenceRun
+from npu_conformance.specs.npu.workload import DEFAULT_JOB_PRIORITY, OWN_WORK, InferenceRun
 from npu_conformance.specs.plugin import Caller
 
 INFERENCE_NS = 4 * ITEM_NS
@@ -35,12 +35,12 @@ class SchedulingService(Scheduling):
 
     def __init__(
         self,
-        clock: VirtualClock | None = None,
+        clock: Timers | None = None,
         devices: int = 1,
         receiver: Callable[[], Receiver] | None = None,
         tap: Callable[[Observer], Observer] = lambda observer: observer,
     ) -> None:
-        self.clock = clock or VirtualClock()
+        self.clock: Timers = clock or VirtualClock()
         self._new_receiver = receiver or (lambda: Posted(self.clock))
         self._configs: dict[int, SchedulingConfig] = {}
         self._callback: SchedulingCallback | None = None
@@ -123,6 +123,17 @@ class SchedulingService(Scheduling):
             for work in tuple(self._live.get(uid, ())):
                 if work.uid == uid:
                     self._scheduler.end(work, reason)
+
+    def work_of_device(self, uid: int) -> Work:
+        """An execution of the NN HAL's device, which orders them itself; `report` tells what becomes of it."""
+        work = Work(uid, 0, uid, DEFAULT_JOB_PRIORITY, 0)
+        work.effective_priority = self._effective_priority(work)
+        return work
+
+    def report(self, event: Callable[[Observer], None]) -> None:
+        """Let the callback hear of work of the NN HAL's device, debounced with all other work."""
+        with self._lock:
+            event(self._events)
 
     def settle(self) -> None:
         """Wait until the callback has what was sent, unless it is blocked."""

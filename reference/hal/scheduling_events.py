@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from npu_conformance.reference.clock import VirtualClock
+from npu_conformance.reference.clock import Timers
 from npu_conformance.reference.device.scheduler import Work
 from npu_conformance.specs.npu.types import DEBOUNCE_DURATION_MS, EndReason, StartReason
 
@@ -55,7 +55,7 @@ class Debouncer:
 
     def __init__(
         self,
-        clock: VirtualClock,
+        clock: Timers,
         tell: Callable[[WorkEvent], None],
         guard: Callable[[Callable[[], None]], Callable[[], None]] = lambda action: action,
     ) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Protocol
 
-from npu_conformance.reference.clock import VirtualClock
+from npu_conformance.reference.clock import Timers
 from npu_conformance.specs.errors import InterfaceError
 
 Send = Callable[[], None]
@@ -33,7 +33,7 @@ class Receiver(Protocol):
 class Posted:
     """Brings messages when the clock moves, in the thread that moves it: for callbacks of the same process."""
 
-    def __init__(self, clock: VirtualClock) -> None:
+    def __init__(self, clock: Timers) -> None:
         self._clock = clock
         self._is_open = True
 

@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from npu_conformance.reference.clock import VirtualClock
+from npu_conformance.reference.clock import Timers, VirtualClock
 from npu_conformance.reference.hal.scheduling import SchedulingService
 from npu_conformance.reference.hal.scheduling_receiver import Courier, Posted
-from npu_conformance.specs.errors import IllegalArgument, SecurityDenied
+from npu_conformance.specs.errors import IllegalArgument, IllegalState, SecurityDenied
 from npu_conformance.specs.npu.types import EndReason, Uuid
 from npu_conformance.specs.npu.workload import InferenceRun, SchedulingControl, Workload, WorkloadCallback
 from npu_conformance.specs.plugin import Caller, Context
@@ -22,7 +22,7 @@ INFERENCES = 10
 DEVICES = 2
 
 
-def create(context: Context, clock: VirtualClock) -> tuple[SchedulingService, TestInferences, Control]:
+def create(context: Context, clock: Timers) -> tuple[SchedulingService, TestInferences, Control]:
     """Make a HAL whose callbacks are in other processes, its inferences, and what steers both."""
     service = SchedulingService(clock, DEVICES, Courier)
     return service, TestInferences(service, context.caller), Control(service)
@@ -87,9 +87,14 @@ class Control(SchedulingControl):
         self._service = service
 
     def advance_clock(self, duration_ns: int) -> None:
-        """Move the virtual clock, and wait until events have arrived. IllegalArgument: backwards."""
+        """Move the virtual clock, and wait until events have arrived.
+
+        IllegalArgument: backwards. IllegalState: time is real.
+        """
         if duration_ns < 0:
             raise IllegalArgument(f"time can not go back by {-duration_ns} ns")
+        if not isinstance(self._service.clock, VirtualClock):
+            raise IllegalState("the clock is a real one")
         self._service.clock.advance(duration_ns)
         self._service.settle()
 

@@ -10,7 +10,7 @@ from npu_conformance.reference.manager.manager import NpuManager
 from npu_conformance.specs.errors import IllegalArgument, IllegalState
 from npu_conformance.specs.npu.manager import Manager, ManagerControl
 from npu_conformance.specs.npu.scheduling import Scheduling
-from npu_conformance.specs.npu.types import MAX_PRIORITY, MIN_PRIORITY, SERVICE, Atom, Flag
+from npu_conformance.specs.npu.types import MAX_PRIORITY, MIN_PRIORITY, SERVICE, Atom, Flag, ManagerSnapshot
 
 
 class Control(ManagerControl):
@@ -107,6 +107,10 @@ class Control(ManagerControl):
     def take_metrics(self) -> tuple[Atom, ...]:
         """See ManagerControl."""
         return self._manager.metrics.take()
+
+    def take_snapshot(self) -> ManagerSnapshot:
+        """See ManagerControl."""
+        return self._manager.snapshot()
 
     def advance_clock(self, duration_ns: int) -> None:
         """Move the virtual clock. IllegalArgument: backwards. IllegalState: time is real."""

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from typing import Protocol
 
-from npu_conformance.reference.clock import VirtualClock
-
-Action = Callable[[], None]
+from npu_conformance.reference.clock import Action, VirtualClock
 
 
 class Delivery(Protocol):

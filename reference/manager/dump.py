@@ -32,6 +32,10 @@ def text(policy: LoadingPolicy, live: Iterable[Request], configs: Iterable[Sched
 
 
 def _named(uid: int, apps: Apps) -> str:
+    return f"{uid} [{package_of(uid, apps)}]"
+
+
+def package_of(uid: int, apps: Apps) -> str:
+    """The name of a uid for people; empty where none is known."""
     app = apps.get(uid)
-    package = "system" if uid <= _LAST_SYSTEM_UID else app.package if app else ""
-    return f"{uid} [{package}]"
+    return "system" if uid <= _LAST_SYSTEM_UID else app.package if app else ""

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable
 from functools import partial
 
-from npu_conformance.reference.manager import dump, policies, shell
+from npu_conformance.reference.manager import dump, policies, shell, snapshot
 from npu_conformance.reference.manager.apps import Apps
 from npu_conformance.reference.manager.decisions import Decision, Kind, Record, Watcher
 from npu_conformance.reference.manager.delivery import Delivery
@@ -33,6 +33,7 @@ from npu_conformance.specs.npu.types import (
     EndReason,
     Flag,
     LoadStatus,
+    ManagerSnapshot,
     ModelLoadRequest,
     Policy,
     PolicyParameters,
@@ -69,7 +70,7 @@ class NpuManager(Manager):
         self.apps, self.delivery, self._caller, self.allocators = apps, delivery, caller, allocators
         self.flags = dict.fromkeys(Flag, True)
         self.unload_timeout_ns = UNLOAD_TIMEOUT_NS
-        self.metrics = Metrics()
+        self.metrics, self.works = Metrics(), snapshot.WorkLog()
         self.priorities = Priorities(
             apps, lambda: self.flags[Flag.BLOCK_MISSING_FEATURE], self.metrics.blocked, declared_only=declared_only
         )
@@ -128,6 +129,11 @@ class NpuManager(Manager):
         with self._lock:
             return dump.text(self.policy, self.table.live(), self.priorities.configs(), self.apps)
 
+    def snapshot(self) -> ManagerSnapshot:
+        """See snapshot.take."""
+        with self._lock:
+            return snapshot.take(self.policy, self.table.live(), self.priorities.configs(), self.apps, self.works)
+
     def shell_command(self, arguments: tuple[str, ...]) -> ShellResult:
         """See shell.execute."""
         return shell.execute(arguments, self, self.hal, self._caller().uid)
@@ -163,6 +169,7 @@ class NpuManager(Manager):
         with self._lock:
             self.client_died(uid)
             self.table.forget_uid(uid)
+            self.works.forget(uid)
             tracked = self.priorities.forget(uid)
         if tracked:
             self.hal.push_all()
@@ -338,14 +345,17 @@ class WorkEvents(SchedulingCallback):
     def on_work_requested(self, work: WorkInfo) -> None:
         """Log it, and know its uid from now on."""
         self._manager.metrics.work_requested(work)
+        self._manager.works.requested(_worker(work))
         self._manager.work_seen(_worker(work))
 
     def on_work_started(self, work: WorkInfo, reason: int) -> None:
         """Log it."""
+        self._manager.works.started(_worker(work))
         self._manager.metrics.work_started(work, reason)
 
     def on_work_ended(self, work: WorkInfo, reason: int) -> None:
         """Log it; only completion ends a turn (NPU-POL-019)."""
+        self._manager.works.ended(_worker(work), reason)
         self._manager.metrics.work_ended(work, reason)
         if reason == EndReason.COMPLETED:
             self._manager.work_completed(_worker(work))

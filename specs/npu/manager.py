@@ -10,7 +10,7 @@ from __future__ import annotations
 from npu_conformance.specs.interfaces import Interface, method, refuse
 from npu_conformance.specs.npu.buffers import Allocator, AllocatorCallback
 from npu_conformance.specs.npu.scheduling import Scheduling
-from npu_conformance.specs.npu.types import Atom, ModelLoadRequest, PolicyParameters, ShellResult
+from npu_conformance.specs.npu.types import Atom, ManagerSnapshot, ModelLoadRequest, PolicyParameters, ShellResult
 
 
 class ModelLoadStatusListener(Interface):
@@ -183,6 +183,11 @@ class ManagerControl(Interface):
     def take_metrics(self) -> tuple[Atom, ...]:
         """The metrics logged since the last call, in order; a manager may keep only the newest 10,000."""
         raise refuse("ManagerControl.takeMetrics")
+
+    @method()
+    def take_snapshot(self) -> ManagerSnapshot:
+        """Apps, models and budget at this moment, for `npu-conformance npu top`; no case needs it."""
+        raise refuse("ManagerControl.takeSnapshot")
 
     @method()
     def advance_clock(self, duration_ns: int) -> None:

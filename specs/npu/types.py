@@ -195,6 +195,45 @@ class PolicyParameters(Wire, frozen=True):
     model_size_weights: dict[str, int] = field(default_factory=dict)
 
 
+class AppSnapshot(Wire, frozen=True):
+    """A uid with a scheduling config. work: idle, requested, running or paused; completed: works that ended so.
+
+    Work is what the scheduling HAL reports: debounced, so that a burst of inferences counts as one.
+    """
+
+    uid: int
+    package: str
+    priority: int
+    has_direct_access: bool
+    work: str = "idle"
+    completed: int = 0
+
+
+class ModelSnapshot(Wire, frozen=True):
+    """A live request. state: in a few words, the implementation's own. weight: of the budget, 0 without one."""
+
+    uid: int
+    pid: int
+    id: int
+    size: int
+    priority: int
+    state: str
+    weight: int = 0
+
+
+class ManagerSnapshot(Wire, frozen=True):
+    """What a manager knows at one moment. policy: Policy. used, ceiling: of the budget, 0 where there is none.
+
+    ceiling: the maximum, or what pressure leaves of it.
+    """
+
+    policy: int
+    used: int
+    ceiling: int
+    apps: tuple[AppSnapshot, ...]
+    models: tuple[ModelSnapshot, ...]
+
+
 class ShellResult(Wire, frozen=True):
     """What `cmd npu ...` leaves behind. exit_code: 0 for success."""
 

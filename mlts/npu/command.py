@@ -1,0 +1,95 @@
+"""What `npu-conformance npu demo` does; harness/commands/npu.py finds it here."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from pathlib import Path
+
+from npu_conformance.harness.commands._output import write_text
+from npu_conformance.harness.loading import open_subject
+from npu_conformance.harness.main import UsageError
+from npu_conformance.harness.outcome_table import OK, WRONG
+from npu_conformance.harness.plugin_loading import LoadError
+from npu_conformance.harness.subject import RemoteSubject
+from npu_conformance.harness.verdicts import CaseEnded
+from npu_conformance.mlts.npu import processes, timeline
+from npu_conformance.mlts.npu.processes import GoneError, ManagerProcess
+from npu_conformance.mlts.npu.takeover import ASSISTANT, CAMERA, Play, problems
+from npu_conformance.specs.errors import InterfaceError
+
+_START_SECONDS = 60.0
+"""How long the manager's process may take to listen."""
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Play the take-over; WRONG where it did not happen, or an inference was wrong."""
+    if options.inferences < 1:
+        raise UsageError("--inferences: at least 1")
+    if options.trace is not None:
+        write_text(options.trace, "[]\n")  # where it can not be written, that is said before the play
+    with tempfile.TemporaryDirectory(prefix="npu-conformance-") as folder:
+        try:
+            address = options.listen or f"unix:{folder}/npu.socket"
+            manager = ManagerProcess(
+                options.plugin, address, [*_options(options.plugin), *options.plugin_option], _START_SECONDS
+            )
+        except GoneError as error:
+            raise LoadError(str(error)) from None
+        try:
+            return _play(manager, options)
+        finally:
+            manager.close()
+            if options.listen and address.startswith("unix:"):
+                Path(address.removeprefix("unix:")).unlink(missing_ok=True)
+
+
+def _play(manager: ManagerProcess, options: argparse.Namespace) -> int:
+    print(f"manager and driver: {options.plugin} at {manager.address}", flush=True)
+    subject = open_subject(manager.address)
+    assert isinstance(subject, RemoteSubject)
+    telling = _Telling()
+    try:
+        play = Play(subject, options.inferences, options.seconds, telling)
+        with processes.apps(ASSISTANT.name, CAMERA.name) as (assistant, camera):
+            found = _perform(play, assistant, camera)
+            if options.trace is not None:
+                named = {(app.name, app.pid): play.story.of(app.name) for app in (assistant, camera)}
+                write_text(options.trace, timeline.trace(named, play.story.moments, play.story.budget))
+    finally:
+        subject.close()
+    found += problems(play.story, options.inferences)
+    done = {name: sum(event.number > 0 for event in play.story.of(name)) for name in (ASSISTANT.name, CAMERA.name)}
+    print("inferences, every output compared: " + ", ".join(f"{name} {count}" for name, count in done.items()))
+    for problem in found:
+        print(f"wrong: {problem}", file=sys.stderr)
+    print("no take-over" if found else "the camera took over, and the assistant came back")
+    return WRONG if found else OK
+
+
+def _perform(play: Play, assistant: processes.AppProcess, camera: processes.AppProcess) -> list[str]:
+    try:
+        play.set_the_stage()
+        play.cast(assistant, ASSISTANT)
+        play.cast(camera, CAMERA)
+        play.perform(assistant, camera)
+    except (GoneError, CaseEnded, InterfaceError) as ended:
+        return [str(ended)]
+    return []
+
+
+def _options(plugin: str) -> list[str]:
+    """The reference's time goes by itself only where it is asked to."""
+    return ["clock=real"] if plugin == "reference" else []
+
+
+class _Telling:
+    """Prints one line for each thing that happens, with milliseconds since the first."""
+
+    def __init__(self) -> None:
+        self._began: int | None = None
+
+    def __call__(self, time_ns: int, who: str, text: str) -> None:
+        self._began = time_ns if self._began is None else self._began
+        print(f"{(time_ns - self._began) / 1e6:9.1f} ms  {who:<10} {text}", flush=True)
