@@ -27,7 +27,7 @@ COMMANDS = {
     "schemas": "print or write the JSON Schemas of documents and messages",
     "fuzz": "run a fuzzer",
     "serve": "serve a Python plug-in on a socket",
-    "npu": "apps that share an NPU: watch a running manager, talk to it, see a take-over",
+    "npu": "apps that share an NPU: watch a running manager, talk to it, see a take-over, simulate many",
 }
 
 

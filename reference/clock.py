@@ -41,8 +41,15 @@ class VirtualClock:
     def advance(self, duration_ns: int) -> None:
         """Move time forward, also by zero, and run what falls due, including what those actions post in turn."""
         end = self._now_ns + duration_ns
-        while self._queue and self._queue[0][0] <= end:
-            due, _, action = heapq.heappop(self._queue)
-            self._now_ns = max(self._now_ns, due)  # another thread may post what is due before time has moved on
-            action()
+        while self.run_next(end):
+            pass
         self._now_ns = end
+
+    def run_next(self, end_ns: int) -> bool:
+        """Move time to the next action that falls due by `end_ns`, and run it. False: there is none."""
+        if not self._queue or self._queue[0][0] > end_ns:
+            return False
+        due, _, action = heapq.heappop(self._queue)
+        self._now_ns = max(self._now_ns, due)  # another thread may post what is due before time has moved on
+        action()
+        return True

@@ -26,6 +26,7 @@ def kinds() -> dict[str, Any]:
         waiver_documents,
     )
     from npu_conformance.specs.neuralnetworks import catalogue, extension_documents, types
+    from npu_conformance.specs.npu import scenario
     from npu_conformance.specs.npu import types as npu_types
 
     return {
@@ -45,6 +46,7 @@ def kinds() -> dict[str, Any]:
         "npu.work_info": npu_types.WorkInfo,
         "npu.model_load_request": npu_types.ModelLoadRequest,
         "npu.policy_parameters": npu_types.PolicyParameters,
+        "npu.scenario": scenario.Scenario,
     }
 
 

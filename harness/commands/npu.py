@@ -1,10 +1,12 @@
-"""`npu-conformance npu`: apps that share an NPU, played by real processes, and a look into a manager that runs."""
+"""`npu-conformance npu`: apps that share an NPU, simulated or real, and a look into a running manager."""
 
 from __future__ import annotations
 
 import argparse
 import importlib
 from pathlib import Path
+
+from npu_conformance.harness.commands import _npu_simulate
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -18,12 +20,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _add_address(shell)
     shell.add_argument("--root", action="store_true", help="as root, not as the shell: disable and enable need it")
     shell.add_argument("words", metavar="WORD", nargs="*", help="such as info, or set-budget-policy")
+    _npu_simulate.add_arguments(
+        commands.add_parser("simulate", help="waiting times, preemptions and fairness of many apps, policy by policy")
+    )
 
 
 def execute(options: argparse.Namespace) -> int:
     """Run; exit 1 where something is not as it has to be, or the manager refuses."""
     # The demo is a suite's, and the harness may not know suites, which know the harness: it is found by name.
-    modules = {"demo": "mlts.npu.command", "top": "harness.npu.top", "shell": "harness.npu.shell"}
+    modules = {
+        "demo": "mlts.npu.command",
+        "top": "harness.npu.top",
+        "shell": "harness.npu.shell",
+        "simulate": "harness.commands._npu_simulate",
+    }
     code: int = importlib.import_module(f"npu_conformance.{modules[options.what]}").execute(options)
     return code
 

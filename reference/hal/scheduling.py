@@ -24,7 +24,7 @@ from npu_conformance.specs.npu.workload import DEFAULT_JOB_PRIORITY, OWN_WORK, I
 from npu_conformance.specs.plugin import Caller
 
 INFERENCE_NS = 4 * ITEM_NS
-"""Device time of an inference."""
+"""Device time of a test inference."""
 
 
 class SchedulingService(Scheduling):
@@ -38,6 +38,7 @@ class SchedulingService(Scheduling):
         clock: Timers | None = None,
         devices: int = 1,
         receiver: Callable[[], Receiver] | None = None,
+        tap: Callable[[Observer], Observer] = lambda observer: observer,
     ) -> None:
         self.clock: Timers = clock or VirtualClock()
         self._new_receiver = receiver or (lambda: Posted(self.clock))
@@ -48,7 +49,7 @@ class SchedulingService(Scheduling):
         self._lock = threading.RLock()
         """Every app calls in a thread of its own. Callbacks are never called under it."""
         self._events = Debouncer(self.clock, self._tell, self._guarded)
-        self._scheduler = Scheduler(self.clock, self._events, devices, self._guarded)
+        self._scheduler = Scheduler(self.clock, tap(self._events), devices, self._guarded)
 
     def set_scheduling_configs(self, configs: tuple[SchedulingConfig, ...]) -> None:
         """Replace all configs. IllegalArgument: NPU-HAL-004, -005, -036."""
@@ -81,11 +82,16 @@ class SchedulingService(Scheduling):
         return self._configs.get(uid, default)
 
     def submit(
-        self, caller: Caller, run: InferenceRun, on_end: Callable[[EndReason], None] | None = None
+        self,
+        caller: Caller,
+        run: InferenceRun,
+        on_end: Callable[[EndReason], None] | None = None,
+        length_ns: int = INFERENCE_NS,
     ) -> Callable[[EndReason], None]:
         """Queue one inference of the caller, who is known by the transport. Return what ends it before its time.
 
-        on_end: told the final reason; it must not wait for anything. IllegalArgument: no such priority, uid or device.
+        on_end: told the final reason; it must not wait for anything. length_ns: device time.
+        IllegalArgument: no such priority, uid or device.
         SecurityDenied: no direct access (NPU-HAL-011), no right to attribute work (NPU-HAL-012).
         """
         self._check(caller.uid, run)
@@ -95,7 +101,7 @@ class SchedulingService(Scheduling):
             caller.pid,
             original_uid,
             run.job_priority,
-            INFERENCE_NS,
+            length_ns,
             self._device(run),
             run.group_id,
             run.feature_id,

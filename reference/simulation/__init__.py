@@ -1,0 +1,1 @@
+"""A discrete-event simulation: many apps compete for the manager and the scheduling HAL on a virtual clock."""

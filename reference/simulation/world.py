@@ -1,0 +1,172 @@
+"""A simulated device: clock, scheduling HAL, manager and apps, put together for one policy and run to the end."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable
+
+from npu_conformance.reference.clock import VirtualClock
+from npu_conformance.reference.device.scheduler import Observer
+from npu_conformance.reference.hal.scheduling import SchedulingService
+from npu_conformance.reference.manager import policies, service
+from npu_conformance.reference.simulation import measures
+from npu_conformance.reference.simulation.app import NS_PER_MS, App
+from npu_conformance.reference.simulation.measures import AppMeter, WorkMeter
+from npu_conformance.reference.simulation.report import PolicyReport, Report, Sample
+from npu_conformance.reference.simulation.violation import BudgetWatch, Violation
+from npu_conformance.specs.errors import Unsupported
+from npu_conformance.specs.npu.scenario import PolicyChoice, Pressure, Scenario
+from npu_conformance.specs.npu.types import ROOT_UID, ModelSize, Policy, PolicyParameters
+from npu_conformance.specs.plugin import Caller, Context
+
+SAMPLES = 200
+"""Moments that are sampled, evenly over the duration."""
+_FIRST_UID = 10_001
+_ROOT = Caller(ROOT_UID, 1)
+
+
+class _NoMemory:
+    """Simulated apps bring no memory."""
+
+    def map(self, memory: object) -> memoryview:
+        """Raise Unsupported."""
+        raise Unsupported("shared memory")
+
+
+def simulate(scenario: Scenario, told: Callable[[PolicyReport], None] = lambda report: None) -> Report:
+    """Run the scenario under each of its policies. told: each policy's report as it is done.
+
+    Raises Violation where manager or HAL break a promise; its text then begins with the policy.
+    """
+    reports = []
+    for choice in scenario.policies:
+        try:
+            reports.append(World(scenario, choice).run())
+        except Violation as violation:
+            violation.args = (f"policy {choice.title}, {violation}",)
+            raise
+        told(reports[-1])
+    apps = sum(group.count for group in scenario.groups)
+    return Report(scenario.seed, scenario.duration_ms, apps, tuple(reports))
+
+
+class World:
+    """One device under one policy. caller: whose call it is that is being made."""
+
+    def __init__(self, scenario: Scenario, choice: PolicyChoice) -> None:
+        self._scenario, self._choice = scenario, choice
+        self.clock = VirtualClock()
+        self.meter = AppMeter(self.clock)
+        self.caller = _ROOT
+        self.hal = SchedulingService(self.clock, scenario.devices, tap=self._tap)
+        context = Context(_NoMemory(), lambda: self.caller, clock=self.clock)
+        self.manager, self.control = service.create(context, self.hal)
+        self._end_ns = scenario.duration_ms * NS_PER_MS
+        self._samples: list[Sample] = []
+        self._used_ns = self._ceiling_ns = self._events = 0
+        self._arrange()
+
+    def _tap(self, inner: Observer) -> Observer:
+        self._work = WorkMeter(self.clock, inner)
+        return self._work
+
+    def _arrange(self) -> None:
+        scenario, choice = self._scenario, self._choice
+        parameters = PolicyParameters(choice.max_budget, choice.weights)
+        self.manager.set_policy(Policy[choice.policy.upper()], parameters)
+        self.control.set_unload_timeout(scenario.unload_timeout_ms * NS_PER_MS)
+        self._watch = BudgetWatch(self._weights(parameters), self.manager.policy.maximum)
+        self.manager.watch = self._watch
+        for change in scenario.pressure:
+            self._post_pressure(change)
+        groups = [group for group in scenario.groups for _ in range(group.count)]
+        self._apps = [
+            App(self, _FIRST_UID + index, group, random.Random(f"{scenario.seed} {index}"))
+            for index, group in enumerate(groups)
+        ]
+        for app in self._apps:
+            app.install()
+
+    def _weights(self, parameters: PolicyParameters) -> dict[int, int]:
+        if self._choice.policy == "budget":
+            return policies.budget_of(parameters)[0]
+        return dict.fromkeys(ModelSize, 1)
+
+    def _post_pressure(self, change: Pressure) -> None:
+        def press() -> None:
+            if change.thermal is not None:
+                self.control.set_thermal_pressure(change.thermal)
+            if change.memory is not None:
+                self.control.set_memory_pressure(change.memory)
+
+        self.clock.post(press, change.at_ms * NS_PER_MS)
+
+    def run(self) -> PolicyReport:
+        """Let everything happen, and report. Raises Violation."""
+        self._sample(0)
+        while self.clock.now_ns() < self._end_ns:
+            self._run_until(len(self._samples) * self._end_ns // SAMPLES)
+            self._sample(self.clock.now_ns())
+            self._check()
+        self._work.finish()
+        for app in self._apps:
+            app.expect_decision()
+            if app.request is not None:
+                self.meter.account(app)
+        return self._report()
+
+    def _run_until(self, time_ns: int) -> None:
+        """Run what falls due, and sum up the budget over time."""
+        clock, policy = self.clock, self.manager.policy
+        now, used, ceiling = clock.now_ns(), policy.used, policy.ceiling
+        while clock.run_next(time_ns):
+            self._events += 1
+            if clock.now_ns() != now:
+                passed, now = clock.now_ns() - now, clock.now_ns()
+                self._used_ns += used * passed
+                self._ceiling_ns += ceiling * passed
+            used, ceiling = policy.used, policy.ceiling
+        clock.advance(time_ns - clock.now_ns())
+        self._used_ns += used * (time_ns - now)
+        self._ceiling_ns += ceiling * (time_ns - now)
+
+    def _check(self) -> None:
+        """Nobody stays beyond the ceiling, or waits for a budget that nobody has (NPU-POL-021)."""
+        ceiling = self.manager.policy.ceiling
+        self._watch.check(self.clock.now_ns(), ceiling)
+        if ceiling == 0 or self._watch.used or not self.meter.waiting:
+            return
+        for app in self._apps:
+            if app.is_waiting and self._watch.weights[app.size] <= ceiling:
+                raise Violation(self.clock.now_ns(), f"uid {app.uid} waits, and nobody has anything of the budget")
+
+    def _sample(self, now_ns: int) -> None:
+        policy = self.manager.policy
+        self._samples.append(Sample(now_ns / NS_PER_MS, self.meter.waiting, policy.used, policy.ceiling))
+
+    def _report(self) -> PolicyReport:
+        names = [group.name for group in self._scenario.groups]
+        ignored = Counter(self._watch.ignored)
+        return PolicyReport(
+            policy=self._choice.title,
+            events=self._events,
+            decisions=self._watch.decisions,
+            work_events=self._work.events,
+            budget_used=self._used_ns / self._ceiling_ns if self._ceiling_ns else None,
+            device_used=sum(self._work.busy_ns.values()) / (self._end_ns * self._scenario.devices),
+            waits=measures.waits(self.meter, names),
+            groups=tuple(
+                measures.group_report(
+                    name,
+                    [app for app in self._apps if app.group.name == name],
+                    self.meter,
+                    self._work,
+                    ignored,
+                    self._end_ns,
+                )
+                for name in names
+            ),
+            wait_curve=measures.curve(self.meter),
+            samples=tuple(self._samples),
+        )
