@@ -9,10 +9,15 @@ import functools
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
+from msgspec.structs import replace
+
 from npu_conformance.faults.boundary import BentBuffer, BentDevice, BentPreparedModel, forwarding
 from npu_conformance.specs.errors import DeadObject, InterfaceError
 from npu_conformance.specs.interfaces import describe
 from npu_conformance.specs.neuralnetworks import hal
+
+_GIVEN: tuple[type, ...] = (hal.Execution, hal.Burst, hal.BurstContext)
+"""Objects that calls of prepared models give."""
 
 Kind = TypeVar("Kind", bound=type)
 Guarded = TypeVar("Guarded")
@@ -30,13 +35,21 @@ def _guarding(interface: type) -> Callable[[Kind], Kind]:
 def _guard(call: Callable[..., Any]) -> Callable[..., Any]:
     def guarded(*arguments: Any) -> Any:
         try:
-            return call(*arguments)
+            return _with_guards(call(*arguments))
         except InterfaceError:
             raise
         except Exception as error:
             raise DeadObject(f"{type(error).__name__}: {error}") from error
 
     return guarded
+
+
+def _with_guards(result: Any) -> Any:
+    """What a call gives, guarded in its turn; fences come back as wait fences, and stay what they are."""
+    if isinstance(result, hal.FencedExecutionResult):
+        return replace(result, callback=with_guard(hal.FencedExecutionCallback, result.callback))
+    given = next((interface for interface in _GIVEN if isinstance(result, interface)), None)
+    return result if given is None else _guarded_class(given)(result)
 
 
 @functools.cache
