@@ -78,7 +78,7 @@ class _Device:
 def figures() -> Iterator[Figure]:
     """The time of a load decision, decisions a second, the growth of a step's cost, and the memory of an app."""
     yield Figure("p99 of a load decision, 200 apps", _percentile(200) * 1000, "ms", aim=1.0)
-    cost = {apps: _seconds_a_step(apps) for apps in _APPS}
+    cost = {apps: seconds_a_step(apps) for apps in _APPS}
     yield Figure("load decisions, 1,000 apps", _decisions_a_second(1000), "a second", aim=20_000, at_least=True)
     for apps in _APPS[1:]:
         aim = _GROWTH if apps == _APPS[-1] else None
@@ -91,7 +91,8 @@ def _percentile(apps: int) -> float:
     return quantiles([device.step(number) for number in range(1, _STEPS)], n=100)[98]
 
 
-def _seconds_a_step(apps: int) -> float:
+def seconds_a_step(apps: int) -> float:
+    """Seconds of processor of one request, importance, completion and cancellation, among so many apps."""
     device = _Device(apps)
     started = time.process_time()
     for number in range(1, _STEPS):

@@ -23,9 +23,9 @@ def verdicts(folder: Path) -> Verdicts:
     """Outcome of every case and configuration of a run."""
     cases = results.read(folder / results.FILE).cases
     of_configurations = {
-        f"{case.case}#{name}": outcome for case in cases for name, outcome in case.configurations.items()
+        f"{case.case}#{name}": outcome.value for case in cases for name, outcome in case.configurations.items()
     }
-    return {**{case.case: case.outcome for case in cases}, **of_configurations}
+    return {**{case.case: case.outcome.value for case in cases}, **of_configurations}
 
 
 def run(command: list[str], seed: int) -> Verdicts:

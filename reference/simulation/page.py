@@ -46,7 +46,7 @@ def _waits(report: Report) -> str:
     ]
     return lines(
         series,
-        Axis("waiting time, s (logarithmic; what is shorter than 1 ms is drawn as 1 ms)", logarithmic=True),
+        Axis("waiting time, s (logarithmic; what is shorter than 1 ms is drawn as 1 ms)", 0.001),
         Axis("granted requests that waited no longer, %"),
     )
 

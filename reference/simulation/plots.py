@@ -9,19 +9,18 @@ from html import escape
 
 _WIDTH, _HEIGHT = 860, 340
 _LEFT, _RIGHT, _TOP, _BOTTOM = 70, 150, 15, 55
+_FONT = 'font-family="sans-serif" font-size="12"'
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 """Told apart also by those who see few colours; dashes help where there are more series."""
 _DASHES = ("", "7 3", "2 3")
-_LEAST = 0.001
-"""Left end of a logarithmic axis."""
 
 
 @dataclass(frozen=True)
 class Axis:
-    """What an axis shows, with its unit."""
+    """What an axis shows, with its unit. logarithmic_from: the left end of a logarithmic one; null: linear, from 0."""
 
     label: str
-    logarithmic: bool = False
+    logarithmic_from: float | None = None
 
 
 @dataclass(frozen=True)
@@ -36,20 +35,15 @@ class Series:
 class _Scale:
     """Maps values to pixels."""
 
-    def __init__(self, most: float, begin: float, end: float, *, logarithmic: bool = False) -> None:
-        self.logarithmic = logarithmic
-        self._begin, self._length = begin, end - begin
-        if logarithmic:
-            decades = max(1, math.ceil(math.log10(max(most, _LEAST) / _LEAST) - 1e-9))
-            self.ticks = [_LEAST * 10**decade for decade in range(decades + 1)]
-        else:
-            self.ticks = _ticks(most)
+    def __init__(self, most: float, begin: float, end: float, logarithmic_from: float | None = None) -> None:
+        self._least, self._begin, self._length = logarithmic_from, begin, end - begin
+        self.ticks = _ticks(most) if logarithmic_from is None else _decades(logarithmic_from, most)
 
     def __call__(self, value: float) -> float:
-        if self.logarithmic:
-            share = math.log10(max(value, _LEAST) / _LEAST) / (len(self.ticks) - 1)
-        else:
+        if self._least is None:
             share = value / self.ticks[-1]
+        else:
+            share = math.log10(max(value, self._least) / self._least) / (len(self.ticks) - 1)
         return round(self._begin + share * self._length, 1)
 
 
@@ -62,12 +56,18 @@ def _ticks(most: float) -> list[float]:
     return [round(index * step, 10) for index in range(math.ceil(most / step - 1e-9) + 1)]
 
 
+def _decades(least: float, most: float) -> list[float]:
+    """From the least to at least `most`, by powers of ten."""
+    count = max(1, math.ceil(math.log10(max(most, least) / least) - 1e-9))
+    return [least * 10**decade for decade in range(count + 1)]
+
+
 def lines(series: Sequence[Series], x_axis: Axis, y_axis: Axis) -> str:
     """One line for each series; one without points keeps its colour free, so that plots of one page agree."""
     drawn = [each for each in series if each.points]
     across = _Scale(
         max((x for each in drawn for x, _ in each.points), default=1), _LEFT, _WIDTH - _RIGHT,
-        logarithmic=x_axis.logarithmic,
+        x_axis.logarithmic_from,
     )  # fmt: skip
     up = _Scale(max((y for each in drawn for _, y in each.points), default=1), _HEIGHT - _BOTTOM, _TOP)
     parts = [*_grid(up, y_axis.label), *_x_ticks(across, x_axis.label)]
@@ -153,5 +153,7 @@ def _colour(index: int) -> str:
 
 
 def _svg(parts: Sequence[str], title: str) -> str:
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" width="{_WIDTH}" role="img">'
+    head = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" width="{_WIDTH}" role="img" {_FONT}>'
+    )
     return f"{head}\n<title>{escape(title)}</title>\n" + "\n".join(parts) + "\n</svg>"
