@@ -96,6 +96,11 @@ def test_operations_and_types_are_coloured_by_the_gravest() -> None:
     assert '<tr><th>SOFTMAX<td class="cell not-supported"' in text
 
 
+def test_a_scalar_is_told_from_a_tensor_of_its_type() -> None:
+    text = html([case("PAD.a", types=("FLOAT32", "TENSOR_FLOAT32"))])
+    assert "<th><span>float32 scalar</span><th><span>float32</span>" in text
+
+
 def test_the_page_needs_no_network_and_no_trust() -> None:
     text = html([*MIXED, case("MUL.x", Outcome.FAIL, message="</pre><script>alert(1)</script>")])
     assert "found &lt;0&gt;" in text

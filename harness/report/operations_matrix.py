@@ -27,7 +27,11 @@ def matrix(results: Results) -> Iterator[str]:
 
 
 def _short(kind: str) -> str:
-    return kind.removeprefix("TENSOR_").lower().replace("_", " ") or "any"
+    """Tensors are the rule: what is a scalar says so."""
+    if not kind:
+        return "any"
+    told = kind.removeprefix("TENSOR_").lower().replace("_", " ")
+    return told if kind.startswith("TENSOR_") else f"{told} scalar"
 
 
 def _cell(counts: Counts) -> str:
