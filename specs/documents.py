@@ -7,6 +7,8 @@ from typing import TypeVar
 
 import msgspec
 
+from npu_conformance.specs.decoders import decoder
+
 Kind = TypeVar("Kind")
 
 
@@ -25,7 +27,7 @@ class DocumentError(Exception):
 def decode(data: bytes | str, kind: type[Kind], document: str) -> Kind:
     """Decode JSON as `kind`; raises DocumentError naming the document, the path and the rule of the first error."""
     try:
-        return msgspec.json.decode(data, type=kind)
+        return decoder(kind).decode(data)
     except msgspec.ValidationError as error:
         rule, path = split_path(str(error))
         raise DocumentError(document, path, rule) from None
