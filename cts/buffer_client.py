@@ -204,9 +204,7 @@ class App:
         return next(answer for answer in reversed(self.recorder.answers) if answer.id == identifier)
 
     def _create(self) -> Allocator:
-        manager = self.application.interfaces.manager
-        if manager is None:
-            raise NotApplicable("the subject has no manager interface")
+        manager = self.trial.present(self.application.interfaces.manager, "manager")
         try:
             return manager.create_allocator(self.recorder)
         except Unsupported:

@@ -9,7 +9,6 @@ from typing import Literal, TypeVar
 
 from npu_conformance.harness import checks
 from npu_conformance.harness.trial import Trial
-from npu_conformance.harness.verdicts import NotApplicable
 from npu_conformance.specs.errors import IllegalArgument
 from npu_conformance.specs.npu.manager import (
     Manager,
@@ -89,10 +88,7 @@ class Client:
         self.trial, self.uid, self.pid, self.alive = trial, uid, pid, True
         self.recorder = Recorder()
         self.process = trial.application(uid, pid)
-        manager = self.process.interfaces.manager
-        if manager is None:
-            raise NotApplicable("the subject has no manager interface")
-        self.manager: Manager = manager
+        self.manager: Manager = trial.present(self.process.interfaces.manager, "manager")
 
     def request(self, request: ModelLoadRequest) -> None:
         """Submit a request; its callbacks go to the recorder."""
@@ -179,10 +175,7 @@ def package_of(uid: int) -> str:
 
 def control(trial: Trial) -> ManagerControl:
     """The control interface; NotApplicable where the subject has none, since apps can not be arranged."""
-    found = trial.subject.interfaces.manager_control
-    if found is None:
-        raise NotApplicable("the subject has no manager_control interface: apps can not be arranged")
-    return found
+    return trial.present(trial.subject.interfaces.manager_control, "manager_control")
 
 
 def answered(trial: Trial, call: Callable[[], Answer]) -> Answer:

@@ -6,7 +6,6 @@ import itertools
 
 from npu_conformance.cts.manager_scene import App, Scene
 from npu_conformance.harness import checks
-from npu_conformance.harness.verdicts import NotApplicable
 from npu_conformance.specs.errors import SecurityDenied
 from npu_conformance.specs.npu.workload import InferenceRun, WorkloadCallback
 
@@ -19,9 +18,7 @@ class Run(WorkloadCallback):
     """One run of an app. finished_as: when it ended, among all runs."""
 
     def __init__(self, scene: Scene, app: App) -> None:
-        workload = app.client.process.interfaces.workload
-        if workload is None:
-            raise NotApplicable("the subject has no workload interface: no inferences can be run")
+        workload = scene.trial.present(app.client.process.interfaces.workload, "workload")
         self._scene = scene
         self.succeeded: bool | None = None
         self.finished_as = -1

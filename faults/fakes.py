@@ -15,6 +15,7 @@ from npu_conformance.harness.subject import SubjectHandle
 from npu_conformance.harness.trial import Trial
 from npu_conformance.harness.waivers import Waivers
 from npu_conformance.specs.manifest import Claim, Manifest
+from npu_conformance.specs.neuralnetworks.hal import Device
 from npu_conformance.specs.neuralnetworks.types import Memory
 from npu_conformance.specs.plugin import Subject
 from npu_conformance.specs.results import CaseFinished, CaseResult, Event
@@ -40,7 +41,7 @@ class FakeSubject:
 
     manifest: Manifest = field(default_factory=lambda: Manifest(name="fake", vendor="nobody", version="1"))
     version: Version = Version.V1_2
-    interfaces: Subject = field(default_factory=Subject)
+    interfaces: Subject = field(default_factory=lambda: Subject(device=Device()))
     living: bool = True
     restarts: int = 0
     pools: list[FakePool] = field(default_factory=list)

@@ -5,7 +5,7 @@ A waived failure is green, but not conformant.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 
 from npu_conformance.harness.cases import Group
 from npu_conformance.harness.events import Log
@@ -13,6 +13,8 @@ from npu_conformance.specs.outcomes import Disposition, Outcome
 from npu_conformance.specs.results import CaseResult
 
 _NAMED = 5
+_COMPANIONS = ("workload", "scheduling_control", "manager_control")
+"""Interfaces by which cases of another interface arrange and drive what they judge."""
 
 
 def reasons(log: Log, verdicts: Sequence[CaseResult], red: Sequence[str], problems: Sequence[str]) -> list[str]:
@@ -31,15 +33,16 @@ def reasons(log: Log, verdicts: Sequence[CaseResult], red: Sequence[str], proble
     return [*found, *red, *problems]
 
 
-def thin_coverage(verdicts: Iterable[CaseResult]) -> list[str]:
-    """Say aloud what the passes do not cover: operations, and cases, that the subject does not support."""
+def thin_coverage(verdicts: Sequence[CaseResult]) -> list[str]:
+    """Say aloud what the passes do not cover: what the subject has no interface for, and what it does not support."""
     ran = [result for result in verdicts if result.outcome is not Outcome.NOT_APPLICABLE]
     refused = [result for result in ran if result.outcome is Outcome.NOT_SUPPORTED]
+    lines = list(_of_companions(verdicts))
     if not refused:
-        return []
+        return lines
     tried = {name for result in ran for name in result.operations}
     supported = {name for result in ran if has_pass(result) for name in result.operations}
-    lines = [f"{len(refused)} of {len(ran)} cases are not supported ({len(refused) / len(ran):.0%})"]
+    lines.append(f"{len(refused)} of {len(ran)} cases are not supported ({len(refused) / len(ran):.0%})")
     missing = sorted(tried - supported)
     if missing:
         lines.append(f"{len(supported)} of {len(tried)} operations have a passing case; none: {' '.join(missing)}")
@@ -49,6 +52,14 @@ def thin_coverage(verdicts: Iterable[CaseResult]) -> list[str]:
 def has_pass(result: CaseResult) -> bool:
     """True where the case, or one of its configurations, passed."""
     return result.outcome is Outcome.PASS or any(part.outcome is Outcome.PASS for part in result.configurations)
+
+
+def _of_companions(verdicts: Sequence[CaseResult]) -> Iterator[str]:
+    for companion in _COMPANIONS:
+        reason = f"the subject has no {companion} interface"
+        count = sum(result.outcome is Outcome.NOT_APPLICABLE and result.message == reason for result in verdicts)
+        if count:
+            yield f"{count} not applicable: {reason}"
 
 
 def _of_outcomes(verdicts: Sequence[CaseResult]) -> list[str]:

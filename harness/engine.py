@@ -201,7 +201,7 @@ class Engine:
 
     def _execute(self, trial: Trial) -> None:
         with trace.span("case", trial.case.id):
-            trial.own.ending = self._guarded(lambda: trial.case.run(trial))
+            trial.own.ending = self._guarded(trial.run)
         trial.own.ending = _graver(trial.own.ending, self._guarded(trial.close))
         if self.outcome.ending != "subject-lost":
             recovery = self._guarded(lambda: trial.recover(trial.own, always=True))

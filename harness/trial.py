@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
+from npu_conformance.harness import checks
 from npu_conformance.harness.cases import Case, Scope
 from npu_conformance.harness.concurrency import Result
 from npu_conformance.harness.endings import Ending, SubjectLost, ending_of
@@ -23,7 +24,7 @@ from npu_conformance.harness.preparation import (
 )
 from npu_conformance.harness.verdicts import Crashed, Failed, NotApplicable
 from npu_conformance.specs.errors import InterfaceError
-from npu_conformance.specs.manifest import Manifest
+from npu_conformance.specs.manifest import InterfaceName, Manifest
 from npu_conformance.specs.neuralnetworks.enums import ExecutionPreference, Priority
 from npu_conformance.specs.neuralnetworks.fences import SettableFence
 from npu_conformance.specs.neuralnetworks.hal import Device
@@ -101,13 +102,31 @@ class Trial:
         """What the plug-in says of itself."""
         return self.subject.manifest
 
+    def run(self) -> None:
+        """Judge the subject, where it has what the case is about."""
+        self.present(getattr(self.subject.interfaces, self.case.interface), self.case.interface)
+        self.case.run(self)
+
     @property
     def device(self) -> Device:
         """The subject's NN HAL device; NotApplicable where it has none."""
-        device = self.subject.interfaces.device
-        if device is None:
-            raise NotApplicable("the subject has no device interface")
-        return device
+        return self.present(self.subject.interfaces.device, "device")
+
+    def device_of(self, application: Application | SubjectHandle | None) -> Device:
+        """The device as an app sees it, null being the harness itself; NotApplicable where apps see none."""
+        if application is None:
+            return self.device
+        if application.interfaces.device is None:
+            raise NotApplicable("apps do not see the device")
+        return application.interfaces.device
+
+    def present(self, found: Result | None, name: InterfaceName) -> Result:
+        """An interface; Failed where the manifest names it and it is not there, NotApplicable where it does not."""
+        if found is None and name in self.manifest.interfaces:
+            checks.fail("interfaces of the subject", f"{name}, which its manifest names", "none")
+        if found is None:
+            raise NotApplicable(f"the subject has no {name} interface")
+        return found
 
     def need_oracle(self) -> SubjectHandle:
         """The oracle; NotApplicable in a run without one."""

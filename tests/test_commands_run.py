@@ -131,10 +131,29 @@ def test_a_check_names_what_does_not_work(command: Command) -> None:
     assert code == 1
     assert "interfaces: device; HAL 1.2; handshake" in out
     assert "  CRASH NNHAL-QUERY-013: vts.queries.type.legal: device.getType: the host process was killed" in out
-    assert out.splitlines()[-1] == "grade C: the handshake works, some queries do not"
+    assert out.splitlines()[-1] == "grade C: the handshake works, some first calls do not"
     code, out, _ = command("check", "vendor_plugins:first_day", "--isolation", "inprocess", "--json")
     answer = json.loads(out)
     assert (code, answer["manifest"]["name"], answer["grade"]["letter"]) == (1, "first-day", "B")
+
+
+def test_a_check_asks_the_npu_interfaces_too(command: Command) -> None:
+    lines = command("check", "vendor_plugins:scheduling", "--isolation", "inprocess")[1].splitlines()
+    assert lines[-1] == "grade C: the handshake works, some first calls do not"
+    wrong = [line.split(": ")[1] for line in lines if line.startswith("  FAIL")]
+    assert "vts.npu_scheduling.callback.set" in wrong
+    assert "vts.npu_scheduling.configs.set.valid" not in wrong, "it needs no callback"
+    code, out, _ = command("check", "reference", "--isolation", "inprocess")
+    assert (code, out.splitlines()[-1]) == (0, "grade A: the first calls of each interface pass: run the suites")
+
+
+def test_what_hides_an_interface_or_its_control_is_told(command: Command) -> None:
+    case = "cts.npu_manager.lifecycle.grant"
+    lines = command("run", case, "--plugin", "vendor_plugins:uncontrolled")[1].splitlines()
+    assert "coverage: 1 not applicable: the subject has no manager_control interface" in lines
+    code, _, err = command("run", case, "--plugin", "vendor_plugins:forgotten")
+    assert code == 1
+    assert "interfaces of the subject: expected manager, which its manifest names, found none" in err
 
 
 def test_every_example_of_the_ids_page_selects_something(command: Command) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from msgspec.structs import replace
 
 from npu_conformance.cts import npu_manager
 from npu_conformance.faults import managers, source_edits
@@ -137,6 +138,7 @@ def test_cases_have_legal_ids_known_requirements_and_a_description() -> None:
 def test_a_subject_without_control_is_not_judged(reference: SubjectHandle, monkeypatch: pytest.MonkeyPatch) -> None:
     manager = reference.interfaces.manager
     monkeypatch.setattr(reference, "interfaces", Subject(manager=manager))
+    monkeypatch.setattr(reference, "manifest", replace(reference.manifest, interfaces=("manager",)))
     for case in CASES.values():
         ending, _ = run(case, reference)
         assert ending.outcome is Outcome.NOT_APPLICABLE, case.id

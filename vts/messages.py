@@ -157,9 +157,7 @@ class _Target:
     def _connect(self) -> None:
         self._restarts = self.trial.restarts
         application = _connection_to(self.trial)
-        device = application.interfaces.device
-        if device is None:
-            raise NotApplicable("the subject has no device interface")
+        device = self.trial.device_of(application)
         self._connection = application.connection
         self._device = self._connection.objects.number_of(device)
         self._memory = application.memory.create("ashmem", addition.POOL).memory

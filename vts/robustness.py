@@ -150,9 +150,7 @@ def _with_constant(trial: Trial, chosen: Addition, values: Pair) -> Model:
 
 def _prepared_as(trial: Trial, application: Application, model: Model) -> PreparedModel:
     """Prepare a model that the device supports as another app."""
-    device = application.interfaces.device
-    if device is None:
-        raise NotApplicable("the subject shows its device to no other app")
+    device = trial.device_of(application)
     what = "prepareModel of a supported model, called by another app"
     preparation = prepare(trial.subject, device, model, PreparationArguments(), PreparationRecorder())
     checks.status(preparation.status, {ErrorStatus.NONE}, what)

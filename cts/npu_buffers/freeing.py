@@ -16,7 +16,6 @@ from npu_conformance.cts.npu_buffers.shortage import most
 from npu_conformance.harness import checks
 from npu_conformance.harness.cases import Behaviours
 from npu_conformance.harness.trial import Trial
-from npu_conformance.harness.verdicts import NotApplicable
 from npu_conformance.specs.npu.buffers import Errno, Protection
 
 cases = Behaviours("cts.npu_buffers.freeing", interface="manager")
@@ -109,9 +108,7 @@ def death_of_the_client(trial: Trial) -> None:
 @cases.case("killed_client", "NPU-BUF-013")
 def killed_client(trial: Trial) -> None:
     """The same where the system kills the process; its app may come back and start afresh."""
-    control = trial.subject.interfaces.manager_control
-    if control is None:
-        raise NotApplicable("the subject has no manager_control interface: nobody can be killed")
+    control = trial.present(trial.subject.interfaces.manager_control, "manager_control")
     fresh_process(trial, CAMERA)
     survivor = App(trial, ASSISTANT).supported()
     size = most(survivor)

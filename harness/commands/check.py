@@ -17,24 +17,30 @@ from npu_conformance.harness.selection import Wanted
 from npu_conformance.harness.session import Session, Summary
 
 _SHOWN = 5
-_TARGETS = ("vts.queries.*", "vts.generated.ADD.*", "vts.generated.RELU.*")
-_GRADES = (
-    ("A", "queries and a first execution pass: run the suites"),
-    ("B", "queries pass, no execution does: look at getSupportedOperations and prepareModel first"),
-    ("C", "the handshake works, some queries do not"),
-    ("D", "the handshake works, nothing else does"),
-)
+_FIRST_CALLS = ("vts.queries.", "vts.npu_scheduling.", "cts.npu_manager.lifecycle.", "cts.npu_manager.request.")
+_EXECUTIONS = "vts.generated."
+_TARGETS = (*(f"{area}*" for area in _FIRST_CALLS), f"{_EXECUTIONS}ADD.*", f"{_EXECUTIONS}RELU.*")
+_GRADES = {
+    "A": "the first calls of each interface pass: run the suites",
+    "B": "queries pass, no execution does: look at getSupportedOperations and prepareModel first",
+    "C": "the handshake works, some first calls do not",
+    "D": "the handshake works, nothing else does",
+}
 
 
 @dataclass(frozen=True)
 class Grade:
-    """How far an adapter has come. failed: what does not pass though it applies; failures: what is red of it."""
+    """How far an adapter has come.
+
+    failed: what does not pass though it applies; failures: what is red of it; uncovered: what the passes do not cover.
+    """
 
     letter: str
     meaning: str
     passed: int
     failed: int
     failures: tuple[str, ...]
+    uncovered: tuple[str, ...]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -45,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(options: argparse.Namespace) -> int:
-    """Shake hands, run the queries and one execution, and say how far the adapter has come."""
+    """Shake hands, run the first calls of each interface, and say how far the adapter has come."""
     started = time.monotonic()
     session = Session(session_options(options, report=None, scope="smoke"))
     try:
@@ -75,15 +81,16 @@ def _told(grade: Grade) -> Iterator[str]:
     yield from (f"  {line}" for line in grade.failures[:_SHOWN])
     if len(grade.failures) > _SHOWN:
         yield f"  ... and {len(grade.failures) - _SHOWN} more failures"
+    yield from (f"coverage: {line}" for line in grade.uncovered)
     yield f"grade {grade.letter}: {grade.meaning}"
 
 
 def _grade(summary: Summary) -> Grade:
     passed = {case.case for case in summary.results.cases if case.outcome.value == "pass"}
     failed = [case for case in summary.results.cases if case.outcome.value not in ("pass", "not-applicable")]
-    queries_fail = any(case.case.startswith("vts.queries.") for case in failed)
-    executes = any(name.startswith("vts.generated.") for name in passed)
-    position = 3 if not passed else 2 if queries_fail else 0 if executes else 1
-    letter, meaning = _GRADES[position]
+    first_calls_fail = any(case.case.startswith(_FIRST_CALLS) for case in failed)
+    executes = any(name.startswith(_EXECUTIONS) for name in passed)
+    can_execute = executes or "device" not in summary.results.manifest.interfaces
+    letter = "D" if not passed else "C" if first_calls_fail else "A" if can_execute else "B"
     red = tuple(headline(case) for case in summary.verdicts if is_red(case.outcome, case.dispositions))
-    return Grade(letter, meaning, len(passed), len(failed), red)
+    return Grade(letter, _GRADES[letter], len(passed), len(failed), red, summary.results.thin_coverage)

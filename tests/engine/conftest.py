@@ -10,6 +10,7 @@ import pytest
 
 from npu_conformance.harness.cases import Case
 from npu_conformance.specs.manifest import Manifest
+from npu_conformance.specs.neuralnetworks.hal import Device
 from npu_conformance.specs.neuralnetworks.types import Memory
 from npu_conformance.specs.plugin import Subject
 from npu_conformance.specs.results import Event
@@ -47,7 +48,7 @@ class FakeSubject:
 
     manifest: Manifest = field(default_factory=lambda: Manifest(name="fake", vendor="nobody", version="1"))
     version: Version = Version.V1_2
-    interfaces: Subject = field(default_factory=Subject)
+    interfaces: Subject = field(default_factory=lambda: Subject(device=Device()))
     memory: FakePools = field(default_factory=FakePools)
     living: bool = True
     restarts: int = 0

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from npu_conformance.harness import checks
 from npu_conformance.harness.cases import Case
@@ -89,6 +90,9 @@ def test_the_number_of_supported_operations_is_checked(subject: Any) -> None:
 
 def test_without_a_device_or_an_oracle_a_case_does_not_apply(subject: Any) -> None:
     trial = trial_of(subject, None)
+    with pytest.raises(Failed, match="expected device, which its manifest names, found none"):
+        _ = trial.device
+    subject.manifest = replace(subject.manifest, interfaces=("manager",))
     with pytest.raises(NotApplicable, match="no device"):
         _ = trial.device
     with pytest.raises(NotApplicable, match="no oracle"):

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from npu_conformance.specs.errors import IllegalArgument
 from npu_conformance.specs.manifest import Manifest
 from npu_conformance.specs.neuralnetworks import hal, types
+from npu_conformance.specs.npu.manager import Manager
+from npu_conformance.specs.npu.scheduling import Scheduling
+from npu_conformance.specs.npu.types import SchedulingConfig
 from npu_conformance.specs.plugin import Plugin, Subject
 from npu_conformance.specs.versions import Version
 
@@ -22,9 +26,30 @@ class FirstDay(hal.Device):
         return (False,) * len(model.main.operations)
 
 
+class FirstDayScheduling(Scheduling):
+    """Takes configs, and has no callback yet."""
+
+    def set_scheduling_configs(self, configs: tuple[SchedulingConfig, ...]) -> None:
+        if any(not 0 <= config.scheduling_priority <= 1000 for config in configs):
+            raise IllegalArgument("scheduling priorities are 0 to 1000")
+        if len({config.uid for config in configs}) < len(configs):
+            raise IllegalArgument("a uid has one config")
+
+
 _MANIFEST = Manifest(
     name="first-day", vendor="tests", version="1", hal_version=Version.V1_0, options={"speed": "how fast"}
 )
 
 first_day = Plugin(_MANIFEST, lambda context: Subject(device=FirstDay()))
+scheduling = Plugin(
+    Manifest(name="first-scheduling", vendor="tests", version="1", interfaces=("scheduling",)),
+    lambda context: Subject(scheduling=FirstDayScheduling()),
+)
+uncontrolled = Plugin(
+    Manifest(name="uncontrolled", vendor="tests", version="1", interfaces=("manager",)),
+    lambda context: Subject(manager=Manager()),
+)
+forgotten = Plugin(
+    Manifest(name="forgotten", vendor="tests", version="1", interfaces=("manager",)), lambda context: Subject()
+)
 number = 3

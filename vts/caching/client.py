@@ -95,10 +95,7 @@ class Client:
     @property
     def device(self) -> Device:
         """The device, as this app calls it."""
-        device = self.trial.device if self._application is None else self._application.interfaces.device
-        if device is None:
-            raise NotApplicable("the subject has no device interface")
-        return device
+        return self.trial.device_of(self._application)
 
     @property
     def files(self) -> Files:

@@ -9,7 +9,7 @@ from npu_conformance.harness import checks
 from npu_conformance.harness.cases import Behaviours, Group
 from npu_conformance.harness.preparation import PreparationArguments, PreparationRecorder, prepare
 from npu_conformance.harness.trial import Trial
-from npu_conformance.harness.verdicts import NotApplicable, NotSupported
+from npu_conformance.harness.verdicts import NotSupported
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, ExecutionPreference, FenceState, Priority
 from npu_conformance.specs.neuralnetworks.fences import SettableFence
 from npu_conformance.specs.neuralnetworks.hal import Fence
@@ -152,9 +152,7 @@ def dead_client(trial: Trial) -> None:
     """An app that dies while its execution waits takes nobody along: the device executes for others."""
     bench, fence = Bench(trial), trial.fence()
     application = trial.application(_UID)
-    device = application.interfaces.device
-    if device is None:
-        raise NotApplicable("an app has no device interface")
+    device = trial.device_of(application)
     arguments = PreparationArguments(preference=ExecutionPreference.FAST_SINGLE_ANSWER, priority=Priority.MEDIUM)
     model = bench.chosen.model()
     prepared_model = prepare(trial.subject, device, model, arguments, PreparationRecorder()).prepared_model

@@ -90,7 +90,7 @@ class Bench:
         self, trial: Trial, chosen: Addition, executor: str = "", application: Application | None = None
     ) -> None:
         self.trial, self.chosen, self.executor, self._application = trial, chosen, executor, application
-        self.device = trial.device if application is None else device_of(application)
+        self.device = trial.device_of(application)
 
     @property
     def elements(self) -> int:
@@ -188,13 +188,6 @@ class Bench:
 
 Place = DeviceBuffer | int | Pool | Argument
 Check = Callable[[Bench], None]
-
-
-def device_of(application: Application) -> Device:
-    """The device as an application sees it; NotApplicable where it sees none."""
-    if application.interfaces.device is None:
-        raise NotApplicable("applications have no device interface")
-    return application.interfaces.device
 
 
 def status_of(call: Callable[[], object]) -> int:

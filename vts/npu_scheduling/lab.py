@@ -96,9 +96,7 @@ class App:
         tool = lab.trial.manifest.inference_tool
         self._workload: Workload | None = None
         if tool is None:
-            self._workload = lab.trial.application(uid, pid).interfaces.workload
-            if self._workload is None:
-                raise NotApplicable("the subject has neither a workload interface nor an inference tool")
+            self._workload = lab.trial.present(lab.trial.application(uid, pid).interfaces.workload, "workload")
 
     def start(self, run: InferenceRun | None = None) -> Run | ToolRun:
         """Begin a run; what is refused is a run that ends without success."""
@@ -215,10 +213,7 @@ class Lab:
 
     def control(self) -> SchedulingControl:
         """What steers the subject. NotApplicable without."""
-        found = self.trial.subject.interfaces.scheduling_control
-        if found is None:
-            raise NotApplicable("the subject has no scheduling_control interface")
-        return found
+        return self.trial.present(self.trial.subject.interfaces.scheduling_control, "scheduling_control")
 
     def configure(self, *configs: SchedulingConfig) -> None:
         """Set configs in place of all others."""
@@ -236,6 +231,11 @@ class Lab:
     def hear(self, debounce_ms: int | None = None) -> None:
         """Register the recorder."""
         self.listen(self.recorder, debounce_ms)
+
+    def deafen(self) -> None:
+        """Take any callback away; a HAL that has no setCallback yet can be asked all that needs none."""
+        with suppress(Unsupported):
+            self.scheduling.set_callback(None)
 
     def pass_ms(self, duration_ms: int) -> None:
         """Let time pass, and what happens in it arrive."""
@@ -284,7 +284,7 @@ class Lab:
 
     def leave(self) -> None:
         """Leave nothing of the case in the subject. AOSP's tests wait as long as this when they end."""
-        self.scheduling.set_callback(None)
+        self.deafen()
         self.scheduling.set_scheduling_configs(())
         for run in self.runs:
             self.end_of(run)
@@ -303,7 +303,7 @@ def lab(trial: Trial) -> Iterator[Lab]:
     """Begin without configs and callback, and end so, with all work done."""
     found = Lab(trial)
     found.configure()
-    found.listen(None)
+    found.deafen()
     try:
         yield found
     except Exception:
@@ -318,10 +318,7 @@ def lab(trial: Trial) -> Iterator[Lab]:
 
 def scheduling(trial: Trial) -> Scheduling:
     """The HAL; Failed where the manifest promises it and it is not there (NPU-ACC-006)."""
-    found = trial.subject.interfaces.scheduling
-    if found is None:
-        checks.fail("interfaces of the subject", "scheduling, which its manifest names", "none")
-    return found
+    return trial.present(trial.subject.interfaces.scheduling, "scheduling")
 
 
 def asked(call: Callable[[], None], what: str) -> None:

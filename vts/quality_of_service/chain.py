@@ -11,7 +11,7 @@ from npu_conformance.harness.pools import Pool
 from npu_conformance.harness.preparation import PreparationArguments, PreparationRecorder, prepare
 from npu_conformance.harness.subject import Application
 from npu_conformance.harness.trial import Trial
-from npu_conformance.harness.verdicts import NotApplicable, NotSupported
+from npu_conformance.harness.verdicts import NotSupported
 from npu_conformance.specs.neuralnetworks.enums import (
     ErrorStatus,
     ExecutionPreference,
@@ -19,7 +19,7 @@ from npu_conformance.specs.neuralnetworks.enums import (
     OperationType,
     Priority,
 )
-from npu_conformance.specs.neuralnetworks.hal import Device, PreparedModel
+from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import (
     DataLocation,
     Model,
@@ -168,17 +168,9 @@ def longest(trial: Trial, additions: int = LONG) -> Chain:
     raise NotSupported("ADD is supported of no type")
 
 
-def device_of(trial: Trial, application: Application | None) -> Device:
-    """The device as an app sees it."""
-    device = trial.device if application is None else application.interfaces.device
-    if device is None:
-        raise NotApplicable("applications have no device interface")
-    return device
-
-
 def _prepared(trial: Trial, chain: Chain, priority: int, application: Application | None) -> PreparedModel:
     arguments = PreparationArguments(preference=ExecutionPreference.FAST_SINGLE_ANSWER, priority=priority)
-    device = device_of(trial, application)
+    device = trial.device_of(application)
     preparation = prepare(trial.subject, device, chain.model(), arguments, PreparationRecorder())
     checks.status(preparation.status, {ErrorStatus.NONE}, "prepareModel of a supported model, notified")
     if preparation.prepared_model is None:
