@@ -105,6 +105,20 @@ class _RunsOnce(BentExecution):
         return self.inner.execute_synchronously(deadline_ns)
 
 
+class _TrustsItsData(BentExecution):
+    """A run that succeeded makes all later ones succeed, whatever data they are given."""
+
+    _last: Result | None = None
+
+    def execute_synchronously(self, deadline_ns: int) -> Result:
+        try:
+            self._last = self.inner.execute_synchronously(deadline_ns)
+        except ServiceError:
+            if self._last is None:
+                raise
+        return self._last
+
+
 class _BusyForEver(BentExecution):
     """A run that was refused while another one went on leaves the object busy."""
 
@@ -207,6 +221,8 @@ FAULTS = (
            "NNHAL-EXECUTE-015", f"{_OURS}.reusable.invalid_request", _refusing(1)),
     _fault("reusable-general-failure", "An invalid request of a reusable execution is GENERAL_FAILURE.",
            "NNHAL-EXECUTE-015", f"{_OURS}.reusable.invalid_request", _refusing(99, ErrorStatus.GENERAL_FAILURE)),
+    _fault("reusable-trusts-its-data", "A reusable execution that succeeded once executes any data.",
+           "NNHAL-OPERATION-GATHER-C2 NNHAL-EXECUTE-014", f"{_OURS}.data.rows_outside", _reusable(_TrustsItsData)),
     _fault("reusable-busy-for-ever", "Two runs at once leave a reusable execution busy.", "NNHAL-EXECUTE-016",
            f"{_OURS}.reusable.one_in_flight", _reusable(_BusyForEver)),
     _fault("reusable-last-request", "All reusable executions of a model run the request that was bound last.",

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from npu_conformance.harness.cases import Case
-from npu_conformance.vts.executions import concurrent, paths, reusable, shapes, times
+from npu_conformance.vts.executions import concurrent, fresh_data, paths, reusable, shapes, times
 
-_PARTS = (paths, shapes, times, reusable, concurrent)
+_PARTS = (paths, shapes, times, reusable, concurrent, fresh_data)
 
 
 def cases() -> Iterator[Case]:

@@ -1,0 +1,156 @@
+"""Data that decides whether an execution is possible at all: what the last execution had says nothing of the next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from npu_conformance.harness import checks
+from npu_conformance.harness.cases import Behaviours, Group
+from npu_conformance.harness.pools import Pool
+from npu_conformance.harness.trial import Trial
+from npu_conformance.harness.verdicts import NotSupported
+from npu_conformance.specs import vectors
+from npu_conformance.specs.neuralnetworks.build import BuiltRequest, build_request
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.neuralnetworks.types import Request, RequestMemoryPool
+from npu_conformance.specs.vectors import Example, Vector
+from npu_conformance.specs.versions import Version
+from npu_conformance.vts.execution import Execution, executors, opened
+from npu_conformance.vts.judging import judge
+from npu_conformance.vts.support import supports
+from npu_conformance.vts.vector_run import prepared
+
+if TYPE_CHECKING:
+    import numpy
+
+    Array = numpy.ndarray[Any, Any]
+
+cases = Behaviours("vts.executions", group=Group.EXECUTION)
+
+_OUTPUT = "output"
+_CHOOSING = (
+    ("EMBEDDING_LOOKUP", "refused_lookup_3_with_the_request"), ("GATHER", "refused_index_3_with_the_request"),
+)  # fmt: skip
+"""Vectors that choose two of three rows by numbers of the request."""
+_CHOICES = {(2, 0): True, (2, 3): False, (0, 1): True, (1, -1): False, (1, 2): True}
+"""Numbers of rows, one execution after the other, and whether there are such rows."""
+_RESHAPES = tuple(f"{kind}_shape_of_unknown_length" for kind in ("float32", "quant8", "float16", "quant8_signed"))
+"""Vectors that give twelve elements a shape of the request."""
+_SHAPES = {(4, 3): True, (3, 4): True, (5, 2): False, (2, 6): True}
+"""Shapes, one execution after the other, and whether twelve elements fit."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Turn:
+    """One execution. example: without outputs where it must be refused."""
+
+    example: Example
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Places:
+    """A request over pools of its own, whose data is written anew for each execution."""
+
+    vector: Vector
+    built: BuiltRequest
+    inputs: Pool
+    outputs: Pool
+
+    @property
+    def request(self) -> Request:
+        """The same whatever the pools hold."""
+        pools = (RequestMemoryPool(pool=self.inputs.memory), RequestMemoryPool(pool=self.outputs.memory))
+        return self.built.request(*pools)
+
+    def put(self, trial: Trial, turn: _Turn) -> None:
+        """Write the data of a turn, and clear what the last one left."""
+        self.inputs.write(0, build_request(self.vector, turn.example, trial.version).input_data)
+        self.outputs.write(0, bytes(self.built.output_size))
+
+    def check(self, trial: Trial, turn: _Turn, execution: Execution) -> None:
+        """Fail unless the turn was refused, or gave its result and its shape."""
+        if not turn.example.outputs:
+            checks.that(execution.status != ErrorStatus.NONE, f"{turn.what}: expected a refusal, found NONE")
+            return
+        checks.status(execution.status, {ErrorStatus.NONE}, turn.what)
+        expected = turn.example.outputs[_OUTPUT]
+        for shape in execution.output_shapes:
+            checks.equal(shape.dimensions, expected.shape, f"dimensions of the output, {turn.what}")
+        content = self.outputs.read(0, self.built.output_size)
+        judge(trial, self.vector, turn.example, {_OUTPUT: self.built.read(_OUTPUT, content, expected.shape)})
+
+
+@cases.case(
+    "data.rows_outside", "NNHAL-OPERATION-EMBEDDING_LOOKUP-C3", "NNHAL-OPERATION-GATHER-C2", "NNHAL-EXECUTE-001",
+    "NNHAL-ERROR-008",
+)  # fmt: skip
+def rows_outside(trial: Trial) -> None:
+    """After executions that succeeded, numbers of rows that there are not are refused; others choose their rows."""
+    known = _supported(trial, [vectors.load(operation, name) for operation, name in _CHOOSING])
+    if not known:
+        raise NotSupported("no operation is supported that chooses rows by numbers of the request")
+    for vector in known:
+        _each_path(trial, vector, list(_choosing(vector)))
+
+
+@cases.case(
+    "data.other_shapes", "NNHAL-OPERATION-RESHAPE-C3", "NNHAL-SHAPE-002", "NNHAL-EXECUTE-001", "NNHAL-ERROR-008",
+    since=Version.V1_2,
+)  # fmt: skip
+def other_shapes(trial: Trial) -> None:
+    """A shape that comes with the request holds for one execution; one that does not fit is refused."""
+    known = _supported(trial, [vectors.load("RESHAPE", name) for name in _RESHAPES])
+    if not known:
+        raise NotSupported("RESHAPE is not supported with a shape of the request")
+    _each_path(trial, known[0], list(_reshaping(known[0])), unspecified=True)
+
+
+def _supported(trial: Trial, stored: list[Vector]) -> list[Vector]:
+    return [vector for vector in stored if vector.since <= trial.version and supports(trial, vector)]
+
+
+def _choosing(vector: Vector) -> Iterator[_Turn]:
+    given = vector.examples[0].inputs
+    numbers, rows = sorted(given, key=lambda name: given[name].ndim)
+    for chosen, is_possible in _CHOICES.items():
+        outputs = {_OUTPUT: given[rows].take(chosen, axis=0)} if is_possible else {}
+        yield _turn(given, numbers, chosen, outputs, f"rows {chosen}")
+
+
+def _reshaping(vector: Vector) -> Iterator[_Turn]:
+    given = vector.examples[0].inputs
+    for shape, fits in _SHAPES.items():
+        outputs = {_OUTPUT: given["input"].reshape(shape)} if fits else {}
+        yield _turn(given, "shape", shape, outputs, f"shape {shape}")
+
+
+def _turn(
+    given: Mapping[str, Array], name: str, values: tuple[int, ...], outputs: Mapping[str, Array], what: str
+) -> _Turn:
+    """The inputs of an example with other values of one of them."""
+    changed = given[name].copy()
+    changed[:] = values
+    return _Turn(Example({**given, name: changed}, outputs), f"execution with {what}")
+
+
+def _each_path(trial: Trial, vector: Vector, turns: list[_Turn], *, unspecified: bool = False) -> None:
+    """Take all turns by each path, over one request. unspecified: sizes of the output are unknown to the model."""
+    prepared_model = prepared(trial, vector, unspecified=unspecified)
+    places = _places(trial, vector, turns[0].example)
+    for executor in executors(trial.version, finding_shapes=unspecified):
+        with trial.configuration(f"{vector.operation}.{executor}"):
+            run = opened(trial, prepared_model, places.request, executor=executor)
+            for number, turn in enumerate(turns):
+                places.put(trial, turn)
+                execution = run()
+                if unspecified and number == 0 and execution.status == ErrorStatus.GENERAL_FAILURE:
+                    raise NotSupported("the device does not execute with outputs that are not fully specified")
+                places.check(trial, turn, execution)
+
+
+def _places(trial: Trial, vector: Vector, first: Example) -> _Places:
+    built = build_request(vector, first, trial.version)
+    return _Places(vector, built, trial.pool(len(built.input_data)), trial.pool(built.output_size))
