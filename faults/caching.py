@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -9,8 +10,8 @@ from typing import Any
 from msgspec.structs import replace as with_fields
 
 from npu_conformance.faults.boundary import BentDevice, BentPreparedModel
-from npu_conformance.faults.fault import Bent, Fault
-from npu_conformance.faults.making import IMPATIENT, device_bent_by
+from npu_conformance.faults.fault import Bent
+from npu_conformance.faults.making import IMPATIENT, device_bent_by, fault
 from npu_conformance.reference.hal.cache import CacheFiles, Compiled
 from npu_conformance.reference.hal.device import ReferenceDevice
 from npu_conformance.reference.hal.prepared_model import ReferencePreparedModel
@@ -18,7 +19,7 @@ from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import hal, types
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.plugin import Context, Subject
-from npu_conformance.specs.versions import NEWEST, Version
+from npu_conformance.specs.versions import Version
 
 _NONE, _GENERAL, _INVALID = ErrorStatus.NONE, ErrorStatus.GENERAL_FAILURE, ErrorStatus.INVALID_ARGUMENT
 
@@ -288,14 +289,7 @@ def made(kind: type[ReferenceDevice]) -> Bent:
     return Bent(lambda context, version: Subject(device=kind(context, version)))
 
 
-def _fault(
-    name: str, description: str, breaks: str, caught_by: str, mechanism: Bent | type[BentDevice],
-    hal_version: Version = NEWEST,
-) -> Fault:  # fmt: skip
-    bent = mechanism if isinstance(mechanism, Bent) else device_bent_by(mechanism)
-    caught = tuple(f"vts.caching.{one}" for one in caught_by.split())
-    return Fault(name, description, tuple(breaks.split()), caught, bent, hal_version)
-
+_fault = functools.partial(fault, area="vts.caching")
 
 FAULTS = (
     _fault("restore-notifies-twice", "prepareModelFromCache tells its callback twice.", "NNHAL-CACHE-023",

@@ -10,14 +10,13 @@ from typing import Any
 from msgspec.structs import replace
 
 from npu_conformance.faults.boundary import BentDevice, BentPreparedModel
-from npu_conformance.faults.fault import Bent, Fault, NoticedAs
-from npu_conformance.faults.making import IMPATIENT, device_bent_by, models_bent_by, models_with_memory
+from npu_conformance.faults.making import IMPATIENT, device_bent_by, fault, models_bent_by
 from npu_conformance.faults.outputs import Outputs
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import hal, types
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.plugin import MemoryMap
-from npu_conformance.specs.versions import NEWEST, Version
+from npu_conformance.specs.versions import Version
 
 Result = types.ExecutionResult
 _A_WHILE = 0.02
@@ -232,46 +231,38 @@ class _PreparesOne(BentDevice):
             super().prepared(callback, status, prepared_model)
 
 
-def _fault(
-    name: str, description: str, breaks: str, caught_by: str, mechanism: Bent | type[BentPreparedModel],
-    hal_version: Version = NEWEST, noticed_as: NoticedAs = "red",
-) -> Fault:  # fmt: skip
-    bent = mechanism if isinstance(mechanism, Bent) else models_with_memory(mechanism)
-    return Fault(name, description, tuple(breaks.split()), tuple(caught_by.split()), bent, hal_version, noticed_as)
-
-
 _ANY = "vts.generated.RELU.float32_*"
 _OURS = "vts.executions"
 
 FAULTS = (
-    _fault("execute-notifies-before-it-writes", "The notification comes before the outputs are written.",
-           "NNHAL-EXECUTE-003", f"{_OURS}.asynchronous.done_when_notified", _NotifiesBeforeItWrites, Version.V1_3),
-    _fault("execute-refusal-not-notified", "An argument error is returned, but not notified.", "NNHAL-EXECUTE-004",
-           f"{_OURS}.asynchronous.refused_both_ways", _refusals(_not_notified), Version.V1_0),
-    _fault("execute-refusal-not-returned", "An argument error is notified, but not returned.", "NNHAL-EXECUTE-004",
-           f"{_OURS}.asynchronous.refused_both_ways", _refusals(_not_returned), Version.V1_2),
-    _fault("execute-refusal-notified-twice", "An argument error is notified twice.", "NNHAL-EXECUTE-004",
-           f"{_OURS}.asynchronous.refused_both_ways", _refusals(_notified_twice), Version.V1_1),
-    _fault("execute-one-request-only", "A launch replaces another execution that has not begun.", "NNHAL-EXECUTE-007",
-           f"{_OURS}.concurrent.launched_ahead", models_bent_by(_OneAtATime, deadlines=IMPATIENT), Version.V1_2),
-    _fault("execute-returns-before-it-is-done", "A synchronous execution returns before its outputs are written.",
-           "NNHAL-EXECUTE-006", f"{_OURS}.paths.done_at_return {_ANY}", _ReturnsBeforeItIsDone),
-    _fault("execute-not-deterministic", "Every second result differs in one bit.", "NNHAL-EXECUTE-018",
-           f"{_OURS}.request.used_twice vts.generated.LOGISTIC.float32_*", _FlipsEverySecond),
-    _fault("execute-aligns-inputs", "Inputs are read from a multiple of 64 bytes.", "NNHAL-EXECUTE-011",
-           f"{_OURS}.layout.compact vts.generated.ADD.*", _AlignsDown),
-    _fault("execute-counts-padding", "Inputs with padding are too long.", "NNHAL-EXECUTE-011",
-           f"{_OURS}.layout.padded {_ANY}", _NoPadding),
-    _fault("execute-maps-inputs-writable", "A pool that may only be read can not be mapped.", "NNHAL-EXECUTE-010",
-           "vts.memory.inputs.read_only vts.generated.ADD.*", _MapsInputsWritable),
-    _fault("concurrent-shared-request", "Executions at once share the place of their request.", "NNHAL-EXECUTE-007",
-           f"{_OURS}.concurrent.one_prepared_model {_OURS}.concurrent.other_sizes", _SharedRequest),
-    _fault("concurrent-shared-scratch", "Executions at once share a buffer for their results.", "NNHAL-EXECUTE-007",
-           f"{_OURS}.concurrent.one_prepared_model", _SharedScratch),
-    _fault("concurrent-refused", "A second execution at once is refused.", "NNHAL-EXECUTE-007",
-           f"{_OURS}.concurrent.one_prepared_model {_OURS}.concurrent.with_other_calls", _RefusesTheSecond),
-    _fault("prepare-drops-the-earlier", "A preparation that has not ended is dropped for the next one.",
-           "NNHAL-PREPARE-012", f"{_OURS}.preparations.launched_ahead {_OURS}.preparations.by_several_threads",
-           device_bent_by(_PreparesOne, deadlines=IMPATIENT)),
+    fault("execute-notifies-before-it-writes", "The notification comes before the outputs are written.",
+          "NNHAL-EXECUTE-003", f"{_OURS}.asynchronous.done_when_notified", _NotifiesBeforeItWrites, Version.V1_3),
+    fault("execute-refusal-not-notified", "An argument error is returned, but not notified.", "NNHAL-EXECUTE-004",
+          f"{_OURS}.asynchronous.refused_both_ways", _refusals(_not_notified), Version.V1_0),
+    fault("execute-refusal-not-returned", "An argument error is notified, but not returned.", "NNHAL-EXECUTE-004",
+          f"{_OURS}.asynchronous.refused_both_ways", _refusals(_not_returned), Version.V1_2),
+    fault("execute-refusal-notified-twice", "An argument error is notified twice.", "NNHAL-EXECUTE-004",
+          f"{_OURS}.asynchronous.refused_both_ways", _refusals(_notified_twice), Version.V1_1),
+    fault("execute-one-request-only", "A launch replaces another execution that has not begun.", "NNHAL-EXECUTE-007",
+          f"{_OURS}.concurrent.launched_ahead", models_bent_by(_OneAtATime, deadlines=IMPATIENT), Version.V1_2),
+    fault("execute-returns-before-it-is-done", "A synchronous execution returns before its outputs are written.",
+          "NNHAL-EXECUTE-006", f"{_OURS}.paths.done_at_return {_ANY}", _ReturnsBeforeItIsDone),
+    fault("execute-not-deterministic", "Every second result differs in one bit.", "NNHAL-EXECUTE-018",
+          f"{_OURS}.request.used_twice vts.generated.LOGISTIC.float32_*", _FlipsEverySecond),
+    fault("execute-aligns-inputs", "Inputs are read from a multiple of 64 bytes.", "NNHAL-EXECUTE-011",
+          f"{_OURS}.layout.compact vts.generated.ADD.*", _AlignsDown),
+    fault("execute-counts-padding", "Inputs with padding are too long.", "NNHAL-EXECUTE-011",
+          f"{_OURS}.layout.padded {_ANY}", _NoPadding),
+    fault("execute-maps-inputs-writable", "A pool that may only be read can not be mapped.", "NNHAL-EXECUTE-010",
+          "vts.memory.inputs.read_only vts.generated.ADD.*", _MapsInputsWritable),
+    fault("concurrent-shared-request", "Executions at once share the place of their request.", "NNHAL-EXECUTE-007",
+          f"{_OURS}.concurrent.one_prepared_model {_OURS}.concurrent.other_sizes", _SharedRequest),
+    fault("concurrent-shared-scratch", "Executions at once share a buffer for their results.", "NNHAL-EXECUTE-007",
+          f"{_OURS}.concurrent.one_prepared_model", _SharedScratch),
+    fault("concurrent-refused", "A second execution at once is refused.", "NNHAL-EXECUTE-007",
+          f"{_OURS}.concurrent.one_prepared_model {_OURS}.concurrent.with_other_calls", _RefusesTheSecond),
+    fault("prepare-drops-the-earlier", "A preparation that has not ended is dropped for the next one.",
+          "NNHAL-PREPARE-012", f"{_OURS}.preparations.launched_ahead {_OURS}.preparations.by_several_threads",
+          device_bent_by(_PreparesOne, deadlines=IMPATIENT)),
 )  # fmt: skip
 """Faults of execution paths at the boundary."""

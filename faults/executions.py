@@ -8,14 +8,14 @@ from typing import Any
 from msgspec.structs import replace
 
 from npu_conformance.faults.boundary import BentDevice, BentPreparedModel
-from npu_conformance.faults.fault import Bent, Fault
-from npu_conformance.faults.making import IMPATIENT, models_bent_by
+from npu_conformance.faults.fault import Bent
+from npu_conformance.faults.making import IMPATIENT, called_a_failure, fault, models_bent_by
 from npu_conformance.reference.hal.device import ReferenceDevice
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import hal, types
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.plugin import Context, MemoryMap, Subject
-from npu_conformance.specs.versions import NEWEST, Version
+from npu_conformance.specs.versions import Version
 
 _NONE, _INVALID, _GENERAL = ErrorStatus.NONE, ErrorStatus.INVALID_ARGUMENT, ErrorStatus.GENERAL_FAILURE
 Result = types.ExecutionResult
@@ -86,10 +86,8 @@ class _SaysGeneralFailure(BentPreparedModel):
     """Finds an invalid request, and calls it a failure."""
 
     def execute_synchronously(self, *arguments: Any) -> Result:
-        try:
+        with called_a_failure():
             return self.inner.execute_synchronously(*arguments)
-        except ServiceError as error:
-            raise ServiceError(_GENERAL, str(error)) from None
 
 
 class _RefusesUnknownOutputs(BentPreparedModel):
@@ -215,81 +213,73 @@ def _before(request: types.Request, pool: Callable[[int], memoryview]) -> None:
         pool(location.pool_index)[location.offset - 1] = 0
 
 
-def _fault(
-    name: str, description: str, breaks: str, caught_by: str, mechanism: Bent | type[BentPreparedModel],
-    hal_version: Version = NEWEST,
-) -> Fault:  # fmt: skip
-    bent = mechanism if isinstance(mechanism, Bent) else models_bent_by(mechanism)
-    return Fault(name, description, tuple(breaks.split()), tuple(caught_by.split()), bent, hal_version)
-
-
 _ANY = "vts.generated.RELU.float32_*"
 
 FAULTS = (
-    _fault("timing-not-asked-for", "Times are reported though nobody asked.", "NNHAL-TIMING-001", _ANY,
-           _timing(lambda timing, asked: timing if asked else types.Timing(5, 9))),
-    _fault("timing-device-above-driver", "The device takes longer than the driver around it.", "NNHAL-TIMING-004",
-           _ANY, _timing(lambda timing, asked: types.Timing(9, 5) if asked else timing)),
-    _fault("timing-negative", "An AIDL time is -5.", "NNHAL-TIMING-006", _ANY,
-           _timing(lambda timing, asked: types.Timing(-5, 9) if asked else timing)),
-    _fault("timing-of-a-failure", "An execution that failed reports times.", "NNHAL-TIMING-002", _ANY,
-           _answering(_time_of_failure)),
-    _fault("insufficient-is-success", "An output that does not fit is reported as success.", "NNHAL-SHAPE-004", _ANY,
-           _answering(_all_sufficient)),
-    _fault("insufficient-marks-all", "One output does not fit, all are marked.", "NNHAL-SHAPE-005",
-           "vts.generated.SPLIT.*", _answering(lambda result, _: result if result.output_sufficient_size else replace(
-               result, output_shapes=tuple(replace(one, is_sufficient=False) for one in result.output_shapes)))),
-    _fault("shapes-missing", "Outputs of unknown size get no shapes.", "NNHAL-SHAPE-002", _ANY,
-           _shapes(lambda shapes: ())),
-    _fault("shapes-too-many", "There is a shape too many.", "NNHAL-SHAPE-001", _ANY,
-           _shapes(lambda shapes: (*shapes, shapes[0]))),
-    _fault("shapes-padded", "The reported size of the last dimension is that of a padded tile.", "NNHAL-SHAPE-002",
-           _ANY, _dimensions(lambda sizes: (*sizes[:-1], -(-sizes[-1] // 16) * 16))),
-    _fault("shapes-of-rank-4", "Shapes are filled up to rank 4.", "NNHAL-SHAPE-002",
-           "vts.generated.RELU.float32_rank2", _dimensions(lambda sizes: (1,) * (4 - len(sizes)) + sizes)),
-    _fault("shapes-insufficient-in-success", "A successful execution marks its outputs insufficient.",
-           "NNHAL-SHAPE-003", _ANY, _shapes(
-               lambda shapes: tuple(replace(shape, is_sufficient=False) for shape in shapes))),
-    _fault("execute-once", "A prepared model can be executed once.", "NNHAL-EXECUTE-001", _ANY, _Once),
-    _fault("execute-stale-output", "Later executions repeat the first answer and write nothing.",
-           "NNHAL-EXECUTE-001", _ANY, _KeepsTheFirstResult),
-    _fault("execute-refuses-unknown-outputs", "Outputs of unknown size are an argument error.", "NNHAL-SHAPE-002",
-           _ANY, _RefusesUnknownOutputs),
-    _fault("request-general-failure", "An invalid request is GENERAL_FAILURE.", "NNHAL-REQUEST-001",
-           "vts.requests.ADD.*", _SaysGeneralFailure),
-    _fault("request-too-many-arguments", "Arguments that the model does not have are ignored.", "NNHAL-REQUEST-001",
-           "vts.requests.ADD.input_added vts.requests.ADD.output_added", _repairing(_cut)),
-    _fault("request-pool-index", "A pool index that does not exist means the last pool.", "NNHAL-REQUEST-004",
-           "vts.requests.ADD.input_in_missing_pool vts.requests.ADD.output_in_missing_pool",
-           _each_location(pool_index=lambda place: 0)),
-    _fault("request-beyond-pool", "What reaches beyond its pool is moved inside.", "NNHAL-REQUEST-005",
-           "vts.requests.ADD.input_beyond_pool vts.requests.ADD.output_beyond_pool",
-           _each_location(offset=lambda place: place.offset if place.offset > 64 else min(place.offset, 56))),
-    _fault("request-offset-wraps", "Offset and length are added in 32 bits, and all is read from 0.",
-           "NNHAL-ROBUST-002", "vts.requests.ADD.input_offset_that_wraps",
-           _each_location(offset=lambda place: 0 if place.offset + place.length >= 2**32 else place.offset)),
-    _fault("request-padding-ignored", "Padding is not looked at.", "NNHAL-REQUEST-006",
-           "vts.requests.ADD.output_padding_beyond_pool", _each_location(padding=lambda place: 0)),
-    _fault("request-dimensions-ignored", "Dimensions in a request are not looked at.",
-           "NNHAL-REQUEST-007 NNHAL-REQUEST-008",
-           "vts.requests.ADD.*_of_other_rank vts.requests.ADD.*_of_other_size",
-           _each_argument(lambda argument: replace(argument, dimensions=()))),
-    _fault("request-omitted-ignored", "An argument without value is read where its location says.",
-           "NNHAL-REQUEST-003", "vts.requests.ADD.omitted_input_with_location",
-           _each_argument(lambda argument: replace(argument, has_no_value=False))),
-    _fault("execute-notifies-twice", "The execution callback is called twice.", "NNHAL-EXECUTE-003",
-           _ANY, _callback(_twice), Version.V1_1),
-    _fault("execute-never-notifies", "The execution callback is never called.", "NNHAL-EXECUTE-003",
-           "vts.generated.RELU.float32_rank2", _callback(_never, patient=False), Version.V1_1),
-    _fault("execute-notifies-another-error", "INVALID_ARGUMENT is returned, GENERAL_FAILURE notified.",
-           "NNHAL-EXECUTE-004", "vts.requests.ADD.*", _callback(_another_error), Version.V1_1),
-    _fault("execute-notifies-success", "A refused execution is notified as a success.", "NNHAL-EXECUTE-004",
-           "vts.requests.ADD.*", _callback(_failure_is_none), Version.V1_0),
-    _fault("memory-input-as-scratch", "The execution writes into its inputs.", "NNHAL-EXECUTE-002", _ANY,
-           _touching(_scratch)),
-    _fault("memory-beyond-the-output", "Four bytes behind the last output are cleared.", "NNHAL-EXECUTE-001",
-           _ANY, _touching(_beyond)),
-    _fault("memory-before-the-output", "The byte in front of the last output is cleared.", "NNHAL-EXECUTE-001",
-           "vts.generated.SPLIT.*", _touching(_before)),
+    fault("timing-not-asked-for", "Times are reported though nobody asked.", "NNHAL-TIMING-001", _ANY,
+          _timing(lambda timing, asked: timing if asked else types.Timing(5, 9))),
+    fault("timing-device-above-driver", "The device takes longer than the driver around it.", "NNHAL-TIMING-004",
+          _ANY, _timing(lambda timing, asked: types.Timing(9, 5) if asked else timing)),
+    fault("timing-negative", "An AIDL time is -5.", "NNHAL-TIMING-006", _ANY,
+          _timing(lambda timing, asked: types.Timing(-5, 9) if asked else timing)),
+    fault("timing-of-a-failure", "An execution that failed reports times.", "NNHAL-TIMING-002", _ANY,
+          _answering(_time_of_failure)),
+    fault("insufficient-is-success", "An output that does not fit is reported as success.", "NNHAL-SHAPE-004", _ANY,
+          _answering(_all_sufficient)),
+    fault("insufficient-marks-all", "One output does not fit, all are marked.", "NNHAL-SHAPE-005",
+          "vts.generated.SPLIT.*", _answering(lambda result, _: result if result.output_sufficient_size else replace(
+              result, output_shapes=tuple(replace(one, is_sufficient=False) for one in result.output_shapes)))),
+    fault("shapes-missing", "Outputs of unknown size get no shapes.", "NNHAL-SHAPE-002", _ANY,
+          _shapes(lambda shapes: ())),
+    fault("shapes-too-many", "There is a shape too many.", "NNHAL-SHAPE-001", _ANY,
+          _shapes(lambda shapes: (*shapes, shapes[0]))),
+    fault("shapes-padded", "The reported size of the last dimension is that of a padded tile.", "NNHAL-SHAPE-002",
+          _ANY, _dimensions(lambda sizes: (*sizes[:-1], -(-sizes[-1] // 16) * 16))),
+    fault("shapes-of-rank-4", "Shapes are filled up to rank 4.", "NNHAL-SHAPE-002",
+          "vts.generated.RELU.float32_rank2", _dimensions(lambda sizes: (1,) * (4 - len(sizes)) + sizes)),
+    fault("shapes-insufficient-in-success", "A successful execution marks its outputs insufficient.",
+          "NNHAL-SHAPE-003", _ANY, _shapes(
+              lambda shapes: tuple(replace(shape, is_sufficient=False) for shape in shapes))),
+    fault("execute-once", "A prepared model can be executed once.", "NNHAL-EXECUTE-001", _ANY, _Once),
+    fault("execute-stale-output", "Later executions repeat the first answer and write nothing.",
+          "NNHAL-EXECUTE-001", _ANY, _KeepsTheFirstResult),
+    fault("execute-refuses-unknown-outputs", "Outputs of unknown size are an argument error.", "NNHAL-SHAPE-002",
+          _ANY, _RefusesUnknownOutputs),
+    fault("request-general-failure", "An invalid request is GENERAL_FAILURE.", "NNHAL-REQUEST-001",
+          "vts.requests.ADD.*", _SaysGeneralFailure),
+    fault("request-too-many-arguments", "Arguments that the model does not have are ignored.", "NNHAL-REQUEST-001",
+          "vts.requests.ADD.input_added vts.requests.ADD.output_added", _repairing(_cut)),
+    fault("request-pool-index", "A pool index that does not exist means the last pool.", "NNHAL-REQUEST-004",
+          "vts.requests.ADD.input_in_missing_pool vts.requests.ADD.output_in_missing_pool",
+          _each_location(pool_index=lambda place: 0)),
+    fault("request-beyond-pool", "What reaches beyond its pool is moved inside.", "NNHAL-REQUEST-005",
+          "vts.requests.ADD.input_beyond_pool vts.requests.ADD.output_beyond_pool",
+          _each_location(offset=lambda place: place.offset if place.offset > 64 else min(place.offset, 56))),
+    fault("request-offset-wraps", "Offset and length are added in 32 bits, and all is read from 0.",
+          "NNHAL-ROBUST-002", "vts.requests.ADD.input_offset_that_wraps",
+          _each_location(offset=lambda place: 0 if place.offset + place.length >= 2**32 else place.offset)),
+    fault("request-padding-ignored", "Padding is not looked at.", "NNHAL-REQUEST-006",
+          "vts.requests.ADD.output_padding_beyond_pool", _each_location(padding=lambda place: 0)),
+    fault("request-dimensions-ignored", "Dimensions in a request are not looked at.",
+          "NNHAL-REQUEST-007 NNHAL-REQUEST-008",
+          "vts.requests.ADD.*_of_other_rank vts.requests.ADD.*_of_other_size",
+          _each_argument(lambda argument: replace(argument, dimensions=()))),
+    fault("request-omitted-ignored", "An argument without value is read where its location says.",
+          "NNHAL-REQUEST-003", "vts.requests.ADD.omitted_input_with_location",
+          _each_argument(lambda argument: replace(argument, has_no_value=False))),
+    fault("execute-notifies-twice", "The execution callback is called twice.", "NNHAL-EXECUTE-003",
+          _ANY, _callback(_twice), Version.V1_1),
+    fault("execute-never-notifies", "The execution callback is never called.", "NNHAL-EXECUTE-003",
+          "vts.generated.RELU.float32_rank2", _callback(_never, patient=False), Version.V1_1),
+    fault("execute-notifies-another-error", "INVALID_ARGUMENT is returned, GENERAL_FAILURE notified.",
+          "NNHAL-EXECUTE-004", "vts.requests.ADD.*", _callback(_another_error), Version.V1_1),
+    fault("execute-notifies-success", "A refused execution is notified as a success.", "NNHAL-EXECUTE-004",
+          "vts.requests.ADD.*", _callback(_failure_is_none), Version.V1_0),
+    fault("memory-input-as-scratch", "The execution writes into its inputs.", "NNHAL-EXECUTE-002", _ANY,
+          _touching(_scratch)),
+    fault("memory-beyond-the-output", "Four bytes behind the last output are cleared.", "NNHAL-EXECUTE-001",
+          _ANY, _touching(_beyond)),
+    fault("memory-before-the-output", "The byte in front of the last output is cleared.", "NNHAL-EXECUTE-001",
+          "vts.generated.SPLIT.*", _touching(_before)),
 )  # fmt: skip
 """Faults of executions at the boundary."""

@@ -7,15 +7,15 @@ from collections.abc import Callable
 from typing import Any
 
 from npu_conformance.faults.boundary import BentDevice, BentPreparedModel
-from npu_conformance.faults.fault import Bent, Fault, Variant
-from npu_conformance.faults.making import IMPATIENT, models_bent_by
+from npu_conformance.faults.fault import Bent, Variant
+from npu_conformance.faults.making import IMPATIENT, called_a_failure, fault, models_bent_by
 from npu_conformance.reference.hal.device import ReferenceDevice
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import hal, types
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, FenceState
 from npu_conformance.specs.neuralnetworks.fences import FOR_EVER_NS, SettableFence, merged
 from npu_conformance.specs.plugin import Context, Subject
-from npu_conformance.specs.versions import NEWEST, Version
+from npu_conformance.specs.versions import Version
 
 _NONE, _INVALID, _GENERAL = ErrorStatus.NONE, ErrorStatus.INVALID_ARGUMENT, ErrorStatus.GENERAL_FAILURE
 Result = hal.FencedExecutionResult
@@ -67,10 +67,8 @@ class _SaysGeneralFailure(_FencedModel):
     """Finds an invalid request, and calls it a failure."""
 
     def execute_fenced(self, *arguments: Any) -> Result:
-        try:
+        with called_a_failure():
             return self.inner.execute_fenced(*arguments)
-        except ServiceError as error:
-            raise ServiceError(_GENERAL, str(error)) from None
 
 
 class _FenceSignalledAtOnce(_FencedModel):
@@ -335,38 +333,30 @@ class _RefusesErrorsGenerally(_FencedModel):
         return self.inner.execute_fenced(request, wait_for, *rest)
 
 
-def _fault(
-    name: str, description: str, breaks: str, caught_by: str, mechanism: Bent | type[BentPreparedModel],
-    hal_version: Version = NEWEST,
-) -> Fault:  # fmt: skip
-    bent = mechanism if isinstance(mechanism, Bent) else models_bent_by(mechanism)
-    return Fault(name, description, tuple(breaks.split()), tuple(caught_by.split()), bent, hal_version)
-
-
 FAULTS = (
-    _fault("fenced-refuses-later", "An invalid request is taken, and fails when it is to be executed.",
-           "NNHAL-FENCED-001", "vts.fenced.refusals.* vts.fenced.limits.malformed", _RefusesLater),
-    _fault("fenced-request-general-failure", "An invalid request is GENERAL_FAILURE.", "NNHAL-FENCED-001",
-           "vts.fenced.refusals.ADD.* vts.fenced.refusals.outputs_unknown", _SaysGeneralFailure),
-    _fault("fenced-signalled-fence", "The returned fence has signalled when it is returned.", "NNHAL-FENCED-006",
-           "vts.fenced.waiting.signalled_after vts.fenced.chains.results_flow_later", _FenceSignalledAtOnce),
-    _fault("fenced-own-fence-refused", "A returned fence is refused as a wait fence.", "NNHAL-FENCED-012",
-           "vts.fenced.chains.results_flow vts.fenced.chains.of_finished", _RefusesOwnFences),
-    _fault("fenced-own-fence-ignored", "A returned fence is no wait fence: nothing is waited for.",
-           "NNHAL-FENCED-012 NNHAL-FENCED-005", "vts.fenced.chains.results_flow_later", _IgnoresOwnFences),
-    _fault("fenced-one-waits", "There is room for one execution that waits: another one replaces it.",
-           "NNHAL-FENCED-006", "vts.fenced.chains.one_fence_for_all vts.fenced.chains.in_flight",
-           models_bent_by(_KeepsOneWaiting, deadlines=IMPATIENT)),
-    _fault("fenced-fences-of-the-first", "All executions wait for the fences of the first.", "NNHAL-FENCED-005",
-           "vts.fenced.waiting.one_open", _TiesFencesToTheFirst),
-    _fault("fenced-callback-of-the-last", "All callbacks answer for the last execution.",
-           "NNHAL-FENCED-013 NNHAL-FENCED-014", "vts.fenced.chains.overtaken", _LastFenceOnly),
-    _fault("fenced-callback-once", "A callback answers once.", "NNHAL-FENCED-014",
-           "vts.fenced.outcomes.callback_repeats", _CallbackOnce),
-    _fault("fenced-times-of-a-failure", "An execution that failed has times.", "NNHAL-TIMING-002",
-           "vts.fenced.failing.later", _TimesOfFailures),
-    _fault("fenced-reads-early", "The inputs are those of the call, not those of the signal.", "NNHAL-FENCED-005",
-           "vts.fenced.waiting.inputs_at_the_signal vts.fenced.chains.results_flow_later", _reading_early()),
+    fault("fenced-refuses-later", "An invalid request is taken, and fails when it is to be executed.",
+          "NNHAL-FENCED-001", "vts.fenced.refusals.* vts.fenced.limits.malformed", _RefusesLater),
+    fault("fenced-request-general-failure", "An invalid request is GENERAL_FAILURE.", "NNHAL-FENCED-001",
+          "vts.fenced.refusals.ADD.* vts.fenced.refusals.outputs_unknown", _SaysGeneralFailure),
+    fault("fenced-signalled-fence", "The returned fence has signalled when it is returned.", "NNHAL-FENCED-006",
+          "vts.fenced.waiting.signalled_after vts.fenced.chains.results_flow_later", _FenceSignalledAtOnce),
+    fault("fenced-own-fence-refused", "A returned fence is refused as a wait fence.", "NNHAL-FENCED-012",
+          "vts.fenced.chains.results_flow vts.fenced.chains.of_finished", _RefusesOwnFences),
+    fault("fenced-own-fence-ignored", "A returned fence is no wait fence: nothing is waited for.",
+          "NNHAL-FENCED-012 NNHAL-FENCED-005", "vts.fenced.chains.results_flow_later", _IgnoresOwnFences),
+    fault("fenced-one-waits", "There is room for one execution that waits: another one replaces it.",
+          "NNHAL-FENCED-006", "vts.fenced.chains.one_fence_for_all vts.fenced.chains.in_flight",
+          models_bent_by(_KeepsOneWaiting, deadlines=IMPATIENT)),
+    fault("fenced-fences-of-the-first", "All executions wait for the fences of the first.", "NNHAL-FENCED-005",
+          "vts.fenced.waiting.one_open", _TiesFencesToTheFirst),
+    fault("fenced-callback-of-the-last", "All callbacks answer for the last execution.",
+          "NNHAL-FENCED-013 NNHAL-FENCED-014", "vts.fenced.chains.overtaken", _LastFenceOnly),
+    fault("fenced-callback-once", "A callback answers once.", "NNHAL-FENCED-014",
+          "vts.fenced.outcomes.callback_repeats", _CallbackOnce),
+    fault("fenced-times-of-a-failure", "An execution that failed has times.", "NNHAL-TIMING-002",
+          "vts.fenced.failing.later", _TimesOfFailures),
+    fault("fenced-reads-early", "The inputs are those of the call, not those of the signal.", "NNHAL-FENCED-005",
+          "vts.fenced.waiting.inputs_at_the_signal vts.fenced.chains.results_flow_later", _reading_early()),
 )  # fmt: skip
 """Faults at the boundary."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -9,7 +10,8 @@ from msgspec.structs import replace
 
 from npu_conformance.faults.boundary import BentPreparedModel
 from npu_conformance.faults.extended import ExtendedDevice, extended, extended_models
-from npu_conformance.faults.fault import Bent, Fault, Variant
+from npu_conformance.faults.fault import Bent, Variant
+from npu_conformance.faults.making import called_a_failure, fault
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import hal, types
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
@@ -195,68 +197,63 @@ def _configured(change: Callable[[types.ExecutionConfig], types.ExecutionConfig]
 
 
 def _mending(inner: Any, request: types.Request, config: types.ExecutionConfig, deadline_ns: int) -> Any:
-    try:
+    with called_a_failure():
         return inner.execute_synchronously_with_config(request, config, deadline_ns)
-    except ServiceError as error:
-        raise ServiceError(_GENERAL, str(error)) from None
 
 
-def _fault(name: str, description: str, breaks: str, caught_by: str, mechanism: Bent) -> Fault:
-    requirements = tuple(f"NNHAL-{one}" for one in breaks.split())
-    cases = tuple(f"vts.extensions.{case}" for case in caught_by.split())
-    return Fault(f"hint-{name}", description, requirements, cases, mechanism)
-
+_fault = functools.partial(fault, family="hint", area="vts.extensions")
 
 _IGNORED, _OWN = "compilation_hints.ignored", "compilation_hints.fibonacci"
 _EXECUTION, _OWN_EXECUTION = "execution_hints.ignored", "execution_hints.fibonacci"
 
 FAULTS = (
-    _fault("unknown-fails-preparation", "A hint of an unknown extension is an argument error.", "PREPARE-019",
+    _fault("unknown-fails-preparation", "A hint of an unknown extension is an argument error.", "NNHAL-PREPARE-019",
            _IGNORED, _preparing(_unknown)),
-    _fault("unknown-fails-generally", "A hint of an unknown extension ends in GENERAL_FAILURE.", "PREPARE-019",
+    _fault("unknown-fails-generally", "A hint of an unknown extension ends in GENERAL_FAILURE.", "NNHAL-PREPARE-019",
            _IGNORED, _preparing(_unknown, _GENERAL)),
-    _fault("unmapped-fails-preparation", "A hint whose prefix is not mapped is an argument error.", "PREPARE-020",
+    _fault("unmapped-fails-preparation", "A hint whose prefix is not mapped is an argument error.", "NNHAL-PREPARE-020",
            _IGNORED, _preparing(_unmapped)),
-    _fault("invalid-fails-preparation", "An invalid hint of an own extension is an argument error.", "PREPARE-020",
-           f"{_OWN} {_IGNORED}", _preparing(_invalid)),
-    _fault("valid-fails-preparation", "A valid hint of an own extension is an argument error.", "PREPARE-020",
+    _fault("invalid-fails-preparation", "An invalid hint of an own extension is an argument error.",
+           "NNHAL-PREPARE-020", f"{_OWN} {_IGNORED}", _preparing(_invalid)),
+    _fault("valid-fails-preparation", "A valid hint of an own extension is an argument error.", "NNHAL-PREPARE-020",
            _OWN, _preparing(_valid)),
-    _fault("by-low-bits", "Hints are known by the low bits of their tokens.", "PREPARE-019",
+    _fault("by-low-bits", "Hints are known by the low bits of their tokens.", "NNHAL-PREPARE-019",
            f"{_IGNORED} compilation_hints.prefix_of_the_call", _preparing(_by_low_bits)),
-    _fault("mapping-of-the-model", "Prefixes of hints are looked up in the model's mapping.", "EXTENSION-005",
+    _fault("mapping-of-the-model", "Prefixes of hints are looked up in the model's mapping.", "NNHAL-EXTENSION-005",
            "compilation_hints.prefix_of_the_call", extended(_MappingOfTheModel)),
-    _fault("huge-value-kills", "A hint of 64 KiB ends the process.", "PREPARE-020", _IGNORED,
+    _fault("huge-value-kills", "A hint of 64 KiB ends the process.", "NNHAL-PREPARE-020", _IGNORED,
            extended(_DiesOfHugeHints)),
-    _fault("many-fail", "There may be 64 hints.", "PREPARE-020", _IGNORED, _preparing(_many)),
-    _fault("empty-value-fails", "A hint without a value is an argument error.", "PREPARE-020", _IGNORED,
+    _fault("many-fail", "There may be 64 hints.", "NNHAL-PREPARE-020", _IGNORED, _preparing(_many)),
+    _fault("empty-value-fails", "A hint without a value is an argument error.", "NNHAL-PREPARE-020", _IGNORED,
            _preparing(_empty)),
-    _fault("mapping-alone-fails", "A mapping needs hints.", "PREPARE-020", _IGNORED, _preparing(_mapped_only)),
-    _fault("negative-fails-generally", "A negative token ends in GENERAL_FAILURE.", "PREPARE-020", _IGNORED,
+    _fault("mapping-alone-fails", "A mapping needs hints.", "NNHAL-PREPARE-020", _IGNORED, _preparing(_mapped_only)),
+    _fault("negative-fails-generally", "A negative token ends in GENERAL_FAILURE.", "NNHAL-PREPARE-020", _IGNORED,
            _preparing(_negative, _GENERAL)),
-    _fault("none-fails", "A configuration needs hints.", "PREPARE-018", "compilation_hints.none", _preparing(_none)),
-    _fault("models-unchecked", "Models that come with a configuration are not checked.", "PREPARE-018",
+    _fault("none-fails", "A configuration needs hints.",
+           "NNHAL-PREPARE-018", "compilation_hints.none", _preparing(_none)),
+    _fault("models-unchecked", "Models that come with a configuration are not checked.", "NNHAL-PREPARE-018",
            "compilation_hints.of_invalid_models", extended(_MendsModels)),
-    _fault("refusal-unnotified", "A refused model that comes with a configuration is not notified.", "PREPARE-018",
-           "compilation_hints.of_invalid_models", extended(_NotifiesLateRefusals)),
+    _fault("refusal-unnotified", "A refused model that comes with a configuration is not notified.",
+           "NNHAL-PREPARE-018", "compilation_hints.of_invalid_models", extended(_NotifiesLateRefusals)),
     _fault("unknown-fails-execution", "An execution hint of an unknown extension is an argument error.",
-           "EXECUTE-013", _EXECUTION, _failing(_unknown)),
+           "NNHAL-EXECUTE-013", _EXECUTION, _failing(_unknown)),
     _fault("invalid-fails-execution", "An invalid execution hint of an own extension is an argument error.",
-           "EXECUTE-013", f"{_OWN_EXECUTION} {_EXECUTION}", _failing(_invalid)),
+           "NNHAL-EXECUTE-013", f"{_OWN_EXECUTION} {_EXECUTION}", _failing(_invalid)),
     _fault("valid-fails-execution", "A valid execution hint of an own extension is an argument error.",
-           "EXECUTE-013", _OWN_EXECUTION, _failing(_valid)),
-    _fault("huge-value-kills-execution", "An execution hint of 64 KiB ends the process.", "EXECUTE-013", _EXECUTION,
-           _failing(_huge, IndexError("beyond the buffer"))),
-    _fault("execution-by-low-bits", "Execution hints are known by the low bits of their tokens.", "EXECUTE-013",
+           "NNHAL-EXECUTE-013", _OWN_EXECUTION, _failing(_valid)),
+    _fault("huge-value-kills-execution", "An execution hint of 64 KiB ends the process.",
+           "NNHAL-EXECUTE-013", _EXECUTION, _failing(_huge, IndexError("beyond the buffer"))),
+    _fault("execution-by-low-bits", "Execution hints are known by the low bits of their tokens.", "NNHAL-EXECUTE-013",
            _EXECUTION, _failing(_by_low_bits)),
-    _fault("execution-skipped", "A hint like a count, of whatever extension, saves the execution.", "EXECUTE-013",
+    _fault("execution-skipped", "A hint like a count, of whatever extension, saves the execution.", "NNHAL-EXECUTE-013",
            f"{_EXECUTION} {_OWN_EXECUTION}", _skipping(_like_a_count)),
-    _fault("execution-needs-hints", "A configuration without hints is an argument error.", "EXECUTE-012",
+    _fault("execution-needs-hints", "A configuration without hints is an argument error.", "NNHAL-EXECUTE-012",
            "execution_hints.none", _failing(_none)),
-    _fault("timing-always", "A configuration measures times whether or not it asks for them.", "EXECUTE-012",
+    _fault("timing-always", "A configuration measures times whether or not it asks for them.", "NNHAL-EXECUTE-012",
            "execution_hints.none", _configured(lambda config: replace(config, measure_timing=True))),
-    _fault("loop-timeout-unchecked", "The loop timeout of a configuration is not looked at.", "EXECUTE-012",
+    _fault("loop-timeout-unchecked", "The loop timeout of a configuration is not looked at.", "NNHAL-EXECUTE-012",
            "execution_hints.refusals", _configured(lambda config: replace(config, loop_timeout_duration_ns=-1))),
-    _fault("refusal-is-failure", "A bad request with a configuration ends in GENERAL_FAILURE.", "EXECUTE-012",
+    _fault("refusal-is-failure", "A bad request with a configuration ends in GENERAL_FAILURE.", "NNHAL-EXECUTE-012",
            "execution_hints.refusals", _executing(_mending)),
 )  # fmt: skip
 """Faults in hints."""

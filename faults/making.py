@@ -1,15 +1,18 @@
-"""Makes implementations that are bent at the boundary."""
+"""Makes implementations that are bent at the boundary, and rows of tables of faults."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 
 from npu_conformance.faults.boundary import BentDevice, BentPreparedModel
-from npu_conformance.faults.fault import Bent
+from npu_conformance.faults.fault import Bent, Fault, Mechanism, NoticedAs
 from npu_conformance.reference.hal.device import ReferenceDevice
+from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.manifest import Deadlines
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.plugin import Context, Subject
-from npu_conformance.specs.versions import Version
+from npu_conformance.specs.versions import NEWEST, Version
 
 IMPATIENT = Deadlines(prepare=0.3, execute=0.3)
 """For faults that never answer: the reference itself answers before a call returns."""
@@ -45,3 +48,44 @@ def models_with_memory(kind: type[BentPreparedModel]) -> Bent:
         return Subject(device=Device(ReferenceDevice(context, version)))
 
     return Bent(create)
+
+
+@contextlib.contextmanager
+def called_a_failure() -> Iterator[None]:
+    """What is refused inside is told as GENERAL_FAILURE, whatever is the matter."""
+    try:
+        yield
+    except ServiceError as error:
+        raise ServiceError(ErrorStatus.GENERAL_FAILURE, str(error)) from None
+
+
+def fault(
+    name: str,
+    description: str,
+    breaks: str,
+    caught_by: str,
+    mechanism: Mechanism | type[BentDevice] | type[BentPreparedModel],
+    hal: Version = NEWEST,
+    noticed_as: NoticedAs = "red",
+    *,
+    family: str = "",
+    area: str = "",
+) -> Fault:
+    """A fault as a row of a table tells it: ids of requirements and of cases are words of one string.
+
+    mechanism: for a kind of boundary the reference driver behind it. family: in front of the name. area: in front of
+    the cases.
+    """
+    return Fault(
+        f"{family}-{name}" if family else name,
+        description,
+        tuple(breaks.split()),
+        tuple(f"{area}.{case}" if area else case for case in caught_by.split()),
+        _bent(mechanism) if isinstance(mechanism, type) else mechanism,
+        hal,
+        noticed_as,
+    )
+
+
+def _bent(kind: type[BentDevice] | type[BentPreparedModel]) -> Bent:
+    return device_bent_by(kind) if issubclass(kind, BentDevice) else models_with_memory(kind)

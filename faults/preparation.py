@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from npu_conformance.faults.boundary import BentDevice, BentPreparedModel
-from npu_conformance.faults.fault import Bent, Fault
-from npu_conformance.faults.making import IMPATIENT, device_bent_by
+from npu_conformance.faults.making import IMPATIENT, device_bent_by, fault
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import hal, types
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperandType, OperationType
-from npu_conformance.specs.versions import NEWEST, Version
+from npu_conformance.specs.versions import Version
 
 _NONE, _INVALID, _GENERAL = ErrorStatus.NONE, ErrorStatus.INVALID_ARGUMENT, ErrorStatus.GENERAL_FAILURE
 
@@ -143,53 +142,45 @@ class _LaunchesNothingUnsupported(_NoFloat16):
             raise ServiceError(_GENERAL, "not supported")
 
 
-def _fault(
-    name: str, description: str, breaks: str, caught_by: str, mechanism: Bent | type[BentDevice],
-    hal_version: Version = NEWEST,
-) -> Fault:  # fmt: skip
-    bent = mechanism if isinstance(mechanism, Bent) else device_bent_by(mechanism)
-    return Fault(name, description, tuple(breaks.split()), tuple(caught_by.split()), bent, hal_version)
-
-
 _ANY = "vts.generated.RELU.float32_*"
 
 FAULTS = (
-    _fault("support-one-too-few", "getSupportedOperations gives an answer too few.", "NNHAL-SUPPORT-001", _ANY,
-           _OneAnswerTooFew),
-    _fault("support-claims-everything", "Every operation is said to be supported.", "NNHAL-SUPPORT-004",
-           "vts.generated.RELU.float16_*", _ClaimsEverything),
-    _fault("support-of-the-invalid", "getSupportedOperations answers for an invalid model.", "NNHAL-SUPPORT-003",
-           "vts.validation.ADD.* vts.validation.model.*", _SupportsTheInvalid),
-    _fault("support-fails-for-unsupported", "getSupportedOperations fails where it means no.", "NNHAL-SUPPORT-002",
-           "vts.generated.RELU.float16_*", _SupportFails),
-    _fault("supported-but-refused", "A model with SOFTMAX is said to be supported, and not prepared.",
-           "NNHAL-SUPPORT-005", "vts.generated.SOFTMAX.float32_*", _SupportedButRefused),
-    _fault("prepare-notifies-twice", "The preparation callback is called twice.", "NNHAL-PREPARE-005", _ANY,
-           _NotifiesTwice),
-    _fault("prepare-never-notifies", "The preparation callback is never called.", "NNHAL-PREPARE-005",
-           "vts.generated.RELU.float32_rank2", device_bent_by(_NeverNotifies, deadlines=IMPATIENT)),
-    _fault("prepare-without-model", "A successful preparation gives no model.", "NNHAL-PREPARE-007", _ANY, _NoModel),
-    _fault("prepare-model-of-a-failure", "A failed preparation gives a model.", "NNHAL-PREPARE-007",
-           "vts.validation.RELU.*", _ModelOfAFailure),
-    _fault("prepare-model-of-the-unsupported", "A model that is not supported is given all the same.",
-           "NNHAL-PREPARE-007", "vts.generated.RELU.float16_*", _ModelOfTheUnsupported),
-    _fault("prepare-launches-the-invalid", "An argument error is notified, but not returned.", "NNHAL-PREPARE-002",
-           "vts.validation.RELU.* vts.validation.arguments.*", _LaunchesTheInvalid),
-    _fault("prepare-config-launches-the-invalid", "prepareModelWithConfig notifies an argument error and returns none.",
-           "NNHAL-PREPARE-018", "vts.validation.RELU.operand_type vts.validation.arguments.*",
-           _ConfigLaunchesTheInvalid),
-    _fault("prepare-config-without-callback", "prepareModelWithConfig does nothing where nobody would be told.",
-           "NNHAL-PREPARE-022", "vts.models.config.callback_null", _ConfigWithoutCallback),
-    _fault("prepare-does-not-notify-refusals", "An argument error is returned, but not notified.",
-           "NNHAL-PREPARE-002", "vts.validation.model.cycle", _DoesNotNotifyRefusals),
-    _fault("prepare-notifies-another-error", "INVALID_ARGUMENT is returned, GENERAL_FAILURE notified.",
-           "NNHAL-PREPARE-002", "vts.validation.RELU.*", _NotifiesAnotherError),
-    _fault("prepare-general-failure", "Argument errors are GENERAL_FAILURE.", "NNHAL-PREPARE-002 NNHAL-ERROR-008",
-           "vts.validation.RELU.* vts.validation.arguments.*", _SaysGeneralFailure),
-    _fault("prepare-refuses-to-launch", "An unsupported model is not launched.", "NNHAL-PREPARE-004",
-           "vts.generated.RELU.float16_*", _LaunchesNothingUnsupported),
-    _fault("later-version-accepted", "A 1.1 driver judges models by the rules of 1.3.",
-           "NNHAL-MODEL-040", "vts.generated.*until_1_1 vts.generated.*before_1_2",
-           device_bent_by(BentDevice, plays=Version.V1_3), Version.V1_1),
+    fault("support-one-too-few", "getSupportedOperations gives an answer too few.", "NNHAL-SUPPORT-001", _ANY,
+          _OneAnswerTooFew),
+    fault("support-claims-everything", "Every operation is said to be supported.", "NNHAL-SUPPORT-004",
+          "vts.generated.RELU.float16_*", _ClaimsEverything),
+    fault("support-of-the-invalid", "getSupportedOperations answers for an invalid model.", "NNHAL-SUPPORT-003",
+          "vts.validation.ADD.* vts.validation.model.*", _SupportsTheInvalid),
+    fault("support-fails-for-unsupported", "getSupportedOperations fails where it means no.", "NNHAL-SUPPORT-002",
+          "vts.generated.RELU.float16_*", _SupportFails),
+    fault("supported-but-refused", "A model with SOFTMAX is said to be supported, and not prepared.",
+          "NNHAL-SUPPORT-005", "vts.generated.SOFTMAX.float32_*", _SupportedButRefused),
+    fault("prepare-notifies-twice", "The preparation callback is called twice.", "NNHAL-PREPARE-005", _ANY,
+          _NotifiesTwice),
+    fault("prepare-never-notifies", "The preparation callback is never called.", "NNHAL-PREPARE-005",
+          "vts.generated.RELU.float32_rank2", device_bent_by(_NeverNotifies, deadlines=IMPATIENT)),
+    fault("prepare-without-model", "A successful preparation gives no model.", "NNHAL-PREPARE-007", _ANY, _NoModel),
+    fault("prepare-model-of-a-failure", "A failed preparation gives a model.", "NNHAL-PREPARE-007",
+          "vts.validation.RELU.*", _ModelOfAFailure),
+    fault("prepare-model-of-the-unsupported", "A model that is not supported is given all the same.",
+          "NNHAL-PREPARE-007", "vts.generated.RELU.float16_*", _ModelOfTheUnsupported),
+    fault("prepare-launches-the-invalid", "An argument error is notified, but not returned.", "NNHAL-PREPARE-002",
+          "vts.validation.RELU.* vts.validation.arguments.*", _LaunchesTheInvalid),
+    fault("prepare-config-launches-the-invalid", "prepareModelWithConfig notifies an argument error and returns none.",
+          "NNHAL-PREPARE-018", "vts.validation.RELU.operand_type vts.validation.arguments.*",
+          _ConfigLaunchesTheInvalid),
+    fault("prepare-config-without-callback", "prepareModelWithConfig does nothing where nobody would be told.",
+          "NNHAL-PREPARE-022", "vts.models.config.callback_null", _ConfigWithoutCallback),
+    fault("prepare-does-not-notify-refusals", "An argument error is returned, but not notified.",
+          "NNHAL-PREPARE-002", "vts.validation.model.cycle", _DoesNotNotifyRefusals),
+    fault("prepare-notifies-another-error", "INVALID_ARGUMENT is returned, GENERAL_FAILURE notified.",
+          "NNHAL-PREPARE-002", "vts.validation.RELU.*", _NotifiesAnotherError),
+    fault("prepare-general-failure", "Argument errors are GENERAL_FAILURE.", "NNHAL-PREPARE-002 NNHAL-ERROR-008",
+          "vts.validation.RELU.* vts.validation.arguments.*", _SaysGeneralFailure),
+    fault("prepare-refuses-to-launch", "An unsupported model is not launched.", "NNHAL-PREPARE-004",
+          "vts.generated.RELU.float16_*", _LaunchesNothingUnsupported),
+    fault("later-version-accepted", "A 1.1 driver judges models by the rules of 1.3.",
+          "NNHAL-MODEL-040", "vts.generated.*until_1_1 vts.generated.*before_1_2",
+          device_bent_by(BentDevice, plays=Version.V1_3), Version.V1_1),
 )  # fmt: skip
 """Faults before the first execution."""

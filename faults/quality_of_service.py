@@ -5,19 +5,20 @@ The faults inside the reference are source edits, in quality_of_service.json; wh
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections.abc import Callable
 from typing import Any
 
 from npu_conformance.faults.boundary import BentDevice, BentPreparedModel
-from npu_conformance.faults.fault import Bent, Fault, NoticedAs
-from npu_conformance.faults.making import IMPATIENT, device_bent_by, models_bent_by
+from npu_conformance.faults.fault import Bent
+from npu_conformance.faults.making import IMPATIENT, device_bent_by, fault, models_bent_by
 from npu_conformance.reference.hal.device import ReferenceDevice
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import hal, types
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, Priority
 from npu_conformance.specs.plugin import Context, MemoryMap, RealClock, Subject
-from npu_conformance.specs.versions import NEWEST, Version
+from npu_conformance.specs.versions import Version
 
 _MISSED = (ErrorStatus.MISSED_DEADLINE_TRANSIENT, ErrorStatus.MISSED_DEADLINE_PERSISTENT)
 _NONE, _GENERAL, _INVALID = ErrorStatus.NONE, ErrorStatus.GENERAL_FAILURE, ErrorStatus.INVALID_ARGUMENT
@@ -217,19 +218,7 @@ class _CacheInventsADeadline(BentDevice):
 
 _AREA = "vts.quality_of_service."
 _EXECUTIONS, _PREPARATIONS = f"{_AREA}deadline.executions", f"{_AREA}deadline.preparations"
-
-
-def _fault(
-    name: str, description: str, breaks: str, caught_by: str, mechanism: Bent | type[BentDevice | BentPreparedModel],
-    hal_version: Version = NEWEST, noticed_as: NoticedAs = "red",
-) -> Fault:  # fmt: skip
-    if not isinstance(mechanism, Bent):
-        is_device = issubclass(mechanism, BentDevice)
-        mechanism = device_bent_by(mechanism) if is_device else models_bent_by(mechanism)  # type: ignore[arg-type]
-    return Fault(
-        f"qos-{name}", description, tuple(breaks.split()), tuple(caught_by.split()), mechanism, hal_version, noticed_as
-    )
-
+_fault = functools.partial(fault, family="qos")
 
 FAULTS = (
     _fault("success-unwritten", "An execution that its deadline aborted is a success; nothing was written.",

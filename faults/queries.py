@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import secrets
 from collections.abc import Callable
 from typing import NoReturn
@@ -10,11 +11,11 @@ from msgspec.structs import replace
 
 from npu_conformance.faults.boundary import BentDevice
 from npu_conformance.faults.fault import Bent, Fault
-from npu_conformance.faults.making import device_bent_by
+from npu_conformance.faults.making import device_bent_by, fault
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import hal, types
 from npu_conformance.specs.neuralnetworks.enums import DeviceStatus, ErrorStatus, OperandType
-from npu_conformance.specs.versions import NEWEST, Version
+from npu_conformance.specs.versions import Version
 
 _INFO = types.PerformanceInfo(1.0, 1.0)
 Bend = Callable[[types.Capabilities], types.Capabilities]
@@ -92,12 +93,7 @@ class _WideExtensionType(BentDevice):
         return (types.Extension("com.vendor.extension", (wide,)),)
 
 
-def _fault(
-    name: str, description: str, breaks: str, caught_by: str, kind: type[BentDevice], hal_version: Version = NEWEST
-) -> Fault:
-    case = f"vts.queries.{caught_by}"
-    return Fault(f"query-{name}", description, tuple(breaks.split()), (case,), device_bent_by(kind), hal_version)
-
+_fault = functools.partial(fault, family="query", area="vts.queries")
 
 FAULTS = (
     _fault("status-offline", "An idle device says it is offline.", "NNHAL-QUERY-002", "status.available", _Offline,

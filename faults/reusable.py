@@ -8,8 +8,8 @@ from typing import Any
 from msgspec.structs import replace
 
 from npu_conformance.faults.boundary import BentExecution, BentPreparedModel
-from npu_conformance.faults.fault import Bent, Fault, NoticedAs
-from npu_conformance.faults.making import models_with_memory
+from npu_conformance.faults.fault import Bent
+from npu_conformance.faults.making import fault, models_with_memory
 from npu_conformance.faults.outputs import Outputs
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import hal, types
@@ -188,44 +188,36 @@ class _LastRequest(BentPreparedModel):
         return Execution()
 
 
-def _fault(
-    name: str, description: str, breaks: str, caught_by: str, mechanism: Bent | type[BentPreparedModel],
-    noticed_as: NoticedAs = "red",
-) -> Fault:  # fmt: skip
-    bent = mechanism if isinstance(mechanism, Bent) else models_with_memory(mechanism)
-    return Fault(name, description, tuple(breaks.split()), tuple(caught_by.split()), bent, noticed_as=noticed_as)
-
-
 _OURS = "vts.executions"
 
 FAULTS = (
-    _fault("config-ignores-loop-timeout", "The loop timeout of a configuration is not looked at.",
-           "NNHAL-EXECUTE-012", "vts.extensions.execution_hints.refusals vts.control_flow.WHILE.endless_is_aborted",
-           _IgnoresTimeout),
-    _fault("config-always-measures", "Every execution with a configuration is measured.",
-           "NNHAL-EXECUTE-012 NNHAL-TIMING-001", f"vts.extensions.execution_hints.none {_OURS}.times.only_where_asked",
-           _AlwaysMeasures),
-    _fault("config-refuses-unknown-hints", "A hint of an extension that is not known is refused.",
-           "NNHAL-EXECUTE-013", "vts.extensions.execution_hints.ignored", _RefusesHints),
-    _fault("config-takes-another-kernel", "Executions with a configuration forget the last element.",
-           "NNHAL-EXECUTE-008", f"{_OURS}.paths.agree vts.generated.ADD.*", _AnotherKernelWithConfig),
-    _fault("config-rounds-otherwise", "Executions with a configuration differ in the last bit.", "NNHAL-EXECUTE-008",
-           "vts.generated.LOGISTIC.float32_*", _AnotherBitWithConfig, noticed_as="quality-warning"),
-    _fault("reusable-keeps-inputs", "A reusable execution repeats its first result.", "NNHAL-EXECUTE-014",
-           f"{_OURS}.reusable.changed_inputs", _reusable(_KeepsInputs)),
-    _fault("reusable-runs-once", "A reusable execution can be run once.", "NNHAL-EXECUTE-014",
-           f"{_OURS}.reusable.changed_inputs {_OURS}.request.used_twice vts.generated.ADD.*", _reusable(_RunsOnce)),
-    _fault("reusable-validates-nothing", "An invalid request of a reusable execution succeeds.", "NNHAL-EXECUTE-015",
-           f"{_OURS}.reusable.invalid_request", _refusing(0)),
-    _fault("reusable-validates-the-first-run", "An invalid request is refused at the first run only.",
-           "NNHAL-EXECUTE-015", f"{_OURS}.reusable.invalid_request", _refusing(1)),
-    _fault("reusable-general-failure", "An invalid request of a reusable execution is GENERAL_FAILURE.",
-           "NNHAL-EXECUTE-015", f"{_OURS}.reusable.invalid_request", _refusing(99, ErrorStatus.GENERAL_FAILURE)),
-    _fault("reusable-trusts-its-data", "A reusable execution that succeeded once executes any data.",
-           "NNHAL-OPERATION-GATHER-C2 NNHAL-EXECUTE-014", f"{_OURS}.data.rows_outside", _reusable(_TrustsItsData)),
-    _fault("reusable-busy-for-ever", "Two runs at once leave a reusable execution busy.", "NNHAL-EXECUTE-016",
-           f"{_OURS}.reusable.one_in_flight", _reusable(_BusyForEver)),
-    _fault("reusable-last-request", "All reusable executions of a model run the request that was bound last.",
-           "NNHAL-EXECUTE-014", f"{_OURS}.reusable.side_by_side", _LastRequest),
+    fault("config-ignores-loop-timeout", "The loop timeout of a configuration is not looked at.",
+          "NNHAL-EXECUTE-012", "vts.extensions.execution_hints.refusals vts.control_flow.WHILE.endless_is_aborted",
+          _IgnoresTimeout),
+    fault("config-always-measures", "Every execution with a configuration is measured.",
+          "NNHAL-EXECUTE-012 NNHAL-TIMING-001", f"vts.extensions.execution_hints.none {_OURS}.times.only_where_asked",
+          _AlwaysMeasures),
+    fault("config-refuses-unknown-hints", "A hint of an extension that is not known is refused.",
+          "NNHAL-EXECUTE-013", "vts.extensions.execution_hints.ignored", _RefusesHints),
+    fault("config-takes-another-kernel", "Executions with a configuration forget the last element.",
+          "NNHAL-EXECUTE-008", f"{_OURS}.paths.agree vts.generated.ADD.*", _AnotherKernelWithConfig),
+    fault("config-rounds-otherwise", "Executions with a configuration differ in the last bit.", "NNHAL-EXECUTE-008",
+          "vts.generated.LOGISTIC.float32_*", _AnotherBitWithConfig, noticed_as="quality-warning"),
+    fault("reusable-keeps-inputs", "A reusable execution repeats its first result.", "NNHAL-EXECUTE-014",
+          f"{_OURS}.reusable.changed_inputs", _reusable(_KeepsInputs)),
+    fault("reusable-runs-once", "A reusable execution can be run once.", "NNHAL-EXECUTE-014",
+          f"{_OURS}.reusable.changed_inputs {_OURS}.request.used_twice vts.generated.ADD.*", _reusable(_RunsOnce)),
+    fault("reusable-validates-nothing", "An invalid request of a reusable execution succeeds.", "NNHAL-EXECUTE-015",
+          f"{_OURS}.reusable.invalid_request", _refusing(0)),
+    fault("reusable-validates-the-first-run", "An invalid request is refused at the first run only.",
+          "NNHAL-EXECUTE-015", f"{_OURS}.reusable.invalid_request", _refusing(1)),
+    fault("reusable-general-failure", "An invalid request of a reusable execution is GENERAL_FAILURE.",
+          "NNHAL-EXECUTE-015", f"{_OURS}.reusable.invalid_request", _refusing(99, ErrorStatus.GENERAL_FAILURE)),
+    fault("reusable-trusts-its-data", "A reusable execution that succeeded once executes any data.",
+          "NNHAL-OPERATION-GATHER-C2 NNHAL-EXECUTE-014", f"{_OURS}.data.rows_outside", _reusable(_TrustsItsData)),
+    fault("reusable-busy-for-ever", "Two runs at once leave a reusable execution busy.", "NNHAL-EXECUTE-016",
+          f"{_OURS}.reusable.one_in_flight", _reusable(_BusyForEver)),
+    fault("reusable-last-request", "All reusable executions of a model run the request that was bound last.",
+          "NNHAL-EXECUTE-014", f"{_OURS}.reusable.side_by_side", _LastRequest),
 )  # fmt: skip
 """Faults of configurations and reusable executions at the boundary."""

@@ -8,8 +8,8 @@ import weakref
 from typing import Any
 
 from npu_conformance.faults.boundary import BentDevice, BentPreparedModel
-from npu_conformance.faults.fault import Bent, Edited, Fault, NoticedAs
-from npu_conformance.faults.making import device_bent_by
+from npu_conformance.faults.fault import Bent, Edited
+from npu_conformance.faults.making import fault
 from npu_conformance.faults.source_edits import SourceEdit
 from npu_conformance.reference.hal.device import ReferenceDevice
 from npu_conformance.specs.errors import ServiceError
@@ -128,31 +128,23 @@ _KEPT_MEMORY = Edited(
 )  # fmt: skip
 
 
-def _fault(
-    name: str, description: str, breaks: str, caught_by: str, mechanism: type[BentDevice] | Bent | Edited,
-    noticed_as: NoticedAs = "red",
-) -> Fault:  # fmt: skip
-    bent = device_bent_by(mechanism) if isinstance(mechanism, type) else mechanism
-    return Fault(name, description, tuple(breaks.split()), tuple(caught_by.split()), bent, noticed_as=noticed_as)
-
-
 _LEAKS = "vts.robustness.leaks.clients"
 
 FAULTS = (
-    _fault("models-share-one-place", "The model prepared last is executed for all.", "NNHAL-PREPARE-013",
-           "vts.robustness.models.many vts.preparation.models.side_by_side", _RunsTheLastModel),
-    _fault("models-full-is-invalid", "A seventeenth prepared model is an invalid argument.", "NNHAL-PREPARE-013",
-           "vts.robustness.models.many", _InvalidWhenFull),
-    _fault("models-released-together", "The release of one prepared model ends all others.", "NNHAL-PREPARE-013",
-           "vts.robustness.models.released vts.robustness.clients.one_dies", _ReleaseEndsAll),
-    _fault("clients-one-only", "Only the app that came first can prepare models.", "NNHAL-QOS-011",
-           "vts.robustness.clients.at_once", Bent(_one_client)),
-    _fault("clients-share-objects", "An app that guesses the number of another app's model may execute it.",
-           "NNHAL-QOS-013 NNHAL-ROBUST-001", "vts.robustness.clients.foreign_objects", _SHARED_OBJECTS),
-    _fault("leak-descriptor-per-model", "A descriptor is left open for each prepared model.", "NNHAL-ROBUST-005",
-           _LEAKS, _KeepsDescriptors, "quality-warning"),
-    _fault("leak-thread-per-model", "A thread is left behind for each prepared model.", "NNHAL-ROBUST-005",
-           _LEAKS, _KeepsThreads, "quality-warning"),
-    _fault("leak-memory-of-the-dead", "Memory of a client that died stays mapped.", "NNHAL-ROBUST-005",
-           _LEAKS, _KEPT_MEMORY, "quality-warning"),
+    fault("models-share-one-place", "The model prepared last is executed for all.", "NNHAL-PREPARE-013",
+          "vts.robustness.models.many vts.preparation.models.side_by_side", _RunsTheLastModel),
+    fault("models-full-is-invalid", "A seventeenth prepared model is an invalid argument.", "NNHAL-PREPARE-013",
+          "vts.robustness.models.many", _InvalidWhenFull),
+    fault("models-released-together", "The release of one prepared model ends all others.", "NNHAL-PREPARE-013",
+          "vts.robustness.models.released vts.robustness.clients.one_dies", _ReleaseEndsAll),
+    fault("clients-one-only", "Only the app that came first can prepare models.", "NNHAL-QOS-011",
+          "vts.robustness.clients.at_once", Bent(_one_client)),
+    fault("clients-share-objects", "An app that guesses the number of another app's model may execute it.",
+          "NNHAL-QOS-013 NNHAL-ROBUST-001", "vts.robustness.clients.foreign_objects", _SHARED_OBJECTS),
+    fault("leak-descriptor-per-model", "A descriptor is left open for each prepared model.", "NNHAL-ROBUST-005",
+          _LEAKS, _KeepsDescriptors, noticed_as="quality-warning"),
+    fault("leak-thread-per-model", "A thread is left behind for each prepared model.", "NNHAL-ROBUST-005",
+          _LEAKS, _KeepsThreads, noticed_as="quality-warning"),
+    fault("leak-memory-of-the-dead", "Memory of a client that died stays mapped.", "NNHAL-ROBUST-005",
+          _LEAKS, _KEPT_MEMORY, noticed_as="quality-warning"),
 )  # fmt: skip

@@ -8,14 +8,14 @@ from typing import Any
 from msgspec.structs import replace
 
 from npu_conformance.faults.boundary import BentPreparedModel
-from npu_conformance.faults.fault import Bent, Fault, NoticedAs
-from npu_conformance.faults.making import models_bent_by, models_with_memory
+from npu_conformance.faults.fault import Bent
+from npu_conformance.faults.making import fault, models_bent_by, models_with_memory
 from npu_conformance.faults.outputs import mapped
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import hal, types
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.plugin import MemoryMap
-from npu_conformance.specs.versions import NEWEST, Version
+from npu_conformance.specs.versions import Version
 
 Result = types.ExecutionResult
 Shapes = tuple[types.OutputShape, ...]
@@ -217,53 +217,45 @@ class _StatusAndMore(BentPreparedModel):
         self.inner.execute(*watched)
 
 
-def _fault(
-    name: str, description: str, breaks: str, caught_by: str, mechanism: Bent | type[BentPreparedModel],
-    hal_version: Version = NEWEST, noticed_as: NoticedAs = "red",
-) -> Fault:  # fmt: skip
-    bent = mechanism if isinstance(mechanism, Bent) else models_bent_by(mechanism)
-    return Fault(name, description, tuple(breaks.split()), tuple(caught_by.split()), bent, hal_version, noticed_as)
-
-
 _ANY = "vts.generated.RELU.float32_*"
 _SHAPES = "vts.executions.shapes"
 
 FAULTS = (
-    _fault("insufficient-flags-swapped", "The output that fits is marked instead of the one that does not.",
-           "NNHAL-SHAPE-005", f"{_SHAPES}.insufficient vts.generated.SPLIT.*", _of_insufficient(_flags_swapped)),
-    _fault("insufficient-marks-none", "An output does not fit, and none is marked.", "NNHAL-SHAPE-005",
-           f"{_SHAPES}.insufficient {_ANY}", _of_insufficient(_no_flags)),
-    _fault("insufficient-shape-of-the-buffer", "The size told is that for which there is room.", "NNHAL-SHAPE-006",
-           f"{_SHAPES}.insufficient {_ANY}", _of_insufficient(_one_less)),
-    _fault("insufficient-loses-rank", "The rank of an output that does not fit is lost.", "NNHAL-SHAPE-006",
-           f"{_SHAPES}.insufficient {_ANY}", _of_insufficient(_without_rank)),
-    _fault("insufficient-is-an-error", "In AIDL an output that does not fit is an error.", "NNHAL-ERROR-007",
-           f"{_SHAPES}.insufficient_is_a_result {_ANY}", _InsufficientIsAnError),
-    _fault("insufficient-uses-padding", "Padding counts as room for an output.", "NNHAL-SHAPE-008 NNHAL-REQUEST-013",
-           f"{_SHAPES}.padding_is_no_room {_ANY}", _UsesPadding),
-    _fault("insufficient-writes-on", "Bytes behind an output that does not fit are written.", "NNHAL-SHAPE-004",
-           f"{_SHAPES}.insufficient {_ANY}", models_with_memory(_WritesWhatFits)),
-    _fault("shapes-of-the-request-before", "Shapes are those of the execution before.", "NNHAL-SHAPE-002",
-           f"{_SHAPES}.other_sizes", _ShapesOfBefore),
-    _fault("shapes-of-the-first-request", "Unknown sizes are those of the first execution for ever.",
-           "NNHAL-PREPARE-014", f"{_SHAPES}.other_sizes", _SizesOfTheFirst),
-    _fault("shapes-of-rank-2-at-least", "Vectors are told as matrices of one row.", "NNHAL-SHAPE-002",
-           f"{_SHAPES}.unknown {_SHAPES}.specified", _usual(_flat_where_unranked)),
-    _fault("shapes-of-nothing", "An output without elements is told to have one.", "NNHAL-SHAPE-010",
-           f"{_SHAPES}.zero_sized vts.generated.*zero_sized vts.generated.*batch_zero*", _usual(_empty_is_one)),
-    _fault("shapes-of-nothing-written", "A byte is written for an output without elements.", "NNHAL-SHAPE-010",
-           f"{_SHAPES}.zero_sized", models_with_memory(_WritesZeroSized)),
-    _fault("shapes-of-a-refusal", "A refused execution is notified with shapes.", "NNHAL-SHAPE-007 NNHAL-ERROR-009",
-           "vts.executions.asynchronous.refused_both_ways", _AsynchronousShapesOfRefusals, Version.V1_3),
-    _fault("shapes-in-1-1", "A notification of HAL 1.1 has shapes.", "NNHAL-SHAPE-011",
-           f"vts.executions.asynchronous.status_only {_ANY}", _StatusAndMore, Version.V1_1),
-    _fault("timing-of-a-refusal", "A refused execution is notified with times.", "NNHAL-TIMING-002 NNHAL-ERROR-009",
-           "vts.executions.asynchronous.refused_both_ways", _AsynchronousTimesOfRefusals, Version.V1_2),
-    _fault("timing-remembered", "Once measured, every execution reports times.", "NNHAL-TIMING-001",
-           "vts.executions.times.only_where_asked", _Timed),
-    _fault("timing-in-microseconds", "Times of AIDL are microseconds.", "NNHAL-TIMING-006",
-           "vts.executions.times.of_long_work", _scaled(1, 1000), noticed_as="quality-warning"),
-    _fault("timing-in-nanoseconds", "Times of HIDL are nanoseconds.", "NNHAL-TIMING-005",
-           "vts.executions.times.longer_than_the_call", _scaled(1000, 1), Version.V1_3, "quality-warning"),
+    fault("insufficient-flags-swapped", "The output that fits is marked instead of the one that does not.",
+          "NNHAL-SHAPE-005", f"{_SHAPES}.insufficient vts.generated.SPLIT.*", _of_insufficient(_flags_swapped)),
+    fault("insufficient-marks-none", "An output does not fit, and none is marked.", "NNHAL-SHAPE-005",
+          f"{_SHAPES}.insufficient {_ANY}", _of_insufficient(_no_flags)),
+    fault("insufficient-shape-of-the-buffer", "The size told is that for which there is room.", "NNHAL-SHAPE-006",
+          f"{_SHAPES}.insufficient {_ANY}", _of_insufficient(_one_less)),
+    fault("insufficient-loses-rank", "The rank of an output that does not fit is lost.", "NNHAL-SHAPE-006",
+          f"{_SHAPES}.insufficient {_ANY}", _of_insufficient(_without_rank)),
+    fault("insufficient-is-an-error", "In AIDL an output that does not fit is an error.", "NNHAL-ERROR-007",
+          f"{_SHAPES}.insufficient_is_a_result {_ANY}", _InsufficientIsAnError),
+    fault("insufficient-uses-padding", "Padding counts as room for an output.", "NNHAL-SHAPE-008 NNHAL-REQUEST-013",
+          f"{_SHAPES}.padding_is_no_room {_ANY}", _UsesPadding),
+    fault("insufficient-writes-on", "Bytes behind an output that does not fit are written.", "NNHAL-SHAPE-004",
+          f"{_SHAPES}.insufficient {_ANY}", models_with_memory(_WritesWhatFits)),
+    fault("shapes-of-the-request-before", "Shapes are those of the execution before.", "NNHAL-SHAPE-002",
+          f"{_SHAPES}.other_sizes", _ShapesOfBefore),
+    fault("shapes-of-the-first-request", "Unknown sizes are those of the first execution for ever.",
+          "NNHAL-PREPARE-014", f"{_SHAPES}.other_sizes", _SizesOfTheFirst),
+    fault("shapes-of-rank-2-at-least", "Vectors are told as matrices of one row.", "NNHAL-SHAPE-002",
+          f"{_SHAPES}.unknown {_SHAPES}.specified", _usual(_flat_where_unranked)),
+    fault("shapes-of-nothing", "An output without elements is told to have one.", "NNHAL-SHAPE-010",
+          f"{_SHAPES}.zero_sized vts.generated.*zero_sized vts.generated.*batch_zero*", _usual(_empty_is_one)),
+    fault("shapes-of-nothing-written", "A byte is written for an output without elements.", "NNHAL-SHAPE-010",
+          f"{_SHAPES}.zero_sized", models_with_memory(_WritesZeroSized)),
+    fault("shapes-of-a-refusal", "A refused execution is notified with shapes.", "NNHAL-SHAPE-007 NNHAL-ERROR-009",
+          "vts.executions.asynchronous.refused_both_ways", _AsynchronousShapesOfRefusals, Version.V1_3),
+    fault("shapes-in-1-1", "A notification of HAL 1.1 has shapes.", "NNHAL-SHAPE-011",
+          f"vts.executions.asynchronous.status_only {_ANY}", _StatusAndMore, Version.V1_1),
+    fault("timing-of-a-refusal", "A refused execution is notified with times.", "NNHAL-TIMING-002 NNHAL-ERROR-009",
+          "vts.executions.asynchronous.refused_both_ways", _AsynchronousTimesOfRefusals, Version.V1_2),
+    fault("timing-remembered", "Once measured, every execution reports times.", "NNHAL-TIMING-001",
+          "vts.executions.times.only_where_asked", _Timed),
+    fault("timing-in-microseconds", "Times of AIDL are microseconds.", "NNHAL-TIMING-006",
+          "vts.executions.times.of_long_work", _scaled(1, 1000), noticed_as="quality-warning"),
+    fault("timing-in-nanoseconds", "Times of HIDL are nanoseconds.", "NNHAL-TIMING-005",
+          "vts.executions.times.longer_than_the_call", _scaled(1000, 1), Version.V1_3, "quality-warning"),
 )  # fmt: skip
 """Faults in shapes and times at the boundary."""
