@@ -31,7 +31,7 @@ from npu_conformance.vts.execution import execute
 SIZE = 8
 """Bytes of each of the three tensors, whatever their type."""
 
-POOL, _SECOND, _OUTPUT = 64, 16, 32
+POOL, _SECOND, OUTPUT = 64, 16, 32
 """Bytes of a pool that holds all three, and where the second summand and the sum lie in it."""
 
 Pair = tuple[float, float]
@@ -98,14 +98,27 @@ class Addition:
         """Prepare the model, with a constant where its pool is given; NotSupported as of `prepared`."""
         return prepared(trial, self.model() if constant is None else self.model_with_constant(constant))
 
+    def put(self, pool: Pool, second: Pair = B, *, start: int = 0) -> None:
+        """Write the summands where `request` has them, and nothing where it has the sum."""
+        summands = self.packed(A) + bytes(_SECOND - SIZE) + self.packed(second)
+        pool.write(start, summands.ljust(POOL, b"\0"))
+
     def adds(
-        self, trial: Trial, prepared_model: PreparedModel, pool: Pool, second: Pair = B, *, inputs: int = 2
+        self,
+        trial: Trial,
+        prepared_model: PreparedModel,
+        pool: Pool,
+        second: Pair = B,
+        *,
+        inputs: int = 2,
+        start: int = 0,
+        what: str = "execution",
     ) -> None:
-        """Execute in a pool of POOL bytes, and see A + second. inputs: 1 where the model has the second one."""
-        pool.write(0, self.packed(A) + bytes(_SECOND - SIZE) + self.packed(second) + bytes(POOL - _SECOND - SIZE))
-        execution = execute(trial, prepared_model, request(pool.memory, inputs), measure=False)
-        checks.status(execution.status, {ErrorStatus.NONE}, "execution")
-        self.check(bytes(pool.read(_OUTPUT, SIZE)), (A[0] + second[0], A[1] + second[1]), f"sum of {A} and {second}")
+        """Execute in POOL bytes of a pool, and see A + second. inputs: 1 where the model has the second one."""
+        self.put(pool, second, start=start)
+        execution = execute(trial, prepared_model, request(pool.memory, inputs, start), measure=False)
+        checks.status(execution.status, {ErrorStatus.NONE}, what)
+        self.check(result(pool, start), (A[0] + second[0], A[1] + second[1]), f"{what}, sum of {A} and {second}")
 
     @property
     def _format(self) -> str:
@@ -143,10 +156,16 @@ ADDITIONS = (
 """Types in the order in which they are tried."""
 
 
-def request(pool: Memory, inputs: int = 2) -> Request:
-    """All tensors in one pool of POOL bytes."""
-    first, second, total = (RequestArgument(location=DataLocation(0, at, SIZE)) for at in (0, _SECOND, _OUTPUT))
+def request(pool: Memory, inputs: int = 2, start: int = 0) -> Request:
+    """All tensors in POOL bytes of one pool, from `start` on."""
+    places = (DataLocation(0, start + at, SIZE) for at in (0, _SECOND, OUTPUT))
+    first, second, total = (RequestArgument(location=place) for place in places)
     return Request((first, second)[:inputs], (total,), (RequestMemoryPool(pool=pool),))
+
+
+def result(pool: Pool, start: int = 0) -> bytes:
+    """The bytes of the sum where `request` has it."""
+    return bytes(pool.read(start + OUTPUT, SIZE))
 
 
 model = FLOAT32.model

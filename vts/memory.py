@@ -8,7 +8,6 @@ from msgspec.structs import replace
 
 from npu_conformance.harness import checks
 from npu_conformance.harness.cases import Behaviours, Case, Group, Scope
-from npu_conformance.harness.pools import Pool
 from npu_conformance.harness.trial import Trial
 from npu_conformance.specs.errors import ServiceError, status_name
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
@@ -34,8 +33,6 @@ _KINDS = {
 }
 """Kinds that a device must map, since when, and by which requirement."""
 
-_POOL = 64
-_OUTPUT = 32
 _READ_ONLY = 1
 _PAGE = 4096
 
@@ -61,11 +58,8 @@ def _kind_case(kind: str, since: Version, requirement: str, use: str, check: Cal
 
 
 def _adds_in(trial: Trial, kind: str) -> None:
-    chosen, pool = addition.supported(trial), trial.pool(_POOL, kind)
-    _fill(chosen, pool)
-    execution = _executed(trial, chosen.prepared(trial), pool.memory)
-    checks.status(execution.status, {ErrorStatus.NONE}, f"execution with {kind} memory")
-    chosen.check(_result(pool), addition.SUM, f"sum in {kind} memory")
+    chosen, pool = addition.supported(trial), trial.pool(addition.POOL, kind)
+    chosen.adds(trial, chosen.prepared(trial), pool, what=f"execution with {kind} memory")
 
 
 def _adds_constant_in(trial: Trial, kind: str) -> None:
@@ -76,20 +70,15 @@ def _adds_constant_in(trial: Trial, kind: str) -> None:
 
 def _adds_constant_of(trial: Trial, chosen: Addition, constant: Memory) -> None:
     """The first bytes of the memory hold B, which is added to A."""
-    pool = trial.pool(_POOL)
-    _fill(chosen, pool)
-    prepared_model = chosen.prepared(trial, constant)
-    request = _request(pool.memory)
-    execution = execute(trial, prepared_model, replace(request, inputs=request.inputs[:1]), measure=False)
-    checks.status(execution.status, {ErrorStatus.NONE}, f"execution with a constant in {constant.kind} memory")
-    chosen.check(_result(pool), addition.SUM, f"sum with a constant in {constant.kind} memory")
+    what = f"execution with a constant in {constant.kind} memory"
+    chosen.adds(trial, chosen.prepared(trial, constant), trial.pool(addition.POOL), inputs=1, what=what)
 
 
 @_behaviours.case("several.pools", "NNHAL-EXECUTE-001", "NNHAL-EXECUTE-002")
 def several_pools(trial: Trial) -> None:
     """Each argument lies in a pool of its own; inputs are left as they were."""
     chosen = addition.supported(trial)
-    first, second, output = (trial.pool(_POOL) for _ in range(3))
+    first, second, output = (trial.pool(addition.POOL) for _ in range(3))
     first.write(0, chosen.packed(addition.A))
     second.write(8, chosen.packed(addition.B))
     places = (DataLocation(0, 0, addition.SIZE), DataLocation(1, 8, addition.SIZE), DataLocation(2, 16, addition.SIZE))
@@ -107,10 +96,10 @@ def several_pools(trial: Trial) -> None:
 @_behaviours.case("inputs.read_only", "NNHAL-EXECUTE-010", since=Version.FL5)
 def read_only_inputs(trial: Trial) -> None:
     """Inputs lie in memory that may only be read; a driver must not map it writable (NNHAL-EXECUTE-010)."""
-    chosen, inputs, outputs = addition.supported(trial), trial.pool(_POOL), trial.pool(_POOL)
-    _fill(chosen, inputs)
-    request = _request(replace(inputs.memory, prot=_READ_ONLY))
-    place = DataLocation(1, _OUTPUT, addition.SIZE)
+    chosen, inputs, outputs = addition.supported(trial), trial.pool(addition.POOL), trial.pool(addition.POOL)
+    chosen.put(inputs)
+    request = addition.request(replace(inputs.memory, prot=_READ_ONLY))
+    place = DataLocation(1, addition.OUTPUT, addition.SIZE)
     request = replace(
         request,
         outputs=(RequestArgument(location=place),),
@@ -118,26 +107,22 @@ def read_only_inputs(trial: Trial) -> None:
     )
     execution = execute(trial, chosen.prepared(trial), request, measure=False)
     checks.status(execution.status, {ErrorStatus.NONE}, "execution with read-only input memory")
-    chosen.check(_result(outputs), addition.SUM, "sum from read-only memory")
+    chosen.check(addition.result(outputs), addition.SUM, "sum from read-only memory")
 
 
 @_behaviours.case("large.four_mebibytes", "NNHAL-MEMORY-001")
 def large_pool(trial: Trial) -> None:
     """Arguments at the far end of a pool of four mebibytes."""
     chosen, size = addition.supported(trial), 4 << 20
-    pool = trial.pool(size)
-    start = size - _PAGE
-    _fill(chosen, pool, start)
-    execution = _executed(trial, chosen.prepared(trial), pool.memory, start)
-    checks.status(execution.status, {ErrorStatus.NONE}, "execution at the end of a large pool")
-    chosen.check(_result(pool, start), addition.SUM, "sum at the end of a large pool")
+    what = "execution at the end of a large pool"
+    chosen.adds(trial, chosen.prepared(trial), trial.pool(size), start=size - _PAGE, what=what)
 
 
 @_behaviours.case("request.unknown_kind", "NNHAL-MEMORY-004", "NNHAL-REQUEST-016", until=HIDL_LAST)
 def unknown_kind_in_request(trial: Trial) -> None:
     """A request with a pool of a kind that does not exist; in AIDL the kinds are a closed union."""
     prepared_model = addition.supported(trial).prepared(trial)
-    memory = replace(trial.pool(_POOL).memory, kind="no_such_kind")
+    memory = replace(trial.pool(addition.POOL).memory, kind="no_such_kind")
     execution = _executed(trial, prepared_model, memory)
     checks.status(execution.status, {ErrorStatus.INVALID_ARGUMENT}, "execution with memory of an unknown kind")
 
@@ -146,7 +131,7 @@ def unknown_kind_in_request(trial: Trial) -> None:
 def null_handle_in_request(trial: Trial) -> None:
     """A request with a pool that has no handle; in AIDL the transport may say no first."""
     prepared_model = addition.supported(trial).prepared(trial)
-    memory = replace(trial.pool(_POOL).memory, token=0)
+    memory = replace(trial.pool(addition.POOL).memory, token=0)
     execution = _executed(trial, prepared_model, memory)
     refusals = {ErrorStatus.INVALID_ARGUMENT}
     if trial.version.is_aidl:
@@ -158,7 +143,7 @@ def null_handle_in_request(trial: Trial) -> None:
 def negative_size_in_request(trial: Trial) -> None:
     """A request with a pool of negative size."""
     prepared_model = addition.supported(trial).prepared(trial)
-    execution = _executed(trial, prepared_model, replace(trial.pool(_POOL).memory, size=-1))
+    execution = _executed(trial, prepared_model, replace(trial.pool(addition.POOL).memory, size=-1))
     checks.status(execution.status, {ErrorStatus.INVALID_ARGUMENT}, "execution with memory of negative size")
 
 
@@ -180,7 +165,7 @@ def constant_beyond_pool(trial: Trial) -> None:
 def negative_offset_in_request(trial: Trial) -> None:
     """A request with a mapped file that begins before its beginning."""
     prepared_model = addition.supported(trial).prepared(trial)
-    memory = replace(trial.pool(_POOL, "mmap_fd").memory, offset=-_POOL)
+    memory = replace(trial.pool(addition.POOL, "mmap_fd").memory, offset=-addition.POOL)
     execution = _executed(trial, prepared_model, memory)
     checks.status(execution.status, {ErrorStatus.INVALID_ARGUMENT}, "execution with memory of negative offset")
 
@@ -198,10 +183,10 @@ def mapped_behind_the_beginning(trial: Trial) -> None:
     """A mapped file that begins on the second page of its file, for arguments and for a constant."""
     chosen, pool = addition.supported(trial), trial.pool(2 * _PAGE, "mmap_fd")
     memory = replace(pool.memory, offset=_PAGE, size=_PAGE)
-    _fill(chosen, pool, _PAGE)
+    chosen.put(pool, start=_PAGE)
     execution = _executed(trial, chosen.prepared(trial), memory)
     checks.status(execution.status, {ErrorStatus.NONE}, "execution with a mapped file from its second page on")
-    chosen.check(_result(pool, _PAGE), addition.SUM, "sum in the second page")
+    chosen.check(addition.result(pool, _PAGE), addition.SUM, "sum in the second page")
     checks.equal(bytes(pool.read(0, _PAGE)), bytes(_PAGE), "first page after the execution")
     pool.write(_PAGE, chosen.packed(addition.B))
     _adds_constant_of(trial, chosen, memory)
@@ -263,7 +248,9 @@ def blob_of_another_format(trial: Trial) -> None:
     with trial.configuration("constant"):
         _constant_refused(trial, memory)
     with trial.configuration("arguments"):
-        execution = _executed(trial, addition.supported(trial).prepared(trial), _pixels_called_blob(trial, _POOL))
+        execution = _executed(
+            trial, addition.supported(trial).prepared(trial), _pixels_called_blob(trial, addition.POOL)
+        )
         _refused(execution.status, "execution with pixels that are called a BLOB")
 
 
@@ -275,7 +262,7 @@ def _pixels_called_blob(trial: Trial, size: int) -> Memory:
 @_behaviours.case("handle.of_nothing", "NNHAL-SUPPORT-011", "NNHAL-ROBUST-001")
 def handle_of_nothing(trial: Trial) -> None:
     """A handle behind which there is no memory, for a constant and for arguments."""
-    closed = trial.pool(_POOL)
+    closed = trial.pool(addition.POOL)
     memory = closed.memory
     closed.close()
     with trial.configuration("constant"):
@@ -312,19 +299,5 @@ def _says_general_failure(trial: Trial, status: int, what: str) -> None:
         trial.warn_quality(f"{what} fails with {status_name(status)}, not GENERAL_FAILURE, for a hardware buffer")
 
 
-def _fill(chosen: Addition, pool: Pool, start: int = 0) -> None:
-    pool.write(start, chosen.packed(addition.A) + bytes(8) + chosen.packed(addition.B))
-
-
-def _result(pool: Pool, start: int = 0) -> bytes:
-    return bytes(pool.read(start + _OUTPUT, addition.SIZE))
-
-
-def _request(memory: Memory, start: int = 0) -> Request:
-    inputs = tuple(RequestArgument(location=DataLocation(0, start + at, addition.SIZE)) for at in (0, 16))
-    outputs = (RequestArgument(location=DataLocation(0, start + _OUTPUT, addition.SIZE)),)
-    return Request(inputs, outputs, (RequestMemoryPool(pool=memory),))
-
-
-def _executed(trial: Trial, prepared_model: PreparedModel, memory: Memory, start: int = 0) -> Execution:
-    return execute(trial, prepared_model, _request(memory, start), measure=False)
+def _executed(trial: Trial, prepared_model: PreparedModel, memory: Memory) -> Execution:
+    return execute(trial, prepared_model, addition.request(memory), measure=False)

@@ -8,23 +8,12 @@ from npu_conformance.harness.pools import Pool
 from npu_conformance.harness.preparation import NO_DEADLINE, NO_TOKEN, PreparationRecorder
 from npu_conformance.harness.trial import Trial
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, ExecutionPreference, Priority
-from npu_conformance.specs.neuralnetworks.hal import PreparedModel
-from npu_conformance.specs.neuralnetworks.types import (
-    DataLocation,
-    Model,
-    Request,
-    RequestArgument,
-    RequestMemoryPool,
-    Subgraph,
-)
+from npu_conformance.specs.neuralnetworks.types import Model, Subgraph
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts import addition
-from npu_conformance.vts.addition import Addition, Pair
-from npu_conformance.vts.execution import execute
+from npu_conformance.vts.addition import Addition
 
 cases = Behaviours("vts.preparation", group=Group.EXECUTION)
-
-_POOL, _OUTPUT = 64, 32
 
 
 @cases.case(
@@ -85,23 +74,19 @@ def side_by_side(trial: Trial) -> None:
     """Two prepared models of one device are executed in turn, each with its own constant."""
     chosen, constants = addition.supported(trial), ((1.0, 2.0), (-8.0, 0.5))
     models = [chosen.prepared(trial, _holding(trial, chosen.packed(values)).memory) for values in constants]
-    pool = trial.pool(_POOL)
+    pool, what = trial.pool(addition.POOL), "execution with the model's own constant"
     for _ in range(2):
         for prepared_model, values in zip(models, constants, strict=True):
-            _write(chosen, pool)
-            _execute(trial, prepared_model, pool, inputs=1)
-            chosen.check(_result(pool), _sum(values), "sum with the model's own constant")
+            chosen.adds(trial, prepared_model, pool, values, inputs=1, what=what)
 
 
 @cases.case("executions.fresh_results", "NNHAL-EXECUTE-001", "NNHAL-EXECUTE-002")
 def fresh_results(trial: Trial) -> None:
     """Executions of one prepared model with other inputs give other results: nothing of the last one is left."""
-    chosen, pool = addition.supported(trial), trial.pool(_POOL)
+    chosen, pool = addition.supported(trial), trial.pool(addition.POOL)
     prepared_model = chosen.prepared(trial)
     for values in ((1.0, 2.0), (-4.0, 0.25), (0.0, 0.0)):
-        _write(chosen, pool, values)
-        _execute(trial, prepared_model, pool)
-        chosen.check(_result(pool), _sum(values), f"sum of {addition.A} and {values}")
+        chosen.adds(trial, prepared_model, pool, values)
 
 
 def _told_once(trial: Trial, recorder: PreparationRecorder) -> None:
@@ -123,33 +108,10 @@ def _prepared_adds(
     checks.status(preparation.status, {ErrorStatus.NONE}, "prepareModel of a supported model, notified")
     if preparation.prepared_model is None:
         checks.fail("prepareModel of a supported model, notified", "a prepared model", "null")
-    pool = trial.pool(_POOL)
-    _write(chosen, pool)
-    _execute(trial, preparation.prepared_model, pool)
-    chosen.check(_result(pool), addition.SUM, "sum")
-
-
-def _sum(values: Pair) -> Pair:
-    return addition.A[0] + values[0], addition.A[1] + values[1]
+    chosen.adds(trial, preparation.prepared_model, trial.pool(addition.POOL))
 
 
 def _holding(trial: Trial, data: bytes) -> Pool:
     pool = trial.pool(addition.SIZE)
     pool.write(0, data)
     return pool
-
-
-def _write(chosen: Addition, pool: Pool, second: Pair = addition.B) -> None:
-    pool.write(0, chosen.packed(addition.A) + bytes(8) + chosen.packed(second))
-
-
-def _execute(trial: Trial, prepared_model: PreparedModel, pool: Pool, *, inputs: int = 2) -> None:
-    arguments = tuple(RequestArgument(location=DataLocation(0, at, addition.SIZE)) for at in (0, 16))
-    output = RequestArgument(location=DataLocation(0, _OUTPUT, addition.SIZE))
-    request = Request(arguments[:inputs], (output,), (RequestMemoryPool(pool=pool.memory),))
-    execution = execute(trial, prepared_model, request, measure=False)
-    checks.status(execution.status, {ErrorStatus.NONE}, "execution")
-
-
-def _result(pool: Pool) -> bytes:
-    return bytes(pool.read(_OUTPUT, addition.SIZE))
