@@ -254,7 +254,7 @@ FAULTS = (
     fault("execute-counts-padding", "Inputs with padding are too long.", "NNHAL-EXECUTE-011",
           f"{_OURS}.layout.padded {_ANY}", _NoPadding),
     fault("execute-maps-inputs-writable", "A pool that may only be read can not be mapped.", "NNHAL-EXECUTE-010",
-          "vts.memory.inputs.read_only vts.generated.ADD.*", _MapsInputsWritable),
+          "vts.memory.inputs.read_only", _MapsInputsWritable),
     fault("concurrent-shared-request", "Executions at once share the place of their request.", "NNHAL-EXECUTE-007",
           f"{_OURS}.concurrent.one_prepared_model {_OURS}.concurrent.other_sizes", _SharedRequest),
     fault("concurrent-shared-scratch", "Executions at once share a buffer for their results.", "NNHAL-EXECUTE-007",
