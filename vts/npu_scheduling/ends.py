@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 
 from npu_conformance.harness import checks
@@ -27,6 +28,7 @@ SYSTEM: Told = ("ended", EndReason.CANCELLED_SYSTEM)
 FAILED: Told = ("ended", EndReason.FAILED)
 
 End = Callable[[Lab, App], None]
+Check = Callable[[Trial, End, Told], None]
 
 
 def _by_user(npu: Lab, app: App) -> None:
@@ -61,97 +63,114 @@ def _ended_early(npu: Lab, app: App, end: End) -> None:
     checks.that(not npu.end_of(run), "inferences that were ended early: expected no success, found success")
 
 
-def _declare(name: str, end: End, told: Told) -> None:
-    @cases.case(name, "NPU-HAL-030")
-    def reason(trial: Trial) -> None:
-        """Work that ends early ends with its own reason, and the run has no success."""
-        with lab(trial) as npu:
-            camera = npu.app(npu.camera)
-            npu.hear()
-            _ended_early(npu, camera, end)
-            npu.settle()
-            npu.expect(camera, REQUESTED, STARTED, told)
+def _has_its_reason(trial: Trial, end: End, told: Told) -> None:
+    """Work that ends early ends with its own reason, and the run has no success."""
+    with lab(trial) as npu:
+        camera = npu.app(npu.camera)
+        npu.hear()
+        _ended_early(npu, camera, end)
+        npu.settle()
+        npu.expect(camera, REQUESTED, STARTED, told)
 
-    @cases.case(f"{name}_then_works", "NPU-HAL-030", "NPU-HAL-019")
-    def then_works(trial: Trial) -> None:
-        """Work after an early end is undisturbed, a burst of its own."""
-        with lab(trial) as npu:
-            camera = npu.app(npu.camera)
-            npu.hear()
-            _ended_early(npu, camera, end)
-            npu.settle()
-            camera.works()
-            npu.settle()
-            npu.expect(camera, REQUESTED, STARTED, told, *UNDISTURBED)
 
-    @cases.case(f"{name}_last", "NPU-HAL-024", "NPU-HAL-030")
-    def last(trial: Trial) -> None:
-        """A burst that begins with completed work and ends with other work has the reason of the last."""
-        with lab(trial) as npu:
-            npu.need_virtual_clock()
-            camera = npu.app(npu.camera)
-            npu.hear()
-            checks.that(npu.end_of(camera.start(), step_ms=1), "inferences: expected success, found a failure")
-            npu.pass_ms(10)
-            run = camera.start()
-            npu.pass_ms(15)
-            end(npu, camera)
-            npu.end_of(run)
-            npu.settle()
-            npu.expect(camera, REQUESTED, STARTED, told)
+def _then_works(trial: Trial, end: End, told: Told) -> None:
+    """Work after an early end is undisturbed, a burst of its own."""
+    with lab(trial) as npu:
+        camera = npu.app(npu.camera)
+        npu.hear()
+        _ended_early(npu, camera, end)
+        npu.settle()
+        camera.works()
+        npu.settle()
+        npu.expect(camera, REQUESTED, STARTED, told, *UNDISTURBED)
 
-    @cases.case(f"{name}_first", "NPU-HAL-024", "NPU-HAL-030")
-    def first(trial: Trial) -> None:
-        """A burst whose first work ends early and whose last completes is completed."""
-        with lab(trial) as npu:
-            npu.need_virtual_clock()
-            camera = npu.app(npu.camera)
-            npu.hear()
-            run = camera.start()
-            npu.pass_ms(15)
-            end(npu, camera)
-            npu.end_of(run, step_ms=1)
-            npu.pass_ms(10)
-            camera.works()
-            npu.settle()
-            npu.expect(camera, *UNDISTURBED)
 
-    @cases.case(f"{name}_leaves_others", "NPU-HAL-030", "NPU-HAL-026")
-    def leaves_others(trial: Trial) -> None:
-        """What ends the work of one uid leaves that of another."""
-        with lab(trial) as npu:
-            camera, assistant = npu.app(npu.camera), npu.app(npu.assistant)
-            npu.configure(config(camera.uid, 100), config(assistant.uid, 400))
-            npu.hear()
-            other = assistant.start()
-            npu.pass_ms(5)
-            _ended_early(npu, camera, end)
-            checks.that(npu.end_of(other), "inferences of the other uid: expected success, found a failure")
-            npu.settle()
-            npu.expect(camera, REQUESTED, STARTED, told)
+def _is_last(trial: Trial, end: End, told: Told) -> None:
+    """A burst that begins with completed work and ends with other work has the reason of the last."""
+    with lab(trial) as npu:
+        npu.need_virtual_clock()
+        camera = npu.app(npu.camera)
+        npu.hear()
+        checks.that(npu.end_of(camera.start(), step_ms=1), "inferences: expected success, found a failure")
+        npu.pass_ms(10)
+        run = camera.start()
+        npu.pass_ms(15)
+        end(npu, camera)
+        npu.end_of(run)
+        npu.settle()
+        npu.expect(camera, REQUESTED, STARTED, told)
 
-    @cases.case(f"{name}_while_waiting", "NPU-HAL-030", "NPU-HAL-023")
-    def while_waiting(trial: Trial) -> None:
-        """Work that ends before it has started has no start. Where it did start, which no rule forbids, it has one."""
-        with lab(trial) as npu:
-            camera, assistant = npu.app(npu.camera), npu.app(npu.assistant)
-            npu.configure(config(camera.uid, 100), config(assistant.uid, 400))
-            npu.hear()
-            strong = camera.start()
-            npu.wait(lambda: STARTED in camera.told(), "start of the stronger inferences", step_ms=1)
-            weak = assistant.start()
-            npu.pass_ms(15)
-            npu.need_running(strong)
-            started = [STARTED] if STARTED in assistant.told() else []
-            end(npu, assistant)
-            checks.that(not npu.end_of(weak), "inferences that were ended early: expected no success, found success")
-            checks.that(npu.end_of(strong), "the stronger inferences: expected success, found a failure")
-            npu.settle()
-            npu.expect(assistant, REQUESTED, *started, told)
+
+def _is_first(trial: Trial, end: End, told: Told) -> None:
+    """A burst whose first work ends early and whose last completes is completed."""
+    with lab(trial) as npu:
+        npu.need_virtual_clock()
+        camera = npu.app(npu.camera)
+        npu.hear()
+        run = camera.start()
+        npu.pass_ms(15)
+        end(npu, camera)
+        npu.end_of(run, step_ms=1)
+        npu.pass_ms(10)
+        camera.works()
+        npu.settle()
+        npu.expect(camera, *UNDISTURBED)
+
+
+def _leaves_others(trial: Trial, end: End, told: Told) -> None:
+    """What ends the work of one uid leaves that of another."""
+    with lab(trial) as npu:
+        camera, assistant = npu.app(npu.camera), npu.app(npu.assistant)
+        npu.configure(config(camera.uid, 100), config(assistant.uid, 400))
+        npu.hear()
+        other = assistant.start()
+        npu.pass_ms(5)
+        _ended_early(npu, camera, end)
+        checks.that(npu.end_of(other), "inferences of the other uid: expected success, found a failure")
+        npu.settle()
+        npu.expect(camera, REQUESTED, STARTED, told)
+
+
+def _while_waiting(trial: Trial, end: End, told: Told) -> None:
+    """Work that ends before it has started has no start. Where it did start, which no rule forbids, it has one."""
+    with lab(trial) as npu:
+        camera, assistant = npu.app(npu.camera), npu.app(npu.assistant)
+        npu.configure(config(camera.uid, 100), config(assistant.uid, 400))
+        npu.hear()
+        strong = camera.start()
+        npu.wait(lambda: STARTED in camera.told(), "start of the stronger inferences", step_ms=1)
+        weak = assistant.start()
+        npu.pass_ms(15)
+        npu.need_running(strong)
+        started = [STARTED] if STARTED in assistant.told() else []
+        end(npu, assistant)
+        checks.that(not npu.end_of(weak), "inferences that were ended early: expected no success, found success")
+        checks.that(npu.end_of(strong), "the stronger inferences: expected success, found a failure")
+        npu.settle()
+        npu.expect(assistant, REQUESTED, *started, told)
+
+
+_ABOUT = (
+    ("", ("NPU-HAL-030",), _has_its_reason),
+    ("_then_works", ("NPU-HAL-030", "NPU-HAL-019"), _then_works),
+    ("_last", ("NPU-HAL-024", "NPU-HAL-030"), _is_last),
+    ("_first", ("NPU-HAL-024", "NPU-HAL-030"), _is_first),
+    ("_leaves_others", ("NPU-HAL-030", "NPU-HAL-026"), _leaves_others),
+    ("_while_waiting", ("NPU-HAL-030", "NPU-HAL-023"), _while_waiting),
+)
+"""What is asked of each end: behind its name, the requirements, and how."""
+
+
+def _declare(name: str, end: End, told: Told, check: Check, requirements: tuple[str, ...]) -> None:
+    @cases.case(name, *requirements)
+    @functools.wraps(check)
+    def run(trial: Trial) -> None:
+        check(trial, end, told)
 
 
 for _name, (_end, _told) in _ENDS.items():
-    _declare(_name, _end, _told)
+    for _suffix, _requirements, _check in _ABOUT:
+        _declare(f"{_name}{_suffix}", _end, _told, _check, _requirements)
 
 
 @cases.case("nothing_to_cancel", "NPU-HAL-030")
