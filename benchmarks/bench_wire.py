@@ -15,7 +15,7 @@ from pathlib import Path
 
 from benchmarks.figures import Figure
 from npu_conformance.harness.loading import open_subject
-from npu_conformance.harness.subject import RemoteSubject
+from npu_conformance.harness.remote_subject import RemoteSubject
 from npu_conformance.specs.neuralnetworks import types
 from npu_conformance.specs.neuralnetworks.hal import Device
 

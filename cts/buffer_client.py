@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from npu_conformance.harness import checks
-from npu_conformance.harness.subject import Pool
+from npu_conformance.harness.pools import Pool
 from npu_conformance.harness.trial import Trial
 from npu_conformance.harness.verdicts import CaseEnded, NotApplicable
 from npu_conformance.specs.errors import DeadObject, IllegalArgument, InterfaceError, ServiceError, Unsupported

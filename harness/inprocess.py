@@ -13,7 +13,8 @@ from npu_conformance.harness.files import Files, ServedFiles
 from npu_conformance.harness.host import serve_in_thread
 from npu_conformance.harness.plugin_loading import LoadError, load_plugin
 from npu_conformance.harness.pools import FileStore, MappedPool, Pool, Pools, ReachedPool, memory_of
-from npu_conformance.harness.subject import Application, RemoteApplication, playing
+from npu_conformance.harness.remote_subject import RemoteApplication, playing
+from npu_conformance.harness.subject import Application
 from npu_conformance.harness.verdicts import CaseEnded, Crashed
 from npu_conformance.harness.wire.connection import beside_others
 from npu_conformance.harness.wire.framing import Lost

@@ -10,7 +10,8 @@ from typing import Literal
 from npu_conformance.harness.endpoints import Endpoint, ListeningEndpoint, SpawnedEndpoint, StartOptions
 from npu_conformance.harness.plugin_loading import LoadError, where
 from npu_conformance.harness.pools import FileStore
-from npu_conformance.harness.subject import RemoteSubject, SubjectHandle
+from npu_conformance.harness.remote_subject import RemoteSubject
+from npu_conformance.harness.subject import SubjectHandle
 from npu_conformance.harness.wire.protocol import TRANSPORTS
 from npu_conformance.harness.zygote import Load
 from npu_conformance.specs.manifest import Deadlines

@@ -36,7 +36,8 @@ from npu_conformance.specs.waiver_documents import WaivedTolerance
 
 if TYPE_CHECKING:
     from npu_conformance.harness.files import CacheFile
-    from npu_conformance.harness.subject import Application, Pool, SubjectHandle
+    from npu_conformance.harness.pools import Pool
+    from npu_conformance.harness.subject import Application, SubjectHandle
 
 _NAME = re.compile(r"[A-Za-z0-9_]+(?:\.[A-Za-z0-9_]+)*")
 

@@ -9,7 +9,7 @@ from npu_conformance.harness.concurrency import Result
 from npu_conformance.harness.endpoints import ListeningEndpoint, StartOptions
 from npu_conformance.harness.plugin_loading import LoadError
 from npu_conformance.harness.pools import FileStore
-from npu_conformance.harness.subject import RemoteApplication, RemoteSubject, remote_at_once
+from npu_conformance.harness.remote_subject import RemoteApplication, RemoteSubject, remote_at_once
 from npu_conformance.harness.trial import Trial
 from npu_conformance.harness.verdicts import Crashed, NotApplicable
 from npu_conformance.harness.wire.protocol import Ticket, TicketRequest

@@ -14,7 +14,7 @@ import pytest
 
 from npu_conformance.harness import pools
 from npu_conformance.harness.loading import LoadError, open_subject
-from npu_conformance.harness.subject import RemoteSubject
+from npu_conformance.harness.remote_subject import RemoteSubject
 from npu_conformance.harness.supervisor import Supervisor
 from npu_conformance.harness.verdicts import Crashed, Failed
 from npu_conformance.harness.zygote import Load

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from npu_conformance.harness.loading import open_subject
-from npu_conformance.harness.subject import RemoteSubject
+from npu_conformance.harness.remote_subject import RemoteSubject
 from npu_conformance.mlts.connection import ClientSubject, ticket_of
 from npu_conformance.mlts.npu import processes
 from npu_conformance.mlts.npu.processes import AppProcess, GoneError, ManagerProcess

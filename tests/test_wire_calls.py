@@ -11,7 +11,8 @@ import msgspec
 import pytest
 
 from npu_conformance.harness.loading import open_subject
-from npu_conformance.harness.subject import RemoteSubject, SubjectHandle
+from npu_conformance.harness.remote_subject import RemoteSubject
+from npu_conformance.harness.subject import SubjectHandle
 from npu_conformance.harness.verdicts import Failed
 from npu_conformance.specs.errors import DeadObject, ServiceError, Unsupported
 from npu_conformance.specs.neuralnetworks import hal, types

@@ -16,7 +16,7 @@ import msgspec
 from npu_conformance.harness import checks
 from npu_conformance.harness.cases import Case, Group
 from npu_conformance.harness.preparation import NO_TOKEN, PreparationArguments, PreparationRecorder, prepare
-from npu_conformance.harness.subject import RemoteApplication, RemoteSubject
+from npu_conformance.harness.remote_subject import RemoteApplication, RemoteSubject
 from npu_conformance.harness.trial import Trial
 from npu_conformance.harness.verdicts import NotApplicable, NotSupported, Refused
 from npu_conformance.harness.wire.binding import BoundMethod, bound_methods, wire_name

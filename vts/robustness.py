@@ -5,8 +5,9 @@ from __future__ import annotations
 from npu_conformance.harness import checks
 from npu_conformance.harness.cases import Behaviours, Group
 from npu_conformance.harness.preparation import PreparationArguments, PreparationRecorder, prepare
+from npu_conformance.harness.remote_subject import RemoteApplication
 from npu_conformance.harness.resources import Resources, resources_of
-from npu_conformance.harness.subject import Application, RemoteApplication
+from npu_conformance.harness.subject import Application
 from npu_conformance.harness.trial import Trial
 from npu_conformance.harness.verdicts import NotApplicable, NotSupported, Refused
 from npu_conformance.specs.errors import InterfaceError

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace as replace_fields
 
 from npu_conformance.harness import checks
-from npu_conformance.harness.subject import Pool
+from npu_conformance.harness.pools import Pool
 from npu_conformance.harness.trial import Trial
 from npu_conformance.harness.verdicts import Failed, NotApplicable, NotSupported
 from npu_conformance.specs.neuralnetworks.build import BuiltRequest, build_model, build_request, extension_names

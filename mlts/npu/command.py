@@ -12,7 +12,7 @@ from npu_conformance.harness.loading import open_subject
 from npu_conformance.harness.main import UsageError
 from npu_conformance.harness.outcome_table import OK, WRONG
 from npu_conformance.harness.plugin_loading import LoadError
-from npu_conformance.harness.subject import RemoteSubject
+from npu_conformance.harness.remote_subject import RemoteSubject
 from npu_conformance.harness.verdicts import CaseEnded
 from npu_conformance.mlts.npu import processes, timeline
 from npu_conformance.mlts.npu.processes import GoneError, ManagerProcess

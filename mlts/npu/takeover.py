@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from npu_conformance.harness.plugin_loading import LoadError
-from npu_conformance.harness.subject import RemoteSubject
+from npu_conformance.harness.remote_subject import RemoteSubject
 from npu_conformance.mlts.connection import ticket_of
 from npu_conformance.mlts.npu.processes import AppProcess, GoneError, listen
 from npu_conformance.mlts.npu.reports import ASK, FINISH, AppEvent, AppPlan, Kind
