@@ -1,7 +1,7 @@
 """Variations: pure functions that make another vector with the same meaning out of one.
 
 They mean what the variations of AOSP's test generator mean. `apply` returns None where the vector does not allow it;
-`applicable` says from a header, cheaply, what is allowed, for listing. The `since` of the result follows the catalogue.
+`variation_headers` says what is allowed. The `since` of the result follows the catalogue.
 """
 
 from __future__ import annotations
@@ -14,44 +14,24 @@ from npu_conformance.specs.neuralnetworks import catalogue
 from npu_conformance.specs.neuralnetworks.combinations import combination_since
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES, operand_type
-from npu_conformance.specs.vectors import (
-    Example,
-    Graph,
-    HeaderOperand,
-    Vector,
-    VectorHeader,
-    VectorOperand,
-    VectorOperation,
+from npu_conformance.specs.variation_headers import (
+    FLOAT16,
+    LAYOUT,
+    NOT_COUPLED,
+    SIGNED,
+    applicable,
+    header_of,
+    is_addable,
+    is_tensor,
 )
-from npu_conformance.specs.versions import Version
+from npu_conformance.specs.vectors import Example, Graph, Vector, VectorOperand, VectorOperation
 
 if TYPE_CHECKING:
     from npu_conformance.specs.vectors import Array
 
-_FLOAT16 = {"TENSOR_FLOAT32": "TENSOR_FLOAT16", "FLOAT32": "FLOAT16"}
-_SIGNED = {"TENSOR_QUANT8_ASYMM": "TENSOR_QUANT8_ASYMM_SIGNED"}
-NOT_COUPLED = {"HASHTABLE_LOOKUP", "LSH_PROJECTION", "PAD_V2", "CAST", "QUANTIZED_16BIT_LSTM"}
-"""Operations whose signed form is not the unsigned one with everything shifted by 128."""
-
-RETYPED = {"float16": _FLOAT16, "quant8_signed": _SIGNED}
-"""What variations make of types."""
-
-_ADDABLE = {"TENSOR_FLOAT32", "TENSOR_FLOAT16", "TENSOR_QUANT8_ASYMM", "TENSOR_QUANT8_ASYMM_SIGNED"}
 _NCHW = (0, 3, 1, 2)
-_LAYOUT = "nchw_layout"
 _SHAPE = "output_shape"
 """The argument of TRANSPOSE_CONV_2D that holds a shape in the layout of the activations."""
-
-_OTHER_LAYOUT = {"GENERATE_PROPOSALS", "HEATMAP_MAX_KEYPOINT"}
-"""Operations in which more, or less, than input 0 and output 0 has the layout."""
-
-
-def applicable(header: VectorHeader) -> dict[str, Version]:
-    """The variations that a vector allows, each with the first version in which its result is legal."""
-    if header.rejected is not None:
-        return {}
-    found = ((name, _SINCE[name](header)) for name in NAMES if name not in header.excluded)
-    return {name: max(since, header.since) for name, since in found if since is not None}
 
 
 def apply(name: str, vector: Vector) -> Vector | None:
@@ -113,9 +93,9 @@ def _nchw(vector: Vector) -> Vector | None:
     operands = {
         name: _permuted_operand(operand) if name in permuted else operand for name, operand in vector.operands.items()
     }
-    layout = _argument(vector, _LAYOUT)
+    layout = _argument(vector, LAYOUT)
     if layout is None:
-        layout = _LAYOUT
+        layout = LAYOUT
         operation = replace(operation, inputs=(*operation.inputs, layout))
     operands[layout] = VectorOperand(OperandType.BOOL, value=_ones())
     shape = _argument(vector, _SHAPE)
@@ -139,7 +119,7 @@ def _all_inputs_as_internal(vector: Vector) -> Vector | None:
     operands, additions, renamed = dict(vector.operands), [], {}
     for name in vector.inputs:
         operand = vector.operands[name]
-        if operand.omitted or not _is_addable(operand.type.name, operand.dimensions):
+        if operand.omitted or not is_addable(operand.type.name, operand.dimensions):
             continue
         new, zero, none = f"{name}_new", f"{name}_zero", f"{name}_none"
         operands[new] = operand
@@ -161,7 +141,7 @@ def _all_tensors_as_inputs(vector: Vector) -> Vector | None:
     constants = {
         name: operand.value
         for name, operand in vector.operands.items()
-        if operand.value is not None and _is_tensor(operand.type.name)
+        if operand.value is not None and is_tensor(operand.type.name)
     }
     operands = {
         name: replace(operand, value=None) if name in constants else operand
@@ -180,7 +160,7 @@ def unsigned(vector: Vector) -> Vector | None:
     if catalogue.is_own(vector.operation):
         return None
     operands = {name: _unsigned_operand(operand) for name, operand in vector.operands.items()}
-    names = {name for name, operand in vector.operands.items() if operand.type.name in _SIGNED.values()}
+    names = {name for name, operand in vector.operands.items() if operand.type.name in SIGNED.values()}
     if not names or NOT_COUPLED.intersection(operation.type for operation in vector.operations):
         return None
     examples = tuple(
@@ -199,108 +179,6 @@ def unsigned(vector: Vector) -> Vector | None:
     return None if combination_since(operation.type, inputs, outputs) is None else twin
 
 
-def header_of(vector: Vector) -> VectorHeader:
-    """The header of a vector in memory."""
-    boundary = (vector.operands[name].type.name for name in (*vector.inputs, *vector.outputs))
-    return VectorHeader(
-        operation=vector.operation,
-        name=vector.name,
-        since=vector.since,
-        operations=tuple(operation.type for operation in vector.operations),
-        arguments=vector.operations[0].inputs,
-        operands={
-            name: HeaderOperand(operand.type.name, operand.dimensions, _role(vector, name), _scalar(operand))
-            for name, operand in vector.operands.items()
-        },
-        relaxed=vector.relaxed,
-        rejected=vector.rejected,
-        excluded=vector.excluded,
-        types=tuple(dict.fromkeys(boundary)),
-    )
-
-
-def _relaxed_since(header: VectorHeader) -> Version | None:
-    has_float = any(operand.type == "TENSOR_FLOAT32" for operand in header.operands.values())
-    known = all(catalogue.operation(name).relaxed for name in header.operations)
-    return Version.V1_1 if has_float and known and not header.relaxed else None
-
-
-def _float16_since(header: VectorHeader) -> Version | None:
-    if header.relaxed or not any(operand.type == "TENSOR_FLOAT32" for operand in header.operands.values()):
-        return None
-    return _retyped_since(header, _FLOAT16)
-
-
-def _signed_since(header: VectorHeader) -> Version | None:
-    if NOT_COUPLED.intersection(header.operations) or catalogue.is_own(header.operation):
-        return None
-    if not any(operand.type == "TENSOR_QUANT8_ASYMM" for operand in header.operands.values()):
-        return None
-    return _retyped_since(header, _SIGNED)
-
-
-def _retyped_since(header: VectorHeader, types: Mapping[str, str]) -> Version | None:
-    """Only for one operation: a header does not say how several are connected."""
-    if len(header.operations) != 1:
-        return None
-    kinds = {name: types.get(operand.type, operand.type) for name, operand in header.operands.items()}
-    outputs = tuple(kinds[name] for name, operand in header.operands.items() if operand.role == "output")
-    return combination_since(header.operation, tuple(kinds[name] for name in header.arguments), outputs)
-
-
-def _nchw_since(header: VectorHeader) -> Version | None:
-    if len(header.operations) != 1 or header.operation in _OTHER_LAYOUT:
-        return None
-    kinds = tuple(operand_type(header.operands[name].type) for name in header.arguments)
-    signature = catalogue.find_signature(header.operation, kinds)
-    position = signature.position(_LAYOUT) if signature else -1
-    output = next(operand for operand in header.operands.values() if operand.role == "output")
-    first = header.operands[header.arguments[0]]
-    if position < 0 or position > len(kinds) or len(first.dimensions) != 4 or len(output.dimensions) != 4:
-        return None
-    if position < len(kinds) and header.operands[header.arguments[position]].scalar != 0:
-        return None
-    return Version.V1_2
-
-
-def _internal_since(header: VectorHeader) -> Version | None:
-    inputs = [operand for operand in header.operands.values() if operand.role == "input"]
-    addable = [operand.type for operand in inputs if _is_addable(operand.type, operand.dimensions)]
-    if len(header.operations) != 1 or not addable:
-        return None
-    return max(OPERAND_TYPES[operand_type(kind)].since for kind in addable)
-
-
-def _inputs_since(header: VectorHeader) -> Version | None:
-    constants = [operand for operand in header.operands.values() if operand.role == "constant"]
-    if len(header.operations) != 1 or not any(_is_tensor(operand.type) for operand in constants):
-        return None
-    return Version.V1_0
-
-
-def _is_addable(kind: str, dimensions: tuple[int, ...]) -> bool:
-    return kind in _ADDABLE and 1 <= len(dimensions) <= 4 and 0 not in dimensions
-
-
-def _is_tensor(kind: str) -> bool:
-    return OPERAND_TYPES[operand_type(kind)].is_tensor
-
-
-def _scalar(operand: VectorOperand) -> float | None:
-    return None if operand.value is None or operand.dimensions else float(operand.value)
-
-
-def _role(vector: Vector, name: str) -> str:
-    operand = vector.operands[name]
-    if operand.omitted:
-        return "omitted"
-    if name in vector.inputs:
-        return "input"
-    if name in vector.outputs:
-        return "output"
-    return "temporary" if operand.value is None else "constant"
-
-
 def _half(array: Array) -> Array:
     import numpy
 
@@ -311,7 +189,7 @@ def _half(array: Array) -> Array:
 
 
 def _half_operand(operand: VectorOperand) -> VectorOperand:
-    kind = operand_type(_FLOAT16.get(operand.type.name, operand.type.name))
+    kind = operand_type(FLOAT16.get(operand.type.name, operand.type.name))
     return replace(operand, type=kind, value=None if operand.value is None else _half(operand.value))
 
 
@@ -435,13 +313,3 @@ _FUNCTIONS: dict[str, Callable[[Vector], Vector | None]] = {
     "all_inputs_as_internal": _all_inputs_as_internal,
     "all_tensors_as_inputs": _all_tensors_as_inputs,
 }
-_SINCE: dict[str, Callable[[VectorHeader], Version | None]] = {
-    "relaxed": _relaxed_since,
-    "float16": _float16_since,
-    "quant8_signed": _signed_since,
-    "nchw": _nchw_since,
-    "all_inputs_as_internal": _internal_since,
-    "all_tensors_as_inputs": _inputs_since,
-}
-NAMES = tuple(_FUNCTIONS)
-"""The names of all variations, in the order of listing."""

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from npu_conformance.specs import variations, vectors
+from npu_conformance.specs import variation_headers, vectors
 from npu_conformance.specs.neuralnetworks import catalogue
 from npu_conformance.specs.neuralnetworks.combinations import Combination, combination_of
 from npu_conformance.specs.vectors import Vector, VectorHeader
@@ -92,8 +92,8 @@ def _count(found: dict[Combination, Cell], header: VectorHeader) -> None:
     if cell is not None:
         cell.stored += 1
         cell.witnesses.update(vector.witnesses)
-    for name in variations.applicable(header):
-        changed = variations.RETYPED.get(name)
+    for name in variation_headers.applicable(header):
+        changed = variation_headers.RETYPED.get(name)
         varied = found.get(_combination(vector, changed)) if changed else None
         if varied is not None:
             varied.varied += 1

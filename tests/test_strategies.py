@@ -16,7 +16,7 @@ from npu_conformance.harness.loading import open_subject
 from npu_conformance.harness.seeds import stable_hash
 from npu_conformance.harness.subject import SubjectHandle
 from npu_conformance.harness.trial import Trial
-from npu_conformance.specs import strategies, variations
+from npu_conformance.specs import strategies, variation_headers
 from npu_conformance.specs.neuralnetworks import catalogue, rules
 from npu_conformance.specs.neuralnetworks.build import build_model, build_request
 from npu_conformance.specs.neuralnetworks.operation_view import view_of
@@ -117,7 +117,7 @@ def execute(subject: SubjectHandle, vector: Vector) -> None:
     ignored = ("scratch_buffer",) if vector.operation == "LSTM" else ()
     names = vector.outputs[: len(ignored)]
     whole = replace(vector, examples=(example,), witnesses=("oracle",), ignored=tuple(names))
-    case = case_of(variations.header_of(whole), lambda: whole, f"vts.generated.{vector.operation}.drawn", None)
+    case = case_of(variation_headers.header_of(whole), lambda: whole, f"vts.generated.{vector.operation}.drawn", None)
     trial = Trial(case, subject)
     try:
         case.run(trial)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy
 import pytest
 
-from npu_conformance.specs import variations, vectors, witnesses
+from npu_conformance.specs import variation_headers, variations, vectors, witnesses
 from npu_conformance.specs.neuralnetworks.build import build_model
 from npu_conformance.specs.neuralnetworks.combinations import combination_since
 from npu_conformance.specs.neuralnetworks.enums import OperandType
@@ -28,8 +28,8 @@ def test_listing_and_applying_agree_and_results_are_legal_and_right(operation: s
     # Every third of them: thousands of vectors in several variations, each computed anew, take minutes.
     for header in vectors.headers(operation)[::3]:
         vector = vectors.load(operation, header.name)
-        listed = variations.applicable(header)
-        assert listed == variations.applicable(variations.header_of(vector)), header.name
+        listed = variation_headers.applicable(header)
+        assert listed == variation_headers.applicable(variation_headers.header_of(vector)), header.name
         for name, since in listed.items():
             result = varied(name, vector)
             assert result.since == since
@@ -41,7 +41,7 @@ def test_listing_and_applying_agree_and_results_are_legal_and_right(operation: s
 
 def test_rejected_vectors_and_unknown_names() -> None:
     rejected = next(header for header in vectors.headers("ADD") if header.rejected)
-    assert variations.applicable(rejected) == {}
+    assert variation_headers.applicable(rejected) == {}
     assert variations.apply("relaxed", vectors.load("ADD", rejected.name)) is None
     with pytest.raises(KeyError):
         variations.apply("nhwc", vectors.load("ADD", rejected.name))
@@ -51,7 +51,7 @@ def test_relaxed_sets_the_flag_and_needs_1_1() -> None:
     result = varied("relaxed", vectors.load("ADD", "float32_all_bits"))
     assert (result.relaxed, result.since) == (True, Version.V1_1)
     assert build_model(result, Version.V1_1).model.relax_computation_float32_to_float16
-    assert "relaxed" not in variations.applicable(variations.header_of(result))
+    assert "relaxed" not in variation_headers.applicable(variation_headers.header_of(result))
 
 
 def test_float16_rounds_the_inputs_and_computes_anew() -> None:
@@ -68,7 +68,7 @@ def test_float16_is_left_out_where_values_exceed_it() -> None:
     vector = vectors.load("CAST", "int32_to_float32_wide")
     assert "float16" in vector.excluded
     assert "relaxed" in vector.excluded
-    assert "float16" not in variations.applicable(variations.header_of(vector))
+    assert "float16" not in variation_headers.applicable(variation_headers.header_of(vector))
 
 
 def test_quant8_signed_moves_elements_and_zero_points_by_128() -> None:
@@ -113,8 +113,8 @@ def test_nchw_permutes_input_and_output_and_sets_the_flag(layout: list[base.Plan
 
 def test_nchw_does_not_apply_twice_nor_to_other_ranks() -> None:
     result = varied("nchw", _pool([]))
-    assert "nchw" not in variations.applicable(variations.header_of(result))
-    assert all("nchw" not in variations.applicable(header) for header in vectors.headers("SOFTMAX"))
+    assert "nchw" not in variation_headers.applicable(variation_headers.header_of(result))
+    assert all("nchw" not in variation_headers.applicable(header) for header in vectors.headers("SOFTMAX"))
 
 
 def test_inputs_become_internal_through_an_exact_addition() -> None:
@@ -143,7 +143,9 @@ def test_constant_tensors_become_inputs_and_scalars_do_not() -> None:
     assert result.examples[0].inputs["axes"].tolist() == [1]
     assert result.operands["axes"].value is None
     assert result.operands["keep_dims"].value is not None
-    assert all("all_tensors_as_inputs" not in variations.applicable(header) for header in vectors.headers("CAST"))
+    assert all(
+        "all_tensors_as_inputs" not in variation_headers.applicable(header) for header in vectors.headers("CAST")
+    )
 
 
 def test_combinations_know_the_version_of_types_and_of_arguments() -> None:

@@ -16,7 +16,7 @@ from npu_conformance.harness.compare import outside
 from npu_conformance.harness.tolerance import Circumstances, floor
 from npu_conformance.harness.trial import Trial
 from npu_conformance.harness.verdicts import NotSupported
-from npu_conformance.specs import variations, vectors
+from npu_conformance.specs import variation_headers, variations, vectors
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.vectors import Vector, VectorHeader
 from npu_conformance.specs.versions import Version
@@ -38,7 +38,7 @@ def unsigned_twin(vector: Vector) -> Vector | None:
 
 def cases() -> Iterator[Case]:
     """One for each operation whose two forms need not agree, but must both be there."""
-    for operation in sorted(variations.NOT_COUPLED & set(vectors.operations())):
+    for operation in sorted(variation_headers.NOT_COUPLED & set(vectors.operations())):
         pair = _pair(operation)
         if pair is not None:
             yield _support_case(operation, *pair)

@@ -16,7 +16,7 @@ from npu_conformance.harness import checks
 from npu_conformance.harness.cases import Case, Group
 from npu_conformance.harness.trial import Trial
 from npu_conformance.harness.verdicts import Failed, NotApplicable, NotSupported
-from npu_conformance.specs import variations, vectors
+from npu_conformance.specs import variation_headers, vectors
 from npu_conformance.specs.documents import DocumentError
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import catalogue, extension_codes
@@ -75,7 +75,7 @@ def case_from(payload: Any) -> Case:
 def _vector_cases(operation: str) -> Iterator[Case]:
     for header in vectors.headers(operation) if operation in vectors.own_operations() else ():
         vectors.load(operation, header.name)  # bad values are the vendor's to know before anything runs
-        for name, since in {"": header.since, **variations.applicable(header)}.items():
+        for name, since in {"": header.since, **variation_headers.applicable(header)}.items():
             made = generated.stored_case(header, name, since, AREA)
             load = functools.partial(vectors.load, operation, header.name)
             run = functools.partial(_run, made.run, load)

@@ -11,7 +11,7 @@ from typing import Any
 
 from npu_conformance.harness.cases import Case, Group, Scope
 from npu_conformance.harness.trial import Trial
-from npu_conformance.specs import variations, vectors
+from npu_conformance.specs import variation_headers, variations, vectors
 from npu_conformance.specs.vectors import Vector, VectorHeader
 from npu_conformance.specs.versions import NEWEST, Version
 
@@ -57,7 +57,7 @@ def cases_under(subject: str) -> Iterator[Case]:
 def _cases_of(headers: Iterable[VectorHeader]) -> Iterator[Case]:
     for header in headers:
         yield stored_case(header)
-        for name, since in variations.applicable(header).items():
+        for name, since in variation_headers.applicable(header).items():
             yield stored_case(header, name, since)
 
 
@@ -82,7 +82,7 @@ def stored_case(
 def case_from(payload: Any) -> Case:
     """The case of a failure file: the vector is in the file, whatever became of the stored one."""
     vector = vector_from(payload)
-    return case_of(variations.header_of(vector), lambda: vector, payload["id"], None)
+    return case_of(variation_headers.header_of(vector), lambda: vector, payload["id"], None)
 
 
 def vector_from(payload: Any) -> Vector:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from npu_conformance.specs import oracles, variations, vector_rules, vectors, witnesses
+from npu_conformance.specs import oracles, variation_headers, variations, vector_rules, vectors, witnesses
 from npu_conformance.specs.documents import DocumentError
 from npu_conformance.specs.neuralnetworks import rules
 from npu_conformance.specs.neuralnetworks.build import build_model
@@ -85,7 +85,7 @@ def _of_values(vector: Vector) -> Iterator[str]:
     if vector.operation not in oracles.names() and "oracle" in vector.witnesses:
         yield f"witnesses: names the oracle, but {vector.operation} has none"
     yield from (str(found) for found in witnesses.witness(vector))
-    for name in variations.applicable(variations.header_of(vector)):
+    for name in variation_headers.applicable(variation_headers.header_of(vector)):
         try:
             variations.apply(name, vector)
         except (ValueError, LookupError) as error:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from npu_conformance.specs import oracles, variations, vector_values
+from npu_conformance.specs import oracles, variation_headers, variations, vector_values
 from npu_conformance.specs.neuralnetworks.combinations import combination_since
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.neuralnetworks.extension_codes import AnyOperandType
@@ -158,7 +158,7 @@ def positive(
 
 def _impossible(vector: Vector) -> tuple[str, ...]:
     """Variations that the model allows and the data does not."""
-    possible = variations.applicable(variations.header_of(vector))
+    possible = variation_headers.applicable(variation_headers.header_of(vector))
     special = any(map(_is_special, vector.examples[0].inputs.values()))
     return tuple(
         name
