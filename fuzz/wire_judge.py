@@ -10,7 +10,7 @@ import msgspec
 from npu_conformance.harness import checks
 from npu_conformance.harness.verdicts import Failed
 from npu_conformance.harness.wire import protocol
-from npu_conformance.harness.wire.connection import UNREADABLE
+from npu_conformance.harness.wire.decoding import UNREADABLE
 from npu_conformance.harness.wire.framing import shown
 
 

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import contextlib
-import itertools
 import select
 import threading
 import time
 import traceback
-from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import msgspec
 
-from npu_conformance.harness.wire import protocol
+from npu_conformance.harness.wire import decoding, protocol
 from npu_conformance.harness.wire.binding import BoundMethod, find_method
+from npu_conformance.harness.wire.decoding import UNREADABLE, Decoders
 from npu_conformance.harness.wire.framing import (
     NEVER,
     ClosedHereError,
@@ -27,13 +26,10 @@ from npu_conformance.harness.wire.framing import (
 )
 from npu_conformance.harness.wire.objects import ObjectTable
 from npu_conformance.harness.wire.outbox import Outbox
+from npu_conformance.harness.wire.outstanding import Outstanding, Waiter
 from npu_conformance.specs.diagnostics import trace
 from npu_conformance.specs.documents import split_path
 from npu_conformance.specs.errors import DeadObject, InterfaceError
-from npu_conformance.specs.interfaces import is_interface
-
-_ENVELOPE = msgspec.json.Decoder(protocol.Envelope)
-UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 Builtin = tuple[type[msgspec.Struct], Callable[[Any], object]]
 """Params and handler of a method of the protocol itself."""
@@ -50,16 +46,6 @@ def beside_others() -> Iterator[None]:
         yield
     finally:
         _thread.is_concurrent = False
-
-
-class Waiter:
-    """A request whose answer is outstanding."""
-
-    __slots__ = ("answer", "id", "method")
-
-    def __init__(self, request_id: int, method: str) -> None:
-        self.id, self.method = request_id, method
-        self.answer: protocol.Envelope | None = None
 
 
 class Connection:
@@ -87,15 +73,13 @@ class Connection:
         self._problem = problem or _dead_object
         self._deadline_of = deadline_of or _no_deadline
         self._outbox = Outbox(lines, self.objects)
-        self._decoders: dict[Any, msgspec.json.Decoder[Any]] = {}
+        self._decoders = Decoders(self.objects)
         self._reading, self._breaking = threading.Lock(), threading.Lock()
         self._followers = 0
         self._follower_turn = threading.Condition()
-        self._ids = itertools.count(1)
-        self._pending: dict[int, Waiter] = {}
+        self._outstanding = Outstanding()
         self._late: protocol.Envelope | None = None
         """A call that came after a deadline: it is answered when somebody waits again."""
-        self._later: deque[Waiter] = deque()
         self._thread = threading.local()
 
     def call(
@@ -103,7 +87,7 @@ class Connection:
     ) -> Any:
         """Call and wait. result: the type of the answer. Raises what the other side raised, or `problem`'s verdict."""
         deadline = time.monotonic() + (self._deadline_of(method) if seconds is None else seconds)
-        waiter = self._expect(method)
+        waiter = self._outstanding.add(method)
         try:
             with trace.span("call", method):
                 call = protocol.ConcurrentCall if getattr(_thread, "is_concurrent", False) else protocol.Call
@@ -116,7 +100,7 @@ class Connection:
         finally:
             # Where a callback's exception ended the wait, the answer will still come and is then passed over.
             if waiter.answer is not None or self.broken is not None:
-                self._pending.pop(waiter.id, None)
+                self._outstanding.forget(waiter)
 
     def notify(self, method: str, params: object) -> None:
         """Send a message that has no answer."""
@@ -139,8 +123,7 @@ class Connection:
 
         A descriptor travels with the request's first byte, which is then sent at once.
         """
-        waiter = self._expect(method)
-        self._later.append(waiter)
+        waiter = self._outstanding.add(method, later=True)
         request = protocol.Call(waiter.id, method, params)
         if descriptor is None:
             self._outbox.add(request)
@@ -210,11 +193,6 @@ class Connection:
         self.lines.close()
         self.objects.clear()
 
-    def _expect(self, method: str) -> Waiter:
-        waiter = Waiter(next(self._ids), method)
-        self._pending[waiter.id] = waiter
-        return waiter
-
     def _send(self, message: object, deadline: float, descriptor: int | None = None) -> None:
         if self.broken is not None:
             raise self.broken
@@ -268,7 +246,7 @@ class Connection:
             self._outbox.flush(deadline)
         line = self.lines.receive(deadline)
         try:
-            envelope = _ENVELOPE.decode(line)
+            envelope = decoding.message(line)
         except UNREADABLE as error:
             self._refuse_line(line, error)
             return None
@@ -281,51 +259,24 @@ class Connection:
         return None
 
     def _route(self, envelope: protocol.Envelope, line: bytes) -> None:
-        waiter = self._pending.get(envelope.id) if envelope.id is not None else None
         if envelope.result is msgspec.UNSET and envelope.error is None:
             self._breach(f"a message with neither method, result nor error: {shown(line)}", envelope.id)
-        elif waiter is None or waiter.answer is not None:
-            known = [str(number) for number, other in self._pending.items() if other.answer is None]
-            expected = f"; waited for {', '.join(known)}" if known else ""
+        elif not self._outstanding.give(envelope):
+            known = ", ".join(map(str, self._outstanding.numbers()))
+            expected = f"; waited for {known}" if known else ""
             self._breach(f"an answer to request {envelope.id}, which is not outstanding{expected}: {shown(line)}", None)
-        else:
-            waiter.answer = envelope
-            if self._later:
-                self._settle_later()
-
-    def _settle_later(self) -> None:
-        """Look at answers of call_later that have come; the first error raises."""
-        while self._later and (answer := self._later[0].answer) is not None:
-            waiter = self._later.popleft()
-            del self._pending[waiter.id]
-            if answer.error is not None:
-                raise Violation(f"{waiter.method} was refused: {answer.error.message}")
 
     def _value(self, answer: protocol.Envelope, result: Any, method: str) -> Any:
         if answer.error is not None:
             raise self._raised(answer.error, method)
         raw = b"null" if answer.result is msgspec.UNSET else answer.result
         try:
-            return self.decoder(result).decode(raw)
+            return self._decoders.decode(result, raw)
         except UNREADABLE as error:
             rule, path = split_path(str(error))
             raise Violation(f"a result of the wrong type at {path}: {rule}: {shown(bytes(raw))}") from None
         except (DeadObject, ValueError) as error:
             raise Violation(f"a result with a wrong object: {error}") from None
-
-    def decoder(self, kind: Any) -> msgspec.json.Decoder[Any]:
-        """A decoder whose object numbers belong to this connection."""
-        decoder = self._decoders.get(kind)
-        if decoder is None:
-            decoder = self._decoders[kind] = msgspec.json.Decoder(kind, dec_hook=self._decode_special)
-        return decoder
-
-    def _decode_special(self, kind: type, value: Any) -> Any:
-        if not is_interface(kind):
-            raise NotImplementedError(f"{kind.__name__} can not cross the wire")
-        if type(value) is not int:
-            raise ValueError(f"Expected the number of an object, found {type(value).__name__}")
-        return self.objects.object_of(value, kind)
 
     def _answer(self, request: protocol.Envelope) -> None:
         assert request.method is not None
@@ -360,11 +311,11 @@ class Connection:
         builtin = self.builtins.get(name)
         if builtin is not None:
             kind, handler = builtin
-            return handler(self.decoder(kind).decode(params))
+            return handler(self._decoders.decode(kind, params))
         found = find_method(name)
         if found is None:
             raise _UnknownMethodError
-        return self.perform_call(found[0], found[1], self.decoder(found[1].params).decode(params))
+        return self.perform_call(*found, self._decoders.decode(found[1].params, params))
 
     def perform_call(self, interface: type, method: BoundMethod, params: Any) -> object:
         """Call an object of this side. The host's session overrides it to set the caller's identity."""

@@ -1,0 +1,39 @@
+"""Reading what the other side says: messages, and values in which objects are numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from npu_conformance.harness.wire import protocol
+from npu_conformance.harness.wire.objects import ObjectTable
+from npu_conformance.specs.interfaces import is_interface
+
+UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+"""What is raised for bytes that are no message, or no value of the type."""
+
+message = msgspec.json.Decoder(protocol.Envelope).decode
+"""Decode one line; raises one of UNREADABLE."""
+
+
+class Decoders:
+    """Decodes values whose object numbers belong to one connection."""
+
+    def __init__(self, objects: ObjectTable) -> None:
+        self._objects = objects
+        self._decoders: dict[Any, msgspec.json.Decoder[Any]] = {}
+
+    def decode(self, kind: Any, raw: bytes | msgspec.Raw) -> Any:
+        """A value of the type. Raises one of UNREADABLE, and DeadObject or ValueError for a wrong object."""
+        decoder = self._decoders.get(kind)
+        if decoder is None:
+            decoder = self._decoders[kind] = msgspec.json.Decoder(kind, dec_hook=self._decode_special)
+        return decoder.decode(raw)
+
+    def _decode_special(self, kind: type, value: Any) -> Any:
+        if not is_interface(kind):
+            raise NotImplementedError(f"{kind.__name__} can not cross the wire")
+        if type(value) is not int:
+            raise ValueError(f"Expected the number of an object, found {type(value).__name__}")
+        return self._objects.object_of(value, kind)

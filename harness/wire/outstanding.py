@@ -1,0 +1,61 @@
+"""Requests of one side whose answers are outstanding."""
+
+from __future__ import annotations
+
+import itertools
+from collections import deque
+
+from npu_conformance.harness.wire import protocol
+from npu_conformance.harness.wire.framing import Violation
+
+
+class Waiter:
+    """A request whose answer is outstanding."""
+
+    __slots__ = ("answer", "id", "method")
+
+    def __init__(self, request_id: int, method: str) -> None:
+        self.id, self.method = request_id, method
+        self.answer: protocol.Envelope | None = None
+
+
+class Outstanding:
+    """All of a connection. Any thread may add one; the thread that reads gives the answers out."""
+
+    def __init__(self) -> None:
+        self._ids = itertools.count(1)
+        self._waiters: dict[int, Waiter] = {}
+        self._later: deque[Waiter] = deque()
+
+    def add(self, method: str, *, later: bool = False) -> Waiter:
+        """A new request. later: nobody waits for its answer, which has to be null whenever it comes."""
+        waiter = Waiter(next(self._ids), method)
+        self._waiters[waiter.id] = waiter
+        if later:
+            self._later.append(waiter)
+        return waiter
+
+    def forget(self, waiter: Waiter) -> None:
+        """Nobody waits for the answer any more."""
+        self._waiters.pop(waiter.id, None)
+
+    def give(self, answer: protocol.Envelope) -> bool:
+        """Give an answer to its waiter; false where it is outstanding no more. Raises Violation for a late error."""
+        waiter = self._waiters.get(answer.id) if answer.id is not None else None
+        if waiter is None or waiter.answer is not None:
+            return False
+        waiter.answer = answer
+        self._settle_later()
+        return True
+
+    def numbers(self) -> list[int]:
+        """Of all that have no answer yet."""
+        return [number for number, waiter in self._waiters.items() if waiter.answer is None]
+
+    def _settle_later(self) -> None:
+        """Look at answers that nobody waits for and that have come; the first error raises."""
+        while self._later and (answer := self._later[0].answer) is not None:
+            waiter = self._later.popleft()
+            self.forget(waiter)
+            if answer.error is not None:
+                raise Violation(f"{waiter.method} was refused: {answer.error.message}")
