@@ -1,134 +1,20 @@
-"""The reference driver at every version: order of errors, requests, shapes, timing, memory and lifetime."""
+"""The reference driver at every version: order of errors, requests, shapes, memory."""
 
 from __future__ import annotations
 
-import gc
-import threading
-import time
-import weakref
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace as with_fields
-from typing import Any
-
 import pytest
 from msgspec.structs import replace
+from reference_bench import TOKEN, VECTOR, Bench, Recorder, status_of
 
-from npu_conformance.adapters.reference import plugin
 from npu_conformance.reference.hal import device
-from npu_conformance.reference.hal.device import ReferenceDevice
-from npu_conformance.reference.hal.execution import Execution, Terms
-from npu_conformance.reference.hal.prepared_model import ReferencePreparedModel
-from npu_conformance.specs import vectors
 from npu_conformance.specs.errors import ServiceError
-from npu_conformance.specs.neuralnetworks import hal, types
-from npu_conformance.specs.neuralnetworks.build import BuiltRequest, build_model, build_request
-from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperandType, OperationType, Priority
-from npu_conformance.specs.plugin import Caller, Context
+from npu_conformance.specs.neuralnetworks import types
+from npu_conformance.specs.neuralnetworks.build import build_request
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperandType, OperationType
 from npu_conformance.specs.versions import Version
 
 EVERY_VERSION = pytest.mark.parametrize("version", list(Version), ids=str)
 SYNCHRONOUS = [version for version in Version if version >= Version.V1_2]
-VECTOR = vectors.load("ADD", "float32_none_same")
-TOKEN = bytes(32)
-
-
-class LocalMemory:
-    """Pools in this process."""
-
-    def __init__(self) -> None:
-        self.pools: dict[int, bytearray] = {}
-
-    def create(self, content: bytes, kind: str = "ashmem", prot: int = 3) -> types.Memory:
-        token = len(self.pools) + 1
-        self.pools[token] = bytearray(content)
-        return types.Memory(kind, len(content), token, prot)
-
-    def map(self, memory: types.Memory) -> memoryview:
-        view = memoryview(self.pools[memory.token])
-        return view if memory.prot & 2 else view.toreadonly()
-
-
-class Clock:
-    """A clock that goes on by a microsecond whenever somebody looks."""
-
-    def __init__(self) -> None:
-        self.now = 1_000_000
-
-    def now_ns(self) -> int:
-        self.now += 1000
-        return self.now
-
-
-class Recorder(hal.PreparedModelCallback, hal.ExecutionCallback):
-    """Keeps what it is told."""
-
-    def __init__(self) -> None:
-        self.answers: list[tuple[Any, ...]] = []
-        self._told = threading.Event()
-
-    def notify(self, *answer: Any) -> None:
-        self.answers.append(answer)
-        self._told.set()
-
-    def answer(self) -> tuple[Any, ...]:
-        """Wait for the answer of an execution that was launched."""
-        assert self._told.wait(10)
-        (only,) = self.answers
-        return only
-
-
-class Bench:
-    """A device of one version with memory and a clock."""
-
-    def __init__(self, version: Version, **options: str) -> None:
-        self.version, self.memory, self.clock = version, LocalMemory(), Clock()
-        self.none = version.unavailable_time
-        context = Context(self.memory, lambda: Caller(0, 0), {"hal": version.value, **options}, self.clock)
-        device = plugin.create(context).device
-        assert isinstance(device, ReferenceDevice)
-        self.device = device
-
-    def model(self, **options: Any) -> types.Model:
-        return build_model(VECTOR, self.version, **options).model
-
-    def prepare(self, model: types.Model, **changes: Any) -> tuple[int | None, tuple[Any, ...]]:
-        """Return the status of the launch and the only answer of the callback."""
-        arguments: dict[str, Any] = {"preference": 1, "priority": 1, "deadline_ns": self.none, "token": TOKEN} | changes
-        recorder = Recorder()
-        status = status_of(
-            lambda: self.device.prepare_model(model, callback=recorder, model_cache=(), data_cache=(), **arguments)
-        )
-        (answer,) = recorder.answers
-        return status, answer
-
-    def prepared(self, model: types.Model) -> ReferencePreparedModel:
-        status, (told, prepared) = self.prepare(model)
-        assert (status, told) == (None, ErrorStatus.NONE)
-        assert isinstance(prepared, ReferencePreparedModel)
-        return prepared
-
-    def request(self, built: BuiltRequest | None = None, **kinds: str) -> types.Request:
-        built = built or build_request(VECTOR, VECTOR.examples[0], self.version)
-        self.built = built
-        inputs = self.memory.create(built.input_data, kinds.get("inputs", "ashmem"), prot=1)
-        self.outputs = self.memory.create(bytes(built.output_size), kinds.get("outputs", "ashmem"))
-        return built.request(types.RequestMemoryPool(inputs), types.RequestMemoryPool(self.outputs))
-
-    def check_output(self, shape: tuple[int, ...] = (2, 3)) -> None:
-        found = self.built.read("output", bytes(self.memory.pools[self.outputs.token]), shape)
-        assert found.tolist() == VECTOR.examples[0].outputs["output"].tolist()
-
-    def run(self, prepared: hal.PreparedModel, request: types.Request, measure: bool = False) -> types.ExecutionResult:
-        return prepared.execute_synchronously(request, measure, self.none, self.none)
-
-
-def status_of(call: Callable[[], object]) -> int | None:
-    try:
-        call()
-    except ServiceError as error:
-        return error.status
-    return None
 
 
 @EVERY_VERSION
@@ -364,106 +250,3 @@ def test_roles_of_a_buffer_are_checked(roles: tuple[tuple[int, int, float], ...]
     models = (bench.prepared(bench.model()),)
     inputs = tuple(types.BufferRole(*role) for role in roles)
     assert status_of(lambda: bench.device.allocate(types.BufferDesc(()), models, inputs, ())) == status
-
-
-def test_a_released_model_is_gone() -> None:
-    bench = Bench(Version.FL8)
-    gc.disable()
-    try:
-        prepared = bench.prepared(bench.model())
-        bench.run(prepared, bench.request())
-        trace = weakref.ref(prepared)
-        del prepared
-        assert trace() is None
-    finally:
-        gc.enable()
-
-
-def test_outputs_of_one_model_do_not_depend_on_another() -> None:
-    bench = Bench(Version.FL8)
-    first, second = bench.prepared(bench.model()), bench.prepared(bench.model())
-    assert first is not second
-    for prepared in (first, second, first):
-        bench.run(prepared, bench.request())
-        bench.check_output()
-
-
-def test_one_model_runs_in_several_threads() -> None:
-    bench = Bench(Version.FL8)
-    prepared, request = bench.prepared(bench.model()), bench.request()
-    with ThreadPoolExecutor(4) as pool:
-        results = list(pool.map(lambda _: bench.run(prepared, request), range(40)))
-    assert all(result.output_sufficient_size for result in results)
-    bench.check_output()
-
-
-def test_client_memory_is_held_only_during_the_call() -> None:
-    bench = Bench(Version.FL8)
-    model = bench.model(create_pool=bench.memory.create)
-    bench.run(bench.prepared(model), bench.request())
-    for content in bench.memory.pools.values():
-        # A bytearray that somebody still looks into can not be resized.
-        content.append(0)
-
-
-@pytest.mark.parametrize("version", [Version.V1_3, Version.FL5], ids=str)
-def test_time_in_driver_includes_waiting_and_time_on_device_does_not(version: Version) -> None:
-    bench = Bench(version)
-    unit, held, go = bench.device._unit, threading.Event(), threading.Event()
-
-    def hold(_: object) -> bool:
-        held.set()
-        return go.wait(10)
-
-    prepared, request = bench.prepared(bench.model()), bench.request()
-    with ThreadPoolExecutor() as pool:
-        holding = pool.submit(unit.execute, unit.job(0, Priority.LOW), hold)
-        assert held.wait(10)
-        waiting = pool.submit(bench.run, prepared, request, True)
-        while not unit._waiting:
-            time.sleep(0.001)
-        bench.clock.now += 1_000_000_000
-        go.set()
-        assert holding.result(10)
-        times = waiting.result(10).timing
-    second = 1_000_000_000 // (1 if version.is_aidl else 1000)
-    assert times.time_in_driver > second > times.time_on_device > 0
-    bench.check_output()
-
-
-def test_a_model_belongs_to_the_app_that_prepared_it() -> None:
-    bench = Bench(Version.V1_3)
-    caller = Caller(10001, 1)
-    context = Context(bench.memory, lambda: caller, {"hal": "1.3"}, bench.clock)
-    bench.device = ReferenceDevice(context, Version.V1_3)
-    first = bench.prepared(bench.model())
-    caller = Caller(10002, 2)
-    second = bench.prepared(bench.model())
-    assert (first._prepared.owner, second._prepared.owner) == (10001, 10002)
-
-
-def test_the_time_of_a_loop_does_not_run_while_others_have_the_unit() -> None:
-    bench = Bench(Version.V1_3)
-    execution = Execution(bench.prepared(bench.model())._prepared, bench.request(), Terms(False, bench.none, 1_000_000))
-    check = execution._begin_loop()
-    bench.clock.now += 5_000_000
-    execution._job.waited_ns += 5_000_000
-    check()
-    bench.clock.now += 1_000_000
-    assert status_of(check) == ErrorStatus.MISSED_DEADLINE_TRANSIENT
-
-
-def test_a_bug_in_the_background_is_told_and_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Broken:
-        def run(self, *_: object) -> list[Any]:
-            raise RuntimeError("a bug")
-
-    seen: list[threading.ExceptHookArgs] = []
-    raised = threading.Event()
-    monkeypatch.setattr(threading, "excepthook", lambda hook: (seen.append(hook), raised.set()))
-    bench, recorder = Bench(Version.V1_3), Recorder()
-    prepared = with_fields(bench.prepared(bench.model())._prepared, executor=Broken())
-    ReferencePreparedModel(prepared).execute(bench.request(), False, bench.none, bench.none, recorder)
-    assert recorder.answer()[0] == ErrorStatus.GENERAL_FAILURE
-    assert raised.wait(10)
-    assert isinstance(seen[0].exc_value, RuntimeError)
