@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
-import msgspec
 import pytest
+from graphs import INPUT, OUTPUT, change, graph
 
 from npu_conformance.specs.neuralnetworks.enums import OperandLifeTime as Life
 from npu_conformance.specs.neuralnetworks.enums import OperandType as T
@@ -17,9 +17,6 @@ from npu_conformance.specs.neuralnetworks.types import DataLocation, Model, Oper
 from npu_conformance.specs.neuralnetworks.validate import validate_model
 from npu_conformance.specs.versions import Version
 
-Struct = TypeVar("Struct", bound=msgspec.Struct)
-INPUT, OUTPUT = Life.SUBGRAPH_INPUT, Life.SUBGRAPH_OUTPUT
-
 
 def tensor(lifetime: int, dimensions: Sequence[int] = (2,), kind: int = T.TENSOR_FLOAT32) -> Operand:
     return Operand(kind, tuple(dimensions), lifetime=lifetime)
@@ -27,19 +24,6 @@ def tensor(lifetime: int, dimensions: Sequence[int] = (2,), kind: int = T.TENSOR
 
 def reference(offset: int) -> Operand:
     return Operand(T.SUBGRAPH, lifetime=Life.SUBGRAPH, location=DataLocation(0, offset, 0))
-
-
-def graph(operands: Sequence[Operand], operations: Sequence[Operation]) -> Subgraph:
-    """A graph whose lists and consumer counts follow from its operands and operations."""
-    uses = [index for operation in operations for index in operation.inputs]
-    counted = tuple(change(operand, number_of_consumers=uses.count(i)) for i, operand in enumerate(operands))
-    inputs = tuple(index for index, operand in enumerate(counted) if operand.lifetime == INPUT)
-    outputs = tuple(index for index, operand in enumerate(counted) if operand.lifetime == OUTPUT)
-    return Subgraph(counted, tuple(operations), inputs, outputs)
-
-
-def change(struct: Struct, **fields: Any) -> Struct:
-    return msgspec.structs.replace(struct, **fields)
 
 
 Edit = Callable[[Model], Model]

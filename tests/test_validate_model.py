@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
-import msgspec
 import pytest
+from graphs import INPUT, OUTPUT, change, constant, graph, tensor
 
 from npu_conformance.specs.neuralnetworks.enums import OperandLifeTime as Life
 from npu_conformance.specs.neuralnetworks.enums import OperandType as T
@@ -18,7 +18,6 @@ from npu_conformance.specs.neuralnetworks.types import (
     ExtensionNameAndPrefix,
     Memory,
     Model,
-    Operand,
     OperandExtraParams,
     Operation,
     Subgraph,
@@ -27,33 +26,8 @@ from npu_conformance.specs.neuralnetworks.types import (
 from npu_conformance.specs.neuralnetworks.validate import structural_rules, validate_model
 from npu_conformance.specs.versions import Version
 
-Struct = TypeVar("Struct", bound=msgspec.Struct)
-
 EXTENSION = 0x10005
 POOL = Memory(kind="ashmem", size=8, token=7)
-
-
-def tensor(kind: int = T.TENSOR_FLOAT32, dimensions: Sequence[int] = (2,), lifetime: int = 0, **rest: Any) -> Operand:
-    return Operand(kind, tuple(dimensions), lifetime=lifetime, **rest)
-
-
-def constant(kind: int, dimensions: Sequence[int], offset: int, length: int, **rest: Any) -> Operand:
-    return tensor(kind, dimensions, Life.CONSTANT_COPY, location=DataLocation(0, offset, length), **rest)
-
-
-def graph(operands: Sequence[Operand], operations: Sequence[Operation]) -> Subgraph:
-    """A graph whose lists and consumer counts follow from its operands and operations."""
-    uses = [index for operation in operations for index in operation.inputs]
-    counted = tuple(change(operand, number_of_consumers=uses.count(i)) for i, operand in enumerate(operands))
-    listed = [
-        tuple(index for index, operand in enumerate(counted) if operand.lifetime == lifetime)
-        for lifetime in (Life.SUBGRAPH_INPUT, Life.SUBGRAPH_OUTPUT)
-    ]
-    return Subgraph(counted, tuple(operations), listed[0], listed[1])
-
-
-def change(struct: Struct, **fields: Any) -> Struct:
-    return msgspec.structs.replace(struct, **fields)
 
 
 def main(model: Model, **fields: Any) -> Model:
@@ -87,8 +61,6 @@ def rewire(position: int, **fields: Any) -> Callable[[Model], Model]:
 
     return apply
 
-
-INPUT, OUTPUT = Life.SUBGRAPH_INPUT, Life.SUBGRAPH_OUTPUT
 
 ADD = Model(
     graph(
