@@ -43,12 +43,7 @@ def without_boxes(
     read constants.
     """
     first = _suppression(kind)
-    operands = {name: _operand(planned) for name, planned in first.items()}
-    operations = [VectorOperation("BOX_WITH_NMS_LIMIT", tuple(first)[:9], tuple(first)[9:])]
-    for name, planned in (sliced or {}).items():
-        parts = _slicing(name, planned)
-        operands |= {key: _operand(part) for key, part in parts.items()}
-        operations.append(VectorOperation("SLICE", tuple(parts)[:3], (name,)))
+    operands, operations = _suppressing(first, sliced or {})
     for name, (maker, read, planned) in (between or {}).items():
         operands[name] = planned.operand
         operations.append(VectorOperation(maker, read, (name,)))
@@ -72,6 +67,17 @@ def without_boxes(
         description="the operation gets no boxes, which turns out only as the model runs, and gives empty results",
         traps=(39,),
     )
+
+
+def _suppressing(first: Operands, sliced: Operands) -> tuple[dict[str, VectorOperand], list[VectorOperation]]:
+    """Operands and operations that leave no box, and as many data."""
+    operands = {name: _operand(planned) for name, planned in first.items()}
+    operations = [VectorOperation("BOX_WITH_NMS_LIMIT", tuple(first)[:9], tuple(first)[9:])]
+    for name, planned in sliced.items():
+        parts = _slicing(name, planned)
+        operands |= {key: _operand(part) for key, part in parts.items()}
+        operations.append(VectorOperation("SLICE", tuple(parts)[:3], (name,)))
+    return operands, operations
 
 
 def _suppression(kind: str) -> Operands:

@@ -16,6 +16,14 @@ cases = Behaviours("vts.npu_scheduling.configs", interface="scheduling")
 
 _CALLS = {"set": "set_scheduling_configs", "update": "update_scheduling_configs"}
 _OUTSIDE = {"minus_1": -1, "1001": 1001, "smallest": -(2**31), "largest": 2**31 - 1}
+_IN_DISORDER = {
+    "below_own_minimum": (299, 300, 400),
+    "above_own_maximum": (401, 300, 400),
+    "crossed_own_bounds": (350, 400, 300),
+    "own_minimum_below_0": (5, -1, 1000),
+    "own_maximum_above_1000": (5, 0, 1001),
+}
+"""A priority with its own minimum and maximum."""
 _MANY = 2000
 
 
@@ -40,7 +48,7 @@ def _accepted(trial: Trial, name: str, what: str, *configs: SchedulingConfig) ->
         checks.succeeds(_call(trial, name, *configs), f"{what}, by {_CALLS[name]}")
 
 
-def _declare(name: str) -> None:
+def _declare_accepted(name: str) -> None:
     @cases.case(f"{name}.valid", "NPU-HAL-038", scope=Scope.SMOKE)
     def valid(trial: Trial) -> None:
         """A config with every right in the middle of the range is taken (AOSP: (Set|Update)SchedulingConfigs)."""
@@ -66,9 +74,8 @@ def _declare(name: str) -> None:
         """A device has many apps: thousands of configs are taken in one call."""
         _accepted(trial, name, f"{_MANY} configs", *(config(10_000 + index, index % 1001) for index in range(_MANY)))
 
-    for spelled, priority in _OUTSIDE.items():
-        _declare_outside(name, spelled, priority)
 
+def _declare_duplicates(name: str) -> None:
     @cases.case(f"{name}.duplicate_uid", "NPU-HAL-005")
     def duplicate_uid(trial: Trial) -> None:
         """A uid that comes twice in one call is refused (AOSP: SetSchedulingConfigsDuplicateUid)."""
@@ -79,6 +86,8 @@ def _declare(name: str) -> None:
         """The same config twice is a uid twice, too."""
         _refused(trial, name, "a config twice", config(CAMERA, 1), config(CAMERA, 1))
 
+
+def _declare_own_bounds(name: str) -> None:
     @cases.case(f"{name}.own_bounds", "NPU-HAL-036", "NPU-HAL-038")
     def own_bounds(trial: Trial) -> None:
         """In the public page's profile a config may have bounds of its own around its priority."""
@@ -90,15 +99,6 @@ def _declare(name: str) -> None:
             )
             checks.succeeds(_call(trial, name, *given), "configs within their own bounds")
 
-    for spelled, priority, low, high in (
-        ("below_own_minimum", 299, 300, 400),
-        ("above_own_maximum", 401, 300, 400),
-        ("crossed_own_bounds", 350, 400, 300),
-        ("own_minimum_below_0", 5, -1, 1000),
-        ("own_maximum_above_1000", 5, 0, 1001),
-    ):
-        _declare_own_bounds(name, spelled, SchedulingConfig(CAMERA, priority, True, False, low, high))
-
 
 def _declare_outside(name: str, spelled: str, priority: int) -> None:
     @cases.case(f"{name}.priority_{spelled}", "NPU-HAL-004")
@@ -107,9 +107,9 @@ def _declare_outside(name: str, spelled: str, priority: int) -> None:
         _refused(trial, name, f"priority {priority}", config(ASSISTANT, 500), config(CAMERA, priority))
 
 
-def _declare_own_bounds(name: str, spelled: str, wrong: SchedulingConfig) -> None:
+def _declare_disorder(name: str, spelled: str, wrong: SchedulingConfig) -> None:
     @cases.case(f"{name}.{spelled}", "NPU-HAL-036")
-    def own_bounds(trial: Trial) -> None:
+    def disorder(trial: Trial) -> None:
         """In the public page's profile a config whose bounds and priority are not in order is refused."""
         with lab(trial) as npu:
             npu.need_profile_of_page()
@@ -117,4 +117,10 @@ def _declare_own_bounds(name: str, spelled: str, wrong: SchedulingConfig) -> Non
 
 
 for _name in _CALLS:
-    _declare(_name)
+    _declare_accepted(_name)
+    for _spelled, _priority in _OUTSIDE.items():
+        _declare_outside(_name, _spelled, _priority)
+    _declare_duplicates(_name)
+    _declare_own_bounds(_name)
+    for _spelled, _bounds in _IN_DISORDER.items():
+        _declare_disorder(_name, _spelled, SchedulingConfig(CAMERA, _bounds[0], True, False, *_bounds[1:]))
