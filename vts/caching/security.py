@@ -181,12 +181,11 @@ def _append(content: bytes, random: Random) -> bytes:
 def _changed_model_cache(trial: Trial, change: Change) -> None:
     caching = client(trial)
     cache, _ = _saved(caching)
-    contents = {file: file.read() for file in _filled(cache.model)}
-    for name, random in seeds(trial):
-        with trial.configuration(name):
-            for file, content in contents.items():
-                file.write(change(content, random))
-            refused(caching.restore(cache.handles()), ONLY_GENERAL, "prepareModelFromCache of a changed model cache")
+
+    def check() -> None:
+        refused(caching.restore(cache.handles()), ONLY_GENERAL, "prepareModelFromCache of a changed model cache")
+
+    _each_change(trial, _filled(cache.model), change, check)
 
 
 def _one_file_changed(trial: Trial, change: Callable[[bytes], bytes], prefix: str = "") -> None:
@@ -203,12 +202,17 @@ def _one_file_changed(trial: Trial, change: Callable[[bytes], bytes], prefix: st
 def _changed_data_cache(trial: Trial, change: Change) -> None:
     caching = client(trial)
     cache, chain = _saved(caching)
-    contents = {file: file.read() for file in _filled(cache.data)}
+    _each_change(trial, _filled(cache.data), change, lambda: _harmless(caching, chain, cache))
+
+
+def _each_change(trial: Trial, files: list[CacheFile], change: Change, check: Callable[[], None]) -> None:
+    """Change all files with each seed, and check what becomes of it."""
+    contents = {file: file.read() for file in files}
     for name, random in seeds(trial):
         with trial.configuration(name):
             for file, content in contents.items():
                 file.write(change(content, random))
-            _harmless(caching, chain, cache)
+            check()
 
 
 def _harmless(caching: Client, chain: Chain, cache: Cache) -> None:

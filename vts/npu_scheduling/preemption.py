@@ -5,6 +5,8 @@ AOSP and the public page ask for a best effort alone: without the promise none o
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from npu_conformance.harness import checks
 from npu_conformance.harness.cases import Behaviours
 from npu_conformance.harness.trial import Trial
@@ -181,14 +183,21 @@ def withdrawn(trial: Trial) -> None:
             checks.that(alone - 1 <= took <= alone + promised, f"the weaker work took {took} ms, alone {alone}")
 
 
-def _changed(npu: Lab, promised: int, waits: App, holds: App, uid: int, priority: int) -> None:
-    """Change a config while one app's work waits for another's: the one that waits has the NPU in time."""
+def _changed(npu: Lab, camera: int, assistant: int, change: Callable[[], None]) -> None:
+    """Priorities change while the assistant's work waits for the camera's: it has the NPU in time.
+
+    camera, assistant: their priorities before.
+    """
+    promised = _promised_ms(npu)
+    npu.configure(config(npu.camera, camera), config(npu.assistant, assistant))
+    npu.hear()
+    waits, holds = npu.app(npu.assistant), npu.app(npu.camera)
     holds.start()
     npu.pass_ms(_INTO_MS)
     waits.start()
     npu.pass_ms(_INTO_MS)
     checks.equal(waits.told(), [REQUESTED], "events of work that waits for stronger work")
-    npu.update(config(uid, priority))
+    change()
     npu.settle()
     late = _time_of(waits.events(), STARTED) - _time_of(waits.events(), REQUESTED) - _INTO_MS
     checks.that(0 <= late <= promised, f"work had the NPU {late} ms after it became the stronger one")
@@ -201,22 +210,14 @@ def _changed(npu: Lab, promised: int, waits: App, holds: App, uid: int, priority
 def made_stronger(trial: Trial) -> None:
     """Work that waits and whose app comes to the foreground has the NPU in time."""
     with lab(trial) as npu:
-        promised = _promised_ms(npu)
-        npu.configure(config(npu.camera, 400), config(npu.assistant, 1000))
-        npu.hear()
-        waits, holds = npu.app(npu.assistant), npu.app(npu.camera)
-        _changed(npu, promised, waits, holds, npu.assistant, 100)
+        _changed(npu, 400, 1000, lambda: npu.update(config(npu.assistant, 100)))
 
 
 @cases.case("made_weaker", "NPU-HAL-009", "NPU-HAL-003")
 def made_weaker(trial: Trial) -> None:
     """Work whose app goes to the background loses the NPU in time to what waits."""
     with lab(trial) as npu:
-        promised = _promised_ms(npu)
-        npu.configure(config(npu.camera, 100), config(npu.assistant, 400))
-        npu.hear()
-        waits, holds = npu.app(npu.assistant), npu.app(npu.camera)
-        _changed(npu, promised, waits, holds, npu.camera, 1000)
+        _changed(npu, 100, 400, lambda: npu.update(config(npu.camera, 1000)))
 
 
 @cases.case("cleared", "NPU-HAL-002", "NPU-HAL-009")
