@@ -8,6 +8,7 @@ import msgspec
 
 from npu_conformance.harness.wire import protocol
 from npu_conformance.harness.wire.objects import ObjectTable
+from npu_conformance.specs.decoders import decoder
 from npu_conformance.specs.interfaces import is_interface
 
 UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
@@ -26,10 +27,10 @@ class Decoders:
 
     def decode(self, kind: Any, raw: bytes | msgspec.Raw) -> Any:
         """A value of the type. Raises one of UNREADABLE, and DeadObject or ValueError for a wrong object."""
-        decoder = self._decoders.get(kind)
-        if decoder is None:
-            decoder = self._decoders[kind] = msgspec.json.Decoder(kind, dec_hook=self._decode_special)
-        return decoder.decode(raw)
+        found = self._decoders.get(kind)
+        if found is None:
+            found = self._decoders[kind] = decoder(kind, self._decode_special)
+        return found.decode(raw)
 
     def _decode_special(self, kind: type, value: Any) -> Any:
         if not is_interface(kind):

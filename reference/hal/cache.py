@@ -23,6 +23,7 @@ from itertools import accumulate, pairwise
 import msgspec
 from msgspec.structs import replace
 
+from npu_conformance.specs.decoders import decoder
 from npu_conformance.specs.diagnostics import vlog
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import MAX_NUMBER_OF_CACHE_FILES, ErrorStatus
@@ -162,7 +163,7 @@ def _spelled(value: object) -> str:
 
 
 _ENCODER = msgspec.json.Encoder(enc_hook=_spelled)
-_DECODER = msgspec.json.Decoder(_Body)
+_DECODER = decoder(_Body)
 
 
 def _packed(compiled: Compiled, *, apart: bool) -> tuple[_Body, bytes]:
