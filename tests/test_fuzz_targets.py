@@ -196,9 +196,12 @@ CASES = {case.id: case for area in (models, wire) for case in area.cases()}
 def test_the_short_cases_pass_on_what_conforms(name: str, isolation: str) -> None:
     subject = open_subject("fuzzed_drivers:plugin", {}, isolation)  # type: ignore[arg-type]
     trial = Trial(CASES[name], subject, seed=5)
-    CASES[name].run(trial)
-    trial.close()
-    subject.close()
+    try:
+        CASES[name].run(trial)
+        assert trial.is_flawless
+    finally:
+        trial.close()
+        subject.close()
 
 
 def test_a_death_in_a_short_case_is_a_crash_and_replays() -> None:

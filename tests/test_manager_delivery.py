@@ -82,6 +82,7 @@ def test_a_client_that_takes_nothing_is_dropped(monkeypatch: pytest.MonkeyPatch)
     for identifier in range(10):
         manager.request_can_load_model(ModelLoadRequest(identifier), deaf)
     wait_for(lambda: not manager.table.live())
+    assert deaf.events == []
     release.set()
 
 

@@ -124,10 +124,14 @@ def test_a_cookie_is_deleted_once_by_its_own_deleter() -> None:
 
 
 def test_a_cookie_without_a_deleter_is_left_alone() -> None:
+    deleted: list[Any] = []
     request = Request()
     request.set_cookie(7, None)
-    request.set_cookie(8, None)
+    request.set_cookie(8, deleted.append)
+    assert deleted == []
+    request.set_cookie(9, None)
     request.free()
+    assert deleted == [8]
 
 
 def test_one_cookie_in_two_requests_is_deleted_twice() -> None:
