@@ -10,6 +10,7 @@ from typing import Literal, cast
 from npu_conformance.faults import npu_manager, source_edits
 from npu_conformance.faults.fault import Bent, Fault, NoticedAs, Variant
 from npu_conformance.faults.npu_manager.boundary import Conforming
+from npu_conformance.faults.npu_scheduling import shapes
 from npu_conformance.faults.source_edits import EditedFault
 from npu_conformance.reference.manager import service
 from npu_conformance.specs.manifest import InterfaceName
@@ -18,12 +19,15 @@ from npu_conformance.specs.versions import Version
 
 _FOLDER = Path(__file__).parent / "npu_manager"
 _INTERFACES: tuple[InterfaceName, ...] = ("manager", "manager_control")
+_WITH_HAL: tuple[InterfaceName, ...] = ("scheduling", "workload", "scheduling_control", *_INTERFACES)
 Profile = Literal["page", "aosp"]
 
 EDITED = source_edits.read(_FOLDER / "faults.json")
 """Faults of the reference's source, in the public page's profile."""
 EDITED_AOSP = source_edits.read(_FOLDER / "faults_aosp.json")
 """Faults that show in AOSP's profile only."""
+EDITED_AT_WORK = source_edits.read(_FOLDER / "faults_at_work.json")
+"""Faults that show in inferences on the device's own HAL."""
 EDITED_VARIANTS = source_edits.read(_FOLDER / "variants.json")
 """Conforming ones."""
 
@@ -46,6 +50,16 @@ def _edited(one: EditedFault, profile: Profile = "page") -> Bent:
     return Bent(create, _INTERFACES, manifest=lambda: {"npu_profile": profile})
 
 
+def _at_work(one: EditedFault) -> Bent:
+    """The same with the reference's scheduling HAL below, on which apps run inferences."""
+
+    def create(context: Context, _: Version) -> Subject:
+        source_edits.apply(one.edits)
+        return shapes.whole(context)
+
+    return Bent(create, _WITH_HAL, manifest=lambda: {"npu_profile": "page"})
+
+
 def _reference(context: Context, profile: Profile, *, real_time: bool = False) -> Subject:
     manager, control = service.create(context, real_time=real_time, declared_only=profile == "page")
     return Subject(manager=manager, manager_control=control)
@@ -62,8 +76,7 @@ def _id(kind: type[object]) -> str:
     return "manager-" + re.sub(r"(?<!^)(?=[A-Z](?=[a-z])|(?<=[a-z])[A-Z])", "-", kind.__name__).lower()
 
 
-def _fault(one: EditedFault, profile: Profile) -> Fault:
-    bent = _edited(one, profile)
+def _fault(one: EditedFault, bent: Bent) -> Fault:
     return Fault(one.id, one.description, one.breaks, one.caught_by, bent, noticed_as=cast(NoticedAs, one.noticed_as))
 
 
@@ -79,8 +92,9 @@ FAULTS = (
         )
         for kind in npu_manager.FAULTS.values()
     ),
-    *(_fault(one, "page") for one in EDITED),
-    *(_fault(one, "aosp") for one in EDITED_AOSP),
+    *(_fault(one, _edited(one)) for one in EDITED),
+    *(_fault(one, _edited(one, "aosp")) for one in EDITED_AOSP),
+    *(_fault(one, _at_work(one)) for one in EDITED_AT_WORK),
 )
 """One fault for each manager."""
 

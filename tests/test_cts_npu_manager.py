@@ -84,7 +84,7 @@ def test_each_fault_at_the_boundary_is_caught_by_the_case_it_names(name: str) ->
         subject.close()
 
 
-@pytest.mark.parametrize("fault", managers.EDITED, ids=lambda fault: fault.id)
+@pytest.mark.parametrize("fault", [*managers.EDITED, *managers.EDITED_AT_WORK], ids=lambda fault: fault.id)
 def test_each_fault_of_the_source_is_caught_by_the_cases_it_names(fault: EditedFault) -> None:
     with source_edits.applied(fault.edits):
         for name in fault.caught_by:

@@ -30,7 +30,8 @@ SAMPLE = [
     "models-config-without-arguments",
 ]  # fmt: skip
 FINISHED = [
-    "cts.npu_buffers", "vts.npu_scheduling", "vts.control_flow", "vts.models", "vts.requests", "vts.robustness",
+    "cts.npu_buffers", "cts.npu_manager", "vts.npu_scheduling", "vts.control_flow", "vts.models", "vts.requests",
+    "vts.robustness",
 ]  # fmt: skip
 """A case that no fault makes fail is not finished."""
 

@@ -5,7 +5,10 @@ The suite plays the HAL below the manager, and so sees each push.
 
 from __future__ import annotations
 
-from npu_conformance.cts.manager_client import GRANT, PARKED, WAIT
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+from npu_conformance.cts.manager_client import GRANT, PARKED, WAIT, package_of
 from npu_conformance.cts.manager_hal import Hal, played_hal
 from npu_conformance.cts.manager_scene import LARGE, UNLOAD, App, Scene
 from npu_conformance.cts.manager_work import Run
@@ -13,8 +16,10 @@ from npu_conformance.harness import checks
 from npu_conformance.harness.cases import Behaviours, Scope
 from npu_conformance.harness.trial import Trial
 from npu_conformance.harness.verdicts import NotApplicable
+from npu_conformance.specs.errors import IllegalArgument, Unsupported
 from npu_conformance.specs.npu.types import (
     ATTRIBUTION_PERMISSION,
+    BLOCKING_SDK,
     MAX_PRIORITY,
     ROOT_UID,
     SYSTEM_UID,
@@ -93,7 +98,7 @@ def table_after_death(trial: Trial) -> None:
         scene.control.kill_hal()
         holder.moves(CACHED)
         held.hears(GRANT, UNLOAD)
-        with played_hal(scene) as second:
+        with _next_hal(scene) as second:
             _judge_first_table(second, {holder: CACHED, waiter: VISIBLE})
             checks.that(second.callback is not None, "expected the callback registered with the new HAL, found none")
         held.unload()
@@ -108,8 +113,9 @@ def rotation_after_death(trial: Trial) -> None:
         holder, waiter = scene.app(VISIBLE), scene.app(VISIBLE)
         held, parked = holder.loads(LARGE), waiter.asks(LARGE)
         parked.hears(PARKED)
-        scene.control.kill_hal()
-        with played_hal(scene) as hal:
+        with suppress(Unsupported):  # then the next HAL comes in place of a living one
+            scene.control.kill_hal()
+        with _next_hal(scene) as hal:
             hal.works(holder.uid)
             held.hears(GRANT, UNLOAD)
 
@@ -118,9 +124,19 @@ def rotation_after_death(trial: Trial) -> None:
 def fixed_uids(trial: Trial) -> None:
     """Root and system keep priority 100, whatever is said of their importance or packages."""
     scene = Scene(trial)
-    for uid in _STATIC:
-        scene.control.remove_app(uid)
     with played_hal(scene) as hal:
+        for uid in _STATIC:
+            with suppress(IllegalArgument):  # a control that knows no such app says nothing of it
+                scene.control.install_app(uid, package_of(uid), True, BLOCKING_SDK)
+            for importance in (CACHED, GONE, FOREGROUND, VISIBLE):
+                with suppress(IllegalArgument):
+                    scene.control.set_importance(uid, importance)
+            scene.settle()
+            _judge_fixed(hal)
+            scene.control.remove_app(uid)
+            scene.settle()
+            _judge_fixed(hal)
+    with _next_hal(scene) as hal:
         _judge_fixed(hal)
 
 
@@ -232,6 +248,16 @@ def foreground_finishes_first(trial: Trial) -> None:
     checks.equal([run.succeeded for run in runs], [True, True], "inferences of a background and a foreground app")
     if runs[0].finished_as < runs[1].finished_as:
         trial.warn_quality("a background app's inferences are done before those of a foreground app")
+
+
+@contextmanager
+def _next_hal(scene: Scene) -> Iterator[Hal]:
+    """Another HAL below a manager that has had one of the suite's: it can not refuse to find it."""
+    try:
+        with played_hal(scene) as hal:
+            yield hal
+    except NotApplicable as error:
+        checks.fail("a new HAL after an earlier one", "found by the manager", str(error))
 
 
 def _judge_first_table(hal: Hal, apps: dict[App, Importance]) -> None:

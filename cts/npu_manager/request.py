@@ -19,7 +19,7 @@ from npu_conformance.harness import checks
 from npu_conformance.harness.cases import Behaviours, Scope
 from npu_conformance.harness.trial import Trial
 from npu_conformance.specs.errors import IllegalArgument
-from npu_conformance.specs.npu.types import ModelLoadRequest, ModelPriority, ModelSize, Policy
+from npu_conformance.specs.npu.types import ModelLoadRequest, ModelPriority, ModelSize, Policy, PolicyParameters
 
 cases = Behaviours("cts.npu_manager.request", interface="manager")
 
@@ -132,11 +132,11 @@ def null_callback(trial: Trial) -> None:
     app.asks(LARGE, identifier=1).hears(GRANT)
 
 
-@cases.case("live_id_takes_budget_once", "NPU-REQ-012", "NPU-REQ-009", "NPU-REQ-011")
+@cases.case("live_id_takes_budget_once", "NPU-REQ-012", "NPU-REQ-009", "NPU-REQ-011", "NPU-POL-010")
 def live_id_takes_budget_once(trial: Trial) -> None:
-    """A live id that is submitted again, refused or not, in whatever size, takes its budget once."""
-    for size in (MEDIUM, SMALL, LARGE):
-        scene = Scene(trial)
+    """A live id that is submitted again, refused or not, in whatever size, takes its budget once: no more, no less."""
+    for size, beside in ((MEDIUM, (LARGE, MEDIUM)), (SMALL, (LARGE, MEDIUM)), (LARGE, (LARGE,))):
+        scene = Scene(trial, parameters=PolicyParameters(max_budget=8))
         app, other = scene.app(), scene.app()
         first = app.granted(MEDIUM)
         try:
@@ -144,11 +144,17 @@ def live_id_takes_budget_once(trial: Trial) -> None:
             trial.warn_quality("a live id is accepted again")
         except IllegalArgument:
             first.hears(GRANT)
-        if size == MEDIUM:
-            beside = other.granted(MEDIUM)
-            beside.cancel()
+        fitting = [other.granted(each) for each in beside]
+        if first.heard[-1] == GRANT:  # who accepts it may decide anew, and park it
+            further = other.asks(beside[-1])
+            further.hears(PARKED)
+            further.cancel()
+        for model in fitting:
+            model.hears(GRANT)
+            model.cancel()
         first.cancel()
-        app.asks(LARGE).hears(GRANT)
+        for _ in range(2):
+            app.granted(LARGE)
 
 
 @cases.case("equal_ids_take_budget_each", "NPU-REQ-009", "NPU-POL-010")
