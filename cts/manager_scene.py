@@ -19,6 +19,7 @@ from npu_conformance.specs.errors import Unsupported
 from npu_conformance.specs.npu.manager import ModelLoadStatusListener
 from npu_conformance.specs.npu.types import (
     UNLOAD_TIMEOUT_NS,
+    Flag,
     Importance,
     MemoryPressure,
     ModelLoadRequest,
@@ -246,3 +247,16 @@ def without_repetitions(said: Sequence[Said]) -> list[Said]:
             continue
         kept.append(one)
     return kept
+
+
+@contextmanager
+def switched(trial: Trial, flag: Flag, enabled: bool) -> Iterator[None]:
+    """Switch a flag for a while; all are on otherwise. NotApplicable where that can not be done."""
+    try:
+        control(trial).set_flag(flag, enabled)
+    except Unsupported as error:
+        raise NotApplicable(f"the flag {flag} can not be switched: {error}") from None
+    try:
+        yield
+    finally:
+        control(trial).set_flag(flag, True)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 
 from npu_conformance.cts.manager_client import ASSISTANT, CAMERA, COMPLETE, GRANT, Client, control, install
 from npu_conformance.cts.manager_hal import Hal, played_hal
-from npu_conformance.cts.manager_scene import App, Scene
+from npu_conformance.cts.manager_scene import App, Scene, switched
 from npu_conformance.cts.manager_work import inferences_succeed
 from npu_conformance.harness import checks
 from npu_conformance.harness.cases import Behaviours
@@ -96,7 +95,7 @@ def no_service_without_feature(trial: Trial) -> None:
 def no_service_when_disabled(trial: Trial) -> None:
     """CTS getService_flagDisabled: null with the feature, but without the flag."""
     _service(trial)
-    with _flag(trial, Flag.ENABLED, False):
+    with switched(trial, Flag.ENABLED, False):
         checks.equal(_service(trial), None, f"the service {SERVICE!r} with the flag off")
     checks.that(_service(trial) is not None, f"expected a service {SERVICE!r} with the flag on again, found none")
 
@@ -108,7 +107,7 @@ def declaring_apps(trial: Trial) -> None:
     apps = [scene.app(Importance.VISIBLE, target_sdk=target) for target in (36, 37, 38)]
     for app, required in zip(apps, (False, False, True), strict=True):
         scene.control.update_app(app.uid, True, 37, required)
-    with _flag(trial, Flag.BLOCK_MISSING_FEATURE, True), played_hal(scene) as hal:
+    with switched(trial, Flag.BLOCK_MISSING_FEATURE, True), played_hal(scene) as hal:
         for app in apps:
             checks.equal(_direct_access(hal, app), True, f"direct access of uid {app.uid}, which declares the feature")
 
@@ -118,7 +117,7 @@ def earlier_apps(trial: Trial) -> None:
     """An app for an earlier API that declares nothing keeps direct access, and may ask for models."""
     scene = Scene(trial)
     app = scene.app(Importance.VISIBLE, declares=False, target_sdk=36)
-    with _flag(trial, Flag.BLOCK_MISSING_FEATURE, True), played_hal(scene) as hal:
+    with switched(trial, Flag.BLOCK_MISSING_FEATURE, True), played_hal(scene) as hal:
         hal.requested(app.uid)
         checks.equal(_direct_access(hal, app), True, f"direct access of uid {app.uid}, made for API 36")
         app.granted()
@@ -130,11 +129,11 @@ def undeclared_apps(trial: Trial) -> None:
     scene = Scene(trial)
     app = scene.app(Importance.VISIBLE, declares=False, target_sdk=37)
     with played_hal(scene) as hal:
-        with _flag(trial, Flag.BLOCK_MISSING_FEATURE, True):
+        with switched(trial, Flag.BLOCK_MISSING_FEATURE, True):
             hal.requested(app.uid)
             trial.note("blocks_undeclared_apps", not _direct_access(hal, app))
             app.granted()
-        with _flag(trial, Flag.BLOCK_MISSING_FEATURE, False):
+        with switched(trial, Flag.BLOCK_MISSING_FEATURE, False):
             app.moves(Importance.CACHED)
             checks.equal(_direct_access(hal, app), True, f"direct access of uid {app.uid} with blocking disabled")
 
@@ -164,16 +163,3 @@ def _service(trial: Trial) -> object:
         return control(trial).get_system_service(SERVICE)
     except Unsupported as error:
         raise NotApplicable(f"there is no lookup of services: {error}") from None
-
-
-@contextmanager
-def _flag(trial: Trial, flag: Flag, enabled: bool) -> Iterator[None]:
-    """Switch a flag for a while; all are on otherwise."""
-    try:
-        control(trial).set_flag(flag, enabled)
-    except Unsupported as error:
-        raise NotApplicable(f"the flag {flag} can not be switched: {error}") from None
-    try:
-        yield
-    finally:
-        control(trial).set_flag(flag, True)

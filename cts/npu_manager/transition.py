@@ -6,12 +6,12 @@ States as a client can tell them apart: granted, waiting, parked, loaded, asked 
 from __future__ import annotations
 
 from npu_conformance.cts.manager_client import CANCELLED, COMPLETE, GRANT, PARKED, WAIT, Said
-from npu_conformance.cts.manager_scene import LARGE, MEDIUM, SMALL, UNLOAD, Model, Scene
+from npu_conformance.cts.manager_scene import LARGE, MEDIUM, SMALL, UNLOAD, Model, Scene, switched
 from npu_conformance.harness import checks
 from npu_conformance.harness.cases import Behaviours, Scope
 from npu_conformance.harness.trial import Trial
 from npu_conformance.harness.verdicts import NotApplicable
-from npu_conformance.specs.npu.types import Importance, Policy, UnloadReason
+from npu_conformance.specs.npu.types import Flag, Importance, Policy, UnloadReason
 
 cases = Behaviours("cts.npu_manager.transition", interface="manager")
 
@@ -272,6 +272,25 @@ def asked_once(trial: Trial) -> None:
     wanted.hears(WAIT)
 
 
+@cases.case("unload_in_one_form", "NPU-LIF-018")
+def unload_in_one_form(trial: Trial) -> None:
+    """An unload request comes with a reason or without one, never in both forms."""
+    held, _ = _waiting(Scene(trial))
+    _in_one_form(held)
+
+
+@cases.case("unload_without_reason", "NPU-LIF-018")
+def unload_without_reason(trial: Trial) -> None:
+    """Where unload requests carry no reasons they come in the form without one, and are answered as others."""
+    with switched(trial, Flag.UNLOAD_REASON, False):
+        held, wanted = _waiting(Scene(trial))
+        if _in_one_form(held) != {False}:
+            trial.warn_quality(f"{held.name}: asked to unload with a reason, though the flag is off")
+        held.unload()
+        held.hears(GRANT, UNLOAD, COMPLETE)
+        wanted.hears(WAIT, GRANT)
+
+
 @cases.case("unload_ignored", "NPU-LIF-027")
 def unload_ignored(trial: Trial) -> None:
     """A client that ignores an unload request blocks nobody for ever: after the time set, others are granted."""
@@ -317,6 +336,13 @@ def policy_ends_all(trial: Trial) -> None:
 
 def _ends_quietly(model: Model, *before: Said) -> None:
     model.hears_one_of(before, (*before, CANCELLED), (*before, UNLOAD), (*before, UNLOAD, CANCELLED))
+
+
+def _in_one_form(held: Model) -> set[bool]:
+    """See that all unload requests of a model are in one form: whether with a reason."""
+    forms = {event.status is not None for event in held.events if event.kind == "unload"}
+    checks.equal(len(forms), 1, f"forms of the unload request of {held.name}")
+    return forms
 
 
 def _waiting(scene: Scene) -> tuple[Model, Model]:
