@@ -3,88 +3,26 @@
 from __future__ import annotations
 
 import os
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from npu_processes import ASSISTANT, CAMERA, OURS, SECONDS, Device, listen, wait_for, works
 
-from npu_conformance.harness.loading import open_subject
-from npu_conformance.harness.remote_subject import RemoteSubject
-from npu_conformance.mlts.connection import ClientSubject, ticket_of
+from npu_conformance.mlts.connection import ClientSubject
 from npu_conformance.mlts.npu import processes
-from npu_conformance.mlts.npu.processes import AppProcess, GoneError, ManagerProcess
-from npu_conformance.mlts.npu.reports import ASK, AppPlan, Kind
-from npu_conformance.specs import vectors
-from npu_conformance.specs.npu.manager import ManagerControl, ModelLoadRequestCallback
+from npu_conformance.mlts.npu.processes import GoneError, ManagerProcess
+from npu_conformance.mlts.npu.reports import Kind
+from npu_conformance.specs.npu.manager import ModelLoadRequestCallback
 from npu_conformance.specs.npu.types import (
-    PERMISSION,
     CompletionStatus,
     Importance,
     LoadStatus,
     ModelLoadRequest,
-    ModelSnapshot,
     Policy,
     UnloadReason,
 )
-from npu_conformance.specs.vectors import VectorHeader
 from npu_conformance.specs.versions import NEWEST
-
-SECONDS = 60.0
-CAMERA, ASSISTANT = 10_001, 10_002
-OURS = os.getuid()
-
-
-class Device:
-    """A running manager and driver, and a control connection to it."""
-
-    def __init__(self, folder: Path, name: str = "npu.socket") -> None:
-        self.path = folder / name
-        self.process = ManagerProcess("reference", f"unix:{self.path}", ["clock=real"], SECONDS)
-        subject = open_subject(self.process.address)
-        assert isinstance(subject, RemoteSubject)
-        self.subject = subject
-        for uid in (OURS, CAMERA, ASSISTANT):
-            self.control.install_app(uid, f"app{uid}", True, 37)
-            self.control.grant_permission(uid, PERMISSION, True)
-
-    @property
-    def control(self) -> ManagerControl:
-        """What steers it."""
-        control = self.subject.interfaces.manager_control
-        assert control is not None
-        return control
-
-    def take_turns(self, policy: Policy = Policy.TURN_TAKING) -> None:
-        """One model at a time, or another policy."""
-        manager = self.subject.interfaces.manager
-        assert manager is not None
-        manager.set_policy(policy, None)
-
-    def models(self) -> tuple[ModelSnapshot, ...]:
-        """The live requests."""
-        return self.control.take_snapshot().models
-
-    def start(self, app: AppProcess, uid: int | None = None) -> None:
-        """Let an app connect, and ask for its model; null: as the kernel knows it."""
-        found = ticket_of(self.subject, uid, app.pid) if uid is not None else (self.process.address, None)
-        model = _model()
-        app.start(
-            AppPlan(
-                address=found[0], ticket=found[1], transports=("path", "descriptor", "message"), version=NEWEST,
-                first_request=app.pid, operation=model.operation, vector=model.name,
-            )
-        )  # fmt: skip
-        app.tell(ASK)
-
-    def close(self) -> None:
-        """End it."""
-        self.subject.close()
-        self.process.close()
-
-
-def _model() -> VectorHeader:
-    return next(each for each in vectors.headers("ADD") if each.rejected is None and not each.relaxed)
 
 
 @pytest.fixture
@@ -92,24 +30,6 @@ def device(tmp_path: Path) -> Iterator[Device]:
     found = Device(tmp_path)
     yield found
     found.close()
-
-
-def listen(apps: list[AppProcess], until: Callable[[], bool]) -> None:
-    """Wait until the apps have said what is expected."""
-    processes.listen("what the test expects", apps, until, SECONDS, lambda app, event: None)
-
-
-def wait_for(predicate: Callable[[], bool]) -> None:
-    """Wait for what the manager notices by itself."""
-    deadline = time.monotonic() + SECONDS
-    while not predicate():
-        assert time.monotonic() < deadline, "it did not happen"
-        time.sleep(0.002)
-
-
-def works(app: AppProcess) -> bool:
-    """True where it has loaded its model and run inferences."""
-    return app.has(Kind.LOADED) and app.inferences > 2
 
 
 def test_apps_are_known_by_the_process_at_the_other_end_and_die_alone(device: Device) -> None:

@@ -1,0 +1,94 @@
+"""A running reference manager in a process of its own, and what its tests do with it."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from npu_conformance.harness.loading import open_subject
+from npu_conformance.harness.remote_subject import RemoteSubject
+from npu_conformance.mlts.connection import ticket_of
+from npu_conformance.mlts.npu import processes
+from npu_conformance.mlts.npu.processes import AppProcess, ManagerProcess
+from npu_conformance.mlts.npu.reports import ASK, AppPlan, Kind
+from npu_conformance.specs import vectors
+from npu_conformance.specs.npu.manager import ManagerControl
+from npu_conformance.specs.npu.types import PERMISSION, ModelSnapshot, Policy
+from npu_conformance.specs.vectors import VectorHeader
+from npu_conformance.specs.versions import NEWEST
+
+SECONDS = 60.0
+CAMERA, ASSISTANT = 10_001, 10_002
+OURS = os.getuid()
+
+
+class Device:
+    """A running manager and driver, and a control connection to it."""
+
+    def __init__(self, folder: Path, name: str = "npu.socket") -> None:
+        self.path = folder / name
+        self.process = ManagerProcess("reference", f"unix:{self.path}", ["clock=real"], SECONDS)
+        subject = open_subject(self.process.address)
+        assert isinstance(subject, RemoteSubject)
+        self.subject = subject
+        for uid in (OURS, CAMERA, ASSISTANT):
+            self.control.install_app(uid, f"app{uid}", True, 37)
+            self.control.grant_permission(uid, PERMISSION, True)
+
+    @property
+    def control(self) -> ManagerControl:
+        """What steers it."""
+        control = self.subject.interfaces.manager_control
+        assert control is not None
+        return control
+
+    def take_turns(self, policy: Policy = Policy.TURN_TAKING) -> None:
+        """One model at a time, or another policy."""
+        manager = self.subject.interfaces.manager
+        assert manager is not None
+        manager.set_policy(policy, None)
+
+    def models(self) -> tuple[ModelSnapshot, ...]:
+        """The live requests."""
+        return self.control.take_snapshot().models
+
+    def start(self, app: AppProcess, uid: int | None = None) -> None:
+        """Let an app connect, and ask for its model; null: as the kernel knows it."""
+        found = ticket_of(self.subject, uid, app.pid) if uid is not None else (self.process.address, None)
+        model = _model()
+        app.start(
+            AppPlan(
+                address=found[0], ticket=found[1], transports=("path", "descriptor", "message"), version=NEWEST,
+                first_request=app.pid, operation=model.operation, vector=model.name,
+            )
+        )  # fmt: skip
+        app.tell(ASK)
+
+    def close(self) -> None:
+        """End it."""
+        self.subject.close()
+        self.process.close()
+
+
+def _model() -> VectorHeader:
+    return next(each for each in vectors.headers("ADD") if each.rejected is None and not each.relaxed)
+
+
+def listen(apps: list[AppProcess], until: Callable[[], bool]) -> None:
+    """Wait until the apps have said what is expected."""
+    processes.listen("what the test expects", apps, until, SECONDS, lambda app, event: None)
+
+
+def wait_for(predicate: Callable[[], bool]) -> None:
+    """Wait for what the manager notices by itself."""
+    deadline = time.monotonic() + SECONDS
+    while not predicate():
+        assert time.monotonic() < deadline, "it did not happen"
+        time.sleep(0.002)
+
+
+def works(app: AppProcess) -> bool:
+    """True where it has loaded its model and run inferences."""
+    return app.has(Kind.LOADED) and app.inferences > 2
