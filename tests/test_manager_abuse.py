@@ -14,7 +14,8 @@ import pytest
 from npu_processes import ASSISTANT, CAMERA, OURS, SECONDS, Device, listen, wait_for, works
 
 from npu_conformance.harness.loading import open_subject
-from npu_conformance.harness.subject import Application, RemoteSubject
+from npu_conformance.harness.remote_subject import RemoteSubject
+from npu_conformance.harness.subject import Application
 from npu_conformance.harness.verdicts import CaseEnded
 from npu_conformance.harness.wire.protocol import LINE_LIMIT
 from npu_conformance.mlts.connection import ticket_of
