@@ -180,7 +180,12 @@ def test_waiting_ends_with_its_time_and_when_woken() -> None:
     assert not ring.wait(0.01)
     assert not ring.wait(0.01, polling=0.005)
     woken = threading.Event()
-    thread = threading.Thread(target=lambda: (ring.wait(30.0), woken.set()))
+
+    def wait() -> None:
+        ring.wait(30.0)
+        woken.set()
+
+    thread = threading.Thread(target=wait)
     thread.start()
     while not woken.is_set():
         ring.wake()

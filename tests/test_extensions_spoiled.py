@@ -49,6 +49,10 @@ def _text(file: str, text: str) -> Edit:
     return write
 
 
+def _other_rules(folder: Path) -> None:
+    shutil.copy(folder / "rules" / "example_requantize.py", folder / RULES)
+
+
 BAD: dict[str, tuple[Edit, str]] = {
     "no_file": (lambda folder: (folder / EXTENSION).unlink(), "extension.json: No such file or directory"),
     "no_json": (_text(EXTENSION, "{"), "extension.json: not JSON: "),
@@ -126,7 +130,7 @@ BAD: dict[str, tuple[Edit, str]] = {
     "rules_without_rules": (_text(RULES, ""), "example_clamp.py: RULES: there is no such name in the file"),
     "rules_of_another_kind": (_text(RULES, "RULES = 3"), "example_clamp.py: RULES: expected rules(...), found a int"),
     "rules_of_another_operation": (
-        lambda folder: shutil.copy(folder / "rules" / "example_requantize.py", folder / RULES) and None,
+        _other_rules,
         "example_clamp.py: RULES: the clauses are of EXAMPLE_CLAMP, found EXAMPLE_REQUANTIZE.C1",
     ),
     "oracle_of_another_name": (

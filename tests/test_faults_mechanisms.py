@@ -127,7 +127,12 @@ def test_a_swap_of_code_with_other_closures_is_refused_and_leaves_all_as_it_was(
 
 def test_a_child_answers_and_changes_nothing_here() -> None:
     changed: list[int] = []
-    assert in_child(lambda: changed.append(1) or len(changed), int, 30.0) == 1
+
+    def change() -> int:
+        changed.append(1)
+        return len(changed)
+
+    assert in_child(change, int, 30.0) == 1
     assert changed == []
 
 

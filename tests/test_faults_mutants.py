@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from npu_conformance.faults import kill_matrix
+from npu_conformance.faults import code_swap, kill_matrix
 from npu_conformance.faults.mutants import survey as surveys
 from npu_conformance.faults.mutants import targets, tracing
 from npu_conformance.faults.mutants.operators import mutants
@@ -65,7 +65,7 @@ def test_each_mutant_is_one_edit_and_the_same_each_time() -> None:
 
 def test_a_mutant_takes_the_place_of_the_original_in_closures_too() -> None:
     name = "specs.neuralnetworks.rules.common.general"
-    source = targets.code_swap.source_of(targets.load(name))
+    source = code_swap.source_of(targets.load(name))
     mutant = next(one for one in mutants(name, source) if one.edit.startswith("check: position >= len(view.outputs)"))
 
     for operation in rules.operations():
@@ -73,8 +73,8 @@ def test_a_mutant_takes_the_place_of_the_original_in_closures_too() -> None:
 
     def works() -> bool:
         targets.install(mutant)
-        file = targets.code_swap.file_of(targets.load(name))
-        living = targets.code_swap.live_functions(file)
+        file = code_swap.file_of(targets.load(name))
+        living = code_swap.live_functions(file)
         return any("_declared.<locals>.check" in key[0] and len(found) > 1 for key, found in living.items())
 
     assert in_child(works, bool, 60.0) is True
@@ -155,7 +155,7 @@ def test_mutants_called_equivalent_exist_and_have_a_reason() -> None:
     known = [
         mutant
         for name in {one.mutant.partition(":")[0] for one in stored}
-        for mutant in mutants(name, targets.code_swap.source_of(targets.load(name)))
+        for mutant in mutants(name, code_swap.source_of(targets.load(name)))
     ]
     assert [one.mutant for one in stored if not any(map(one.covers, known))] == []
     assert all(len(one.reason) > 20 for one in stored)

@@ -37,7 +37,8 @@ class Blind(hal.Fence):
 
 
 def test_the_first_word_counts() -> None:
-    fence, heard = SettableFence(), []
+    fence = SettableFence()
+    heard: list[int] = []
     fence.watch(heard.append)
     assert fence.get_state() == WAITING
     fence.settle(WAITING)
@@ -147,14 +148,27 @@ def test_what_a_driver_holds_follows_the_fence(link: Link) -> None:
 
 def test_a_driver_may_wait_in_the_call(link: Link) -> None:
     fence = SettableFence()
-    threading.Thread(target=lambda: link.driver.waits.wait(5) and fence.signal()).start()
+
+    def signal() -> None:
+        assert link.driver.waits.wait(5)
+        fence.signal()
+
+    threading.Thread(target=signal).start()
     assert link.states(fence, wait=True).endswith("01")
 
 
 def test_a_fence_that_is_watched_is_not_forgotten(link: Link) -> None:
-    fence, heard, told = SettableFence(), [], threading.Event()
+    fence, told = SettableFence(), threading.Event()
+    heard: list[int] = []
+
+    def hear(state: int) -> None:
+        heard.append(state)
+        told.set()
+
     link.states(fence)
-    link.driver.held.pop().watch(lambda state: (heard.append(state), told.set()))
+    held = link.driver.held.pop()
+    assert isinstance(held, SettableFence)
+    held.watch(hear)
     gc.collect()
     fence.signal()
     assert told.wait(5)

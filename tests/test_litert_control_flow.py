@@ -112,7 +112,7 @@ def _expanded(graph: Graph) -> Graph:
     wide = replace(graph.operands["x"], dimensions=(2, 1, 1), value=np.ones((2, 1, 1), np.float32))
     result = replace(graph.operands["result"], dimensions=())
     operations = (VectorOperation("MUL", ("x", "wide", "none"), ("result",)),)
-    return replace(graph, operands=graph.operands | {"wide": wide, "result": result}, operations=operations)
+    return replace(graph, operands={**graph.operands, "wide": wide, "result": result}, operations=operations)
 
 
 def test_an_operation_of_a_branch_that_is_not_lowered(monkeypatch: pytest.MonkeyPatch) -> None:

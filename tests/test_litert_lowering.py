@@ -27,7 +27,7 @@ INT32 = OperandType.TENSOR_INT32
 QUANT8 = OperandType.TENSOR_QUANT8_ASYMM
 SIGNED = OperandType.TENSOR_QUANT8_ASYMM_SIGNED
 PER_CHANNEL = OperandType.TENSOR_QUANT8_SYMM_PER_CHANNEL
-DTYPES = {FLOAT32: np.float32, FLOAT16: np.float16, INT32: np.int32, QUANT8: np.uint8}
+DTYPES: dict[object, Any] = {FLOAT32: np.float32, FLOAT16: np.float16, INT32: np.int32, QUANT8: np.uint8}
 
 
 def integers(values: Any) -> VectorOperand:

@@ -126,7 +126,8 @@ def test_a_random_history_keeps_the_books_in_order(seed: int) -> None:
 
 def test_equal_seeds_give_equal_decisions() -> None:
     def decisions() -> list[Record]:
-        history, records = History(7), []
+        history = History(7)
+        records: list[Record] = []
         history.device.manager.watch = records.append
         for _ in range(300):
             history.step()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from functools import partial
 
 from npu_conformance.reference.clock import VirtualClock
 from npu_conformance.reference.hal.scheduling import SchedulingService
@@ -78,13 +79,14 @@ def test_a_callback_that_takes_nothing_is_given_up_when_too_much_waits() -> None
 
 
 def test_a_courier_brings_in_order_and_survives_dead_callbacks() -> None:
-    courier, brought = Courier(), []
+    courier = Courier()
+    brought: list[int] = []
 
     def dead() -> None:
         raise DeadObject("gone")
 
     for index in range(50):
-        courier.send(lambda index=index: brought.append(index))
+        courier.send(partial(brought.append, index))
         courier.send(dead)
     courier.settle()
     assert brought == list(range(50))

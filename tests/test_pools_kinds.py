@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from npu_conformance.harness.loading import open_subject
+from npu_conformance.harness.loading import Isolation, open_subject
 from npu_conformance.harness.pools import memory_of, spelled
 from npu_conformance.specs.neuralnetworks.validate_scope import profile
 from npu_conformance.specs.versions import Version
@@ -40,7 +40,7 @@ def test_hardware_buffers_are_described() -> None:
 
 
 @pytest.mark.parametrize("isolation", ["process", "inprocess"])
-def test_pools_are_described_wherever_the_plugin_lives(isolation: str) -> None:
+def test_pools_are_described_wherever_the_plugin_lives(isolation: Isolation) -> None:
     subject = open_subject("reference", {}, isolation)
     try:
         pool = subject.memory.create("hardware_buffer_blob", 16)

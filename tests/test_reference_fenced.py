@@ -48,7 +48,7 @@ class Notified(hal.PreparedModelCallback):
 class Fenced:
     """A device of one version with a prepared model and a request. launch: with limits that default to none."""
 
-    def __init__(self, version: Version, **model: bool) -> None:
+    def __init__(self, version: Version, **model: Any) -> None:
         self.version, self.clock, self.none = version, Clock(), version.unavailable_time
         self.pools: list[bytearray] = []
         device = ReferenceDevice(Context(self, lambda: Caller(0, 0), {}, self.clock), version)
@@ -73,9 +73,9 @@ class Fenced:
         assert self.built.read("output", bytes(self.output), expected.shape).tolist() == expected.tolist()
 
     def launch(self, *fences: hal.Fence | None, **changes: Any) -> hal.FencedExecutionResult:
-        arguments = {"request": self.asked, "measure": True, "deadline": self.none, "duration": self.none} | changes
+        given = {"request": self.asked, "measure": True, "deadline": self.none, "duration": self.none, **changes}
         return self.prepared_model.execute_fenced(
-            arguments["request"], fences, arguments["measure"], arguments["deadline"], self.none, arguments["duration"]
+            given["request"], fences, given["measure"], given["deadline"], self.none, given["duration"]
         )
 
     def refused(self, *fences: hal.Fence | None, **changes: Any) -> int | None:

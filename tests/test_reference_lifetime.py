@@ -115,7 +115,12 @@ def test_a_bug_in_the_background_is_told_and_not_hidden(monkeypatch: pytest.Monk
 
     seen: list[threading.ExceptHookArgs] = []
     raised = threading.Event()
-    monkeypatch.setattr(threading, "excepthook", lambda hook: (seen.append(hook), raised.set()))
+
+    def hook(arguments: threading.ExceptHookArgs) -> None:
+        seen.append(arguments)
+        raised.set()
+
+    monkeypatch.setattr(threading, "excepthook", hook)
     bench, recorder = Bench(Version.V1_3), Recorder()
     prepared = with_fields(bench.prepared(bench.model())._prepared, executor=Broken())
     ReferencePreparedModel(prepared).execute(bench.request(), False, bench.none, bench.none, recorder)

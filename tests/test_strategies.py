@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import hypothesis
@@ -53,7 +53,7 @@ class Dice:
     def below(self, limit: int) -> int:
         return self._random.randrange(limit)
 
-    def pick(self, items: tuple[Item, ...] | list[Item]) -> Item:
+    def pick(self, items: Sequence[Item]) -> Item:
         return items[self.below(len(items))]
 
 

@@ -32,14 +32,14 @@ class EchoModel(hal.PreparedModel):
     def execute_fenced(
         self,
         request: types.Request,
-        wait_for: tuple[hal.Fence, ...],
+        wait_for: tuple[hal.Fence | None, ...],
         measure_timing: bool,
         deadline_ns: int,
         loop_timeout_duration_ns: int,
         duration_ns: int,
     ) -> hal.FencedExecutionResult:
         """Ask each fence for its state, as a caller of the harness."""
-        states = [fence.get_state() for fence in wait_for]
+        states = [fence.get_state() for fence in wait_for if fence is not None]
         if any(state != 1 for state in states):
             raise ServiceError(ErrorStatus.GENERAL_FAILURE, f"states {states}")
         return hal.FencedExecutionResult(None, wait_for[0] if wait_for else None)
@@ -77,20 +77,21 @@ class SimpleDevice(hal.Device):
         model_cache: tuple[types.CacheHandle, ...],
         data_cache: tuple[types.CacheHandle, ...],
         token: bytes,
-        callback: hal.PreparedModelCallback,
+        callback: hal.PreparedModelCallback | None,
     ) -> None:
         """Prepare in another thread; preference 99 is refused, 98 is a bug of the driver."""
         if preference == 99:
             raise ServiceError(ErrorStatus.INVALID_ARGUMENT, "preference 99")
         if preference == 98:
             raise KeyError("a bug")
+        assert callback is not None
         prepared = EchoModel(self._context, model)
         threading.Thread(target=callback.notify, args=(int(ErrorStatus.NONE), prepared)).start()
 
     def allocate(
         self,
         desc: types.BufferDesc,
-        prepared_models: tuple[hal.PreparedModel, ...],
+        prepared_models: tuple[hal.PreparedModel | None, ...],
         input_roles: tuple[types.BufferRole, ...],
         output_roles: tuple[types.BufferRole, ...],
     ) -> hal.DeviceBuffer:

@@ -78,7 +78,7 @@ class LastPrefixWins(ExampleDevice):
                 )
             callback.notify(status, prepared_model)
 
-        super().prepare_model(model, *arguments, SimpleNamespace(notify=notify))
+        super().prepare_model(model, *arguments, SimpleNamespace(notify=notify))  # type: ignore[call-arg]
 
 
 def _only_while(holds: Callable[[], bool], call: Callable[..., Any]) -> Callable[..., Any]:

@@ -30,7 +30,7 @@ class FirstDayScheduling(Scheduling):
     """Takes configs, and has no callback yet."""
 
     def set_scheduling_configs(self, configs: tuple[SchedulingConfig, ...]) -> None:
-        if any(not 0 <= config.scheduling_priority <= 1000 for config in configs):
+        if any(not 0 <= config.priority <= 1000 for config in configs):
             raise IllegalArgument("scheduling priorities are 0 to 1000")
         if len({config.uid for config in configs}) < len(configs):
             raise IllegalArgument("a uid has one config")
