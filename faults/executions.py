@@ -1,4 +1,7 @@
-"""Faults in executing: what an execution answers, whatever it computes, and what it does to memory."""
+"""Faults in executing: what an execution answers, whatever it computes, and what it does to memory.
+
+Those inside the reference are source edits, in executions.json.
+"""
 
 from __future__ import annotations
 
