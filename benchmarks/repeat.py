@@ -11,6 +11,8 @@ import argparse
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 from npu_conformance.harness import results
@@ -48,15 +50,18 @@ def main() -> int:
     """Compare the runs with the first one."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--times", type=int, default=20)
+    parser.add_argument("--jobs", type=int, default=1, help="runs at the same time")
     parser.add_argument("command", nargs=argparse.REMAINDER)
     options = parser.parse_args()
     command = options.command[1:] if options.command[:1] == ["--"] else options.command
-    first = run(command, 0)
     unequal = 0
-    for seed in range(1, options.times):
-        changed = differences(first, run(command, seed))
-        unequal += bool(changed)
-        print(f"run {seed + 1}: {len(changed)} of {len(first)} verdicts differ {' '.join(changed[:5])}", flush=True)
+    with ThreadPoolExecutor(options.jobs) as pool:
+        runs = pool.map(partial(run, command), range(options.times))
+        first = next(runs)
+        for number, verdicts_of_run in enumerate(runs, 2):
+            changed = differences(first, verdicts_of_run)
+            unequal += bool(changed)
+            print(f"run {number}: {len(changed)} of {len(first)} verdicts differ {' '.join(changed[:5])}", flush=True)
     print(f"{options.times} runs of {len(first)} cases, {unequal} with other verdicts than the first")
     return 1 if unequal else 0
 
