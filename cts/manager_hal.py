@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from npu_conformance.cts.manager_scene import Scene
 from npu_conformance.harness import checks
 from npu_conformance.harness.verdicts import NotApplicable
-from npu_conformance.specs.errors import Unsupported
+from npu_conformance.specs.errors import SecurityDenied, Unsupported
 from npu_conformance.specs.npu.scheduling import Scheduling, SchedulingCallback
 from npu_conformance.specs.npu.types import (
     DEBOUNCE_DURATION_MS,
     MAX_PRIORITY,
     MIN_PRIORITY,
     EndReason,
+    ModelLoadRequest,
     SchedulingConfig,
     StartReason,
     WorkInfo,
@@ -63,7 +64,7 @@ class Hal(Scheduling):
     def requested(self, uid: int, original: int | None = None) -> None:
         """Report that work was queued."""
         self._manager.on_work_requested(self._work(uid, original))
-        self._scene.settle()
+        self._settle()
 
     def works(self, uid: int, reason: int = EndReason.COMPLETED, original: int | None = None) -> None:
         """Report work from its request to its end. original: for whom; by default for the uid itself."""
@@ -71,6 +72,13 @@ class Hal(Scheduling):
         manager.on_work_requested(self._work(uid, original))
         manager.on_work_started(self._work(uid, original), StartReason.INITIAL)
         manager.on_work_ended(self._work(uid, original), reason)
+        self._settle()
+
+    def _settle(self) -> None:
+        """Reports are not answered: a call behind them is, before any app's next call can overtake them."""
+        manager = self._scene.trial.subject.interfaces.manager
+        with suppress(SecurityDenied):
+            self._scene.trial.present(manager, "manager").cancel_model_load(ModelLoadRequest(0))
         self._scene.settle()
 
     @property

@@ -158,6 +158,8 @@ class Lab:
         self._clock = _clock(trial)
         tool = trial.manifest.inference_tool
         self._fixed_uid = None if tool is None else tool.uid
+        self._hears = False
+        """Whether what happens now is recorded."""
         self.passed_ms = 0
         """How far this case has moved the virtual clock."""
         self.scheduling = scheduling(trial)
@@ -227,6 +229,7 @@ class Lab:
         """Register a callback, with a debounce time where one is given."""
         given = () if debounce_ms is None else (debounce_ms,)
         checks.succeeds(lambda: self.scheduling.set_callback(callback, *given), "setCallback")
+        self._hears = callback is self.recorder
 
     def hear(self, debounce_ms: int | None = None) -> None:
         """Register the recorder."""
@@ -268,9 +271,13 @@ class Lab:
         """Wait until every run is over, and every event of it has arrived."""
         for run in self.runs:
             self.end_of(run)
-        if self._clock is None:
-            self.trial.subject.wait_until(self._is_quiet, _LATE_SECONDS * self.trial.manifest.time_scale)
+        self._wait_late(self._is_quiet)
         self.pass_ms((self.debounce_ms if debounce_ms is None else debounce_ms) + SLACK_MS)
+
+    def _wait_late(self, holds: Callable[[], bool]) -> None:
+        """In real time, wait until something holds, for as long as events may be late."""
+        if self._clock is None:
+            self.trial.subject.wait_until(holds, _LATE_SECONDS * self.trial.manifest.time_scale)
 
     def need_running(self, run: Run | ToolRun) -> None:
         """See that a run of several hundred milliseconds is not over yet; where time passes by itself it may be."""
@@ -280,14 +287,20 @@ class Lab:
 
     def expect(self, app: App, *expected: Told) -> None:
         """Check everything that was told of an app's work, in order."""
+        self._wait_late(lambda: len(app.events()) >= len(expected))
         checks.equal(app.told(), list(expected), f"events of uid {app.uid}")
 
     def leave(self) -> None:
-        """Leave nothing of the case in the subject. AOSP's tests wait as long as this when they end."""
-        self.deafen()
+        """Leave nothing of the case in the subject. AOSP's tests wait as long as this when they end.
+
+        What is told late would be told to the next case's callback.
+        """
         self.scheduling.set_scheduling_configs(())
         for run in self.runs:
             self.end_of(run)
+        if self._hears:
+            self._wait_late(self._is_quiet)
+        self.deafen()
         if self.runs:
             self.pass_ms(10 * SLACK_MS if self._clock is not None else 2 * SLACK_MS)
 
