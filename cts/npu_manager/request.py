@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from functools import partial
 
 from npu_conformance.cts.manager_client import (
@@ -12,16 +14,29 @@ from npu_conformance.cts.manager_client import (
     COMPLETE,
     GRANT,
     PARKED,
+    WAIT,
+    Kind,
     install,
 )
-from npu_conformance.cts.manager_scene import LARGE, MEDIUM, SMALL, Scene
+from npu_conformance.cts.manager_scene import LARGE, MEDIUM, SMALL, App, Scene
 from npu_conformance.harness import checks
 from npu_conformance.harness.cases import Behaviours, Scope
 from npu_conformance.harness.trial import Trial
-from npu_conformance.specs.errors import IllegalArgument
-from npu_conformance.specs.npu.types import ModelLoadRequest, ModelPriority, ModelSize, Policy, PolicyParameters
+from npu_conformance.specs.errors import IllegalArgument, IllegalState
+from npu_conformance.specs.npu.types import (
+    Importance,
+    ModelLoadRequest,
+    ModelPriority,
+    ModelSize,
+    Policy,
+    PolicyParameters,
+)
 
 cases = Behaviours("cts.npu_manager.request", interface="manager")
+
+_FLOOD = {Scope.SMOKE: 200, Scope.DEFAULT: 1500, Scope.FULL: 10_000}
+"""How many live requests one app tries to have, by scope."""
+_WAVE = 100
 
 
 @cases.case("equal_ids_of_two_apps", "NPU-REQ-009", scope=Scope.SMOKE)
@@ -195,3 +210,45 @@ def foreign_notifications_free_nothing(trial: Trial) -> None:
         notify(held.request)
         parked.hears(PARKED)
         held.hears(GRANT)
+
+
+@cases.case("flood", "NPU-LIF-005", "NPU-LIF-011", "NPU-REQ-011")
+def flood(trial: Trial) -> None:
+    """Each of very many requests is refused or answered, delays no stronger app, and ends as cancelled when it is."""
+    scene = Scene(trial)
+    app, other = scene.app(Importance.CACHED), scene.app(Importance.FOREGROUND)
+    requests = map(ModelLoadRequest, range(1, _FLOOD[trial.scope] + 1))
+    taken = [request for request in _in_waves(scene, requests) if _is_taken(app, request)]
+    wanted = other.asks(LARGE)
+    wanted.hears_one_of([GRANT], [WAIT, GRANT])
+    scene.wait(lambda: not _without(app, "decision", taken))
+    checks.equal(_without(app, "decision", taken), [], "ids of a flood that got no decision")
+    for request in _in_waves(scene, taken):
+        app.client.manager.cancel_model_load(request)
+    scene.wait(lambda: not _without(app, "complete", taken))
+    completed = Counter(event.request.id for event in app.client.recorder.events if event.kind == "complete")
+    checks.equal(completed, Counter(request.id for request in taken), "completions of the requests of a flood, by id")
+    wanted.cancel()
+    app.asks(LARGE, identifier=0).hears(GRANT)
+
+
+def _in_waves(scene: Scene, requests: Iterable[ModelLoadRequest]) -> Iterator[ModelLoadRequest]:
+    """The same, with what was said heard now and then: a virtual clock says all at once, and more than a pipe holds."""
+    for number, request in enumerate(requests, 1):
+        yield request
+        if number % _WAVE == 0:
+            scene.settle()
+
+
+def _is_taken(app: App, request: ModelLoadRequest) -> bool:
+    try:
+        app.client.request(request)
+    except (IllegalState, IllegalArgument):  # a manager may have room for so many and no more
+        return False
+    return True
+
+
+def _without(app: App, kind: Kind, requests: Iterable[ModelLoadRequest]) -> list[int]:
+    """The ids of requests of which nothing of this kind was said."""
+    said = {event.request.id for event in app.client.recorder.events if event.kind == kind}
+    return [request.id for request in requests if request.id not in said]
