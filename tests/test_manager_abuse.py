@@ -37,7 +37,7 @@ from npu_conformance.specs.npu.types import (
     SchedulingConfig,
 )
 
-FLOODERS = range(10_100, 10_110)
+FLOODERS, LEGACY = range(10_100, 10_110), 10_300
 LARGE = ModelSize.GREATER_THAN_2G
 HELLO = {"jsonrpc": "2.0", "id": 1, "method": "initialize"}
 
@@ -70,8 +70,8 @@ class Recorder(ModelLoadRequestCallback):
 class App:
     """An app of this process: a connection of its own."""
 
-    def __init__(self, device: Device, uid: int, importance: int = Importance.CACHED) -> None:
-        device.control.install_app(uid, f"app{uid}", True, 37)
+    def __init__(self, device: Device, uid: int, importance: int = Importance.CACHED, *, declares: bool = True) -> None:
+        device.control.install_app(uid, f"app{uid}", declares, 37 if declares else 36)
         device.control.grant_permission(uid, PERMISSION, True)
         device.control.set_importance(uid, importance)
         self.subject, self.recorder = device.subject, Recorder()
@@ -290,6 +290,20 @@ def test_a_hal_in_another_process_dies_and_the_next_gets_everything(device: Devi
     holder.hears(1, LoadStatus.CAN_LOAD_NOW)
     holder.connection.close()
     waiting.hears(1, LoadStatus.NOT_PRIORITIZED, LoadStatus.CAN_LOAD_NOW)
+
+
+def test_a_hal_that_hangs_holds_up_no_app(device: Device) -> None:
+    undeclared, other = App(device, LEGACY, declares=False), App(device, ASSISTANT)
+    owner, hal = open_subject(device.process.address), Hal()
+    assert owner.interfaces.manager_control is not None
+    owner.interfaces.manager_control.connect_hal(hal)  # nobody serves this connection from here on
+    assert LEGACY not in hal.priorities
+    undeclared.asks(1)  # from here on the HAL is told of its uid
+    undeclared.hears(1, LoadStatus.CAN_LOAD_NOW)
+    other.asks(1)
+    other.hears(1, LoadStatus.CAN_LOAD_NOW)
+    assert owner.wait_until(lambda: LEGACY in hal.priorities, SECONDS)
+    owner.close()
 
 
 def test_after_a_kill_of_the_manager_no_capacity_is_lost_and_nobody_stuck(tmp_path: Path, device: Device) -> None:
