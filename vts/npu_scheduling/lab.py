@@ -19,6 +19,8 @@ from npu_conformance.specs.npu.workload import InferenceRun, SchedulingControl, 
 
 CAMERA, ASSISTANT, GALLERY = 10_201, 10_202, 10_203
 """Apps of the cases, by uid."""
+_UIDS_A_CASE, _CASES = 10, 900
+"""How far apart the uids of cases are in real time, and for how many cases there are uids of apps."""
 
 SLACK_MS = 100
 """How long after the debounce time an event may be on its way: what AOSP's tests wait after a run."""
@@ -172,7 +174,7 @@ class Lab:
     @property
     def camera(self) -> int:
         """The uid of the first app: the one that the inference tool has, where it has only one."""
-        return CAMERA if self._fixed_uid is None else self._fixed_uid
+        return self._uid(CAMERA) if self._fixed_uid is None else self._fixed_uid
 
     @property
     def assistant(self) -> int:
@@ -190,13 +192,24 @@ class Lab:
 
     def _is_quiet(self) -> bool:
         """True where the last event of every uid is an end for good."""
-        last = {event.work.uid: event.told for event in self.recorder.events}
+        last = {event.work.uid: event.told for event in self.events()}
         return all(told[0] == "ended" and told != PAUSED for told in last.values())
 
     def _another(self, uid: int) -> int:
         if self._fixed_uid is not None:
             raise NotApplicable("the inference tool always runs as one uid")
-        return uid
+        return self._uid(uid)
+
+    def _uid(self, uid: int) -> int:
+        """Another uid for each case in real time: there an end of the last case's work may come late."""
+        return uid if self._clock is not None else uid + _UIDS_A_CASE * (self.trial.seed % _CASES)
+
+    def events(self) -> list[Event]:
+        """What was told of this case's work."""
+        if self._clock is not None or self._fixed_uid is not None:
+            return self.recorder.events
+        own = {self._uid(uid) for uid in (CAMERA, ASSISTANT, GALLERY)}
+        return [event for event in self.recorder.events if event.work.uid in own]
 
     def need_virtual_clock(self) -> None:
         """NotApplicable where time passes by itself."""

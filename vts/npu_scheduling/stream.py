@@ -86,7 +86,7 @@ def ids_rise(trial: Trial) -> None:
         for app in _busy(npu):
             own = [event.work.id for event in app.events()]
             checks.equal(own, sorted(own), f"ids of uid {app.uid} in order of arrival")
-        events = npu.recorder.events
+        events = npu.events()
         ids = [event.work.id for event in events]
         times = [event.work.timestamp_ms for event in sorted(events, key=lambda event: event.work.id)]
         checks.that(

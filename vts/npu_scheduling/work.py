@@ -120,7 +120,7 @@ def uid_of_the_caller(trial: Trial) -> None:
             npu.settle()
         for app in apps:
             npu.expect(app, *UNDISTURBED)
-        checks.equal(len(npu.recorder.events), 2 * len(UNDISTURBED), "number of events of both apps")
+        checks.equal(len(npu.events()), 2 * len(UNDISTURBED), "number of events of both apps")
 
 
 @cases.case("own_work", "NPU-HAL-013")
