@@ -31,7 +31,7 @@ class ApplicationListener:
         assert self.host is not None
         while True:
             connection, _ = listener.accept()
-            serve_in_thread(connection, self.host, control=False, open_to_all=False)
+            serve_in_thread(LineSocket(connection), self.host, control=False, open_to_all=False)
 
 
 def listen_unix(path: str) -> socket.socket:
@@ -50,11 +50,11 @@ def listen_unix(path: str) -> socket.socket:
 
 
 def serve_in_thread(
-    connection: socket.socket, host: HostState, *, control: bool, open_to_all: bool, caller: Caller | None = None
+    lines: LineSocket, host: HostState, *, control: bool, open_to_all: bool, caller: Caller | None = None
 ) -> threading.Thread:
     """Serve one connection in a thread of its own."""
-    caller = caller or peer(connection)
-    session = Session(LineSocket(connection), host, caller, control=control, open_to_all=open_to_all)
+    caller = caller or peer(lines.socket)
+    session = Session(lines, host, caller, control=control, open_to_all=open_to_all)
     thread = threading.Thread(target=session.serve, daemon=True)
     thread.start()
     return thread

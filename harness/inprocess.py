@@ -17,7 +17,7 @@ from npu_conformance.harness.remote_subject import RemoteApplication, playing
 from npu_conformance.harness.subject import Application
 from npu_conformance.harness.verdicts import CaseEnded, Crashed
 from npu_conformance.harness.wire.connection import beside_others
-from npu_conformance.harness.wire.framing import Lost
+from npu_conformance.harness.wire.framing import LineSocket, Lost
 from npu_conformance.harness.wire.memory import HostMemory
 from npu_conformance.harness.wire.protocol import Attach, Detach, FileAttach, FileToken, MemoryRead, MemoryWrite
 from npu_conformance.harness.wire.session import HostState
@@ -133,11 +133,16 @@ class InProcessSubject:
 
     def application(self, uid: int, pid: int = 0) -> Application:
         """Connect as the app of a uid: through a socket, since a plain call has no caller."""
-        endpoint = _LocalEndpoint(self._host, Caller(uid, pid), self._private_store())
+        endpoint = _LocalEndpoint(self._host, Caller(uid, pid), self._private_store(), self._soak)
         application = RemoteApplication(endpoint, endpoint.store, StartOptions(("path", "descriptor"), {}), {})
         open_ones = [each for each in self._applications if each.connection.broken is None]
         self._applications = [*open_ones, application]
         return application
+
+    def _soak(self) -> None:
+        """Take in what the subject sends from within a call of the harness, which nobody reads until the call ends."""
+        while any(application.connection.soak() for application in tuple(self._applications)):
+            pass
 
     def alive(self) -> bool:
         """Always: its death would be this process's."""
@@ -174,12 +179,14 @@ class _LocalEndpoint:
 
     spec = "inprocess"
 
-    def __init__(self, host: HostState, caller: Caller, store: FileStore) -> None:
-        self._host, self._caller, self.store = host, caller, store
+    def __init__(self, host: HostState, caller: Caller, store: FileStore, soak: Callable[[], None]) -> None:
+        self._host, self._caller, self.store, self._soak = host, caller, store, soak
 
     def connect(self, address: str | None) -> socket.socket:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
-        serve_in_thread(theirs, self._host, control=False, open_to_all=True, caller=self._caller)
+        lines = LineSocket(theirs)
+        lines.meanwhile = self._soak
+        serve_in_thread(lines, self._host, control=False, open_to_all=True, caller=self._caller)
         return ours
 
     def usable(self, transports: list[str]) -> list[str]:

@@ -18,6 +18,7 @@ from collections.abc import Callable, Mapping
 
 from npu_conformance.harness.host import limit_memory, listen_unix, serve_connection, serve_in_thread
 from npu_conformance.harness.plugin_loading import LoadError, load_plugin
+from npu_conformance.harness.wire.framing import LineSocket
 from npu_conformance.harness.wire.session import HostState
 from npu_conformance.specs.plugin import Plugin
 
@@ -43,7 +44,7 @@ def serve(
     with listener:
         while True:
             connection, _ = listener.accept()
-            serve_in_thread(connection, host, control=is_unix and key is None, open_to_all=key is None)
+            serve_in_thread(LineSocket(connection), host, control=is_unix and key is None, open_to_all=key is None)
 
 
 def listen(address: str) -> tuple[socket.socket, str]:

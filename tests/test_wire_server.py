@@ -17,6 +17,7 @@ from npu_conformance.harness.loading import LoadError, open_subject
 from npu_conformance.harness.plugin_loading import load_plugin
 from npu_conformance.harness.serve import listen, main, read_or_make_key, serve
 from npu_conformance.harness.verdicts import NotApplicable
+from npu_conformance.harness.wire.framing import LineSocket
 from npu_conformance.harness.wire.session import HostState
 from npu_conformance.specs.versions import Version
 
@@ -47,7 +48,7 @@ class Client:
 def client() -> Iterator[Client]:
     ours, theirs = socket.socketpair()
     host = HostState(load_plugin("echo_plugin:plugin"))
-    thread = serve_in_thread(theirs, host, control=True, open_to_all=True)
+    thread = serve_in_thread(LineSocket(theirs), host, control=True, open_to_all=True)
     with ours:
         client = Client(ours)
         yield client
