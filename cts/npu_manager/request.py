@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import partial
 
 from npu_conformance.cts.manager_client import (
@@ -36,7 +36,6 @@ cases = Behaviours("cts.npu_manager.request", interface="manager")
 
 _FLOOD = {Scope.SMOKE: 200, Scope.DEFAULT: 1500, Scope.FULL: 10_000}
 """How many live requests one app tries to have, by scope."""
-_WAVE = 100
 
 
 @cases.case("equal_ids_of_two_apps", "NPU-REQ-009", scope=Scope.SMOKE)
@@ -218,26 +217,18 @@ def flood(trial: Trial) -> None:
     scene = Scene(trial)
     app, other = scene.app(Importance.CACHED), scene.app(Importance.FOREGROUND)
     requests = map(ModelLoadRequest, range(1, _FLOOD[trial.scope] + 1))
-    taken = [request for request in _in_waves(scene, requests) if _is_taken(app, request)]
+    taken = [request for request in requests if _is_taken(app, request)]
     wanted = other.asks(LARGE)
     wanted.hears_one_of([GRANT], [WAIT, GRANT])
     scene.wait(lambda: not _without(app, "decision", taken))
     checks.equal(_without(app, "decision", taken), [], "ids of a flood that got no decision")
-    for request in _in_waves(scene, taken):
+    for request in taken:
         app.client.manager.cancel_model_load(request)
     scene.wait(lambda: not _without(app, "complete", taken))
     completed = Counter(event.request.id for event in app.client.recorder.events if event.kind == "complete")
     checks.equal(completed, Counter(request.id for request in taken), "completions of the requests of a flood, by id")
     wanted.cancel()
     app.asks(LARGE, identifier=0).hears(GRANT)
-
-
-def _in_waves(scene: Scene, requests: Iterable[ModelLoadRequest]) -> Iterator[ModelLoadRequest]:
-    """The same, with what was said heard now and then: a virtual clock says all at once, and more than a pipe holds."""
-    for number, request in enumerate(requests, 1):
-        yield request
-        if number % _WAVE == 0:
-            scene.settle()
 
 
 def _is_taken(app: App, request: ModelLoadRequest) -> bool:
