@@ -154,6 +154,14 @@ def _self_check_fails(case: Case) -> bool:
     return False
 
 
+def is_asked(variant: Variant, cases: Iterable[Case]) -> bool:
+    """True where a case applies to the variant, by its interfaces and its version."""
+    from npu_conformance.faults.plugin import manifest
+
+    said = manifest({"fault": variant.id})
+    return any(not inapplicable(case, said, said.hal_version) for case in cases)
+
+
 def _greens(variant: Variant, cases: Sequence[Case], isolation: Isolation) -> VariantRow:
     red: list[tuple[str, str]] = []
     passed = 0

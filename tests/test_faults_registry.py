@@ -133,6 +133,14 @@ def test_the_command_runs_variants_against_the_cases_that_are_meant(capsys: pyte
     assert 0 < row["passed"] <= 5
 
 
+def test_variants_to_which_no_case_applies_are_not_run(capsys: pytest.CaptureFixture[str]) -> None:
+    managers = [name for name, one in VARIANTS.items() if name.startswith("manager-")]
+    assert main(["faults", "--variants", managers[0], "reference", "-k", "vts.queries.type.legal"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == (
+        "1 of 1 conforming variants are green; to 1 others none of the cases applies"
+    )
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
