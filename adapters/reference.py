@@ -82,9 +82,9 @@ def _create(context: Context) -> Subject:
     manager, control = service.create(
         replace(context, clock=clock), scheduling, real_time=is_real, declared_only=profile == "page"
     )
-    watcher = DeviceWork(scheduling) if is_real else None
+    apps = DeviceWork(scheduling) if is_real else None
     return Subject(
-        device=ReferenceDevice(context, _version(context.options), _extensions(context), watcher),
+        device=ReferenceDevice(context, _version(context.options), _extensions(context), apps),
         scheduling=scheduling,
         workload=workload,
         scheduling_control=scheduling_control,

@@ -225,7 +225,7 @@ def test_random_schedules_keep_the_rules(seed: int) -> None:
         uid = rng.choice(uids)
         step = rng.random()
         if step < 0.6:
-            npu.submit(uid, rng.choice((0, 0, 300, 1000)), rng.randrange(npu.service._scheduler.devices))
+            npu.submit(uid, rng.choice((0, 0, 300, 1000)), rng.randrange(npu.service.scheduler.devices))
             submitted += 1
         elif step < 0.7:
             npu.service.update_scheduling_configs((config(uid, rng.choice((0, 100, 1000))),))
@@ -362,4 +362,4 @@ def test_nothing_is_kept_of_work_that_is_over() -> None:
         npu.submit(uid)
     npu.advance(100_000)
     assert (npu.service._live, npu.service._events._bursts) == ({}, {})
-    assert all(not device.queue for device in npu.service._scheduler._devices)
+    assert all(not device.queue for device in npu.service.scheduler._devices)

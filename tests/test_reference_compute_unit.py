@@ -72,7 +72,7 @@ class Bench:
         """Launch, and return once it runs, is held, or waits for its turn."""
         work, job = Work(self, name, operations, held_at), self.unit.job(app, priority, deadline_ns)
         future = self._pool.submit(self.unit.execute, job, work)
-        until(lambda: future.done() or work.held.is_set() or job in self.unit._waiting)
+        until(lambda: future.done() or work.held.is_set() or job in self.unit._waiting.get(app, ()))
         return work, future, job
 
 

@@ -1,25 +1,29 @@
-"""Executions of the reference's device as the scheduling HAL reports them, on the virtual clock and in real time."""
+"""Executions of the reference's device as work of the scheduling HAL: who may, who is first, and what is told."""
 
 from __future__ import annotations
 
+import random
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 
 import pytest
 
 from npu_conformance.reference.clock import VirtualClock
-from npu_conformance.reference.device.compute_unit import TURN_NS, Checkpoint, ComputeUnit
+from npu_conformance.reference.device.compute_unit import CAPACITY, TURN_NS, Checkpoint, ComputeUnit
 from npu_conformance.reference.hal.device_work import DeviceWork
-from npu_conformance.reference.hal.scheduling import SchedulingService
+from npu_conformance.reference.hal.scheduling import INFERENCE_NS, SchedulingService
 from npu_conformance.reference.hal.scheduling_workload import TestInferences
 from npu_conformance.reference.real_time import RealTimers
+from npu_conformance.specs.errors import ServiceError
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.npu.scheduling import SchedulingCallback
 from npu_conformance.specs.npu.types import EndReason, SchedulingConfig, StartReason, WorkInfo
 from npu_conformance.specs.npu.workload import InferenceRun, WorkloadCallback
 from npu_conformance.specs.plugin import Caller
 
-CAMERA, ASSISTANT = 10_001, 10_002
+CAMERA, ASSISTANT, OTHER = 10_001, 10_002, 10_003
 LONG_NS = 1_000_000_000
 SECONDS = 20.0
 
@@ -46,17 +50,63 @@ class Recorder(SchedulingCallback):
 
 
 class Npu:
-    """A compute unit whose work is reported on a virtual clock."""
+    """A compute unit whose apps the scheduling HAL ranks, on a virtual clock."""
 
     def __init__(self) -> None:
         self.clock, self.heard = VirtualClock(), Recorder()
-        service = SchedulingService(self.clock)
-        service.set_scheduling_configs((SchedulingConfig(CAMERA, 100, True, False),))
-        service.set_callback(self.heard)
-        self.unit = ComputeUnit(self.clock, watcher=DeviceWork(service))
+        self.service = SchedulingService(self.clock)
+        self.service.set_scheduling_configs((config(CAMERA, 100), config(ASSISTANT, 300)))
+        self.service.set_callback(self.heard)
+        self.unit = ComputeUnit(self.clock, apps=DeviceWork(self.service))
+        self.log: list[str] = []
+        self._pool = ThreadPoolExecutor(8)
 
-    def execute(self, uid: int, work: Callable[[Checkpoint], None]) -> None:
-        self.unit.execute(self.unit.job(uid, 1), work)
+    def execute(self, uid: int, work: Callable[[Checkpoint], None], priority: int = 1) -> None:
+        self.unit.execute(self.unit.job(uid, priority), work)
+
+    def start(self, name: str, uid: int, priority: int = 1) -> tuple[Held, Future[None]]:
+        """An execution that is held at its first operation; return when it is there, or waits for its turn."""
+        work, job = Held(self, name), self.unit.job(uid, priority)
+        future = self._pool.submit(self.unit.execute, job, work)
+        until(lambda: future.done() or work.held.is_set() or job in self.unit._waiting.get(uid, ()))
+        return work, future
+
+    def told(self, uid: int) -> list[tuple[str, int | None]]:
+        """What is told of an app, once all that is due has been."""
+        self.clock.advance(LONG_NS)
+        return [(kind, reason) for kind, who, reason in self.heard.events if who == uid]
+
+
+class Held:
+    """Three operations, the second of which waits until the test lets it go."""
+
+    def __init__(self, npu: Npu, name: str) -> None:
+        self._npu, self._name = npu, name
+        self.held, self.go = threading.Event(), threading.Event()
+
+    def __call__(self, checkpoint: Checkpoint) -> None:
+        for number in range(3):
+            if number == 1:
+                self.held.set()
+                assert self.go.wait(SECONDS)
+            checkpoint()
+            self._npu.log.append(f"{self._name}{number}")
+
+
+def config(uid: int, priority: int, *, direct: bool = True) -> SchedulingConfig:
+    return SchedulingConfig(uid, priority, direct, False)
+
+
+def until(condition: Callable[[], bool]) -> None:
+    """Wait for a condition that another thread is about to fulfil."""
+    deadline = time.monotonic() + SECONDS
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.001)
+
+
+UNDISTURBED = [("requested", None), ("started", StartReason.INITIAL), ("ended", EndReason.COMPLETED)]
+PAUSED_ONCE = [*UNDISTURBED[:2], ("ended", EndReason.PAUSED), ("started", StartReason.RESUMED), UNDISTURBED[2]]
 
 
 def test_an_execution_is_work_of_the_app_whose_model_it_is() -> None:
@@ -92,43 +142,133 @@ def test_an_execution_that_fails_has_failed() -> None:
     assert npu.heard.events[-1] == ("ended", CAMERA, EndReason.FAILED)
 
 
-def test_an_execution_that_steps_aside_is_paused_and_resumed() -> None:
+def test_an_app_without_access_is_refused_in_silence_and_has_its_place_back() -> None:
     npu = Npu()
-    waits, may_end = threading.Event(), threading.Event()
+    npu.service.update_scheduling_configs((config(CAMERA, 100, direct=False),))
+    for _ in range(CAPACITY + 1):
+        with pytest.raises(ServiceError, match="no direct access") as caught:
+            npu.execute(CAMERA, lambda checkpoint: checkpoint())
+        assert caught.value.status == ErrorStatus.GENERAL_FAILURE
+    assert npu.told(CAMERA) == []
+    npu.execute(ASSISTANT, lambda checkpoint: checkpoint())
+    npu.service.update_scheduling_configs((config(CAMERA, 100),))
+    npu.execute(CAMERA, lambda checkpoint: checkpoint())
+    assert npu.told(CAMERA) == UNDISTURBED
 
-    def other(checkpoint: Checkpoint) -> None:
-        npu.clock.advance(LONG_NS)  # long enough for the pause to be told
-        assert may_end.wait(SECONDS)
 
-    def wait_aside() -> None:
-        waits.set()
-        npu.execute(CAMERA, other)
+def test_an_execution_steps_aside_for_a_stronger_app_and_goes_on() -> None:
+    npu = Npu()
+    weak, weak_end = npu.start("weak", ASSISTANT)
+    strong, strong_end = npu.start("strong", CAMERA)
+    weak.go.set()
+    assert strong.held.wait(SECONDS)
+    npu.clock.advance(LONG_NS)  # long enough for the pause to be told
+    strong.go.set()
+    assert (strong_end.result(SECONDS), weak_end.result(SECONDS)) == (None, None)
+    assert npu.log == ["weak0", "strong0", "strong1", "strong2", "weak1", "weak2"]
+    assert npu.told(ASSISTANT) == PAUSED_ONCE
+    assert npu.told(CAMERA) == UNDISTURBED
 
-    thread = threading.Thread(target=wait_aside)
+
+def test_an_equal_or_weaker_app_waits_for_the_end_however_long_that_takes() -> None:
+    npu = Npu()
+    npu.service.update_scheduling_configs((config(OTHER, 100),))
+    first, _ = npu.start("first", CAMERA)
+    ends = []
+    for name, uid in (("weaker", ASSISTANT), ("equal", OTHER)):
+        work, end = npu.start(name, uid, priority=2)
+        work.go.set()
+        ends.append(end)
+    npu.clock.advance(10 * TURN_NS)
+    first.go.set()
+    for end in ends:
+        end.result(SECONDS)
+    assert [entry for entry in npu.log if entry.endswith("0")] == ["first0", "equal0", "weaker0"]
+    assert npu.log[:3] == ["first0", "first1", "first2"]
+
+
+def test_among_executions_of_an_app_its_own_priorities_decide() -> None:
+    npu = Npu()
+    low, low_end = npu.start("low", CAMERA, priority=0)
+    high, high_end = npu.start("high", CAMERA, priority=2)
+    high.go.set()
+    low.go.set()
+    low_end.result(SECONDS), high_end.result(SECONDS)
+    assert npu.log == ["low0", "high0", "high1", "high2", "low1", "low2"]
+    assert npu.told(CAMERA) == UNDISTURBED
+
+
+def test_a_config_moves_the_device_from_one_app_to_another() -> None:
+    npu = Npu()
+    first, first_end = npu.start("camera", CAMERA)
+    second, _ = npu.start("assistant", ASSISTANT)
+    second.go.set()
+    npu.service.update_scheduling_configs((config(CAMERA, 400),))
+    first.go.set()
+    first_end.result(SECONDS)
+    assert npu.log == ["camera0", "assistant0", "assistant1", "assistant2", "camera1", "camera2"]
+
+
+def test_executions_and_test_inferences_share_the_device() -> None:
+    npu = Npu()
+    first, first_end = npu.start("first", ASSISTANT)
+    ended: list[EndReason] = []
+    npu.service.submit(Caller(CAMERA, 1), InferenceRun(), ended.append)
+    npu.clock.advance(INFERENCE_NS)  # moves no execution before its own checkpoint
+    first.go.set()
+    until(lambda: bool(npu.unit._waiting[ASSISTANT]))
+    second, second_end = npu.start("second", OTHER)
+    second.go.set()
+    assert (npu.log, ended) == (["first0"], [])
+    npu.clock.advance(INFERENCE_NS)
+    assert ended == [EndReason.COMPLETED]
+    first_end.result(SECONDS), second_end.result(SECONDS)
+    assert npu.log == ["first0", "first1", "first2", "second0", "second1", "second2"]
+
+
+def test_an_execution_whose_time_is_over_while_it_waits_has_failed() -> None:
+    npu = Npu()
+    first, first_end = npu.start("first", CAMERA)
+    job = npu.unit.job(ASSISTANT, 1, npu.clock.now_ns())
+    with pytest.raises(ServiceError) as caught:
+        npu.unit.execute(job, lambda checkpoint: checkpoint())
+    assert caught.value.status == ErrorStatus.MISSED_DEADLINE_PERSISTENT
+    assert npu.told(ASSISTANT) == [("requested", None), ("ended", EndReason.FAILED)]
+    first.go.set()
+    first_end.result(SECONDS)
+    npu.execute(ASSISTANT, lambda checkpoint: checkpoint())
+    assert npu.told(CAMERA) == UNDISTURBED
+
+
+def test_executions_of_many_apps_all_come_to_their_end() -> None:
+    """Threads that execute, configs that change, test inferences in between: nothing is lost, one has the device."""
+    npu = Npu()
+    inside, most, done = threading.Semaphore(1), 10, [0] * 6
 
     def work(checkpoint: Checkpoint) -> None:
-        thread.start()
-        assert waits.wait(SECONDS)
-        deadline = time.monotonic() + SECONDS
-        while not any(uid == CAMERA for _, uid, _ in npu.heard.events):
-            npu.clock.advance(TURN_NS)
-            assert time.monotonic() < deadline
-        may_end.set()
-        while ("started", CAMERA, StartReason.INITIAL) not in npu.heard.events:
-            npu.clock.advance(TURN_NS)
+        for _ in range(5):
             checkpoint()
-            assert time.monotonic() < deadline
+            assert inside.acquire(blocking=False)
+            time.sleep(0)
+            inside.release()
 
-    npu.execute(ASSISTANT, work)
-    thread.join(SECONDS)
-    npu.clock.advance(LONG_NS)
-    assert [(kind, reason) for kind, uid, reason in npu.heard.events if uid == ASSISTANT] == [
-        ("requested", None),
-        ("started", StartReason.INITIAL),
-        ("ended", EndReason.PAUSED),
-        ("started", StartReason.RESUMED),
-        ("ended", EndReason.COMPLETED),
-    ]
+    def app(number: int) -> None:
+        for turn in range(most):
+            npu.execute(20_000 + number // 2, work, turn % 3)
+            done[number] += 1
+
+    threads = [threading.Thread(target=app, args=(number,)) for number in range(len(done))]
+    for thread in threads:
+        thread.start()
+    rng, deadline = random.Random(1), time.monotonic() + SECONDS
+    while any(thread.is_alive() for thread in threads):
+        npu.service.update_scheduling_configs((config(rng.randrange(20_000, 20_003), rng.randrange(1001)),))
+        npu.service.submit(Caller(CAMERA, 1), InferenceRun(), length_ns=1000)
+        npu.clock.advance(LONG_NS)
+        time.sleep(0.001)
+        assert time.monotonic() < deadline
+    assert done == [most] * len(done)
+    assert not npu.service._live
 
 
 class _Over(WorkloadCallback):

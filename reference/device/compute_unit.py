@@ -1,14 +1,17 @@
 """The compute unit that all executions of a device share: whose turn it is, and who steps aside for whom.
 
-Apps take turns; among the executions of one app priority decides, then arrival (NNHAL-QOS-009). An execution calls its
-checkpoint between operations: there it lets a more urgent one of its app go first, and after a while another app.
+Among the executions of one app priority decides, then arrival (NNHAL-QOS-009). Which app goes first is for `Apps` to
+decide: they take turns, or the npu scheduling HAL says (reference/hal/device_work.py). An execution calls its
+checkpoint between operations: there it lets a stronger app go first, or a more urgent execution of its own.
 """
 
 from __future__ import annotations
 
+import bisect
 import enum
 import itertools
 import threading
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
@@ -63,8 +66,8 @@ class Job:
     """One execution on its way through the unit; made by `ComputeUnit.job`.
 
     app: uid of the app that owns the prepared model. arrival: number of its launch. deadline_ns: null for none.
-    began_ns: when it first had the unit. turn_ns: when its latest turn began. waited_ns: how long it has waited for
-    others, before it began and since. operations: how many it has executed in this attempt.
+    began_ns: when it first had the unit. waited_ns: how long it has waited for others, before it began and since.
+    operations: how many it has executed in this attempt. turn: notified when it has the unit.
     """
 
     app: int
@@ -72,36 +75,101 @@ class Job:
     arrival: int
     deadline_ns: int | None
     began_ns: int = 0
-    turn_ns: int = 0
     waited_ns: int = 0
     operations: int = 0
     turn: threading.Condition | None = None
 
 
-class Watcher(Protocol):
-    """Hears of executions: launched once, then started and stepped aside in turn, ended once. It must not wait."""
+class Apps(Protocol):
+    """Decides which app has the unit. Called under `lock`, under which it calls `grant` in turn.
 
-    def launched(self, job: Job) -> None:
-        """The job wants the unit."""
+    grant: gives the unit to an app that has asked for it; set by the compute unit.
+    """
+
+    lock: threading.RLock
+    grant: Callable[[int], None]
+
+    def ask(self, app: int) -> None:
+        """One execution more of the app wants the unit. Raises ServiceError where the app may have none."""
         ...
 
-    def started(self, job: Job) -> None:
-        """The job has the unit, for the first time or again."""
+    def withdraw(self, app: int) -> None:
+        """One execution of the app that has asked wants it no more."""
         ...
 
-    def stepped_aside(self, job: Job) -> None:
-        """The job lets another one go first."""
+    def end(self, app: int, succeeded: bool) -> None:
+        """The execution of the app that has the unit is over."""
         ...
 
-    def ended(self, job: Job, succeeded: bool) -> None:
-        """The job is over."""
+    def is_to_yield(self, app: int) -> bool:
+        """Whether the app, which has the unit, is to let another one go first."""
         ...
+
+    def step_aside(self, app: int) -> None:
+        """Let the other one go first, and ask again."""
+        ...
+
+
+class Turns:
+    """Apps take turns: the one that has not had the unit for the longest time is next.
+
+    clock: null where a turn ends only with its execution, however long others wait.
+    """
+
+    def __init__(self, clock: Clock | None) -> None:
+        self.lock = threading.RLock()
+        self.grant: Callable[[int], None] = lambda app: None
+        self._clock = clock
+        self._running: int | None = None
+        self._since_ns = 0
+        self._asking: Counter[int] = Counter()
+        self._turns = itertools.count(1)
+        self._latest_turn: dict[int, int] = {}
+        """The number of the last turn that each app had."""
+
+    def ask(self, app: int) -> None:
+        """See Apps."""
+        self._asking[app] += 1
+        if self._running is None:
+            self._next()
+
+    def withdraw(self, app: int) -> None:
+        """See Apps."""
+        self._asking[app] -= 1
+        if not self._asking[app]:
+            del self._asking[app]
+
+    def end(self, app: int, succeeded: bool) -> None:
+        """See Apps."""
+        self._next()
+
+    def is_to_yield(self, app: int) -> bool:
+        """After a while, where others wait."""
+        if self._clock is None or not self._asking or self._asking.keys() == {app}:
+            return False
+        return self._clock.now_ns() - self._since_ns >= TURN_NS
+
+    def step_aside(self, app: int) -> None:
+        """See Apps."""
+        self._asking[app] += 1
+        self._next()
+
+    def _next(self) -> None:
+        latest = self._latest_turn
+        app = self._running = min(self._asking, key=lambda one: latest.get(one, 0), default=None)
+        if app is None:
+            return
+        self.withdraw(app)
+        latest[app] = next(self._turns)
+        if self._clock is not None:
+            self._since_ns = self._clock.now_ns()
+        self.grant(app)
 
 
 class ComputeUnit:
     """Runs one execution at a time. Any thread may call it, and waits in the call.
 
-    capacity: how many executions of one app may wait. watcher: null for nobody.
+    capacity: how many executions of one app may wait. apps: null for turns.
     """
 
     def __init__(
@@ -109,16 +177,16 @@ class ComputeUnit:
         clock: Clock,
         preemption: Preemption = Preemption.RESUME,
         capacity: int = CAPACITY,
-        watcher: Watcher | None = None,
+        apps: Apps | None = None,
     ) -> None:
-        self._watcher = watcher
         self._clock, self._preemption, self._capacity = clock, preemption, capacity
-        self._lock = threading.Lock()
+        # Two long executions that always begin again would never let each other end.
+        self._apps = apps or Turns(None if preemption is Preemption.RESTART else clock)
+        self._apps.grant = self._start
         self._running: Job | None = None
-        self._waiting: list[Job] = []
-        self._arrivals, self._turns = itertools.count(), itertools.count(1)
-        self._latest_turn: dict[int, int] = {}
-        """The number of the last turn that each app had."""
+        self._waiting: dict[int, list[Job]] = {}
+        """By app; the next one of each app is first."""
+        self._arrivals = itertools.count()
 
     def job(self, app: int, priority: int, deadline_ns: int | None = None) -> Job:
         """An execution that has just been launched; it does not wait yet."""
@@ -128,113 +196,99 @@ class ComputeUnit:
         """Do the work when the job's turn comes, and return what it returns.
 
         work: gets the checkpoint that it calls before each operation; may be called again from the start. Raises
-        QueueFullError, ServiceError(MISSED_DEADLINE_*) and what the work raises.
+        QueueFullError, ServiceError(MISSED_DEADLINE_*) and what `Apps.ask` and the work raise.
         """
         succeeded = False
-        if self._watcher is not None:
-            self._watcher.launched(job)
+        self._enter(job)
         try:
-            self._enter(job)
+            self._wait(job)
             result = self._attempt(job, work)
             succeeded = True
             return result
         finally:
-            if self._watcher is not None:
-                self._watcher.ended(job, succeeded)
-            self._leave(job)
+            self._leave(job, succeeded)
 
     def _attempt(self, job: Job, work: Callable[[Checkpoint], Result]) -> Result:
         while True:
             try:
                 return work(lambda: self._checkpoint(job))
             except _StartAgainError:
-                self._step_aside(job)
-
-    def _enter(self, job: Job) -> None:
-        with self._lock:
-            if self._running is None:
-                self._start(job)
-            elif sum(other.app == job.app for other in self._waiting) >= self._capacity:
-                raise QueueFullError(f"{self._capacity} executions of the app are waiting")
-            else:
+                job.operations = 0
                 self._wait(job)
 
-    def _leave(self, job: Job) -> None:
+    def _enter(self, job: Job) -> None:
+        with self._apps.lock:
+            waiting = self._waiting.setdefault(job.app, [])
+            if len(waiting) >= self._capacity:
+                raise QueueFullError(f"{self._capacity} executions of the app are waiting")
+            self._queue(job)
+            try:
+                self._apps.ask(job.app)
+            except ServiceError:
+                waiting.remove(job)
+                raise
+
+    def _leave(self, job: Job, succeeded: bool) -> None:
         """Make room: for the next one, or in the queue where the deadline has passed before the job's turn."""
-        with self._lock:
+        with self._apps.lock:
             if self._running is job:
-                self._start_next()
-            elif job in self._waiting:
-                self._waiting.remove(job)
+                self._running = None
+                self._apps.end(job.app, succeeded)
+            else:
+                self._waiting[job.app].remove(job)
+                self._apps.withdraw(job.app)
 
     def _checkpoint(self, job: Job) -> None:
         """Between two operations: see that there is time left, and whether somebody else is to go first."""
         self._check_deadline(job)
         job.operations += 1
-        if not self._waiting or self._preemption is Preemption.NONE:
+        if self._preemption is Preemption.NONE:
             return
         if self._preemption is Preemption.SUBMODELS and job.operations % SUBMODEL:
             return
-        if self._is_to_yield(job):
+        if self._steps_aside(job):
             if self._preemption is Preemption.RESTART:
                 raise _StartAgainError
-            self._step_aside(job)
-
-    def _is_to_yield(self, job: Job) -> bool:
-        with self._lock:
-            if any(other.app == job.app and other.priority > job.priority for other in self._waiting):
-                return True
-            # Two long executions that always begin again would never let each other end.
-            others = self._preemption is not Preemption.RESTART and any(one.app != job.app for one in self._waiting)
-        return others and self._clock.now_ns() - job.turn_ns >= TURN_NS
-
-    def _step_aside(self, job: Job) -> None:
-        """Let the next one have the unit, and wait for another turn."""
-        with self._lock:
-            if self._preemption is Preemption.RESTART:
-                job.operations = 0
-            if self._watcher is not None:
-                self._watcher.stepped_aside(job)
             self._wait(job)
 
+    def _steps_aside(self, job: Job) -> bool:
+        """Let a stronger app have the unit, or a more urgent execution of this one."""
+        with self._apps.lock:
+            if self._apps.is_to_yield(job.app):
+                self._running = None
+                self._queue(job)
+                self._apps.step_aside(job.app)
+            elif any(other.priority > job.priority for other in self._waiting[job.app]):
+                self._queue(job)
+                self._start(job.app)
+        return self._running is not job
+
+    def _queue(self, job: Job) -> None:
+        bisect.insort(self._waiting[job.app], job, key=lambda one: (-one.priority, one.arrival))
+
+    def _start(self, app: int) -> None:
+        """Give the unit to the most urgent job of an app."""
+        job = self._running = self._waiting[app].pop(0)
+        job.began_ns = job.began_ns or self._clock.now_ns()
+        if job.turn is not None:
+            job.turn.notify()
+
     def _wait(self, job: Job) -> None:
-        """Wait, under the lock, until the job has the unit."""
-        since, before = self._clock.now_ns(), job.waited_ns
-        job.turn = job.turn or threading.Condition(self._lock)
-        self._waiting.append(job)
-        if self._running is job:
-            self._start_next()
-        while self._running is not job:
-            job.turn.wait(self._patience(job))
-            job.waited_ns = before + self._clock.now_ns() - since
-            if self._running is not job:
-                self._check_deadline(job)
+        """Wait until the job has the unit."""
+        with self._apps.lock:
+            since, before = self._clock.now_ns(), job.waited_ns
+            while self._running is not job:
+                job.turn = job.turn or threading.Condition(self._apps.lock)
+                job.turn.wait(self._patience(job))
+                job.waited_ns = before + self._clock.now_ns() - since
+                if self._running is not job:
+                    self._check_deadline(job)
 
     def _patience(self, job: Job) -> float | None:
         """Seconds until the job's deadline."""
         if job.deadline_ns is None:
             return None
         return min(max(0.0, (job.deadline_ns - self._clock.now_ns()) / 1e9), threading.TIMEOUT_MAX)
-
-    def _start_next(self) -> None:
-        """Give the unit to the app that has not had it for the longest time, and there to the most urgent job."""
-        self._running = None
-        if not self._waiting:
-            return
-        latest = self._latest_turn
-        job = min(self._waiting, key=lambda one: (latest.get(one.app, 0), -one.priority, one.arrival))
-        self._waiting.remove(job)
-        self._start(job)
-        if job.turn is not None:
-            job.turn.notify()
-
-    def _start(self, job: Job) -> None:
-        self._running = job
-        self._latest_turn[job.app] = next(self._turns)
-        job.turn_ns = self._clock.now_ns()
-        job.began_ns = job.began_ns or job.turn_ns
-        if self._watcher is not None:
-            self._watcher.started(job)
 
     def _check_deadline(self, job: Job) -> None:
         """TRANSIENT where the job would have been in time if it had not waited for others (NNHAL-QOS-016, -017)."""

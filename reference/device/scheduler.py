@@ -1,8 +1,9 @@
 """Which work the simulated NPU does when: per device number a queue by effective priority, and one work at a time.
 
-Work is done in items of equal length. Between two items is a checkpoint, at which stronger work takes the device over;
-what was paused goes on later where it stopped. Equals are served in order of arrival, so that none starves. Nothing
-happens between checkpoints, so only the next event of each device is on the clock, however long the work is.
+Test inferences are done in items of equal length. Between two items is a checkpoint, at which stronger work takes the
+device over; what was paused goes on later where it stopped. Equals are served in order of arrival, so that none
+starves. Nothing happens between checkpoints, so only the next event of each device is on the clock, however long the
+work is. Executions of models have checkpoints of their own and end by themselves: the clock holds nothing of them.
 """
 
 from __future__ import annotations
@@ -21,16 +22,21 @@ ITEM_NS = 10_000_000
 
 @dataclass(eq=False, slots=True)
 class Work:
-    """One inference. remaining_ns: device time it still needs. on_end: told how it ended, with a final reason."""
+    """One inference. on_end: told how it ended, with a final reason.
+
+    remaining_ns: device time it still needs; null for the execution of a model. on_start: told each time it has the
+    device.
+    """
 
     uid: int
     pid: int
     original_uid: int
     job_priority: int
-    remaining_ns: int
+    remaining_ns: int | None
     device_number: int = 0
     group_id: Uuid | None = None
     feature_id: str | None = None
+    on_start: Callable[[Work], None] | None = None
     on_end: Callable[[EndReason], None] | None = None
     effective_priority: int = 0
     arrival: int = 0
@@ -103,6 +109,16 @@ class Scheduler:
         self._finish(work, reason)
         self._dispatch(device)
 
+    def is_to_yield(self, work: Work) -> bool:
+        """Whether stronger work waits for the device that the work has."""
+        strongest = self._strongest(self._devices[work.device_number])
+        return strongest is not None and strongest.effective_priority < work.effective_priority
+
+    def step_aside(self, work: Work) -> None:
+        """Give the device to stronger work, at a checkpoint of the execution that has it."""
+        device = self._devices[work.device_number]
+        self._pause(device, device.turn)
+
     def rank(self, work: Work, effective_priority: int) -> None:
         """Change the priority of work that waits or runs; it may lose or win the device at the next checkpoint."""
         if work.effective_priority == effective_priority:
@@ -133,6 +149,8 @@ class Scheduler:
         if device.running is None:
             heapq.heappop(device.queue)
             self._start(device, strongest)
+        elif device.running.remaining_ns is None:
+            return  # an execution looks up at checkpoints of its own
         elif strongest.effective_priority < device.running.effective_priority:
             self._yield_at_checkpoint(device)
 
@@ -140,10 +158,13 @@ class Scheduler:
         device.running, device.since_ns = work, self._clock.now_ns()
         device.turn += 1
         turn = device.turn
-        self._clock.post(self._guard(lambda: self._complete(device, turn)), work.remaining_ns)
+        if work.remaining_ns is not None:
+            self._clock.post(self._guard(lambda: self._complete(device, turn)), work.remaining_ns)
         reason = StartReason.RESUMED if work.has_started else StartReason.INITIAL
         work.has_started = True
         self._observer.started(work, reason)
+        if work.on_start is not None:
+            work.on_start(work)
 
     def _yield_at_checkpoint(self, device: _Device) -> None:
         turn = device.turn
@@ -174,7 +195,8 @@ class Scheduler:
         """Take the device from the running work, note what it has done, and return it."""
         running = device.running
         assert running is not None
-        running.remaining_ns -= self._clock.now_ns() - device.since_ns
+        if running.remaining_ns is not None:
+            running.remaining_ns -= self._clock.now_ns() - device.since_ns
         device.running = None
         device.turn += 1
         return running

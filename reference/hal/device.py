@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from npu_conformance.reference.device.compute_unit import ComputeUnit, Preemption, Watcher, strategy
+from npu_conformance.reference.device.compute_unit import Apps, ComputeUnit, Preemption, strategy
 from npu_conformance.reference.device.executor import Executor, Runnable
 from npu_conformance.reference.device.registry import has_kernel
 from npu_conformance.reference.extensions import hints
@@ -47,15 +47,15 @@ class ReferenceDevice(hal.Device):
         context: Context,
         version: Version = NEWEST,
         extensions: tuple[OwnExtension, ...] = (),
-        watcher: Watcher | None = None,
+        apps: Apps | None = None,
     ) -> None:
-        """extensions: in use, and listed; their operations have kernels. watcher: hears of executions."""
+        """extensions: in use, and listed; their operations have kernels. apps: decide who is first; null for turns."""
         self.version = version
         self._extensions = extensions
         self._context = context
         self._buffers = Buffers(context)
         preemption = strategy(context.options.get("preemption", Preemption.RESUME.value))
-        self._unit = ComputeUnit(context.clock, preemption, watcher=watcher)
+        self._unit = ComputeUnit(context.clock, preemption, apps=apps)
         wanted = files_needed(context.options.get("cache_files", CACHE_FILES))
         self._cache = CompilationCache(context.files, wanted)
         self._known: tuple[types.Model, str] | None = None

@@ -1,38 +1,66 @@
-"""Executions of the NN HAL's device, as the npu scheduling HAL of the same NPU reports them."""
+"""Executions of the NN HAL's device as work of the npu scheduling HAL, which decides whose is done first."""
 
 from __future__ import annotations
 
-from npu_conformance.reference.device.compute_unit import Job
+from collections.abc import Callable
+
 from npu_conformance.reference.device.scheduler import Work
 from npu_conformance.reference.hal.scheduling import SchedulingService
-from npu_conformance.specs.npu.types import EndReason, StartReason
+from npu_conformance.specs.errors import SecurityDenied, ServiceError
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.npu.types import EndReason
+from npu_conformance.specs.npu.workload import DEFAULT_JOB_PRIORITY
 
 
 class DeviceWork:
-    """Watches a compute unit. An execution is work of the uid that had its model prepared."""
+    """The apps of a compute unit (compute_unit.Apps), by the configs of the scheduling HAL.
+
+    An execution is work of the uid that had its model prepared. Works of one uid are alike, so which of them stands for
+    which execution is of no account.
+    """
 
     def __init__(self, service: SchedulingService) -> None:
-        self._service = service
-        self._works: dict[Job, Work] = {}
+        self.lock = service.lock
+        self.grant: Callable[[int], None] = lambda app: None
+        self._service, self._scheduler = service, service.scheduler
+        self._running: Work | None = None
+        self._waiting: dict[int, list[Work]] = {}
 
-    def launched(self, job: Job) -> None:
-        """See compute_unit.Watcher."""
-        work = self._works[job] = self._service.work_of_device(job.app)
-        self._service.report(lambda observer: observer.requested(work))
+    def ask(self, app: int) -> None:
+        """Queue work. ServiceError(GENERAL_FAILURE): the app has no direct access (NPU-HAL-011)."""
+        work = Work(app, 0, app, DEFAULT_JOB_PRIORITY, None, on_start=self._started)
+        self._waiting.setdefault(app, []).append(work)
+        try:
+            self._service.submit_execution(work)
+        except SecurityDenied as error:
+            self._waiting[app].remove(work)
+            raise ServiceError(ErrorStatus.GENERAL_FAILURE, str(error)) from error
 
-    def started(self, job: Job) -> None:
-        """See compute_unit.Watcher."""
-        work = self._works[job]
-        reason = StartReason.RESUMED if work.has_started else StartReason.INITIAL
-        work.has_started = True
-        self._service.report(lambda observer: observer.started(work, reason))
+    def withdraw(self, app: int) -> None:
+        """End work that has not been done, or is not done any further."""
+        self._scheduler.end(self._waiting[app].pop(), EndReason.FAILED)
 
-    def stepped_aside(self, job: Job) -> None:
-        """See compute_unit.Watcher."""
-        work = self._works[job]
-        self._service.report(lambda observer: observer.ended(work, EndReason.PAUSED))
+    def end(self, app: int, succeeded: bool) -> None:
+        """End the work that has the device."""
+        self._scheduler.end(self._left(), EndReason.COMPLETED if succeeded else EndReason.FAILED)
 
-    def ended(self, job: Job, succeeded: bool) -> None:
-        """See compute_unit.Watcher."""
-        work, reason = self._works.pop(job), EndReason.COMPLETED if succeeded else EndReason.FAILED
-        self._service.report(lambda observer: observer.ended(work, reason))
+    def is_to_yield(self, app: int) -> bool:
+        """Where work with a smaller effective priority waits (NPU-HAL-009)."""
+        return self._running is not None and self._scheduler.is_to_yield(self._running)
+
+    def step_aside(self, app: int) -> None:
+        """Pause the work that has the device."""
+        work = self._left()
+        self._waiting[app].append(work)
+        self._scheduler.step_aside(work)
+
+    def _started(self, work: Work) -> None:
+        self._waiting[work.uid].remove(work)
+        self._running = work
+        self.grant(work.uid)
+
+    def _left(self) -> Work:
+        """The work that has had the device until now."""
+        work, self._running = self._running, None
+        assert work is not None
+        return work

@@ -20,7 +20,7 @@ from npu_conformance.specs.npu.types import (
     SchedulingConfig,
     WorkInfo,
 )
-from npu_conformance.specs.npu.workload import DEFAULT_JOB_PRIORITY, OWN_WORK, InferenceRun
+from npu_conformance.specs.npu.workload import OWN_WORK, InferenceRun
 from npu_conformance.specs.plugin import Caller
 
 INFERENCE_NS = 4 * ITEM_NS
@@ -46,22 +46,22 @@ class SchedulingService(Scheduling):
         self._callback: SchedulingCallback | None = None
         self._receiver: Receiver = self._new_receiver()
         self._live: dict[int, dict[Work, None]] = {}
-        self._lock = threading.RLock()
+        self.lock = threading.RLock()
         """Every app calls in a thread of its own. Callbacks are never called under it."""
         self._events = Debouncer(self.clock, self._tell, self._guarded)
-        self._scheduler = Scheduler(self.clock, tap(self._events), devices, self._guarded)
+        self.scheduler = Scheduler(self.clock, tap(self._events), devices, self._guarded)
 
     def set_scheduling_configs(self, configs: tuple[SchedulingConfig, ...]) -> None:
         """Replace all configs. IllegalArgument: NPU-HAL-004, -005, -036."""
         checked = _checked(configs)
-        with self._lock:
+        with self.lock:
             self._configs = checked
             self._rank(tuple(self._live))
 
     def update_scheduling_configs(self, configs: tuple[SchedulingConfig, ...]) -> None:
         """Replace or add the configs of the named uids. IllegalArgument: NPU-HAL-004, -005, -036."""
         checked = _checked(configs)
-        with self._lock:
+        with self.lock:
             self._configs |= checked
             self._rank(checked)
 
@@ -71,7 +71,7 @@ class SchedulingService(Scheduling):
         """Replace the callback; null removes it. IllegalArgument: a negative debounce time."""
         if debounce_duration_ms < 0:
             raise IllegalArgument(f"debounce duration {debounce_duration_ms} ms is negative")
-        with self._lock:
+        with self.lock:
             self._receiver.close()
             self._callback, self._receiver = callback, self._new_receiver()
             self._events.duration_ms = debounce_duration_ms
@@ -108,32 +108,28 @@ class SchedulingService(Scheduling):
         )
 
         def end(reason: EndReason) -> None:
-            with self._lock:
-                self._scheduler.end(work, reason)
+            with self.lock:
+                self.scheduler.end(work, reason)
 
-        with self._lock:
-            work.effective_priority = self._effective_priority(work)
-            self._remember(work, on_end)
-            self._scheduler.submit(work)
+        with self.lock:
+            self._queue(work, on_end)
         return end
 
+    def submit_execution(self, work: Work) -> None:
+        """Queue the execution of a model on the NN HAL's device, which steps aside and ends by `scheduler`.
+
+        SecurityDenied: no direct access (NPU-HAL-011).
+        """
+        with self.lock:
+            self._check_access(work.uid)
+            self._queue(work)
+
     def end_work(self, uid: int, reason: EndReason) -> None:
-        """End everything that a uid has submitted."""
-        with self._lock:
+        """End everything that a uid has submitted, but for executions of models, which end by themselves."""
+        with self.lock:
             for work in tuple(self._live.get(uid, ())):
-                if work.uid == uid:
-                    self._scheduler.end(work, reason)
-
-    def work_of_device(self, uid: int) -> Work:
-        """An execution of the NN HAL's device, which orders them itself; `report` tells what becomes of it."""
-        work = Work(uid, 0, uid, DEFAULT_JOB_PRIORITY, 0)
-        work.effective_priority = self._effective_priority(work)
-        return work
-
-    def report(self, event: Callable[[Observer], None]) -> None:
-        """Let the callback hear of work of the NN HAL's device, debounced with all other work."""
-        with self._lock:
-            event(self._events)
+                if work.uid == uid and work.remaining_ns is not None:
+                    self.scheduler.end(work, reason)
 
     def settle(self) -> None:
         """Wait until the callback has what was sent, unless it is blocked."""
@@ -145,22 +141,30 @@ class SchedulingService(Scheduling):
             raise IllegalArgument(f"job priority {run.job_priority} is not in {MIN_PRIORITY} to {MAX_PRIORITY}")
         if run.original_uid < OWN_WORK:
             raise IllegalArgument(f"original uid {run.original_uid} is negative")
-        if not config.has_direct_access:
-            raise SecurityDenied(f"uid {uid} has no direct access")
+        self._check_access(uid)
         if run.original_uid not in (OWN_WORK, uid) and not config.can_attribute_other_uid:
             raise SecurityDenied(f"uid {uid} may not work for uid {run.original_uid}")
+
+    def _check_access(self, uid: int) -> None:
+        if not self.config(uid).has_direct_access:
+            raise SecurityDenied(f"uid {uid} has no direct access")
 
     def _device(self, run: InferenceRun) -> int:
         if run.device_number is None:
             return 0
-        if not 0 <= run.device_number < self._scheduler.devices:
-            raise IllegalArgument(f"device {run.device_number}: there are {self._scheduler.devices}, from 0")
+        if not 0 <= run.device_number < self.scheduler.devices:
+            raise IllegalArgument(f"device {run.device_number}: there are {self.scheduler.devices}, from 0")
         return run.device_number
 
     def _effective_priority(self, work: Work) -> int:
         """That of the uid plus that of the job; work for another uid counts as that one's (NPU-HAL-008, -014)."""
         owner = work.original_uid if work.original_uid in self._configs else work.uid
         return self.config(owner).priority + work.job_priority
+
+    def _queue(self, work: Work, on_end: Callable[[EndReason], None] | None = None) -> None:
+        work.effective_priority = self._effective_priority(work)
+        self._remember(work, on_end)
+        self.scheduler.submit(work)
 
     def _remember(self, work: Work, on_end: Callable[[EndReason], None] | None) -> None:
         """Find work by the uids whose configs say how urgent it is, until it ends."""
@@ -182,7 +186,7 @@ class SchedulingService(Scheduling):
         """Let work that is not done yet feel new configs of these uids."""
         for uid in uids:
             for work in tuple(self._live.get(uid, ())):
-                self._scheduler.rank(work, self._effective_priority(work))
+                self.scheduler.rank(work, self._effective_priority(work))
 
     def _tell(self, event: WorkEvent) -> None:
         callback, work = self._callback, event.work
@@ -194,7 +198,7 @@ class SchedulingService(Scheduling):
 
     def _guarded(self, action: Callable[[], None]) -> Callable[[], None]:
         def guarded() -> None:
-            with self._lock:
+            with self.lock:
                 action()
 
         return guarded
