@@ -61,6 +61,7 @@ def _manifest(options: Mapping[str, str]) -> Manifest:
         virtual_clock=not _is_real(options),
         npu_profile=_profile(options),
         npu_checkpoint_ms=10,
+        npu_schedules_executions=_is_real(options),
         options={
             "hal": "version of the Neural Networks HAL, 1.0 to fl8 (default: the newest)",
             "extensions": "how many of its own extensions it has: none, one or two (default: two)",
@@ -70,7 +71,7 @@ def _manifest(options: Mapping[str, str]) -> Manifest:
             "preemption": "what a running execution does for a more urgent one: resume, submodels, restart or none "
             "(default: resume)",
             "clock": "virtual, or real: manager and scheduling as a service of their own, and executions of the device "
-            "are work that the scheduling HAL reports (default: virtual)",
+            "are work of the scheduling HAL (default: virtual)",
         },
     )
 

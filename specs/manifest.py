@@ -81,6 +81,9 @@ class Manifest(Document, frozen=True):
     """The scheduling HAL's promise: at most so long after it was requested, or became stronger by a config, work has
     the NPU that weaker work held, also in the middle of an inference; what was interrupted goes on where it stopped,
     and a pause that lasts the debounce time is told. null: a best effort."""
+    npu_schedules_executions: bool = False
+    """True where executions of the device's prepared models are work of the scheduling HAL: refused without direct
+    access (NPU-HAL-011), ordered by the priorities of their uids, and told."""
     inference_tool: InferenceTool | None = None
     constants: dict[str, int] = field(default_factory=dict)
     """Constants that differ from the contract's (NPU_MODEL_PRIORITY_OPPORTUNISTIC, DEBOUNCE_DURATION_MS)."""

@@ -9,7 +9,7 @@ from npu_conformance.faults import source_edits
 from npu_conformance.faults.fault import Bent, Fault, NoticedAs, Variant
 from npu_conformance.faults.npu_scheduling import shapes
 from npu_conformance.faults.npu_scheduling.shapes import Shape
-from npu_conformance.faults.source_edits import EditedFault
+from npu_conformance.faults.source_edits import EditedFault, SourceEdit
 from npu_conformance.specs.manifest import InterfaceName
 from npu_conformance.specs.plugin import Context, Subject
 from npu_conformance.specs.versions import Version
@@ -23,6 +23,9 @@ EDITED = source_edits.read(_FOLDER / "faults.json")
 EDITED_VARIANTS = source_edits.read(_FOLDER / "variants.json")
 """Conforming ones."""
 
+EXECUTIONS = source_edits.read(_FOLDER / "executions.json")
+"""Faults of a device whose executions are work of the HAL."""
+
 
 def _edited(one: EditedFault, promise: int | None = 10) -> Bent:
     """The reference HAL with its source edited, which stays so in the process. promise: its npu_checkpoint_ms."""
@@ -32,6 +35,17 @@ def _edited(one: EditedFault, promise: int | None = 10) -> Bent:
         return shapes.reference(context)
 
     return Bent(create, _ALL, manifest=lambda: {"npu_profile": "page", "npu_checkpoint_ms": promise})
+
+
+def _with_device(shape: Shape, edits: tuple[SourceEdit, ...] = ()) -> Bent:
+    """A device in real time, which promises that its executions are work of its scheduling HAL."""
+
+    def create(context: Context, _: Version) -> Subject:
+        source_edits.apply(edits)
+        return shape(context)
+
+    manifest = {"npu_profile": "page", "npu_schedules_executions": True, "virtual_clock": False}
+    return Bent(create, ("device", "scheduling"), manifest=lambda: manifest)
 
 
 def _shaped(shape: Shape, interfaces: tuple[InterfaceName, ...] = _ALL, **manifest: Any) -> Bent:
@@ -55,6 +69,14 @@ FAULTS = (
     ),
     Fault("scheduling-absent", "The manifest names the scheduling HAL, and there is none.", ("NPU-ACC-006",),
           ("vts.npu_scheduling.configs.implements_hal",), _shaped(_without_hal)),
+    Fault("executions-aside", "The device takes turns among apps, and knows nothing of the scheduling HAL.",
+          ("NPU-HAL-011", "NPU-HAL-019"),
+          ("vts.npu_scheduling.executions.direct_access", "vts.npu_scheduling.executions.told"),
+          _with_device(shapes.with_device_of_its_own)),
+    *(
+        Fault(one.id, one.description, one.breaks, one.caught_by, _with_device(shapes.with_device, one.edits))
+        for one in EXECUTIONS
+    ),
 )  # fmt: skip
 
 VARIANTS = (
@@ -69,6 +91,12 @@ VARIANTS = (
             _shaped(shapes.without_workload, ("scheduling",), virtual_clock=False)),
     Variant("npu-real-time", "A device: time passes by itself.",
             _shaped(shapes.in_real_time, ("scheduling", "workload"), virtual_clock=False)),
+    Variant("npu-device", "A device whose executions are work of the scheduling HAL.",
+            _with_device(shapes.with_device)),
+    Variant("npu-device-not-preemptive", "The same, where an execution that has begun is finished.",
+            _with_device(shapes.with_device, (
+                SourceEdit("reference.device.compute_unit", "ComputeUnit._steps_aside", "with self._apps.lock:",
+                           "return False\nwith self._apps.lock:"),))),
     Variant("npu-tool", "A device whose work comes from run-test-inference.",
             Bent(lambda context, _: shapes.through_a_tool(context), ("scheduling",), manifest=_by_tool)),
     Variant("npu-cuttlefish", "Cuttlefish's quirk: work of an app for itself has original uid -1.",

@@ -14,6 +14,8 @@ from msgspec.structs import replace
 from npu_conformance.faults.npu_scheduling import tool
 from npu_conformance.reference.clock import VirtualClock
 from npu_conformance.reference.hal import scheduling_workload
+from npu_conformance.reference.hal.device import ReferenceDevice
+from npu_conformance.reference.hal.device_work import DeviceWork
 from npu_conformance.reference.hal.scheduling import SchedulingService
 from npu_conformance.reference.hal.scheduling_receiver import Courier
 from npu_conformance.reference.hal.scheduling_workload import TestInferences
@@ -182,6 +184,17 @@ def in_real_time(context: Context) -> Subject:
     """A HAL on which time passes by itself: a device."""
     service = _real_service()
     return Subject(scheduling=_AsInAosp(service), workload=TestInferences(service, context.caller, _SHORT))
+
+
+def with_device(context: Context) -> Subject:
+    """A device whose executions are work of its scheduling HAL."""
+    service = _real_service()
+    return Subject(device=ReferenceDevice(context, apps=DeviceWork(service)), scheduling=service)
+
+
+def with_device_of_its_own(context: Context) -> Subject:
+    """The same, but for the device, which knows nothing of the HAL."""
+    return Subject(device=ReferenceDevice(context), scheduling=_real_service())
 
 
 def through_a_tool(context: Context) -> Subject:

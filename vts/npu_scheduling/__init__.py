@@ -12,7 +12,10 @@ from collections.abc import Iterator
 
 from npu_conformance.harness.cases import Case
 
-_MODULES = ("configs", "effects", "rights", "callback", "work", "stream", "debounce", "ends", "priority", "preemption")
+_MODULES = (
+    "configs", "effects", "rights", "callback", "work", "stream", "debounce", "ends", "priority", "preemption",
+    "executions",
+)  # fmt: skip
 
 
 def cases() -> Iterator[Case]:

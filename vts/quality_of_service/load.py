@@ -54,7 +54,7 @@ def preempted_result(trial: Trial) -> None:
     high = _runners(trial, _ONE_APP, Priority.HIGH, 2)
     interrupted = 0
     for _ in range(_MOST_ROUNDS):
-        with _load(high) as load:
+        with under_load(high) as load:
             load.wait_for_executions(1)
             before = load.executions
             _succeeds_or_is_too_much(trial, low.execute(), "a long execution under load")
@@ -86,7 +86,7 @@ def apps(trial: Trial) -> None:
     """
     own = Runner(trial, longest(trial, SHORT), _STARTS[0], Priority.LOW, trial.application(_ONE_APP))
     others = _runners(trial, _ANOTHER_APP, Priority.HIGH, 5, LONG // 2)
-    with _load(others) as load:
+    with under_load(others) as load:
         load.wait_for_executions(len(others))
         own.forget()
         before = load.executions
@@ -106,7 +106,7 @@ def apps(trial: Trial) -> None:
 def deadlines(trial: Trial) -> None:
     """A deadline that the load alone makes a device miss is missed in passing: without load the call succeeds."""
     runner = Runner(trial, longest(trial, SHORT), _STARTS[0], Priority.LOW, trial.application(_ONE_APP))
-    with _load(_runners(trial, _ONE_APP, Priority.HIGH, 5, LONG // 2)) as load:
+    with under_load(_runners(trial, _ONE_APP, Priority.HIGH, 5, LONG // 2)) as load:
         load.wait_for_executions(1)
         busy = [runner.execute(deadline=deadline("soon", trial.version)).status for _ in range(_ROUNDS)]
     idle = [runner.execute(deadline=deadline("soon", trial.version)).status for _ in range(_ROUNDS)]
@@ -165,6 +165,10 @@ class _Load:
                 lambda: self.executions >= count or all(one.done() for one in self._futures), timeout=_LONGEST_SECONDS
             )
 
+    def is_over(self) -> bool:
+        """True where a runner has ended: the load is less than it was."""
+        return any(one.done() for one in self._futures)
+
     def stop(self) -> None:
         """Let no more executions begin."""
         self._stop.set()
@@ -188,10 +192,13 @@ _LONGEST_SECONDS = 60.0
 
 
 @contextmanager
-def _load(runners: Sequence[Runner]) -> Iterator[_Load]:
-    """Keep the device busy for a while. Behind it, every execution of the load must have been right or too much."""
+def under_load(runners: Sequence[Runner], most: int | None = None) -> Iterator[_Load]:
+    """Keep the device busy for a while. Behind it, every execution of the load must have been right or too much.
+
+    most: how often each runner executes; null for as often as starves nobody.
+    """
     with ThreadPoolExecutor(len(runners)) as pool:
-        load = _Load(runners, pool, _few(runners))
+        load = _Load(runners, pool, _few(runners) if most is None else most)
         try:
             yield load
         finally:

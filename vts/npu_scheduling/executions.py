@@ -1,0 +1,106 @@
+"""Executions of prepared models, where they are work of the scheduling HAL (npu_schedules_executions of the manifest).
+
+AOSP's cts_npu_manager_test.py asks the first of it: an app without access completes no inference through NNAPI either.
+"""
+
+from __future__ import annotations
+
+from npu_conformance.harness import checks
+from npu_conformance.harness.cases import Behaviours
+from npu_conformance.harness.trial import Trial
+from npu_conformance.harness.verdicts import NotApplicable
+from npu_conformance.specs.errors import SecurityDenied
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.vts.execution import executors
+from npu_conformance.vts.npu_scheduling.lab import SLACK_MS, UNDISTURBED, Lab, config, lab
+from npu_conformance.vts.quality_of_service.chain import LONG, SHORT, Runner, longest
+from npu_conformance.vts.quality_of_service.load import under_load
+
+cases = Behaviours("vts.npu_scheduling.executions", interface="scheduling")
+
+_START = (-4.0, -6.0)
+_WEAK_UIDS = range(10_211, 10_219)
+_LOAD = 16
+"""Executions of each of them."""
+_FEW = 3
+"""So many of them may end before a stronger one that came later: one was at it, others on their way."""
+_MOST_TRIES = 10
+
+
+def _need_promise(npu: Lab) -> None:
+    if not npu.trial.manifest.npu_schedules_executions:
+        raise NotApplicable("the manifest does not say npu_schedules_executions")
+
+
+def _runner(npu: Lab, uid: int, additions: int) -> Runner:
+    trial = npu.trial
+    return Runner(trial, longest(trial, additions), _START, application=trial.application(uid))
+
+
+def _succeeds(runner: Runner, executor: str) -> bool:
+    try:
+        return runner.execute(executor=executor).status == ErrorStatus.NONE
+    except SecurityDenied:
+        return False
+
+
+@cases.case("direct_access", "NPU-HAL-011")
+def direct_access(trial: Trial) -> None:
+    """By no way of execution has a uid success whose config denies direct access; given again, it counts at once."""
+    with lab(trial) as npu:
+        _need_promise(npu)
+        runner = _runner(npu, npu.camera, SHORT)
+        for executor in executors(trial.version):
+            npu.configure(config(npu.camera, 500, direct=False))
+            what = f"{executor} execution of a uid without direct access: expected a refusal, found success"
+            checks.that(not _succeeds(runner, executor), what)
+            npu.configure(config(npu.camera, 500))
+            status = runner.execute(executor=executor).status
+            checks.status(status, {ErrorStatus.NONE}, f"{executor} execution once direct access is given again")
+
+
+@cases.case("told", "NPU-HAL-019", "NPU-HAL-015", "NPU-HAL-013", "NPU-HAL-008")
+def told(trial: Trial) -> None:
+    """An execution is told as requested, started and complete, as work of the app whose model it is."""
+    with lab(trial) as npu:
+        _need_promise(npu)
+        runner = _runner(npu, npu.camera, LONG)
+        npu.configure(config(npu.camera, 100))
+        npu.pass_ms(npu.debounce_ms + SLACK_MS)  # what the runner has tried itself is over
+        npu.hear()
+        checks.status(runner.execute().status, {ErrorStatus.NONE}, "execution")
+        npu.settle()
+        events = npu.recorder.of(npu.camera)
+        checks.equal([event.told for event in events], list(UNDISTURBED), f"events of uid {npu.camera}")
+        own = (npu.camera, -1) if trial.manifest.npu_profile == "cuttlefish" else (npu.camera,)
+        for event in events:
+            checks.member(event.work.original_uid, own, "original uid of an execution")
+            checks.equal(event.work.effective_priority, 100 + event.work.job_priority, "effective priority")
+
+
+@cases.case("order", "NPU-HAL-009", "NPU-HAL-037", "NPU-HAL-031")
+def order(trial: Trial) -> None:
+    """An app in the foreground does not wait for all that apps in the background have launched before it.
+
+    Theirs are many times as long as its own, so that it is done first also on a device with several units. What it
+    interrupts is right to the last bit in the end. That it has been first once is enough, as a client may be held up.
+    """
+    with lab(trial) as npu:
+        _need_promise(npu)
+        strong = _runner(npu, npu.camera, SHORT)
+        weak = [_runner(npu, uid, LONG) for uid in _WEAK_UIDS]
+        npu.configure(config(npu.camera, 100), *(config(uid, 1000) for uid in _WEAK_UIDS))
+        overtaken: list[int] = []
+        with under_load(weak, _LOAD) as load:
+            load.wait_for_executions(len(weak))
+            while len(overtaken) < _MOST_TRIES and min(overtaken[1:], default=_FEW + 1) > _FEW:
+                before = load.executions
+                checks.status(strong.execute().status, {ErrorStatus.NONE}, "execution of the app in the foreground")
+                if load.is_over():
+                    break
+                overtaken.append(load.executions - before)
+        if len(overtaken) < 2:
+            raise NotApplicable("the executions in the background were over too soon")
+        fewest = min(overtaken[1:])
+        what = f"{fewest} or more executions of {len(weak)} apps in the background came before each of the foreground"
+        checks.that(fewest <= _FEW, what)
