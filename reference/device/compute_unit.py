@@ -11,7 +11,6 @@ import bisect
 import enum
 import itertools
 import threading
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
@@ -122,16 +121,17 @@ class Turns:
         self._clock = clock
         self._running: int | None = None
         self._since_ns = 0
-        self._asking: Counter[int] = Counter()
+        self._asking: dict[int, int] = {}
         self._turns = itertools.count(1)
         self._latest_turn: dict[int, int] = {}
         """The number of the last turn that each app had."""
 
     def ask(self, app: int) -> None:
         """See Apps."""
-        self._asking[app] += 1
         if self._running is None:
-            self._next()
+            self._give(app)
+        else:
+            self._asking[app] = self._asking.get(app, 0) + 1
 
     def withdraw(self, app: int) -> None:
         """See Apps."""
@@ -145,22 +145,25 @@ class Turns:
 
     def is_to_yield(self, app: int) -> bool:
         """After a while, where others wait."""
-        if self._clock is None or not self._asking or self._asking.keys() == {app}:
+        if not self._asking or self._clock is None or self._asking.keys() == {app}:
             return False
         return self._clock.now_ns() - self._since_ns >= TURN_NS
 
     def step_aside(self, app: int) -> None:
         """See Apps."""
-        self._asking[app] += 1
+        self._asking[app] = self._asking.get(app, 0) + 1
         self._next()
 
     def _next(self) -> None:
-        latest = self._latest_turn
-        app = self._running = min(self._asking, key=lambda one: latest.get(one, 0), default=None)
-        if app is None:
-            return
-        self.withdraw(app)
-        latest[app] = next(self._turns)
+        self._running = None
+        if self._asking:
+            app = min(self._asking, key=lambda one: self._latest_turn.get(one, 0))
+            self.withdraw(app)
+            self._give(app)
+
+    def _give(self, app: int) -> None:
+        self._running = app
+        self._latest_turn[app] = next(self._turns)
         if self._clock is not None:
             self._since_ns = self._clock.now_ns()
         self.grant(app)
@@ -254,11 +257,12 @@ class ComputeUnit:
     def _steps_aside(self, job: Job) -> bool:
         """Let a stronger app have the unit, or a more urgent execution of this one."""
         with self._apps.lock:
+            waiting = self._waiting[job.app]
             if self._apps.is_to_yield(job.app):
                 self._running = None
                 self._queue(job)
                 self._apps.step_aside(job.app)
-            elif any(other.priority > job.priority for other in self._waiting[job.app]):
+            elif waiting and waiting[0].priority > job.priority:
                 self._queue(job)
                 self._start(job.app)
         return self._running is not job
@@ -275,6 +279,8 @@ class ComputeUnit:
 
     def _wait(self, job: Job) -> None:
         """Wait until the job has the unit."""
+        if self._running is job:
+            return
         with self._apps.lock:
             since, before = self._clock.now_ns(), job.waited_ns
             while self._running is not job:
