@@ -17,6 +17,7 @@ from npu_conformance.reference.real_time import RealTimers
 from npu_conformance.specs import versions
 from npu_conformance.specs.manifest import Manifest
 from npu_conformance.specs.neuralnetworks.extensions import OwnExtension
+from npu_conformance.specs.npu.types import ModelPriority
 from npu_conformance.specs.plugin import Context, Plugin, Subject
 from npu_conformance.specs.versions import NEWEST, Version
 
@@ -33,6 +34,11 @@ def _profile(options: Mapping[str, str]) -> Literal["aosp", "page"]:
             return profile
         case other:
             raise ValueError(f"option npu_profile: expected aosp or page, found {other!r}")
+
+
+def _constants(options: Mapping[str, str]) -> dict[str, int]:
+    number = service.opportunistic(options)
+    return {} if number == ModelPriority.OPPORTUNISTIC else {"NPU_MODEL_PRIORITY_OPPORTUNISTIC": number}
 
 
 def _is_real(options: Mapping[str, str]) -> bool:
@@ -62,11 +68,13 @@ def _manifest(options: Mapping[str, str]) -> Manifest:
         npu_profile=_profile(options),
         npu_checkpoint_ms=10,
         npu_schedules_executions=_is_real(options),
+        constants=_constants(options),
         options={
             "hal": "version of the Neural Networks HAL, 1.0 to fl8 (default: the newest)",
             "extensions": "how many of its own extensions it has: none, one or two (default: two)",
             "cache_files": f"model-cache and data-cache files it wants, 0+0 for no caching (default: {CACHE_FILES})",
             "npu_profile": "whose npu interfaces it follows: page, the public page's, or aosp (default: page)",
+            "opportunistic": "number of NPU_MODEL_PRIORITY_OPPORTUNISTIC (default: 2000)",
             "heaps": f"memory of NPU buffers, DEVICE:TYPE=MIB,... or none (default: {DEFAULT_HEAPS})",
             "preemption": "what a running execution does for a more urgent one: resume, submodels, restart or none "
             "(default: resume)",

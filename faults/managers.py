@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal, cast
 
@@ -72,6 +73,16 @@ def _plain(profile: Profile, *, real_time: bool = False) -> Bent:
     )
 
 
+def _numbered(opportunistic: int) -> Bent:
+    """The reference manager with another number of NPU_MODEL_PRIORITY_OPPORTUNISTIC."""
+
+    def create(context: Context, _: Version) -> Subject:
+        return _reference(replace(context, options={"opportunistic": str(opportunistic)}), "page")
+
+    constants = {"NPU_MODEL_PRIORITY_OPPORTUNISTIC": opportunistic}
+    return Bent(create, _INTERFACES, manifest=lambda: {"npu_profile": "page", "constants": constants})
+
+
 def _id(kind: type[object]) -> str:
     return "manager-" + re.sub(r"(?<!^)(?=[A-Z](?=[a-z])|(?<=[a-z])[A-Z])", "-", kind.__name__).lower()
 
@@ -102,6 +113,8 @@ FAULTS = (
 VARIANTS = (
     Variant("manager-boundary-alone", "Nothing is bent.", _bent_by(Conforming)),
     Variant("manager-aosp-profile", "Apps that declare nothing are ranked as others.", _plain("aosp")),
+    Variant("manager-opportunistic-500", "Opportunistic has a number between normal and background.", _numbered(500)),
+    Variant("manager-opportunistic-negative", "Opportunistic has a number below normal.", _numbered(-1)),
     Variant("manager-real-time", "Threads of its own answer, in real time.", _plain("page", real_time=True)),
     *(Variant(one.id, one.description, _edited(one)) for one in EDITED_VARIANTS),
 )

@@ -6,7 +6,7 @@ import pytest
 from npu_device import CAN, CANCELLED, LARGE, MEDIUM, PARKED, SMALL, Device
 
 from npu_conformance.specs.errors import IllegalArgument
-from npu_conformance.specs.npu.types import Policy, PolicyParameters, ThermalStatus, UnloadReason
+from npu_conformance.specs.npu.types import ModelPriority, Policy, PolicyParameters, ThermalStatus, UnloadReason
 
 
 def budget(maximum: int) -> Device:
@@ -79,3 +79,18 @@ def test_a_new_policy_ends_requests_and_asks_for_what_is_loaded() -> None:
     first.unloaded(1)
     assert held[-1] == CANCELLED
     assert second.ask(1, LARGE)[-1] == CAN
+
+
+@pytest.mark.parametrize("opportunistic", [500, -1])
+def test_opportunistic_is_the_weakest_whatever_its_number(opportunistic: int) -> None:
+    app = Device(options={"opportunistic": str(opportunistic)}).app(10_001)
+    app.load(1)
+    heard = [app.ask(2, LARGE, opportunistic), app.ask(3, LARGE, ModelPriority.BACKGROUND)]
+    app.unloaded(1)
+    assert heard == [[PARKED], [PARKED, CAN]]
+
+
+@pytest.mark.parametrize("number", ["0", "1000", "weak", "3000000000"])
+def test_a_number_of_opportunistic_that_is_none_or_taken_is_refused(number: str) -> None:
+    with pytest.raises(ValueError, match="option opportunistic: expected a 32-bit integer other than 0 and 1000"):
+        Device(options={"opportunistic": number})

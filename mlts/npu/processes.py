@@ -22,22 +22,46 @@ class GoneError(Exception):
     """A process has ended before its time, or has not said in time what was waited for. One line."""
 
 
-class AppProcess:
+class _Process:
+    """A process with a session of its own, which ends with all that it has started."""
+
+    def __init__(self, words: Sequence[str], stdin: int) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", *words], stdin=stdin, stdout=subprocess.PIPE, bufsize=0, start_new_session=True
+        )
+
+    @property
+    def pid(self) -> int:
+        """Number of the process."""
+        return self._process.pid
+
+    def fileno(self) -> int:
+        """Where it says things."""
+        assert self._process.stdout is not None
+        return self._process.stdout.fileno()
+
+    def kill(self) -> None:
+        """End it with kill -9, and wait until it is gone."""
+        if self._process.poll() is None:
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+
+    def close(self) -> None:
+        """End it and close its pipes."""
+        self.kill()
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                pipe.close()
+
+
+class AppProcess(_Process):
     """One app. events: what it has said so far, but for inferences, of which only the last number is kept."""
 
     def __init__(self, name: str) -> None:
         self.name, self.events = name, list[AppEvent]()
         self.is_open, self.inferences = True, 0
         self._buffer = b""
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "npu_conformance.mlts.npu.app"],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0, start_new_session=True,
-        )  # fmt: skip
-
-    @property
-    def pid(self) -> int:
-        """Number of the process."""
-        return self._process.pid
+        super().__init__(["npu_conformance.mlts.npu.app"], subprocess.PIPE)
 
     def has(self, kind: Kind, status: int | None = None) -> bool:
         """True where it has said so."""
@@ -53,11 +77,6 @@ class AppProcess:
         with contextlib.suppress(BrokenPipeError):  # it has ended, which shows where it is heard
             self._process.stdin.write(line)
 
-    def fileno(self) -> int:
-        """Where it says things."""
-        assert self._process.stdout is not None
-        return self._process.stdout.fileno()
-
     def hear(self) -> list[AppEvent]:
         """Take in what it has said, after its descriptor became readable."""
         chunk = os.read(self.fileno(), _CHUNK)
@@ -72,47 +91,19 @@ class AppProcess:
         """Stop it: it is there, and does nothing any more."""
         os.killpg(self._process.pid, signal.SIGSTOP)
 
-    def kill(self) -> None:
-        """End it with kill -9, and wait until it is gone."""
-        if self._process.poll() is None:
-            os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.wait()
 
-    def close(self) -> None:
-        """End it and close its pipes."""
-        self.kill()
-        for pipe in (self._process.stdin, self._process.stdout):
-            assert pipe is not None
-            pipe.close()
-
-
-class ManagerProcess:
+class ManagerProcess(_Process):
     """A process that serves a plug-in with a manager. address: where it listens."""
 
     def __init__(self, plugin: str, address: str, options: Sequence[str], seconds: float) -> None:
         words = [word for option in options for word in ("--plugin-option", option)]
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "npu_conformance.harness.serve", plugin, "--listen", address, *words],
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, start_new_session=True,
-        )  # fmt: skip
+        super().__init__(["npu_conformance.harness.serve", plugin, "--listen", address, *words], subprocess.DEVNULL)
+        ready = select.select([self], [], [], seconds)[0]
         assert self._process.stdout is not None
-        ready = select.select([self._process.stdout], [], [], seconds)[0]
         self.address = self._process.stdout.readline().decode().strip() if ready else ""
         if not self.address:
             self.close()
             raise GoneError(f"plug-in {plugin}: its process did not listen within {seconds:g} s")
-
-    def kill(self) -> None:
-        """End it with kill -9, and wait until it is gone."""
-        if self._process.poll() is None:
-            os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.wait()
-
-    def close(self) -> None:
-        """End it."""
-        self.kill()
-        assert self._process.stdout is not None
-        self._process.stdout.close()
 
 
 def listen(

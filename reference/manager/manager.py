@@ -35,6 +35,7 @@ from npu_conformance.specs.npu.types import (
     LoadStatus,
     ManagerSnapshot,
     ModelLoadRequest,
+    ModelPriority,
     Policy,
     PolicyParameters,
     ShellResult,
@@ -55,7 +56,8 @@ _HAL = "hal"
 class NpuManager(Manager):
     """The service `npu`. Every call needs the permission (NPU-ACC-004, -005).
 
-    watch: told of every decision as it falls, while the lock is held; null for nobody. flags: see Flag.
+    watch: told of every decision as it falls, while the lock is held; null for nobody. flags: see Flag. opportunistic:
+    the number of NPU_MODEL_PRIORITY_OPPORTUNISTIC.
     """
 
     def __init__(
@@ -66,17 +68,18 @@ class NpuManager(Manager):
         allocators: Allocators,
         *,
         declared_only: bool = False,
+        opportunistic: int = ModelPriority.OPPORTUNISTIC,
     ) -> None:
         self.apps, self.delivery, self._caller, self.allocators = apps, delivery, caller, allocators
         self.flags = dict.fromkeys(Flag, True)
         self.unload_timeout_ns = UNLOAD_TIMEOUT_NS
-        self.metrics, self.works = Metrics(), snapshot.WorkLog()
+        self.metrics, self.works = Metrics(opportunistic), snapshot.WorkLog()
         self.priorities = Priorities(
             apps, lambda: self.flags[Flag.BLOCK_MISSING_FEATURE], self.metrics.blocked, declared_only=declared_only
         )
         self.hal = HalLink(self.priorities.configs, WorkEvents(self))
         self.watch: Watcher | None = None
-        self.table = Table(self.priorities.priority)
+        self.table = Table(self.priorities.priority, opportunistic)
         self.policy = policies.make(Policy.STATUS_QUO, None, self._decide)
         self._lock = threading.RLock()
         """Every app calls in a thread of its own."""

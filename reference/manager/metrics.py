@@ -15,15 +15,18 @@ from npu_conformance.specs.npu.types import (
 )
 
 MOST_ATOMS = 10_000
-_PRIORITIES: dict[int, int] = {ModelPriority.NORMAL: 1, ModelPriority.BACKGROUND: 2, ModelPriority.OPPORTUNISTIC: 3}
 _REQUESTED, _STARTED, _ENDED = 1, 2, 3
 _LOADED, _UNLOADED = 1, 2
 
 
 class Metrics:
-    """Keeps the newest atoms. Enums of the API are logged plus one; 0 is unknown."""
+    """Keeps the newest atoms. Enums of the API are logged plus one; 0 is unknown.
 
-    def __init__(self) -> None:
+    opportunistic: the number of that priority.
+    """
+
+    def __init__(self, opportunistic: int = ModelPriority.OPPORTUNISTIC) -> None:
+        self._priorities: dict[int, int] = {ModelPriority.NORMAL: 1, ModelPriority.BACKGROUND: 2, opportunistic: 3}
         self._atoms: deque[Atom] = deque(maxlen=MOST_ATOMS)
 
     def take(self) -> tuple[Atom, ...]:
@@ -35,7 +38,9 @@ class Metrics:
     def requested(self, uid: int, model: ModelLoadRequest) -> None:
         """An app asked to load a model."""
         size = model.size + 1 if model.size in tuple(ModelSize) else 0
-        self._log("NpuModelLoadRequested", uid=uid, id=model.id, size=size, priority=_PRIORITIES.get(model.priority, 0))
+        self._log(
+            "NpuModelLoadRequested", uid=uid, id=model.id, size=size, priority=self._priorities.get(model.priority, 0)
+        )
 
     def responded(self, uid: int, identifier: int, status: int) -> None:
         """The policy decided. status: LoadStatus."""

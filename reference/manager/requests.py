@@ -8,11 +8,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from npu_conformance.specs.npu.manager import ModelLoadRequestCallback
-from npu_conformance.specs.npu.types import ModelLoadRequest
+from npu_conformance.specs.npu.types import ModelLoadRequest, ModelPriority
 from npu_conformance.specs.plugin import Caller
 
 MOST_REQUESTS = 1000
 """How many live requests a uid may have; a further one is an illegal state, so that no app can flood the table."""
+
+_WEAKEST = 2**31
+"""An urgency beyond every 32-bit priority."""
 
 
 class State(enum.Enum):
@@ -64,6 +67,7 @@ class Request:
     model: ModelLoadRequest
     callback: ModelLoadRequestCallback
     arrival: int
+    urgency: int
     weight: int = 0
     state: State = State.NEW
     claim: int = 0
@@ -74,7 +78,7 @@ class Request:
     def ranked(self) -> Entry:
         """Its place in the order of strength: the uid's rank, then its own priority, then arrival (NPU-POL-025)."""
         uid = self.uid
-        return uid.priority, uid.completed, max(0, self.model.priority), self.arrival, self
+        return uid.priority, uid.completed, self.urgency, self.arrival, self
 
     def __str__(self) -> str:
         return f"request {self.model.id} of uid {self.uid.number}"
@@ -87,11 +91,12 @@ Entry = tuple[int, int, int, int, Request | None]
 class Table:
     """All uids, clients and live requests. A request is known by the uid and the id (NPU-REQ-009).
 
-    priority_of: what is known of a uid whose record is made.
+    priority_of: what is known of a uid whose record is made. opportunistic: the number of that priority, which is the
+    weakest whatever its number is (NPU-REQ-004).
     """
 
-    def __init__(self, priority_of: Callable[[int], int]) -> None:
-        self._priority_of = priority_of
+    def __init__(self, priority_of: Callable[[int], int], opportunistic: int = ModelPriority.OPPORTUNISTIC) -> None:
+        self._priority_of, self._opportunistic = priority_of, opportunistic
         self._uids: dict[int, Uid] = {}
         self._clients: dict[int, dict[Caller, Client]] = {}
         self._arrivals = itertools.count(1)
@@ -137,7 +142,8 @@ class Table:
     def add(self, client: Client, model: ModelLoadRequest, callback: ModelLoadRequestCallback) -> Request:
         """Enter a request."""
         uid = self.uid(client.caller.uid)
-        request = Request(uid, client, model, callback, next(self._arrivals))
+        urgency = _WEAKEST if model.priority == self._opportunistic else max(0, model.priority)
+        request = Request(uid, client, model, callback, next(self._arrivals), urgency)
         uid.requests[model.id] = client.requests[model.id] = request
         return request
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from npu_conformance.reference.clock import VirtualClock
 from npu_conformance.reference.manager.apps import Apps
 from npu_conformance.reference.manager.control import Control
@@ -11,7 +13,20 @@ from npu_conformance.reference.manager.real_delivery import RealDelivery
 from npu_conformance.reference.npu_buffers import heaps
 from npu_conformance.reference.npu_buffers.allocator import Allocators
 from npu_conformance.specs.npu.scheduling import Scheduling
+from npu_conformance.specs.npu.types import ModelPriority
 from npu_conformance.specs.plugin import Context
+
+
+def opportunistic(options: Mapping[str, str]) -> int:
+    """The number of NPU_MODEL_PRIORITY_OPPORTUNISTIC, by the option of this name. ValueError: it is no free number."""
+    text = options.get("opportunistic", str(int(ModelPriority.OPPORTUNISTIC)))
+    try:
+        number = int(text)
+    except ValueError:
+        number = ModelPriority.NORMAL
+    if number in (ModelPriority.NORMAL, ModelPriority.BACKGROUND) or not -(2**31) <= number < 2**31:
+        raise ValueError(f"option opportunistic: expected a 32-bit integer other than 0 and 1000, found {text!r}")
+    return number
 
 
 def create(
@@ -26,6 +41,13 @@ def create(
     delivery: Delivery = RealDelivery() if real_time else VirtualDelivery(clock)
     room = heaps.parse(context.options.get("heaps", heaps.DEFAULT_HEAPS))
     allocators = Allocators(delivery, room, context.exports, context.files)
-    manager = NpuManager(delivery, Apps(), context.caller, allocators, declared_only=declared_only)
+    manager = NpuManager(
+        delivery,
+        Apps(),
+        context.caller,
+        allocators,
+        declared_only=declared_only,
+        opportunistic=opportunistic(context.options),
+    )
     context.on_hang_up(manager.connection_closed)
     return manager, Control(manager, scheduling, None if real_time else clock.advance)

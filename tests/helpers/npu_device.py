@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 from npu_conformance.reference.clock import VirtualClock
 from npu_conformance.reference.manager import service
 from npu_conformance.reference.manager.decisions import Record
@@ -152,11 +155,16 @@ class Device:
     """Everything, under one policy."""
 
     def __init__(
-        self, policy: int = Policy.BUDGET, parameters: PolicyParameters | None = None, *, declared_only: bool = False
+        self,
+        policy: int = Policy.BUDGET,
+        parameters: PolicyParameters | None = None,
+        *,
+        declared_only: bool = False,
+        options: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self.clock, self.hal = VirtualClock(), Hal()
         self._caller = Caller(ADMIN, 1)
-        context = Context(NoMemory(), lambda: self._caller, clock=self.clock)
+        context = Context(NoMemory(), lambda: self._caller, options, clock=self.clock)
         self.manager, self.control = service.create(context, self.hal, declared_only=declared_only)
         self.decisions: list[Record] = []
         self.manager.watch = self.decisions.append
