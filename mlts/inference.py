@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Generator, Iterator, Mapping
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,7 @@ from npu_conformance.specs.neuralnetworks.hal import ExecutionCallback, Prepared
 from npu_conformance.specs.neuralnetworks.types import OutputShape, Request, RequestMemoryPool, Timing
 from npu_conformance.specs.vectors import Vector
 from npu_conformance.specs.versions import Version
+from npu_conformance.vts.quality_of_service.chain import Runner, longest
 
 if TYPE_CHECKING:
     from npu_conformance.harness.subject import SubjectHandle
@@ -59,6 +61,19 @@ def infer(subject: SubjectHandle, vector: Vector, inferences: int) -> Generator[
             if content != correct:
                 _judge(trial, vector, _read(built, content), number)
                 correct = content
+            yield number
+    finally:
+        trial.close()
+
+
+def infer_chain(subject: SubjectHandle, additions: int) -> Generator[int]:
+    """Execute a chain of so many additions, as vts.quality_of_service does; yields as `infer`."""
+    trial = Trial(Case("mlts.stress.client.inference", lambda trial: None, ()), subject)
+    try:
+        runner = Runner(trial, longest(trial, additions), (-4.0, -6.0))
+        yield 0
+        for number in itertools.count(1):
+            checks.status(runner.execute().status, {ErrorStatus.NONE}, f"inference {number}")
             yield number
     finally:
         trial.close()

@@ -7,12 +7,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from npu_processes import ASSISTANT, CAMERA, OURS, SECONDS, Device, listen, wait_for, works
+from npu_processes import ASSISTANT, CAMERA, OURS, SECONDS, Device, listen, small_model, wait_for, works
 
-from npu_conformance.mlts.connection import ClientSubject
+from npu_conformance.harness.verdicts import Failed
+from npu_conformance.mlts import inference
+from npu_conformance.mlts.connection import ClientSubject, ticket_of
 from npu_conformance.mlts.npu import processes
 from npu_conformance.mlts.npu.processes import GoneError, ManagerProcess
 from npu_conformance.mlts.npu.reports import Kind
+from npu_conformance.specs import vectors
 from npu_conformance.specs.npu.manager import ModelLoadRequestCallback
 from npu_conformance.specs.npu.types import (
     CompletionStatus,
@@ -23,6 +26,8 @@ from npu_conformance.specs.npu.types import (
     UnloadReason,
 )
 from npu_conformance.specs.versions import NEWEST
+
+GALLERY = 10_003
 
 
 @pytest.fixture
@@ -46,6 +51,22 @@ def test_apps_are_known_by_the_process_at_the_other_end_and_die_alone(device: De
         wait_for(lambda: [model.pid for model in device.models()] == [other.pid])
         done = other.inferences
         listen([other], lambda: other.inferences > done)
+
+
+def test_an_app_that_declares_nothing_is_refused_by_the_device(device: Device) -> None:
+    device.control.install_app(GALLERY, "gallery", False, 37)
+    address, ticket = ticket_of(device.subject, GALLERY, os.getpid())
+    gallery = ClientSubject(address, ticket, ("message",), NEWEST)
+    try:
+        inferences = inference.infer(gallery, vectors.load("ADD", small_model().name), 3)
+        assert next(inferences) == 0
+        with pytest.raises(Failed, match="inference 1: expected NONE, found GENERAL_FAILURE"):
+            next(inferences)
+        device.control.install_app(GALLERY, "gallery", True, 37)
+        device.control.set_importance(GALLERY, Importance.FOREGROUND)
+        assert list(inference.infer(gallery, vectors.load("ADD", small_model().name), 3)) == [0, 1, 2, 3]
+    finally:
+        gallery.close()
 
 
 @pytest.mark.skipif(OURS != 0, reason="only root can be somebody else")

@@ -27,6 +27,7 @@ import os
 from dataclasses import replace
 from npu_conformance.adapters.reference import plugin as reference
 from npu_conformance.reference.device.executor import Executor
+from npu_conformance.reference.hal.device import ReferenceDevice
 from npu_conformance.specs.npu.manager import Manager
 from npu_conformance.specs.npu.types import ShellResult
 from npu_conformance.specs.plugin import Plugin
@@ -54,8 +55,11 @@ def dying(context):
     subject.manager_control.install_app = lambda *arguments: os._exit(1)
     return subject
 
-plugins = (Plugin(reference.manifest, create) for create in (generous, wrong, without, dying))
-generous, wrong, without, dying = plugins
+def fair(context):
+    return replace(reference.create(context), device=ReferenceDevice(context))
+
+plugins = (Plugin(reference.manifest, create) for create in (generous, wrong, without, dying, fair))
+generous, wrong, without, dying, fair = plugins
 """
 
 
@@ -117,7 +121,16 @@ def test_the_camera_takes_over_and_the_timeline_shows_it(tmp_path: Path, capsys:
     assert [event["name"] for event in events if event["ph"] == "i"] == [
         "the user opens the camera",
         "the user closes the camera",
+        "the user opens the translator",
+        "the user closes the translator",
     ]
+    background = [span["name"] for span in spans["gallery", "NPU"]]
+    assert "works, then paused" in background
+    assert "paused" in background
+    assert background[-1] == "works, then completed"
+    foreground = [span["name"] for span in spans["translator", "NPU"]]
+    assert "works, then completed" in foreground
+    assert "paused" not in foreground
 
 
 @pytest.mark.parametrize(
@@ -126,13 +139,15 @@ def test_the_camera_takes_over_and_the_timeline_shows_it(tmp_path: Path, capsys:
         ("generous", "wrong: waited 3 s in vain: the camera is refused"),
         ("wrong", "wrong: assistant died: Failed: inference 1, output"),
         ("dying", "wrong: managerControl.installApp: "),
+        ("fair", "wrong: the gallery in the background had "),
     ],
 )
 @pytest.mark.usefixtures("plugins")
 def test_no_take_over_and_wrong_outputs_are_wrong(
     plugin: str, complaint: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["npu", "demo", "--inferences", "2", "--seconds", "3", *plugged(plugin)]) == 1
+    seconds = "30" if plugin == "fair" else "3"
+    assert main(["npu", "demo", "--inferences", "2", "--seconds", seconds, *plugged(plugin)]) == 1
     printed = capsys.readouterr()
     assert complaint in printed.err
     assert printed.out.endswith("no take-over\n")

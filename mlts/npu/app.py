@@ -42,7 +42,6 @@ class App(ModelLoadRequestCallback):
             raise ValueError("there is no NPU Manager at this address")
         self._subject, self._plan, self._say_event = subject, plan, say
         self._manager = NpuManager(service)
-        self._vector = vectors.load(plan.operation, plan.vector)
         self._todo: deque[Callable[[], None]] = deque()
         self._request: ModelLoadRequest | None = None
         self._listener: ModelLoadStatusListener | None = None
@@ -95,11 +94,17 @@ class App(ModelLoadRequestCallback):
 
     def _load(self, request: ModelLoadRequest) -> None:
         began = time.monotonic_ns()
-        self._inferences = inference.infer(self._subject, self._vector, sys.maxsize)
+        self._inferences = self._model()
         next(self._inferences)
         assert self._listener is not None
         self._say(Kind.LOADED, request.id, began=began)
         self._listener.notify_model_loaded(request)
+
+    def _model(self) -> Generator[int]:
+        plan = self._plan
+        if plan.additions:
+            return inference.infer_chain(self._subject, plan.additions)
+        return inference.infer(self._subject, vectors.load(plan.operation, plan.vector), sys.maxsize)
 
     def _infer(self, inferences: Generator[int]) -> None:
         began = time.monotonic_ns()

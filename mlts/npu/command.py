@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from npu_conformance.harness.commands._output import write_text
@@ -14,11 +16,12 @@ from npu_conformance.harness.outcome_table import OK, WRONG
 from npu_conformance.harness.plugin_loading import LoadError
 from npu_conformance.harness.remote_subject import RemoteSubject
 from npu_conformance.harness.verdicts import CaseEnded
-from npu_conformance.mlts.npu import processes, timeline
+from npu_conformance.mlts.npu import processes, sharing, timeline
 from npu_conformance.mlts.npu.processes import GoneError, ManagerProcess
-from npu_conformance.mlts.npu.takeover import ASSISTANT, CAMERA, Play, problems
+from npu_conformance.mlts.npu.takeover import ASSISTANT, CAMERA, Play, Story, problems
 from npu_conformance.specs.errors import InterfaceError
 
+_ROLES = (ASSISTANT, CAMERA, sharing.GALLERY, sharing.TRANSLATOR)
 _START_SECONDS = 60.0
 """How long the manager's process may take to listen."""
 
@@ -52,30 +55,44 @@ def _play(manager: ManagerProcess, options: argparse.Namespace) -> int:
     telling = _Telling()
     try:
         play = Play(subject, options.inferences, options.seconds, telling)
-        with processes.apps(ASSISTANT.name, CAMERA.name) as (assistant, camera):
-            found = _perform(play, assistant, camera)
+        with processes.apps(*(role.name for role in _ROLES)) as apps:
+            found = _perform(play, apps)
             if options.trace is not None:
-                named = {(app.name, app.pid): play.story.of(app.name) for app in (assistant, camera)}
-                write_text(options.trace, timeline.trace(named, play.story.moments, play.story.budget))
+                write_text(options.trace, _trace(play.story, apps))
     finally:
         subject.close()
     found += problems(play.story, options.inferences)
-    done = {name: sum(event.number > 0 for event in play.story.of(name)) for name in (ASSISTANT.name, CAMERA.name)}
+    found += sharing.problems(play.story, subject.manifest.npu_schedules_executions)
+    done = {role.name: sum(event.number > 0 for event in play.story.of(role.name)) for role in _ROLES}
     print("inferences, every output compared: " + ", ".join(f"{name} {count}" for name, count in done.items()))
+    pauses = sum(event.is_pause for event in play.story.works.get(sharing.GALLERY.uid, ()))
+    ours, theirs = sharing.overtaken(play.story)
+    print(f"while the translator had {ours}, the gallery had {theirs}, and was told to be paused {pauses} times")
     for problem in found:
         print(f"wrong: {problem}", file=sys.stderr)
     print("no take-over" if found else "the camera took over, and the assistant came back")
     return WRONG if found else OK
 
 
-def _perform(play: Play, assistant: processes.AppProcess, camera: processes.AppProcess) -> list[str]:
+def _trace(story: Story, apps: Sequence[processes.AppProcess]) -> str:
+    said = {(app.name, app.pid): story.of(app.name) for app in apps}
+    works = {role.name: story.works.get(role.uid, ()) for role in _ROLES}
+    return timeline.trace(said, story.moments, story.budget, works)
+
+
+def _perform(play: Play, apps: Sequence[processes.AppProcess]) -> list[str]:
+    assistant, camera, gallery, translator = apps
     try:
         play.set_the_stage()
         play.cast(assistant, ASSISTANT)
         play.cast(camera, CAMERA)
         play.perform(assistant, camera)
+        sharing.perform(play, gallery, translator)
     except (GoneError, CaseEnded, InterfaceError) as ended:
         return [str(ended)]
+    finally:
+        with contextlib.suppress(CaseEnded, InterfaceError):
+            play.take_works()
     return []
 
 

@@ -17,7 +17,8 @@ ASK, FINISH = b"ask\n", b"finish\n"
 class AppPlan(Document, frozen=True):
     """Which model an app uses: one of a stored vector. ticket: null where the app is who the kernel says it is.
 
-    first_request: the id that it begins with; processes of one uid share the ids.
+    first_request: the id that it begins with; processes of one uid share the ids. additions: where there are any, the
+    model is a chain of so many.
     """
 
     address: str
@@ -28,6 +29,7 @@ class AppPlan(Document, frozen=True):
     vector: str
     size: int = ModelSize.LESS_THAN_1GB
     first_request: int = 1
+    additions: int = 0
 
 
 class Kind(enum.Enum):

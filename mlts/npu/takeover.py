@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from npu_conformance.harness.plugin_loading import LoadError
 from npu_conformance.harness.remote_subject import RemoteSubject
 from npu_conformance.mlts.connection import ticket_of
+from npu_conformance.mlts.npu.npu_work import WorkEvent, work_events
 from npu_conformance.mlts.npu.processes import AppProcess, GoneError, listen
 from npu_conformance.mlts.npu.reports import ASK, FINISH, AppEvent, AppPlan, Kind
 from npu_conformance.specs import vectors
@@ -24,16 +25,22 @@ from npu_conformance.specs.npu.manager import Manager
 from npu_conformance.specs.npu.types import PERMISSION, SHELL_UID, Importance, LoadStatus, ModelSize
 from npu_conformance.specs.versions import Version
 
+_LATE_SECONDS, _LOOK_SECONDS = 1.0, 0.01
+
 
 @dataclass(frozen=True)
 class Role:
-    """An app of the play. operation: its model is the first stored vector of that; importance: at the beginning."""
+    """An app of the play. operation: its model is the first stored vector of that; importance: at the beginning.
+
+    additions: its model is a chain of so many instead, where there are any.
+    """
 
     name: str
     uid: int
     operation: str
     size: int
     importance: int
+    additions: int = 0
 
 
 ASSISTANT = Role("assistant", 10_002, "FULLY_CONNECTED", ModelSize.GREATER_THAN_2G, Importance.SERVICE)
@@ -42,11 +49,15 @@ CAMERA = Role("camera", 10_001, "CONV_2D", ModelSize.LESS_THAN_1GB, Importance.C
 
 @dataclass
 class Story:
-    """What has happened: the apps' events; moments: time in ns and text; budget: time in ns and what is used then."""
+    """What has happened: the apps' events; moments: time in ns and text; budget: time in ns and what is used then.
+
+    works: what the scheduling HAL told, by uid.
+    """
 
     events: list[tuple[str, AppEvent]] = field(default_factory=list)
     moments: list[tuple[int, str]] = field(default_factory=list)
     budget: list[tuple[int, int]] = field(default_factory=list)
+    works: dict[int, list[WorkEvent]] = field(default_factory=dict)
 
     def of(self, name: str) -> list[AppEvent]:
         """The events of one app."""
@@ -78,24 +89,29 @@ class Play:
 
     def set_the_stage(self) -> None:
         """Install the apps, and share the NPU by budget."""
-        for role in (ASSISTANT, CAMERA):
+        self.install((ASSISTANT, CAMERA), "set-budget-policy")
+
+    def install(self, roles: Sequence[Role], policy: str) -> None:
+        """Install apps, and choose a policy by its command."""
+        for role in roles:
             self._control.install_app(role.uid, role.name, True, 37)
             self._control.grant_permission(role.uid, PERMISSION, True)
             self._control.set_importance(role.uid, role.importance)
         shell = self._subject.application(SHELL_UID).interfaces.manager
         assert isinstance(shell, Manager)
-        result = shell.shell_command(("set-budget-policy",))
+        result = shell.shell_command((policy,))
         if result.exit_code != 0:
-            raise GoneError(f"set-budget-policy: {result.output.strip()}")
+            raise GoneError(f"{policy}: {result.output.strip()}")
 
     def cast(self, app: AppProcess, role: Role) -> None:
         """Give an app's process its role."""
         address, ticket = ticket_of(self._subject, role.uid, app.pid)
         version = self._subject.version
+        vector = "" if role.additions else vector_of(role, version, self._supported)
         app.start(
             AppPlan(
                 address=address, ticket=ticket, transports=self._subject.memory.transports, version=version,
-                operation=role.operation, vector=vector_of(role, version, self._supported), size=role.size,
+                operation=role.operation, vector=vector, size=role.size, additions=role.additions,
             )
         )  # fmt: skip
 
@@ -103,21 +119,22 @@ class Play:
         """Play all scenes. GoneError: something did not happen in time, or an app failed."""
         apps = (assistant, camera)
         assistant.tell(ASK)
-        self._until("the assistant works", apps, lambda: assistant.inferences >= self._inferences)
+        self.until("the assistant works", apps, lambda: assistant.inferences >= self._inferences)
         camera.tell(ASK)
-        self._until("the camera is refused", apps, lambda: camera.has(Kind.DECISION, LoadStatus.NOT_PRIORITIZED))
-        self._moment("the user opens the camera")
+        self.until("the camera is refused", apps, lambda: camera.has(Kind.DECISION, LoadStatus.NOT_PRIORITIZED))
+        self.moment("the user opens the camera")
         self._control.set_importance(CAMERA.uid, Importance.FOREGROUND)
-        self._until("the camera works", apps, lambda: camera.inferences >= self._inferences)
-        self._moment("the user closes the camera")
+        self.until("the camera works", apps, lambda: camera.inferences >= self._inferences)
+        self.moment("the user closes the camera")
         camera.tell(FINISH)
-        self._until("the camera ends", apps, lambda: camera.has(Kind.ENDED))
+        self.until("the camera ends", apps, lambda: camera.has(Kind.ENDED))
         done = assistant.inferences
-        self._until("the assistant works again", apps, lambda: assistant.inferences >= done + self._inferences)
+        self.until("the assistant works again", apps, lambda: assistant.inferences >= done + self._inferences)
         assistant.tell(FINISH)
-        self._until("the assistant ends", apps, lambda: assistant.has(Kind.ENDED))
+        self.until("the assistant ends", apps, lambda: assistant.has(Kind.ENDED))
 
-    def _until(self, scene: str, apps: Sequence[AppProcess], condition: Callable[[], bool]) -> None:
+    def until(self, scene: str, apps: Sequence[AppProcess], condition: Callable[[], bool]) -> None:
+        """Hear the apps until a condition holds. scene: what is waited for, in words. GoneError: not in time."""
         listen(scene, apps, condition, self._seconds, self._hear)
 
     def _hear(self, app: AppProcess, event: AppEvent) -> None:
@@ -128,10 +145,22 @@ class Play:
             with contextlib.suppress(Unsupported):  # the manager gives no snapshots: the timeline is without budget
                 self.story.budget.append((time.monotonic_ns(), self._control.take_snapshot().used))
 
-    def _moment(self, text: str) -> None:
+    def moment(self, text: str) -> None:
+        """Note what the user does."""
         now = time.monotonic_ns()
         self.story.moments.append((now, text))
         self._tell(now, "", text)
+
+    def take_works(self) -> None:
+        """Ask the manager what the scheduling HAL has told it, where it keeps a log. The last ends are told late."""
+        deadline, works = time.monotonic() + _LATE_SECONDS, self.story.works
+        with contextlib.suppress(Unsupported):
+            while True:
+                for event in work_events(self._control.take_metrics()):
+                    works.setdefault(event.uid, []).append(event)
+                if all(events[-1].is_end for events in works.values()) or time.monotonic() > deadline:
+                    return
+                time.sleep(_LOOK_SECONDS)
 
     def _supported(self, operation: str, vector: str) -> bool:
         device = self._subject.interfaces.device

@@ -1,6 +1,7 @@
 """What happened on a shared NPU as a trace for Perfetto or chrome://tracing: Chrome's JSON array of events.
 
-Each app is a process with two tracks: `model`, on which it waits, loads, has its model, and unloads, and `inferences`.
+Each app is a process with three tracks: `model`, on which it waits, loads, has its model, and unloads, `inferences`,
+and `NPU`, what the scheduling HAL told of its work.
 The manager is a process with the used budget as a counter and what happened around the apps as instants.
 """
 
@@ -10,10 +11,12 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from npu_conformance.mlts.npu import npu_work
+from npu_conformance.mlts.npu.npu_work import Span, WorkEvent
 from npu_conformance.mlts.npu.reports import AppEvent, Kind
 from npu_conformance.specs.npu.types import LoadStatus
 
-_MODEL, _INFERENCES = 1, 2
+_MODEL, _INFERENCES, _NPU = 1, 2, 3
 _MANAGER = 1
 """Number of the manager's process in the trace, which no app has."""
 _STATES = {
@@ -29,16 +32,18 @@ _DECISIONS = {
     LoadStatus.WAIT_FOR_UNLOAD: "waits for unload",
     LoadStatus.NOT_PRIORITIZED: "not prioritized",
 }
-Span = tuple[str, int, int]
-"""Name, beginning and end in nanoseconds."""
 
 
 def trace(
     apps: Mapping[tuple[str, int], Sequence[AppEvent]],
     moments: Sequence[tuple[int, str]],
     budget: Sequence[tuple[int, int]],
+    works: Mapping[str, Sequence[WorkEvent]],
 ) -> str:
-    """The trace as text. apps: events by name and pid. moments: time in ns and text. budget: time in ns and use."""
+    """The trace as text. apps: events by name and pid. moments: time in ns and text. budget: time in ns and use.
+
+    works: what the scheduling HAL told, by name.
+    """
     events = [_named("process_name", _MANAGER, 0, "NPU Manager")]
     for time_ns, used in budget:
         events.append({"ph": "C", "name": "budget", "pid": _MANAGER, "ts": time_ns / 1000, "args": {"used": used}})
@@ -49,9 +54,11 @@ def trace(
             _named("process_name", pid, 0, name),
             _named("thread_name", pid, _MODEL, "model"),
             _named("thread_name", pid, _INFERENCES, "inferences"),
+            _named("thread_name", pid, _NPU, "NPU"),
         ]
         events += [_complete(span, pid, _MODEL) for span in model_spans(said)]
         events += [_complete(span, pid, _INFERENCES) for span in _inferences(said)]
+        events += [_complete(span, pid, _NPU) for span in npu_work.spans(works.get(name, ()))]
     return "[\n" + ",\n".join(map(json.dumps, events)) + "\n]\n"
 
 

@@ -57,7 +57,7 @@ class Device:
     def start(self, app: AppProcess, uid: int | None = None) -> None:
         """Let an app connect, and ask for its model; null: as the kernel knows it."""
         found = ticket_of(self.subject, uid, app.pid) if uid is not None else (self.process.address, None)
-        model = _model()
+        model = small_model()
         app.start(
             AppPlan(
                 address=found[0], ticket=found[1], transports=("path", "descriptor", "message"), version=NEWEST,
@@ -72,7 +72,8 @@ class Device:
         self.process.close()
 
 
-def _model() -> VectorHeader:
+def small_model() -> VectorHeader:
+    """The model that apps use."""
     return next(each for each in vectors.headers("ADD") if each.rejected is None and not each.relaxed)
 
 
