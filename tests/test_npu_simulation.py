@@ -20,7 +20,7 @@ from npu_conformance.reference.simulation.report import GroupReport, PolicyRepor
 from npu_conformance.reference.simulation.violation import Violation
 from npu_conformance.reference.simulation.world import simulate
 from npu_conformance.specs import documents
-from npu_conformance.specs.npu.scenario import AppGroup, Phase, PolicyChoice, Pressure, Scenario, Times, check
+from npu_conformance.specs.npu.scenario import AppGroup, Death, Phase, PolicyChoice, Pressure, Scenario, Times, check
 
 NEVER = 10_000
 """Later than any of these scenarios lasts."""
@@ -49,6 +49,62 @@ def _group(report: PolicyReport, name: str) -> GroupReport:
 
 def _waits(report: PolicyReport) -> dict[str, float]:
     return {waits.group: waits.max_ms for waits in report.waits}
+
+
+def test_apps_that_die_leave_their_room_and_come_back() -> None:
+    """The first loads until 100 and infers; it dies at 200, so that the second, parked since 50, loads until 300."""
+    first = msgspec.structs.replace(FIRST, inference_ms=5000, restart_ms=400)
+    report = _run(first, SECOND, _budget(), deaths=(Death(at_ms=200, who="app", group="first"),))
+    assert _waits(report) == {"first": 0, "second": 150}
+    assert (_group(report, "first").requests, _group(report, "first").grants) == (2, 2)
+    assert _group(report, "first").device_ms == 100 + 300  # from 100 to 200, and again from 700 on
+
+
+def test_an_app_that_dies_without_a_request_does_not_ask_until_it_is_back() -> None:
+    report = _run(FIRST, SECOND, _budget(), deaths=(Death(at_ms=20, who="app", group="second"),))
+    assert _group(report, "second").requests == 0
+
+
+def test_what_the_hal_was_doing_is_done_again_when_it_is_back() -> None:
+    """The holder infers from 100 on, for 300 ms. The HAL dies at 200 and is back at 700: 100 ms were in vain."""
+    holder = msgspec.structs.replace(HOLDER, inference_ms=300)
+    report = _run(
+        holder, TAKER, PolicyChoice(policy="status_quo"), 2000, deaths=(Death(at_ms=200, who="hal", back_ms=500),)
+    )
+    assert (_group(report, "first").device_ms, _group(report, "first").inferences) == (100 + 300, 1)
+    assert (_group(report, "second").inferences, _group(report, "second").device_ms) == (1, 10)
+    # Priorities are there again: the taker's work, put off until 700, goes first at the next checkpoint.
+    assert _group(report, "first").preemptions == 1
+
+
+def test_a_manager_that_dies_loses_all_requests_and_the_next_one_is_asked() -> None:
+    """The holder has its model, and the taker waits; both ask again at 1000, after the next manager has come."""
+    holder = msgspec.structs.replace(HOLDER, again_ms=100)
+    taker = msgspec.structs.replace(TAKER, phases=(Phase(importance=1000),), again_ms=100)
+    death = Death(at_ms=500, who="manager", back_ms=500)
+    report = _run(holder, taker, _budget(), 1500, deaths=(death,))
+    first, second = (_group(report, name) for name in ("first", "second"))
+    assert (first.requests, first.grants, second.requests, second.grants) == (2, 2, 2, 0)
+    assert (second.never_served, second.waiting, second.longest_waiting_ms) == (1, 1, 500)
+    assert first.device_ms == (500 - 100) + (1500 - 1100)
+
+
+@pytest.mark.parametrize("policy", ["status_quo", "turn_taking", "budget"])
+def test_a_phone_survives_all_deaths_and_its_promises_hold(policy: str) -> None:
+    scenario = generate(60, 3, 5)
+    deaths = [
+        Death(at_ms=at_ms, who=who, back_ms=back_ms)
+        for at_ms, who, back_ms in (
+            (20_000, "hal", 2000), (60_000, "manager", 3000), (61_000, "hal", 1000), (90_000, "manager", 10),
+            (90_005, "hal", 2000), (120_000, "hal", 30), (121_000, "hal", 5000), (122_000, "manager", 1000),
+        )
+    ]  # fmt: skip
+    deaths += [Death(at_ms=150_000 + 500 * n, who="app", group=one.name) for n, one in enumerate(scenario.groups)]
+    chosen = msgspec.structs.replace(scenario, deaths=tuple(deaths), policies=(PolicyChoice(policy=policy),))
+    check(chosen, "scenario")
+    (report,) = simulate(chosen).policies
+    assert sum(group.inferences for group in report.groups) > 0
+    assert simulate(chosen).policies == (report,)
 
 
 def test_two_equal_apps_share_a_budget_of_one_model() -> None:

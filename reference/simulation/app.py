@@ -62,11 +62,16 @@ class App(ModelLoadRequestCallback):
 
     def install(self) -> None:
         """Come onto the device, and plan the first request."""
+        self.enrol()
+        self._enter_phase(self._rng.random() if self.group.shuffled else 1)
+        self._plan(self.group.start_ms, self._ask)
+
+    def enrol(self) -> None:
+        """Become known to the manager."""
         control = self._device.control
         control.install_app(self.uid, f"{self.group.name}{self.uid}", declares_feature=True, target_sdk=BLOCKING_SDK)
         control.grant_permission(self.uid, PERMISSION, granted=True)
-        self._enter_phase(self._rng.random() if self.group.shuffled else 1)
-        self._plan(self.group.start_ms, self._ask)
+        control.set_importance(self.uid, self.importance)
 
     def _enter_phase(self, share: float = 1) -> None:
         """Enter the next phase. share: of its length."""
@@ -86,6 +91,9 @@ class App(ModelLoadRequestCallback):
             self._request()
 
     def _request(self) -> None:
+        if self._device.manager_away_ns:
+            self._plan_ns(self._device.manager_away_ns, self._request)
+            return
         self._requests = (self._requests + 1) % _IDS
         self.request = ModelLoadRequest(self._requests, self.size, self.group.model_priority)
         self.asked_ns, self.asked_importance = self._clock.now_ns(), self.importance
@@ -131,7 +139,7 @@ class App(ModelLoadRequestCallback):
         if self._is_leaving or self.group.on_unload == "never":
             return
         if self.group.on_unload == "dies":
-            self._die()
+            self.die()
         elif self.group.on_unload == "late":
             self._plan(self.group.late_ms, self._unload)
         else:
@@ -165,6 +173,9 @@ class App(ModelLoadRequestCallback):
         self._infer()
 
     def _infer(self) -> None:
+        if self._device.hal_away_ns:
+            self._plan_ns(self._device.hal_away_ns, self._infer)
+            return
         self._inferences -= 1
         self._next_ns = self._clock.now_ns() + self._time(self.group.period_ms)
         length = self._time(self.group.inference_ms)
@@ -172,6 +183,9 @@ class App(ModelLoadRequestCallback):
 
     def _inferred(self, reason: EndReason) -> None:
         self._end_work = None
+        if reason is EndReason.FAILED:
+            self._inferences += 1
+            self._infer()
         if reason is not EndReason.COMPLETED:
             return
         self._device.meter.inferred(self)
@@ -203,9 +217,19 @@ class App(ModelLoadRequestCallback):
         self._device.meter.ended(self)
         self._reset()
 
-    def _die(self) -> None:
+    def lose_manager(self) -> None:
+        """The manager has died: unload, and ask the next one."""
+        if self.request is not None:
+            self._forget()
+            self._plan(self.group.again_ms, self._ask)
+
+    def die(self) -> None:
+        """End, and be back after the time that the group says."""
         self._device.hal.end_work(self.uid, EndReason.CANCELLED_SYSTEM)
-        self._forget()
+        self._is_putting_off = False
+        self._plans += 1
+        if self.request is not None:
+            self._forget()
         self._device.control.kill_client(self.uid)
         if self.group.restart_ms is not None:
             self._plan(self.group.restart_ms, self._ask)

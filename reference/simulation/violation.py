@@ -50,6 +50,12 @@ class BudgetWatch:
         elif record.kind is Kind.IGNORED:
             self.ignored.append(record.uid)
 
+    def forget(self) -> None:
+        """The manager has died, and with it all that it gave away."""
+        self._held.clear()
+        self._asked.clear()
+        self.used = self.staying = 0
+
     def check(self, time_ns: int, ceiling: int) -> None:
         """Raise Violation where more stays than the ceiling allows: pressure asks models to leave (NPU-POL-026)."""
         if self._maximum is not None and self.staying > ceiling:

@@ -16,8 +16,8 @@ from npu_conformance.reference.simulation.measures import AppMeter, WorkMeter
 from npu_conformance.reference.simulation.report import PolicyReport, Report, Sample
 from npu_conformance.reference.simulation.violation import BudgetWatch, Violation
 from npu_conformance.specs.errors import Unsupported
-from npu_conformance.specs.npu.scenario import PolicyChoice, Pressure, Scenario
-from npu_conformance.specs.npu.types import ROOT_UID, ModelSize, Policy, PolicyParameters
+from npu_conformance.specs.npu.scenario import Death, PolicyChoice, Pressure, Scenario
+from npu_conformance.specs.npu.types import ROOT_UID, EndReason, ModelSize, Policy, PolicyParameters
 from npu_conformance.specs.plugin import Caller, Context
 
 SAMPLES = 200
@@ -60,8 +60,12 @@ class World:
         self.meter = AppMeter(self.clock)
         self.caller = _ROOT
         self.hal = SchedulingService(self.clock, scenario.devices, tap=self._tap)
-        context = Context(_NoMemory(), lambda: self.caller, clock=self.clock)
-        self.manager, self.control = service.create(context, self.hal)
+        self._hal_back_ns = self._manager_back_ns = 0
+        self._thermal = self._memory = 0
+        self._parameters = PolicyParameters(choice.max_budget, choice.weights)
+        self._begin_manager()
+        self._watch = BudgetWatch(self._weights(), self.manager.policy.maximum)
+        self.manager.watch = self._watch
         self._end_ns = scenario.duration_ms * NS_PER_MS
         self._samples: list[Sample] = []
         self._used_ns = self._ceiling_ns = self._events = 0
@@ -71,13 +75,29 @@ class World:
         self._work = WorkMeter(self.clock, inner)
         return self._work
 
+    @property
+    def hal_away_ns(self) -> int:
+        """How long the HAL stays away; 0 while it is there."""
+        return max(0, self._hal_back_ns - self.clock.now_ns())
+
+    @property
+    def manager_away_ns(self) -> int:
+        """How long the manager stays away; 0 while it is there."""
+        return max(0, self._manager_back_ns - self.clock.now_ns())
+
+    def _begin_manager(self) -> None:
+        """Start a manager, which knows the HAL, the policy and the pressure."""
+        context = Context(_NoMemory(), lambda: self.caller, clock=self.clock)
+        self.manager, self.control = service.create(context, self.hal)
+        self.caller = _ROOT
+        self.manager.set_policy(Policy[self._choice.policy.upper()], self._parameters)
+        self.control.set_unload_timeout(self._scenario.unload_timeout_ms * NS_PER_MS)
+        self._press()
+        if self.hal_away_ns:
+            self.control.kill_hal()
+
     def _arrange(self) -> None:
-        scenario, choice = self._scenario, self._choice
-        parameters = PolicyParameters(choice.max_budget, choice.weights)
-        self.manager.set_policy(Policy[choice.policy.upper()], parameters)
-        self.control.set_unload_timeout(scenario.unload_timeout_ms * NS_PER_MS)
-        self._watch = BudgetWatch(self._weights(parameters), self.manager.policy.maximum)
-        self.manager.watch = self._watch
+        scenario = self._scenario
         for change in scenario.pressure:
             self._post_pressure(change)
         groups = [group for group in scenario.groups for _ in range(group.count)]
@@ -87,20 +107,73 @@ class World:
         ]
         for app in self._apps:
             app.install()
+        for death in scenario.deaths:
+            self._post_death(death)
 
-    def _weights(self, parameters: PolicyParameters) -> dict[int, int]:
+    def _weights(self) -> dict[int, int]:
         if self._choice.policy == "budget":
-            return policies.budget_of(parameters)[0]
+            return policies.budget_of(self._parameters)[0]
         return dict.fromkeys(ModelSize, 1)
 
     def _post_pressure(self, change: Pressure) -> None:
         def press() -> None:
-            if change.thermal is not None:
-                self.control.set_thermal_pressure(change.thermal)
-            if change.memory is not None:
-                self.control.set_memory_pressure(change.memory)
+            self._thermal = self._thermal if change.thermal is None else change.thermal
+            self._memory = self._memory if change.memory is None else change.memory
+            self._press()
 
         self.clock.post(press, change.at_ms * NS_PER_MS)
+
+    def _press(self) -> None:
+        self.control.set_thermal_pressure(self._thermal)
+        self.control.set_memory_pressure(self._memory)
+
+    def _post_death(self, death: Death) -> None:
+        def die() -> None:
+            match death.who:
+                case "app":
+                    for app in self._apps:
+                        if app.group.name == death.group:
+                            app.die()
+                case "hal":
+                    self._lose_hal(death.back_ms * NS_PER_MS)
+                case "manager":
+                    self._lose_manager(death.back_ms * NS_PER_MS)
+
+        self.clock.post(die, death.at_ms * NS_PER_MS)
+
+    def _lose_hal(self, away_ns: int) -> None:
+        """What is to be done fails; the manager keeps its requests, and sends its table when the HAL is back."""
+        self._hal_back_ns = max(self._hal_back_ns, self.clock.now_ns() + away_ns)
+        for app in self._apps:
+            self.hal.end_work(app.uid, EndReason.FAILED)
+        self.control.kill_hal()
+
+        def come_back() -> None:
+            if not self.hal_away_ns and not self.manager_away_ns:
+                self.control.connect_hal(None)
+
+        self.clock.post(come_back, away_ns)
+
+    def _lose_manager(self, away_ns: int) -> None:
+        """All requests are lost, and the next manager knows of none; the HAL goes on by the configs that it has."""
+        self._manager_back_ns = max(self._manager_back_ns, self.clock.now_ns() + away_ns)
+        self.manager.watch = None
+        self.manager.hal.lost()
+        self.hal.set_callback(None)
+        for app in self._apps:
+            self.control.kill_client(app.uid)
+        self._watch.forget()
+        for app in self._apps:
+            app.lose_manager()
+
+        def come_back() -> None:
+            if not self.manager_away_ns:
+                self._begin_manager()
+                self.manager.watch = self._watch
+                for app in self._apps:
+                    app.enrol()
+
+        self.clock.post(come_back, away_ns)
 
     def run(self) -> PolicyReport:
         """Let everything happen, and report. Raises Violation."""

@@ -103,6 +103,19 @@ class Pressure(Document, frozen=True):
     memory: Literal[0, 5, 10, 15] | None = None
 
 
+class Death(Document, frozen=True):
+    """A death. Of the apps of a group, which are back after their `restart_ms`; of the HAL or the manager: `back_ms`.
+
+    With the HAL all inferences fail, and apps repeat them when it is back. With the manager all requests are lost, and
+    apps, which hear nothing of it but the end of their connection, unload and ask the next one.
+    """
+
+    at_ms: Time
+    who: Literal["app", "hal", "manager"]
+    group: Name | None = None
+    back_ms: Annotated[int, Meta(ge=1, le=24 * HOUR_MS)] = 1000
+
+
 class Scenario(Document, frozen=True):
     """What is simulated, once for each policy. Everything drawn follows from the seed."""
 
@@ -114,13 +127,14 @@ class Scenario(Document, frozen=True):
         PolicyChoice(policy="budget"),
     )
     pressure: tuple[Pressure, ...] = ()
+    deaths: tuple[Death, ...] = ()
     seed: int = 0
     devices: Annotated[int, Meta(ge=1, le=64)] = 1
     unload_timeout_ms: Annotated[int, Meta(ge=1, le=24 * HOUR_MS)] = UNLOAD_TIMEOUT_NS // 1_000_000
 
 
 def check(scenario: Scenario, document: str) -> None:
-    """Raise DocumentError for what the types do not say: spans, names, devices."""
+    """Raise DocumentError for what the types do not say: spans, names, devices, deaths."""
     for index, group in enumerate(scenario.groups):
         path = f"$.groups[{index}]"
         for name, value in _spans(group):
@@ -137,6 +151,17 @@ def check(scenario: Scenario, document: str) -> None:
     _check_names(document, "groups", [group.name for group in scenario.groups])
     _check_names(document, "policies", [policy.title for policy in scenario.policies])
     _check_policies(scenario, document)
+    _check_deaths(scenario, document)
+
+
+def _check_deaths(scenario: Scenario, document: str) -> None:
+    names = [group.name for group in scenario.groups]
+    for index, death in enumerate(scenario.deaths):
+        path = f"$.deaths[{index}].group"
+        if death.who != "app" and death.group is not None:
+            raise DocumentError(document, path, "only apps are of a group")
+        if death.who == "app" and death.group not in names:
+            raise DocumentError(document, path, f"no group {death.group!r}; there are {', '.join(names)}")
 
 
 def _check_policies(scenario: Scenario, document: str) -> None:
