@@ -269,3 +269,17 @@ def test_the_service_is_there_with_feature_and_flag_only(device: Device) -> None
     device.control.set_device_feature(True)
     device.control.set_flag(Flag.ENABLED, False)
     assert device.control.get_system_service("npu") is None
+
+
+def test_packages_that_share_a_uid_have_one_name_and_one_config(device: Device) -> None:
+    app = device.app(10_001, Importance.VISIBLE)
+    device.control.install_app(10_001, "second", False, 37)
+    assert config(device, 10_001) == SchedulingConfig(10_001, 200, False, False)
+    assert [one.package for one in device.control.take_snapshot().apps if one.uid == 10_001] == ["app10001"]
+    assert app.ask(1) == [CAN]
+    device.control.install_app(10_001, "third", True, 37)
+    assert access(device, 10_001) is True
+    device.hal.take()
+    device.control.remove_app(10_001)
+    (removal,) = device.hal.take()
+    assert removal == ("set", FIXED)

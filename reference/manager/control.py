@@ -28,7 +28,14 @@ class Control(ManagerControl):
     def install_app(
         self, uid: int, package: str, declares_feature: bool, target_sdk: int, feature_required: bool = True
     ) -> None:
-        """Add an app. The attribute `required` changes nothing (NPU-ACC-008)."""
+        """Add an app. The attribute `required` changes nothing (NPU-ACC-008).
+
+        Of packages that share a uid the first names it in a dump, and the newest says what all declare, as in AOSP.
+        """
+        first = self._manager.apps.get(uid)
+        if first is not None and first.package != package:
+            self.update_app(uid, declares_feature, target_sdk)
+            return
         self._manager.apps.install(App(uid, package, declares_feature, target_sdk))
         self._manager.importance_changed(uid, MAX_PRIORITY)
 

@@ -105,8 +105,9 @@ class ManagerControl(Interface):
     def install_app(
         self, uid: int, package: str, declares_feature: bool, target_sdk: int, feature_required: bool = True
     ) -> None:
-        """Add an app, without permissions and of importance 1000, in place of the uid's earlier one.
+        """Add an app, without permissions and of importance 1000, in place of the uid's earlier one of that name.
 
+        Another package of the same uid shares its permissions and importance: optional, no case installs one.
         declares_feature: its manifest has uses-feature android.hardware.npu; feature_required: an attribute of that.
         """
         raise refuse("ManagerControl.installApp")
