@@ -149,10 +149,8 @@ class Scheduler:
         if device.running is None:
             heapq.heappop(device.queue)
             self._start(device, strongest)
-        elif device.running.remaining_ns is None:
-            return  # an execution looks up at checkpoints of its own
-        elif strongest.effective_priority < device.running.effective_priority:
-            self._yield_at_checkpoint(device)
+        elif device.running.remaining_ns is not None and self.is_to_yield(device.running):
+            self._yield_at_checkpoint(device)  # an execution looks up at checkpoints of its own
 
     def _start(self, device: _Device, work: Work) -> None:
         device.running, device.since_ns = work, self._clock.now_ns()
@@ -175,9 +173,9 @@ class Scheduler:
         """Give the device to stronger work, if there still is any."""
         if device.turn != turn:
             return
-        strongest, running = self._strongest(device), device.running
+        running = device.running
         assert running is not None
-        if strongest is None or strongest.effective_priority >= running.effective_priority:
+        if not self.is_to_yield(running):
             return
         self._release(device)
         self._enqueue(device, running)
