@@ -240,6 +240,23 @@ def test_an_execution_whose_time_is_over_while_it_waits_has_failed() -> None:
     assert npu.told(CAMERA) == UNDISTURBED
 
 
+def test_a_pause_is_resumed_from_though_other_work_of_the_app_fails_meanwhile() -> None:
+    npu = Npu()
+    weak, weak_end = npu.start("weak", ASSISTANT)
+    strong, strong_end = npu.start("strong", CAMERA)
+    late = npu._pool.submit(
+        npu.unit.execute, npu.unit.job(ASSISTANT, 1, npu.clock.now_ns() + 1), lambda checkpoint: None
+    )
+    weak.go.set()
+    assert strong.held.wait(SECONDS)
+    npu.clock.advance(LONG_NS)
+    with pytest.raises(ServiceError):
+        late.result(SECONDS)
+    strong.go.set()
+    assert (strong_end.result(SECONDS), weak_end.result(SECONDS)) == (None, None)
+    assert npu.told(ASSISTANT) == PAUSED_ONCE
+
+
 def test_executions_of_many_apps_all_come_to_their_end() -> None:
     """Threads that execute, configs that change, test inferences in between: nothing is lost, one has the device."""
     npu = Npu()

@@ -37,8 +37,10 @@ class DeviceWork:
             raise ServiceError(ErrorStatus.GENERAL_FAILURE, str(error)) from error
 
     def withdraw(self, app: int) -> None:
-        """End work that has not been done, or is not done any further."""
-        self._scheduler.end(self._waiting[app].pop(), EndReason.FAILED)
+        """End work that waits, rather such as has not begun: from a pause that was told it goes on (NPU-HAL-041)."""
+        work = min(self._waiting[app], key=lambda one: one.has_started)
+        self._waiting[app].remove(work)
+        self._scheduler.end(work, EndReason.FAILED)
 
     def end(self, app: int, succeeded: bool) -> None:
         """End the work that has the device."""
