@@ -11,6 +11,7 @@ import bisect
 import enum
 import itertools
 import threading
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
@@ -80,13 +81,13 @@ class Job:
 
 
 class Apps(Protocol):
-    """Decides which app has the unit. Called under `lock`, under which it calls `grant` in turn.
+    """Decides which app has the unit. Called under `lock`, under which it calls the unit's `start` in turn.
 
-    grant: gives the unit to an app that has asked for it; set by the compute unit.
+    unit: set by the unit itself, as a proxy, so that it lives no longer than who uses it.
     """
 
     lock: threading.RLock
-    grant: Callable[[int], None]
+    unit: ComputeUnit
 
     def ask(self, app: int) -> None:
         """One execution more of the app wants the unit. Raises ServiceError where the app may have none."""
@@ -115,9 +116,10 @@ class Turns:
     clock: null where a turn ends only with its execution, however long others wait.
     """
 
+    unit: ComputeUnit
+
     def __init__(self, clock: Clock | None) -> None:
         self.lock = threading.RLock()
-        self.grant: Callable[[int], None] = lambda app: None
         self._clock = clock
         self._running: int | None = None
         self._since_ns = 0
@@ -166,7 +168,7 @@ class Turns:
         self._latest_turn[app] = next(self._turns)
         if self._clock is not None:
             self._since_ns = self._clock.now_ns()
-        self.grant(app)
+        self.unit.start(app)
 
 
 class ComputeUnit:
@@ -185,7 +187,7 @@ class ComputeUnit:
         self._clock, self._preemption, self._capacity = clock, preemption, capacity
         # Two long executions that always begin again would never let each other end.
         self._apps = apps or Turns(None if preemption is Preemption.RESTART else clock)
-        self._apps.grant = self._start
+        self._apps.unit = weakref.proxy(self)
         self._running: Job | None = None
         self._waiting: dict[int, list[Job]] = {}
         """By app; the next one of each app is first."""
@@ -264,14 +266,14 @@ class ComputeUnit:
                 self._apps.step_aside(job.app)
             elif waiting and waiting[0].priority > job.priority:
                 self._queue(job)
-                self._start(job.app)
+                self.start(job.app)
         return self._running is not job
 
     def _queue(self, job: Job) -> None:
         bisect.insort(self._waiting[job.app], job, key=lambda one: (-one.priority, one.arrival))
 
-    def _start(self, app: int) -> None:
-        """Give the unit to the most urgent job of an app."""
+    def start(self, app: int) -> None:
+        """Give the unit to the most urgent job of an app that has asked; only for Apps."""
         job = self._running = self._waiting[app].pop(0)
         job.began_ns = job.began_ns or self._clock.now_ns()
         if job.turn is not None:

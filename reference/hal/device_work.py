@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
+from npu_conformance.reference.device.compute_unit import ComputeUnit
 from npu_conformance.reference.device.scheduler import Work
 from npu_conformance.reference.hal.scheduling import SchedulingService
 from npu_conformance.specs.errors import SecurityDenied, ServiceError
@@ -19,9 +18,10 @@ class DeviceWork:
     which execution is of no account.
     """
 
+    unit: ComputeUnit
+
     def __init__(self, service: SchedulingService) -> None:
         self.lock = service.lock
-        self.grant: Callable[[int], None] = lambda app: None
         self._service, self._scheduler = service, service.scheduler
         self._running: Work | None = None
         self._waiting: dict[int, list[Work]] = {}
@@ -59,7 +59,7 @@ class DeviceWork:
     def _started(self, work: Work) -> None:
         self._waiting[work.uid].remove(work)
         self._running = work
-        self.grant(work.uid)
+        self.unit.start(work.uid)
 
     def _left(self) -> Work:
         """The work that has had the device until now."""
