@@ -121,6 +121,12 @@ def eventually(predicate: Callable[[], bool]) -> bool:
     return predicate()
 
 
+@pytest.fixture(autouse=True)
+def _nothing_of_others() -> None:
+    """Readers of earlier tests may take a moment to end."""
+    eventually(lambda: not readers())
+
+
 def status_of(packet: bytes) -> int:
     head = unpack_result(packet)[0]
     assert isinstance(head, ResultInformation)
