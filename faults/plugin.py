@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from npu_conformance.faults import registry, source_edits
 from npu_conformance.faults.boundary import BentDevice
 from npu_conformance.faults.fault import Bent, Edited, Fault, Variant
-from npu_conformance.faults.guard import GuardedDevice, with_guard
+from npu_conformance.faults.guard import GuardedDevice
 from npu_conformance.faults.making import device_bent_by
+from npu_conformance.faults.npu_guard import Life
 from npu_conformance.reference.hal.device import ReferenceDevice
 from npu_conformance.specs import versions
 from npu_conformance.specs.manifest import Manifest
@@ -69,14 +70,15 @@ def create(context: Context) -> Subject:
 
 
 def _create_guarded(context: Context) -> Subject:
-    subject = create(context)
+    life = Life()
+    subject = create(life.watch(context))
     return Subject(
         device=None if subject.device is None else GuardedDevice(subject.device),
-        scheduling=with_guard(Scheduling, subject.scheduling),
-        workload=with_guard(Workload, subject.workload),
-        scheduling_control=with_guard(SchedulingControl, subject.scheduling_control),
-        manager=with_guard(Manager, subject.manager),
-        manager_control=with_guard(ManagerControl, subject.manager_control),
+        scheduling=life.guard(Scheduling, subject.scheduling),
+        workload=life.guard(Workload, subject.workload),
+        scheduling_control=life.guard(SchedulingControl, subject.scheduling_control),
+        manager=life.guard(Manager, subject.manager),
+        manager_control=life.guard(ManagerControl, subject.manager_control),
     )
 
 

@@ -40,11 +40,7 @@ def faults_summary(rows: Sequence[Row]) -> str:
 
 def survey_lines(survey: Survey) -> list[str]:
     """Survivors, a line for each part of the reference and each operation with a hole, and the figures."""
-    lines = [
-        f"{verdict.end}: {verdict.module}:{verdict.line} {verdict.edit}"
-        for verdict in survey.verdicts
-        if verdict.end in ("survived", "unreached")
-    ]
+    lines = [str(verdict) for verdict in survey.verdicts if verdict.end in ("survived", "unreached")]
     lines += [_share_line(share) for share in survey.parts]
     lines += [_share_line(share) for share in survey.operations if share.caught < share.judged]
     return [*lines, *_figures(survey)]

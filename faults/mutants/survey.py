@@ -66,7 +66,7 @@ class EquivalentMutants(Document, frozen=True):
 
 
 class Verdict(msgspec.Struct, frozen=True):
-    """What came of one mutant. by: the case that noticed first."""
+    """What came of one mutant. by: the case that noticed first; of a survivor the case that the suite failed in."""
 
     module: str
     line: int
@@ -74,6 +74,10 @@ class Verdict(msgspec.Struct, frozen=True):
     end: End
     by: str = ""
     seconds: float = 0.0
+
+    def __str__(self) -> str:
+        by = f" ({self.by})" if self.by and self.end not in CAUGHT else ""
+        return f"{self.end}: {self.module}:{self.line} {self.edit}{by}"
 
 
 class Share(msgspec.Struct, frozen=True):
@@ -150,7 +154,7 @@ def survey(
     for index, verdict in _verdicts(sample, traced.witnesses):
         verdicts[index] = verdict
         if verdict.end not in ("killed", "equivalent"):
-            tell(f"{verdict.end}: {verdict.module}:{verdict.line} {verdict.edit}")
+            tell(str(verdict))
     in_order = tuple(verdicts[index] for index in range(len(sample)))
     shares = (_shares(in_order, targets.part), _shares(in_order, targets.operation))
     return Survey(len(population), seed, in_order, time.monotonic() - started, *shares)
@@ -237,22 +241,23 @@ def _verdict(mutant: Mutant, answer: _Kill | Ended) -> Verdict:
         return msgspec.structs.replace(_blank(mutant, "killed"), by=f"(the process) {answer.reason}")
     ways: tuple[tuple[str, End], ...] = (
         (answer.invalid, "equivalent"), (answer.red, "killed"), (answer.claimed, "killed by claims"),
-        (answer.lost, "support lost"), (answer.warned, "warned"), ("-", "survived"),
+        (answer.lost, "support lost"), (answer.warned, "warned"), (answer.broken, "survived"),
     )  # fmt: skip
-    by, end = next((by, end) for by, end in ways if by)
+    by, end = next(((by, end) for by, end in ways if by), ("", "survived"))
     return msgspec.structs.replace(_blank(mutant, end), by=by, seconds=answer.seconds)
 
 
 class _Kill(msgspec.Struct):
     """A case that is red; that is red with claims; that passed and is not supported now; that warns.
 
-    invalid: why there is no mutant at all.
+    broken: one that ended in a suite error, which notices nothing. invalid: why there is no mutant at all.
     """
 
     red: str = ""
     claimed: str = ""
     lost: str = ""
     warned: str = ""
+    broken: str = ""
     invalid: str = ""
     seconds: float = 0.0
 
@@ -299,9 +304,11 @@ def _run(witnesses: Sequence[Witness], found: _Kill) -> None:
 def _look(hal: str, passed: Container[str], warned: Container[str], found: _Kill, result: CaseResult) -> bool:
     # A case that never ends ends this child: the default of SIGALRM. Each case sets the alarm for the next one.
     signal.alarm(_CASE_SECONDS)
-    # A suite error would mean that the suite itself uses what is mutated: that notices nothing.
     if result.outcome in _RED:
         found.red = result.case
+    elif result.outcome is Outcome.SUITE_ERROR:
+        # The suite itself uses what is mutated, or stumbles over it.
+        found.broken = found.broken or f"suite error in {result.case}: {result.message}"
     elif result.case in passed and tracing.claimed(result, hal) is Outcome.FAIL:
         found.claimed = found.claimed or result.case
     elif result.case in passed and result.outcome is Outcome.NOT_SUPPORTED:
