@@ -7,6 +7,8 @@ import itertools
 from collections.abc import Callable
 from typing import Protocol
 
+from npu_conformance.specs.errors import IllegalArgument
+
 Action = Callable[[], None]
 
 
@@ -39,7 +41,12 @@ class VirtualClock:
         heapq.heappush(self._queue, (self._now_ns + delay_ns, next(self._order), action))
 
     def advance(self, duration_ns: int) -> None:
-        """Move time forward, also by zero, and run what falls due, including what those actions post in turn."""
+        """Move time forward, also by zero, and run what falls due, including what those actions post in turn.
+
+        IllegalArgument: backwards.
+        """
+        if duration_ns < 0:
+            raise IllegalArgument(f"time can not go back by {-duration_ns} ns")
         end = self._now_ns + duration_ns
         while self.run_next(end):
             pass

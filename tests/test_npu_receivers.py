@@ -56,17 +56,21 @@ def test_a_blocked_callback_delays_nothing_and_gets_its_events_later() -> None:
 def _settled(courier: object) -> Courier:
     assert isinstance(courier, Courier)
     with courier._changed:
-        assert courier._changed.wait_for(courier._is_idle, 10)
+        assert courier._changed.wait_for(lambda: not courier._waiting, 10)
     return courier
 
 
 def test_a_callback_that_takes_nothing_is_given_up_when_too_much_waits() -> None:
-    go, brought = threading.Event(), []
+    entered, go, brought = threading.Event(), threading.Event(), []
     courier = Courier(capacity=3, patience_s=0.01)
-    courier.send(lambda: brought.append(go.wait(10)))
-    while courier._waiting:
-        courier.settle()
-    for _ in range(3):
+
+    def blocked() -> None:
+        entered.set()
+        brought.append(go.wait(10))
+
+    courier.send(blocked)
+    assert entered.wait(10)
+    for _ in range(2):
         courier.send(lambda: brought.append(True))
     assert len(courier._waiting) == 3
     courier.send(lambda: brought.append(True))

@@ -63,8 +63,9 @@ class Courier:
     def __init__(self, capacity: int = 10_000, patience_s: float = 0.2) -> None:
         self._capacity, self._patience_s = capacity, patience_s
         self._waiting: deque[Send] = deque()
+        """Those that have not arrived; the first is on its way."""
         self._changed = threading.Condition()
-        self._is_open, self._is_busy, self._is_blocked = True, False, False
+        self._is_open, self._is_blocked = True, False
         self._thread: threading.Thread | None = None
 
     def send(self, message: Send) -> None:
@@ -90,10 +91,7 @@ class Courier:
         """Wait until nothing waits; a callback that was found blocked is waited for no more until it goes on."""
         with self._changed:
             if not self._is_blocked:
-                self._is_blocked = not self._changed.wait_for(self._is_idle, self._patience_s)
-
-    def _is_idle(self) -> bool:
-        return not (self._waiting or self._is_busy)
+                self._is_blocked = not self._changed.wait_for(lambda: not self._waiting, self._patience_s)
 
     def _stop(self) -> None:
         self._is_open = False
@@ -105,11 +103,12 @@ class Courier:
             with suppress(InterfaceError):
                 message()
             with self._changed:
-                self._is_busy = self._is_blocked = False
+                if self._waiting:
+                    self._waiting.popleft()
+                self._is_blocked = False
                 self._changed.notify_all()
 
     def _next(self) -> Send | None:
         with self._changed:
             self._changed.wait_for(lambda: self._waiting or not self._is_open)
-            self._is_busy = bool(self._waiting)
-            return self._waiting.popleft() if self._waiting else None
+            return self._waiting[0] if self._waiting else None

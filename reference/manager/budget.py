@@ -61,13 +61,11 @@ class Budget(LoadingPolicy):
             heavy = request.weight > self.ceiling
             because = "heavier than the budget" if heavy else "stronger or equal uids hold the budget"
             self.decide(Decision(Kind.PARK, request, because))
-        elif self.room > 0:  # a large victim may have left more than was needed
+        else:  # a large victim may have left more than was needed
             self._reconsider(_PREEMPTION)
-        else:
-            self._hand_out(())
 
     def loaded(self, request: Request) -> None:
-        """Count it; one without a grant that does not fit is asked to unload again (NPU-LIF-026)."""
+        """Count it; one without a grant is asked to unload again (NPU-LIF-026)."""
         if request.state is State.GRANTED:
             request.state = State.LOADED
             self.decide(Decision(Kind.LOADED, request, "after its grant"))
@@ -137,7 +135,7 @@ class Budget(LoadingPolicy):
         for victim in map(_request, reversed(self._holders)):
             if needed <= 0 or victim.entry <= request.entry:
                 break
-            if victim.entry[:2] > request.entry[:2] or victim.state is State.PARKED:
+            if victim.uid.rank > request.uid.rank or victim.state is State.PARKED:
                 victims.append(victim)
                 needed -= victim.claim or victim.weight
         return victims if needed <= 0 else None
@@ -163,7 +161,7 @@ class Budget(LoadingPolicy):
 
     def _claim(self, request: Request) -> None:
         """Set aside for it what there is room for, up to its weight; what is free already is secured."""
-        wanted = min(request.weight - request.claim, max(0, self.room))
+        wanted = min(request.weight - request.claim, self.room)
         self._unlist(request)
         request.claim += wanted
         self._owed += wanted
@@ -246,15 +244,14 @@ class Budget(LoadingPolicy):
             self._displace(_request(weakest), None, reason)
 
     def _loaded_ungranted(self, request: Request) -> None:
+        """It does not fit: what does has been granted."""
         self._unlist(request)
         self._drop_claim(request)
-        fits = request.weight <= min(self.ceiling - self.used, self.room)
         request.state = State.LOADED
         self.used += request.weight
         self._list(request)
-        self.decide(Decision(Kind.LOADED_UNGRANTED, request, "it fits" if fits else "it does not fit"))
-        if not fits:
-            self._ask(request, None, UnloadReason.NO_GRANT, "loaded without a grant")
+        self.decide(Decision(Kind.LOADED_UNGRANTED, request, "it does not fit"))
+        self._ask(request, None, UnloadReason.NO_GRANT, "loaded without a grant")
         self._hand_out(())
         self._reconsider(_PREEMPTION)
 

@@ -77,8 +77,7 @@ class Request:
 
     def ranked(self) -> Entry:
         """Its place in the order of strength: the uid's rank, then its own priority, then arrival (NPU-POL-025)."""
-        uid = self.uid
-        return uid.priority, uid.completed, self.urgency, self.arrival, self
+        return *self.uid.rank, self.urgency, self.arrival, self
 
     def __str__(self) -> str:
         return f"request {self.model.id} of uid {self.uid.number}"
@@ -129,8 +128,8 @@ class Table:
         """The record of a connection that there is."""
         return self._clients.get(caller.uid, {}).get(caller)
 
-    def clients_of(self, number: int, pid: int = 0) -> list[Client]:
-        """The clients of a uid, or with a pid of that process alone."""
+    def clients_of(self, number: int, pid: int) -> list[Client]:
+        """The clients of a uid, or with a pid that is not 0 of that process alone."""
         same = self._clients.get(number, {}).values()
         return [client for client in same if pid in (0, client.caller.pid)]
 

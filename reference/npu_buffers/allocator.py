@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import partial
 
 from npu_conformance.reference.manager.delivery import Delivery
-from npu_conformance.reference.npu_buffers.buffer import ALL_PROTECTION, Buffer, State
+from npu_conformance.reference.npu_buffers.buffer import Buffer, State
 from npu_conformance.reference.npu_buffers.heaps import Heaps
 from npu_conformance.reference.npu_buffers.worker import Worker
 from npu_conformance.specs.diagnostics import vlog
@@ -28,6 +28,8 @@ from npu_conformance.specs.npu.buffers import (
     FileSegment,
 )
 from npu_conformance.specs.plugin import Caller, Exports, Files
+
+_ALL_PROTECTION = 7
 
 
 class OwnedBuffer(Buffer):
@@ -147,7 +149,7 @@ class Client:
     def _check(self, request: AllocRequest) -> None:
         if request.device_number <= UNSET_DEVICE or request.buffer_type not in tuple(BufferType)[1:]:
             raise ServiceError(Errno.EINVAL, f"device {request.device_number}, buffer type {request.buffer_type}")
-        if request.size <= 0 or request.protection & ~ALL_PROTECTION:
+        if request.size <= 0 or request.protection & ~_ALL_PROTECTION:
             raise ServiceError(Errno.EINVAL, f"size {request.size}, protection {request.protection}")
         _check_priority(request.priority)
         heap = self.heaps.of(request)

@@ -11,8 +11,6 @@ from npu_conformance.specs.neuralnetworks.types import Memory
 from npu_conformance.specs.npu.buffers import AllocRequest, Errno, FileSegment, NpuBuffer
 from npu_conformance.specs.plugin import Exports
 
-ALL_PROTECTION = 7
-
 
 class State(enum.Enum):
     """ALLOCATING to ALLOCATED; LOADING and back; from each to PREEMPTED. FREED: nothing of it is left."""
@@ -70,8 +68,8 @@ class Buffer(NpuBuffer):
     def map(self, length: int, protection: int, offset: int) -> Memory:
         """Make bytes reachable. See specs.npu.buffers.NpuBuffer."""
         with self._heaps.lock:
-            if self.state is State.FREED or protection & ~ALL_PROTECTION:
-                raise ServiceError(Errno.EINVAL, f"buffer {self.request.id} is freed, or {protection} no protection")
+            if self.state is State.FREED:
+                raise ServiceError(Errno.EINVAL, f"buffer {self.request.id} is freed")
             if protection & ~self.request.protection:
                 raise ServiceError(Errno.EACCES, f"protection {protection} exceeds {self.request.protection}")
             if self.state is not State.ALLOCATED or self.memory is None:
