@@ -80,10 +80,10 @@ class Recorder(AllocatorCallback):
 class App:
     """A process of an app: its connection, its allocator, and what it was told. It dies with the case."""
 
-    def __init__(self, trial: Trial, uid: int = CAMERA) -> None:
+    def __init__(self, trial: Trial, uid: int = CAMERA, pid: int = 0) -> None:
         self.trial, self.uid = trial, uid
         self.recorder = Recorder()
-        self.application = trial.application(uid)
+        self.application = trial.application(uid, pid)
         self._markers = itertools.count(_MARKER)
         self.allocator = self._create()
         self.place: tuple[int, int] = (-1, 0)

@@ -20,6 +20,8 @@ from npu_conformance.specs.npu.buffers import Errno, Protection
 
 cases = Behaviours("cts.npu_buffers.freeing", interface="manager")
 
+_PID = 5001
+
 
 @cases.case("unknown_among_known", "NPU-BUF-013")
 def unknown_among_known(trial: Trial) -> None:
@@ -112,7 +114,7 @@ def killed_client(trial: Trial) -> None:
     fresh_process(trial, CAMERA)
     survivor = App(trial, ASSISTANT).supported()
     size = most(survivor)
-    doomed = App(trial, CAMERA).supported()
+    doomed = App(trial, CAMERA, _PID).supported()
     doomed.allocated(doomed.request(1, size))
     control.kill_client(CAMERA)
     _gets_in_time(survivor, 1, size)

@@ -69,6 +69,15 @@ def custom_weights_exceed(trial: Trial) -> None:
     app.asks(SMALL).hears(PARKED)
 
 
+@cases.case("smallest_numbers", "NPU-POL-007", "NPU-POL-008", "NPU-POL-010")
+def smallest_numbers(trial: Trial) -> None:
+    """A maximum of 1 and weights of 1 are legal: one model fits, of whichever size."""
+    for size in (SMALL, MEDIUM, LARGE):
+        app = Scene(trial, parameters=PolicyParameters(1, {"0": 1, "1": 1, "2": 1})).app()
+        app.loads(size).hears(GRANT)
+        app.asks(SMALL).hears(PARKED)
+
+
 @cases.case("maximum_follows_largest_class", "NPU-POL-006")
 def maximum_follows_largest_class(trial: Trial) -> None:
     """Without a maximum it is the weight of the largest class, as overridden; not that of the heaviest."""
@@ -176,6 +185,38 @@ def loaded_and_granted_victims(trial: Trial) -> None:
     pending.hears(GRANT, CANCELLED)
     loaded.unload()
     wanted.hears(WAIT, GRANT)
+
+
+@cases.case("remainder_of_a_victim", "NPU-POL-014", "NPU-POL-021", "NPU-LIF-008")
+def remainder_of_a_victim(trial: Trial) -> None:
+    """What a displaced model leaves beyond the need of the stronger one goes to who waits for it."""
+    scene = Scene(trial, parameters=PolicyParameters(2))
+    pending = scene.app(SERVICE).granted(MEDIUM)
+    parked = scene.app(CACHED).asks(SMALL)
+    parked.hears(PARKED)
+    wanted = scene.app(FOREGROUND).asks(SMALL)
+    pending.hears(GRANT, CANCELLED)
+    wanted.hears_one_of([GRANT], [WAIT, GRANT])
+    parked.hears_one_of([PARKED, GRANT], [PARKED, WAIT, GRANT])
+
+
+@cases.case("free_room_set_aside", "NPU-POL-014", "NPU-LIF-007", "NPU-POL-010")
+def free_room_set_aside(trial: Trial) -> None:
+    """Free room that was meant for a waiting request of a weaker app serves a stronger one that it suffices for."""
+    scene = Scene(trial, parameters=PolicyParameters(5))
+    middle, weak = scene.app(SERVICE).loads(LARGE), scene.app(CACHED).loads(SMALL)
+    waiting = scene.app(VISIBLE).asks(MEDIUM)
+    waiting.hears(WAIT)
+    weak.hears(GRANT, UNLOAD)
+    middle.hears(GRANT, UNLOAD)
+    weak.unload()
+    waiting.hears(WAIT)
+    wanted = scene.app(FOREGROUND).asks(SMALL)
+    wanted.hears_one_of([GRANT], [WAIT, GRANT])
+    waiting.hears_one_of([WAIT], [WAIT, CANCELLED], [WAIT, PARKED])
+    middle.unload()
+    waiting.hears_one_of([WAIT, GRANT], [WAIT, CANCELLED], [WAIT, PARKED, GRANT])
+    wanted.hears_one_of([GRANT], [WAIT, GRANT])
 
 
 @cases.case("more_important_stays", "NPU-POL-015", "NPU-POL-020")

@@ -7,6 +7,7 @@ from npu_conformance.cts.manager_scene import LARGE, MEDIUM, UNLOAD, Scene
 from npu_conformance.harness import checks
 from npu_conformance.harness.cases import Behaviours
 from npu_conformance.harness.trial import Trial
+from npu_conformance.harness.verdicts import NotApplicable
 from npu_conformance.specs.npu.types import Importance, ModelLoadRequest, Policy
 
 cases = Behaviours("cts.npu_manager.death", interface="manager")
@@ -135,6 +136,40 @@ def of_one_process_of_two(trial: Trial) -> None:
     if second.recorder.of(102) != [GRANT, COMPLETE]:
         trial.warn_quality("the death of one process drops the requests of another process of the same uid")
     checks.equal(first.recorder.of(101), [GRANT], "callbacks of a dead process")
+
+
+@cases.case("of_both_processes", "NPU-LIF-019", "NPU-LIF-008")
+def of_both_processes(trial: Trial) -> None:
+    """When the last process of an app dies as well, by itself or with the app, what it had is free like the first's."""
+    for whole_app in (False, True):
+        scene = Scene(trial)
+        app, other = scene.app(FOREGROUND), scene.app(VISIBLE)
+        processes = [Client(trial, app.uid, pid) for pid in (5001, 5002)]
+        for identifier, process in enumerate(processes, 101):
+            process.granted(ModelLoadRequest(identifier, MEDIUM))
+        parked = other.asks(LARGE)
+        parked.hears(PARKED)
+        scene.control.kill_client(app.uid, 5001)
+        parked.hears_one_of([PARKED], [PARKED, GRANT])  # the second's request may have gone with the first (LIF-020)
+        app.client.alive = not whole_app
+        scene.control.kill_client(app.uid, 0 if whole_app else 5002)
+        parked.hears(PARKED, GRANT)
+
+
+@cases.case("before_the_answer", "NPU-LIF-019")
+def before_the_answer(trial: Trial) -> None:
+    """What is on its way to a client when it dies is not delivered any more."""
+    if not trial.manifest.virtual_clock:
+        raise NotApplicable("without a virtual clock the answer may come before the death")
+    scene = Scene(trial)
+    app = scene.app(FOREGROUND)
+    lost = app.asks(LARGE)
+    app.client.barrier()
+    before = lost.heard
+    app.client.alive = False
+    scene.control.kill_client(app.uid)
+    scene.wait(lambda: False)
+    checks.equal(lost.heard, before, f"callbacks of {lost.name}, whose process is dead")
 
 
 @cases.case("connection_closed", "NPU-LIF-019", "NPU-LIF-008")

@@ -212,6 +212,21 @@ def requests_logged(trial: Trial) -> None:
     )
 
 
+@cases.case("loading_logged_under_status_quo", "NPU-OBS-006", "NPU-LIF-015")
+def loading_logged_under_status_quo(trial: Trial) -> None:
+    """Changes of loading ought to be logged also where no policy needs to know, and once however often reported."""
+    scene = Scene(trial, Policy.STATUS_QUO)
+    take = _metrics(scene)
+    held = scene.app(VISIBLE).granted(LARGE)
+    take()
+    held.load()
+    held.load()
+    held.unload()
+    states = [atom.values.get("state") for atom in take() if atom.name == "NpuModelLoadStateChanged"]
+    if states != [1, 2]:
+        trial.warn_quality(f"expected the states 1 and 2 logged of a model loaded and unloaded, found {states}")
+
+
 @cases.case("work_logged", "NPU-OBS-006")
 def work_logged(trial: Trial) -> None:
     """Each work event ought to be logged with its type, and how it started or ended."""

@@ -124,6 +124,21 @@ def priorities_in_range(trial: Trial) -> None:
             hal.expect(app.uid, importance)
 
 
+@cases.case("order_is_kept", "NPU-HAL-037", "NPU-PRI-002", "NPU-PRI-015")
+def order_is_kept(trial: Trial) -> None:
+    """However hot or short of memory the device is, no app gets ahead of a more important one by it."""
+    scene = Scene(trial)
+    apps = [scene.app(importance) for importance in (*_STRONGEST_FIRST, Importance.GONE)]
+    levels = [*((_heat, level) for level in _HEAT), *((_shortage, level) for level in _SHORTAGE)]
+    with played_hal(scene) as hal:
+        for press, level in levels:
+            with pressed(scene, press, level):
+                found = [hal.priority(app.uid) or 0 for app in apps]
+                checks.equal(
+                    found, sorted(found), f"priorities of apps under pressure {level}, the most important first"
+                )
+
+
 @contextmanager
 def pressed(scene: Scene, press: Press, level: int) -> Iterator[None]:
     """Put the device under pressure for a while; NotApplicable where that can not be."""

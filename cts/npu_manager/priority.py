@@ -31,6 +31,8 @@ cases = Behaviours("cts.npu_manager.priority", interface="manager")
 
 FOREGROUND, VISIBLE, CACHED, GONE = Importance.FOREGROUND, Importance.VISIBLE, Importance.CACHED, Importance.GONE
 _STATIC = (ROOT_UID, SYSTEM_UID)
+_NATIVE = 10_298
+"""A uid of no app."""
 
 
 @cases.case("follows_importance", "NPU-PRI-001", "NPU-PRI-002", "NPU-PRI-005", scope=Scope.SMOKE)
@@ -159,6 +161,22 @@ def unknown_is_weakest(trial: Trial) -> None:
     held, wanted = unknown.loads(LARGE), cached.asks(LARGE)
     held.hears(GRANT, UNLOAD)
     wanted.hears(WAIT)
+
+
+@cases.case("uid_without_an_app", "NPU-PRI-004", "NPU-PRI-010")
+def uid_without_an_app(trial: Trial) -> None:
+    """A uid that no app has may work and change its importance: it is unknown at first, and disturbs nobody."""
+    scene = Scene(trial)
+    app = scene.app(VISIBLE)
+    scene.control.remove_app(_NATIVE)
+    with played_hal(scene) as hal:
+        hal.works(_NATIVE)
+        checks.member(hal.priority(_NATIVE), (None, MAX_PRIORITY), "priority of a uid without an app at the HAL")
+        with suppress(IllegalArgument):  # it may be unknown to the control interface, too
+            scene.control.set_importance(_NATIVE, FOREGROUND)
+        app.granted()
+        hal.expect(app.uid, VISIBLE)
+        scene.control.remove_app(_NATIVE)
 
 
 @cases.case("removed_app", "NPU-PRI-010")

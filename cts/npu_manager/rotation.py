@@ -11,7 +11,7 @@ from npu_conformance.cts.manager_scene import LARGE, MEDIUM, SMALL, UNLOAD, App,
 from npu_conformance.harness import checks
 from npu_conformance.harness.cases import Behaviours
 from npu_conformance.harness.trial import Trial
-from npu_conformance.specs.npu.types import EndReason, Importance, Policy, UnloadReason
+from npu_conformance.specs.npu.types import ROOT_UID, EndReason, Importance, Policy, UnloadReason
 
 cases = Behaviours("cts.npu_manager.rotation", interface="manager")
 
@@ -52,6 +52,23 @@ def all_models_of_the_completing_app(trial: Trial) -> None:
         other.hears(GRANT)
 
 
+@cases.case("heir_needs_more", "NPU-POL-018", "NPU-POL-029", "NPU-LIF-008")
+def heir_needs_more(trial: Trial) -> None:
+    """The completing app makes room also where that is not enough for who waits; the rest may come in any way."""
+    scene = Scene(trial)
+    with played_hal(scene) as hal:
+        first, second, third = scene.app(VISIBLE), scene.app(VISIBLE), scene.app(VISIBLE)
+        held, other, wanted = first.loads(MEDIUM), second.loads(MEDIUM), third.asks(LARGE)
+        wanted.hears(PARKED)
+        hal.works(first.uid)
+        held.hears(GRANT, UNLOAD)
+        other.hears(GRANT)
+        held.unload()
+        wanted.hears_one_of([PARKED], [PARKED, WAIT])
+        other.unload()
+        wanted.hears_one_of([PARKED, GRANT], [PARKED, WAIT, GRANT])
+
+
 @cases.case("other_ends", "NPU-POL-019")
 def other_ends(trial: Trial) -> None:
     """Work that ends in another way than completion rotates nothing."""
@@ -88,6 +105,9 @@ def attributed_work(trial: Trial) -> None:
         service, first, second = scene.app(VISIBLE), scene.app(VISIBLE), scene.app(VISIBLE)
         hosted, held, parked = service.loads(MEDIUM), first.loads(MEDIUM), second.asks(MEDIUM)
         parked.hears(PARKED)
+        hal.works(service.uid, original=ROOT_UID)
+        hosted.hears(GRANT)
+        held.hears(GRANT)
         hal.works(service.uid, original=first.uid)
         held.hears(GRANT, UNLOAD)
         hosted.hears(GRANT)

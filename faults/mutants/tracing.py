@@ -35,6 +35,10 @@ _VECTORS = ("vts.generated.", "vts.relations.", "vts.validation.")
 """Cases about operations, of which there are thousands."""
 
 
+_NPU_PROFILES = {NEWEST: "npu", Version.FL7: "manager-aosp-profile"}
+"""The versions of the Neural Networks HAL do not concern the npu services: two of them stand for their profiles."""
+
+
 @dataclass(frozen=True)
 class Witness:
     """A case that executes a line of a reference of version `hal`.
@@ -82,7 +86,8 @@ def open_reference(hal: str, cases: Sequence[Case]) -> SubjectHandle:
     For a device's it has its extensions, and the process knows them from then on.
     """
     about_npu = cases[0].interface != "device"
-    return open_subject(GUARDED, {"fault": "npu" if about_npu else "two-extensions", "hal": hal}, "inprocess")
+    fault = _NPU_PROFILES[Version(hal)] if about_npu else "two-extensions"
+    return open_subject(GUARDED, {"fault": fault, "hal": hal}, "inprocess")
 
 
 def claimed(result: CaseResult, hal: str) -> Outcome:
@@ -118,8 +123,10 @@ def is_of(part: str, names: Sequence[str]) -> bool:
 
 
 def _chosen_of_npu(cases: Sequence[Case], hal: Version) -> list[Case]:
-    """Everything once: the versions of the Neural Networks HAL do not concern it."""
-    return list(cases) if hal == NEWEST else []
+    """Everything in the public page's profile, and what concerns the manager in AOSP's as well."""
+    if hal == NEWEST:
+        return list(cases)
+    return [case for case in cases if hal in _NPU_PROFILES and case.id.startswith("cts.npu_manager.")]
 
 
 def _chosen_of_driver(cases: Sequence[Case], hal: Version) -> list[Case]:

@@ -33,6 +33,26 @@ def direct_access_returns(trial: Trial) -> None:
         camera.works()
 
 
+@cases.case("direct_access_withdrawn", "NPU-HAL-011")
+def direct_access_withdrawn(trial: Trial) -> None:
+    """A run that loses direct access midway goes on to its end or fails: it does not succeed with work left undone."""
+    with lab(trial) as npu:
+        npu.need_virtual_clock()
+        camera = npu.app(npu.camera)
+        npu.configure(config(npu.camera, 500))
+        camera.works()
+        whole_ms = npu.passed_ms
+        run = camera.start()
+        npu.pass_ms(whole_ms // 4)
+        npu.need_running(run)
+        npu.update(config(npu.camera, 500, direct=False))
+        succeeded = npu.end_of(run)
+        took_ms = npu.passed_ms - whole_ms
+        what = f"success of a run of {whole_ms} ms after {took_ms} ms, a quarter with direct access"
+        checks.that(not succeeded or took_ms > whole_ms / 2, f"{what}: expected failure, or its full time")
+        camera.is_refused()
+
+
 @cases.case("direct_access_by_uid", "NPU-HAL-011")
 def direct_access_by_uid(trial: Trial) -> None:
     """What is denied to one uid is not denied to another."""
