@@ -128,10 +128,14 @@ def undeclared_apps(trial: Trial) -> None:
     """An undeclared app for API 37 may be denied direct access, when blocking is enabled; never its use of the API."""
     scene = Scene(trial)
     app = scene.app(Importance.VISIBLE, declares=False, target_sdk=37)
+    later = scene.app(Importance.VISIBLE, declares=False, target_sdk=38)
     with played_hal(scene) as hal:
         with switched(trial, Flag.BLOCK_MISSING_FEATURE, True):
-            hal.requested(app.uid)
+            for each in (app, later):
+                hal.requested(each.uid)
             trial.note("blocks_undeclared_apps", not _direct_access(hal, app))
+            if _direct_access(hal, app) != _direct_access(hal, later):
+                trial.warn_quality("blocking does not begin at API 37")
             app.granted()
         with switched(trial, Flag.BLOCK_MISSING_FEATURE, False):
             app.moves(Importance.CACHED)

@@ -167,6 +167,27 @@ def least_recent_first(trial: Trial) -> None:
             trial.warn_quality("the app that completed work most recently is served first")
 
 
+@cases.case("heirs_of_two_sizes", "NPU-POL-017", "NPU-POL-022", "NPU-POL-023")
+def heirs_of_two_sizes(trial: Trial) -> None:
+    """Whoever is next when an app completes work, an equal that waits as well loses nothing by it."""
+    scene = Scene(trial)
+    with played_hal(scene) as hal:
+        holder, early, late = scene.app(VISIBLE), scene.app(VISIBLE), scene.app(VISIBLE)
+        held = holder.loads(LARGE)
+        hal.works(early.uid)
+        hal.works(late.uid)
+        last, next_one = late.asks(LARGE), early.asks(MEDIUM)
+        last.hears(PARKED)
+        next_one.hears(PARKED)
+        hal.works(holder.uid)
+        held.hears(GRANT, UNLOAD)
+        held.unload()
+        for model in (next_one, last):
+            model.hears_one_of([PARKED], [PARKED, WAIT], [PARKED, GRANT], [PARKED, WAIT, GRANT])
+        if GRANT not in next_one.heard:
+            trial.warn_quality("the app that completed work most recently is served first")
+
+
 @cases.case("no_starvation", "NPU-POL-029", "NPU-POL-010")
 def no_starvation(trial: Trial) -> None:
     """Equals that complete work and answer unload requests all get their turn, within two rounds of as many turns."""

@@ -162,7 +162,7 @@ class Client:
         """Read a file's bytes while the client waits: it may be the one that serves them."""
         if segment is None:
             return b""
-        if segment.length < 0 or segment.file_offset < 0 or segment.buffer_offset < 0:
+        if min(segment.length, segment.file_offset, segment.buffer_offset) < 0:
             raise ServiceError(Errno.EINVAL, f"a file segment with negative numbers: {segment}")
         if segment.buffer_offset + segment.length > size or len(segment.file.descriptors) != 1:
             raise ServiceError(Errno.EINVAL, f"{segment.length} bytes at {segment.buffer_offset} of {size}")
