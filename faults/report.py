@@ -60,7 +60,7 @@ def _figures(survey: Survey) -> Iterable[str]:
     )
     yield f"{killed} of them without claims: {killed / count:.1%} {_interval(survey, 'killed')}"
     yield f"{survey.count('support lost')} more lose support where no claim is made, which a baseline makes red"
-    yield f"{survey.count('warned')} more give a quality warning: the public floor allows them"
+    yield f"{survey.count('warned')} more give a quality warning: the public floor allows them, or the rule is a SHOULD"
     low = [share.name for share in survey.operations if share.percent < ENOUGH_OF_ONE]
     yield f"operations below {ENOUGH_OF_ONE:g} %: {' '.join(low) or 'none'}"
     yield (

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from npu_conformance.cts.manager_client import CANCELLED, COMPLETE, GRANT, PARKED
+from npu_conformance.cts.manager_client import CANCELLED, COMPLETE, GRANT, PARKED, WAIT
 from npu_conformance.cts.manager_hal import played_hal
-from npu_conformance.cts.manager_scene import LARGE, SMALL, UNLOAD, Model, Scene
+from npu_conformance.cts.manager_scene import LARGE, MEDIUM, SMALL, UNLOAD, Model, Scene
 from npu_conformance.harness import checks
 from npu_conformance.harness.cases import Behaviours
 from npu_conformance.harness.trial import Trial
@@ -21,6 +21,7 @@ from npu_conformance.specs.npu.types import (
     Importance,
     MemoryPressure,
     Policy,
+    PolicyParameters,
     ThermalStatus,
     UnloadReason,
 )
@@ -60,6 +61,22 @@ def no_grant_beyond(trial: Trial) -> None:
             late = scene.app(Importance.VISIBLE).asks(SMALL)
             late.hears(PARKED)
         late.hears(PARKED, GRANT)
+
+
+@cases.case("no_grant_before_they_leave", "NPU-POL-027", "NPU-LIF-008")
+def no_grant_before_they_leave(trial: Trial) -> None:
+    """Room that was free before the pressure is granted to nobody while what has to leave is still there."""
+    scene = Scene(trial, parameters=PolicyParameters(7))
+    scene.app(Importance.SERVICE).loads(LARGE)
+    medium, small = scene.app(Importance.CACHED).loads(MEDIUM), scene.app(Importance.GONE).loads(SMALL)
+    scene.app(Importance.VISIBLE).asks(MEDIUM).hears(WAIT)
+    small.hears(GRANT, UNLOAD)
+    medium.hears(GRANT, UNLOAD)
+    small.unload()
+    with pressed(scene, _heat, ThermalStatus.SEVERE):
+        late = scene.app(Importance.FOREGROUND).asks(SMALL)
+        late.hears_one_of([WAIT], [PARKED])
+    late.hears_one_of([WAIT, GRANT], [PARKED, GRANT], [PARKED, WAIT, GRANT])
 
 
 @cases.case("pending_leaves_too", "NPU-POL-026", "NPU-POL-027", "NPU-LIF-016")

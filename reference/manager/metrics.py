@@ -7,6 +7,7 @@ from collections import deque
 from npu_conformance.specs.npu.types import (
     Atom,
     EndReason,
+    LoadStatus,
     ModelLoadRequest,
     ModelPriority,
     ModelSize,
@@ -15,12 +16,18 @@ from npu_conformance.specs.npu.types import (
 )
 
 MOST_ATOMS = 10_000
+_SIZES: dict[int, int] = {size: size + 1 for size in ModelSize}
+_STATUSES: dict[int, int] = {status: status + 1 for status in LoadStatus}
+_STARTS: dict[int, int] = {reason: reason + 1 for reason in StartReason}
+_ENDS: dict[int, int] = {reason: reason + 3 for reason in EndReason}
+"""Numbers of the log, where those of the API begin with 0; what is none of them is logged as 0, unknown."""
+
 _REQUESTED, _STARTED, _ENDED = 1, 2, 3
 _LOADED, _UNLOADED = 1, 2
 
 
 class Metrics:
-    """Keeps the newest atoms. Enums of the API are logged plus one; 0 is unknown.
+    """Keeps the newest atoms.
 
     opportunistic: the number of that priority.
     """
@@ -37,14 +44,12 @@ class Metrics:
 
     def requested(self, uid: int, model: ModelLoadRequest) -> None:
         """An app asked to load a model."""
-        size = model.size + 1 if model.size in tuple(ModelSize) else 0
-        self._log(
-            "NpuModelLoadRequested", uid=uid, id=model.id, size=size, priority=self._priorities.get(model.priority, 0)
-        )
+        size, priority = _SIZES.get(model.size, 0), self._priorities.get(model.priority, 0)
+        self._log("NpuModelLoadRequested", uid=uid, id=model.id, size=size, priority=priority)
 
     def responded(self, uid: int, identifier: int, status: int) -> None:
         """The policy decided. status: LoadStatus."""
-        self._log("NpuModelLoadPolicyResponded", uid=uid, id=identifier, status=status + 1)
+        self._log("NpuModelLoadPolicyResponded", uid=uid, id=identifier, status=_STATUSES[status])
 
     def cancelled(self, uid: int, identifier: int) -> None:
         """A request ended as cancelled."""
@@ -67,12 +72,12 @@ class Metrics:
         self._work(work, _REQUESTED, 0)
 
     def work_started(self, work: WorkInfo, reason: int) -> None:
-        """The HAL reports a start. Reasons of starts are logged as 1 and 2."""
-        self._work(work, _STARTED, reason + 1 if reason in tuple(StartReason) else 0)
+        """The HAL reports a start."""
+        self._work(work, _STARTED, _STARTS.get(reason, 0))
 
     def work_ended(self, work: WorkInfo, reason: int) -> None:
-        """The HAL reports an end. Reasons of ends are logged from 3 to 7."""
-        self._work(work, _ENDED, reason + 3 if reason in tuple(EndReason) else 0)
+        """The HAL reports an end."""
+        self._work(work, _ENDED, _ENDS.get(reason, 0))
 
     def _work(self, work: WorkInfo, event: int, reason: int) -> None:
         self._log(
