@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import typing
+import weakref
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, TypeVar, cast
@@ -26,6 +27,7 @@ class Life:
 
     def __init__(self) -> None:
         self._cause = ""
+        self._forwarders: weakref.WeakValueDictionary[object, _Forwarder] = weakref.WeakValueDictionary()
 
     def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Call the implementation. DeadObject: it dies of that, or is dead already."""
@@ -41,8 +43,17 @@ class Life:
 
     def guard(self, interface: type[Guarded], inner: Guarded | None) -> Guarded | None:
         """An object of the implementation's as the suite sees it; null for null."""
-        kind = _forwarder(cast(Any, interface), True)
-        return None if inner is None else cast(Guarded, kind(self, inner))
+        return cast(Guarded | None, self.forwarder(interface, inner, True))
+
+    def forwarder(self, interface: Any, inner: object, is_of_implementation: bool) -> _Forwarder | None:
+        """What stands for an object, the same as long as somebody has it; null for null."""
+        if inner is None:
+            return None
+        key = (id(inner), interface, is_of_implementation)
+        found = self._forwarders.get(key)
+        if found is None:
+            found = self._forwarders[key] = _forwarder(interface, is_of_implementation)(self, inner)
+        return found
 
     def watch(self, context: Context) -> Context:
         """A context whose hang-ups are guarded as well."""
@@ -54,14 +65,18 @@ class Life:
 
 
 class _Forwarder:
-    """Forwards calls to `inner`. Objects that go along get a forwarder of the other kind, or those that come back."""
+    """Forwards calls to `inner`, with forwarders in place of the objects that go along or come back."""
 
     def __init__(self, life: Life, inner: object) -> None:
         self.life, self.inner = life, inner
 
+    def given(self, interface: type | None, value: Any, is_of_implementation: bool) -> Any:
+        """An argument or a result as the other side gets it."""
+        return value if interface is None else self.life.forwarder(interface, value, is_of_implementation)
+
 
 @functools.cache
-def _forwarder(interface: type, is_of_implementation: bool) -> type:
+def _forwarder(interface: type, is_of_implementation: bool) -> type[_Forwarder]:
     """A class of objects that the suite calls, or of objects of the suite's that the implementation calls."""
     calls = {name: _forward(method, is_of_implementation) for name, method in describe(interface).items()}
     return type(f"Guarded{interface.__name__}", (_Forwarder, interface), calls)
@@ -72,18 +87,12 @@ def _forward(method: Method, is_of_implementation: bool) -> Callable[..., Any]:
     result = _interface_of(method.result)
 
     def forward(self: Any, *arguments: Any) -> Any:
-        others = [_given(self.life, *pair, not is_of_implementation) for pair in zip(kinds, arguments, strict=False)]
+        others = [self.given(*pair, not is_of_implementation) for pair in zip(kinds, arguments, strict=False)]
         function = getattr(self.inner, method.name)
         answer = self.life.call(function, *others) if is_of_implementation else function(*others)
-        return _given(self.life, result, answer, is_of_implementation)
+        return self.given(result, answer, is_of_implementation)
 
     return forward
-
-
-def _given(life: Life, interface: type | None, value: Any, is_of_implementation: bool) -> Any:
-    if interface is None or value is None:
-        return value
-    return _forwarder(interface, is_of_implementation)(life, value)
 
 
 def _interface_of(hint: Any) -> type | None:

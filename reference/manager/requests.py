@@ -77,7 +77,8 @@ class Request:
 
     def ranked(self) -> Entry:
         """Its place in the order of strength: the uid's rank, then its own priority, then arrival (NPU-POL-025)."""
-        return *self.uid.rank, self.urgency, self.arrival, self
+        uid = self.uid
+        return uid.priority, uid.completed, self.urgency, self.arrival, self
 
     def __str__(self) -> str:
         return f"request {self.model.id} of uid {self.uid.number}"
