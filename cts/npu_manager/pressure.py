@@ -63,7 +63,7 @@ def no_grant_beyond(trial: Trial) -> None:
         late.hears(PARKED, GRANT)
 
 
-@cases.case("no_grant_before_they_leave", "NPU-POL-027", "NPU-LIF-008")
+@cases.case("no_grant_before_they_leave", "NPU-POL-027", "NPU-LIF-007", "NPU-LIF-008")
 def no_grant_before_they_leave(trial: Trial) -> None:
     """Room that was free before the pressure is granted to nobody while what has to leave is still there."""
     scene = Scene(trial, parameters=PolicyParameters(7))

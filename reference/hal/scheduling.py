@@ -150,11 +150,10 @@ class SchedulingService(Scheduling):
             raise SecurityDenied(f"uid {uid} has no direct access")
 
     def _device(self, run: InferenceRun) -> int:
-        if run.device_number is None:
-            return 0
-        if not 0 <= run.device_number < self.scheduler.devices:
-            raise IllegalArgument(f"device {run.device_number}: there are {self.scheduler.devices}, from 0")
-        return run.device_number
+        number = 0 if run.device_number is None else run.device_number
+        if number not in range(self.scheduler.devices):
+            raise IllegalArgument(f"device {number}: there are {self.scheduler.devices}, from 0")
+        return number
 
     def _effective_priority(self, work: Work) -> int:
         """That of the uid plus that of the job; work for another uid counts as that one's (NPU-HAL-008, -014)."""
