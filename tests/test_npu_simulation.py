@@ -20,7 +20,17 @@ from npu_conformance.reference.simulation.report import GroupReport, PolicyRepor
 from npu_conformance.reference.simulation.violation import Violation
 from npu_conformance.reference.simulation.world import simulate
 from npu_conformance.specs import documents
-from npu_conformance.specs.npu.scenario import AppGroup, Death, Phase, PolicyChoice, Pressure, Scenario, Times, check
+from npu_conformance.specs.npu.scenario import (
+    AppGroup,
+    Death,
+    Phase,
+    PolicyChoice,
+    PolicyName,
+    Pressure,
+    Scenario,
+    Times,
+    check,
+)
 
 NEVER = 10_000
 """Later than any of these scenarios lasts."""
@@ -90,15 +100,12 @@ def test_a_manager_that_dies_loses_all_requests_and_the_next_one_is_asked() -> N
 
 
 @pytest.mark.parametrize("policy", ["status_quo", "turn_taking", "budget"])
-def test_a_phone_survives_all_deaths_and_its_promises_hold(policy: str) -> None:
+def test_a_phone_survives_all_deaths_and_its_promises_hold(policy: PolicyName) -> None:
     scenario = generate(60, 3, 5)
-    deaths = [
-        Death(at_ms=at_ms, who=who, back_ms=back_ms)
-        for at_ms, who, back_ms in (
-            (20_000, "hal", 2000), (60_000, "manager", 3000), (61_000, "hal", 1000), (90_000, "manager", 10),
-            (90_005, "hal", 2000), (120_000, "hal", 30), (121_000, "hal", 5000), (122_000, "manager", 1000),
-        )
-    ]  # fmt: skip
+    hal = ((20_000, 2000), (61_000, 1000), (90_005, 2000), (120_000, 30), (121_000, 5000))
+    manager = ((60_000, 3000), (90_000, 10), (122_000, 1000))
+    deaths = [Death(at_ms=at_ms, who="hal", back_ms=back_ms) for at_ms, back_ms in hal]
+    deaths += [Death(at_ms=at_ms, who="manager", back_ms=back_ms) for at_ms, back_ms in manager]
     deaths += [Death(at_ms=150_000 + 500 * n, who="app", group=one.name) for n, one in enumerate(scenario.groups)]
     chosen = msgspec.structs.replace(scenario, deaths=tuple(deaths), policies=(PolicyChoice(policy=policy),))
     check(chosen, "scenario")

@@ -27,10 +27,7 @@ _LOADED, _UNLOADED = 1, 2
 
 
 class Metrics:
-    """Keeps the newest atoms.
-
-    opportunistic: the number of that priority.
-    """
+    """Keeps the newest atoms. opportunistic: the number of that priority."""
 
     def __init__(self, opportunistic: int = ModelPriority.OPPORTUNISTIC) -> None:
         self._priorities: dict[int, int] = {ModelPriority.NORMAL: 1, ModelPriority.BACKGROUND: 2, opportunistic: 3}
