@@ -141,7 +141,7 @@ class InProcessSubject:
 
     def _soak(self) -> None:
         """Take in what the subject sends from within a call of the harness, which nobody reads until the call ends."""
-        while any(application.connection.soak() for application in tuple(self._applications)):
+        while any(each.connection.soak() for each in tuple(self._applications) if each.is_listening):
             pass
 
     def alive(self) -> bool:
