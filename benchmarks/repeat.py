@@ -8,14 +8,16 @@ What follows `--` is a command line of npu-conformance without --seed, --shuffle
 from __future__ import annotations
 
 import argparse
-import subprocess
+import os
 import sys
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import redirect_stdout
 from functools import partial
 from pathlib import Path
 
 from npu_conformance.harness import results
+from npu_conformance.harness.main import main as npu_conformance
 
 Verdicts = dict[str, str]
 """Outcome by the id of a case or configuration."""
@@ -31,12 +33,10 @@ def verdicts(folder: Path) -> Verdicts:
 
 
 def run(command: list[str], seed: int) -> Verdicts:
-    """One run in an order of its own."""
+    """One run in an order of its own, in this process."""
     with tempfile.TemporaryDirectory() as folder:
-        arguments = [*command, "--seed", str(seed), "--shuffle", "--report", folder, "--quiet"]
-        subprocess.run(
-            [sys.executable, "-m", "npu_conformance.harness.main", *arguments], stdout=subprocess.DEVNULL, check=False
-        )
+        with open(os.devnull, "w") as nowhere, redirect_stdout(nowhere):
+            npu_conformance([*command, "--seed", str(seed), "--shuffle", "--report", folder, "--quiet"])
         return verdicts(Path(folder))
 
 
@@ -50,12 +50,12 @@ def main() -> int:
     """Compare the runs with the first one."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--times", type=int, default=20)
-    parser.add_argument("--jobs", type=int, default=1, help="runs at the same time")
+    parser.add_argument("--jobs", type=int, default=1, help="runs at once, each process doing many")
     parser.add_argument("command", nargs=argparse.REMAINDER)
     options = parser.parse_args()
     command = options.command[1:] if options.command[:1] == ["--"] else options.command
     unequal = 0
-    with ThreadPoolExecutor(options.jobs) as pool:
+    with ProcessPoolExecutor(options.jobs) as pool:
         runs = pool.map(partial(run, command), range(options.times))
         first = next(runs)
         for number, verdicts_of_run in enumerate(runs, 2):
