@@ -160,8 +160,8 @@ class Lab:
         self._clock = _clock(trial)
         tool = trial.manifest.inference_tool
         self._fixed_uid = None if tool is None else tool.uid
-        self._hears = False
-        """Whether what happens now is recorded."""
+        self._listener: Recorder | None = None
+        """To whom is told what happens now."""
         self.passed_ms = 0
         """How far this case has moved the virtual clock."""
         self.scheduling = scheduling(trial)
@@ -192,7 +192,7 @@ class Lab:
 
     def _is_quiet(self) -> bool:
         """True where the last event of every uid is an end for good."""
-        last = {event.work.uid: event.told for event in self.events()}
+        last = {event.work.uid: event.told for event in self.events(self._listener)}
         return all(told[0] == "ended" and told != PAUSED for told in last.values())
 
     def _another(self, uid: int) -> int:
@@ -204,12 +204,13 @@ class Lab:
         """Another uid for each case in real time: there an end of the last case's work may come late."""
         return uid if self._clock is not None else uid + _UIDS_A_CASE * (self.trial.seed % _CASES)
 
-    def events(self) -> list[Event]:
-        """What was told of this case's work."""
+    def events(self, recorder: Recorder | None = None) -> list[Event]:
+        """What a recorder, by default the lab's own, was told of this case's work."""
+        told = (recorder or self.recorder).events
         if self._clock is not None or self._fixed_uid is not None:
-            return self.recorder.events
+            return told
         own = {self._uid(uid) for uid in (CAMERA, ASSISTANT, GALLERY)}
-        return [event for event in self.recorder.events if event.work.uid in own]
+        return [event for event in told if event.work.uid in own]
 
     def need_virtual_clock(self) -> None:
         """NotApplicable where time passes by itself."""
@@ -242,7 +243,7 @@ class Lab:
         """Register a callback, with a debounce time where one is given."""
         given = () if debounce_ms is None else (debounce_ms,)
         checks.succeeds(lambda: self.scheduling.set_callback(callback, *given), "setCallback")
-        self._hears = callback is self.recorder
+        self._listener = callback if isinstance(callback, Recorder) else None
 
     def hear(self, debounce_ms: int | None = None) -> None:
         """Register the recorder."""
@@ -311,7 +312,7 @@ class Lab:
         self.scheduling.set_scheduling_configs(())
         for run in self.runs:
             self.end_of(run)
-        if self._hears:
+        if self._listener is not None:
             self._wait_late(self._is_quiet)
         self.deafen()
         if self.runs:
