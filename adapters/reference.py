@@ -89,7 +89,11 @@ def _create(context: Context) -> Subject:
     clock = RealTimers() if is_real else VirtualClock()
     scheduling, workload, scheduling_control = scheduling_workload.create(context, clock)
     manager, control = service.create(
-        replace(context, clock=clock), scheduling, real_time=is_real, declared_only=profile == "page"
+        replace(context, clock=clock),
+        scheduling,
+        scheduling.settle,
+        real_time=is_real,
+        declared_only=profile == "page",
     )
     apps = DeviceWork(scheduling) if is_real else None
     return Subject(

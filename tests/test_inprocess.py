@@ -7,7 +7,9 @@ import threading
 from npu_conformance.harness.loading import open_subject
 from npu_conformance.specs.npu.manager import ModelLoadRequestCallback, ModelLoadStatusListener
 from npu_conformance.specs.npu.types import PERMISSION, ModelLoadRequest
+from npu_conformance.specs.npu.workload import InferenceRun, WorkloadCallback
 
+SECOND_NS = 1_000_000_000
 UID, REQUESTS = 10_301, 900
 
 
@@ -43,5 +45,32 @@ def test_a_call_may_bring_more_callbacks_than_a_socket_holds() -> None:
         assert not late.is_alive(), "the call waits for somebody to read what it brings"
         subject.wait_until(lambda: counter.ended == 3 * REQUESTS, 30)
         assert (counter.decided, counter.ended) == (3 * REQUESTS, 3 * REQUESTS)
+    finally:
+        subject.close()
+
+
+class Ended(WorkloadCallback):
+    """Counts runs that succeeded."""
+
+    count = 0
+
+    def on_run_ended(self, succeeded: bool) -> None:
+        self.count += succeeded
+
+
+def test_the_manager_knows_what_its_hal_told_when_its_clock_has_moved() -> None:
+    subject = open_subject("reference", isolation="inprocess")
+    try:
+        control, workload = subject.interfaces.manager_control, subject.application(UID).interfaces.workload
+        assert control is not None
+        assert workload is not None
+        control.install_app(UID, "com.example.worker", True, 37)
+        ended = Ended()
+        for number in range(1, 31):
+            workload.run_test_inference(InferenceRun(), ended)
+            control.advance_clock(2 * SECOND_NS)
+            completed = {app.uid: app.completed for app in control.take_snapshot().apps}
+            assert completed[UID] == number
+        assert subject.wait_until(lambda: ended.count == 30, 10)
     finally:
         subject.close()

@@ -43,7 +43,9 @@ def whole(context: Context) -> Subject:
     """The reference HAL and the reference manager on one clock."""
     clock = VirtualClock()
     scheduling, workload, control = scheduling_workload.create(context, clock)
-    manager, manager_control = service.create(with_fields(context, clock=clock), scheduling, declared_only=True)
+    manager, manager_control = service.create(
+        with_fields(context, clock=clock), scheduling, scheduling.settle, declared_only=True
+    )
     return Subject(
         scheduling=scheduling,
         workload=workload,

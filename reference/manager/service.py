@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from npu_conformance.reference.clock import VirtualClock
 from npu_conformance.reference.manager.apps import Apps
@@ -30,12 +30,18 @@ def opportunistic(options: Mapping[str, str]) -> int:
 
 
 def create(
-    context: Context, scheduling: Scheduling | None = None, *, real_time: bool = False, declared_only: bool = False
+    context: Context,
+    scheduling: Scheduling | None = None,
+    arrived: Callable[[], None] | None = None,
+    *,
+    real_time: bool = False,
+    declared_only: bool = False,
 ) -> tuple[NpuManager, Control]:
     """Make a manager and what steers it.
 
-    scheduling: the device's HAL. real_time: messages leave at once, each client's in a thread of its own; else they
-    wait for the context's clock where that is virtual, or for a new one. declared_only: see Priorities.
+    scheduling: the device's HAL. arrived: waits until what it has told is here; null where it tells at once.
+    real_time: messages leave at once, each client's in a thread of its own; else they wait for the context's clock
+    where that is virtual, or for a new one. declared_only: see Priorities.
     """
     clock = context.clock if isinstance(context.clock, VirtualClock) else VirtualClock()
     delivery: Delivery = RealDelivery() if real_time else VirtualDelivery(clock)
@@ -50,4 +56,11 @@ def create(
         opportunistic=opportunistic(context.options),
     )
     context.on_hang_up(manager.connection_closed)
-    return manager, Control(manager, scheduling, None if real_time else clock.advance)
+
+    def advance(duration_ns: int) -> None:
+        clock.advance(duration_ns)
+        if arrived is not None:
+            arrived()
+            clock.advance(0)  # for what the manager says to what has arrived
+
+    return manager, Control(manager, scheduling, None if real_time else advance)
