@@ -27,4 +27,4 @@ def plot() -> str:
 if __name__ == "__main__":
     if len(sys.argv) != 2:
         sys.exit("usage: python -m benchmarks.plot_manager FILE.svg")
-    Path(sys.argv[1]).write_text(plot() + "\n")
+    Path(sys.argv[1]).write_text(f"{plot()}\n<!-- by python -m benchmarks.plot_manager -->\n")
