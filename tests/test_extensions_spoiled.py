@@ -144,6 +144,15 @@ BAD: dict[str, tuple[Edit, str]] = {
 }
 
 
+def _told_in_one_line(folder: Path, line: str, capsys: pytest.CaptureFixture[str]) -> str:
+    """What is said of a folder that can not be used: one line, with these words."""
+    assert main(["list", "vts.extension", "--catalogue", str(folder)]) == USAGE
+    told = capsys.readouterr().err
+    assert line in told
+    assert len(told.splitlines()) == 1
+    return told
+
+
 @pytest.mark.parametrize("name", BAD)
 def test_a_bad_folder_is_one_line_and_leaves_nothing_behind(
     name: str, folder: Path, capsys: pytest.CaptureFixture[str]
@@ -151,11 +160,7 @@ def test_a_bad_folder_is_one_line_and_leaves_nothing_behind(
     edit, line = BAD[name]
     edit(folder)
     before = known()
-    assert main(["list", "vts.extension", "--catalogue", str(folder)]) == USAGE
-    told = capsys.readouterr()
-    assert line in told.err
-    assert len(told.err.splitlines()) == 1
-    assert told.err.startswith(f"npu-conformance: {folder}")
+    assert _told_in_one_line(folder, line, capsys).startswith(f"npu-conformance: {folder}")
     assert known() == before
     assert main(["catalogue", "check", str(folder)]) == WRONG
     assert line in capsys.readouterr().out
@@ -187,10 +192,7 @@ def test_bad_vectors_are_one_line_before_anything_runs(
 ) -> None:
     edit, line = WRONG_VECTORS[name]
     edit(folder)
-    assert main(["list", "vts.extension", "--catalogue", str(folder)]) == USAGE
-    told = capsys.readouterr()
-    assert line in told.err
-    assert len(told.err.splitlines()) == 1
+    _told_in_one_line(folder, line, capsys)
 
 
 UNTRUE: dict[str, tuple[Edit, str]] = {

@@ -6,9 +6,9 @@ import threading
 from typing import Any
 
 import pytest
+from reference_bench import VECTOR, Clock
 
 from npu_conformance.reference.hal.device import ReferenceDevice
-from npu_conformance.specs import vectors
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import hal, types
 from npu_conformance.specs.neuralnetworks.build import BuiltRequest, build_model, build_request
@@ -17,23 +17,11 @@ from npu_conformance.specs.neuralnetworks.fences import FOR_EVER_NS, SettableFen
 from npu_conformance.specs.plugin import Caller, Context
 from npu_conformance.specs.versions import Version
 
-VECTOR = vectors.load("ADD", "float32_none_same")
 SIGNALLED, ERROR = FenceState.SIGNALLED, FenceState.ERROR
 INVALID, MISSED, GENERAL = (
     ErrorStatus.INVALID_ARGUMENT, ErrorStatus.MISSED_DEADLINE_PERSISTENT, ErrorStatus.GENERAL_FAILURE,
 )  # fmt: skip
 FENCED = pytest.mark.parametrize("version", [one for one in Version if one >= Version.V1_3], ids=str)
-
-
-class Clock:
-    """A clock that goes on by a microsecond whenever somebody looks."""
-
-    def __init__(self) -> None:
-        self.now = 1_000_000
-
-    def now_ns(self) -> int:
-        self.now += 1000
-        return self.now
 
 
 class Notified(hal.PreparedModelCallback):
