@@ -132,11 +132,8 @@ class Client:
         checks.equal(self.recorder.of(identifier), list(expected), f"callbacks of request {identifier}")
 
     def barrier(self) -> None:
-        """Let everything arrive that was sent to this app: an answer comes behind the callbacks before it.
-
-        The call cancels a request that does not exist, which has no effect (NPU-LIF-014).
-        """
-        self.manager.cancel_model_load(ModelLoadRequest(_MARKER))
+        """Let everything arrive that was sent to this app."""
+        barrier(self.manager)
 
     def _decision(self, request: ModelLoadRequest, seen: int) -> Event | None:
         return self._find("decision", request, seen)
@@ -171,6 +168,14 @@ def install_only(
 def package_of(uid: int) -> str:
     """Name of the package that `install` gives a uid."""
     return f"android.npumanager.testapp{uid}"
+
+
+def barrier(manager: Manager) -> None:
+    """Make a call that does nothing: its answer comes behind all that was sent over the connection before it.
+
+    It cancels a request that does not exist, which has no effect (NPU-LIF-014).
+    """
+    manager.cancel_model_load(ModelLoadRequest(_MARKER))
 
 
 def control(trial: Trial) -> ManagerControl:

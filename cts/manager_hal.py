@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
+from npu_conformance.cts.manager_client import barrier
 from npu_conformance.cts.manager_scene import Scene
 from npu_conformance.harness import checks
 from npu_conformance.harness.verdicts import NotApplicable
@@ -16,7 +17,6 @@ from npu_conformance.specs.npu.types import (
     MAX_PRIORITY,
     MIN_PRIORITY,
     EndReason,
-    ModelLoadRequest,
     SchedulingConfig,
     StartReason,
     WorkInfo,
@@ -78,7 +78,7 @@ class Hal(Scheduling):
         """Reports are not answered: a call behind them is, before any app's next call can overtake them."""
         manager = self._scene.trial.subject.interfaces.manager
         with suppress(SecurityDenied):
-            self._scene.trial.present(manager, "manager").cancel_model_load(ModelLoadRequest(0))
+            barrier(self._scene.trial.present(manager, "manager"))
         self._scene.settle()
 
     @property

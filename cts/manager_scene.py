@@ -34,8 +34,6 @@ from npu_conformance.specs.npu.types import (
 SMALL, MEDIUM, LARGE = ModelSize
 """Under the budget policy's defaults: a quarter, a half, and all of the budget."""
 SETTINGS, FIRST_APP = 10_100, 10_201
-_UIDS_A_CASE, _CASES = 10, 900
-"""How far apart the apps of cases are in real time, and for how many cases there are uids."""
 UNLOAD: Said = ("unload", None)
 """An unload request in either form: `heard` leaves the reason out."""
 CALLBACK_SECONDS = 5.0
@@ -58,16 +56,12 @@ class Scene:
 
     def app(self, importance: int = Importance.FOREGROUND, *, declares: bool = True, target_sdk: int = 37) -> App:
         """Install the next app, with a process, at this importance."""
-        uid = self._first_app + len(self.clients)
+        first = FIRST_APP if self.trial.manifest.virtual_clock else self.trial.own_uid(FIRST_APP)
+        uid = first + len(self.clients)
         client = install_only(self.trial, uid, declares=declares, target_sdk=target_sdk)
         self.clients.append(client)
         self.control.set_importance(client.uid, importance)
         return App(self, client)
-
-    @property
-    def _first_app(self) -> int:
-        """Another one for each case in real time: there the HAL may tell late that the last case's work has ended."""
-        return FIRST_APP if self.trial.manifest.virtual_clock else FIRST_APP + _UIDS_A_CASE * (self.trial.seed % _CASES)
 
     def settle(self) -> None:
         """Let everything happen that is due, and all callbacks arrive."""

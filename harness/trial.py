@@ -41,6 +41,9 @@ if TYPE_CHECKING:
 
 _NAME = re.compile(r"[A-Za-z0-9_]+(?:\.[A-Za-z0-9_]+)*")
 
+_UIDS_A_CASE, _CASES = 10, 900
+"""How far apart the uids of cases are, and for how many cases there are uids of apps."""
+
 ToleranceOf = Callable[[str, tuple[str, ...]], WaivedTolerance | None]
 """Says what a waiver allows for an id and its requirements."""
 
@@ -107,6 +110,10 @@ class Trial:
         """Judge the subject, where it has what the case is about."""
         self.present(getattr(self.subject.interfaces, self.case.interface), self.case.interface)
         self.case.run(self)
+
+    def own_uid(self, uid: int) -> int:
+        """The uid of an app in this case alone, by its seed: in real time, what another's did is told late."""
+        return uid + _UIDS_A_CASE * (self.seed % _CASES)
 
     @property
     def device(self) -> Device:

@@ -19,8 +19,6 @@ from npu_conformance.specs.npu.workload import InferenceRun, SchedulingControl, 
 
 CAMERA, ASSISTANT, GALLERY = 10_201, 10_202, 10_203
 """Apps of the cases, by uid."""
-_UIDS_A_CASE, _CASES = 10, 900
-"""How far apart the uids of cases are in real time, and for how many cases there are uids of apps."""
 
 SLACK_MS = 100
 """How long after the debounce time an event may be on its way: what AOSP's tests wait after a run."""
@@ -201,8 +199,7 @@ class Lab:
         return self._uid(uid)
 
     def _uid(self, uid: int) -> int:
-        """Another uid for each case in real time: there an end of the last case's work may come late."""
-        return uid if self._clock is not None else uid + _UIDS_A_CASE * (self.trial.seed % _CASES)
+        return uid if self._clock is not None else self.trial.own_uid(uid)
 
     def events(self, recorder: Recorder | None = None) -> list[Event]:
         """What a recorder, by default the lab's own, was told of this case's work."""
