@@ -1,5 +1,11 @@
 """QUANTIZED_16BIT_LSTM: exact sums to gates of 16 bits (3 integer bits), then the cell's formula in float64.
 
+A gate is one fully connected layer over two joined vectors. NNAPI's text does not say in which order they are joined;
+Android's CPU does (nn/common/operations/QuantizedLSTM.cpp): activations as [input, previous output] (in
+quantizedLstmStep), but columns of the weights as [recurrent, input] (in concatenateWeights). So the input does not meet
+the input weights alone: it meets the first columns of what is joined. AOSP's expected values say the same
+(V1_2/quantized_lstm.mod.py).
+
 Fixed-point arithmetic on the same gates differs from it by at most one unit of the last place of a result.
 """
 
@@ -22,11 +28,12 @@ def quantized_16bit_lstm(inputs: Sequence[OracleOperand | None], outputs: Sequen
     cells: list[int | float] = []
     answers: list[int | float] = []
     for batch in range(source.dimensions[0]):
+        activations = [*_row(source, batch), *_row(previous, batch)]
         for unit in range(biases[0].dimensions[0]):
             gates = []
             for one, other, bias in zip(weights, recurrent, biases, strict=True):
-                total = Fraction(bias.at(unit)) * Fraction(bias.scale) + _product(source, one, batch, unit)
-                gates.append(_gate(total + _product(previous, other, batch, unit)))
+                columns = [*_row(other, unit), *_row(one, unit)]
+                gates.append(_gate(Fraction(bias.at(unit)) * Fraction(bias.scale) + _product(activations, columns)))
             new = quantized(_logistic(gates[0]) * math.tanh(gates[2]) + _logistic(gates[1]) * cell.at(batch, unit),
                             outputs[0])  # fmt: skip
             cells.append(new)
@@ -34,11 +41,12 @@ def quantized_16bit_lstm(inputs: Sequence[OracleOperand | None], outputs: Sequen
     return [Result(cell.dimensions, cells), Result(cell.dimensions, answers)]
 
 
-def _product(row: OracleOperand, matrix: OracleOperand, batch: int, unit: int) -> Fraction:
-    total = Fraction(0)
-    for position in range(row.dimensions[1]):
-        total += Fraction(row.at(batch, position)) * Fraction(matrix.at(unit, position))
-    return total
+def _row(matrix: OracleOperand, number: int) -> list[Fraction]:
+    return [Fraction(matrix.at(number, position)) for position in range(matrix.dimensions[1])]
+
+
+def _product(one: Sequence[Fraction], other: Sequence[Fraction]) -> Fraction:
+    return sum((left * right for left, right in zip(one, other, strict=True)), Fraction(0))
 
 
 def _gate(total: Fraction) -> float:

@@ -1,4 +1,8 @@
-"""The plan of QUANTIZED_16BIT_LSTM. Scales of weights are powers of two, so that gates are exact."""
+"""The plan of QUANTIZED_16BIT_LSTM. Scales of weights are powers of two, so that gates are exact.
+
+Activations and columns of weights are joined in unlike orders (specs/oracles says how): each vector tells that from
+input times input weights plus previous output times recurrent weights.
+"""
 
 from __future__ import annotations
 
@@ -74,16 +78,24 @@ def _replaced(planned: Planned, **changes: Any) -> Planned:
 
 
 def _by_hand() -> Vector:
+    """One weight of the cell gate per unit: the first recurrent column meets the input, the last input column h1."""
     inputs, outputs = operands((1, 1, 2), 1)
     for name in inputs:
         if name.endswith("_weights"):
             inputs[name] = constant(QUANT8, inputs[name].shape, 120, scale=1 / 64, zero_point=120)
         elif name.endswith("_bias"):
             inputs[name] = constant(INT32, (2,), [0, 0], scale=1 / 8192)
+    inputs["recurrent_to_cell_weights"] = constant(QUANT8, (2, 2), [184, 120, 120, 120], scale=1 / 64, zero_point=120)
+    inputs["input_to_cell_weights"] = constant(QUANT8, (2, 1), [120, 184], scale=1 / 64, zero_point=120)
+    inputs["input"] = tensor(QUANT8, (1, 1), [192], **ACTIVATION)
     inputs["prev_cell_state"] = tensor(CELL, (1, 2), [2048, -4096], scale=CELL_SCALE)
+    inputs["prev_output"] = tensor(QUANT8, (1, 2), [128, 64], **ACTIVATION)
     description = (
-        "all gates are 0, so sigmoids 0.5 and the tanh 0: cells 1 and -2 become 0.5 and -1, stored 1024 and -2048; "
-        "0.5 * tanh(0.5) = 0.23106 is 29.58 / 128, stored 158; 0.5 * tanh(-1) = -0.3808 is -48.74 / 128, stored 79"
+        "input 0.5 and previous output 0, -0.5 are joined to 0.5, 0, -0.5; the columns recurrent 0, recurrent 1, input "
+        "of the cell gate to 1, 0, 0 and 0, 0, 1: its gates are 0.5 and -0.5. All others are 0, sigmoids of 0.5: cells "
+        "0.5 * (1 + tanh(0.5)) = 0.73106 and 0.5 * (-2 - tanh(0.5)) = -1.23106, stored 1497 and -2521; "
+        "0.5 * tanh(0.73096) = 0.31183 is 39.91 / 128, stored 168; 0.5 * tanh(-1.23096) = -0.42143 is -53.94 / 128, "
+        "stored 74"
     )
     return positive("by_hand", OPERATION, inputs, outputs, description=description)
 
