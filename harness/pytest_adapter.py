@@ -6,13 +6,12 @@ and the engine isolates them already; that keeps an empty item near the cost of 
 
 from __future__ import annotations
 
-import importlib
 import importlib.util
-import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -88,32 +87,32 @@ def pytest_report_header(config: pytest.Config) -> str:
     return f"npu-conformance: --npu-plugin={options.plugin} --npu-seed={options.seed} --npu-scope={options.scope}"
 
 
-def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-    """Collect the cases of a suite's area; a file named on the command line comes through makemodule instead."""
-    if parent.session.isinitpath(file_path):
-        return None
-    return _area_file(file_path, parent)
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(
+    file_path: Path, parent: pytest.Collector
+) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+    """Collect the cases of an area, once; pytest itself would import a suite's modules under other names."""
+    others = yield
+    suite = _suite_of(file_path)
+    if suite is None:
+        return others
+    area = _areas(suite).get(file_path.resolve())
+    asked = area is not None or parent.session.isinitpath(file_path)
+    return [_area_file(file_path, parent, suite, area)] if asked else []
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-    """Keep pytest from importing a suite's module under another name."""
-    return _area_file(module_path, parent)
-
-
-def _area_file(path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-    suite = path.parent.name
-    if suite not in suites.SUITES or not (path.parent / "__init__.py").exists():
-        return None
-    package = importlib.import_module(f"npu_conformance.{suite}")
-    ours = any(os.path.samefile(folder, path.parent) for folder in package.__path__)
-    if not ours or path.stem not in package.AREAS:
-        return None
-    return AreaFile.from_parent(parent, path=path)
+def _area_file(path: Path, parent: pytest.Collector, suite: str, area: str | None) -> AreaFile:
+    # Of what is outside its root folder pytest would give the end of the path only, which nobody can ask for again.
+    nodeid = None if path.is_relative_to(parent.config.rootpath) else str(path)
+    return AreaFile.from_parent(parent, path=path, nodeid=nodeid, suite=suite, area=area)
 
 
 class AreaFile(pytest.File):
-    """One area of a suite: a module with `cases()`."""
+    """One area of a suite, a module or package with `cases()`; without an area, a file named as if it were one."""
+
+    def __init__(self, *, suite: str, area: str | None, **arguments: Any) -> None:
+        super().__init__(**arguments)
+        self.suite, self.area = suite, area
 
     def collect(self) -> Iterator[pytest.Item]:
         """Yield an item for each case that -k leaves; headers only."""
@@ -125,14 +124,16 @@ class AreaFile(pytest.File):
 
     def _cases(self) -> list[Case]:
         """The area's own cases, and those over vectors from outside where it can make them."""
-        suite, name = self.path.parent.name, self.path.stem
-        area = suites.area(suite, name)
+        if self.area is None:
+            known = " ".join(suites.areas(self.suite))
+            raise self.CollectError(f"{self.path}: not an area of {self.suite}, which has {known}")
+        area = suites.area(self.suite, self.area)
         vectors = self.config.getoption("--npu-vectors")
         try:
             outside = list(area.cases_from(Path(vectors))) if vectors and hasattr(area, "cases_from") else []
         except DocumentError as error:
             raise self.CollectError(f"--npu-vectors: {error}") from None
-        found = self.config.stash[_SEEN][f"{suite}.{name}"] = [*area.cases(), *outside]
+        found = self.config.stash[_SEEN][f"{self.suite}.{self.area}"] = [*area.cases(), *outside]
         return found
 
     def _filter(self) -> Callable[[str], bool]:
@@ -189,14 +190,31 @@ def _is_worker(config: pytest.Config) -> bool:
 
 def _is_of_suites(config: pytest.Config, argument: str) -> bool:
     """True where a word of the command line names a suite, or something in one: as a module or as a path."""
-    path = (config.invocation_params.dir / argument).resolve()
-    folders = (Path(folder).resolve() for suite in suites.SUITES for folder in _folders(suite))
-    return argument.startswith("npu_conformance.") or any(path.is_relative_to(folder) for folder in folders)
+    path = config.invocation_params.dir / argument
+    return argument.startswith(f"{suites.PACKAGE}.") or _suite_of(path) is not None
 
 
-def _folders(suite: str) -> list[str]:
-    spec = importlib.util.find_spec(f"npu_conformance.{suite}")
-    return list(spec.submodule_search_locations or ()) if spec else []
+def _suite_of(path: Path) -> str | None:
+    """The suite that a path is, or is in."""
+    real = path.resolve()
+    return next((suite for folder, suite in _folders().items() if real.is_relative_to(folder)), None)
+
+
+@cache
+def _folders() -> dict[Path, str]:
+    specs = {suite: importlib.util.find_spec(f"{suites.PACKAGE}.{suite}") for suite in suites.SUITES}
+    return {
+        Path(folder).resolve(): suite
+        for suite, spec in specs.items()
+        for folder in (spec.submodule_search_locations if spec else None) or ()
+    }
+
+
+@cache
+def _areas(suite: str) -> dict[Path, str]:
+    """The area of each file that is imported as one: a module, or the __init__.py of a package."""
+    specs = {area: importlib.util.find_spec(f"{suites.PACKAGE}.{suite}.{area}") for area in suites.areas(suite)}
+    return {Path(spec.origin).resolve(): area for area, spec in specs.items() if spec and spec.origin}
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -19,12 +20,15 @@ HOSTILE = Path(__file__).parent / "hostile"
 VTS = str(ROOT / "vts")
 QUERIES = f"{VTS}/queries.py"
 PLUGIN = "--npu-plugin=vendor_plugins:first_day"
+SUITES = ("vts", "cts", "fuzz", "mlts")
+MODULES = [f"npu_conformance.{suite}" for suite in SUITES]
+COLLECT = ("--npu-plugin=reference", "--collect-only", "-p", "no:randomly", "-W", "error")
 
 
 @pytest.fixture
 def run(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Run:
     """Run pytest in an empty folder, where the vendor's plug-ins can be imported."""
-    monkeypatch.setenv("PYTHONPATH", str(HOSTILE))
+    monkeypatch.setenv("PYTHONPATH", str(HOSTILE), prepend=os.pathsep)
 
     def inner(*arguments: str, plugin: str = PLUGIN) -> pytest.RunResult:
         common = ("-p", "no:cacheprovider", "-p", "no:randomly", "-W", "error", "--npu-isolation=inprocess")
@@ -147,6 +151,67 @@ def test_the_installed_package_in_any_order_from_anywhere(tmp_path: Path) -> Non
     finished = _pytest(*suite, "-p", "randomly", folder=tmp_path)
     assert finished.returncode == 0, finished.stdout
     assert "14 passed, 2 skipped" in finished.stdout
+
+
+def _collected(*arguments: str, folder: Path) -> list[str]:
+    """The node ids that pytest prints."""
+    finished = _pytest(*COLLECT, *arguments, folder=folder)
+    assert finished.returncode == 0, finished.stdout + finished.stderr
+    return [line for line in finished.stdout.splitlines() if "::" in line]
+
+
+def _ids(nodes: Sequence[str]) -> list[str]:
+    return [node.partition("::")[2] for node in nodes]
+
+
+@pytest.fixture(scope="module")
+def listed() -> list[str]:
+    """The ids of `npu-conformance list`."""
+    finished = subprocess.run(
+        [sys.executable, "-m", "npu_conformance.harness.main", "list", *SUITES],
+        capture_output=True, text=True, timeout=60, check=True,
+    )  # fmt: skip
+    return sorted(finished.stdout.splitlines())
+
+
+@pytest.mark.parametrize("arguments", [SUITES, ("--pyargs", *MODULES)], ids=["paths", "modules"])
+def test_pytest_collects_what_is_listed(listed: list[str], arguments: Sequence[str], tmp_path: Path) -> None:
+    folder = tmp_path if "--pyargs" in arguments else ROOT
+    ids = sorted(_ids(_collected(*arguments, folder=folder)))
+    for suite in SUITES:
+        ours, theirs = ([name for name in names if name.startswith(f"{suite}.")] for names in (ids, listed))
+        assert theirs
+        assert ours == theirs, f"{suite}: pytest has {len(ours)} cases, npu-conformance list {len(theirs)}"
+    assert len(ids) == len(listed)
+
+
+def test_an_area_is_collected_once_whatever_pytest_takes_for_tests(tmp_path: Path) -> None:
+    nodes = _collected("--pyargs", "npu_conformance.fuzz", "-o", "python_files=*.py", folder=tmp_path)
+    assert _ids(nodes) == ["fuzz.models.short.runs", "fuzz.wire.short.runs"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "inside"),
+    [
+        (("vts/burst", "vts/queries.py"), True),
+        (("--pyargs", "npu_conformance.vts.burst", "npu_conformance.vts.queries"), True),
+        (("--pyargs", "npu_conformance.vts.burst", "npu_conformance.vts.queries"), False),
+    ],
+    ids=["paths", "modules", "modules_from_elsewhere"],
+)
+def test_node_ids_can_be_pasted_back(arguments: Sequence[str], inside: bool, tmp_path: Path) -> None:
+    folder = ROOT if inside else tmp_path
+    nodes = _collected(*arguments, folder=folder)
+    chosen = [next(node for node in nodes if f"::vts.{area}." in node) for area in ("burst", "queries")]
+    assert _ids(_collected(*chosen, folder=folder)) == _ids(chosen)
+
+
+@pytest.mark.parametrize("name", ["vts/burst/results.py", "vts/judging.py", "vts/__init__.py"])
+def test_a_file_that_is_no_area_is_refused(name: str) -> None:
+    finished = _pytest(*COLLECT, name, folder=ROOT)
+    assert finished.returncode == pytest.ExitCode.INTERRUPTED
+    assert f"{ROOT / name}: not an area of vts, which has queries validation " in finished.stdout
+    assert "Traceback" not in finished.stdout
 
 
 def test_xdist_is_refused(tmp_path: Path) -> None:
