@@ -6,13 +6,13 @@ root ignores them.
 
 from __future__ import annotations
 
-import contextlib
 import fcntl
 import itertools
 import os
 from collections.abc import Callable, Iterable
 from typing import Any, Literal, Protocol, TypeVar
 
+from npu_conformance.harness import private_files
 from npu_conformance.harness.pools import new_token
 from npu_conformance.harness.verdicts import NotApplicable
 from npu_conformance.harness.wire import protocol
@@ -34,7 +34,8 @@ class CacheFile:
     def __init__(self, directory: str, content: bytes = b"") -> None:
         self.path = f"{directory}/cache-{next(_serial)}"
         self.watch: Watch | None = None
-        self.descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        self.descriptor = private_files.create(self.path)
+        self._made = os.fstat(self.descriptor)
         self.write(content)
 
     def read(self) -> bytes:
@@ -65,9 +66,8 @@ class CacheFile:
 
     def close(self) -> None:
         """Delete the file."""
+        private_files.remove_file(self.path, self._made)
         os.close(self.descriptor)
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(self.path)
 
 
 class FileAttacher(Protocol):

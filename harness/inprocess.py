@@ -101,7 +101,7 @@ class InProcessSubject:
         self.interfaces: Subject = self._host.subject({})
         self.memory: Pools = InProcessPools(self._host)
         self._attacher = InProcessAttacher(self._host)
-        self.files = Files(self._attacher, lambda: self._private_store().directory, ("descriptor", "message"))
+        self.files = Files(self._attacher, lambda: self._private_store().place(), ("descriptor", "message"))
 
     def _private_store(self) -> FileStore:
         """The private directory, made when first needed."""

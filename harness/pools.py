@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import mmap
 import os
 from collections.abc import Callable, Iterable
@@ -9,6 +10,7 @@ from typing import Protocol
 
 from msgspec.structs import replace
 
+from npu_conformance.harness import private_files
 from npu_conformance.harness.wire.protocol import DATA_LIMIT, Attach
 from npu_conformance.specs.neuralnetworks.types import HardwareBufferDescription, Memory
 from npu_conformance.specs.versions import Version
@@ -134,7 +136,8 @@ class SharedFile:
         if path is None:
             self.descriptor = os.memfd_create("npu-conformance", os.MFD_CLOEXEC)
         else:
-            self.descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+            self.descriptor = private_files.create(path)
+        self._made = os.fstat(self.descriptor)
         os.ftruncate(self.descriptor, size)
         self.map = mmap.mmap(self.descriptor, size)
 
@@ -149,13 +152,13 @@ class SharedFile:
 
     def remove(self) -> None:
         """Delete the file. A view that is still in use keeps its bytes."""
-        if self.exists():
-            os.unlink(str(self.path))
+        if self.path is not None:
+            private_files.remove_file(self.path, self._made)
         os.close(self.descriptor)
 
     def exists(self) -> bool:
-        """True where it has a name that still leads to it: the directory may have been removed meanwhile."""
-        return self.path is not None and os.path.exists(self.path)
+        """True where it has a name that still leads to it: a plug-in may have removed or replaced what is there."""
+        return self.path is not None and private_files.leads_to(self.path, self._made)
 
 
 class FileStore:
@@ -168,11 +171,16 @@ class FileStore:
 
     def take(self, size: int, *, named: bool) -> SharedFile:
         """Return a file of at least `size` bytes; named: it has a path."""
+        if named:
+            self.place()
         size_class = max(_SMALLEST, 1 << (size - 1).bit_length())
-        free = self._free.get((named, size_class))
-        if free:
+        free = self._free.get((named, size_class), [])
+        while free:
             self._kept -= size_class
-            return free.pop()
+            file = free.pop()
+            if not named or file.exists():
+                return file
+            file.remove()
         self._serial += 1
         return SharedFile(f"{self.directory}/{self._serial}" if named else None, size_class)
 
@@ -184,8 +192,15 @@ class FileStore:
         self._kept += file.size
         self._free.setdefault((file.path is not None, file.size), []).append(file)
 
+    def place(self) -> str:
+        """The directory's path, once more leading to a private directory where a plug-in has removed or replaced it."""
+        if not private_files.is_own_directory(self.directory):
+            self.renew()
+        return self.directory
+
     def renew(self) -> None:
-        """Make the directory again, after a zygote that took it along; what it held is not used any more."""
+        """Make the directory again, after who took it along; what it held is not used any more."""
+        private_files.make_way(self.directory)
         os.makedirs(self.directory, 0o700, exist_ok=True)
         for files in self._free.values():
             for file in files:
@@ -198,6 +213,7 @@ class FileStore:
         for file in (file for files in self._free.values() for file in files):
             os.close(file.descriptor)
         self._free.clear()
+        private_files.make_way(self.directory)
         remove_directory(self.directory)
 
 
@@ -274,23 +290,20 @@ def make_private_directory() -> str:
 
 
 def sweep(base: str) -> None:
-    """Remove the private directories of processes that are no more."""
-    for name in os.listdir(base):
-        owner = name.removeprefix(_PREFIX).partition("-")[0]
-        if name.startswith(_PREFIX) and owner.isdigit() and not os.path.exists(f"/proc/{owner}"):
-            remove_directory(f"{base}/{name}")
+    """Remove the private directories of processes that are no more. What can not be removed is left."""
+    # Others can write there as well, and whatever they put there, no run ends by it.
+    with contextlib.suppress(OSError), private_files.shared_directory(base) as parent:
+        for name in os.listdir(parent):
+            owner = name.removeprefix(_PREFIX).partition("-")[0]
+            if name.startswith(_PREFIX) and owner.isdigit() and not os.path.exists(f"/proc/{owner}"):
+                private_files.remove_tree(name, parent)
 
 
 def remove_directory(path: str) -> None:
-    """Remove a private directory with its files; one that is gone, or another user's, is left alone."""
-    try:
-        if os.stat(path).st_uid != os.getuid():
-            return
-        for name in os.listdir(path):
-            os.unlink(f"{path}/{name}")
-        os.rmdir(path)
-    except FileNotFoundError:
-        return
+    """Remove a private directory with all that is in it; a link, or another user's, is left alone."""
+    base, name = os.path.split(path)
+    with contextlib.suppress(OSError), private_files.shared_directory(base) as parent:
+        private_files.remove_tree(name, parent)
 
 
 def memory_of(kind: str, size: int) -> Memory:

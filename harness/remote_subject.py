@@ -79,7 +79,7 @@ class RemoteApplication:
         if self.memory.transports[:1] == ("path",) and not link.reaches(store):
             self.memory.transports = self.memory.transports[1:]
         self._attacher = _RemoteAttacher(self.connection)
-        self.files = Files(self._attacher, lambda: store.directory, self.memory.transports)
+        self.files = Files(self._attacher, store.place, self.memory.transports)
 
     def _roots(self, numbers: dict[str, int]) -> Subject:
         unknown = [f"{name}={number}" for name, number in numbers.items() if name not in _ROOTS or number <= 0]
