@@ -8,16 +8,16 @@ from __future__ import annotations
 import datetime
 from collections.abc import Iterator
 
-from npu_conformance.faults.fakes import FakeSubject, Little, build_results, make_case, passing, raising, run
+from npu_conformance.faults.fakes import Body, FakeSubject, Little, build_results, make_case, passing, raising, run
 from npu_conformance.harness import seeds
 from npu_conformance.harness.baseline import Baseline
-from npu_conformance.harness.cases import Behaviours, Case
+from npu_conformance.harness.cases import MANDATORY, Behaviours, Case, Group
 from npu_conformance.harness.expression import compile_expression
 from npu_conformance.harness.partition import partition
 from npu_conformance.harness.trial import Trial
 from npu_conformance.harness.verdicts import Crashed, Failed, Hung, NotApplicable, NotSupported
 from npu_conformance.harness.waivers import Waivers
-from npu_conformance.specs.manifest import Claim
+from npu_conformance.specs.manifest import Claim, Manifest
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.results import RunFinished
 from npu_conformance.specs.waiver_documents import WaivedTolerance, Waiver
@@ -106,6 +106,20 @@ def configurations(_: Trial) -> None:
     _expect(verdict.outcome.value, "fail", "outcome of the case")
     found = {part.name: part.outcome.value for part in verdict.configurations}
     _expect(found, {"one": "fail", "two": "pass", "three": "not-applicable"}, "outcomes of configurations")
+
+
+@_behaviours.case("verdicts.groups_of_each_interface")
+def groups_of_each_interface(_: Trial) -> None:
+    """A scheduling HAL of whose events nothing could be asked is green and not conformant, and the group is named."""
+    offered = FakeSubject(Manifest(name="fake", vendor="nobody", version="1", interfaces=("device", "scheduling")))
+    groups = {group.value: group for group in (*MANDATORY["device"], *MANDATORY["scheduling"])}
+    bodies: dict[str, Body] = dict.fromkeys(groups, passing)
+    _expect(run(bodies, offered, groups=groups).results.conformant, True, "conformant with something of each group")
+    bodies[Group.SCHEDULING_EVENTS.value] = raising(NotApplicable("no work"))
+    found = run(bodies, offered, groups=groups).results
+    _expect((found.exit_code, found.conformant), (0, False), "exit code and conformant")
+    reasons = ("no case of the mandatory group scheduling-events was run: no work",)
+    _expect(found.reasons, reasons, "reasons")
 
 
 @_behaviours.case("verdicts.quality_warning")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, cast
 
 from npu_conformance.harness import results
 from npu_conformance.harness.baseline import Baseline
-from npu_conformance.harness.cases import Case
+from npu_conformance.harness.cases import Case, Group
 from npu_conformance.harness.engine import Engine, EngineOptions
 from npu_conformance.harness.events import Log
 from npu_conformance.harness.subject import SubjectHandle
@@ -97,6 +98,7 @@ class _Kept(list[Event]):
 
 
 Body = Callable[[Trial], None]
+NO_GROUPS: Mapping[str, Group] = MappingProxyType({})
 
 
 def raising(error: BaseException) -> Body:
@@ -119,13 +121,14 @@ def make_case(name: str, body: Body = passing, **fields: Any) -> Case:
 
 def run(
     bodies: dict[str, Body], subject: FakeSubject | None = None, *, waivers: Waivers | None = None,
-    baseline: Baseline | None = None, claims: Sequence[Claim] = (), **options: Any,
+    baseline: Baseline | None = None, claims: Sequence[Claim] = (), groups: Mapping[str, Group] = NO_GROUPS,
+    **options: Any,
 ) -> Little:  # fmt: skip
-    """Run the bodies as cases, and build the results from the events."""
+    """Run the bodies as cases, and build the results from the events. groups: of bodies, by their names."""
     found = subject or FakeSubject()
     if claims:
         found.manifest = Manifest(name="fake", vendor="nobody", version="1", claims=tuple(claims))
-    cases = [make_case(name, body, operations=("ADD",)) for name, body in bodies.items()]
+    cases = [make_case(name, body, operations=("ADD",), group=groups.get(name)) for name, body in bodies.items()]
     events = _Kept()
     Engine(cases, cast(SubjectHandle, found), events, EngineOptions(**options), waivers=waivers).run()
     return Little(events, build_results(events, waivers, baseline))

@@ -17,6 +17,11 @@ from npu_conformance.specs.versions import NEWEST, Version
 IMPATIENT = Deadlines(prepare=0.3, execute=0.3)
 """For faults that never answer: the reference itself answers before a call returns."""
 
+IMPATIENCE = 0.02
+"""time_scale of npu services that never call back, for which cases wait up to 30 s otherwise."""
+PATIENT = Deadlines(prepare=500.0, execute=250.0, call=250.0, start=1500.0)
+"""Deadlines beside that: of calls, which are answered, as long as ever."""
+
 
 def device_bent_by(
     kind: Callable[[ReferenceDevice], BentDevice], *, plays: Version | None = None, deadlines: Deadlines | None = None

@@ -10,6 +10,8 @@ from typing import Literal, cast
 
 from npu_conformance.faults import npu_manager, source_edits
 from npu_conformance.faults.fault import Bent, Fault, NoticedAs, Variant
+from npu_conformance.faults.making import IMPATIENCE, PATIENT
+from npu_conformance.faults.npu_manager import idle
 from npu_conformance.faults.npu_manager.boundary import Conforming
 from npu_conformance.faults.npu_scheduling import shapes
 from npu_conformance.faults.source_edits import EditedFault
@@ -102,6 +104,26 @@ FAULTS = (
             noticed_as=kind.noticed_as,
         )
         for kind in npu_manager.FAULTS.values()
+    ),
+    Fault(
+        "manager-idle",
+        "The manager checks its arguments and does nothing else.",
+        ("NPU-LIF-005", "NPU-LIF-010", "NPU-POL-003", "NPU-POL-010", "NPU-PRI-006", "NPU-PRI-002", "NPU-OBS-001"),
+        (
+            "cts.npu_manager.lifecycle.grant",
+            "cts.npu_manager.lifecycle.unload_completes_once",
+            "cts.npu_manager.policy.status_quo_gates_nothing",
+            "cts.npu_manager.budget.two_large_of_eight",
+            "cts.npu_manager.priority.table_on_connecting",
+            "cts.npu_manager.pressure.order_is_kept",
+            "cts.npu_manager.observation.dump_names_policy",
+        ),
+        Bent(
+            lambda context, _: idle.with_control(context),
+            _INTERFACES,
+            deadlines=PATIENT,
+            manifest=lambda: {"time_scale": IMPATIENCE},
+        ),
     ),
     *(_fault(one, _edited(one)) for one in EDITED),
     *(_fault(one, _edited(one, "aosp")) for one in EDITED_AOSP),

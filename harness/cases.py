@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import enum
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -28,12 +28,35 @@ class Scope(enum.Enum):
 
 
 class Group(enum.Enum):
-    """Mandatory groups: a device that supports nothing of one is not conformant."""
+    """Mandatory groups: a subject of which nothing passes in one of its interfaces' groups is not conformant."""
 
     QUERIES = "queries"
     VALIDATION = "validation"
     EXECUTION = "execution"
     MEMORY = "memory"
+    SCHEDULING_VALIDATION = "scheduling-validation"
+    SCHEDULING_EVENTS = "scheduling-events"
+    SCHEDULING_DECISIONS = "scheduling-decisions"
+    MANAGER_QUERIES = "manager-queries"
+    MANAGER_VALIDATION = "manager-validation"
+    MANAGER_REQUESTS = "manager-requests"
+    MANAGER_POLICIES = "manager-policies"
+    MANAGER_PRIORITIES = "manager-priorities"
+
+
+MANDATORY: Mapping[InterfaceName, tuple[Group, ...]] = {
+    "device": (Group.QUERIES, Group.VALIDATION, Group.EXECUTION, Group.MEMORY),
+    "scheduling": (Group.SCHEDULING_VALIDATION, Group.SCHEDULING_EVENTS, Group.SCHEDULING_DECISIONS),
+    "manager": (
+        Group.MANAGER_QUERIES, Group.MANAGER_VALIDATION, Group.MANAGER_REQUESTS, Group.MANAGER_POLICIES,
+        Group.MANAGER_PRIORITIES,
+    ),
+}  # fmt: skip
+"""The groups of each interface.
+
+A service that checks its arguments and does nothing else passes cases of its validation and queries alone. A manager
+need not have an allocator of buffers, so that the cases of buffers are in no group.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +94,9 @@ class Behaviours:
         since: Version = OLDEST,
         until: Version = NEWEST,
         scope: Scope = Scope.DEFAULT,
+        group: Group | None = None,
     ) -> Callable[[Callable[[Trial], None]], Callable[[Trial], None]]:
-        """Declare a function as the case `<area>.<name>`; its docstring is the description."""
+        """Declare a function as the case `<area>.<name>`; its docstring is the description. group: not the area's."""
 
         def declare(run: Callable[[Trial], None]) -> Callable[[Trial], None]:
             description = inspect.getdoc(run) or ""
@@ -85,7 +109,7 @@ class Behaviours:
                     self._interface,
                     since,
                     until,
-                    self._group,
+                    group or self._group,
                     scope,
                 )
             )

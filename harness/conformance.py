@@ -5,9 +5,10 @@ A waived failure is green, but not conformant.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from npu_conformance.harness.cases import Group
+from npu_conformance.harness.cases import MANDATORY, Group
 from npu_conformance.harness.events import Log
 from npu_conformance.specs.outcomes import Disposition, Outcome
 from npu_conformance.specs.results import CaseResult
@@ -15,6 +16,11 @@ from npu_conformance.specs.results import CaseResult
 _NAMED = 5
 _COMPANIONS = ("workload", "scheduling_control", "manager_control")
 """Interfaces by which cases of another interface arrange and drive what they judge."""
+_TO_BRING = {
+    "workload": "add a workload to the plug-in, or an inference_tool to its manifest",
+    "manager_control": "add a manager_control to the plug-in",
+}
+"""What makes cases apply that need an interface, for those that whole groups need."""
 
 
 def reasons(log: Log, verdicts: Sequence[CaseResult], red: Sequence[str], problems: Sequence[str]) -> list[str]:
@@ -56,10 +62,15 @@ def has_pass(result: CaseResult) -> bool:
 
 def _of_companions(verdicts: Sequence[CaseResult]) -> Iterator[str]:
     for companion in _COMPANIONS:
-        reason = f"the subject has no {companion} interface"
+        reason = _lacks(companion)
         count = sum(result.outcome is Outcome.NOT_APPLICABLE and result.message == reason for result in verdicts)
         if count:
             yield f"{count} not applicable: {reason}"
+
+
+def _lacks(interface: str) -> str:
+    """How cases say that they do not apply for lack of an interface."""
+    return f"the subject has no {interface} interface"
 
 
 def _of_outcomes(verdicts: Sequence[CaseResult]) -> list[str]:
@@ -75,20 +86,31 @@ def _of_outcomes(verdicts: Sequence[CaseResult]) -> list[str]:
 
 
 def _of_groups(log: Log, verdicts: Sequence[CaseResult]) -> list[str]:
-    if "device" not in log.header.manifest.interfaces or not any(result.group for result in verdicts):
-        return []
     lines = []
-    for group in Group:
-        applicable = [
-            result
-            for result in verdicts
-            if result.group == group.value and result.outcome is not Outcome.NOT_APPLICABLE
-        ]
-        if not applicable:
-            lines.append(f"no case of the mandatory group {group.value} was run")
-        elif not any(map(has_pass, applicable)):
-            lines.append(f"nothing of the mandatory group {group.value} passes")
+    seen = {result.group for result in verdicts}
+    for interface, groups in MANDATORY.items():
+        # Where no case of the interface was selected at all, the selection is the reason.
+        if interface in log.header.manifest.interfaces and any(group.value in seen for group in groups):
+            lines += [line for group in groups if (line := _of_group(group, verdicts))]
     return lines
+
+
+def _of_group(group: Group, verdicts: Sequence[CaseResult]) -> str:
+    """Say why a mandatory group shows nothing of the subject; empty where something of it passed."""
+    asked = [result for result in verdicts if result.group == group.value]
+    if any(map(has_pass, asked)):
+        return ""
+    if any(result.outcome is not Outcome.NOT_APPLICABLE for result in asked):
+        return f"nothing of the mandatory group {group.value} passes"
+    return f"no case of the mandatory group {group.value} was run{_why_not(asked)}"
+
+
+def _why_not(inapplicable: Sequence[CaseResult]) -> str:
+    """What most of the cases say that do not apply, and what a plug-in may bring so that they do."""
+    for reason, _ in Counter(result.message for result in inapplicable).most_common(1):
+        wanted = next((hint for name, hint in _TO_BRING.items() if reason == _lacks(name)), "")
+        return f": {reason}" + (f" (to be judged, {wanted})" if wanted else "")
+    return ""
 
 
 def _has_waived(result: CaseResult) -> bool:

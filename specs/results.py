@@ -16,7 +16,12 @@ Format = Literal[1]
 FORMAT: Format = 1
 Count = Annotated[int, Meta(ge=0)]
 Seconds = Annotated[float, Meta(ge=0)]
-GroupName = Literal["queries", "validation", "execution", "memory"]
+GroupName = Literal[
+    "queries", "validation", "execution", "memory",
+    "scheduling-validation", "scheduling-events", "scheduling-decisions",
+    "manager-queries", "manager-validation", "manager-requests", "manager-policies", "manager-priorities",
+]  # fmt: skip
+"""Mandatory groups of cases: of the device, of the scheduling HAL, of the NPU Manager."""
 Note = str | int | float | bool | None
 Ending = Literal["complete", "interrupted", "subject-lost", "stopped"]
 

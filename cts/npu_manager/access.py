@@ -9,16 +9,16 @@ from npu_conformance.cts.manager_hal import Hal, played_hal
 from npu_conformance.cts.manager_scene import App, Scene, switched
 from npu_conformance.cts.manager_work import inferences_succeed
 from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Behaviours
+from npu_conformance.harness.cases import Behaviours, Group
 from npu_conformance.harness.trial import Trial
 from npu_conformance.harness.verdicts import NotApplicable
 from npu_conformance.specs.errors import SecurityDenied, Unsupported
 from npu_conformance.specs.npu.types import PERMISSION, SERVICE, Flag, Importance, ModelLoadRequest, Policy
 
-cases = Behaviours("cts.npu_manager.access", interface="manager")
+cases = Behaviours("cts.npu_manager.access", interface="manager", group=Group.MANAGER_PRIORITIES)
 
 
-@cases.case("set_policy_without_permission", "NPU-ACC-004")
+@cases.case("set_policy_without_permission", "NPU-ACC-004", group=Group.MANAGER_VALIDATION)
 def set_policy_without_permission(trial: Trial) -> None:
     """setPolicy without the permission is a security error and ends no request."""
     camera, assistant = install(trial, CAMERA), install(trial, ASSISTANT, permitted=False)
@@ -31,7 +31,7 @@ def set_policy_without_permission(trial: Trial) -> None:
     camera.expect(1, GRANT, COMPLETE)
 
 
-@cases.case("calls_without_permission", "NPU-ACC-005")
+@cases.case("calls_without_permission", "NPU-ACC-005", group=Group.MANAGER_VALIDATION)
 def calls_without_permission(trial: Trial) -> None:
     """Requesting, cancelling and notifying without the permission ought to be security errors without effect."""
     camera = install(trial, CAMERA)
@@ -66,7 +66,7 @@ def _is_denied(call: Callable[[], None]) -> bool:
     return False
 
 
-@cases.case("service_with_feature", "NPU-ACC-001", "NPU-ACC-006")
+@cases.case("service_with_feature", "NPU-ACC-001", "NPU-ACC-006", group=Group.MANAGER_QUERIES)
 def service_with_feature(trial: Trial) -> None:
     """CTS getService: with the feature and the flag the service `npu` is there, and another name is not it."""
     manager_control = control(trial)
@@ -75,7 +75,7 @@ def service_with_feature(trial: Trial) -> None:
     checks.equal(manager_control.get_system_service("npu2"), None, "the service 'npu2'")
 
 
-@cases.case("no_service_without_feature", "NPU-ACC-002")
+@cases.case("no_service_without_feature", "NPU-ACC-002", group=Group.MANAGER_QUERIES)
 def no_service_without_feature(trial: Trial) -> None:
     """CTS getService_noFeature: null on a device that does not declare android.hardware.npu."""
     manager_control = control(trial)
@@ -91,7 +91,7 @@ def no_service_without_feature(trial: Trial) -> None:
     checks.that(_service(trial) is not None, f"expected a service {SERVICE!r} with the feature again, found none")
 
 
-@cases.case("no_service_when_disabled", "NPU-ACC-003")
+@cases.case("no_service_when_disabled", "NPU-ACC-003", group=Group.MANAGER_QUERIES)
 def no_service_when_disabled(trial: Trial) -> None:
     """CTS getService_flagDisabled: null with the feature, but without the flag."""
     _service(trial)

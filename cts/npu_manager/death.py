@@ -5,12 +5,12 @@ from __future__ import annotations
 from npu_conformance.cts.manager_client import COMPLETE, GRANT, PARKED, WAIT, Client
 from npu_conformance.cts.manager_scene import LARGE, MEDIUM, UNLOAD, Scene
 from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Behaviours
+from npu_conformance.harness.cases import Behaviours, Group
 from npu_conformance.harness.trial import Trial
 from npu_conformance.harness.verdicts import NotApplicable
 from npu_conformance.specs.npu.types import Importance, ModelLoadRequest, Policy
 
-cases = Behaviours("cts.npu_manager.death", interface="manager")
+cases = Behaviours("cts.npu_manager.death", interface="manager", group=Group.MANAGER_REQUESTS)
 
 FOREGROUND, VISIBLE, CACHED = Importance.FOREGROUND, Importance.VISIBLE, Importance.CACHED
 

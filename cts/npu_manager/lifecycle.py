@@ -16,12 +16,12 @@ from npu_conformance.cts.manager_client import (
     install,
 )
 from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Behaviours, Scope
+from npu_conformance.harness.cases import Behaviours, Group, Scope
 from npu_conformance.harness.trial import Trial
 from npu_conformance.harness.verdicts import NotApplicable
 from npu_conformance.specs.npu.types import ModelLoadRequest, ModelSize
 
-cases = Behaviours("cts.npu_manager.lifecycle", interface="manager")
+cases = Behaviours("cts.npu_manager.lifecycle", interface="manager", group=Group.MANAGER_REQUESTS)
 
 
 @cases.case("grant", "NPU-LIF-004", "NPU-LIF-005", "NPU-POL-003", scope=Scope.SMOKE)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -16,7 +17,7 @@ import msgspec
 from npu_conformance.cts.manager_hal import played_hal
 from npu_conformance.cts.manager_play import Player, Step
 from npu_conformance.cts.manager_scene import Scene
-from npu_conformance.harness.cases import Behaviours, Case, Scope
+from npu_conformance.harness.cases import Behaviours, Case, Group, Scope
 from npu_conformance.harness.trial import Trial
 from npu_conformance.harness.verdicts import Failed, NotApplicable
 from npu_conformance.specs.errors import InterfaceError
@@ -29,7 +30,7 @@ from npu_conformance.specs.npu.types import (
     ThermalStatus,
 )
 
-cases = Behaviours("cts.npu_manager.machine", interface="manager")
+cases = Behaviours("cts.npu_manager.machine", interface="manager", group=Group.MANAGER_POLICIES)
 
 _EXAMPLES = {Scope.SMOKE: (4, 20), Scope.DEFAULT: (16, 30), Scope.FULL: (400, 60)}
 """How many lives, of how many steps, by scope."""
@@ -77,7 +78,7 @@ def case_from(payload: Any) -> Case:
     """The case of a failure file: it plays the steps that are listed there."""
     found = next(case for case in cases() if case.id == payload["id"])
     steps = msgspec.convert(payload["steps"], list[Step])
-    return Case(found.id, partial(_replay, steps=steps), found.requirements, found.description, found.interface)
+    return replace(found, run=partial(_replay, steps=steps))
 
 
 _KINDS = (

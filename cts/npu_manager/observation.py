@@ -10,7 +10,7 @@ from npu_conformance.cts.manager_client import PARKED, Client, answered, install
 from npu_conformance.cts.manager_hal import played_hal
 from npu_conformance.cts.manager_scene import LARGE, MEDIUM, SMALL, App, Scene
 from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Behaviours
+from npu_conformance.harness.cases import Behaviours, Group
 from npu_conformance.harness.trial import Trial
 from npu_conformance.harness.verdicts import NotApplicable
 from npu_conformance.specs.errors import SecurityDenied, Unsupported
@@ -26,7 +26,7 @@ from npu_conformance.specs.npu.types import (
     ShellResult,
 )
 
-cases = Behaviours("cts.npu_manager.observation", interface="manager")
+cases = Behaviours("cts.npu_manager.observation", interface="manager", group=Group.MANAGER_QUERIES)
 
 FOREGROUND, VISIBLE, CACHED = Importance.FOREGROUND, Importance.VISIBLE, Importance.CACHED
 _PRIORITY = re.compile(r"^    (-?\d+) \[([^\]]*)\] (\d+)$", re.MULTILINE)

@@ -20,13 +20,13 @@ from npu_conformance.cts.manager_client import (
 )
 from npu_conformance.cts.manager_scene import LARGE, SMALL, Scene
 from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Behaviours
+from npu_conformance.harness.cases import Behaviours, Group
 from npu_conformance.harness.trial import Trial
 from npu_conformance.harness.verdicts import NotApplicable
 from npu_conformance.specs.errors import IllegalArgument
 from npu_conformance.specs.npu.types import ModelLoadRequest, ModelPriority, ModelSize, Policy, PolicyParameters
 
-cases = Behaviours("cts.npu_manager.policy", interface="manager")
+cases = Behaviours("cts.npu_manager.policy", interface="manager", group=Group.MANAGER_POLICIES)
 
 
 @cases.case("status_quo_gates_nothing", "NPU-POL-003")
@@ -40,7 +40,7 @@ def status_quo_gates_nothing(trial: Trial) -> None:
         app.expect(identifier, GRANT)
 
 
-@cases.case("unknown_policy", "NPU-POL-002")
+@cases.case("unknown_policy", "NPU-POL-002", group=Group.MANAGER_VALIDATION)
 def unknown_policy(trial: Trial) -> None:
     """An unknown policy number is an illegal argument and changes nothing: requests live on."""
     camera = install(trial, CAMERA)
@@ -85,7 +85,7 @@ def default_after_start(trial: Trial) -> None:
         camera.expect(identifier, GRANT)
 
 
-@cases.case("illegal_maximum", "NPU-POL-007")
+@cases.case("illegal_maximum", "NPU-POL-007", group=Group.MANAGER_VALIDATION)
 def illegal_maximum(trial: Trial) -> None:
     """CTS illegalMaxBudget: a maximum of zero or less is an illegal argument."""
     scene = Scene(trial)
@@ -94,7 +94,7 @@ def illegal_maximum(trial: Trial) -> None:
         _refused(scene, PolicyParameters(maximum, {"0": 1}), f"maximum {maximum} with weights")
 
 
-@cases.case("illegal_weight", "NPU-POL-008")
+@cases.case("illegal_weight", "NPU-POL-008", group=Group.MANAGER_VALIDATION)
 def illegal_weight(trial: Trial) -> None:
     """CTS invalidWeight: a weight of zero or less is an illegal argument, of whichever size, beside good ones too."""
     scene = Scene(trial)
@@ -103,7 +103,14 @@ def illegal_weight(trial: Trial) -> None:
         _refused(scene, PolicyParameters(8, {"0": 1, "1": 2, "2": 4} | {size: weight}), f"weight {weight} of three")
 
 
-@cases.case("refused_policy_changes_nothing", "NPU-POL-002", "NPU-POL-007", "NPU-POL-008", "NPU-REQ-011")
+@cases.case(
+    "refused_policy_changes_nothing",
+    "NPU-POL-002",
+    "NPU-POL-007",
+    "NPU-POL-008",
+    "NPU-REQ-011",
+    group=Group.MANAGER_VALIDATION,
+)
 def refused_policy_changes_nothing(trial: Trial) -> None:
     """What is refused leaves the policy and its requests: what is held stays held, and is gated as before."""
     scene = Scene(trial)

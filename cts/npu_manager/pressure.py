@@ -12,7 +12,7 @@ from npu_conformance.cts.manager_client import CANCELLED, COMPLETE, GRANT, PARKE
 from npu_conformance.cts.manager_hal import played_hal
 from npu_conformance.cts.manager_scene import LARGE, MEDIUM, SMALL, UNLOAD, Model, Scene
 from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Behaviours
+from npu_conformance.harness.cases import Behaviours, Group
 from npu_conformance.harness.trial import Trial
 from npu_conformance.harness.verdicts import NotApplicable
 from npu_conformance.specs.errors import Unsupported
@@ -26,7 +26,7 @@ from npu_conformance.specs.npu.types import (
     UnloadReason,
 )
 
-cases = Behaviours("cts.npu_manager.pressure", interface="manager")
+cases = Behaviours("cts.npu_manager.pressure", interface="manager", group=Group.MANAGER_POLICIES)
 
 _STRONGEST_FIRST = (Importance.FOREGROUND, Importance.VISIBLE, Importance.SERVICE, Importance.CACHED)
 _HEAT = (ThermalStatus.SEVERE, ThermalStatus.CRITICAL, ThermalStatus.EMERGENCY, ThermalStatus.SHUTDOWN)
@@ -126,7 +126,7 @@ def status_quo_gates_nothing(trial: Trial) -> None:
             held.hears(GRANT)
 
 
-@cases.case("priorities_in_range", "NPU-PRI-001", "NPU-PRI-015", "NPU-PRI-005")
+@cases.case("priorities_in_range", "NPU-PRI-001", "NPU-PRI-015", "NPU-PRI-005", group=Group.MANAGER_PRIORITIES)
 def priorities_in_range(trial: Trial) -> None:
     """Pressure may weaken priorities: then they stay within 0 to 1000, never get stronger, and come back at its end."""
     scene = Scene(trial)
@@ -141,13 +141,15 @@ def priorities_in_range(trial: Trial) -> None:
             hal.expect(app.uid, importance)
 
 
-@cases.case("order_is_kept", "NPU-HAL-037", "NPU-PRI-002", "NPU-PRI-015")
+@cases.case("order_is_kept", "NPU-HAL-037", "NPU-PRI-002", "NPU-PRI-015", group=Group.MANAGER_PRIORITIES)
 def order_is_kept(trial: Trial) -> None:
     """However hot or short of memory the device is, no app gets ahead of a more important one by it."""
     scene = Scene(trial)
-    apps = [scene.app(importance) for importance in (*_STRONGEST_FIRST, Importance.GONE)]
+    apps = {scene.app(importance): importance for importance in (*_STRONGEST_FIRST, Importance.GONE)}
     levels = [*((_heat, level) for level in _HEAT), *((_shortage, level) for level in _SHORTAGE)]
     with played_hal(scene) as hal:
+        for app, importance in apps.items():
+            hal.expect(app.uid, importance)
         for press, level in levels:
             with pressed(scene, press, level):
                 found = [hal.priority(app.uid) or 0 for app in apps]

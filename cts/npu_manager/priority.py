@@ -13,7 +13,7 @@ from npu_conformance.cts.manager_hal import Hal, played_hal
 from npu_conformance.cts.manager_scene import LARGE, UNLOAD, App, Scene
 from npu_conformance.cts.manager_work import Run
 from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Behaviours, Scope
+from npu_conformance.harness.cases import Behaviours, Group, Scope
 from npu_conformance.harness.trial import Trial
 from npu_conformance.harness.verdicts import NotApplicable
 from npu_conformance.specs.errors import IllegalArgument, Unsupported
@@ -27,7 +27,7 @@ from npu_conformance.specs.npu.types import (
     SchedulingConfig,
 )
 
-cases = Behaviours("cts.npu_manager.priority", interface="manager")
+cases = Behaviours("cts.npu_manager.priority", interface="manager", group=Group.MANAGER_PRIORITIES)
 
 FOREGROUND, VISIBLE, CACHED, GONE = Importance.FOREGROUND, Importance.VISIBLE, Importance.CACHED, Importance.GONE
 _STATIC = (ROOT_UID, SYSTEM_UID)

@@ -20,7 +20,7 @@ from npu_conformance.cts.manager_client import (
 )
 from npu_conformance.cts.manager_scene import LARGE, MEDIUM, SMALL, App, Scene
 from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Behaviours, Scope
+from npu_conformance.harness.cases import Behaviours, Group, Scope
 from npu_conformance.harness.trial import Trial
 from npu_conformance.specs.errors import IllegalArgument, IllegalState
 from npu_conformance.specs.npu.types import (
@@ -32,7 +32,7 @@ from npu_conformance.specs.npu.types import (
     PolicyParameters,
 )
 
-cases = Behaviours("cts.npu_manager.request", interface="manager")
+cases = Behaviours("cts.npu_manager.request", interface="manager", group=Group.MANAGER_REQUESTS)
 
 _FLOOD = {Scope.SMOKE: 200, Scope.DEFAULT: 1500, Scope.FULL: 10_000}
 """How many live requests one app tries to have, by scope."""
@@ -117,7 +117,7 @@ def default_size_is_smallest(trial: Trial) -> None:
     app.asks(SMALL, identifier=5).hears(PARKED)
 
 
-@cases.case("unknown_size", "NPU-REQ-010", "NPU-REQ-011", "NPU-REQ-002")
+@cases.case("unknown_size", "NPU-REQ-010", "NPU-REQ-011", "NPU-REQ-002", group=Group.MANAGER_VALIDATION)
 def unknown_size(trial: Trial) -> None:
     """A size that is none is refused by the gating policies, and leaves neither budget taken nor a bad table."""
     for policy in (Policy.BUDGET, Policy.TURN_TAKING):
@@ -133,7 +133,7 @@ def unknown_size(trial: Trial) -> None:
         held.hears(GRANT, COMPLETE)
 
 
-@cases.case("null_callback", "NPU-REQ-013", "NPU-REQ-011")
+@cases.case("null_callback", "NPU-REQ-013", "NPU-REQ-011", group=Group.MANAGER_VALIDATION)
 def null_callback(trial: Trial) -> None:
     """A request without a callback ought to be refused at once; either way it takes no budget and disturbs nobody."""
     app = Scene(trial).app()

@@ -9,11 +9,11 @@ from npu_conformance.cts.manager_client import CANCELLED, COMPLETE, GRANT, PARKE
 from npu_conformance.cts.manager_hal import OWN, played_hal
 from npu_conformance.cts.manager_scene import LARGE, MEDIUM, SMALL, UNLOAD, App, Model, Scene
 from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Behaviours
+from npu_conformance.harness.cases import Behaviours, Group
 from npu_conformance.harness.trial import Trial
 from npu_conformance.specs.npu.types import ROOT_UID, EndReason, Importance, Policy, UnloadReason
 
-cases = Behaviours("cts.npu_manager.rotation", interface="manager")
+cases = Behaviours("cts.npu_manager.rotation", interface="manager", group=Group.MANAGER_POLICIES)
 
 VISIBLE, CACHED = Importance.VISIBLE, Importance.CACHED
 _WAYS_TO_A_GRANT: tuple[list[Said], ...] = ([GRANT], [PARKED, GRANT], [WAIT, GRANT], [PARKED, WAIT, GRANT])

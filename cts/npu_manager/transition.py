@@ -8,12 +8,12 @@ from __future__ import annotations
 from npu_conformance.cts.manager_client import CANCELLED, COMPLETE, GRANT, PARKED, WAIT, Said
 from npu_conformance.cts.manager_scene import LARGE, MEDIUM, SMALL, UNLOAD, Model, Scene, switched
 from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Behaviours, Scope
+from npu_conformance.harness.cases import Behaviours, Group, Scope
 from npu_conformance.harness.trial import Trial
 from npu_conformance.harness.verdicts import NotApplicable
 from npu_conformance.specs.npu.types import Flag, Importance, Policy, UnloadReason
 
-cases = Behaviours("cts.npu_manager.transition", interface="manager")
+cases = Behaviours("cts.npu_manager.transition", interface="manager", group=Group.MANAGER_REQUESTS)
 
 FOREGROUND, VISIBLE, SERVICE, CACHED = (
     Importance.FOREGROUND, Importance.VISIBLE, Importance.SERVICE, Importance.CACHED,

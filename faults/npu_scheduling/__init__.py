@@ -7,7 +7,8 @@ from typing import Any, cast
 
 from npu_conformance.faults import source_edits
 from npu_conformance.faults.fault import Bent, Fault, NoticedAs, Variant
-from npu_conformance.faults.npu_scheduling import shapes
+from npu_conformance.faults.making import IMPATIENCE, PATIENT
+from npu_conformance.faults.npu_scheduling import idle, shapes
 from npu_conformance.faults.npu_scheduling.shapes import Shape
 from npu_conformance.faults.source_edits import EditedFault, SourceEdit
 from npu_conformance.specs.manifest import InterfaceName
@@ -69,6 +70,13 @@ FAULTS = (
     ),
     Fault("scheduling-absent", "The manifest names the scheduling HAL, and there is none.", ("NPU-ACC-006",),
           ("vts.npu_scheduling.configs.implements_hal",), _shaped(_without_hal)),
+    Fault("scheduling-idle", "The HAL checks its arguments and does nothing else.",
+          ("NPU-HAL-001", "NPU-HAL-008", "NPU-HAL-011", "NPU-HAL-017", "NPU-HAL-019"),
+          ("vts.npu_scheduling.work.undisturbed", "vts.npu_scheduling.callback.replaced",
+           "vts.npu_scheduling.effects.set", "vts.npu_scheduling.effects.set_replaces",
+           "vts.npu_scheduling.rights.no_direct_access"),
+          Bent(lambda context, _: idle.with_work(context), ("scheduling", "workload"), deadlines=PATIENT,
+               manifest=lambda: {"virtual_clock": False, "time_scale": IMPATIENCE})),
     Fault("executions-aside", "The device takes turns among apps, and knows nothing of the scheduling HAL.",
           ("NPU-HAL-011", "NPU-HAL-019"),
           ("vts.npu_scheduling.executions.direct_access", "vts.npu_scheduling.executions.told"),

@@ -14,14 +14,15 @@ import msgspec
 import pytest
 
 from npu_conformance.harness import events, results
-from npu_conformance.harness.cases import Case, Group
+from npu_conformance.harness.cases import MANDATORY, Case, Group
 from npu_conformance.harness.engine import Engine, EngineOptions
 from npu_conformance.harness.events import EventLog, Log, read_log
 from npu_conformance.harness.outcome_table import exit_code, row
 from npu_conformance.harness.results import build
-from npu_conformance.harness.verdicts import Crashed, Failed, NotSupported
+from npu_conformance.harness.verdicts import Crashed, Failed, NotApplicable, NotSupported
 from npu_conformance.harness.waivers import Waivers
 from npu_conformance.specs.documents import DocumentError
+from npu_conformance.specs.manifest import Manifest
 from npu_conformance.specs.outcomes import Disposition, Outcome
 from npu_conformance.specs.results import CaseFinished, CaseStarted, Digests, Event, RunFinished, Selection
 
@@ -36,6 +37,10 @@ def refuses(trial: Any) -> None:
     raise NotSupported("no")
 
 
+def lacks_control(trial: Any) -> None:
+    trial.present(None, "manager_control")
+
+
 def logged(cases: list[Case], subject: Any, path: Path, **options: Any) -> Log:
     sink = EventLog(path)
     Engine(cases, subject, sink, EngineOptions(**options)).run()
@@ -44,7 +49,7 @@ def logged(cases: list[Case], subject: Any, path: Path, **options: Any) -> Log:
 
 
 def grouped(make_case: MakeCase) -> list[Case]:
-    return [make_case(f"group_{group.value}", group=group) for group in Group]
+    return [make_case(f"group_{group.value}", group=group) for group in MANDATORY["device"]]
 
 
 @pytest.fixture
@@ -78,6 +83,31 @@ def test_a_refused_mandatory_group_is_not_conformant_but_green(make_case: MakeCa
 def test_a_group_of_which_nothing_was_run_is_not_conformant(make_case: MakeCase, subject: Any, path: Path) -> None:
     outcome = build(logged(grouped(make_case)[:3], subject, path))
     assert outcome.reasons == ("no case of the mandatory group memory was run",)
+
+
+def test_passes_of_one_interface_stand_for_no_other(make_case: MakeCase, subject: Any, path: Path) -> None:
+    subject.manifest = Manifest(name="fake", vendor="nobody", version="1", interfaces=("device", "manager"))
+    groups = MANDATORY["manager"]
+    alike = [make_case(group.value, lacks_control, group=group) for group in groups[1:]]
+    outcome = build(logged([*grouped(make_case), make_case("queries", group=groups[0]), *alike], subject, path))
+    assert (outcome.exit_code, outcome.conformant) == (0, False)
+    assert outcome.reasons == tuple(
+        f"no case of the mandatory group {group.value} was run: the subject has no manager_control interface "
+        "(to be judged, add a manager_control to the plug-in)"
+        for group in groups[1:]
+    )
+
+
+def test_a_group_is_explained_by_what_most_of_its_cases_say(make_case: MakeCase, subject: Any, path: Path) -> None:
+    def says(reason: str) -> Callable[[Any], None]:
+        def body(trial: Any) -> None:
+            raise NotApplicable(reason)
+
+        return body
+
+    memory = [make_case(f"m{n}", says(why), group=Group.MEMORY) for n, why in enumerate(("rare", "often", "often"))]
+    outcome = build(logged([*grouped(make_case)[:3], *memory], subject, path))
+    assert outcome.reasons == ("no case of the mandatory group memory was run: often",)
 
 
 def test_a_partial_selection_is_not_conformant(make_case: MakeCase, subject: Any, path: Path) -> None:

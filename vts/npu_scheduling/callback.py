@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Behaviours, Scope
+from npu_conformance.harness.cases import Behaviours, Group, Scope
 from npu_conformance.harness.trial import Trial
 from npu_conformance.harness.verdicts import NotApplicable
 from npu_conformance.specs.npu.scheduling import Scheduling
 from npu_conformance.vts.npu_scheduling.lab import UNDISTURBED, Lab, Recorder, config, lab
 
-cases = Behaviours("vts.npu_scheduling.callback", interface="scheduling")
+cases = Behaviours("vts.npu_scheduling.callback", interface="scheduling", group=Group.SCHEDULING_EVENTS)
 
 _LISTENER_UID = 1000
 """The system, which has the callback on a device."""
@@ -17,14 +17,14 @@ _RUNS = 150
 """With the events of so many runs a callback that reads none has its channel full, several times over."""
 
 
-@cases.case("set", "NPU-HAL-016", scope=Scope.SMOKE)
+@cases.case("set", "NPU-HAL-016", scope=Scope.SMOKE, group=Group.SCHEDULING_VALIDATION)
 def set_callback(trial: Trial) -> None:
     """A callback can be registered (AOSP: SetCallback)."""
     with lab(trial) as npu:
         npu.hear()
 
 
-@cases.case("null", "NPU-HAL-016", scope=Scope.SMOKE)
+@cases.case("null", "NPU-HAL-016", scope=Scope.SMOKE, group=Group.SCHEDULING_VALIDATION)
 def null(trial: Trial) -> None:
     """Null can be registered, also where nothing is to be removed (AOSP: SetCallbackNull)."""
     with lab(trial) as npu:
@@ -32,7 +32,7 @@ def null(trial: Trial) -> None:
         npu.listen(None)
 
 
-@cases.case("none", "NPU-HAL-018")
+@cases.case("none", "NPU-HAL-018", group=Group.SCHEDULING_VALIDATION)
 def none(trial: Trial) -> None:
     """Without a callback work is done all the same."""
     with lab(trial) as npu:
@@ -117,7 +117,7 @@ def dead(trial: Trial) -> None:
         checks.equal(first.effective_priority - first.job_priority, 100, "priority set before the callback died")
 
 
-@cases.case("dead_during_work", "NPU-HAL-018")
+@cases.case("dead_during_work", "NPU-HAL-018", group=Group.SCHEDULING_VALIDATION)
 def dead_during_work(trial: Trial) -> None:
     """A callback that dies while events are on their way does not stop the work."""
     with lab(trial) as npu:

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Behaviours, Scope
+from npu_conformance.harness.cases import Behaviours, Group, Scope
 from npu_conformance.harness.trial import Trial
 from npu_conformance.specs.errors import IllegalArgument
 from npu_conformance.specs.npu.types import MAX_PRIORITY, MIN_PRIORITY, SchedulingConfig
 from npu_conformance.vts.npu_scheduling.lab import ASSISTANT, CAMERA, GALLERY, config, lab, scheduling
 
-cases = Behaviours("vts.npu_scheduling.configs", interface="scheduling")
+cases = Behaviours("vts.npu_scheduling.configs", interface="scheduling", group=Group.SCHEDULING_VALIDATION)
 
 _CALLS = {"set": "set_scheduling_configs", "update": "update_scheduling_configs"}
 _OUTSIDE = {"minus_1": -1, "1001": 1001, "smallest": -(2**31), "largest": 2**31 - 1}

@@ -7,7 +7,7 @@ on any (vts.npu_scheduling.work.undisturbed).
 from __future__ import annotations
 
 from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Behaviours
+from npu_conformance.harness.cases import Behaviours, Group
 from npu_conformance.harness.trial import Trial
 from npu_conformance.harness.verdicts import NotApplicable
 from npu_conformance.specs.npu.types import DEBOUNCE_DURATION_MS
@@ -25,7 +25,7 @@ from npu_conformance.vts.npu_scheduling.lab import (
     lab,
 )
 
-cases = Behaviours("vts.npu_scheduling.debounce", interface="scheduling")
+cases = Behaviours("vts.npu_scheduling.debounce", interface="scheduling", group=Group.SCHEDULING_EVENTS)
 
 TWICE = (*UNDISTURBED, *UNDISTURBED)
 _OTHER_UID = 42

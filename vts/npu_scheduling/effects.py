@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Behaviours
+from npu_conformance.harness.cases import Behaviours, Group
 from npu_conformance.harness.trial import Trial
 from npu_conformance.specs.errors import IllegalArgument
 from npu_conformance.specs.npu.types import MAX_PRIORITY, SchedulingConfig
 from npu_conformance.specs.npu.workload import InferenceRun
 from npu_conformance.vts.npu_scheduling.lab import GALLERY, Lab, config, lab
 
-cases = Behaviours("vts.npu_scheduling.effects", interface="scheduling")
+cases = Behaviours("vts.npu_scheduling.effects", interface="scheduling", group=Group.SCHEDULING_DECISIONS)
 
 DEFAULT = MAX_PRIORITY
 
@@ -23,8 +23,7 @@ def _priority(npu: Lab, uid: int) -> int:
     npu.hear()
     seen = len(app.events())
     app.works(InferenceRun(job_priority=0))
-    npu.wait(lambda: len(app.events()) > seen, f"events of uid {app.uid}")
-    return app.events()[seen].work.effective_priority
+    return npu.first_event(app, seen).work.effective_priority
 
 
 def _expect(npu: Lab, **priorities: int) -> None:

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 
 from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Behaviours
+from npu_conformance.harness.cases import Behaviours, Group
 from npu_conformance.harness.trial import Trial
 from npu_conformance.specs.npu.types import EndReason
 from npu_conformance.vts.npu_scheduling.lab import (
@@ -21,7 +21,7 @@ from npu_conformance.vts.npu_scheduling.lab import (
     lab,
 )
 
-cases = Behaviours("vts.npu_scheduling.ends", interface="scheduling")
+cases = Behaviours("vts.npu_scheduling.ends", interface="scheduling", group=Group.SCHEDULING_EVENTS)
 
 USER: Told = ("ended", EndReason.CANCELLED_USER)
 SYSTEM: Told = ("ended", EndReason.CANCELLED_SYSTEM)

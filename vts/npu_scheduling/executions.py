@@ -6,7 +6,7 @@ AOSP's cts_npu_manager_test.py asks the first of it: an app without access compl
 from __future__ import annotations
 
 from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Behaviours
+from npu_conformance.harness.cases import Behaviours, Group
 from npu_conformance.harness.trial import Trial
 from npu_conformance.harness.verdicts import NotApplicable
 from npu_conformance.specs.errors import SecurityDenied
@@ -16,7 +16,7 @@ from npu_conformance.vts.npu_scheduling.lab import SLACK_MS, UNDISTURBED, Lab, c
 from npu_conformance.vts.quality_of_service.chain import LONG, SHORT, Runner, longest
 from npu_conformance.vts.quality_of_service.load import under_load
 
-cases = Behaviours("vts.npu_scheduling.executions", interface="scheduling")
+cases = Behaviours("vts.npu_scheduling.executions", interface="scheduling", group=Group.SCHEDULING_DECISIONS)
 
 _START = (-4.0, -6.0)
 _WEAK_UIDS = range(10_211, 10_219)
@@ -59,7 +59,7 @@ def direct_access(trial: Trial) -> None:
             checks.status(status, {ErrorStatus.NONE}, f"{executor} execution once direct access is given again")
 
 
-@cases.case("told", "NPU-HAL-019", "NPU-HAL-015", "NPU-HAL-013", "NPU-HAL-008")
+@cases.case("told", "NPU-HAL-019", "NPU-HAL-015", "NPU-HAL-013", "NPU-HAL-008", group=Group.SCHEDULING_EVENTS)
 def told(trial: Trial) -> None:
     """An execution is told as requested, started and complete, as work of the app whose model it is."""
     with lab(trial) as npu:

@@ -296,6 +296,11 @@ class Lab:
             raise NotApplicable("the run was over before the harness could go on")
         checks.equal(run.succeeded, None, "end of a run of several hundred milliseconds, early in it")
 
+    def first_event(self, app: App, seen: int = 0) -> Event:
+        """What was told next of an app's work after so many events. Failed where nothing ever is."""
+        self.wait(lambda: len(app.events()) > seen, f"events of uid {app.uid}")
+        return app.events()[seen]
+
     def expect(self, app: App, *expected: Told) -> None:
         """Check everything that was told of an app's work, in order."""
         self._wait_late(lambda: len(app.events()) >= len(expected))

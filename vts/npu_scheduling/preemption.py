@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Behaviours
+from npu_conformance.harness.cases import Behaviours, Group
 from npu_conformance.harness.trial import Trial
 from npu_conformance.harness.verdicts import NotApplicable
 from npu_conformance.specs.npu.workload import InferenceRun
@@ -28,7 +28,7 @@ from npu_conformance.vts.npu_scheduling.lab import (
 )
 from npu_conformance.vts.npu_scheduling.stream import of_kind, without_pauses
 
-cases = Behaviours("vts.npu_scheduling.preemption", interface="scheduling")
+cases = Behaviours("vts.npu_scheduling.preemption", interface="scheduling", group=Group.SCHEDULING_DECISIONS)
 
 _OFFSETS_MS = (1, 5, 9, 10, 11, 22, 35, 79, 101)
 """How far into the weaker work the stronger one comes."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Behaviours
+from npu_conformance.harness.cases import Behaviours, Group
 from npu_conformance.harness.trial import Trial
 from npu_conformance.harness.verdicts import NotApplicable
 from npu_conformance.specs.npu.workload import InferenceRun
@@ -24,7 +24,7 @@ from npu_conformance.vts.npu_scheduling.lab import (
 )
 from npu_conformance.vts.npu_scheduling.stream import of_kind, without_pauses
 
-cases = Behaviours("vts.npu_scheduling.priority", interface="scheduling")
+cases = Behaviours("vts.npu_scheduling.priority", interface="scheduling", group=Group.SCHEDULING_DECISIONS)
 
 _JUDGED_SECONDS = 0.3
 """In real time a tool takes a while to start: for so long the weaker run has to go on beside the stronger."""
@@ -110,7 +110,7 @@ def attributed(trial: Trial) -> None:
             seen = len(camera.events())
             camera.works(InferenceRun(job_priority=10, original_uid=original_uid))
             npu.settle()
-            found = camera.events()[seen].work.effective_priority - 10
+            found = npu.first_event(camera, seen).work.effective_priority - 10
             checks.member(found, (300, 700), f"priority of work for uid {original_uid}, beside that of the job")
             if found != expected:
                 trial.warn_quality(f"work for uid {original_uid} has priority {found}, expected {expected}")

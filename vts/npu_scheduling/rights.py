@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Behaviours, Scope
+from npu_conformance.harness.cases import Behaviours, Group, Scope
 from npu_conformance.harness.trial import Trial
 from npu_conformance.specs.npu.workload import InferenceRun
 from npu_conformance.vts.npu_scheduling.lab import UNDISTURBED, config, lab
 
-cases = Behaviours("vts.npu_scheduling.rights", interface="scheduling")
+cases = Behaviours("vts.npu_scheduling.rights", interface="scheduling", group=Group.SCHEDULING_DECISIONS)
 
 _SOMEBODY = 42
 """A uid without app and config; AOSP's tests use it, too."""
@@ -109,7 +109,7 @@ def attribution_ends(trial: Trial) -> None:
         camera.is_refused(InferenceRun(original_uid=_SOMEBODY))
 
 
-@cases.case("own_uid_needs_no_right", "NPU-HAL-012", "NPU-HAL-013")
+@cases.case("own_uid_needs_no_right", "NPU-HAL-012", "NPU-HAL-013", group=Group.SCHEDULING_VALIDATION)
 def own_uid_needs_no_right(trial: Trial) -> None:
     """Naming oneself as the original uid is no attribution."""
     with lab(trial) as npu:
@@ -125,7 +125,7 @@ def right_of_the_submitter(trial: Trial) -> None:
         npu.app(npu.camera).is_refused(InferenceRun(original_uid=npu.assistant))
 
 
-@cases.case("intermediary", "NPU-HAL-011", "NPU-HAL-012")
+@cases.case("intermediary", "NPU-HAL-011", "NPU-HAL-012", group=Group.SCHEDULING_VALIDATION)
 def intermediary(trial: Trial) -> None:
     """A service with access and attribution may work for an app that has no direct access."""
     with lab(trial) as npu:
@@ -152,7 +152,7 @@ def undeclared_app(trial: Trial) -> None:
 
 
 def _declare_job_priority(name: str, job_priority: int) -> None:
-    @cases.case(f"job_priority_{name}", "NPU-HAL-034")
+    @cases.case(f"job_priority_{name}", "NPU-HAL-034", group=Group.SCHEDULING_VALIDATION)
     def job_priority_outside(trial: Trial) -> None:
         """No event tells of a job priority outside 0 to 1000: such work is refused, or the number brought inside."""
         with lab(trial) as npu:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import itertools
 
 from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Behaviours, Scope
+from npu_conformance.harness.cases import Behaviours, Group, Scope
 from npu_conformance.harness.trial import Trial
 from npu_conformance.specs.npu.types import Uuid
 from npu_conformance.specs.npu.workload import OWN_WORK, InferenceRun
 from npu_conformance.vts.npu_scheduling.lab import UNDISTURBED, Event, Lab, config, lab
 
-cases = Behaviours("vts.npu_scheduling.work", interface="scheduling")
+cases = Behaviours("vts.npu_scheduling.work", interface="scheduling", group=Group.SCHEDULING_EVENTS)
 
 _UUID_BYTES = 16
 _JOB_PRIORITIES = (0, 1, 500, 999, 1000)
@@ -141,6 +141,7 @@ def pid(trial: Trial) -> None:
         camera = npu.app(npu.camera, _PID)
         camera.works()
         npu.settle()
+        npu.first_event(camera)
         allowed = (_PID,) if trial.manifest.inference_tool is None else range(1 << 31)
         for event in camera.events():
             checks.that(event.work.debug_pid in allowed, f"debugPid: found {event.work.debug_pid}, not the caller's")
