@@ -32,7 +32,7 @@ class CacheFile:
     """A file of the client's, opened for reading and writing here. watch: sees the accesses that come by message."""
 
     def __init__(self, directory: str, content: bytes = b"") -> None:
-        self.path = f"{directory}/cache-{next(_serial)}"
+        self.path = f"{directory}/cache-{os.getpid()}-{next(_serial)}"
         self.watch: Watch | None = None
         self.descriptor = private_files.create(self.path)
         self._made = os.fstat(self.descriptor)

@@ -8,6 +8,7 @@ import socket
 import threading
 
 from npu_conformance.harness.wire.framing import LineSocket
+from npu_conformance.harness.wire.paths import NOWHERE, Paths
 from npu_conformance.harness.wire.session import HostState, Session
 from npu_conformance.specs.plugin import Caller, Plugin
 
@@ -50,11 +51,17 @@ def listen_unix(path: str) -> socket.socket:
 
 
 def serve_in_thread(
-    lines: LineSocket, host: HostState, *, control: bool, open_to_all: bool, caller: Caller | None = None
+    lines: LineSocket,
+    host: HostState,
+    *,
+    control: bool,
+    open_to_all: bool,
+    caller: Caller | None = None,
+    paths: Paths = NOWHERE,
 ) -> threading.Thread:
-    """Serve one connection in a thread of its own."""
+    """Serve one connection in a thread of its own. See Session."""
     caller = caller or peer(lines.socket)
-    session = Session(lines, host, caller, control=control, open_to_all=open_to_all)
+    session = Session(lines, host, caller, control=control, open_to_all=open_to_all, paths=paths)
     thread = threading.Thread(target=session.serve, daemon=True)
     thread.start()
     return thread

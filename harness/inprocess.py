@@ -19,6 +19,7 @@ from npu_conformance.harness.verdicts import CaseEnded, Crashed
 from npu_conformance.harness.wire.connection import beside_others
 from npu_conformance.harness.wire.framing import LineSocket, Lost
 from npu_conformance.harness.wire.memory import HostMemory
+from npu_conformance.harness.wire.paths import Paths
 from npu_conformance.harness.wire.protocol import Attach, Detach, FileAttach, FileToken, MemoryRead, MemoryWrite
 from npu_conformance.harness.wire.session import HostState
 from npu_conformance.specs.errors import InterfaceError
@@ -186,7 +187,8 @@ class _LocalEndpoint:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
         lines = LineSocket(theirs)
         lines.meanwhile = self._soak
-        serve_in_thread(lines, self._host, control=False, open_to_all=True, caller=self._caller)
+        own = Paths(self.store.directory)
+        serve_in_thread(lines, self._host, control=False, open_to_all=True, caller=self._caller, paths=own)
         return ours
 
     def usable(self, transports: list[str]) -> list[str]:

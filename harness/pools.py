@@ -164,8 +164,11 @@ class SharedFile:
 class FileStore:
     """Files of shared memory in a private directory, kept for reuse by size class."""
 
-    def __init__(self) -> None:
-        self.directory = make_private_directory()
+    def __init__(self, folder: str | None = None) -> None:
+        """folder: another process's private directory, to put files there and leave it behind; null to make one."""
+        self._is_guest = folder is not None
+        self.directory = folder or make_private_directory()
+        self._prefix = f"guest-{os.urandom(6).hex()}-" if self._is_guest else ""
         self._free: dict[tuple[bool, int], list[SharedFile]] = {}
         self._kept, self._serial = 0, 0
 
@@ -182,7 +185,7 @@ class FileStore:
                 return file
             file.remove()
         self._serial += 1
-        return SharedFile(f"{self.directory}/{self._serial}" if named else None, size_class)
+        return SharedFile(f"{self.directory}/{self._prefix}{self._serial}" if named else None, size_class)
 
     def give_back(self, file: SharedFile) -> None:
         """Keep a file for the next pool of its size, or remove it where enough is kept."""
@@ -194,7 +197,7 @@ class FileStore:
 
     def place(self) -> str:
         """The directory's path, once more leading to a private directory where a plug-in has removed or replaced it."""
-        if not private_files.is_own_directory(self.directory):
+        if not self._is_guest and not private_files.is_own_directory(self.directory):
             self.renew()
         return self.directory
 
@@ -213,8 +216,11 @@ class FileStore:
         for file in (file for files in self._free.values() for file in files):
             os.close(file.descriptor)
         self._free.clear()
-        private_files.make_way(self.directory)
-        remove_directory(self.directory)
+        if self._is_guest:
+            private_files.remove_files(self.directory, self._prefix)
+        else:
+            private_files.make_way(self.directory)
+            remove_directory(self.directory)
 
 
 class Pools(Protocol):

@@ -80,6 +80,12 @@ def make_way(path: str) -> None:
         _own_directories_of((name,), parent)
 
 
+def remove_files(path: str, prefix: str) -> None:
+    """Remove the files of this user's whose names begin so from a directory; it may be gone, and they with it."""
+    with contextlib.suppress(OSError), own_directory(path) as directory:
+        _own_directories_of((name for name in os.listdir(directory) if name.startswith(prefix)), directory)
+
+
 def remove_tree(name: str, parent: int) -> None:
     """Remove a directory of this user's with all of this user's in it. What can not be removed is left, silently."""
     with contextlib.suppress(OSError), own_directory(name, parent) as directory:

@@ -185,6 +185,11 @@ class RemoteSubject:
         """How it was named: also where applications connect, if their ticket names no other address."""
         return self._endpoint.spec
 
+    @property
+    def shared_folder(self) -> str | None:
+        """The private folder, where memory travels by the paths of its files; else null."""
+        return self._store.directory if "path" in self._main.memory.transports else None
+
     def ping(self) -> None:
         """One empty round trip."""
         self._main.connection.call("ping", protocol.Nothing(), None)
@@ -219,14 +224,19 @@ class RemoteSubject:
         """Connect as the app of a uid."""
         if not self._main.initialized.identity:
             raise NotApplicable("the subject's connection can not bind callers to a uid")
-        request = protocol.TicketRequest(uid, pid)
-        ticket = self._main.connection.call("control.ticket", request, protocol.Ticket)
+        ticket = self.ticket(uid, pid)
         application = self._connect({"ticket": ticket.ticket, "address": ticket.address})
         open_ones = [each for each in self._applications if each.connection.broken is None]
         self._applications = [*open_ones, application]
         # A subject that fills an application's socket with callbacks would never get to answer the control connection.
         self._main.connection.lines.meanwhile = self._soak
         return application
+
+    def ticket(self, uid: int, pid: int = 0) -> protocol.Ticket:
+        """What binds one connection to a uid and a pid; the bearer may name the files of the shared folder."""
+        request = protocol.TicketRequest(uid, pid, self.shared_folder)
+        ticket: protocol.Ticket = self._main.connection.call("control.ticket", request, protocol.Ticket)
+        return ticket
 
     def _soak(self) -> None:
         while any(application.connection.soak() for application in self._applications):

@@ -2,7 +2,8 @@
 
 ADDRESS is unix:PATH (made with mode 0600) or tcp:HOST:PORT (loopback only; port 0 takes a free one). The address that
 was bound is printed as the first line. --key-file F: who knows the file's content may steer (control connection), and
-others need a ticket; the file is made, mode 0600, where it does not exist.
+others need a ticket; the file is made, mode 0600, where it does not exist. tcp: needs one, since nothing else keeps
+other users of the machine out.
 """
 
 from __future__ import annotations
@@ -34,17 +35,18 @@ def serve(
 ) -> None:
     """Serve until interrupted. announce: gets the bound address. Raises LoadError for an address that can not be had.
 
-    Without a key, connections over unix: are control connections (the file's mode keeps others out) and those over
-    tcp: are ordinary callers.
+    Without a key, connections over unix: are control connections, since the file's mode keeps others out; over tcp:
+    nothing does, and the address can not be had.
     """
+    if key is None and address.startswith("tcp:"):
+        raise LoadError(f"can not listen on {address} without a key: any user may connect there; give --key-file FILE")
     listener, bound = listen(address)
-    is_unix = bound.startswith("unix:")
     host = HostState(plugin, dict(options or {}), key=key, address=lambda: None, own_process=own_process)
     announce(bound)
     with listener:
         while True:
             connection, _ = listener.accept()
-            serve_in_thread(LineSocket(connection), host, control=is_unix and key is None, open_to_all=key is None)
+            serve_in_thread(LineSocket(connection), host, control=key is None, open_to_all=key is None)
 
 
 def listen(address: str) -> tuple[socket.socket, str]:
@@ -69,9 +71,12 @@ def read_or_make_key(path: str) -> str:
             with open(descriptor, "w") as file:
                 file.write(secrets.token_hex(32))
         with open(path) as file:
-            return file.read().strip()
+            key = file.read().strip()
     except OSError as error:
         raise LoadError(f"key file {path}: {error.strerror}") from None
+    if not key:  # which everybody knows
+        raise LoadError(f"key file {path}: it is empty; without the file a key is drawn")
+    return key
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -107,7 +112,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     where = parser.add_mutually_exclusive_group(required=True)
     where.add_argument("--listen", metavar="ADDRESS", help="unix:PATH or tcp:HOST:PORT")
     where.add_argument("--inherited", metavar="DIRECTORY", help=argparse.SUPPRESS)  # the socket in NPU_CONFORMANCE_FD
-    parser.add_argument("--key-file", metavar="FILE", help="key of the control connection; made where missing")
+    parser.add_argument(
+        "--key-file", metavar="FILE", help="key of the control connection; made where missing; tcp needs one"
+    )
     parser.add_argument("--plugin-option", metavar="NAME=VALUE", action="append", default=[])
 
 

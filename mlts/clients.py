@@ -46,7 +46,7 @@ def judge(end: ClientEnd, inferences: int) -> None:
 
 def plan(trial: Trial, number: int, model: VectorHeader, inferences: int, *, die_after: int = 0) -> Plan:
     """What a client does with a model, under the uid of its number."""
-    address, ticket = ticket_for(trial, _FIRST_UID + number)
+    address, ticket, folder = ticket_for(trial, _FIRST_UID + number)
     return Plan(
         address=address,
         ticket=ticket,
@@ -56,6 +56,7 @@ def plan(trial: Trial, number: int, model: VectorHeader, inferences: int, *, die
         vector=model.name,
         inferences=inferences,
         die_after=die_after,
+        folder=folder,
     )
 
 

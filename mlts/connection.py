@@ -12,7 +12,6 @@ from npu_conformance.harness.pools import FileStore
 from npu_conformance.harness.remote_subject import RemoteApplication, RemoteSubject, remote_at_once
 from npu_conformance.harness.trial import Trial
 from npu_conformance.harness.verdicts import Crashed, NotApplicable
-from npu_conformance.harness.wire.protocol import Ticket, TicketRequest
 from npu_conformance.specs.errors import IllegalState, InterfaceError
 from npu_conformance.specs.versions import Version
 
@@ -20,9 +19,19 @@ from npu_conformance.specs.versions import Version
 class ClientSubject:
     """The subject handle of a client process. It can not restart the host, nor speak for other apps."""
 
-    def __init__(self, address: str, ticket: str | None, transports: tuple[str, ...], version: Version) -> None:
-        """ticket: null where the client is who the kernel says it is. Raises Crashed where nobody listens."""
-        self._endpoint = ListeningEndpoint(address, FileStore())
+    def __init__(
+        self,
+        address: str,
+        ticket: str | None,
+        transports: tuple[str, ...],
+        version: Version,
+        folder: str | None = None,
+    ) -> None:
+        """ticket: null where the client is who the kernel says it is. Raises Crashed where nobody listens.
+
+        folder: whose files the ticket lets it name; null for one of its own.
+        """
+        self._endpoint = ListeningEndpoint(address, FileStore(folder))
         try:
             self._application = RemoteApplication(
                 self._endpoint, self._endpoint.store, StartOptions(transports, {}), {"ticket": ticket} if ticket else {}
@@ -76,18 +85,21 @@ class ClientSubject:
         self._endpoint.close()
 
 
-def ticket_for(trial: Trial, uid: int) -> tuple[str, str]:
-    """Where another process connects to the trial's subject, and its ticket. NotApplicable where none can."""
+def ticket_for(trial: Trial, uid: int) -> tuple[str, str, str | None]:
+    """Where another process connects to the trial's subject, its ticket, and the folder that this is good for.
+
+    NotApplicable where none can.
+    """
     subject = trial.subject
     if not isinstance(subject, RemoteSubject):
         raise NotApplicable("client processes need a subject in a process of its own")
     try:
-        return ticket_of(subject, uid)
+        return *ticket_of(subject, uid), subject.shared_folder
     except IllegalState as error:
         raise NotApplicable(f"client processes can not connect: {error}") from None
 
 
 def ticket_of(subject: RemoteSubject, uid: int, pid: int = 0) -> tuple[str, str]:
     """Where another process connects to a subject as this uid and pid, and its ticket. IllegalState: nowhere."""
-    ticket: Ticket = subject.connection.call("control.ticket", TicketRequest(uid, pid), Ticket)
+    ticket = subject.ticket(uid, pid)
     return ticket.address or subject.spec, ticket.ticket

@@ -36,7 +36,7 @@ _UNWRITTEN = 0xA5
 def run(plan: Plan) -> Iterator[int]:
     """Connect to the implementation as planned and execute; yields 0 when ready, then the number of inferences."""
     vector = vectors.load(plan.operation, plan.vector)
-    subject = ClientSubject(plan.address, plan.ticket, plan.transports, plan.version)
+    subject = ClientSubject(plan.address, plan.ticket, plan.transports, plan.version, plan.folder)
     try:
         yield from infer(subject, vector, plan.inferences)
     finally:

@@ -27,6 +27,7 @@ class Plan(Document, frozen=True):
 
     address, ticket: where it connects to the implementation under test, and what binds the connection to a uid.
     transports: of memory, the preferred first. die_after: it kills itself after that many inferences; 0 for never.
+    folder: whose files the ticket lets it name; null for none.
     """
 
     address: str
@@ -37,6 +38,7 @@ class Plan(Document, frozen=True):
     vector: str
     inferences: int
     die_after: int = 0
+    folder: str | None = None
 
 
 class Progress(Document, frozen=True, tag="progress"):

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from wire_client import served
 
 from npu_conformance.harness.main import main
 from npu_conformance.harness.npu.top import table
@@ -282,12 +283,14 @@ def test_top_says_that_the_manager_has_died(tmp_path: Path) -> None:
     assert errors.count("\n") == 1
 
 
-def test_who_is_nobody_sees_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    process = ManagerProcess("reference", "tcp:127.0.0.1:0", [], SECONDS)
-    try:
-        assert main(["npu", "top", process.address, "--once"]) == 1
-        assert "can't dump NpuManagerService from uid 65534" in capsys.readouterr().err
-        assert main(["npu", "shell", process.address, "set-budget-policy"]) == 1
-        assert "uid 65534 lacks" in capsys.readouterr().out
-    finally:
-        process.close()
+def test_who_is_nobody_gets_no_answer(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    with served("reference", "tcp", tmp_path) as (address, options):
+        for command in (["top", address, "--once"], ["shell", address, "set-budget-policy"]):
+            assert main(["npu", *command]) == 2
+            assert "needs a key or a ticket" in capsys.readouterr().err
+        assert main(["npu", "top", address, "--once", "--key-file", options["key-file"]]) == 0
+
+
+def test_the_demo_listens_where_nobody_else_gets_in(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["npu", "demo", "--listen", "tcp:127.0.0.1:0"]) == 2
+    assert "--listen: expected unix:PATH, found 'tcp:127.0.0.1:0'" in capsys.readouterr().err

@@ -8,40 +8,22 @@ import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
+from wire_client import HELLO, Client, call
 
 from npu_conformance.harness.host import serve_in_thread
 from npu_conformance.harness.loading import LoadError, open_subject
 from npu_conformance.harness.plugin_loading import load_plugin
 from npu_conformance.harness.serve import listen, main, read_or_make_key, serve
-from npu_conformance.harness.verdicts import NotApplicable
 from npu_conformance.harness.wire.framing import LineSocket
 from npu_conformance.harness.wire.session import HostState
 from npu_conformance.specs.versions import Version
-
-HELLO = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": 1}}
 
 
 @pytest.fixture(autouse=True)
 def plugin_path(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(Path(__file__).parent / "hostile"))
-
-
-class Client:
-    """Speaks lines."""
-
-    def __init__(self, connection: socket.socket) -> None:
-        connection.settimeout(10.0)
-        self.connection, self.lines = connection, connection.makefile("rb")
-
-    def ask(self, message: dict[str, Any] | bytes) -> dict[str, Any]:
-        """Send a line; return the next one."""
-        data = message if isinstance(message, bytes) else json.dumps(message).encode()
-        self.connection.sendall(data + b"\n")
-        answer: dict[str, Any] = json.loads(self.lines.readline())
-        return answer
 
 
 @pytest.fixture
@@ -55,11 +37,6 @@ def client() -> Iterator[Client]:
         client.lines.close()
     thread.join(10.0)
     assert not thread.is_alive()
-
-
-def call(method: str, **params: Any) -> dict[str, Any]:
-    """A request."""
-    return {"jsonrpc": "2.0", "id": 5, "method": method, "params": params}
 
 
 def test_handshake(client: Client) -> None:
@@ -166,15 +143,13 @@ def test_tcp_with_key(tmp_path: Path) -> None:
     subject.close()
 
 
-def test_tcp_without_key_gives_no_identity() -> None:
-    subject = open_subject(start_server("tcp:127.0.0.1:0", None))
-    with pytest.raises(NotApplicable):
-        subject.application(10009)
-    subject.close()
+def test_tcp_without_key_is_not_served() -> None:
+    with pytest.raises(LoadError, match=r"^can not listen on tcp:127\.0\.0\.1:0 without a key: .*--key-file"):
+        serve(load_plugin("echo_plugin:plugin"), "tcp:127.0.0.1:0")
 
 
-def test_version_is_chosen_by_the_first_to_connect() -> None:
-    address = start_server("tcp:127.0.0.1:0", None)
+def test_version_is_chosen_by_the_first_to_connect(tmp_path: Path) -> None:
+    address = start_server(f"unix:{tmp_path}/socket", None)
     subject = open_subject(address, version=Version.V1_2)
     assert subject.manifest.hal_version == Version.V1_2
     subject.close()

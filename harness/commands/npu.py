@@ -43,7 +43,7 @@ def _add_demo(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--plugin-option", metavar="NAME=VALUE", action="append", default=[], help="option of the plug-in"
     )
-    parser.add_argument("--listen", metavar="ADDRESS", help="where the manager listens, for `npu top` meanwhile")
+    parser.add_argument("--listen", metavar="unix:PATH", help="where the manager listens, for `npu top` meanwhile")
     parser.add_argument("--inferences", metavar="N", type=int, default=50, help="in each scene (default: 50)")
     parser.add_argument("--seconds", metavar="S", type=float, default=60.0, help="the most for a scene (default: 60)")
     parser.add_argument("--trace", metavar="FILE", type=Path, help="write a timeline for Perfetto or chrome://tracing")

@@ -8,6 +8,7 @@ import threading
 from typing import Any, Protocol
 
 from npu_conformance.harness.wire import protocol
+from npu_conformance.harness.wire.paths import NOWHERE, Paths
 from npu_conformance.harness.wire.protocol import DATA_LIMIT, FileAttach, FileToken, MemoryUnreachableError
 from npu_conformance.specs.errors import IllegalArgument, InterfaceError
 from npu_conformance.specs.plugin import File
@@ -49,12 +50,12 @@ class HostFiles:
                 return DescriptorFile(os.dup(attached))
         return attached.duplicate()
 
-    def attach(self, request: FileAttach, descriptor: int | None, link: FileLink) -> None:
+    def attach(self, request: FileAttach, descriptor: int | None, link: FileLink, paths: Paths = NOWHERE) -> None:
         """Make a file known. Raises MemoryUnreachableError where the transport does not reach it, IllegalArgument.
 
-        link: for the transport `message`.
+        link: for the transport `message`. paths: the files that who asks may name.
         """
-        opened = self._reach(request, descriptor, link)
+        opened = self._reach(request, descriptor, link, paths)
         with self._lock:
             is_taken = request.token in self._open
             if not is_taken:
@@ -71,7 +72,7 @@ class HostFiles:
         if isinstance(opened, int):
             os.close(opened)
 
-    def _reach(self, request: FileAttach, descriptor: int | None, link: FileLink) -> int | _Kept:
+    def _reach(self, request: FileAttach, descriptor: int | None, link: FileLink, paths: Paths) -> int | _Kept:
         if request.transport == "descriptor" and descriptor is not None:
             return descriptor
         if request.access not in ACCESS_FLAGS or request.token <= 0:
@@ -79,7 +80,7 @@ class HostFiles:
         if request.transport == "message":
             return _Kept(link, request.token, request.access, request.offset)
         if request.transport == "path" and request.path is not None:
-            return _opened(request.path, request.access, request.offset)
+            return _opened(paths, request.path, request.access, request.offset)
         raise MemoryUnreachableError(f"transport {request.transport!r} is not available here")
 
 
@@ -205,10 +206,7 @@ class RemoteFiles:
             self._connection.notify("file.close", protocol.FileToken(token))
 
 
-def _opened(path: str, access: str, offset: int) -> int:
-    try:
-        descriptor = os.open(path, ACCESS_FLAGS[access] | os.O_CLOEXEC | os.O_NOFOLLOW)
-    except OSError as error:
-        raise MemoryUnreachableError(f"{path}: {error.strerror}") from None
+def _opened(paths: Paths, path: str, access: str, offset: int) -> int:
+    descriptor = paths.open(path, ACCESS_FLAGS[access])
     os.lseek(descriptor, offset, os.SEEK_SET)
     return descriptor

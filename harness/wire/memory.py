@@ -6,6 +6,7 @@ import mmap
 import os
 import threading
 
+from npu_conformance.harness.wire.paths import NOWHERE, Paths
 from npu_conformance.harness.wire.protocol import (
     DATA_LIMIT,
     Attach,
@@ -43,11 +44,14 @@ class HostMemory:
         view = memoryview(buffer)[memory.offset : end]
         return view if memory.prot & _WRITE else view.toreadonly()
 
-    def attach(self, request: Attach, descriptor: int | None) -> None:
-        """Make memory known. Raises MemoryUnreachableError where the transport does not reach it, IllegalArgument."""
+    def attach(self, request: Attach, descriptor: int | None, paths: Paths = NOWHERE) -> None:
+        """Make memory known. Raises MemoryUnreachableError where the transport does not reach it, IllegalArgument.
+
+        paths: the files that who asks may name.
+        """
         if request.token <= 0 or request.size <= 0:
             raise IllegalArgument("token and size must be positive")
-        buffer = self._open(request, descriptor)
+        buffer = self._open(request, descriptor, paths)
         with self._lock:
             if request.token in self._buffers:
                 raise IllegalArgument(f"token {request.token} is taken")
@@ -88,17 +92,13 @@ class HostMemory:
             raise IllegalArgument(f"no bytes {offset} to {offset + length} in memory of {len(buffer)} bytes")
         return buffer
 
-    def _open(self, request: Attach, descriptor: int | None) -> mmap.mmap | bytearray:
+    def _open(self, request: Attach, descriptor: int | None, paths: Paths) -> mmap.mmap | bytearray:
         if request.transport == "message":
             return _allocate(request.size)
         if request.transport == "descriptor" and descriptor is not None:
             return _map(descriptor, request.size)
         if request.transport == "path" and request.path is not None:
-            try:
-                descriptor = os.open(request.path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
-            except OSError as error:
-                raise MemoryUnreachableError(f"{request.path}: {error.strerror}") from None
-            return _map(descriptor, request.size)
+            return _map(paths.open(request.path, os.O_RDWR), request.size)
         raise MemoryUnreachableError(f"transport {request.transport!r} is not available here")
 
 

@@ -228,10 +228,14 @@ class FileTruncate(Message, frozen=True):
 
 
 class TicketRequest(Message, frozen=True):
-    """control.ticket: who the bearer of the ticket shall be."""
+    """control.ticket: who the bearer of the ticket shall be.
+
+    folder: whose files the bearer may name where memory and files travel by path; null for none.
+    """
 
     uid: int
     pid: int = 0
+    folder: str | None = None
 
 
 class Ticket(Message, frozen=True):

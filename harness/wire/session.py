@@ -16,6 +16,7 @@ from npu_conformance.harness.wire.connection import Connection
 from npu_conformance.harness.wire.files import HostFiles, RemoteFiles
 from npu_conformance.harness.wire.framing import LineSocket
 from npu_conformance.harness.wire.memory import HostMemory
+from npu_conformance.harness.wire.paths import EVERYWHERE, NOWHERE, Paths
 from npu_conformance.specs.errors import IllegalState, SecurityDenied
 from npu_conformance.specs.plugin import Caller, Context, Plugin, Subject
 
@@ -68,7 +69,7 @@ class HostState:
         self.plugin, self.options, self.key = plugin, options or {}, key
         self.callers, self.memory, self.files = Callers(), HostMemory(), HostFiles()
         self._address, self._own_process = address, own_process
-        self._tickets: dict[str, Caller] = {}
+        self._tickets: dict[str, tuple[Caller, Paths]] = {}
         self._hang_up_listeners: list[Callable[[Caller], None]] = []
         self._connections = itertools.count(1)
         self._subject: Subject | None = None
@@ -105,30 +106,43 @@ class HostState:
             listener(caller)
 
     def issue_ticket(self, request: protocol.TicketRequest) -> protocol.Ticket:
-        """Return a ticket that binds one connection to a uid."""
+        """Return a ticket that binds one connection to a uid, and lets it name the files of a folder."""
         if self._address is None:
             raise IllegalState("this host gives no tickets")
         if len(self._tickets) >= _MOST_TICKETS:
             raise IllegalState(f"{_MOST_TICKETS} tickets are outstanding")
         ticket = os.urandom(16).hex()
-        self._tickets[ticket] = Caller(request.uid, request.pid)
+        self._tickets[ticket] = Caller(request.uid, request.pid), Paths(request.folder)
         return protocol.Ticket(ticket, self._address())
 
-    def redeem(self, ticket: str) -> Caller:
-        """Return who the bearer of a ticket is, once."""
-        caller = self._tickets.pop(ticket, None)
-        if caller is None:
+    def redeem(self, ticket: str) -> tuple[Caller, Paths]:
+        """Return who the bearer of a ticket is, and which files it may name, once."""
+        found = self._tickets.pop(ticket, None)
+        if found is None:
             raise SecurityDenied("the ticket is not valid")
-        return caller
+        return found
 
 
 class Session(Connection):
-    """One connection at the host. control: only the harness can hold its other end. open: needs no key or ticket."""
+    """One connection at the host. control: only the harness can hold its other end. open: needs no key or ticket.
 
-    def __init__(self, lines: LineSocket, host: HostState, peer: Caller, *, control: bool, open_to_all: bool) -> None:
+    paths: the files of this machine that the other end may name; on a control connection any.
+    """
+
+    def __init__(
+        self,
+        lines: LineSocket,
+        host: HostState,
+        peer: Caller,
+        *,
+        control: bool,
+        open_to_all: bool,
+        paths: Paths = NOWHERE,
+    ) -> None:
         super().__init__(lines, +1, strict=False)
         self._host, self._caller = host, peer
         self._control, self._open = control, open_to_all
+        self._named = paths
         self._initialized = False
         self._attached: set[int] = set()
         self._attached_files: set[int] = set()
@@ -152,18 +166,25 @@ class Session(Connection):
         self._caller = self._host.connected(self._caller)
         self._initialized = True
         manifest = self._host.plugin.describe(self._host.options)
-        reachable = [name for name in protocol.TRANSPORTS if name != "descriptor" or self.lines.carries_descriptors]
         return protocol.Initialized(
             protocol_version=protocol.PROTOCOL_VERSION,
             manifest=manifest,
             objects={name: self.objects.number_of(getattr(subject, name)) for name in names},
-            transports=tuple(name for name in reachable if name in manifest.memory_transports),
+            transports=tuple(name for name in self._transports() if name in manifest.memory_transports),
             identity=self._control and self._host.gives_identity,
         )
 
+    @property
+    def _paths(self) -> Paths:
+        return EVERYWHERE if self._control else self._named
+
+    def _transports(self) -> list[str]:
+        possible = {"path": bool(self._paths), "descriptor": self.lines.carries_descriptors, "message": True}
+        return [name for name in protocol.TRANSPORTS if possible[name]]
+
     def _identify(self, request: protocol.Initialize) -> None:
         if request.ticket is not None:
-            self._caller, self._control = self._host.redeem(request.ticket), False
+            (self._caller, self._named), self._control = self._host.redeem(request.ticket), False
         elif request.key is not None:
             from hmac import compare_digest
 
@@ -190,7 +211,7 @@ class Session(Connection):
         return {**common, **control}
 
     def _attach(self, request: protocol.Attach) -> None:
-        self._host.memory.attach(request, self._descriptor(request.transport))
+        self._host.memory.attach(request, self._descriptor(request.transport), self._paths)
         self._attached.add(request.token)
 
     def _detach(self, request: protocol.Detach) -> None:
@@ -198,7 +219,8 @@ class Session(Connection):
         self._attached.discard(request.token)
 
     def _attach_file(self, request: protocol.FileAttach) -> None:
-        self._host.files.attach(request, self._descriptor(request.transport), RemoteFiles(self))
+        descriptor = self._descriptor(request.transport)
+        self._host.files.attach(request, descriptor, RemoteFiles(self), self._paths)
         self._attached_files.add(request.token)
 
     def _detach_file(self, request: protocol.FileToken) -> None:

@@ -183,7 +183,7 @@ def _connect(plan: AppPlan, commands: deque[bytes]) -> ClientSubject:
     deadline = time.monotonic() + _CONNECT_SECONDS
     while True:
         try:
-            return ClientSubject(plan.address, plan.ticket, plan.transports, plan.version)
+            return ClientSubject(plan.address, plan.ticket, plan.transports, plan.version, plan.folder)
         except Crashed:
             if time.monotonic() > deadline or FINISH in commands:
                 raise

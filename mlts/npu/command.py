@@ -30,6 +30,8 @@ def execute(options: argparse.Namespace) -> int:
     """Play the take-over; WRONG where it did not happen, or an inference was wrong."""
     if options.inferences < 1:
         raise UsageError("--inferences: at least 1")
+    if options.listen and not options.listen.startswith("unix:"):
+        raise UsageError(f"--listen: expected unix:PATH, found {options.listen!r}")
     if options.trace is not None:
         write_text(options.trace, "[]\n")  # where it can not be written, that is said before the play
     with tempfile.TemporaryDirectory(prefix="npu-conformance-") as folder:

@@ -18,7 +18,7 @@ class AppPlan(Document, frozen=True):
     """Which model an app uses: one of a stored vector. ticket: null where the app is who the kernel says it is.
 
     first_request: the id that it begins with; processes of one uid share the ids. additions: where there are any, the
-    model is a chain of so many.
+    model is a chain of so many. folder: whose files the ticket lets it name; null for none.
     """
 
     address: str
@@ -30,6 +30,7 @@ class AppPlan(Document, frozen=True):
     size: int = ModelSize.LESS_THAN_1GB
     first_request: int = 1
     additions: int = 0
+    folder: str | None = None
 
 
 class Kind(enum.Enum):

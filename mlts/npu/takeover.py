@@ -112,6 +112,7 @@ class Play:
             AppPlan(
                 address=address, ticket=ticket, transports=self._subject.memory.transports, version=version,
                 operation=role.operation, vector=vector, size=role.size, additions=role.additions,
+                folder=self._subject.shared_folder,
             )
         )  # fmt: skip
 
