@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ipaddress
 import socket
 from dataclasses import dataclass
 from typing import Protocol
@@ -13,20 +14,24 @@ from npu_conformance.harness.supervisor import Supervisor
 from npu_conformance.harness.verdicts import CaseEnded, Crashed
 from npu_conformance.harness.wire.framing import Lost
 from npu_conformance.harness.zygote import Load
-from npu_conformance.specs.manifest import Deadlines
+from npu_conformance.specs.manifest import Deadlines, InferenceTool
 
 
 @dataclass(frozen=True)
 class StartOptions:
     """What a connection is opened with. transports: allowed ones, the preferred first; key: of a listening server.
 
-    start_seconds: how long the handshake may take while the manifest is not known.
+    start_seconds: how long the handshake may take while the manifest is not known. inference_tool: what the user gave.
+    is_loaded_here: the other end is a Python plug-in that this user's own process imports: its manifest may name what
+    the harness runs.
     """
 
     transports: tuple[str, ...]
     options: dict[str, str]
     key: str | None = None
     start_seconds: float = Deadlines().start
+    inference_tool: InferenceTool | None = None
+    is_loaded_here: bool = False
 
 
 class Endpoint(Protocol):
@@ -141,6 +146,28 @@ class ListeningEndpoint:
     def close(self) -> None:
         """Release the shared memory."""
         self.store.close()
+
+
+def is_within_reach(spec: str, address: str) -> bool:
+    """True where a driver may send its apps there: one that is reached over tcp only to ports of its own host.
+
+    What it names is where the harness connects, and the harness can reach more than such a driver may.
+    """
+    if not spec.startswith("tcp:"):
+        return True
+    scheme, own, other = address.partition(":")[0], _host(spec), _host(address)
+    return scheme == "tcp" and (own == other or (_is_loopback(own) and _is_loopback(other)))
+
+
+def _host(address: str) -> str:
+    return address.partition(":")[2].rpartition(":")[0].strip("[]")
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def connect_to(address: str) -> socket.socket:

@@ -11,6 +11,7 @@ from npu_conformance.harness.concurrency import Result, at_once
 from npu_conformance.harness.endpoints import StartOptions
 from npu_conformance.harness.files import Files, ServedFiles
 from npu_conformance.harness.host import serve_in_thread
+from npu_conformance.harness.inference_tool import settled
 from npu_conformance.harness.plugin_loading import LoadError, load_plugin
 from npu_conformance.harness.pools import FileStore, MappedPool, Pool, Pools, ReachedPool, memory_of
 from npu_conformance.harness.remote_subject import RemoteApplication, playing
@@ -23,7 +24,7 @@ from npu_conformance.harness.wire.paths import Paths
 from npu_conformance.harness.wire.protocol import Attach, Detach, FileAttach, FileToken, MemoryRead, MemoryWrite
 from npu_conformance.harness.wire.session import HostState
 from npu_conformance.specs.errors import InterfaceError
-from npu_conformance.specs.manifest import Manifest
+from npu_conformance.specs.manifest import InferenceTool
 from npu_conformance.specs.neuralnetworks.types import Memory
 from npu_conformance.specs.plugin import Caller, Plugin, Subject
 from npu_conformance.specs.versions import Version
@@ -85,10 +86,14 @@ class InProcessAttacher:
 class InProcessSubject:
     """The handle of a subject in this process. See SubjectHandle."""
 
-    def __init__(self, spec: str, options: dict[str, str], version: Version | None) -> None:
+    ignores_tool = False
+
+    def __init__(
+        self, spec: str, options: dict[str, str], version: Version | None, inference_tool: InferenceTool | None = None
+    ) -> None:
         self._plugin: Plugin = load_plugin(spec)
         self._options = with_version(self._plugin, options, version)
-        self.manifest: Manifest = self._plugin.describe(self._options)
+        self.manifest = settled(self._plugin.describe(self._options), inference_tool, is_loaded_here=True)
         self.version = version or self.manifest.hal_version
         if self.version > self.manifest.hal_version:
             raise LoadError(f"plug-in {spec}: asked for HAL {self.version}, it implements {self.manifest.hal_version}")

@@ -14,7 +14,7 @@ from npu_conformance.harness.remote_subject import RemoteSubject
 from npu_conformance.harness.subject import SubjectHandle
 from npu_conformance.harness.wire.protocol import TRANSPORTS
 from npu_conformance.harness.zygote import Load
-from npu_conformance.specs.manifest import Deadlines
+from npu_conformance.specs.manifest import Deadlines, InferenceTool
 from npu_conformance.specs.versions import Version
 
 __all__ = ["Isolation", "LoadError", "Starting", "open_subject", "start_subject"]
@@ -37,15 +37,17 @@ def open_subject(
     transports: tuple[str, ...] = TRANSPORTS,
     version: Version | None = None,
     start_seconds: float = Deadlines().start,
+    inference_tool: InferenceTool | None = None,
 ) -> SubjectHandle:
     """Start or reach the implementation that `spec` names, and shake hands.
 
     spec: an entry point, package.module:name, unix:PATH, tcp:HOST:PORT or exec:COMMAND. options: the plug-in's own;
     `key-file` belongs to unix: and tcp:. transports: those memory may travel by, the preferred first. version: as which
-    HAL version to test, null for the plug-in's own. start_seconds: how long it may take to come up. Raises LoadError,
-    one line that says what is wrong.
+    HAL version to test, null for the plug-in's own. start_seconds: how long it may take to come up. inference_tool: to
+    be run instead of what the manifest names, which counts only where a Python plug-in is loaded here. Raises
+    LoadError, one line that says what is wrong.
     """
-    return start_subject(spec, options, isolation, transports, version, start_seconds).open()
+    return start_subject(spec, options, isolation, transports, version, start_seconds, inference_tool).open()
 
 
 def start_subject(
@@ -55,6 +57,7 @@ def start_subject(
     transports: tuple[str, ...] = TRANSPORTS,
     version: Version | None = None,
     start_seconds: float = Deadlines().start,
+    inference_tool: InferenceTool | None = None,
 ) -> Starting:
     """As open_subject, but return at once: the plug-in's import goes on while the caller does something else."""
     unknown = [name for name in transports if name not in TRANSPORTS]
@@ -62,21 +65,23 @@ def start_subject(
         raise LoadError(f"memory transports: expected some of {', '.join(TRANSPORTS)}, found {unknown or 'none'}")
     chosen = dict(options or {})
     if isolation == "inprocess":
-        return Starting(lambda: _open_in_process(spec, chosen, version), lambda: None)
-    start = StartOptions(transports, chosen, start_seconds=start_seconds)
+        return Starting(lambda: _open_in_process(spec, chosen, version, inference_tool), lambda: None)
+    start = StartOptions(transports, chosen, start_seconds=start_seconds, inference_tool=inference_tool)
     endpoint, start = _listening(spec, start) if spec.startswith(("unix:", "tcp:")) else _spawned(spec, start, version)
     if version is not None and start.options is chosen:
         start = replace(start, options={"hal": version.value, **chosen})
     return Starting(lambda: RemoteSubject(endpoint, start, version), endpoint.close)
 
 
-def _open_in_process(spec: str, options: dict[str, str], version: Version | None) -> SubjectHandle:
+def _open_in_process(
+    spec: str, options: dict[str, str], version: Version | None, inference_tool: InferenceTool | None
+) -> SubjectHandle:
     if spec.startswith(("unix:", "tcp:", "exec:")):
         raise LoadError(f"{spec} is another process: it can not run with isolation inprocess")
     from npu_conformance.harness.inprocess import InProcessSubject
 
     try:
-        return InProcessSubject(spec, options, version)
+        return InProcessSubject(spec, options, version, inference_tool)
     except LoadError:
         raise
     except Exception as error:  # whatever the plug-in raises while it is made
@@ -94,7 +99,7 @@ def _spawned(spec: str, start: StartOptions, version: Version | None) -> tuple[E
     wanted = version.value if version else None
     load = Load(spec, command, start.options, wanted, store.directory, tuple(sys.path))
     # A Python plug-in gets its options with Load, before it makes its manifest; a command gets them in the handshake.
-    return SpawnedEndpoint(spec, load, store), start if command else replace(start, options={})
+    return SpawnedEndpoint(spec, load, store), start if command else replace(start, options={}, is_loaded_here=True)
 
 
 def _command(spec: str) -> tuple[str, ...]:

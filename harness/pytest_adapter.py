@@ -72,6 +72,8 @@ def _options(config: pytest.Config) -> SessionOptions:
         hal=option("--npu-hal"),
         isolation=option("--npu-isolation"),
         transports=tuple(option("--npu-transport")),
+        inference_tool=option("--npu-inference-tool"),
+        inference_tool_uid=option("--npu-inference-tool-uid"),
         scope=option("--npu-scope"),
         waivers=option("--npu-waivers"),
         vectors=option("--npu-vectors"),

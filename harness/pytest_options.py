@@ -26,6 +26,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=[],
         help="allow memory by: path, descriptor, message",
     )
+    group.addoption("--npu-inference-tool", metavar="COMMAND", help="run it, with {uid} in it, for test inferences")
+    group.addoption("--npu-inference-tool-uid", metavar="UID", type=int, help="the one uid that it always runs as")
     group.addoption("--npu-scope", choices=("smoke", "default", "full"), default="default", help="how much to run")
     group.addoption("--npu-vectors", metavar="PATH", help="external vectors beside the stored ones")
     group.addoption(

@@ -10,8 +10,9 @@ from typing import Any
 
 import npu_conformance
 from npu_conformance.harness.concurrency import Result, at_once
-from npu_conformance.harness.endpoints import Endpoint, StartOptions
+from npu_conformance.harness.endpoints import Endpoint, StartOptions, is_within_reach
 from npu_conformance.harness.files import Files, ServedFiles
+from npu_conformance.harness.inference_tool import settled
 from npu_conformance.harness.plugin_loading import LoadError
 from npu_conformance.harness.pools import FileStore, Pools, SharedPools, new_token
 from npu_conformance.harness.subject import Application
@@ -152,7 +153,9 @@ class RemoteSubject:
         except (errors.InterfaceError, LoadError, OSError) as error:
             self._endpoint.close()
             raise error if isinstance(error, LoadError) else LoadError(f"plug-in {endpoint.spec}: {error}") from None
-        self.manifest = self._main.initialized.manifest
+        told = self._main.initialized.manifest
+        self.manifest = settled(told, options.inference_tool, is_loaded_here=options.is_loaded_here)
+        self.ignores_tool = self.manifest.inference_tool is None and told.inference_tool is not None
         self.version = self._tested_as = version or self.manifest.hal_version
         if self.version > self.manifest.hal_version:
             self.close()
@@ -233,9 +236,14 @@ class RemoteSubject:
         return application
 
     def ticket(self, uid: int, pid: int = 0) -> protocol.Ticket:
-        """What binds one connection to a uid and a pid; the bearer may name the files of the shared folder."""
+        """What binds one connection to a uid and a pid; the bearer may name the files of the shared folder.
+
+        Failed where it is for an address that such a driver has no business to name.
+        """
         request = protocol.TicketRequest(uid, pid, self.shared_folder)
         ticket: protocol.Ticket = self._main.connection.call("control.ticket", request, protocol.Ticket)
+        if ticket.address is not None and not is_within_reach(self.spec, ticket.address):
+            raise Failed(f"control.ticket: expected null or an address on the driver's host, found {ticket.address}")
         return ticket
 
     def _soak(self) -> None:

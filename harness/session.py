@@ -14,6 +14,7 @@ from npu_conformance.harness.cases import Case, Scope
 from npu_conformance.harness.engine import Engine, EngineOptions, OnFailure, Sink
 from npu_conformance.harness.events import EventLog, Log
 from npu_conformance.harness.failures import FailureWriter
+from npu_conformance.harness.inference_tool import given_tool
 from npu_conformance.harness.interruption import Interruption
 from npu_conformance.harness.loading import Isolation, LoadError, Starting, start_subject
 from npu_conformance.harness.report import advice, table
@@ -45,6 +46,8 @@ class SessionOptions:
     hal: str | None = None
     isolation: Isolation = "process"
     transports: tuple[str, ...] = ()
+    inference_tool: str | None = None
+    inference_tool_uid: int | None = None
     scope: str = "default"
     waivers: str | None = None
     baseline: str | None = None
@@ -69,9 +72,17 @@ class SessionOptions:
             words += ["--isolation", self.isolation]
         for transport in self.transports:
             words += ["--transport", transport]
+        words += self.tool_words
         for folder in self.catalogues:
             words += ["--catalogue", folder]
         return shlex.join(words)
+
+    @property
+    def tool_words(self) -> list[str]:
+        """The options that name the inference tool."""
+        command = [] if self.inference_tool is None else ["--inference-tool", self.inference_tool]
+        uid = [] if self.inference_tool_uid is None else ["--inference-tool-uid", str(self.inference_tool_uid)]
+        return [*command, *uid]
 
 
 @dataclass(frozen=True)
@@ -269,7 +280,10 @@ def start_by_options(options: SessionOptions) -> Starting:
             raise DocumentError("--hal", "", str(error)) from None
         # A plug-in that can play several versions has an option of that name; others take no notice.
         named.setdefault("hal", version.value)
-    return start_subject(options.plugin, named, options.isolation, options.transports or TRANSPORTS, version)
+    return start_subject(
+        options.plugin, named, options.isolation, options.transports or TRANSPORTS, version,
+        inference_tool=given_tool(options.inference_tool, options.inference_tool_uid),
+    )  # fmt: skip
 
 
 def open_by_options(options: SessionOptions, starting: Starting | None = None) -> SubjectHandle:

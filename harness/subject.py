@@ -45,11 +45,15 @@ class SubjectHandle(Protocol):
 
     Calls of its interfaces raise what specs.errors names; Crashed where the host process died, Hung where a deadline
     of the manifest (times time_scale) passed, Failed where an answer broke the protocol.
+
+    ignores_tool: whether the manifest named an inference tool that is not run (see inference_tool.IGNORED).
     """
+
+    ignores_tool: bool
 
     @property
     def manifest(self) -> Manifest:
-        """What the plug-in says of itself."""
+        """What the plug-in says of itself, with the inference tool that may be run."""
         ...
 
     @property

@@ -19,6 +19,8 @@ from npu_conformance.specs.versions import Version
 class ClientSubject:
     """The subject handle of a client process. It can not restart the host, nor speak for other apps."""
 
+    ignores_tool = False
+
     def __init__(
         self,
         address: str,

@@ -39,7 +39,8 @@ class InferenceTool(Document, frozen=True):
     """AOSP's run-test-inference for a vendor without a Workload interface; the harness runs it.
 
     command: words, to which `--job-priority N` and `--original-uid M` are added; `{uid}` in a word becomes the uid to
-    run as. Exit code 0 after success only. uid: the one it always runs as; null where the command has `{uid}`.
+    run as. Exit code 0 after success only. uid: the one it always runs as; null where the command has `{uid}`. Ignored
+    where the manifest came from a driver in another process: --inference-tool is for that.
     """
 
     command: Annotated[tuple[str, ...], Meta(min_length=1)]

@@ -26,6 +26,11 @@ def add_plugin_options(parser: argparse.ArgumentParser, *, positional: bool = Fa
         "--transport", metavar="KIND", action="append", default=[], choices=TRANSPORTS,
         help="let memory travel by KIND only (path, descriptor, message); repeatable, default all",
     )  # fmt: skip
+    parser.add_argument(
+        "--inference-tool", metavar="COMMAND",
+        help="run COMMAND, with {uid} in it, for test inferences (docs/npu-scheduling.md)",
+    )  # fmt: skip
+    parser.add_argument("--inference-tool-uid", metavar="UID", type=int, help="the one uid that it always runs as")
 
 
 def add_catalogue_option(parser: argparse.ArgumentParser) -> None:
@@ -53,6 +58,8 @@ def session_options(options: argparse.Namespace, **more: object) -> SessionOptio
         "hal": options.hal,
         "isolation": options.isolation,
         "transports": tuple(options.transport),
+        "inference_tool": options.inference_tool,
+        "inference_tool_uid": options.inference_tool_uid,
         "catalogues": tuple(map(str, getattr(options, "catalogue", ()))),
     }
     return SessionOptions(**{**given, **more})

@@ -73,6 +73,7 @@ def _command(options: argparse.Namespace, shard: str, directory: Path) -> list[s
     ):  # fmt: skip
         if value:
             command += [flag, str(value)]
+    command += session_options(options).tool_words
     return [*command, *(["--shuffle"] if options.shuffle else []), "--quiet", "--part"]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from npu_conformance.harness import selection
 from npu_conformance.harness.cases import Scope
 from npu_conformance.harness.commands._options import add_catalogue_option, add_plugin_options, session_options
 from npu_conformance.harness.commands._output import print_json
+from npu_conformance.harness.inference_tool import IGNORED
 from npu_conformance.harness.outcome_table import OK, WRONG, is_red
 from npu_conformance.harness.report.lines import headline
 from npu_conformance.harness.selection import Wanted
@@ -64,6 +66,8 @@ def execute(options: argparse.Namespace) -> int:
         manifest, version = subject.manifest, subject.version
     finally:
         session.close()
+    if subject.ignores_tool:
+        print(IGNORED, file=sys.stderr)
     if options.json:
         answer = {"manifest": manifest, "hal_version": version, "handshake_seconds": handshake, "grade": grade}
         print_json(answer)

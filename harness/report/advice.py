@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from npu_conformance.harness.engine import FAILURE_FILE
+from npu_conformance.harness.inference_tool import IGNORED
 from npu_conformance.harness.outcome_table import is_red
 from npu_conformance.harness.report.console import Paint, plain
 from npu_conformance.harness.report.lines import first_reason, guilty
@@ -48,7 +49,7 @@ def lines(
         told += [*_replays(ran, folder, plugin), *_quality(results, folder)]
         if not results.complete:
             told.append("next: the run did not come to its end; the same command with --resume goes on from there")
-    told += _unsupported(seen, plugin)
+    told += [*_without_tool(seen), *_unsupported(seen, plugin)]
     if not red and not results.conformant and results.selection.deselected and not results.exit_code:
         told.append(f"next: for a verdict on all of it: npu-conformance run {plugin}")
     return [*told, *([f"report: {folder} ({FILES})"] if folder is not None else [])]
@@ -91,6 +92,12 @@ def _quality(results: Results, folder: Path) -> Iterator[str]:
     if results.quality_warnings:
         count = results.quality_warnings
         yield f"{count} cases with a quality warning: npu-conformance report {shlex.quote(str(folder))} --warnings"
+
+
+def _without_tool(verdicts: Sequence[CaseResult]) -> Iterator[str]:
+    count = sum(result.message == IGNORED for result in verdicts)
+    if count:
+        yield f"{count} cases do not apply: {IGNORED}"
 
 
 def _unsupported(verdicts: Sequence[CaseResult], plugin: str) -> Iterator[str]:

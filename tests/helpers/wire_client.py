@@ -47,11 +47,12 @@ def environment() -> dict[str, str]:
 
 
 @contextlib.contextmanager
-def served(plugin: str, scheme: str, folder: Path) -> Iterator[tuple[str, dict[str, str]]]:
+def served(plugin: str, scheme: str, folder: Path, *plugin_options: str) -> Iterator[tuple[str, dict[str, str]]]:
     """A plug-in behind `npu-conformance serve`: its address, and the options that reach it."""
     address = f"unix:{folder}/socket" if scheme == "unix" else "tcp:127.0.0.1:0"
     options = {} if scheme == "unix" else {"key-file": str(folder / "key")}
     words = ["--key-file", options["key-file"]] if options else []
+    words += [f"--plugin-option={option}" for option in plugin_options]
     command = [*SERVE, plugin, "--listen", address, *words]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, env=environment())
     assert process.stdout is not None

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from npu_conformance.harness import checks
-from npu_conformance.harness.inference_tool import ToolRun
+from npu_conformance.harness.inference_tool import IGNORED, ToolRun
 from npu_conformance.harness.trial import Trial
 from npu_conformance.harness.verdicts import NotApplicable
 from npu_conformance.specs.errors import IllegalArgument, SecurityDenied, Unsupported
@@ -96,6 +96,8 @@ class App:
         tool = lab.trial.manifest.inference_tool
         self._workload: Workload | None = None
         if tool is None:
+            if lab.trial.subject.ignores_tool and "workload" not in lab.trial.manifest.interfaces:
+                raise NotApplicable(IGNORED)
             self._workload = lab.trial.present(lab.trial.application(uid, pid).interfaces.workload, "workload")
 
     def start(self, run: InferenceRun | None = None) -> Run | ToolRun:
