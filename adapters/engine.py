@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 import numpy.typing as npt
 
-from npu_conformance.harness.plugin_loading import LoadError
+from npu_conformance.harness.subject.plugin_loading import LoadError
 from npu_conformance.specs.neuralnetworks.types import Operand, Operation, Subgraph
 from npu_conformance.specs.versions import Version
 

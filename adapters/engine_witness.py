@@ -15,10 +15,10 @@ from npu_conformance.adapters.engine_executor import EngineExecutor
 from npu_conformance.adapters.litert_engine import LiteRtEngine
 from npu_conformance.adapters.onnx_engine import OnnxEngine
 from npu_conformance.adapters.tflm_engine import TflmEngine
+from npu_conformance.corpus.vectors import Example, Vector
+from npu_conformance.corpus.wire_model import build_model
 from npu_conformance.reference.device.executor import UNLIMITED
 from npu_conformance.specs.errors import ServiceError
-from npu_conformance.specs.neuralnetworks.build import build_model
-from npu_conformance.specs.vectors import Example, Vector
 
 Array = npt.NDArray[Any]
 

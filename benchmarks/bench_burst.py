@@ -7,19 +7,19 @@ import time
 from collections.abc import Callable, Iterator
 
 from benchmarks.figures import Figure
-from npu_conformance.harness.cases import Case
-from npu_conformance.harness.loading import open_subject
-from npu_conformance.harness.trial import Trial
+from npu_conformance.harness.run.cases import Case
+from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.subject.loading import open_subject
 from npu_conformance.harness.wire.protocol import TRANSPORTS
 from npu_conformance.specs.errors import status_name
 from npu_conformance.specs.neuralnetworks.burst_packets import ResultInformation, pack, unpack_result
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts.burst.channel import Channel
-from npu_conformance.vts.burst.execution import call, opened
-from npu_conformance.vts.burst.lab import PAIRS, Work, work
-from npu_conformance.vts.burst.packets import request_elements
-from npu_conformance.vts.execution import Execution, synchronous
+from npu_conformance.vts.lib.burst.channel import Channel
+from npu_conformance.vts.lib.burst.executor import call, opened
+from npu_conformance.vts.lib.burst.fixture import PAIRS, Work, work
+from npu_conformance.vts.lib.burst.packets import request_elements
+from npu_conformance.vts.lib.execution import Execution, synchronous
 
 _ROUNDS, _TURNS = 30, 40
 

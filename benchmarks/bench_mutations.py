@@ -7,16 +7,16 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 
 from benchmarks.figures import Figure
-from npu_conformance.harness.cases import Case
-from npu_conformance.harness.loading import open_subject
-from npu_conformance.harness.trial import Trial
-from npu_conformance.specs import vectors
-from npu_conformance.specs.neuralnetworks.build import build_model
+from npu_conformance.corpus import vectors
+from npu_conformance.corpus.wire_model import build_model
+from npu_conformance.harness.run.cases import Case
+from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.subject.loading import open_subject
 from npu_conformance.specs.neuralnetworks.types import Model
 from npu_conformance.specs.neuralnetworks.validate import validate_model
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts.mutations import FAMILIES
-from npu_conformance.vts.refusal import refused_at_once
+from npu_conformance.vts.lib.mutations import FAMILIES
+from npu_conformance.vts.lib.rejection import refused_at_once
 
 _EVERY = 40
 _VERSIONS = (Version.V1_3, Version.FL8)

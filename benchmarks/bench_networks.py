@@ -15,11 +15,11 @@ import numpy
 from benchmarks.figures import Figure
 from npu_conformance.adapters.engine_executor import EngineExecutor
 from npu_conformance.adapters.litert_engine import LiteRtEngine
+from npu_conformance.corpus.vectors import ChannelQuant, Vector, VectorOperand, VectorOperation
+from npu_conformance.corpus.wire_model import build_model
 from npu_conformance.reference.device.executor import UNLIMITED, Executor, Runnable
 from npu_conformance.reference.device.tensors import Array
-from npu_conformance.specs.neuralnetworks.build import build_model
 from npu_conformance.specs.neuralnetworks.enums import OperandType
-from npu_conformance.specs.vectors import ChannelQuant, Vector, VectorOperand, VectorOperation
 from npu_conformance.specs.versions import Version
 
 _SIZE, _CLASSES = 224, 1000

@@ -6,8 +6,8 @@ import time
 from collections.abc import Iterator
 
 from benchmarks.figures import Figure
-from npu_conformance.reference.simulation.generate import generate
-from npu_conformance.reference.simulation.world import World
+from npu_conformance.simulation.generate import generate
+from npu_conformance.simulation.world import World
 
 _APPS, _SEED, _MINUTES = 2000, 7, 20
 _EVENTS_PER_SECOND = 1_000_000 / 60

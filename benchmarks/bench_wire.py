@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from benchmarks.figures import Figure
-from npu_conformance.harness.loading import open_subject
-from npu_conformance.harness.remote_subject import RemoteSubject
+from npu_conformance.harness.subject.loading import open_subject
+from npu_conformance.harness.subject.remote import RemoteSubject
 from npu_conformance.specs.neuralnetworks import types
 from npu_conformance.specs.neuralnetworks.hal import Device
 

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from benchmarks.bench_manager import seconds_a_step
-from npu_conformance.reference.simulation.plots import Axis, Series, lines
+from npu_conformance.simulation.plots import Axis, Series, lines
 
 _APPS = (10, 30, 100, 300, 1000, 3000, 10_000, 30_000, 100_000)
 

@@ -16,8 +16,8 @@ from contextlib import redirect_stdout
 from functools import partial
 from pathlib import Path
 
-from npu_conformance.harness import results
-from npu_conformance.harness.main import main as npu_conformance
+from npu_conformance.cli.main import main as npu_conformance
+from npu_conformance.harness.run import results
 
 Verdicts = dict[str, str]
 """Outcome by the id of a case or configuration."""

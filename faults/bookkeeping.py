@@ -9,18 +9,18 @@ import datetime
 from collections.abc import Iterator
 
 from npu_conformance.faults.fakes import Body, FakeSubject, Little, build_results, make_case, passing, raising, run
-from npu_conformance.harness import seeds
-from npu_conformance.harness.baseline import Baseline
-from npu_conformance.harness.cases import MANDATORY, Behaviours, Case, Group
-from npu_conformance.harness.expression import compile_expression
-from npu_conformance.harness.partition import partition
-from npu_conformance.harness.trial import Trial
-from npu_conformance.harness.verdicts import Crashed, Failed, Hung, NotApplicable, NotSupported
-from npu_conformance.harness.waivers import Waivers
+from npu_conformance.harness.judge.verdicts import Crashed, Failed, Hung, NotApplicable, NotSupported
+from npu_conformance.harness.judge.waivers import Waivers
+from npu_conformance.harness.run import seeds
+from npu_conformance.harness.run.baseline import Baseline
+from npu_conformance.harness.run.cases import MANDATORY, Behaviours, Case, Group
+from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.expression import compile_expression
+from npu_conformance.harness.run.partition import partition
+from npu_conformance.specs.documents.results import RunFinished
+from npu_conformance.specs.documents.waivers import WaivedTolerance, Waiver
 from npu_conformance.specs.manifest import Claim, Manifest
 from npu_conformance.specs.neuralnetworks.enums import OperandType
-from npu_conformance.specs.results import RunFinished
-from npu_conformance.specs.waiver_documents import WaivedTolerance, Waiver
 
 _behaviours = Behaviours("self.bookkeeping")
 _TODAY = datetime.date(2030, 1, 15)
@@ -249,7 +249,7 @@ def waiver_of_other_requirement(_: Trial) -> None:
 def _compared(actual: float, expected: float, kind: OperandType, waivers: Waivers | None = None) -> Little:
     import numpy
 
-    from npu_conformance.harness.compare import check_output
+    from npu_conformance.harness.judge.compare import check_output
 
     def body(trial: Trial) -> None:
         check_output(trial, "output", numpy.array([1.0, actual]), numpy.array([1.0, expected]), kind)

@@ -7,8 +7,8 @@ import time
 from typing import Any
 
 from npu_conformance.faults.boundary import BentDevice, BentPreparedModel
+from npu_conformance.faults.factories import IMPATIENT, device_bent_by, models_bent_by
 from npu_conformance.faults.fault import Fault
-from npu_conformance.faults.making import IMPATIENT, device_bent_by, models_bent_by
 from npu_conformance.reference.hal import timing
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import hal, types

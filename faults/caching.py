@@ -10,8 +10,8 @@ from typing import Any
 from msgspec.structs import replace as with_fields
 
 from npu_conformance.faults.boundary import BentDevice, BentPreparedModel
+from npu_conformance.faults.factories import IMPATIENT, device_bent_by, fault
 from npu_conformance.faults.fault import Bent
-from npu_conformance.faults.making import IMPATIENT, device_bent_by, fault
 from npu_conformance.reference.hal.cache import CacheFiles, Compiled
 from npu_conformance.reference.hal.device import ReferenceDevice
 from npu_conformance.reference.hal.prepared_model import ReferencePreparedModel

@@ -1,4 +1,4 @@
-"""What `npu-conformance faults` does; harness/commands/faults.py finds it here."""
+"""What `npu-conformance faults` does; cli/commands/faults.py finds it here."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import TypeVar
 
 import msgspec
 
+from npu_conformance.cli.main import UsageError
 from npu_conformance.faults import kill_matrix, registry, report
 from npu_conformance.faults.fault import Fault, Variant
-from npu_conformance.harness.cases import Case
-from npu_conformance.harness.expression import compile_expression
-from npu_conformance.harness.main import UsageError
-from npu_conformance.harness.outcome_table import OK, WRONG
+from npu_conformance.harness.judge.outcome_table import OK, WRONG
+from npu_conformance.harness.run.cases import Case
+from npu_conformance.harness.run.expression import compile_expression
 
 Thing = TypeVar("Thing")
 
@@ -79,7 +79,7 @@ def _variants(options: argparse.Namespace, cases: Sequence[Case]) -> int:
 
 
 def _mutants(options: argparse.Namespace, cases: Sequence[Case]) -> int:
-    from npu_conformance.faults.mutants.survey import CAUGHT, ENOUGH, ENOUGH_OF_ONE, survey
+    from npu_conformance.faults.mutants.mutation_runner import CAUGHT, ENOUGH, ENOUGH_OF_ONE, survey
     from npu_conformance.faults.mutants.targets import PARTS
 
     operation = options.operation.upper()

@@ -10,7 +10,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from npu_conformance.faults.boundary import BentDevice, BentPreparedModel
-from npu_conformance.faults.making import IMPATIENT, device_bent_by, fault, models_bent_by
+from npu_conformance.faults.factories import IMPATIENT, device_bent_by, fault, models_bent_by
 from npu_conformance.faults.outputs import Outputs
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import hal, types

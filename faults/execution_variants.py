@@ -6,8 +6,8 @@ import threading
 from typing import Any
 
 from npu_conformance.faults.boundary import BentDevice, BentExecution, BentPreparedModel
+from npu_conformance.faults.factories import models_bent_by
 from npu_conformance.faults.fault import Bent, Variant
-from npu_conformance.faults.making import models_bent_by
 from npu_conformance.reference.hal.device import ReferenceDevice
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import hal, types

@@ -11,8 +11,8 @@ from typing import Any
 from msgspec.structs import replace
 
 from npu_conformance.faults.boundary import BentDevice, BentPreparedModel
+from npu_conformance.faults.factories import IMPATIENT, called_a_failure, fault, models_bent_by
 from npu_conformance.faults.fault import Bent
-from npu_conformance.faults.making import IMPATIENT, called_a_failure, fault, models_bent_by
 from npu_conformance.reference.hal.device import ReferenceDevice
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import hal, types

@@ -6,10 +6,10 @@ import functools
 
 from msgspec.structs import replace
 
-from npu_conformance.faults import extension_bends as bends
+from npu_conformance.faults import extension_faults as bends
 from npu_conformance.faults.extended import extended
+from npu_conformance.faults.factories import fault
 from npu_conformance.faults.fault import Bent
-from npu_conformance.faults.making import fault
 from npu_conformance.specs.versions import Version
 
 _fault = functools.partial(fault, family="extension", area="vts.extensions")

@@ -7,20 +7,20 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, cast
 
-from npu_conformance.harness import results
-from npu_conformance.harness.baseline import Baseline
-from npu_conformance.harness.cases import Case, Group
-from npu_conformance.harness.engine import Engine, EngineOptions
-from npu_conformance.harness.events import Log
-from npu_conformance.harness.subject import SubjectHandle
-from npu_conformance.harness.trial import Trial
-from npu_conformance.harness.waivers import Waivers
+from npu_conformance.harness.judge.waivers import Waivers
+from npu_conformance.harness.run import results
+from npu_conformance.harness.run.baseline import Baseline
+from npu_conformance.harness.run.cases import Case, Group
+from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.engine import Engine, EngineOptions
+from npu_conformance.harness.run.events import Log
+from npu_conformance.harness.subject.handle import SubjectHandle
+from npu_conformance.specs.documents.results import CaseFinished, CaseResult, Event
+from npu_conformance.specs.documents.summary import Results
 from npu_conformance.specs.manifest import Claim, Manifest
 from npu_conformance.specs.neuralnetworks.hal import Device
 from npu_conformance.specs.neuralnetworks.types import Memory
 from npu_conformance.specs.plugin import Subject
-from npu_conformance.specs.results import CaseFinished, CaseResult, Event
-from npu_conformance.specs.summary_documents import Results
 from npu_conformance.specs.versions import Version
 
 

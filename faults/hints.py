@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from npu_conformance.faults.boundary import BentPreparedModel
 from npu_conformance.faults.extended import ExtendedDevice, extended, extended_models
+from npu_conformance.faults.factories import called_a_failure, fault
 from npu_conformance.faults.fault import Bent, Variant
-from npu_conformance.faults.making import called_a_failure, fault
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import hal, types
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus

@@ -11,17 +11,17 @@ import msgspec
 from npu_conformance.faults import bookkeeping, plugin, source_edits
 from npu_conformance.faults.fault import Bent, EditedHarness, Fault, Hostile, Variant
 from npu_conformance.faults.workers import Ended, in_child
-from npu_conformance.harness import suites
-from npu_conformance.harness.applicability import inapplicable
-from npu_conformance.harness.cases import Case, Scope
-from npu_conformance.harness.engine import Engine, EngineOptions
-from npu_conformance.harness.loading import Isolation, open_subject
-from npu_conformance.harness.outcome_table import is_red
-from npu_conformance.harness.selection import in_scope
-from npu_conformance.harness.subject import SubjectHandle
-from npu_conformance.harness.waivers import glob
+from npu_conformance.harness.judge.outcome_table import is_red
+from npu_conformance.harness.judge.waivers import glob
+from npu_conformance.harness.run import suites
+from npu_conformance.harness.run.applicability import inapplicable
+from npu_conformance.harness.run.cases import Case, Scope
+from npu_conformance.harness.run.engine import Engine, EngineOptions
+from npu_conformance.harness.run.selection import in_scope
+from npu_conformance.harness.subject.handle import SubjectHandle
+from npu_conformance.harness.subject.loading import Isolation, open_subject
+from npu_conformance.specs.documents.results import CaseResult, Event
 from npu_conformance.specs.outcomes import Disposition
-from npu_conformance.specs.results import CaseResult, Event
 
 PLUGIN = f"{plugin.__name__}:plugin"
 GUARDED = f"{plugin.__name__}:guarded"

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Literal, cast
 
 from npu_conformance.faults import npu_manager, source_edits
+from npu_conformance.faults.factories import IMPATIENCE, PATIENT
 from npu_conformance.faults.fault import Bent, Fault, NoticedAs, Variant
-from npu_conformance.faults.making import IMPATIENCE, PATIENT
 from npu_conformance.faults.npu_manager import idle
 from npu_conformance.faults.npu_manager.boundary import Conforming
 from npu_conformance.faults.npu_scheduling import shapes

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, TypeVar, cast
 
-from npu_conformance.harness.verdicts import CaseEnded
+from npu_conformance.harness.judge.verdicts import CaseEnded
 from npu_conformance.specs.errors import DeadObject, InterfaceError
 from npu_conformance.specs.interfaces import Method, describe, is_interface
 from npu_conformance.specs.plugin import Caller, Context

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from npu_conformance.faults import registry, source_edits
 from npu_conformance.faults.boundary import BentDevice
+from npu_conformance.faults.factories import device_bent_by
 from npu_conformance.faults.fault import Bent, Edited, Fault, Variant
 from npu_conformance.faults.guard import GuardedDevice
-from npu_conformance.faults.making import device_bent_by
 from npu_conformance.faults.npu_guard import Life
 from npu_conformance.reference.hal.device import ReferenceDevice
 from npu_conformance.specs import versions

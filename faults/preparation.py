@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from npu_conformance.faults.boundary import BentDevice, BentPreparedModel
-from npu_conformance.faults.making import IMPATIENT, device_bent_by, fault
+from npu_conformance.faults.factories import IMPATIENT, device_bent_by, fault
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import hal, types
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperandType, OperationType

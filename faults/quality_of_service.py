@@ -11,8 +11,8 @@ from collections.abc import Callable
 from typing import Any
 
 from npu_conformance.faults.boundary import BentDevice, BentPreparedModel
+from npu_conformance.faults.factories import IMPATIENT, device_bent_by, fault, models_bent_by
 from npu_conformance.faults.fault import Bent
-from npu_conformance.faults.making import IMPATIENT, device_bent_by, fault, models_bent_by
 from npu_conformance.reference.hal.device import ReferenceDevice
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import hal, types

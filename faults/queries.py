@@ -10,8 +10,8 @@ from typing import NoReturn
 from msgspec.structs import replace
 
 from npu_conformance.faults.boundary import BentDevice
+from npu_conformance.faults.factories import device_bent_by, fault
 from npu_conformance.faults.fault import Bent, Fault
-from npu_conformance.faults.making import device_bent_by, fault
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import hal, types
 from npu_conformance.specs.neuralnetworks.enums import DeviceStatus, ErrorStatus, OperandType

@@ -11,6 +11,7 @@ from npu_conformance.faults import (
     buffers,
     caching,
     caching_variants,
+    conforming_drivers,
     execution_paths,
     execution_variants,
     executions,
@@ -30,7 +31,6 @@ from npu_conformance.faults import (
     shapes_and_times,
     source_edits,
     variants,
-    ways_to_serve,
 )
 from npu_conformance.faults.fault import Edited, EditedHarness, Fault, NoticedAs, Variant
 
@@ -46,7 +46,7 @@ _FAULTS = (
 """Modules with FAULTS; source edits of the reference are in files beside them."""
 
 _VARIANTS = (
-    variants, fenced, hints, caching_variants, ways_to_serve, execution_variants, npu_scheduling, managers, npu_buffers,
+    variants, fenced, hints, caching_variants, conforming_drivers, execution_variants, npu_scheduling, managers, npu_buffers,
 )  # fmt: skip
 """Modules with VARIANTS."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 
-from npu_conformance.faults import large
+from npu_conformance.faults import large_tensors
 from npu_conformance.faults.fault import Edited, Fault
 from npu_conformance.faults.source_edits import SourceEdit
 from npu_conformance.specs.neuralnetworks.enums import OperationType
@@ -185,7 +185,7 @@ def _fault(mistake: str, operation: str, relations: str, edit: SourceEdit) -> Fa
 
 
 def _says(mistake: str) -> str:
-    return inspect.getdoc(getattr(large, mistake)) or ""
+    return inspect.getdoc(getattr(large_tensors, mistake)) or ""
 
 
 def _execution_fault(mistake: str, operation: str, relation: str, condition: str) -> Fault:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from npu_conformance.faults.kill_matrix import Row, VariantRow
-from npu_conformance.faults.mutants.survey import CAUGHT, ENOUGH_OF_ONE, End, Share, Survey
+from npu_conformance.faults.mutants.mutation_runner import CAUGHT, ENOUGH_OF_ONE, End, Share, Survey
 
 _WIDTH = 60
 

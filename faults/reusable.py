@@ -8,8 +8,8 @@ from typing import Any
 from msgspec.structs import replace
 
 from npu_conformance.faults.boundary import BentExecution, BentPreparedModel
+from npu_conformance.faults.factories import fault, models_with_memory
 from npu_conformance.faults.fault import Bent
-from npu_conformance.faults.making import fault, models_with_memory
 from npu_conformance.faults.outputs import Outputs
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import hal, types

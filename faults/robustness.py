@@ -8,8 +8,8 @@ import weakref
 from typing import Any
 
 from npu_conformance.faults.boundary import BentDevice, BentPreparedModel
+from npu_conformance.faults.factories import fault
 from npu_conformance.faults.fault import Bent, Edited
-from npu_conformance.faults.making import fault
 from npu_conformance.faults.source_edits import SourceEdit
 from npu_conformance.reference.hal.device import ReferenceDevice
 from npu_conformance.specs.errors import ServiceError

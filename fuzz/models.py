@@ -12,15 +12,15 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from npu_conformance.fuzz import model_mutator
-from npu_conformance.fuzz.choices import Choices
-from npu_conformance.fuzz.inputs import Lines, lines_of
-from npu_conformance.fuzz.json_edits import places
-from npu_conformance.fuzz.model_judge import judge
-from npu_conformance.fuzz.short import attack
-from npu_conformance.harness.cases import Case
-from npu_conformance.harness.subject import SubjectHandle
-from npu_conformance.harness.trial import Trial
+from npu_conformance.fuzz.lib import model_mutator
+from npu_conformance.fuzz.lib.case import attack
+from npu_conformance.fuzz.lib.choices import Choices
+from npu_conformance.fuzz.lib.inputs import Lines, lines_of
+from npu_conformance.fuzz.lib.json_edits import places
+from npu_conformance.fuzz.lib.model_judge import judge
+from npu_conformance.harness.run.cases import Case
+from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.specs.neuralnetworks.types import Memory, Model, Subgraph
 from npu_conformance.specs.versions import Version
 

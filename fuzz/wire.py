@@ -13,16 +13,16 @@ from typing import Any, cast
 
 import msgspec
 
-from npu_conformance.fuzz import wire_lines
-from npu_conformance.fuzz.choices import Choices
-from npu_conformance.fuzz.inputs import Lines, lines_of
-from npu_conformance.fuzz.scripted_socket import ScriptedSocket
-from npu_conformance.fuzz.short import attack
-from npu_conformance.fuzz.wire_judge import judge, read_answer
-from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Case
-from npu_conformance.harness.trial import Trial
-from npu_conformance.harness.verdicts import Failed, Hung, NotApplicable
+from npu_conformance.fuzz.lib import wire_lines
+from npu_conformance.fuzz.lib.case import attack
+from npu_conformance.fuzz.lib.choices import Choices
+from npu_conformance.fuzz.lib.inputs import Lines, lines_of
+from npu_conformance.fuzz.lib.scripted_socket import ScriptedSocket
+from npu_conformance.fuzz.lib.wire_judge import judge, read_answer
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import Failed, Hung, NotApplicable
+from npu_conformance.harness.run.cases import Case
+from npu_conformance.harness.run.context import Trial
 from npu_conformance.harness.wire.framing import LineSocket, Lost, TimedOut, Violation, WireError
 from npu_conformance.harness.wire.session import HostState, Session
 from npu_conformance.specs.plugin import Caller, Plugin

@@ -6,27 +6,27 @@ import itertools
 from collections.abc import Generator, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Case
-from npu_conformance.harness.compare import check_output
-from npu_conformance.harness.tolerance import Circumstances
-from npu_conformance.harness.trial import Trial
-from npu_conformance.harness.verdicts import Hung
-from npu_conformance.mlts.connection import ClientSubject
-from npu_conformance.mlts.reports import Plan
-from npu_conformance.specs import vectors
+from npu_conformance.corpus import vectors
+from npu_conformance.corpus.vectors import Vector
+from npu_conformance.corpus.wire_model import BuiltRequest, build_model, build_request
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.compare import check_output
+from npu_conformance.harness.judge.tolerance import Circumstances
+from npu_conformance.harness.judge.verdicts import Hung
+from npu_conformance.harness.run.cases import Case
+from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.subject.app_connection import ClientSubject
+from npu_conformance.mlts.lib.reports import Plan
 from npu_conformance.specs.errors import ServiceError
-from npu_conformance.specs.neuralnetworks.build import BuiltRequest, build_model, build_request
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperandType
 from npu_conformance.specs.neuralnetworks.hal import ExecutionCallback, PreparedModel
 from npu_conformance.specs.neuralnetworks.types import OutputShape, Request, RequestMemoryPool, Timing
-from npu_conformance.specs.vectors import Vector
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts.quality_of_service.chain import Runner, longest
+from npu_conformance.vts.lib.chain import Runner, longest
 
 if TYPE_CHECKING:
-    from npu_conformance.harness.subject import SubjectHandle
-    from npu_conformance.specs.vectors import Array
+    from npu_conformance.corpus.vectors import Array
+    from npu_conformance.harness.subject.handle import SubjectHandle
 
 _NO_DEADLINE = -1
 _UNWRITTEN = 0xA5

@@ -5,10 +5,10 @@ Bounded by the number of inferences, never by time. Each client has its verdict 
 
 from __future__ import annotations
 
-from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Behaviours, Group, Scope
-from npu_conformance.harness.trial import Trial
-from npu_conformance.mlts.reports import Verdict
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.run.cases import Behaviours, Group, Scope
+from npu_conformance.harness.run.context import Trial
+from npu_conformance.mlts.lib.reports import Verdict
 
 cases = Behaviours("mlts.stress.parallel_inference", group=Group.EXECUTION)
 
@@ -16,8 +16,8 @@ cases = Behaviours("mlts.stress.parallel_inference", group=Group.EXECUTION)
 @cases.case("processes", "ML-CRS-001", "ML-CRS-002", "ML-CRS-007", "ML-CRS-012", scope=Scope.SMOKE)
 def processes(trial: Trial) -> None:
     """Every client process executes all its inferences with right results, and the driver answers afterwards."""
-    from npu_conformance.mlts import clients
-    from npu_conformance.mlts.supervision import run_clients
+    from npu_conformance.mlts.lib import clients
+    from npu_conformance.mlts.lib.supervision import run_clients
 
     load = clients.LOADS[trial.scope]
     models = clients.supported_models(trial)
@@ -31,8 +31,8 @@ def processes(trial: Trial) -> None:
 @cases.case("early_termination", "ML-CRS-004", "ML-CRS-006", "ML-CRS-007", "ML-CRS-012")
 def early_termination(trial: Trial) -> None:
     """A client that is killed in the middle disturbs neither the other clients nor the driver."""
-    from npu_conformance.mlts import clients
-    from npu_conformance.mlts.supervision import run_clients
+    from npu_conformance.mlts.lib import clients
+    from npu_conformance.mlts.lib.supervision import run_clients
 
     load = clients.LOADS[trial.scope]
     models = clients.supported_models(trial)

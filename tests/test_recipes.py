@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from npu_conformance.adapters import reference
-from npu_conformance.harness.cases import Case
-from npu_conformance.harness.engine import Engine
-from npu_conformance.harness.loading import open_subject
-from npu_conformance.harness.replay import Discard
+from npu_conformance.harness.run.cases import Case
+from npu_conformance.harness.run.engine import Engine
+from npu_conformance.harness.run.replay import Discard
+from npu_conformance.harness.subject.loading import open_subject
 from npu_conformance.specs.outcomes import Outcome
 from npu_conformance.specs.plugin import Plugin
 
@@ -27,9 +27,9 @@ def test_the_operation_recipe_names_every_room() -> None:
     assert named == {
         "specs/neuralnetworks/operations/",
         "specs/neuralnetworks/rules/",
-        "specs/oracles/",
-        "specs/plans/",
-        "specs/vectors/",
+        "corpus/oracles/",
+        "corpus/generators/",
+        "corpus/vectors/",
         "reference/device/kernels/",
     }
 

@@ -8,11 +8,11 @@ import time
 
 from msgspec.structs import replace
 
-from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Behaviours, Group
-from npu_conformance.harness.pools import Pool
-from npu_conformance.harness.trial import Trial
-from npu_conformance.harness.verdicts import NotSupported
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import NotSupported
+from npu_conformance.harness.run.cases import Behaviours, Group
+from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.neuralnetworks.enums import (
     DEFAULT_LOOP_TIMEOUT_DURATION_NS,
     MAXIMUM_LOOP_TIMEOUT_DURATION_NS,
@@ -21,10 +21,10 @@ from npu_conformance.specs.neuralnetworks.enums import (
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import DataLocation, Model, Request, RequestArgument, RequestMemoryPool
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts import addition
-from npu_conformance.vts.execution import NO_LOOP_TIMEOUT, Execution, execute, executors
-from npu_conformance.vts.structure_models import BRANCHES, EXTENSION, LOOP, with_operand, within
-from npu_conformance.vts.structure_operands import MAPPING
+from npu_conformance.vts.lib import addition
+from npu_conformance.vts.lib.execution import NO_LOOP_TIMEOUT, Execution, execute, executors
+from npu_conformance.vts.lib.structure_models import BRANCHES, EXTENSION, LOOP, with_operand, within
+from npu_conformance.vts.structure.operands import MAPPING
 
 cases = Behaviours("vts.control_flow", group=Group.EXECUTION)
 

@@ -10,20 +10,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Case, Group
-from npu_conformance.harness.compare import outside
-from npu_conformance.harness.tolerance import Circumstances, floor
-from npu_conformance.harness.trial import Trial
-from npu_conformance.harness.verdicts import NotSupported
-from npu_conformance.specs import variation_headers, variations, vectors
+from npu_conformance.corpus import variations, vectors
+from npu_conformance.corpus.variations import allowed
+from npu_conformance.corpus.vectors import Vector, VectorHeader
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.compare import outside
+from npu_conformance.harness.judge.tolerance import Circumstances, floor
+from npu_conformance.harness.judge.verdicts import NotSupported
+from npu_conformance.harness.run.cases import Case, Group
+from npu_conformance.harness.run.context import Trial
 from npu_conformance.specs.neuralnetworks.enums import OperandType
-from npu_conformance.specs.vectors import Vector, VectorHeader
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts.support import supports
+from npu_conformance.vts.lib.support import supports
 
 if TYPE_CHECKING:
-    from npu_conformance.specs.vectors import Array
+    from npu_conformance.corpus.vectors import Array
 
 CONFIGURATION = "unsigned_twin"
 REQUIREMENTS = ("NNHAL-SUPPORT-009", "NNHAL-EXECUTE-017")
@@ -38,7 +39,7 @@ def unsigned_twin(vector: Vector) -> Vector | None:
 
 def cases() -> Iterator[Case]:
     """One for each operation whose two forms need not agree, but must both be there."""
-    for operation in sorted(variation_headers.NOT_COUPLED & set(vectors.operations())):
+    for operation in sorted(allowed.NOT_COUPLED & set(vectors.operations())):
         pair = _pair(operation)
         if pair is not None:
             yield _support_case(operation, *pair)

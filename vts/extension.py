@@ -12,24 +12,25 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Case, Group
-from npu_conformance.harness.trial import Trial
-from npu_conformance.harness.verdicts import Failed, NotApplicable, NotSupported
-from npu_conformance.specs import variation_headers, vectors
+from npu_conformance.corpus import vectors
+from npu_conformance.corpus.variations import allowed
+from npu_conformance.corpus.vectors import Vector
+from npu_conformance.corpus.wire_model import build_model, build_request, extension_names
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import Failed, NotApplicable, NotSupported
+from npu_conformance.harness.run.cases import Case, Group
+from npu_conformance.harness.run.context import Trial
 from npu_conformance.specs.documents import DocumentError
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import catalogue, extension_codes
-from npu_conformance.specs.neuralnetworks.build import build_model, build_request, extension_names
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import ExtensionNameAndPrefix, Model, RequestMemoryPool
-from npu_conformance.specs.vectors import Vector
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts import generated
-from npu_conformance.vts.execution import execute
-from npu_conformance.vts.judging import judge
-from npu_conformance.vts.refusal import refused_at_once
+from npu_conformance.vts.lib.execution import execute
+from npu_conformance.vts.lib.judging import judge
+from npu_conformance.vts.lib.rejection import refused_at_once
 
 if TYPE_CHECKING:
     from npu_conformance.specs.neuralnetworks.extensions import OwnExtension
@@ -75,7 +76,7 @@ def case_from(payload: Any) -> Case:
 def _vector_cases(operation: str) -> Iterator[Case]:
     for header in vectors.headers(operation) if operation in vectors.own_operations() else ():
         vectors.load(operation, header.name)  # bad values are the vendor's to know before anything runs
-        for name, since in {"": header.since, **variation_headers.applicable(header)}.items():
+        for name, since in {"": header.since, **allowed.applicable(header)}.items():
             made = generated.stored_case(header, name, since, AREA)
             load = functools.partial(vectors.load, operation, header.name)
             run = functools.partial(_run, made.run, load)
@@ -84,7 +85,7 @@ def _vector_cases(operation: str) -> Iterator[Case]:
 
 def _run(run: Callable[[Trial], None], load: Callable[[], Vector], trial: Trial) -> None:
     """Run a vector against a device that lists its extensions. load: the vector before any variation."""
-    from npu_conformance.vts import vector_run
+    from npu_conformance.vts.lib import vector_run
 
     vector = load()
     vector_run.attach(trial, vector)

@@ -8,14 +8,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from npu_conformance.harness.cases import Case
-from npu_conformance.specs import neutral, vectors
+from npu_conformance.corpus import vectors
+from npu_conformance.corpus.importers import jsonl_vectors
+from npu_conformance.harness.run.cases import Case
 from npu_conformance.specs.documents import DocumentError
 from npu_conformance.vts.generated import case_from, case_of
 
 if TYPE_CHECKING:
-    from npu_conformance.harness.trial import Trial
-    from npu_conformance.specs.aosp.children import Problem
+    from npu_conformance.corpus.importers.aosp.children import Problem
+    from npu_conformance.harness.run.context import Trial
 
 _SPECIFICATION = ".mod.py"
 
@@ -35,12 +36,12 @@ def cases_from(path: Path) -> Iterator[Case]:
     if _has_specifications(path):
         yield from _specifications(path)
         return
-    for collection in neutral.collections(path):
+    for collection in jsonl_vectors.collections(path):
         yield from _neutral_form(collection)
 
 
-def _neutral_form(collection: neutral.Collection) -> Iterator[Case]:
-    source = _safe(collection.path.name.removesuffix(neutral.SUFFIX))
+def _neutral_form(collection: jsonl_vectors.Collection) -> Iterator[Case]:
+    source = _safe(collection.path.name.removesuffix(jsonl_vectors.SUFFIX))
     for header in collection.headers():
         case_id = f"vts.external.{source}.{_safe(header.name)}"
         yield case_of(header, functools.partial(collection.load, header.name), case_id, None)
@@ -52,7 +53,7 @@ def _has_specifications(path: Path) -> bool:
 
 def _specifications(path: Path) -> Iterator[Case]:
     """AOSP's specification files, run in confined children; one that gives no tests is a case that says why."""
-    from npu_conformance.specs.aosp import importing
+    from npu_conformance.corpus.importers.aosp import importing
 
     loaded = list(importing.load(importing.files(path)))
     for collection in importing.collections(loaded):

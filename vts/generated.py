@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from npu_conformance.harness.cases import Case, Group, Scope
-from npu_conformance.harness.trial import Trial
-from npu_conformance.specs import variation_headers, variations, vectors
-from npu_conformance.specs.vectors import Vector, VectorHeader
+from npu_conformance.corpus import variations, vectors
+from npu_conformance.corpus.variations import allowed
+from npu_conformance.corpus.vectors import Vector, VectorHeader
+from npu_conformance.harness.run.cases import Case, Group, Scope
+from npu_conformance.harness.run.context import Trial
 from npu_conformance.specs.versions import NEWEST, Version
 
 _EXECUTION = (
@@ -57,7 +58,7 @@ def cases_under(subject: str) -> Iterator[Case]:
 def _cases_of(headers: Iterable[VectorHeader]) -> Iterator[Case]:
     for header in headers:
         yield stored_case(header)
-        for name, since in variation_headers.applicable(header).items():
+        for name, since in allowed.applicable(header).items():
             yield stored_case(header, name, since)
 
 
@@ -82,29 +83,29 @@ def stored_case(
 def case_from(payload: Any) -> Case:
     """The case of a failure file: the vector is in the file, whatever became of the stored one."""
     vector = vector_from(payload)
-    return case_of(variation_headers.header_of(vector), lambda: vector, payload["id"], None)
+    return case_of(allowed.header_of(vector), lambda: vector, payload["id"], None)
 
 
 def vector_from(payload: Any) -> Vector:
     """The vector of a failure file. Raises DocumentError where an extension that it needs is not in use."""
     import msgspec
 
-    from npu_conformance.specs import vector_loading
-    from npu_conformance.specs.vector_documents import VectorDocument
+    from npu_conformance.corpus.vectors import loading
+    from npu_conformance.specs.documents.vectors import VectorDocument
 
     if payload.get("extensions"):
         from npu_conformance.specs.neuralnetworks import extensions
 
         extensions.require(payload["extensions"], payload["id"])
     document = msgspec.convert(payload["vector"], VectorDocument)
-    return vector_loading.vector(payload["operation"], document, payload["id"])
+    return loading.vector(payload["operation"], document, payload["id"])
 
 
 def case_of(header: VectorHeader, load: Loader, case_id: str, since: Version | None) -> Case:
     """A case that executes a vector, or sees it refused."""
 
     def run(trial: Trial) -> None:
-        from npu_conformance.vts import vector_run
+        from npu_conformance.vts.lib import vector_run
 
         vector_run.run(trial, load())
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 
 from msgspec.structs import replace
 
-from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Behaviours, Case, Group, Scope
-from npu_conformance.harness.trial import Trial
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.run.cases import Behaviours, Case, Group, Scope
+from npu_conformance.harness.run.context import Trial
 from npu_conformance.specs.errors import ServiceError, status_name
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
@@ -20,10 +20,10 @@ from npu_conformance.specs.neuralnetworks.types import (
     RequestMemoryPool,
 )
 from npu_conformance.specs.versions import HIDL_LAST, OLDEST, Version
-from npu_conformance.vts import addition
-from npu_conformance.vts.addition import Addition
-from npu_conformance.vts.execution import Execution, execute
-from npu_conformance.vts.refusal import refused_at_once
+from npu_conformance.vts.lib import addition
+from npu_conformance.vts.lib.addition import Addition
+from npu_conformance.vts.lib.execution import Execution, execute
+from npu_conformance.vts.lib.rejection import refused_at_once
 
 _behaviours = Behaviours("vts.memory", group=Group.MEMORY)
 _KINDS = {

@@ -13,12 +13,12 @@ from typing import Any
 
 import msgspec
 
-from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Case, Group
-from npu_conformance.harness.preparation import NO_TOKEN, PreparationArguments, PreparationRecorder, prepare
-from npu_conformance.harness.remote_subject import RemoteApplication, RemoteSubject
-from npu_conformance.harness.trial import Trial
-from npu_conformance.harness.verdicts import NotApplicable, NotSupported, Refused
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import NotApplicable, NotSupported, Refused
+from npu_conformance.harness.run.cases import Case, Group
+from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.preparation import NO_TOKEN, PreparationArguments, PreparationRecorder, prepare
+from npu_conformance.harness.subject.remote import RemoteApplication, RemoteSubject
 from npu_conformance.harness.wire.binding import BoundMethod, bound_methods, wire_name
 from npu_conformance.harness.wire.protocol import INTERNAL_ERROR
 from npu_conformance.specs.errors import InterfaceError, ServiceError, status_name
@@ -26,9 +26,9 @@ from npu_conformance.specs.interfaces import Method, describe, is_interface
 from npu_conformance.specs.neuralnetworks import hal, types
 from npu_conformance.specs.neuralnetworks.enums import ExecutionPreference, Priority
 from npu_conformance.specs.neuralnetworks.hal import documented_statuses
-from npu_conformance.vts import addition
-from npu_conformance.vts.burst.channel import CAPACITY, SlotTable
-from npu_conformance.vts.execution import ExecutionRecorder
+from npu_conformance.vts.lib import addition
+from npu_conformance.vts.lib.burst.channel import CAPACITY, SlotTable
+from npu_conformance.vts.lib.execution import ExecutionRecorder
 
 UID = 10_098
 """Whose connection carries the messages: a driver that ends it over one of them does not end the run."""

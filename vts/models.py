@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Behaviours, Group
-from npu_conformance.harness.preparation import NO_DEADLINE, NO_TOKEN
-from npu_conformance.harness.trial import Trial
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.run.cases import Behaviours, Group
+from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.preparation import NO_DEADLINE, NO_TOKEN
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, ExecutionPreference, OperationType, Priority
 from npu_conformance.specs.neuralnetworks.types import (
@@ -19,10 +19,10 @@ from npu_conformance.specs.neuralnetworks.types import (
     RequestMemoryPool,
 )
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts import addition
-from npu_conformance.vts.backing import told
-from npu_conformance.vts.execution import execute, executors
-from npu_conformance.vts.structure_models import unary
+from npu_conformance.vts.lib import addition
+from npu_conformance.vts.lib.aosp_verdict import told
+from npu_conformance.vts.lib.execution import execute, executors
+from npu_conformance.vts.lib.structure_models import unary
 
 cases = Behaviours("vts.models", group=Group.VALIDATION)
 

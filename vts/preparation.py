@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Behaviours, Group, Scope
-from npu_conformance.harness.pools import Pool
-from npu_conformance.harness.preparation import NO_DEADLINE, NO_TOKEN, PreparationRecorder
-from npu_conformance.harness.trial import Trial
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.run.cases import Behaviours, Group, Scope
+from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.preparation import NO_DEADLINE, NO_TOKEN, PreparationRecorder
+from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, ExecutionPreference, Priority
 from npu_conformance.specs.neuralnetworks.types import Model, Subgraph
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts import addition
-from npu_conformance.vts.addition import Addition
+from npu_conformance.vts.lib import addition
+from npu_conformance.vts.lib.addition import Addition
 
 cases = Behaviours("vts.preparation", group=Group.EXECUTION)
 

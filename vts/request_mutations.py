@@ -14,12 +14,13 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
-from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Case, Group, Scope
-from npu_conformance.harness.trial import Trial
-from npu_conformance.harness.verdicts import NotApplicable, NotSupported
-from npu_conformance.specs import vectors
-from npu_conformance.specs.neuralnetworks.build import build_model, build_request
+from npu_conformance.corpus import vectors
+from npu_conformance.corpus.vectors import Vector, VectorHeader
+from npu_conformance.corpus.wire_model import build_model, build_request
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import NotApplicable, NotSupported
+from npu_conformance.harness.run.cases import Case, Group, Scope
+from npu_conformance.harness.run.context import Trial
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
@@ -31,12 +32,11 @@ from npu_conformance.specs.neuralnetworks.types import (
     RequestArgument,
     RequestMemoryPool,
 )
-from npu_conformance.specs.vectors import Vector, VectorHeader
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts import edits
-from npu_conformance.vts.backing import told
-from npu_conformance.vts.execution import execute, executors, request_of, timing_rules
-from npu_conformance.vts.support import supports
+from npu_conformance.vts.lib import edits
+from npu_conformance.vts.lib.aosp_verdict import told
+from npu_conformance.vts.lib.execution import execute, executors, request_of, timing_rules
+from npu_conformance.vts.lib.support import supports
 
 _VECTORS = 2
 _REQUIREMENTS = (

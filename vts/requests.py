@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
-from npu_conformance.harness.cases import Case, Group, Scope
-from npu_conformance.harness.compare import AospVerdict
-from npu_conformance.harness.trial import Trial
+from npu_conformance.harness.judge.compare import AospVerdict
+from npu_conformance.harness.run.cases import Case, Group, Scope
+from npu_conformance.harness.run.context import Trial
 from npu_conformance.specs.neuralnetworks.types import (
     DataLocation,
     Request,
@@ -21,9 +21,9 @@ from npu_conformance.specs.neuralnetworks.types import (
     RequestMemoryPool,
 )
 from npu_conformance.specs.versions import OLDEST, Version
-from npu_conformance.vts import addition
-from npu_conformance.vts.backing import told
-from npu_conformance.vts.execution import executors
+from npu_conformance.vts.lib import addition
+from npu_conformance.vts.lib.aosp_verdict import told
+from npu_conformance.vts.lib.execution import executors
 from npu_conformance.vts.request_mutations import refused
 
 _SIZE, _POOL = addition.SIZE, 64

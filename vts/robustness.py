@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Behaviours, Group
-from npu_conformance.harness.preparation import PreparationArguments, PreparationRecorder, prepare
-from npu_conformance.harness.remote_subject import RemoteApplication
-from npu_conformance.harness.resources import Resources, resources_of
-from npu_conformance.harness.subject import Application
-from npu_conformance.harness.trial import Trial
-from npu_conformance.harness.verdicts import NotApplicable, NotSupported, Refused
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import NotApplicable, NotSupported, Refused
+from npu_conformance.harness.run.cases import Behaviours, Group
+from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.preparation import PreparationArguments, PreparationRecorder, prepare
+from npu_conformance.harness.subject.handle import Application
+from npu_conformance.harness.subject.remote import RemoteApplication
+from npu_conformance.harness.subject.resources import Resources, resources_of
 from npu_conformance.specs.errors import InterfaceError
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import ExecutionResult, Model
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts import addition
-from npu_conformance.vts.addition import Addition, Pair
+from npu_conformance.vts.lib import addition
+from npu_conformance.vts.lib.addition import Addition, Pair
 
 cases = Behaviours("vts.robustness", group=Group.EXECUTION)
 

@@ -11,19 +11,19 @@ import inspect
 import random
 from collections.abc import Iterator, Sequence
 
-from npu_conformance.harness.cases import Behaviours, Case, Group, Scope
-from npu_conformance.harness.trial import Trial
-from npu_conformance.harness.verdicts import NotApplicable
-from npu_conformance.specs import vectors
-from npu_conformance.specs.neuralnetworks.build import build_model
+from npu_conformance.corpus import vectors
+from npu_conformance.corpus.vectors import VectorHeader
+from npu_conformance.corpus.wire_model import build_model
+from npu_conformance.harness.judge.verdicts import NotApplicable
+from npu_conformance.harness.run.cases import Behaviours, Case, Group, Scope
+from npu_conformance.harness.run.context import Trial
 from npu_conformance.specs.neuralnetworks.enums import OperandLifeTime, OperandType, OperationType
 from npu_conformance.specs.neuralnetworks.types import Memory, Model, Operand, Operation, Subgraph
-from npu_conformance.specs.vectors import VectorHeader
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts import addition
-from npu_conformance.vts.backing import told
-from npu_conformance.vts.mutations import FAMILIES, Family, Mutation
-from npu_conformance.vts.refusal import REFUSAL, preparation_refused, refused_at_once
+from npu_conformance.vts.lib import addition
+from npu_conformance.vts.lib.aosp_verdict import told
+from npu_conformance.vts.lib.mutations import FAMILIES, Family, Mutation
+from npu_conformance.vts.lib.rejection import REFUSAL, preparation_refused, refused_at_once
 
 _behaviours = Behaviours("vts.validation", group=Group.VALIDATION)
 

@@ -8,16 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from npu_conformance.harness.cases import Case, Group
-from npu_conformance.harness.trial import Trial
-from npu_conformance.specs import vectors
+from npu_conformance.corpus import vectors
+from npu_conformance.corpus.vectors import VectorHeader
+from npu_conformance.corpus.wire_model import build_model
+from npu_conformance.harness.run.cases import Case, Group
+from npu_conformance.harness.run.context import Trial
 from npu_conformance.specs.neuralnetworks import catalogue
-from npu_conformance.specs.neuralnetworks.build import build_model
 from npu_conformance.specs.neuralnetworks.combinations import combination_since
 from npu_conformance.specs.neuralnetworks.operand_types import operand_type
-from npu_conformance.specs.vectors import VectorHeader
 from npu_conformance.specs.versions import OLDEST, Version
-from npu_conformance.vts.refusal import refused_at_once
+from npu_conformance.vts.lib.rejection import refused_at_once
 
 _REQUIREMENTS = ("NNHAL-MODEL-006", "NNHAL-MODEL-041", "NNHAL-MODEL-044")
 _BY_INPUT = {

@@ -9,7 +9,7 @@ import itertools
 from collections.abc import Iterator
 
 from npu_conformance.cts.npu_buffers import allocation, freeing, loading, mapping, preemption
-from npu_conformance.harness.cases import Case
+from npu_conformance.harness.run.cases import Case
 
 
 def cases() -> Iterator[Case]:

@@ -7,7 +7,7 @@ import itertools
 import os
 from collections import Counter
 
-from npu_conformance.cts.buffer_client import (
+from npu_conformance.cts.lib.buffer_fixture import (
     PAGE,
     PLACES,
     App,
@@ -17,10 +17,10 @@ from npu_conformance.cts.buffer_client import (
     pass_time,
     pattern,
 )
-from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Behaviours, Scope
-from npu_conformance.harness.trial import Trial
-from npu_conformance.harness.verdicts import NotApplicable
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import NotApplicable
+from npu_conformance.harness.run.cases import Behaviours, Scope
+from npu_conformance.harness.run.context import Trial
 from npu_conformance.specs.npu.buffers import AllocRequest, BufferType, Errno, Protection
 
 cases = Behaviours("cts.npu_buffers.allocation", interface="manager")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from npu_conformance.cts.buffer_client import (
+from npu_conformance.cts.lib.buffer_fixture import (
     ASSISTANT,
     CAMERA,
     PAGE,
@@ -12,10 +12,10 @@ from npu_conformance.cts.buffer_client import (
     pattern,
     raises_errno,
 )
-from npu_conformance.cts.npu_buffers.shortage import most
-from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Behaviours
-from npu_conformance.harness.trial import Trial
+from npu_conformance.cts.lib.shortage import most
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.run.cases import Behaviours
+from npu_conformance.harness.run.context import Trial
 from npu_conformance.specs.npu.buffers import Errno, Protection
 
 cases = Behaviours("cts.npu_buffers.freeing", interface="manager")

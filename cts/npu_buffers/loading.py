@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 
-from npu_conformance.cts.buffer_client import MIB, PAGE, App, check_errno, errno_raised, pattern
-from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Behaviours
-from npu_conformance.harness.trial import Trial
-from npu_conformance.harness.verdicts import NotApplicable
+from npu_conformance.cts.lib.buffer_fixture import MIB, PAGE, App, check_errno, errno_raised, pattern
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import NotApplicable
+from npu_conformance.harness.run.cases import Behaviours
+from npu_conformance.harness.run.context import Trial
 from npu_conformance.specs.neuralnetworks.types import CacheHandle
 from npu_conformance.specs.npu.buffers import AllocRequest, Errno, FileSegment, NpuBuffer, Protection
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from npu_conformance.cts.buffer_client import PAGE, READ_WRITE, App, is_refused, pattern
-from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Behaviours, Scope
-from npu_conformance.harness.trial import Trial
+from npu_conformance.cts.lib.buffer_fixture import PAGE, READ_WRITE, App, is_refused, pattern
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.run.cases import Behaviours, Scope
+from npu_conformance.harness.run.context import Trial
 from npu_conformance.specs.npu.buffers import Protection
 
 cases = Behaviours("cts.npu_buffers.mapping", interface="manager")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from npu_conformance.cts.buffer_client import (
+from npu_conformance.cts.lib.buffer_fixture import (
     ASSISTANT,
     CAMERA,
     PAGE,
@@ -17,11 +17,11 @@ from npu_conformance.cts.buffer_client import (
     pattern,
     raises_errno,
 )
-from npu_conformance.cts.npu_buffers.shortage import most
-from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Behaviours
-from npu_conformance.harness.trial import Trial
-from npu_conformance.harness.verdicts import NotApplicable
+from npu_conformance.cts.lib.shortage import most
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import NotApplicable
+from npu_conformance.harness.run.cases import Behaviours
+from npu_conformance.harness.run.context import Trial
 from npu_conformance.specs.npu.buffers import PRIORITY_MAX, PRIORITY_MIN, Errno, NpuBuffer, Protection
 
 cases = Behaviours("cts.npu_buffers.preemption", interface="manager")

@@ -9,7 +9,7 @@ import importlib
 from collections.abc import Iterator
 from typing import Any
 
-from npu_conformance.harness.cases import Case
+from npu_conformance.harness.run.cases import Case
 
 _AREAS = (
     "lifecycle", "transition", "request", "access", "policy", "budget", "rotation", "priority", "pressure", "death",

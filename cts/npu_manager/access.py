@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from npu_conformance.cts.manager_client import ASSISTANT, CAMERA, COMPLETE, GRANT, Client, control, install
-from npu_conformance.cts.manager_hal import Hal, played_hal
-from npu_conformance.cts.manager_scene import App, Scene, switched
-from npu_conformance.cts.manager_work import inferences_succeed
-from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Behaviours, Group
-from npu_conformance.harness.trial import Trial
-from npu_conformance.harness.verdicts import NotApplicable
+from npu_conformance.cts.lib.manager_client import ASSISTANT, CAMERA, COMPLETE, GRANT, Client, control, install
+from npu_conformance.cts.lib.manager_fixture import App, Scene, switched
+from npu_conformance.cts.lib.manager_work import inferences_succeed
+from npu_conformance.cts.lib.scheduling_hal import Hal, played_hal
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import NotApplicable
+from npu_conformance.harness.run.cases import Behaviours, Group
+from npu_conformance.harness.run.context import Trial
 from npu_conformance.specs.errors import SecurityDenied, Unsupported
 from npu_conformance.specs.npu.types import PERMISSION, SERVICE, Flag, Importance, ModelLoadRequest, Policy
 

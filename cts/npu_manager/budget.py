@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from npu_conformance.cts.manager_client import CANCELLED, COMPLETE, GRANT, PARKED, WAIT
-from npu_conformance.cts.manager_scene import LARGE, MEDIUM, SMALL, UNLOAD, Model, Scene
-from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Behaviours, Group
-from npu_conformance.harness.trial import Trial
+from npu_conformance.cts.lib.manager_client import CANCELLED, COMPLETE, GRANT, PARKED, WAIT
+from npu_conformance.cts.lib.manager_fixture import LARGE, MEDIUM, SMALL, UNLOAD, Model, Scene
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.run.cases import Behaviours, Group
+from npu_conformance.harness.run.context import Trial
 from npu_conformance.specs.npu.types import Importance, ModelPriority, Policy, PolicyParameters
 
 cases = Behaviours("cts.npu_manager.budget", interface="manager", group=Group.MANAGER_POLICIES)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from npu_conformance.cts.manager_client import COMPLETE, GRANT, PARKED, WAIT, Client
-from npu_conformance.cts.manager_scene import LARGE, MEDIUM, UNLOAD, Scene
-from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Behaviours, Group
-from npu_conformance.harness.trial import Trial
-from npu_conformance.harness.verdicts import NotApplicable
+from npu_conformance.cts.lib.manager_client import COMPLETE, GRANT, PARKED, WAIT, Client
+from npu_conformance.cts.lib.manager_fixture import LARGE, MEDIUM, UNLOAD, Scene
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import NotApplicable
+from npu_conformance.harness.run.cases import Behaviours, Group
+from npu_conformance.harness.run.context import Trial
 from npu_conformance.specs.npu.types import Importance, ModelLoadRequest, Policy
 
 cases = Behaviours("cts.npu_manager.death", interface="manager", group=Group.MANAGER_REQUESTS)

@@ -5,7 +5,7 @@ Every case plays one or two apps of its own. Callbacks are judged in full: what 
 
 from __future__ import annotations
 
-from npu_conformance.cts.manager_client import (
+from npu_conformance.cts.lib.manager_client import (
     ASSISTANT,
     CAMERA,
     CANCELLED,
@@ -15,10 +15,10 @@ from npu_conformance.cts.manager_client import (
     control,
     install,
 )
-from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Behaviours, Group, Scope
-from npu_conformance.harness.trial import Trial
-from npu_conformance.harness.verdicts import NotApplicable
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import NotApplicable
+from npu_conformance.harness.run.cases import Behaviours, Group, Scope
+from npu_conformance.harness.run.context import Trial
 from npu_conformance.specs.npu.types import ModelLoadRequest, ModelSize
 
 cases = Behaviours("cts.npu_manager.lifecycle", interface="manager", group=Group.MANAGER_REQUESTS)

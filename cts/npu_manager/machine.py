@@ -14,12 +14,12 @@ from typing import Any
 
 import msgspec
 
-from npu_conformance.cts.manager_hal import played_hal
-from npu_conformance.cts.manager_play import Player, Step
-from npu_conformance.cts.manager_scene import Scene
-from npu_conformance.harness.cases import Behaviours, Case, Group, Scope
-from npu_conformance.harness.trial import Trial
-from npu_conformance.harness.verdicts import Failed, NotApplicable
+from npu_conformance.cts.lib.manager_fixture import Scene
+from npu_conformance.cts.lib.scenario_runner import Player, Step
+from npu_conformance.cts.lib.scheduling_hal import played_hal
+from npu_conformance.harness.judge.verdicts import Failed, NotApplicable
+from npu_conformance.harness.run.cases import Behaviours, Case, Group, Scope
+from npu_conformance.harness.run.context import Trial
 from npu_conformance.specs.errors import InterfaceError
 from npu_conformance.specs.npu.types import (
     EndReason,

@@ -6,13 +6,13 @@ import itertools
 import re
 from collections.abc import Callable
 
-from npu_conformance.cts.manager_client import PARKED, Client, answered, install_only, package_of
-from npu_conformance.cts.manager_hal import played_hal
-from npu_conformance.cts.manager_scene import LARGE, MEDIUM, SMALL, App, Scene
-from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Behaviours, Group
-from npu_conformance.harness.trial import Trial
-from npu_conformance.harness.verdicts import NotApplicable
+from npu_conformance.cts.lib.manager_client import PARKED, Client, answered, install_only, package_of
+from npu_conformance.cts.lib.manager_fixture import LARGE, MEDIUM, SMALL, App, Scene
+from npu_conformance.cts.lib.scheduling_hal import played_hal
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import NotApplicable
+from npu_conformance.harness.run.cases import Behaviours, Group
+from npu_conformance.harness.run.context import Trial
 from npu_conformance.specs.errors import SecurityDenied, Unsupported
 from npu_conformance.specs.npu.types import (
     DUMP_PERMISSION,

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Callable
 from functools import partial
 
-from npu_conformance.cts.manager_client import (
+from npu_conformance.cts.lib.manager_client import (
     ASSISTANT,
     CAMERA,
     CANCELLED,
@@ -18,11 +18,11 @@ from npu_conformance.cts.manager_client import (
     install_only,
     pass_time,
 )
-from npu_conformance.cts.manager_scene import LARGE, SMALL, Scene
-from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Behaviours, Group
-from npu_conformance.harness.trial import Trial
-from npu_conformance.harness.verdicts import NotApplicable
+from npu_conformance.cts.lib.manager_fixture import LARGE, SMALL, Scene
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import NotApplicable
+from npu_conformance.harness.run.cases import Behaviours, Group
+from npu_conformance.harness.run.context import Trial
 from npu_conformance.specs.errors import IllegalArgument
 from npu_conformance.specs.npu.types import ModelLoadRequest, ModelPriority, ModelSize, Policy, PolicyParameters
 

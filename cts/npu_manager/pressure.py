@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from npu_conformance.cts.manager_client import CANCELLED, COMPLETE, GRANT, PARKED, WAIT
-from npu_conformance.cts.manager_hal import played_hal
-from npu_conformance.cts.manager_scene import LARGE, MEDIUM, SMALL, UNLOAD, Model, Scene
-from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Behaviours, Group
-from npu_conformance.harness.trial import Trial
-from npu_conformance.harness.verdicts import NotApplicable
+from npu_conformance.cts.lib.manager_client import CANCELLED, COMPLETE, GRANT, PARKED, WAIT
+from npu_conformance.cts.lib.manager_fixture import LARGE, MEDIUM, SMALL, UNLOAD, Model, Scene
+from npu_conformance.cts.lib.scheduling_hal import played_hal
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import NotApplicable
+from npu_conformance.harness.run.cases import Behaviours, Group
+from npu_conformance.harness.run.context import Trial
 from npu_conformance.specs.errors import Unsupported
 from npu_conformance.specs.npu.types import (
     MAX_PRIORITY,

@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from npu_conformance.cts.manager_client import GRANT, PARKED, WAIT, package_of
-from npu_conformance.cts.manager_hal import Hal, played_hal
-from npu_conformance.cts.manager_scene import LARGE, UNLOAD, App, Scene
-from npu_conformance.cts.manager_work import Run
-from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Behaviours, Group, Scope
-from npu_conformance.harness.trial import Trial
-from npu_conformance.harness.verdicts import NotApplicable
+from npu_conformance.cts.lib.manager_client import GRANT, PARKED, WAIT, package_of
+from npu_conformance.cts.lib.manager_fixture import LARGE, UNLOAD, App, Scene
+from npu_conformance.cts.lib.manager_work import Run
+from npu_conformance.cts.lib.scheduling_hal import Hal, played_hal
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import NotApplicable
+from npu_conformance.harness.run.cases import Behaviours, Group, Scope
+from npu_conformance.harness.run.context import Trial
 from npu_conformance.specs.errors import IllegalArgument, Unsupported
 from npu_conformance.specs.npu.types import (
     ATTRIBUTION_PERMISSION,

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 from functools import partial
 
-from npu_conformance.cts.manager_client import (
+from npu_conformance.cts.lib.manager_client import (
     ASSISTANT,
     CAMERA,
     CANCELLED,
@@ -18,10 +18,10 @@ from npu_conformance.cts.manager_client import (
     Kind,
     install,
 )
-from npu_conformance.cts.manager_scene import LARGE, MEDIUM, SMALL, App, Scene
-from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Behaviours, Group, Scope
-from npu_conformance.harness.trial import Trial
+from npu_conformance.cts.lib.manager_fixture import LARGE, MEDIUM, SMALL, App, Scene
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.run.cases import Behaviours, Group, Scope
+from npu_conformance.harness.run.context import Trial
 from npu_conformance.specs.errors import IllegalArgument, IllegalState
 from npu_conformance.specs.npu.types import (
     Importance,

@@ -5,12 +5,12 @@ Work is reported by a HAL of the suite's own, in any way that a vendor's may end
 
 from __future__ import annotations
 
-from npu_conformance.cts.manager_client import CANCELLED, COMPLETE, GRANT, PARKED, WAIT, Said
-from npu_conformance.cts.manager_hal import OWN, played_hal
-from npu_conformance.cts.manager_scene import LARGE, MEDIUM, SMALL, UNLOAD, App, Model, Scene
-from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Behaviours, Group
-from npu_conformance.harness.trial import Trial
+from npu_conformance.cts.lib.manager_client import CANCELLED, COMPLETE, GRANT, PARKED, WAIT, Said
+from npu_conformance.cts.lib.manager_fixture import LARGE, MEDIUM, SMALL, UNLOAD, App, Model, Scene
+from npu_conformance.cts.lib.scheduling_hal import OWN, played_hal
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.run.cases import Behaviours, Group
+from npu_conformance.harness.run.context import Trial
 from npu_conformance.specs.npu.types import ROOT_UID, EndReason, Importance, Policy, UnloadReason
 
 cases = Behaviours("cts.npu_manager.rotation", interface="manager", group=Group.MANAGER_POLICIES)

@@ -5,12 +5,12 @@ States as a client can tell them apart: granted, waiting, parked, loaded, asked 
 
 from __future__ import annotations
 
-from npu_conformance.cts.manager_client import CANCELLED, COMPLETE, GRANT, PARKED, WAIT, Said
-from npu_conformance.cts.manager_scene import LARGE, MEDIUM, SMALL, UNLOAD, Model, Scene, switched
-from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Behaviours, Group, Scope
-from npu_conformance.harness.trial import Trial
-from npu_conformance.harness.verdicts import NotApplicable
+from npu_conformance.cts.lib.manager_client import CANCELLED, COMPLETE, GRANT, PARKED, WAIT, Said
+from npu_conformance.cts.lib.manager_fixture import LARGE, MEDIUM, SMALL, UNLOAD, Model, Scene, switched
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import NotApplicable
+from npu_conformance.harness.run.cases import Behaviours, Group, Scope
+from npu_conformance.harness.run.context import Trial
 from npu_conformance.specs.npu.types import Flag, Importance, Policy, UnloadReason
 
 cases = Behaviours("cts.npu_manager.transition", interface="manager", group=Group.MANAGER_REQUESTS)

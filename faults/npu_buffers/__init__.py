@@ -7,7 +7,7 @@ import re
 from types import ModuleType
 
 from npu_conformance.faults.fault import Bent, Fault, Variant
-from npu_conformance.faults.npu_buffers import allocation, contents, ends, freedoms
+from npu_conformance.faults.npu_buffers import allocation, conforming_managers, contents, release
 from npu_conformance.faults.npu_buffers.boundary import Conforming, maker
 
 
@@ -38,9 +38,9 @@ FAULTS = tuple(
         _bent(kind),
         noticed_as=kind.noticed_as,
     )
-    for kind in _kinds(allocation, contents, ends)
+    for kind in _kinds(allocation, contents, release)
 )
 """One fault for each allocator."""
 
-VARIANTS = tuple(Variant(_id(kind), inspect.getdoc(kind) or "", _bent(kind)) for kind in _kinds(freedoms))
+VARIANTS = tuple(Variant(_id(kind), inspect.getdoc(kind) or "", _bent(kind)) for kind in _kinds(conforming_managers))
 """One variant for each allocator."""

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from npu_conformance.faults import source_edits
+from npu_conformance.faults.factories import IMPATIENCE, PATIENT
 from npu_conformance.faults.fault import Bent, Fault, NoticedAs, Variant
-from npu_conformance.faults.making import IMPATIENCE, PATIENT
 from npu_conformance.faults.npu_scheduling import idle, shapes
 from npu_conformance.faults.npu_scheduling.shapes import Shape
 from npu_conformance.faults.source_edits import EditedFault, SourceEdit

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from xml.etree import ElementTree
 
-from npu_conformance.harness.outcome_table import JunitElement, row
+from npu_conformance.harness.judge.outcome_table import JunitElement, row
 from npu_conformance.harness.report.lines import explain, first_reason
-from npu_conformance.specs.results import CaseResult
+from npu_conformance.specs.documents.results import CaseResult
 
 _ILLEGAL = dict.fromkeys((*range(9), 11, 12, *range(14, 32), 65534, 65535), "?")
 """Characters that XML can not carry, as a hostile device may put into its messages."""

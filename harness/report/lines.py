@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from npu_conformance.harness.outcome_table import is_red
+from npu_conformance.harness.judge.outcome_table import is_red
 from npu_conformance.harness.report.console import Paint, plain
+from npu_conformance.specs.documents.results import CaseResult, ConfigurationResult
 from npu_conformance.specs.outcomes import Disposition, Outcome
-from npu_conformance.specs.results import CaseResult, ConfigurationResult
 
 _SHOWN = 5
 

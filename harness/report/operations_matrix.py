@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from html import escape
 
+from npu_conformance.specs.documents.summary import Counts, Results
 from npu_conformance.specs.outcomes import Outcome, worst
-from npu_conformance.specs.summary_documents import Counts, Results
 
 
 def matrix(results: Results) -> Iterator[str]:

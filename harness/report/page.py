@@ -8,14 +8,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from importlib.resources import files
 
-from npu_conformance.harness.engine import FAILURE_FILE
-from npu_conformance.harness.outcome_table import is_red
-from npu_conformance.harness.report.advice import kinds
+from npu_conformance.harness.judge.outcome_table import is_red
 from npu_conformance.harness.report.lines import explain, first_reason, guilty, warnings
 from npu_conformance.harness.report.operations_matrix import matrix
+from npu_conformance.harness.report.summary import kinds
+from npu_conformance.harness.run.engine import FAILURE_FILE
+from npu_conformance.specs.documents.results import CaseResult
+from npu_conformance.specs.documents.summary import Results
 from npu_conformance.specs.outcomes import Disposition, Outcome
-from npu_conformance.specs.results import CaseResult
-from npu_conformance.specs.summary_documents import Results
 
 _ORDER = (
     Outcome.SUITE_ERROR, Outcome.CRASH, Outcome.HANG, Outcome.FAIL,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from npu_conformance.harness.report.console import Paint, plain
+from npu_conformance.specs.documents.summary import Results
 from npu_conformance.specs.outcomes import Outcome
-from npu_conformance.specs.summary_documents import Results
 
 _REASONS = 12
 

@@ -16,7 +16,7 @@ from npu_conformance.reference.hal.prepared_model import ReferencePreparedModel
 from npu_conformance.reference.hal.roles import plan_of
 from npu_conformance.specs.diagnostics import trace, vlog
 from npu_conformance.specs.errors import ServiceError
-from npu_conformance.specs.neuralnetworks import hal, rules, show, types
+from npu_conformance.specs.neuralnetworks import hal, model_text, rules, types
 from npu_conformance.specs.neuralnetworks.catalogue import operation
 from npu_conformance.specs.neuralnetworks.enums import (
     BYTE_SIZE_OF_CACHE_TOKEN,
@@ -186,7 +186,7 @@ class ReferenceDevice(hal.Device):
         """Raise INVALID_ARGUMENT for an invalid model. Clients ask for support, then prepare: the last one is known."""
         known = self._known  # Other threads may put theirs there meanwhile.
         if known is None or model != known[0]:
-            vlog.log("model", lambda: show.text(model))
+            vlog.log("model", lambda: model_text.text(model))
             with trace.span("driver", "validate model", operations=len(model.main.operations)):
                 violations = validate_model(model, self.version) or self._own_violations(own_form(model))
             known = self._known = model, str(violations[0]) if violations else ""
@@ -263,7 +263,7 @@ class ReferenceDevice(hal.Device):
         subgraph = model.main if graph == 0 else model.referenced[graph - 1]
         operation_type = subgraph.operations[index].type
         if not has_kernel(operation_type) or operation(operation_type).name not in rules.operations():
-            return f"operation {show.operation_name(operation_type)} is not supported"
+            return f"operation {model_text.operation_name(operation_type)} is not supported"
         violations = check_operation(view_of(model, index, self.version, subgraph=graph, pools=pools))
         if violations:
             return str(violations[0])

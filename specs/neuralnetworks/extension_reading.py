@@ -33,7 +33,7 @@ from npu_conformance.specs.neuralnetworks.rules.clause import Rules
 from npu_conformance.specs.versions import Version
 
 if TYPE_CHECKING:
-    from npu_conformance.specs.oracles.base import Oracle
+    from npu_conformance.corpus.oracles.base import Oracle
 
 FILE = "extension.json"
 SINCE = Version.V1_2

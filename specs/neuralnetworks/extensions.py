@@ -13,7 +13,7 @@ from pathlib import Path
 
 import msgspec
 
-from npu_conformance.specs import oracles, vectors
+from npu_conformance.corpus import oracles, vectors
 from npu_conformance.specs.documents import DocumentError
 from npu_conformance.specs.neuralnetworks import (
     catalogue,

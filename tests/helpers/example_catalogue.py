@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from npu_conformance.specs import oracles, vectors
+from npu_conformance.corpus import oracles, vectors
 from npu_conformance.specs.neuralnetworks import catalogue, extensions, rules
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
 

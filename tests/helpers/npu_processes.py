@@ -7,16 +7,16 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from npu_conformance.harness.loading import open_subject
-from npu_conformance.harness.remote_subject import RemoteSubject
-from npu_conformance.mlts.connection import ticket_of
-from npu_conformance.mlts.npu import processes
-from npu_conformance.mlts.npu.processes import AppProcess, ManagerProcess
-from npu_conformance.mlts.npu.reports import ASK, AppPlan, Kind
-from npu_conformance.specs import vectors
+from npu_conformance.corpus import vectors
+from npu_conformance.corpus.vectors import VectorHeader
+from npu_conformance.harness.subject.app_connection import ticket_of
+from npu_conformance.harness.subject.loading import open_subject
+from npu_conformance.harness.subject.remote import RemoteSubject
+from npu_conformance.simulation.demo import processes
+from npu_conformance.simulation.demo.processes import AppProcess, ManagerProcess
+from npu_conformance.simulation.demo.reports import ASK, AppPlan, Kind
 from npu_conformance.specs.npu.manager import ManagerControl
 from npu_conformance.specs.npu.types import PERMISSION, ModelSnapshot, Policy
-from npu_conformance.specs.vectors import VectorHeader
 from npu_conformance.specs.versions import NEWEST
 
 SECONDS = 60.0

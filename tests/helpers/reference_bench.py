@@ -7,12 +7,12 @@ from collections.abc import Callable
 from typing import Any
 
 from npu_conformance.adapters.reference import plugin
+from npu_conformance.corpus import vectors
+from npu_conformance.corpus.wire_model import BuiltRequest, build_model, build_request
 from npu_conformance.reference.hal.device import ReferenceDevice
 from npu_conformance.reference.hal.prepared_model import ReferencePreparedModel
-from npu_conformance.specs import vectors
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import hal, types
-from npu_conformance.specs.neuralnetworks.build import BuiltRequest, build_model, build_request
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.plugin import Caller, Context
 from npu_conformance.specs.versions import Version

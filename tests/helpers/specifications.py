@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy
 
-from npu_conformance.specs.aosp import expansion, language, naming
-from npu_conformance.specs.aosp.examples import SPECIFICATION
+from npu_conformance.corpus.importers.aosp import expansion, language, naming
+from npu_conformance.corpus.importers.aosp.examples import SPECIFICATION
 
 Document = dict[str, Any]
 

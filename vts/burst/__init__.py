@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from npu_conformance.harness.cases import Case
+from npu_conformance.harness.run.cases import Case
 from npu_conformance.vts.burst import calls, configuring, malformed, packets_in_order, results, slots
 
 

@@ -8,10 +8,10 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Behaviours, Group
-from npu_conformance.harness.trial import Trial
-from npu_conformance.harness.verdicts import NotApplicable
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import NotApplicable
+from npu_conformance.harness.run.cases import Behaviours, Group
+from npu_conformance.harness.run.context import Trial
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import (
     DEFAULT_LOOP_TIMEOUT_DURATION_NS,
@@ -28,12 +28,12 @@ from npu_conformance.specs.neuralnetworks.types import (
     RequestMemoryPool,
 )
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts import addition
-from npu_conformance.vts.burst.execution import NO_IDENTITY, call, opened
-from npu_conformance.vts.burst.lab import PAIRS, Work, added, work
 from npu_conformance.vts.control_flow import MILLISECOND, aborted
-from npu_conformance.vts.execution import timing_rules
-from npu_conformance.vts.structure_models import LOOP
+from npu_conformance.vts.lib import addition
+from npu_conformance.vts.lib.burst.executor import NO_IDENTITY, call, opened
+from npu_conformance.vts.lib.burst.fixture import PAIRS, Work, added, work
+from npu_conformance.vts.lib.execution import timing_rules
+from npu_conformance.vts.lib.structure_models import LOOP
 
 cases = Behaviours("vts.burst", group=Group.EXECUTION)
 

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Behaviours, Group, Scope
-from npu_conformance.harness.trial import Trial
-from npu_conformance.harness.verdicts import NotApplicable
-from npu_conformance.specs import vectors
+from npu_conformance.corpus import vectors
+from npu_conformance.corpus.wire_model import build_model, build_request
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import NotApplicable
+from npu_conformance.harness.run.cases import Behaviours, Group, Scope
+from npu_conformance.harness.run.context import Trial
 from npu_conformance.specs.errors import ServiceError, Unsupported
-from npu_conformance.specs.neuralnetworks.build import build_model, build_request
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import BurstCallback
 from npu_conformance.specs.neuralnetworks.types import QueueDescriptor, RequestMemoryPool
 from npu_conformance.specs.versions import HIDL_LAST, Version
-from npu_conformance.vts import addition
-from npu_conformance.vts.burst.channel import CAPACITY, SlotTable, configured, queue_memory
-from npu_conformance.vts.burst.execution import Burst
-from npu_conformance.vts.burst.lab import PAIRS, Work, added, work
-from npu_conformance.vts.execution import request_of, timing_rules
-from npu_conformance.vts.judging import judge
+from npu_conformance.vts.lib import addition
+from npu_conformance.vts.lib.burst.channel import CAPACITY, SlotTable, configured, queue_memory
+from npu_conformance.vts.lib.burst.executor import Burst
+from npu_conformance.vts.lib.burst.fixture import PAIRS, Work, added, work
+from npu_conformance.vts.lib.execution import request_of, timing_rules
+from npu_conformance.vts.lib.judging import judge
+from npu_conformance.vts.lib.support import supports
 from npu_conformance.vts.requests import EDITS
-from npu_conformance.vts.support import supports
 
 cases = Behaviours("vts.burst", group=Group.EXECUTION)
 

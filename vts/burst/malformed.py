@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 
 from msgspec.structs import astuple, replace
 
-from npu_conformance.harness.cases import Case, Group
-from npu_conformance.harness.trial import Trial
+from npu_conformance.harness.run.cases import Case, Group
+from npu_conformance.harness.run.context import Trial
 from npu_conformance.specs.neuralnetworks.burst_packets import (
     ELEMENT_SIZE,
     InputDimension,
@@ -25,9 +25,9 @@ from npu_conformance.specs.neuralnetworks.burst_packets import (
     pack,
 )
 from npu_conformance.specs.versions import HIDL_LAST, Version
-from npu_conformance.vts.burst.channel import Channel
-from npu_conformance.vts.burst.lab import PAIRS, added, work
-from npu_conformance.vts.burst.packets import Elements, failed, request_elements
+from npu_conformance.vts.lib.burst.channel import Channel
+from npu_conformance.vts.lib.burst.fixture import PAIRS, added, work
+from npu_conformance.vts.lib.burst.packets import Elements, failed, request_elements
 
 INTRUDERS: tuple[RequestElement, ...] = (
     RequestInformation(10, 10, 10, 10),

@@ -6,16 +6,16 @@ import time
 
 from msgspec.structs import replace
 
-from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Behaviours, Group, Scope
-from npu_conformance.harness.trial import Trial
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.run.cases import Behaviours, Group, Scope
+from npu_conformance.harness.run.context import Trial
 from npu_conformance.specs.neuralnetworks.burst_packets import ELEMENT_SIZE, ResultInformation, pack, unpack_result
 from npu_conformance.specs.neuralnetworks.types import Request
 from npu_conformance.specs.versions import HIDL_LAST, Version
-from npu_conformance.vts.burst.channel import Channel, SlotTable
-from npu_conformance.vts.burst.lab import PAIRS, Work, added, work
-from npu_conformance.vts.burst.packets import failed, read_result, request_elements
-from npu_conformance.vts.execution import Execution, timing_rules
+from npu_conformance.vts.lib.burst.channel import Channel, SlotTable
+from npu_conformance.vts.lib.burst.fixture import PAIRS, Work, added, work
+from npu_conformance.vts.lib.burst.packets import failed, read_result, request_elements
+from npu_conformance.vts.lib.execution import Execution, timing_rules
 
 cases = Behaviours("vts.burst", group=Group.EXECUTION)
 

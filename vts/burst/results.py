@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Behaviours, Group
-from npu_conformance.harness.trial import Trial
-from npu_conformance.harness.verdicts import NotApplicable
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import NotApplicable
+from npu_conformance.harness.run.cases import Behaviours, Group
+from npu_conformance.harness.run.context import Trial
 from npu_conformance.specs.neuralnetworks.burst_packets import pack
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.versions import HIDL_LAST, Version
-from npu_conformance.vts.burst.channel import Channel
-from npu_conformance.vts.burst.lab import PAIRS, Work, added, work
-from npu_conformance.vts.burst.packets import failed, request_elements
-from npu_conformance.vts.execution import timing_rules
+from npu_conformance.vts.lib.burst.channel import Channel
+from npu_conformance.vts.lib.burst.fixture import PAIRS, Work, added, work
+from npu_conformance.vts.lib.burst.packets import failed, request_elements
+from npu_conformance.vts.lib.execution import timing_rules
 
 cases = Behaviours("vts.burst", group=Group.EXECUTION)
 

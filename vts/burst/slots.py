@@ -7,14 +7,14 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Behaviours, Group
-from npu_conformance.harness.trial import Trial
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.run.cases import Behaviours, Group
+from npu_conformance.harness.run.context import Trial
 from npu_conformance.specs.neuralnetworks.types import Memory
 from npu_conformance.specs.versions import HIDL_LAST, Version
-from npu_conformance.vts.burst.channel import Channel, SlotTable
-from npu_conformance.vts.burst.lab import PAIRS, added, work
-from npu_conformance.vts.burst.packets import failed, request_elements
+from npu_conformance.vts.lib.burst.channel import Channel, SlotTable
+from npu_conformance.vts.lib.burst.fixture import PAIRS, added, work
+from npu_conformance.vts.lib.burst.packets import failed, request_elements
 
 cases = Behaviours("vts.burst", group=Group.EXECUTION)
 

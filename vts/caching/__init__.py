@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Iterator
 
-from npu_conformance.harness.cases import Case
+from npu_conformance.harness.run.cases import Case
 
 _MODULES = ("saving", "restoring", "arguments", "security", "races", "sharing")
 

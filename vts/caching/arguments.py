@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Behaviours, Group
-from npu_conformance.harness.files import Access
-from npu_conformance.harness.preparation import NO_DEADLINE, Preparation
-from npu_conformance.harness.trial import Trial
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.run.cases import Behaviours, Group
+from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.preparation import NO_DEADLINE, Preparation
+from npu_conformance.harness.subject.files import Access
 from npu_conformance.specs.neuralnetworks.enums import MAX_NUMBER_OF_CACHE_FILES
 from npu_conformance.specs.versions import HIDL_LAST, Version
-from npu_conformance.vts.caching.chains import Chain
-from npu_conformance.vts.caching.client import (
+from npu_conformance.vts.lib.caching.chains import Chain
+from npu_conformance.vts.lib.caching.client import (
     INVALID,
     ONLY_GENERAL,
     REFUSED,

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Behaviours, Group
-from npu_conformance.harness.preparation import PreparationRecorder
-from npu_conformance.harness.trial import Trial
-from npu_conformance.harness.verdicts import NotApplicable
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import NotApplicable
+from npu_conformance.harness.run.cases import Behaviours, Group
+from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.preparation import PreparationRecorder
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts import addition
-from npu_conformance.vts.caching.client import (
+from npu_conformance.vts.lib import addition
+from npu_conformance.vts.lib.caching.client import (
     NONE,
     ONLY_GENERAL,
     REFUSED,

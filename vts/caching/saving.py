@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Behaviours, Group
-from npu_conformance.harness.preparation import NO_DEADLINE, PreparationRecorder
-from npu_conformance.harness.trial import Trial
-from npu_conformance.harness.verdicts import Hung, NotApplicable, NotSupported
-from npu_conformance.specs import vectors
-from npu_conformance.specs.neuralnetworks.build import build_model, build_request
+from npu_conformance.corpus import vectors
+from npu_conformance.corpus.vectors import Vector
+from npu_conformance.corpus.wire_model import build_model, build_request
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import Hung, NotApplicable, NotSupported
+from npu_conformance.harness.run.cases import Behaviours, Group
+from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.preparation import NO_DEADLINE, PreparationRecorder
 from npu_conformance.specs.neuralnetworks.enums import ExecutionPreference, Priority
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import PrepareModelConfig, RequestMemoryPool
-from npu_conformance.specs.vectors import Vector
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts.addition import ADDITIONS
-from npu_conformance.vts.caching.chains import Chain
-from npu_conformance.vts.caching.client import (
+from npu_conformance.vts.lib.addition import ADDITIONS
+from npu_conformance.vts.lib.caching.chains import Chain
+from npu_conformance.vts.lib.caching.client import (
     GENERAL,
     NONE,
     OTHER_TOKEN,
@@ -31,9 +31,9 @@ from npu_conformance.vts.caching.client import (
     client,
     outcome,
 )
-from npu_conformance.vts.execution import execute
-from npu_conformance.vts.judging import judge
-from npu_conformance.vts.support import supports
+from npu_conformance.vts.lib.execution import execute
+from npu_conformance.vts.lib.judging import judge
+from npu_conformance.vts.lib.support import supports
 
 cases = Behaviours("vts.caching", group=Group.EXECUTION)
 _PRIOR = bytes(range(256)) * 256

@@ -7,13 +7,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from random import Random
 
-from npu_conformance.harness.cases import Behaviours, Group
-from npu_conformance.harness.files import CacheFile
-from npu_conformance.harness.trial import Trial
-from npu_conformance.harness.verdicts import NotApplicable
+from npu_conformance.harness.judge.verdicts import NotApplicable
+from npu_conformance.harness.run.cases import Behaviours, Group
+from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.subject.files import CacheFile
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts.caching.chains import Chain
-from npu_conformance.vts.caching.client import (
+from npu_conformance.vts.lib.caching.chains import Chain
+from npu_conformance.vts.lib.caching.client import (
     NONE,
     ONLY_GENERAL,
     OTHER_TOKEN,

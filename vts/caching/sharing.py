@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from npu_conformance.harness.cases import Behaviours, Group
-from npu_conformance.harness.trial import Trial
+from npu_conformance.harness.run.cases import Behaviours, Group
+from npu_conformance.harness.run.context import Trial
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts.caching.client import OTHER_TOKEN, TOKEN, Client, chain_of, client
+from npu_conformance.vts.lib.caching.client import OTHER_TOKEN, TOKEN, Client, chain_of, client
 
 cases = Behaviours("vts.caching", group=Group.EXECUTION)
 _APPS = (10_101, 10_102)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from npu_conformance.harness.cases import Case
+from npu_conformance.harness.run.cases import Case
 from npu_conformance.vts.executions import concurrent, fresh_data, paths, reusable, shapes, times
 
 _PARTS = (paths, shapes, times, reusable, concurrent, fresh_data)

@@ -6,27 +6,21 @@ import functools
 import itertools
 from collections.abc import Callable
 
-from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Behaviours, Group
-from npu_conformance.harness.preparation import NO_TOKEN, PreparationRecorder
-from npu_conformance.harness.trial import Trial
-from npu_conformance.harness.verdicts import Hung
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import Hung
+from npu_conformance.harness.run.cases import Behaviours, Group
+from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.preparation import NO_TOKEN, PreparationRecorder
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, ExecutionPreference, Priority
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import Model
 from npu_conformance.specs.versions import HIDL_LAST, Version
-from npu_conformance.vts import addition
-from npu_conformance.vts.addition import Addition, Pair
-from npu_conformance.vts.execution import (
-    NO_DEADLINE,
-    NO_LOOP_TIMEOUT,
-    ExecutionRecorder,
-    executors,
-    opened,
-)
 from npu_conformance.vts.executions.shapes import has_size, of_size, prepared_or_unsupported
-from npu_conformance.vts.executions.sums import Sum, sum_of, with_dimensions
+from npu_conformance.vts.lib import addition
+from npu_conformance.vts.lib.addition import Addition, Pair
+from npu_conformance.vts.lib.execution import NO_DEADLINE, NO_LOOP_TIMEOUT, ExecutionRecorder, executors, opened
+from npu_conformance.vts.lib.sums import Sum, sum_of, with_dimensions
 
 cases = Behaviours("vts.executions", group=Group.EXECUTION)
 

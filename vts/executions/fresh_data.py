@@ -6,21 +6,21 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Behaviours, Group
-from npu_conformance.harness.pools import Pool
-from npu_conformance.harness.trial import Trial
-from npu_conformance.harness.verdicts import NotSupported
-from npu_conformance.specs import vectors
-from npu_conformance.specs.neuralnetworks.build import BuiltRequest, build_request
+from npu_conformance.corpus import vectors
+from npu_conformance.corpus.vectors import Example, Vector
+from npu_conformance.corpus.wire_model import BuiltRequest, build_request
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import NotSupported
+from npu_conformance.harness.run.cases import Behaviours, Group
+from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.types import Request, RequestMemoryPool
-from npu_conformance.specs.vectors import Example, Vector
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts.execution import Execution, executors, opened
-from npu_conformance.vts.judging import judge
-from npu_conformance.vts.support import supports
-from npu_conformance.vts.vector_run import prepared
+from npu_conformance.vts.lib.execution import Execution, executors, opened
+from npu_conformance.vts.lib.judging import judge
+from npu_conformance.vts.lib.support import supports
+from npu_conformance.vts.lib.vector_run import prepared
 
 if TYPE_CHECKING:
     import numpy

@@ -6,15 +6,15 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Behaviours, Group, Scope
-from npu_conformance.harness.trial import Trial
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.run.cases import Behaviours, Group, Scope
+from npu_conformance.harness.run.context import Trial
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.types import OutputShape, Request, Timing
 from npu_conformance.specs.versions import HIDL_LAST, Version
-from npu_conformance.vts import addition
-from npu_conformance.vts.execution import (
+from npu_conformance.vts.lib import addition
+from npu_conformance.vts.lib.execution import (
     NO_DEADLINE,
     NO_LOOP_TIMEOUT,
     ExecutionRecorder,
@@ -23,7 +23,7 @@ from npu_conformance.vts.execution import (
     shape_rules,
     timing_rules,
 )
-from npu_conformance.vts.executions.sums import FILL, Sum, sum_of
+from npu_conformance.vts.lib.sums import FILL, Sum, sum_of
 
 cases = Behaviours("vts.executions", group=Group.EXECUTION)
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import itertools
 
-from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Behaviours, Group
-from npu_conformance.harness.trial import Trial
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.run.cases import Behaviours, Group
+from npu_conformance.harness.run.context import Trial
 from npu_conformance.specs.errors import InterfaceError
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts import addition
-from npu_conformance.vts.addition import Pair
-from npu_conformance.vts.execution import Execution, Terms, opened, timing_rules
-from npu_conformance.vts.executions.sums import sum_of
+from npu_conformance.vts.lib import addition
+from npu_conformance.vts.lib.addition import Pair
+from npu_conformance.vts.lib.execution import Execution, Terms, opened, timing_rules
+from npu_conformance.vts.lib.sums import sum_of
 from npu_conformance.vts.requests import EDITS, small_request
 
 cases = Behaviours("vts.executions", group=Group.EXECUTION)

@@ -7,20 +7,20 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Behaviours, Group
-from npu_conformance.harness.trial import Trial
-from npu_conformance.harness.verdicts import NotSupported
-from npu_conformance.specs import vectors
+from npu_conformance.corpus import vectors
+from npu_conformance.corpus.vectors import Vector
+from npu_conformance.corpus.wire_model import build_request
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import NotSupported
+from npu_conformance.harness.run.cases import Behaviours, Group
+from npu_conformance.harness.run.context import Trial
 from npu_conformance.specs.errors import ServiceError
-from npu_conformance.specs.neuralnetworks.build import build_request
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import Model, OutputShape, Request, RequestMemoryPool
-from npu_conformance.specs.vectors import Vector
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts import addition
-from npu_conformance.vts.execution import (
+from npu_conformance.vts.lib import addition
+from npu_conformance.vts.lib.execution import (
     NO_DEADLINE,
     NO_LOOP_TIMEOUT,
     Execution,
@@ -30,9 +30,9 @@ from npu_conformance.vts.execution import (
     shape_rules,
     timing_rules,
 )
-from npu_conformance.vts.executions.sums import FILL, Sum, sum_of, twice, with_dimensions
-from npu_conformance.vts.support import supports
-from npu_conformance.vts.vector_run import prepared
+from npu_conformance.vts.lib.sums import FILL, Sum, sum_of, twice, with_dimensions
+from npu_conformance.vts.lib.support import supports
+from npu_conformance.vts.lib.vector_run import prepared
 
 cases = Behaviours("vts.executions", group=Group.EXECUTION)
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 import struct
 import time
 
-from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Behaviours, Group
-from npu_conformance.harness.trial import Trial
-from npu_conformance.harness.verdicts import NotApplicable
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import NotApplicable
+from npu_conformance.harness.run.cases import Behaviours, Group
+from npu_conformance.harness.run.context import Trial
 from npu_conformance.specs.neuralnetworks.enums import MAXIMUM_LOOP_TIMEOUT_DURATION_NS, ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import DataLocation, Request, RequestArgument, RequestMemoryPool
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts import addition
-from npu_conformance.vts.execution import Terms, executors, opened, timing_rules
-from npu_conformance.vts.executions.sums import sum_of
-from npu_conformance.vts.structure_models import LOOP
+from npu_conformance.vts.lib import addition
+from npu_conformance.vts.lib.execution import Terms, executors, opened, timing_rules
+from npu_conformance.vts.lib.structure_models import LOOP
+from npu_conformance.vts.lib.sums import sum_of
 
 cases = Behaviours("vts.executions", group=Group.EXECUTION)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Iterator
 
-from npu_conformance.harness.cases import Case
+from npu_conformance.harness.run.cases import Case
 
 _MODULES = ("unknown", "standard", "prefixes", "validation", "data", "compilation_hints", "execution_hints")
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Behaviours
-from npu_conformance.harness.trial import Trial
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.run.cases import Behaviours
+from npu_conformance.harness.run.context import Trial
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import Model
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts import addition
-from npu_conformance.vts.edits import with_operand
-from npu_conformance.vts.extensions import hints, models
-from npu_conformance.vts.extensions.hints import Hints, hint
+from npu_conformance.vts.lib import addition
+from npu_conformance.vts.lib.edits import with_operand
+from npu_conformance.vts.lib.extensions import hints, models
+from npu_conformance.vts.lib.extensions.hints import Hints, hint
 
 cases = Behaviours("vts.extensions.compilation_hints")
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import struct
 
-from npu_conformance.harness.cases import Behaviours
-from npu_conformance.harness.trial import Trial
+from npu_conformance.harness.run.cases import Behaviours
+from npu_conformance.harness.run.context import Trial
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts.extensions import models
+from npu_conformance.vts.lib.extensions import models
 
 cases = Behaviours("vts.extensions.data")
 

@@ -9,17 +9,17 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Behaviours
-from npu_conformance.harness.trial import Trial
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.run.cases import Behaviours
+from npu_conformance.harness.run.context import Trial
 from npu_conformance.specs.neuralnetworks.enums import MAXIMUM_LOOP_TIMEOUT_DURATION_NS, ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import ExecutionConfig, Request
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts import addition
-from npu_conformance.vts.execution import NO_DEADLINE, Execution, answer_of, synchronous, timing_rules
-from npu_conformance.vts.extensions import hints, models
-from npu_conformance.vts.extensions.hints import Hints
+from npu_conformance.vts.lib import addition
+from npu_conformance.vts.lib.execution import NO_DEADLINE, Execution, answer_of, synchronous, timing_rules
+from npu_conformance.vts.lib.extensions import hints, models
+from npu_conformance.vts.lib.extensions.hints import Hints
 
 cases = Behaviours("vts.extensions.execution_hints")
 

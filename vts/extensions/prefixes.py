@@ -6,18 +6,18 @@ import struct
 
 from msgspec.structs import replace
 
-from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Behaviours
-from npu_conformance.harness.trial import Trial
-from npu_conformance.harness.verdicts import NotApplicable, NotSupported
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import NotApplicable, NotSupported
+from npu_conformance.harness.run.cases import Behaviours
+from npu_conformance.harness.run.context import Trial
 from npu_conformance.specs.neuralnetworks.enums import OperandType, OperationType
 from npu_conformance.specs.neuralnetworks.types import ExtensionNameAndPrefix, Model, Operation
 from npu_conformance.specs.versions import HIDL_LAST, Version
-from npu_conformance.vts.edits import with_operation
-from npu_conformance.vts.extensions import models
-from npu_conformance.vts.extensions.models import ECHO, FIBONACCI
-from npu_conformance.vts.refusal import refused_at_once
-from npu_conformance.vts.structure_models import INPUT, OUTPUT, graph, reference, tensor
+from npu_conformance.vts.lib.edits import with_operation
+from npu_conformance.vts.lib.extensions import models
+from npu_conformance.vts.lib.extensions.models import ECHO, FIBONACCI
+from npu_conformance.vts.lib.rejection import refused_at_once
+from npu_conformance.vts.lib.structure_models import INPUT, OUTPUT, graph, reference, tensor
 
 cases = Behaviours("vts.extensions.prefixes")
 

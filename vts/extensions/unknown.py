@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Behaviours
-from npu_conformance.harness.trial import Trial
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.run.cases import Behaviours
+from npu_conformance.harness.run.context import Trial
 from npu_conformance.specs.neuralnetworks.enums import OperandType, OperationType
 from npu_conformance.specs.neuralnetworks.types import Model, Operation
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts import addition
-from npu_conformance.vts.edits import with_operation
-from npu_conformance.vts.extensions import models
-from npu_conformance.vts.structure_models import INPUT, OUTPUT, graph, tensor
+from npu_conformance.vts.lib import addition
+from npu_conformance.vts.lib.edits import with_operation
+from npu_conformance.vts.lib.extensions import models
+from npu_conformance.vts.lib.structure_models import INPUT, OUTPUT, graph, tensor
 
 cases = Behaviours("vts.extensions.unknown")
 

@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterator
 
 from msgspec.structs import replace
 
-from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Case, Group
-from npu_conformance.harness.trial import Trial
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.run.cases import Case, Group
+from npu_conformance.harness.run.context import Trial
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperandType
 from npu_conformance.specs.neuralnetworks.types import (
     DataLocation,
@@ -25,11 +25,11 @@ from npu_conformance.specs.neuralnetworks.types import (
     SymmPerChannelQuantParams,
 )
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts.execution import execute
-from npu_conformance.vts.extensions import models
-from npu_conformance.vts.extensions.models import ECHO, FIBONACCI
-from npu_conformance.vts.refusal import refused_at_once
-from npu_conformance.vts.structure_models import COPY, INPUT, beside, graph, with_operand, with_operations
+from npu_conformance.vts.lib.execution import execute
+from npu_conformance.vts.lib.extensions import models
+from npu_conformance.vts.lib.extensions.models import ECHO, FIBONACCI
+from npu_conformance.vts.lib.rejection import refused_at_once
+from npu_conformance.vts.lib.structure_models import COPY, INPUT, beside, graph, with_operand, with_operations
 
 _PREFIX, _LENGTH = 7, 4
 _COUNT, _NUMBERS = 0, 1

@@ -5,18 +5,18 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable
 
-from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Behaviours, Group
-from npu_conformance.harness.preparation import PreparationArguments, PreparationRecorder, prepare
-from npu_conformance.harness.trial import Trial
-from npu_conformance.harness.verdicts import NotSupported
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import NotSupported
+from npu_conformance.harness.run.cases import Behaviours, Group
+from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.preparation import PreparationArguments, PreparationRecorder, prepare
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, ExecutionPreference, FenceState, Priority
 from npu_conformance.specs.neuralnetworks.fences import SettableFence
 from npu_conformance.specs.neuralnetworks.hal import Fence
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts.addition import A, B, Pair
-from npu_conformance.vts.fenced.launching import Launched, wait
-from npu_conformance.vts.fenced.sums import PLACES, POOL, Bench, Sum
+from npu_conformance.vts.lib.addition import A, B, Pair
+from npu_conformance.vts.lib.fenced.launching import Launched, wait
+from npu_conformance.vts.lib.fenced.sums import PLACES, POOL, Bench, Sum
 
 cases = Behaviours("vts.fenced.chains", group=Group.EXECUTION)
 

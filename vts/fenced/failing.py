@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Behaviours, Group, Scope
-from npu_conformance.harness.trial import Trial
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.run.cases import Behaviours, Group, Scope
+from npu_conformance.harness.run.context import Trial
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, FenceState
 from npu_conformance.specs.neuralnetworks.fences import SettableFence
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts.fenced.launching import Launched, Terms, forms, wait
-from npu_conformance.vts.fenced.sums import Bench
+from npu_conformance.vts.lib.fenced.launching import Launched, Terms, forms, wait
+from npu_conformance.vts.lib.fenced.sums import Bench
 
 cases = Behaviours("vts.fenced.failing", group=Group.EXECUTION)
 

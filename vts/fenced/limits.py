@@ -6,19 +6,19 @@ import struct
 import time
 from dataclasses import replace
 
-from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Behaviours, Group
-from npu_conformance.harness.trial import Trial
-from npu_conformance.harness.verdicts import NotApplicable
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import NotApplicable
+from npu_conformance.harness.run.cases import Behaviours, Group
+from npu_conformance.harness.run.context import Trial
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.types import DataLocation, Request, RequestArgument, RequestMemoryPool
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts import addition
 from npu_conformance.vts.control_flow import MILLISECOND, aborted
-from npu_conformance.vts.execution import Execution
-from npu_conformance.vts.fenced.launching import EXHAUSTED, MISSED, Terms, finish, forms, launch
-from npu_conformance.vts.fenced.sums import Bench, Sum
-from npu_conformance.vts.structure_models import LOOP
+from npu_conformance.vts.lib import addition
+from npu_conformance.vts.lib.execution import Execution
+from npu_conformance.vts.lib.fenced.launching import EXHAUSTED, MISSED, Terms, finish, forms, launch
+from npu_conformance.vts.lib.fenced.sums import Bench, Sum
+from npu_conformance.vts.lib.structure_models import LOOP
 
 cases = Behaviours("vts.fenced.limits", group=Group.EXECUTION)
 

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import time
 
-from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Behaviours, Group
-from npu_conformance.harness.trial import Trial
-from npu_conformance.harness.verdicts import NotApplicable, NotSupported
-from npu_conformance.specs import vectors
-from npu_conformance.specs.neuralnetworks.build import build_model, build_request
+from npu_conformance.corpus import vectors
+from npu_conformance.corpus.vectors import Vector
+from npu_conformance.corpus.wire_model import build_model, build_request
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import NotApplicable, NotSupported
+from npu_conformance.harness.run.cases import Behaviours, Group
+from npu_conformance.harness.run.context import Trial
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.types import RequestMemoryPool
-from npu_conformance.specs.vectors import Vector
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts.addition import B, Pair
-from npu_conformance.vts.execution import execute
-from npu_conformance.vts.fenced import launching
-from npu_conformance.vts.fenced.launching import Terms, forms
-from npu_conformance.vts.fenced.sums import Bench
-from npu_conformance.vts.judging import judge
-from npu_conformance.vts.support import supports
+from npu_conformance.vts.lib.addition import B, Pair
+from npu_conformance.vts.lib.execution import execute
+from npu_conformance.vts.lib.fenced import launching
+from npu_conformance.vts.lib.fenced.launching import Terms, forms
+from npu_conformance.vts.lib.fenced.sums import Bench
+from npu_conformance.vts.lib.judging import judge
+from npu_conformance.vts.lib.support import supports
 
 cases = Behaviours("vts.fenced.outcomes", group=Group.EXECUTION)
 

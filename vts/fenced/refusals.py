@@ -6,17 +6,17 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Behaviours, Case, Group
-from npu_conformance.harness.trial import Trial
-from npu_conformance.harness.verdicts import NotSupported
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import NotSupported
+from npu_conformance.harness.run.cases import Behaviours, Case, Group
+from npu_conformance.harness.run.context import Trial
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import Request
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts import addition
-from npu_conformance.vts.fenced.launching import Terms, finish, forms, launch
-from npu_conformance.vts.fenced.sums import Bench
+from npu_conformance.vts.lib import addition
+from npu_conformance.vts.lib.fenced.launching import Terms, finish, forms, launch
+from npu_conformance.vts.lib.fenced.sums import Bench
 from npu_conformance.vts.requests import EDITS, RequestEdit
 
 _behaviours = Behaviours("vts.fenced.refusals", group=Group.VALIDATION)

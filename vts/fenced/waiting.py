@@ -5,14 +5,14 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 
-from npu_conformance.harness.cases import Behaviours, Group, Scope
-from npu_conformance.harness.trial import Trial
-from npu_conformance.harness.verdicts import NotApplicable
+from npu_conformance.harness.judge.verdicts import NotApplicable
+from npu_conformance.harness.run.cases import Behaviours, Group, Scope
+from npu_conformance.harness.run.context import Trial
 from npu_conformance.specs.neuralnetworks.fences import SettableFence
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts.addition import A, B
-from npu_conformance.vts.fenced.launching import Terms, forms
-from npu_conformance.vts.fenced.sums import Bench, Sum
+from npu_conformance.vts.lib.addition import A, B
+from npu_conformance.vts.lib.fenced.launching import Terms, forms
+from npu_conformance.vts.lib.fenced.sums import Bench, Sum
 
 cases = Behaviours("vts.fenced.waiting", group=Group.EXECUTION)
 

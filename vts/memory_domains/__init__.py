@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from npu_conformance.harness.cases import Case
-from npu_conformance.vts.memory_domains import allocation, copies, executions, shapes, sharing, vectors
+from npu_conformance.harness.run.cases import Case
+from npu_conformance.vts.lib.memory_domains import vectors
+from npu_conformance.vts.memory_domains import allocation, copies, executions, shapes, sharing
 
 
 def cases() -> Iterator[Case]:

@@ -8,10 +8,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Behaviours, Group
-from npu_conformance.harness.trial import Trial
-from npu_conformance.harness.verdicts import NotApplicable
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import NotApplicable
+from npu_conformance.harness.run.cases import Behaviours, Group
+from npu_conformance.harness.run.context import Trial
 from npu_conformance.specs.neuralnetworks.enums import OperandLifeTime, OperandType, OperationType
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import (
@@ -23,8 +23,8 @@ from npu_conformance.specs.neuralnetworks.types import (
     SymmPerChannelQuantParams,
 )
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts.addition import ADDITIONS, FLOAT32
-from npu_conformance.vts.memory_domains.bench import (
+from npu_conformance.vts.lib.addition import ADDITIONS, FLOAT32
+from npu_conformance.vts.lib.memory_domains.fixture import (
     GENERAL,
     INVALID,
     Allocation,

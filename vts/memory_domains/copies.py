@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Behaviours, Group
-from npu_conformance.harness.trial import Trial
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.run.cases import Behaviours, Group
+from npu_conformance.harness.run.context import Trial
 from npu_conformance.specs.neuralnetworks.hal import DeviceBuffer
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts import addition
-from npu_conformance.vts.addition import SIZE, A, B
-from npu_conformance.vts.memory_domains.bench import GENERAL, INVALID, NONE, Bench, Shape, in_each_type, status_of
+from npu_conformance.vts.lib import addition
+from npu_conformance.vts.lib.addition import SIZE, A, B
+from npu_conformance.vts.lib.memory_domains.fixture import GENERAL, INVALID, NONE, Bench, Shape, in_each_type, status_of
 
 cases = Behaviours("vts.memory_domains", group=Group.MEMORY)
 _SINCE = Version.V1_3

@@ -5,13 +5,13 @@ Every refusal is looked at from the side of an input and of an output.
 
 from __future__ import annotations
 
-from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Behaviours, Group
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.run.cases import Behaviours, Group
 from npu_conformance.specs.neuralnetworks.hal import DeviceBuffer, PreparedModel
 from npu_conformance.specs.neuralnetworks.types import DataLocation
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts.addition import SIZE, SUM, A, B
-from npu_conformance.vts.memory_domains.bench import (
+from npu_conformance.vts.lib.addition import SIZE, SUM, A, B
+from npu_conformance.vts.lib.memory_domains.fixture import (
     GENERAL,
     INVALID,
     NONE,

@@ -5,15 +5,15 @@ A device may decline such buffers, and models whose sizes are not known.
 
 from __future__ import annotations
 
-from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Behaviours, Group
-from npu_conformance.harness.pools import Pool
-from npu_conformance.harness.verdicts import NotApplicable
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import NotApplicable
+from npu_conformance.harness.run.cases import Behaviours, Group
+from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.neuralnetworks.hal import DeviceBuffer, PreparedModel
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts.addition import SUM, A, B, Pair
-from npu_conformance.vts.execution import executors
-from npu_conformance.vts.memory_domains.bench import (
+from npu_conformance.vts.lib.addition import SUM, A, B, Pair
+from npu_conformance.vts.lib.execution import executors
+from npu_conformance.vts.lib.memory_domains.fixture import (
     GENERAL,
     INVALID,
     NONE,

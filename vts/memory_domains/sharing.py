@@ -5,16 +5,16 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 
-from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Behaviours, Group
-from npu_conformance.harness.trial import Trial
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.run.cases import Behaviours, Group
+from npu_conformance.harness.run.context import Trial
 from npu_conformance.specs.errors import InterfaceError
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.versions import HIDL_LAST, Version
-from npu_conformance.vts import addition
-from npu_conformance.vts.addition import SIZE, SUM, A, B
-from npu_conformance.vts.execution import NO_DEADLINE, NO_LOOP_TIMEOUT, ExecutionRecorder
-from npu_conformance.vts.memory_domains.bench import (
+from npu_conformance.vts.lib import addition
+from npu_conformance.vts.lib.addition import SIZE, SUM, A, B
+from npu_conformance.vts.lib.execution import NO_DEADLINE, NO_LOOP_TIMEOUT, ExecutionRecorder
+from npu_conformance.vts.lib.memory_domains.fixture import (
     GENERAL,
     INVALID,
     NONE,

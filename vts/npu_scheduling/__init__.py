@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Iterator
 
-from npu_conformance.harness.cases import Case
+from npu_conformance.harness.run.cases import Case
 
 _MODULES = (
     "configs", "effects", "rights", "callback", "work", "stream", "debounce", "ends", "priority", "preemption",

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Behaviours, Group, Scope
-from npu_conformance.harness.trial import Trial
-from npu_conformance.harness.verdicts import NotApplicable
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import NotApplicable
+from npu_conformance.harness.run.cases import Behaviours, Group, Scope
+from npu_conformance.harness.run.context import Trial
 from npu_conformance.specs.npu.scheduling import Scheduling
-from npu_conformance.vts.npu_scheduling.lab import UNDISTURBED, Lab, Recorder, config, lab
+from npu_conformance.vts.lib.npu_scheduling.fixture import UNDISTURBED, Lab, Recorder, config, lab
 
 cases = Behaviours("vts.npu_scheduling.callback", interface="scheduling", group=Group.SCHEDULING_EVENTS)
 

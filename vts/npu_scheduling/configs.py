@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Behaviours, Group, Scope
-from npu_conformance.harness.trial import Trial
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.run.cases import Behaviours, Group, Scope
+from npu_conformance.harness.run.context import Trial
 from npu_conformance.specs.errors import IllegalArgument
 from npu_conformance.specs.npu.types import MAX_PRIORITY, MIN_PRIORITY, SchedulingConfig
-from npu_conformance.vts.npu_scheduling.lab import ASSISTANT, CAMERA, GALLERY, config, lab, scheduling
+from npu_conformance.vts.lib.npu_scheduling.fixture import ASSISTANT, CAMERA, GALLERY, config, lab, scheduling
 
 cases = Behaviours("vts.npu_scheduling.configs", interface="scheduling", group=Group.SCHEDULING_VALIDATION)
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Behaviours, Group
-from npu_conformance.harness.trial import Trial
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.run.cases import Behaviours, Group
+from npu_conformance.harness.run.context import Trial
 from npu_conformance.specs.errors import IllegalArgument
 from npu_conformance.specs.npu.types import MAX_PRIORITY, SchedulingConfig
 from npu_conformance.specs.npu.workload import InferenceRun
-from npu_conformance.vts.npu_scheduling.lab import GALLERY, Lab, config, lab
+from npu_conformance.vts.lib.npu_scheduling.fixture import GALLERY, Lab, config, lab
 
 cases = Behaviours("vts.npu_scheduling.effects", interface="scheduling", group=Group.SCHEDULING_DECISIONS)
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 
-from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Behaviours, Group
-from npu_conformance.harness.trial import Trial
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.run.cases import Behaviours, Group
+from npu_conformance.harness.run.context import Trial
 from npu_conformance.specs.npu.types import EndReason
-from npu_conformance.vts.npu_scheduling.lab import (
+from npu_conformance.vts.lib.npu_scheduling.fixture import (
     REQUESTED,
     STARTED,
     UNDISTURBED,

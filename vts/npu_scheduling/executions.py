@@ -5,15 +5,15 @@ AOSP's cts_npu_manager_test.py asks the first of it: an app without access compl
 
 from __future__ import annotations
 
-from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Behaviours, Group
-from npu_conformance.harness.trial import Trial
-from npu_conformance.harness.verdicts import NotApplicable
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import NotApplicable
+from npu_conformance.harness.run.cases import Behaviours, Group
+from npu_conformance.harness.run.context import Trial
 from npu_conformance.specs.errors import SecurityDenied
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
-from npu_conformance.vts.execution import executors
-from npu_conformance.vts.npu_scheduling.lab import SLACK_MS, UNDISTURBED, Lab, config, lab
-from npu_conformance.vts.quality_of_service.chain import LONG, SHORT, Runner, longest
+from npu_conformance.vts.lib.chain import LONG, SHORT, Runner, longest
+from npu_conformance.vts.lib.execution import executors
+from npu_conformance.vts.lib.npu_scheduling.fixture import SLACK_MS, UNDISTURBED, Lab, config, lab
 from npu_conformance.vts.quality_of_service.load import under_load
 
 cases = Behaviours("vts.npu_scheduling.executions", interface="scheduling", group=Group.SCHEDULING_DECISIONS)

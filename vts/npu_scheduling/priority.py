@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import time
 
-from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Behaviours, Group
-from npu_conformance.harness.trial import Trial
-from npu_conformance.harness.verdicts import NotApplicable
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import NotApplicable
+from npu_conformance.harness.run.cases import Behaviours, Group
+from npu_conformance.harness.run.context import Trial
 from npu_conformance.specs.npu.workload import InferenceRun
-from npu_conformance.vts.npu_scheduling.ends import USER
-from npu_conformance.vts.npu_scheduling.lab import (
+from npu_conformance.vts.lib.npu_scheduling.fixture import (
     COMPLETED,
     PAUSED,
     REQUESTED,
@@ -22,6 +21,7 @@ from npu_conformance.vts.npu_scheduling.lab import (
     config,
     lab,
 )
+from npu_conformance.vts.npu_scheduling.ends import USER
 from npu_conformance.vts.npu_scheduling.stream import of_kind, without_pauses
 
 cases = Behaviours("vts.npu_scheduling.priority", interface="scheduling", group=Group.SCHEDULING_DECISIONS)

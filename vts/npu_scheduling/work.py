@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import itertools
 
-from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Behaviours, Group, Scope
-from npu_conformance.harness.trial import Trial
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.run.cases import Behaviours, Group, Scope
+from npu_conformance.harness.run.context import Trial
 from npu_conformance.specs.npu.types import Uuid
 from npu_conformance.specs.npu.workload import OWN_WORK, InferenceRun
-from npu_conformance.vts.npu_scheduling.lab import UNDISTURBED, Event, Lab, config, lab
+from npu_conformance.vts.lib.npu_scheduling.fixture import UNDISTURBED, Event, Lab, config, lab
 
 cases = Behaviours("vts.npu_scheduling.work", interface="scheduling", group=Group.SCHEDULING_EVENTS)
 

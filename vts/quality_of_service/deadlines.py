@@ -5,17 +5,16 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Behaviours, Group
-from npu_conformance.harness.preparation import NO_TOKEN, PreparationRecorder
-from npu_conformance.harness.trial import Trial
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.run.cases import Behaviours, Group
+from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.preparation import NO_TOKEN, PreparationRecorder
 from npu_conformance.specs.errors import ServiceError, status_name
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, ExecutionPreference, Priority
 from npu_conformance.specs.neuralnetworks.types import ExecutionConfig, PrepareModelConfig
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts.execution import NO_LOOP_TIMEOUT, Execution, execute, executors
-from npu_conformance.vts.quality_of_service.chain import LONG, SHORT, Runner, longest
-from npu_conformance.vts.quality_of_service.times import (
+from npu_conformance.vts.lib.chain import LONG, SHORT, Runner, longest
+from npu_conformance.vts.lib.deadlines import (
     LATE,
     LIMITED,
     MISSED,
@@ -26,6 +25,7 @@ from npu_conformance.vts.quality_of_service.times import (
     deadline,
     seconds_in_driver,
 )
+from npu_conformance.vts.lib.execution import NO_LOOP_TIMEOUT, Execution, execute, executors
 
 cases = Behaviours("vts.quality_of_service", group=Group.EXECUTION)
 

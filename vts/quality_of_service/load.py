@@ -13,17 +13,19 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Behaviours, Group
-from npu_conformance.harness.trial import Trial
-from npu_conformance.harness.verdicts import Hung
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import Hung
+from npu_conformance.harness.run.cases import Behaviours, Group
+from npu_conformance.harness.run.context import Trial
 from npu_conformance.specs.errors import ServiceError, status_name
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, Priority
 from npu_conformance.specs.neuralnetworks.hal import documented_statuses
 from npu_conformance.specs.neuralnetworks.types import OutputShape, Timing
 from npu_conformance.specs.versions import HIDL_LAST, Version
-from npu_conformance.vts.addition import Pair
-from npu_conformance.vts.execution import (
+from npu_conformance.vts.lib.addition import Pair
+from npu_conformance.vts.lib.chain import LONG, SHORT, Runner, longest
+from npu_conformance.vts.lib.deadlines import LATE, PERSISTENT, deadline, seconds_in_driver
+from npu_conformance.vts.lib.execution import (
     NO_DEADLINE,
     NO_LOOP_TIMEOUT,
     Execution,
@@ -31,8 +33,6 @@ from npu_conformance.vts.execution import (
     synchronous,
     timing_rules,
 )
-from npu_conformance.vts.quality_of_service.chain import LONG, SHORT, Runner, longest
-from npu_conformance.vts.quality_of_service.times import LATE, PERSISTENT, deadline, seconds_in_driver
 
 cases = Behaviours("vts.quality_of_service", group=Group.EXECUTION)
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import struct
 
-from npu_conformance.harness import checks
-from npu_conformance.harness.cases import Behaviours, Group
-from npu_conformance.harness.trial import Trial
-from npu_conformance.harness.verdicts import NotSupported
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import NotSupported
+from npu_conformance.harness.run.cases import Behaviours, Group
+from npu_conformance.harness.run.context import Trial
 from npu_conformance.specs.errors import status_name
 from npu_conformance.specs.neuralnetworks.enums import OperandType, OperationType
 from npu_conformance.specs.neuralnetworks.hal import documented_statuses
@@ -20,9 +20,9 @@ from npu_conformance.specs.neuralnetworks.types import (
     RequestMemoryPool,
 )
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts.execution import execute
-from npu_conformance.vts.quality_of_service.times import TRANSIENT
-from npu_conformance.vts.structure_models import INPUT, OUTPUT, graph, tensor
+from npu_conformance.vts.lib.deadlines import TRANSIENT
+from npu_conformance.vts.lib.execution import execute
+from npu_conformance.vts.lib.structure_models import INPUT, OUTPUT, graph, tensor
 
 cases = Behaviours("vts.quality_of_service", group=Group.EXECUTION)
 

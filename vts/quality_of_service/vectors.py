@@ -7,20 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from npu_conformance.harness.cases import Case, Group
-from npu_conformance.harness.trial import Trial
-from npu_conformance.harness.verdicts import NotSupported
-from npu_conformance.specs import vectors
-from npu_conformance.specs.neuralnetworks.build import build_model, build_request
+from npu_conformance.corpus import vectors
+from npu_conformance.corpus.vectors import Vector, VectorHeader
+from npu_conformance.corpus.wire_model import build_model, build_request
+from npu_conformance.harness.judge.verdicts import NotSupported
+from npu_conformance.harness.run.cases import Case, Group
+from npu_conformance.harness.run.context import Trial
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, Priority
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import RequestMemoryPool
-from npu_conformance.specs.vectors import Vector, VectorHeader
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts.execution import execute, executors
-from npu_conformance.vts.judging import judge
-from npu_conformance.vts.quality_of_service.times import check_execution, check_preparation, deadline
-from npu_conformance.vts.support import supports
+from npu_conformance.vts.lib.deadlines import check_execution, check_preparation, deadline
+from npu_conformance.vts.lib.execution import execute, executors
+from npu_conformance.vts.lib.judging import judge
+from npu_conformance.vts.lib.support import supports
 
 _DEADLINES = ("now", "short", "maximum")
 _FILL = 0xA5

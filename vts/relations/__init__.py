@@ -10,7 +10,7 @@ import importlib
 from collections.abc import Iterator
 from typing import Any
 
-from npu_conformance.harness.cases import Case
+from npu_conformance.harness.run.cases import Case
 
 _MODULES = ("moves", "laws", "composites", "products", "recurrent", "executions")
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import numpy
 
-from npu_conformance.vts.relations.declare import Check, Relations
-from npu_conformance.vts.relations.lab import Lab
+from npu_conformance.vts.lib.relations.declare import Check, Relations
+from npu_conformance.vts.lib.relations.fixture import Lab
+from npu_conformance.vts.lib.relations.nets import SIGNED, UNSIGNED, like
 from npu_conformance.vts.relations.moves import BYTES, FLOATS, MOVED
-from npu_conformance.vts.relations.nets import SIGNED, UNSIGNED, like
 
 RELATIONS = Relations()
 _SHAPE = (2, 23, 17, 9)

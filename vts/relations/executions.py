@@ -7,16 +7,16 @@ from dataclasses import replace
 
 import numpy
 
-from npu_conformance.specs import variations
+from npu_conformance.corpus import variations
+from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.neuralnetworks import catalogue
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.neuralnetworks.extension_codes import AnyOperandType
-from npu_conformance.specs.vectors import Vector
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts import coupling
-from npu_conformance.vts.relations.declare import Check, Relations
-from npu_conformance.vts.relations.lab import Lab
-from npu_conformance.vts.relations.nets import FLOAT32, SIGNED, UNSIGNED, Tensor
+from npu_conformance.vts.lib.relations.declare import Check, Relations
+from npu_conformance.vts.lib.relations.fixture import Lab
+from npu_conformance.vts.lib.relations.nets import FLOAT32, SIGNED, UNSIGNED, Tensor
 from npu_conformance.vts.relations.samples import SAMPLES, Sample
 
 RELATIONS = Relations()

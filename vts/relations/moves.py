@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import numpy
 
+from npu_conformance.corpus.vectors import VectorOperand
 from npu_conformance.specs.neuralnetworks.enums import OperandType
-from npu_conformance.specs.vectors import VectorOperand
-from npu_conformance.vts.relations.declare import Relations
-from npu_conformance.vts.relations.lab import Lab
-from npu_conformance.vts.relations.nets import BOOL8, FLOAT16, FLOAT32, INT32, SIGNED, UNSIGNED, Net, Tensor, like
+from npu_conformance.vts.lib.relations.declare import Relations
+from npu_conformance.vts.lib.relations.fixture import Lab
+from npu_conformance.vts.lib.relations.nets import BOOL8, FLOAT16, FLOAT32, INT32, SIGNED, UNSIGNED, Net, Tensor, like
 
 RELATIONS = Relations()
 FLOATS = (FLOAT32, FLOAT16)

@@ -11,12 +11,12 @@ from dataclasses import replace
 
 import numpy
 
-from npu_conformance.specs.vectors import VectorOperand
+from npu_conformance.corpus.vectors import VectorOperand
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts.relations.declare import Check, Relations
-from npu_conformance.vts.relations.lab import Lab
+from npu_conformance.vts.lib.relations.declare import Check, Relations
+from npu_conformance.vts.lib.relations.fixture import Lab
+from npu_conformance.vts.lib.relations.nets import FLOAT16, FLOAT32, SIGNED, Tensor, like
 from npu_conformance.vts.relations.moves import BYTES, FLOATS, MOVED
-from npu_conformance.vts.relations.nets import FLOAT16, FLOAT32, SIGNED, Tensor, like
 
 RELATIONS = Relations()
 _ACTIVATIONS = {"RELU": 1, "RELU1": 2, "RELU6": 3}

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy
 
-from npu_conformance.specs.vectors import Graph
-from npu_conformance.vts.relations.declare import Relations
-from npu_conformance.vts.relations.lab import Lab
+from npu_conformance.corpus.vectors import Graph
+from npu_conformance.vts.lib.relations.declare import Relations
+from npu_conformance.vts.lib.relations.fixture import Lab
+from npu_conformance.vts.lib.relations.nets import BOOL8, INT32, Net, Tensor, like
 from npu_conformance.vts.relations.moves import FLOATS, WITH_INTEGERS
-from npu_conformance.vts.relations.nets import BOOL8, INT32, Net, Tensor, like
 from npu_conformance.vts.relations.products import bias, weights
 
 RELATIONS = Relations()

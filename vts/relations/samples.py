@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from npu_conformance.specs.neuralnetworks.enums import OperandType
-from npu_conformance.vts.relations.lab import Lab
+from npu_conformance.vts.lib.relations.fixture import Lab
+from npu_conformance.vts.lib.relations.nets import BOOL8, INT32, SIGNED, Net, Tensor, like
 from npu_conformance.vts.relations.moves import BYTES, FLOATS, MOVED, WITH_INTEGERS
-from npu_conformance.vts.relations.nets import BOOL8, INT32, SIGNED, Net, Tensor, like
 from npu_conformance.vts.relations.products import bias, output, weights
 
 

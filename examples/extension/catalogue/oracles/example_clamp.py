@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from npu_conformance.specs.oracles.base import OracleOperand, Result, each, present
+from npu_conformance.corpus.oracles.base import OracleOperand, Result, each, present
 
 
 def example_clamp(inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]) -> list[Result]:

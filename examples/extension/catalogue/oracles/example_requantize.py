@@ -6,7 +6,7 @@ import struct
 from collections.abc import Sequence
 from fractions import Fraction
 
-from npu_conformance.specs.oracles.base import OracleOperand, Result, clamp, present, round_half_away
+from npu_conformance.corpus.oracles.base import OracleOperand, Result, clamp, present, round_half_away
 
 
 def _parameters(operand: OracleOperand) -> tuple[Fraction, int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from npu_conformance.specs.oracles.base import OracleOperand, Result, present
+from npu_conformance.corpus.oracles.base import OracleOperand, Result, present
 
 _POLYNOMIAL = 0xEDB88320
 

@@ -6,7 +6,7 @@ import struct
 from collections.abc import Sequence
 from fractions import Fraction
 
-from npu_conformance.specs.oracles.base import OracleOperand, Result, present
+from npu_conformance.corpus.oracles.base import OracleOperand, Result, present
 
 
 def fibonacci_dequantize(inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]) -> list[Result]:

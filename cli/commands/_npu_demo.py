@@ -1,0 +1,114 @@
+"""What `npu-conformance npu demo` does; cli/commands/npu.py finds it here."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from npu_conformance.cli.commands._output import write_text
+from npu_conformance.cli.main import UsageError
+from npu_conformance.harness.judge.outcome_table import OK, WRONG
+from npu_conformance.harness.judge.verdicts import CaseEnded
+from npu_conformance.harness.subject.loading import open_subject
+from npu_conformance.harness.subject.plugin_loading import LoadError
+from npu_conformance.harness.subject.remote import RemoteSubject
+from npu_conformance.simulation.demo import processes, sharing, timeline
+from npu_conformance.simulation.demo.processes import GoneError, ManagerProcess
+from npu_conformance.simulation.demo.takeover import ASSISTANT, CAMERA, Play, Story, problems
+from npu_conformance.specs.errors import InterfaceError
+
+_ROLES = (ASSISTANT, CAMERA, sharing.GALLERY, sharing.TRANSLATOR)
+_START_SECONDS = 60.0
+"""How long the manager's process may take to listen."""
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Play the take-over; WRONG where it did not happen, or an inference was wrong."""
+    if options.inferences < 1:
+        raise UsageError("--inferences: at least 1")
+    if options.listen and not options.listen.startswith("unix:"):
+        raise UsageError(f"--listen: expected unix:PATH, found {options.listen!r}")
+    if options.trace is not None:
+        write_text(options.trace, "[]\n")  # where it can not be written, that is said before the play
+    with tempfile.TemporaryDirectory(prefix="npu-conformance-") as folder:
+        try:
+            address = options.listen or f"unix:{folder}/npu.socket"
+            manager = ManagerProcess(
+                options.plugin, address, [*_options(options.plugin), *options.plugin_option], _START_SECONDS
+            )
+        except GoneError as error:
+            raise LoadError(str(error)) from None
+        try:
+            return _play(manager, options)
+        finally:
+            manager.close()
+            if options.listen and address.startswith("unix:"):
+                Path(address.removeprefix("unix:")).unlink(missing_ok=True)
+
+
+def _play(manager: ManagerProcess, options: argparse.Namespace) -> int:
+    print(f"manager and driver: {options.plugin} at {manager.address}", flush=True)
+    subject = open_subject(manager.address)
+    assert isinstance(subject, RemoteSubject)
+    telling = _Telling()
+    try:
+        play = Play(subject, options.inferences, options.seconds, telling)
+        with processes.apps(*(role.name for role in _ROLES)) as apps:
+            found = _perform(play, apps)
+            if options.trace is not None:
+                write_text(options.trace, _trace(play.story, apps))
+    finally:
+        subject.close()
+    found += problems(play.story, options.inferences)
+    found += sharing.problems(play.story, subject.manifest.npu_schedules_executions)
+    done = {role.name: sum(event.number > 0 for event in play.story.of(role.name)) for role in _ROLES}
+    print("inferences, every output compared: " + ", ".join(f"{name} {count}" for name, count in done.items()))
+    pauses = sum(event.is_pause for event in play.story.works.get(sharing.GALLERY.uid, ()))
+    ours, theirs = sharing.overtaken(play.story)
+    print(f"while the translator had {ours}, the gallery had {theirs}, and was told to be paused {pauses} times")
+    for problem in found:
+        print(f"wrong: {problem}", file=sys.stderr)
+    print("no take-over" if found else "the camera took over, and the assistant came back")
+    return WRONG if found else OK
+
+
+def _trace(story: Story, apps: Sequence[processes.AppProcess]) -> str:
+    said = {(app.name, app.pid): story.of(app.name) for app in apps}
+    works = {role.name: story.works.get(role.uid, ()) for role in _ROLES}
+    return timeline.trace(said, story.moments, story.budget, works)
+
+
+def _perform(play: Play, apps: Sequence[processes.AppProcess]) -> list[str]:
+    assistant, camera, gallery, translator = apps
+    try:
+        play.set_the_stage()
+        play.cast(assistant, ASSISTANT)
+        play.cast(camera, CAMERA)
+        play.perform(assistant, camera)
+        sharing.perform(play, gallery, translator)
+    except (GoneError, CaseEnded, InterfaceError) as ended:
+        return [str(ended)]
+    finally:
+        with contextlib.suppress(CaseEnded, InterfaceError):
+            play.take_works()
+    return []
+
+
+def _options(plugin: str) -> list[str]:
+    """The reference's time goes by itself only where it is asked to."""
+    return ["clock=real"] if plugin == "reference" else []
+
+
+class _Telling:
+    """Prints one line for each thing that happens, with milliseconds since the first."""
+
+    def __init__(self) -> None:
+        self._began: int | None = None
+
+    def __call__(self, time_ns: int, who: str, text: str) -> None:
+        self._began = time_ns if self._began is None else self._began
+        print(f"{(time_ns - self._began) / 1e6:9.1f} ms  {who:<10} {text}", flush=True)

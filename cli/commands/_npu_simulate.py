@@ -1,0 +1,110 @@
+"""`npu-conformance npu simulate`: the manager and the scheduling HAL of the reference, with many apps."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from npu_conformance.cli.commands._output import print_json, write_text
+from npu_conformance.cli.main import UsageError
+from npu_conformance.harness.judge.outcome_table import OK, WRONG
+from npu_conformance.specs import documents
+from npu_conformance.specs.npu import scenario as scenarios
+from npu_conformance.specs.npu.scenario import Scenario
+
+_APPS, _MINUTES = 100, 10
+_MOST_APPS, _MOST_MINUTES = 100_000, 24 * 60
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command line."""
+    parser.add_argument("scenario", nargs="?", type=Path, help="a scenario file; without one it is made from the seed")
+    parser.add_argument("--apps", metavar="N", type=int, help=f"apps of the scenario that is made (default: {_APPS})")
+    parser.add_argument("--minutes", metavar="M", type=int, help=f"how long it lasts (default: {_MINUTES})")
+    parser.add_argument(
+        "--seed", metavar="N", type=int, help="what is drawn follows from it (default: the file's, or 0)"
+    )
+    parser.add_argument(
+        "--policy", metavar="NAME", action="append", help="of the scenario's policies, only this; repeatable"
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument("--html", metavar="FILE", type=Path, help="write a page with tables and plots")
+    parser.add_argument(
+        "--write-scenario", metavar="FILE", type=Path, help="write the scenario to a file, and stop there"
+    )
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Simulate; 1 where the manager or the HAL breaks a promise. How fast it went is told on the error stream."""
+    # The harness may not know the reference: the package is found by name, as suites are.
+    simulation = importlib.import_module("npu_conformance.simulation.world")
+    scenario = _scenario(options)
+    if options.write_scenario is not None:
+        write_text(options.write_scenario, msgspec.json.format(msgspec.json.encode(scenario), indent=1).decode() + "\n")
+        return OK
+    try:
+        report = simulation.simulate(scenario, _Stopwatch().tell)
+    except simulation.Violation as violation:
+        print(f"npu-conformance: {violation}", file=sys.stderr)
+        return WRONG
+    if options.json:
+        print_json(report)
+    else:
+        print("\n".join(importlib.import_module("npu_conformance.simulation.table").lines(report)))
+    if options.html is not None:
+        write_text(options.html, importlib.import_module("npu_conformance.simulation.page").page(report))
+    return OK
+
+
+class _Stopwatch:
+    """Tells how fast each policy was simulated."""
+
+    def __init__(self) -> None:
+        self._started = time.perf_counter()
+
+    def tell(self, report: Any) -> None:
+        now = time.perf_counter()
+        seconds, self._started = now - self._started, now
+        rate = report.events / max(seconds, 1e-9)
+        print(f"{report.policy}: {report.events} events in {seconds:.1f} s, {rate:.0f} a second", file=sys.stderr)
+
+
+def _scenario(options: argparse.Namespace) -> Scenario:
+    scenario = _made(options) if options.scenario is None else _read(options)
+    if options.policy is None:
+        return scenario
+    titles = [choice.title for choice in scenario.policies]
+    for name in options.policy:
+        if name not in titles:
+            raise UsageError(f"--policy {name}: the scenario has {', '.join(titles)}")
+    return msgspec.structs.replace(
+        scenario, policies=tuple(choice for choice in scenario.policies if choice.title in options.policy)
+    )
+
+
+def _read(options: argparse.Namespace) -> Scenario:
+    if options.apps is not None or options.minutes is not None:
+        raise UsageError("--apps and --minutes: only without a scenario file, which says both")
+    scenario = documents.read(options.scenario, Scenario)
+    scenarios.check(scenario, str(options.scenario))
+    return scenario if options.seed is None else msgspec.structs.replace(scenario, seed=options.seed)
+
+
+def _made(options: argparse.Namespace) -> Scenario:
+    apps = _within("--apps", options.apps, _APPS, _MOST_APPS)
+    minutes = _within("--minutes", options.minutes, _MINUTES, _MOST_MINUTES)
+    generator = importlib.import_module("npu_conformance.simulation.generate")
+    made: Scenario = generator.generate(apps, options.seed or 0, minutes)
+    return made
+
+
+def _within(name: str, given: int | None, default: int, most: int) -> int:
+    if given is not None and not 1 <= given <= most:
+        raise UsageError(f"{name}: expected a number from 1 to {most}, found {given}")
+    return default if given is None else given

@@ -1,0 +1,65 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from npu_conformance.harness.run.session import TRANSPORTS, SessionOptions
+
+
+def add_plugin_options(parser: argparse.ArgumentParser, *, positional: bool = False) -> None:
+    """Declare how a plug-in is named and started."""
+    text = "implementation under test: an entry point, package.module:name, unix:PATH, tcp:HOST:PORT or exec:COMMAND"
+    if positional:
+        parser.add_argument("plugin", metavar="PLUGIN", help=text)
+    else:
+        parser.add_argument("--plugin", metavar="P", required=True, help=text)
+    parser.add_argument(
+        "--plugin-option", metavar="NAME=VALUE", action="append", default=[], help="option of the plug-in; repeatable"
+    )
+    parser.add_argument("--hal", metavar="VERSION", help="HAL version to test as: 1.0 1.1 1.2 1.3 fl5 fl6 fl7 fl8")
+    parser.add_argument(
+        "--isolation", choices=("process", "inprocess"), default="process", help="where a Python plug-in lives"
+    )
+    parser.add_argument(
+        "--transport", metavar="KIND", action="append", default=[], choices=TRANSPORTS,
+        help="let memory travel by KIND only (path, descriptor, message); repeatable, default all",
+    )  # fmt: skip
+    parser.add_argument(
+        "--inference-tool", metavar="COMMAND",
+        help="run COMMAND, with {uid} in it, for test inferences (docs/npu-scheduling.md)",
+    )  # fmt: skip
+    parser.add_argument("--inference-tool-uid", metavar="UID", type=int, help="the one uid that it always runs as")
+
+
+def add_catalogue_option(parser: argparse.ArgumentParser) -> None:
+    """Declare the folders of vendors' own extensions, which are in use while the command runs."""
+    parser.add_argument(
+        "--catalogue", metavar="DIR", type=Path, action="append", default=[],
+        help="catalogue of a vendor's own extension (docs/extensions.md); repeatable",
+    )  # fmt: skip
+
+
+def add_selection_options(parser: argparse.ArgumentParser) -> None:
+    """Declare which cases are meant."""
+    parser.add_argument("targets", metavar="SUITE|ID", nargs="*", help="suites (vts cts fuzz mlts), case ids or globs")
+    parser.add_argument("-k", dest="expression", metavar="EXPR", default="", help="words in ids with and, or, not, ()")
+    parser.add_argument("--scope", choices=("smoke", "default", "full"), default="default", help="how much to run")
+    parser.add_argument("--vectors", metavar="PATH", type=Path, help="external vectors beside the stored ones")
+    add_catalogue_option(parser)
+
+
+def session_options(options: argparse.Namespace, **more: object) -> SessionOptions:
+    """The options of a session out of a parsed command line; `more` overrides."""
+    given = {
+        "plugin": options.plugin,
+        "plugin_options": tuple(options.plugin_option),
+        "hal": options.hal,
+        "isolation": options.isolation,
+        "transports": tuple(options.transport),
+        "inference_tool": options.inference_tool,
+        "inference_tool_uid": options.inference_tool_uid,
+        "catalogues": tuple(map(str, getattr(options, "catalogue", ()))),
+    }
+    return SessionOptions(**{**given, **more})

@@ -1,0 +1,87 @@
+"""`run -n N`: this command again, once for each shard, and one report of what they recorded."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import tempfile
+from pathlib import Path
+
+from npu_conformance.cli.commands._options import session_options
+from npu_conformance.cli.main import UsageError
+from npu_conformance.harness.judge import waivers
+from npu_conformance.harness.judge.waivers import Waivers
+from npu_conformance.harness.report.console import Console
+from npu_conformance.harness.run import baseline, shards
+from npu_conformance.harness.run.cases import Case
+from npu_conformance.harness.run.partition import partition
+from npu_conformance.harness.run.session import EVENTS, FAILURES, ROOT, Summary, conclude
+from npu_conformance.harness.subject.loading import LoadError
+
+
+def run(options: argparse.Namespace, cases: list[Case], console: Console) -> Summary:
+    """Run the shards, merge their events and conclude. Raises LoadError where no shard could start the plug-in."""
+    applied = waivers.load(Path(options.waivers)) if options.waivers else Waivers()
+    parts = partition(cases, min(options.processes, len(cases)))
+    console.say(
+        f"{options.plugin}, seed {options.seed}: {len(cases)} cases, scope {options.scope}, in {len(parts)} processes"
+    )
+    with _scratch(Path(options.report) if options.report else ROOT) as scratch:
+        directories = [Path(scratch) / str(number) for number in range(1, len(parts) + 1)]
+        return _run(options, parts, directories, applied)
+
+
+def _scratch(folder: Path) -> tempfile.TemporaryDirectory[str]:
+    """Where the shards keep their events, inside the report folder: they survive a kill there."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        return tempfile.TemporaryDirectory(prefix="shards-", dir=folder)
+    except OSError as error:
+        raise UsageError(f"{folder}: can not keep the report: {error.strerror}") from None
+
+
+def _run(options: argparse.Namespace, parts: list[list[Case]], directories: list[Path], applied: Waivers) -> Summary:
+    commands = [
+        _command(options, f"{number}/{len(parts)}", directory) for number, directory in enumerate(directories, 1)
+    ]
+    codes = shards.run_shards(commands, directories)
+    collected = [
+        shards.collect(number, [case.id for case in part], code, directory)
+        for number, (part, code, directory) in enumerate(zip(parts, codes, directories, strict=True), 1)
+    ]
+    logs = [shard.log for shard in collected if shard.log is not None]
+    if not logs:
+        raise LoadError(f"plug-in {options.plugin}: no process could start: see above")
+    folder = Path(options.report) if options.report else ROOT / logs[0].header.manifest.name
+    log = shards.merge(collected, folder / EVENTS)
+    _gather_failures(folder, directories)
+    compared = baseline.load(Path(options.baseline), log.header.digests) if options.baseline else None
+    return conclude(log, folder, applied, compared, session_options(options).plugin_words)
+
+
+def _command(options: argparse.Namespace, shard: str, directory: Path) -> list[str]:
+    command = ["run", *options.targets, "--plugin", options.plugin, "--shard", shard, "--report", str(directory)]
+    command += ["--scope", options.scope, "--seed", str(options.seed), "--isolation", options.isolation]
+    for flag, values in (
+        ("--plugin-option", options.plugin_option), ("--transport", options.transport),
+        ("--catalogue", options.catalogue),
+    ):  # fmt: skip
+        for value in values:
+            command += [flag, str(value)]
+    for flag, value in (
+        ("-k", options.expression), ("--hal", options.hal), ("--vectors", options.vectors),
+        ("--waivers", options.waivers), ("--budget", options.budget), ("--stop-after", options.stop_after),
+    ):  # fmt: skip
+        if value:
+            command += [flag, str(value)]
+    command += session_options(options).tool_words
+    return [*command, *(["--shuffle"] if options.shuffle else []), "--quiet", "--part"]
+
+
+def _gather_failures(folder: Path, directories: list[Path]) -> None:
+    target = folder / FAILURES
+    shutil.rmtree(target, ignore_errors=True)
+    for directory in directories:
+        for file in (directory / FAILURES).glob("*.json"):
+            target.mkdir(parents=True, exist_ok=True)
+            file.replace(target / file.name)

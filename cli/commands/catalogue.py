@@ -1,0 +1,44 @@
+"""`npu-conformance catalogue check`: holds the catalogue of a vendor's own extension against its rules."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from npu_conformance.cli.commands._options import add_catalogue_option
+from npu_conformance.harness.judge.outcome_table import OK, WRONG
+
+if TYPE_CHECKING:
+    from npu_conformance.corpus.extensions.checking import Counts
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command line."""
+    actions = parser.add_subparsers(metavar="ACTION", required=True)
+    check = actions.add_parser("check", help="tables, rules, vectors and their expected values: one line a problem")
+    check.add_argument("folder", metavar="DIR", type=Path, help="the folder with extension.json")
+    add_catalogue_option(check)
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Check one folder. `--catalogue` names those of other extensions whose types it uses."""
+    from npu_conformance.corpus.extensions import checking
+    from npu_conformance.specs.neuralnetworks import extension_reading, extensions
+
+    _, unreadable = extension_reading.examine(options.folder)
+    problems = [str(problem) for problem in unreadable]
+    summary = ""
+    if not problems:
+        with extensions.in_use([options.folder]) as (extension,):
+            problems = list(checking.problems(extension))
+            summary = "" if problems else _summary(extension.name, checking.counts(extension))
+    print("\n".join(problems) or summary)
+    return WRONG if problems else OK
+
+
+def _summary(name: str, counts: Counts) -> str:
+    return (
+        f"{name}: nothing is wrong with {counts.operations} operations and {counts.vectors} vectors, of which "
+        f"{counts.rejected} have to be refused and {counts.witnessed} agree with an oracle"
+    )

@@ -1,0 +1,71 @@
+"""`npu-conformance diff`: what changed between two report folders."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from npu_conformance.cli.commands._output import print_json
+from npu_conformance.cli.main import UsageError
+from npu_conformance.harness.judge.outcome_table import OK, WRONG
+
+if TYPE_CHECKING:
+    from npu_conformance.specs.documents.summary import Results
+    from npu_conformance.specs.outcomes import Outcome
+
+
+@dataclass(frozen=True)
+class Change:
+    """A case whose verdict is another now; null where a run does not have it."""
+
+    case: str
+    before: Outcome | None
+    after: Outcome | None
+    worse: bool
+
+    def __str__(self) -> str:
+        words = [each.value if each else "absent" for each in (self.before, self.after)]
+        return f"{'worse ' if self.worse else ''}{self.case}: {' -> '.join(words)}"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command line."""
+    parser.add_argument("before", metavar="BEFORE", type=Path, help="report folder of the earlier run")
+    parser.add_argument("after", metavar="AFTER", type=Path, help="report folder of the later run")
+    parser.add_argument("--json", action="store_true", help="as JSON, cases that only one run has included")
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Print each case whose verdict changed; exit 1 where one got worse."""
+    from npu_conformance.harness.run import results
+
+    before, after = (results.read(folder / results.FILE) for folder in (options.before, options.after))
+    if before.digests.vectors != after.digests.vectors:
+        raise UsageError("the two runs used different vectors and are not compared")
+    changes = _changes(before, after)
+    worse = sum(change.worse for change in changes)
+    if options.json:
+        print_json(changes)
+        return WRONG if worse else OK
+    shown = [change for change in changes if change.worse or None not in (change.before, change.after)]
+    for change in shown:
+        print(change)
+    if gone := sum(change.after is None for change in changes):
+        print(f"{gone} cases are only in {options.before}")
+    if new := sum(change.before is None for change in changes):
+        print(f"{new} cases are only in {options.after}")
+    print(f"{len(shown)} verdicts changed, {worse} for the worse")
+    return WRONG if worse else OK
+
+
+def _changes(before: Results, after: Results) -> list[Change]:
+    from npu_conformance.harness.run.baseline import is_regression
+
+    was = {case.case: case.outcome for case in before.cases}
+    now = {case.case: case.outcome for case in after.cases}
+    pairs = ((name, was.get(name), now.get(name)) for name in {**was, **now})
+    return [
+        Change(name, old, new, new is not None and is_regression(old, new)) for name, old, new in pairs if old != new
+    ]

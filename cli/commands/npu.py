@@ -1,0 +1,54 @@
+"""`npu-conformance npu`: apps that share an NPU, simulated or real, and a look into a running manager."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+from pathlib import Path
+
+from npu_conformance.cli.commands import _npu_simulate
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command line."""
+    commands = parser.add_subparsers(metavar="WHAT", required=True, dest="what")
+    _add_demo(commands.add_parser("demo", help="a foreground app takes the NPU over from a background one"))
+    top = commands.add_parser("top", help="apps, priorities, models, budget and work of a running manager")
+    _add_address(top)
+    top.add_argument("--once", action="store_true", help="print one table; else one each second until interrupted")
+    shell = commands.add_parser("shell", help="what `cmd npu` says; without words: usage")
+    _add_address(shell)
+    shell.add_argument("--root", action="store_true", help="as root, not as the shell: disable and enable need it")
+    shell.add_argument("words", metavar="WORD", nargs="*", help="such as info, or set-budget-policy")
+    _npu_simulate.add_arguments(
+        commands.add_parser("simulate", help="waiting times, preemptions and fairness of many apps, policy by policy")
+    )
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Run; exit 1 where something is not as it has to be, or the manager refuses."""
+    # The demo is a suite's, and the harness may not know suites, which know the harness: it is found by name.
+    modules = {
+        "demo": "mlts.npu.command",
+        "top": "harness.npu.top",
+        "shell": "harness.npu.shell",
+        "simulate": "harness.commands._npu_simulate",
+    }
+    code: int = importlib.import_module(f"npu_conformance.{modules[options.what]}").execute(options)
+    return code
+
+
+def _add_demo(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--plugin", metavar="P", default="reference", help="driver and manager (default: reference)")
+    parser.add_argument(
+        "--plugin-option", metavar="NAME=VALUE", action="append", default=[], help="option of the plug-in"
+    )
+    parser.add_argument("--listen", metavar="unix:PATH", help="where the manager listens, for `npu top` meanwhile")
+    parser.add_argument("--inferences", metavar="N", type=int, default=50, help="in each scene (default: 50)")
+    parser.add_argument("--seconds", metavar="S", type=float, default=60.0, help="the most for a scene (default: 60)")
+    parser.add_argument("--trace", metavar="FILE", type=Path, help="write a timeline for Perfetto or chrome://tracing")
+
+
+def _add_address(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("address", metavar="ADDRESS", help="unix:PATH or tcp:HOST:PORT of `npu-conformance serve`")
+    parser.add_argument("--key-file", metavar="FILE", help="key of the control connection")

@@ -1,0 +1,80 @@
+"""`npu-conformance report`: a page, a JUnit file or the table again, from the folder of a run."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from npu_conformance.harness.judge.outcome_table import OK, is_red
+from npu_conformance.harness.report.console import Console
+
+if TYPE_CHECKING:
+    from npu_conformance.specs.documents.results import CaseResult
+    from npu_conformance.specs.documents.summary import Results
+
+PLUGIN_WORDS = "--plugin P"
+"""How to name the plug-in: a report does not know what the run's command line said."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command line."""
+    parser.add_argument("folder", metavar="DIR", type=Path, help="report folder of a run, also of one that was killed")
+    parser.add_argument("--html", metavar="FILE", type=Path, help="write the page to FILE")
+    parser.add_argument("--junit", metavar="FILE", type=Path, help="write JUnit XML to FILE")
+    show = parser.add_mutually_exclusive_group()
+    show.add_argument("--failures", action="store_true", help="explain every red case")
+    show.add_argument("--warnings", action="store_true", help="print every quality warning")
+    show.add_argument("--json", action="store_true", help="print what results.json holds")
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Read what was recorded and show what was asked for; the table where nothing was."""
+    from npu_conformance.harness.run import events, results
+    from npu_conformance.harness.run.session import EVENTS
+
+    log = events.read_log(options.folder / EVENTS)
+    stored = options.folder / results.FILE
+    outcome = results.read(stored) if stored.exists() and log.footer else results.build(log)
+    verdicts = results.complete(log)
+    _write(options, outcome, verdicts)
+    console = Console(sys.stdout)
+    if options.failures:
+        _show_failures(console, verdicts)
+    elif options.warnings:
+        _show_warnings(console, verdicts)
+    elif options.json:
+        from npu_conformance.cli.commands._output import print_json
+
+        print_json(outcome)
+    elif not (options.html or options.junit):
+        from npu_conformance.harness.run.session import Summary
+
+        for line in Summary(outcome, tuple(verdicts), options.folder, PLUGIN_WORDS).lines(console.paint):
+            console.say(line)
+    return OK
+
+
+def _write(options: argparse.Namespace, outcome: Results, verdicts: list[CaseResult]) -> None:
+    from npu_conformance.cli.commands._output import write_text
+    from npu_conformance.harness.report import junit, page
+
+    if options.html:
+        write_text(options.html, page.document(outcome, verdicts, PLUGIN_WORDS))
+    if options.junit:
+        write_text(options.junit, junit.document(verdicts, outcome.manifest.name))
+
+
+def _show_failures(console: Console, verdicts: list[CaseResult]) -> None:
+    from npu_conformance.harness.report.lines import explain
+
+    red = [result for result in verdicts if is_red(result.outcome, result.dispositions)]
+    console.say("\n".join(explain(result, console.paint) for result in red) or "nothing is red")
+
+
+def _show_warnings(console: Console, verdicts: list[CaseResult]) -> None:
+    from npu_conformance.harness.report.lines import warnings
+
+    told = [f"{result.case}: {line}" for result in verdicts for line in warnings(result)]
+    console.say("\n".join(told) or "no quality warnings")

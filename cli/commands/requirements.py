@@ -1,0 +1,82 @@
+"""`npu-conformance requirements`: each requirement, and the cases that are evidence for it, or why there are none."""
+
+from __future__ import annotations
+
+import argparse
+from collections import defaultdict
+from collections.abc import Mapping
+
+from npu_conformance.cli.commands._options import add_catalogue_option
+from npu_conformance.cli.commands._output import print_json
+from npu_conformance.cli.main import UsageError
+from npu_conformance.harness.judge.outcome_table import OK
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command line."""
+    parser.add_argument("pattern", nargs="?", default="*", help="an id or a glob such as NNHAL-QUERY-*")
+    parser.add_argument("--untested", action="store_true", help="only those without a case")
+    parser.add_argument("--cases", action="store_true", help="name the cases")
+    parser.add_argument("--json", action="store_true", help="as JSON")
+    add_catalogue_option(parser)
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Print the trace."""
+    import fnmatch
+
+    from npu_conformance.specs import requirements
+
+    meant = [entry for entry in requirements.all_requirements() if fnmatch.fnmatchcase(entry.id, options.pattern)]
+    if not meant:
+        raise UsageError(f"no requirement matches {options.pattern!r}; ids look like NNHAL-QUERY-003")
+    evidence, reasons = _evidence(), _reasons()
+    rows = [
+        {
+            "id": entry.id, "level": entry.level, "since": entry.since.value, "until": entry.until.value,
+            "statement": entry.statement, "sources": entry.sources,
+            "untested": entry.untested or reasons.get(entry.id, ""), "cases": evidence.get(entry.id, []),
+        }
+        for entry in meant
+        if not (options.untested and entry.id in evidence)
+    ]  # fmt: skip
+    if options.json:
+        print_json(rows)
+        return OK
+    for row in rows:
+        _print(row, with_cases=options.cases)
+    tested = sum(bool(row["cases"]) for row in rows)
+    explained = sum(bool(row["untested"]) and not row["cases"] for row in rows)
+    remaining = len(rows) - tested - explained
+    print(f"{len(rows)} requirements: {tested} with cases, {explained} with a written reason, {remaining} open")
+    return OK
+
+
+def _evidence() -> dict[str, list[str]]:
+    from npu_conformance.harness.run import suites
+
+    found: dict[str, list[str]] = defaultdict(list)
+    for case in suites.cases(suites.present()):
+        for requirement in dict.fromkeys(case.requirements):
+            found[requirement].append(case.id)
+    return found
+
+
+def _reasons() -> dict[str, str]:
+    """Why a clause of an operation has no rejection vector, by the requirement's id."""
+    from npu_conformance.corpus.generators import unreached
+    from npu_conformance.specs.neuralnetworks import rules
+    from npu_conformance.specs.requirements import clause_requirement
+
+    clauses = (clause for operation in rules.operations() for clause in rules.clauses(operation))
+    return {clause_requirement(clause.id): unreached.reason(clause) for clause in clauses}
+
+
+def _print(row: Mapping[str, object], *, with_cases: bool) -> None:
+    cases = row["cases"]
+    assert isinstance(cases, list)
+    state = f"{len(cases)} cases" if cases else f"untested: {row['untested']}" if row["untested"] else "NO CASE"
+    print(f"{row['id']} {row['level']} ({state}) {row['statement']}")
+    if with_cases:
+        for case in cases:
+            print(f"    {case}")

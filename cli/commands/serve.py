@@ -1,0 +1,5 @@
+"""`npu-conformance serve`: a Python plug-in on a socket, for harnesses that come."""
+
+from npu_conformance.harness.subject.serve import add_arguments, execute
+
+__all__ = ["add_arguments", "execute"]

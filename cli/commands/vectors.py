@@ -1,0 +1,167 @@
+"""`npu-conformance vectors`: recompute witnesses, generate the stored vectors from their plans, show one, import."""
+
+from __future__ import annotations
+
+import argparse
+import functools
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from npu_conformance.cli.commands._options import add_catalogue_option
+from npu_conformance.cli.main import UsageError
+from npu_conformance.harness.judge.outcome_table import OK, WRONG
+
+if TYPE_CHECKING:
+    from npu_conformance.corpus.vectors import Vector
+    from npu_conformance.corpus.witnesses import Engine
+
+
+ENGINES = {name: f"npu_conformance.adapters.engine_witness:{name}" for name in ("litert", "tflm", "onnx")}
+"""Witnesses that come with this project, by the name that vectors call them."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command line."""
+    actions = parser.add_subparsers(metavar="ACTION", required=True, dest="action")
+    witness = actions.add_parser("witness", help="recompute expected values with sources that know no kernel")
+    witness.add_argument("operations", metavar="OPERATION", nargs="*", help="default: all")
+    witness.add_argument(
+        "--engine", metavar="ENGINE", action="append", default=[],
+        help=f"another witness: {', '.join(ENGINES)}, or MODULE:FUNCTION, a function of a vector and an example that "
+        "returns outputs by name, or None",
+    )  # fmt: skip
+    witness.add_argument(
+        "--record", action="store_true", help="write down with which vectors the engines agree, for `vectors generate`"
+    )
+    add_catalogue_option(witness)
+    generate = actions.add_parser("generate", help="write specs/vectors from the plans")
+    generate.add_argument("operations", metavar="OPERATION", nargs="*", help="default: all")
+    table = actions.add_parser("table", help="print which types of which operations the stored vectors reach")
+    table.add_argument("--write", metavar="FILE", type=Path, help="write it to a file, such as docs/operations.md")
+    show = actions.add_parser("show", help="print one vector")
+    show.add_argument("name", metavar="OPERATION.NAME")
+    show.add_argument(
+        "--as", dest="form", choices=("json", "text", "dot"), default="json", help="how (default: json)"
+    )
+    add_catalogue_option(show)
+    aosp = actions.add_parser("import-aosp", help="run AOSP's .mod.py specifications, confined, and expand their tests")
+    aosp.add_argument("source", metavar="SRC", type=Path, help="a specification file, or a folder of them")
+    aosp.add_argument("--out", metavar="DIR", type=Path, help="write a collection for each folder: `run --vectors DIR`")
+    aosp.add_argument("--list", action="store_true", help="print the names of the tests")
+    aosp.add_argument(
+        "--seconds", metavar="N", type=int, default=60, help="processor time for one file (default: %(default)s)"
+    )
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Do what was asked."""
+    actions = {
+        "witness": _witness, "generate": _generate, "show": _show, "table": _table, "import-aosp": _import_aosp,
+    }  # fmt: skip
+    return actions[options.action](options)
+
+
+def _witness(options: argparse.Namespace) -> int:
+    from npu_conformance.cli.commands._witness_process import testimonies
+    from npu_conformance.cli.commands._witness_tally import Tally
+    from npu_conformance.corpus import agreement, vectors, witnesses
+
+    if options.record and not options.engine:
+        raise UsageError("--record needs an --engine: the oracle is a witness of all vectors anyway")
+    operations = _operations(options.operations, (*vectors.operations(), *vectors.own_operations()))
+    engines: dict[str, Engine] = {"oracle": witnesses.oracle}
+    engines.update((spec, _engine(ENGINES.get(spec, spec))) for spec in options.engine)
+    tallies = {name: Tally(name, operations) for name in engines}
+    for name, engine in engines.items():
+        said = testimonies(functools.partial(_stored, operations), name, engine)
+        for vector, testimony in zip(_stored(operations), said, strict=True):
+            tallies[name].add(vector, testimony)
+    for name, tally in tallies.items():
+        print(tally.summary())
+        if options.record and name in options.engine:
+            agreement.record(name, tally.agreed)
+    return WRONG if any(tally.disagreed for tally in tallies.values()) else OK
+
+
+def _stored(operations: list[str]) -> Iterator[Vector]:
+    """The vectors that have expected values."""
+    from npu_conformance.corpus import vectors
+
+    for operation in operations:
+        for header in vectors.headers(operation):
+            if header.rejected is None:
+                yield vectors.load(operation, header.name)
+
+
+def _generate(options: argparse.Namespace) -> int:
+    from npu_conformance.corpus import generators
+    from npu_conformance.corpus.vectors import writing
+
+    for operation in _operations(options.operations, generators.names()):
+        print(writing.write_vectors(operation))
+    return OK
+
+
+def _table(options: argparse.Namespace) -> int:
+    from npu_conformance.corpus.vectors import coverage
+
+    text = coverage.table()
+    if options.write:
+        options.write.write_text(text)
+    else:
+        print(text, end="")
+    return OK
+
+
+def _show(options: argparse.Namespace) -> int:
+    import json
+
+    from npu_conformance.corpus import vectors
+    from npu_conformance.corpus.vectors import writing
+
+    operation, _, name = options.name.partition(".")
+    known = (*vectors.operations(), *vectors.own_operations())
+    if operation not in known:
+        raise UsageError(f"no vectors of {operation!r}; there are {' '.join(known)}")
+    try:
+        vector = vectors.load(operation, name)
+    except KeyError as error:
+        raise UsageError(str(error.args[0])) from None
+    if options.form == "json":
+        print(json.dumps(writing.document_of(vector), indent=1))
+        return OK
+    from npu_conformance.corpus import wire_model
+    from npu_conformance.specs.neuralnetworks import model_text
+    from npu_conformance.specs.versions import NEWEST
+
+    model = wire_model.build_model(vector, NEWEST).model
+    print(model_text.text(model) if options.form == "text" else model_text.dot(model))
+    return OK
+
+
+def _import_aosp(options: argparse.Namespace) -> int:
+    from npu_conformance.cli.commands import _aosp
+
+    return _aosp.execute(options)
+
+
+def _operations(asked: list[str], known: Iterable[str]) -> list[str]:
+    available = list(known)
+    for operation in asked:
+        if operation not in available:
+            raise UsageError(f"no vectors of {operation!r}; there are {' '.join(available)}")
+    return asked or available
+
+
+def _engine(spec: str) -> Engine:
+    import importlib
+
+    module, separator, name = spec.partition(":")
+    try:
+        found: Engine = getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError) as error:
+        raise UsageError(f"--engine {spec}: {error}") from None
+    if not separator or not callable(found):
+        raise UsageError(f"--engine {spec}: expected MODULE:FUNCTION")
+    return found

@@ -1,0 +1,36 @@
+"""How a command reaches a running manager."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+
+from npu_conformance.harness.judge.verdicts import NotApplicable
+from npu_conformance.harness.subject.handle import SubjectHandle
+from npu_conformance.harness.subject.loading import open_subject
+from npu_conformance.harness.subject.plugin_loading import LoadError
+from npu_conformance.specs.npu.manager import Manager
+
+
+@contextlib.contextmanager
+def reached(address: str, key_file: str | None) -> Iterator[SubjectHandle]:
+    """Connect to unix:PATH or tcp:HOST:PORT. Raises LoadError: nobody listens there, or who does has no manager."""
+    if not address.startswith(("unix:", "tcp:")):
+        raise LoadError(f"not an address: {address!r}: expected unix:PATH or tcp:HOST:PORT")
+    subject = open_subject(address, {"key-file": key_file} if key_file else None)
+    try:
+        if subject.interfaces.manager is None:
+            raise LoadError(f"{address}: {subject.manifest.name} has no NPU Manager")
+        yield subject
+    finally:
+        subject.close()
+
+
+def manager_as(subject: SubjectHandle, uid: int) -> Manager:
+    """The manager, called as this uid; as who the kernel says where the connection is not a control connection."""
+    try:
+        found = subject.application(uid).interfaces.manager
+    except NotApplicable:
+        found = subject.interfaces.manager
+    assert found is not None
+    return found

@@ -1,0 +1,17 @@
+"""`cmd npu` against a running manager: its words, its text, its exit code."""
+
+from __future__ import annotations
+
+import argparse
+
+from npu_conformance.cli.npu.connect import manager_as, reached
+from npu_conformance.specs.npu.types import ROOT_UID, SHELL_UID
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Print what the manager answers; its exit code is ours."""
+    with reached(options.address, options.key_file) as subject:
+        uid = ROOT_UID if options.root else SHELL_UID
+        result = manager_as(subject, uid).shell_command(tuple(options.words))
+    print(result.output, end="")
+    return result.exit_code

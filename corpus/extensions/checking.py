@@ -1,0 +1,97 @@
+"""Holds the vectors of an extension in use against its own tables, rules and oracles: one line for each problem."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from npu_conformance.corpus import oracles, variations, vectors, witnesses
+from npu_conformance.corpus.variations import allowed
+from npu_conformance.corpus.vectors import Example, Vector, broken_clauses
+from npu_conformance.corpus.wire_model import build_model
+from npu_conformance.specs.documents import DocumentError
+from npu_conformance.specs.neuralnetworks import rules
+from npu_conformance.specs.neuralnetworks.extensions import OwnExtension
+from npu_conformance.specs.neuralnetworks.minimal_version import minimal_version
+from npu_conformance.specs.versions import NEWEST
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What an extension has. witnessed: vectors whose expected values its oracles found too."""
+
+    operations: int
+    vectors: int
+    rejected: int
+    witnessed: int
+
+
+def problems(extension: OwnExtension) -> Iterator[str]:
+    """Every problem of an extension in use, as `file: where: rule`."""
+    for operation in extension.operations:
+        file = str(extension.folder / "vectors" / f"{operation.lower()}.json")
+        if operation not in vectors.own_operations():
+            yield f"{file}: there is no such file: nothing tests {operation}"
+            continue
+        try:
+            yield from _of_operation(operation, file)
+        except DocumentError as error:
+            yield str(error)
+
+
+def counts(extension: OwnExtension) -> Counts:
+    """How much there is of an extension without problems."""
+    tested = [name for name in extension.operations if name in vectors.own_operations()]
+    headers = [header for operation in tested for header in vectors.headers(operation)]
+    positive = [vectors.load(header.operation, header.name) for header in headers if header.rejected is None]
+    agreeing = sum(witnesses.testify(vector, "oracle", witnesses.oracle).agrees for vector in positive)
+    return Counts(len(extension.operations), len(headers), len(headers) - len(positive), agreeing)
+
+
+def _of_operation(operation: str, file: str) -> Iterator[str]:
+    broken: set[str] = set()
+    for header in vectors.headers(operation):
+        try:
+            vector = vectors.load(operation, header.name)
+            yield from (f"{file}: {header.name}: {problem}" for problem in _of_vector(vector))
+        except DocumentError as error:
+            yield str(error)
+        broken |= {header.rejected.clause} if header.rejected else set()
+    for clause in rules.clauses(operation) if operation in rules.operations() else ():
+        if clause.id not in broken:
+            yield f"{file}: no vector is rejected because of {clause.id}: {clause.text}"
+
+
+def _of_vector(vector: Vector) -> Iterator[str]:
+    if not any(operation.type == vector.operation for operation in vector.operations):
+        yield f"the vector does not use {vector.operation}"
+    rejected = vector.rejected
+    for version in dict.fromkeys((vector.since, rejected.until if rejected else NEWEST)):
+        for example in vector.examples or (Example({}, {}),):
+            found = broken_clauses.broken_clauses(vector, example, version)
+            expected = {rejected.clause} if rejected else set()
+            if found != expected:
+                yield f"as HAL {version} expected it to break {_spelled(expected)}, it breaks {_spelled(found)}"
+    if rejected is None:
+        yield from _of_values(vector)
+
+
+def _of_values(vector: Vector) -> Iterator[str]:
+    try:
+        minimal = minimal_version(build_model(vector, vector.since).model)
+    except ValueError:
+        return  # what it breaks has been said
+    if minimal != vector.since:
+        yield f"since: expected {minimal}, the first version that has the model, found {vector.since}"
+    if vector.operation not in oracles.names() and "oracle" in vector.witnesses:
+        yield f"witnesses: names the oracle, but {vector.operation} has none"
+    yield from (str(found) for found in witnesses.witness(vector))
+    for name in allowed.applicable(allowed.header_of(vector)):
+        try:
+            variations.apply(name, vector)
+        except (ValueError, LookupError) as error:
+            yield f"variation {name}: {error} (list it in `excluded` where its data does not allow it)"
+
+
+def _spelled(clauses: set[str]) -> str:
+    return ", ".join(sorted(clauses)) or "nothing"

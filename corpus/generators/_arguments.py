@@ -1,0 +1,154 @@
+"""Vectors that ARGMAX and ARGMIN share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from npu_conformance.corpus.generators._elementwise import FLOAT16, FLOAT32, INT32, QUANT8, SHORT, SIGNED, stored_bytes
+from npu_conformance.corpus.generators.base import (
+    Planned,
+    dyadic,
+    int32,
+    integers,
+    pairwise,
+    positive,
+    rejected,
+    tensor,
+)
+from npu_conformance.corpus.vectors import Vector
+from npu_conformance.specs.neuralnetworks.enums import OperandType
+
+Shape = tuple[int, ...]
+_CASES: dict[str, tuple[Shape, int]] = {
+    "rank1": ((7,), 0),
+    "rank1_from_end": ((7,), -1),
+    "rank2_rows": ((4, 3), 0),
+    "rank2_columns": ((4, 5), 1),
+    "rank3_middle": ((2, 3, 4), 1),
+    "rank3_first_from_end": ((3, 2, 4), -3),
+    "rank4_channels": ((2, 3, 2, 4), -1),
+    "rank4_height": ((2, 5, 2, 3), 1),
+    "rank4_width_from_end": ((2, 3, 5, 2), -2),
+    "rank5": ((2, 3, 1, 4, 2), 3),
+    "one_of_one": ((2, 1, 3), 2),
+}
+"""Shape of the input, and axis."""
+
+
+def vectors(operation: str) -> Iterator[Vector]:
+    """Pairwise: type, rank and axis from either end; ties; limits of the types; infinities; open dimensions.
+
+    Of equal elements the first counts (trap 25). What a NaN gives is left out.
+    """
+    rows = pairwise({"type": [FLOAT32, FLOAT16, INT32, QUANT8, SIGNED], "case": list(_CASES)})
+    for seed, row in enumerate(rows):
+        kind, (shape, axis) = row["type"], _CASES[row["case"]]
+        yield _vector(f"{SHORT[kind]}_{row['case']}", operation, _input(kind, shape, seed), axis)
+    yield from _ties(operation)
+    yield from _limits(operation)
+    yield from _open(operation)
+    yield from _rejected(operation)
+
+
+def _vector(
+    name: str, operation: str, source: Planned, axis: int, about: str = "", excluded: tuple[str, ...] = ()
+) -> Vector:
+    shape = list(source.shape)
+    del shape[axis]
+    return positive(
+        name,
+        operation,
+        {"input": source, "axis": int32(axis)},
+        {"output": tensor(INT32, shape or [1])},
+        traps=[25],
+        description=about,
+        excluded=excluded,
+    )
+
+
+def _input(kind: OperandType, shape: Shape, seed: int) -> Planned:
+    if kind in (FLOAT32, FLOAT16):
+        return tensor(kind, shape, dyadic(seed, shape))
+    if kind is INT32:
+        return tensor(kind, shape, integers(seed, shape, -9, 9))
+    shift = 128 if kind is SIGNED else 0
+    return tensor(kind, shape, stored_bytes(seed, shape, shift), scale=0.25, zero_point=100 - shift)
+
+
+def _ties(operation: str) -> Iterator[Vector]:
+    """Rows and columns whose extreme element occurs twice, not side by side: an index may be off by one."""
+    elements = [7, 1, 7, 1, 1, 5, 3, 5, 7, 3, 7, 1, 1, 5, 1, 5]
+    for kind in (FLOAT32, FLOAT16, INT32, QUANT8, SIGNED):
+        scale, point = (0.5, 4) if kind in (QUANT8, SIGNED) else (0.0, 0)
+        source = tensor(kind, (4, 4), elements, scale=scale, zero_point=point)
+        for axis in (0, 1):
+            about = "of equal elements the first one counts"
+            yield _vector(f"{SHORT[kind]}_ties_{axis}", operation, source, axis, about)
+
+
+def _limits(operation: str) -> Iterator[Vector]:
+    top, bottom = 2**31 - 1, -(2**31)
+    exact, more, large = 2**24, 2**24 + 1, 2**25
+    elements = [0, bottom, -1, top, top, 0, 1, bottom, exact, 0, 0, more, more, large, large, exact]
+    about = "a comparison in float32 would not tell 2^24 + 1 from 2^24, and differences overflow"
+    yield _vector("int32_limits", operation, tensor(INT32, (4, 4), elements), 1, about)
+    for kind in (QUANT8, SIGNED):
+        shift = 128 if kind is SIGNED else 0
+        elements = [element - shift for element in (127, 128, 255, 0, 0, 255, 128, 127, 1, 2, 254, 253)]
+        source = tensor(kind, (3, 4), elements, scale=0.5, zero_point=255 - shift)
+        yield _vector(f"{SHORT[kind]}_limits", operation, source, 1)
+    for kind in (FLOAT32, FLOAT16):
+        values = [1.0, math.inf, -2.0, -math.inf, -math.inf, 3.0, 60000.0, math.inf, -1.0, -2.0, -60000.0, -3.0]
+        yield _vector(f"{SHORT[kind]}_infinities", operation, tensor(kind, (3, 4), values), 1)
+    one = 1.0 + 2.0**-23
+    source = tensor(FLOAT32, (2, 4), [1.0, -9.0, -9.0, one, -1.0, 9.0, 9.0, -one])
+    about = "float16 does not tell the two from each other"
+    yield _vector("float32_last_bit", operation, source, 1, about, ("relaxed", "float16"))
+
+
+def _open(operation: str) -> Iterator[Vector]:
+    """Sizes or rank that only the request tells, and an axis that it brings."""
+    data = dyadic(80, (2, 3, 4))
+    for name, declared, output in (("rank", (), ()), ("sizes", (0, 3, 0), (0, 0))):
+        yield positive(
+            f"float32_unknown_{name}",
+            operation,
+            {"input": tensor(FLOAT32, declared, data, shape=(2, 3, 4)), "axis": int32(1)},
+            {"output": tensor(INT32, output)},
+        )
+    for name, shape, output in (("axis_of_the_request", (2, 3, 4), (2, 4)), ("axis_of_the_request_rank1", (24,), ())):
+        axis = tensor(OperandType.INT32, (), [-2 if output else 0])
+        yield positive(
+            f"float32_{name}",
+            operation,
+            {"input": tensor(FLOAT32, shape, data), "axis": axis},
+            {"output": tensor(INT32, output)},
+            description="the axis is a model input",
+        )
+
+
+def _rejected(operation: str) -> Iterator[Vector]:
+    cases: tuple[tuple[str, Shape, int, Shape, str], ...] = (
+        ("axis_too_large", (2, 3), 2, (2,), "C1"),
+        ("axis_too_small", (2, 3), -3, (3,), "C1"),
+        ("output_keeps_the_axis", (2, 3), 1, (2, 1), "C3"),
+        ("output_of_other_axis", (2, 3), 1, (3,), "C3"),
+        ("output_of_rank1_too_long", (3,), 0, (3,), "C3"),
+    )
+    for name, shape, axis, declared, clause in cases:
+        yield rejected(
+            name,
+            operation,
+            {"input": _input(FLOAT32, shape, 1), "axis": int32(axis)},
+            {"output": tensor(INT32, declared)},
+            clause=f"{operation}.{clause}",
+        )
+    yield rejected(
+        "output_of_the_input_type",
+        operation,
+        {"input": _input(FLOAT32, (2, 3), 1), "axis": int32(1)},
+        {"output": tensor(FLOAT32, (2,))},
+        clause="MODEL.P3",
+        since="1.2",
+    )

@@ -1,0 +1,32 @@
+"""Vectors that REDUCE_ALL and REDUCE_ANY share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy
+
+from npu_conformance.corpus.generators._reductions import BOOL8, Shape, cases, reduction, refused
+from npu_conformance.corpus.generators.base import Planned, integers, tensor
+from npu_conformance.corpus.vectors import Vector
+from npu_conformance.specs.neuralnetworks.enums import OperandType
+
+
+def vectors(operation: str) -> Iterator[Vector]:
+    """What all reductions have, with slices that come out either way; rows of every kind; bytes other than 1."""
+
+    def truths(kind: OperandType, shape: Shape, seed: int) -> Planned:
+        # One or two elements decide their slices; with more of them all slices would come out alike.
+        usual = int(operation == "REDUCE_ALL")
+        data = numpy.full(math.prod(shape), usual)
+        data[integers(seed, (2,), 0, data.size - 1)] = 1 - usual
+        return tensor(kind, shape, data)
+
+    yield from cases(operation, (BOOL8,), truths)
+    rows = [0, 0, 0, 0, 0, 1, 1, 0, 0, 1, 0, 1, 0, 1, 1, 1, 1, 1]
+    yield reduction("bool8_rows", operation, tensor(BOOL8, (6, 3), rows), (1,), False)
+    bytes_ = [2, 254, 128, 0, 0, 0, 64, 0, 0, 3, 1, 254]
+    about = "every byte but 0 is true; a bitwise operation would see no common bit"
+    yield reduction("bool8_other_bytes", operation, tensor(BOOL8, (4, 3), bytes_), (1,), True, about)
+    yield from refused(operation, BOOL8, truths)

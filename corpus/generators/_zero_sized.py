@@ -1,0 +1,77 @@
+"""Tensors without elements: they can not come through a request, so an operation before the tested one makes them.
+
+SLICE takes no slice along axis 0 of an ordinary input. In the model its output has size 0 on that axis, which the HAL
+reads as unknown; the tested operation finds out at execution that it is empty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy
+
+from npu_conformance.corpus.generators.base import Planned, constant
+from npu_conformance.corpus.vectors import Example, Vector, VectorOperand, VectorOperation
+from npu_conformance.corpus.vectors.element_values import dtype_of
+from npu_conformance.specs.neuralnetworks import catalogue
+from npu_conformance.specs.neuralnetworks.enums import OperandType
+from npu_conformance.specs.versions import Version
+
+
+def zero_sized(
+    name: str,
+    operation: str,
+    feature_map: Planned,
+    arguments: Mapping[str, Planned | None],
+    outputs: Mapping[str, Planned],
+    *,
+    since: str = "1.2",
+    traps: Sequence[int] = (),
+) -> Vector:
+    """A vector whose tested operation gets a tensor of size 0 on axis 0.
+
+    feature_map: type, quantisation and dimensions [0, ...]. arguments: inputs of the operation in order, constants;
+    None where it reads the feature map. Its outputs are empty, so what is expected is certain without arithmetic.
+    """
+    empty = feature_map.operand
+    whole = replace(empty, dimensions=(1, *empty.dimensions[1:]))
+    rank = len(empty.dimensions)
+    slicing = {
+        "image": whole,
+        "slice_begin": _operand(constant(OperandType.TENSOR_INT32, (rank,), [0] * rank)),
+        "slice_size": _operand(constant(OperandType.TENSOR_INT32, (rank,), list(empty.dimensions))),
+        "feature_map": empty,
+    }
+    own = {key: _operand(planned) for key, planned in arguments.items() if planned is not None}
+    operands = {**slicing, **own, **{key: planned.operand for key, planned in outputs.items()}}
+    read = tuple("feature_map" if value is None else key for key, value in arguments.items())
+    expected = {key: _array_of(operands[key], 0) for key in outputs}
+    signed = empty.type is OperandType.TENSOR_QUANT8_ASYMM_SIGNED
+    return Vector(
+        name,
+        operation,
+        max(Version(since), catalogue.operation(operation).since, Version.V1_3 if signed else Version.V1_2),
+        operands,
+        (
+            VectorOperation("SLICE", ("image", "slice_begin", "slice_size"), ("feature_map",)),
+            VectorOperation(operation, read, tuple(outputs)),
+        ),
+        ("image",),
+        tuple(outputs),
+        examples=(Example({"image": _array_of(whole, 1)}, expected),),
+        witnesses=("closed_form", "oracle"),
+        description="the operation gets a tensor without elements and gives an empty result",
+        traps=tuple(traps),
+    )
+
+
+def _operand(planned: Planned) -> VectorOperand:
+    if not isinstance(planned.data, numpy.ndarray):
+        raise ValueError("the arguments of a zero-sized vector are constants")
+    return replace(planned.operand, value=planned.data)
+
+
+def _array_of(operand: VectorOperand, element: int) -> numpy.ndarray[Any, Any]:
+    return numpy.full(operand.dimensions, element, dtype_of(operand.type))

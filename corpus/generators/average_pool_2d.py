@@ -1,0 +1,65 @@
+"""The plan of AVERAGE_POOL_2D."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy
+
+from npu_conformance.corpus.generators._pools import Sizes, batch_zero, cover, odd_geometries, operands, refused
+from npu_conformance.corpus.generators._windows import Window
+from npu_conformance.corpus.generators.base import positive
+from npu_conformance.corpus.vectors import Vector
+
+OPERATION = "AVERAGE_POOL_2D"
+
+
+def vectors() -> Iterator[Vector]:
+    """Pairwise over all parameters; odd geometries; the divisor; rounding; batch 0; refusals."""
+    yield from cover(OPERATION)
+    yield from odd_geometries(OPERATION)
+    yield from _divisor()
+    yield from _rounding()
+    yield from batch_zero(OPERATION)
+    yield from refused(OPERATION)
+
+
+def _divisor() -> Iterator[Vector]:
+    """Channels that are the same everywhere stay so as long as padding is left out of the divisor."""
+    sizes = Sizes(1, (4, 5), 2, (3, 3))
+    for kind, values in (
+        ("float32", (6, -3)),
+        ("float16", (6, -3)),
+        ("quant8", (210, 60)),
+        ("quant8_signed", (210, 60)),
+    ):
+        for name, window in {"same": Window("same"), "explicit": Window((2, 1, 0, 2), (2, 1))}.items():
+            data = numpy.broadcast_to(numpy.array(values), (1, 4, 5, 2))
+            inputs, outputs = operands(kind, sizes, window, data)
+            yield positive(
+                f"{kind}_padding_not_in_divisor_{name}",
+                OPERATION,
+                inputs,
+                outputs,
+                traps=[1, 5],
+                description="the mean of equal elements is that element, at the border too",
+            )
+
+
+def _rounding() -> Iterator[Vector]:
+    """Means just above and below halves, with both signs of stored integers."""
+    data = numpy.array([[100, 101, 101], [156, 155, 155], [128, 127, 128], [0, 0, 1], [255, 254, 255], [254, 255, 254]])
+    sizes, window = Sizes(1, (1, 3), 6, (1, 3)), Window()
+    for kind in ("quant8", "quant8_signed"):
+        inputs, outputs = operands(kind, sizes, window, data.T.reshape(1, 1, 3, 6), zero_point=128)
+        yield positive(f"{kind}_rounds_to_nearest", OPERATION, inputs, outputs, traps=[5])
+    many = numpy.arange(16 * 16 * 2).reshape(1, 16, 16, 2) % 2 * 255
+    for kind in ("quant8", "quant8_signed"):
+        inputs, outputs = operands(kind, Sizes(1, (16, 16), 2, (16, 16)), window, many)
+        yield positive(
+            f"{kind}_sum_needs_17_bits",
+            OPERATION,
+            inputs,
+            outputs,
+            description="one channel of 256 elements at the lower limit, one at the upper",
+        )

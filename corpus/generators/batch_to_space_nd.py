@@ -1,0 +1,53 @@
+"""The plan of BATCH_TO_SPACE_ND.
+
+By hand: block [2, 3] and 2 batches out of 12; the pixel in the second row and third column of a block has i = 1, j = 2,
+so that batch 1 of the output takes it from batch (1*3 + 2)*2 + 1 = 11 of the input.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from npu_conformance.corpus.generators._blocks import Case, Plan, Shape
+from npu_conformance.corpus.generators._moves import INT32, late, refused, result, source, unknown
+from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
+from npu_conformance.corpus.generators.base import constant, int32s, positive
+from npu_conformance.corpus.vectors import Vector
+
+
+def _case(before: Shape, block: tuple[int, ...], after: Shape) -> Case:
+    return Case(before, after, {"block_shape": int32s(*block)})
+
+
+PLAN = Plan(
+    "BATCH_TO_SPACE_ND",
+    "1.1",
+    {
+        "block_2_3": _case((12, 2, 1, 2), (2, 3), (2, 4, 3, 2)),
+        "block_2_2": _case((4, 2, 3, 1), (2, 2), (1, 4, 6, 1)),
+        "block_1_3": _case((6, 2, 2, 2), (1, 3), (2, 2, 6, 2)),
+        "block_3_1": _case((3, 1, 2, 4), (3, 1), (1, 3, 2, 4)),
+        "block_1_1": _case((2, 3, 2, 3), (1, 1), (2, 3, 2, 3)),
+    },
+)
+
+
+def vectors() -> Iterator[Vector]:
+    """Every type; square and other blocks; both layouts; open sizes; a dilated convolution's end; refusals."""
+    yield from PLAN.vectors()
+    image = _case((4, 4, 4, 3), (2, 2), (1, 8, 8, 3))
+    yield PLAN.vector("float32_dilated", "float32", image, description="what follows a convolution of dilation 2")
+    inputs = {"input": source("float32", (6, 2, 1, 2)), "block_shape": unknown(late(int32s(2, 3)), ())}
+    outputs = {"output": result("float32", (1, 4, 3, 2))}
+    yield positive("float32_block_of_unknown_rank", PLAN.operation, inputs, outputs, since="1.2", traps=[31])
+    yield from PLAN.refused_shapes({"block_shape": int32s(1, 1)})
+    for name, block in {"one_element": (2,), "three_elements": (2, 2, 1)}.items():
+        yield PLAN.refusal(f"block_{name}", "C2", _case((4, 2, 2, 1), block, (1, 4, 4, 1)))
+    for name, block in {"height_0": (0, 2), "width_0": (2, 0), "negative": (-2, -2)}.items():
+        yield PLAN.refusal(f"block_{name}", "C3", _case((4, 2, 2, 1), block, (1, 4, 4, 1)))
+    for name, batches in {"6": 6, "2": 2}.items():
+        yield PLAN.refusal(f"batches_{name}", "C4", _case((batches, 2, 2, 1), (2, 2), (batches // 4, 4, 4, 1)))
+    square = {"input": source("float32", (4, 2, 2, 1)), "block_shape": constant(INT32, (1, 2), (2, 2))}
+    output = {"output": result("float32", (1, 4, 4, 1))}
+    yield refused(PLAN.operation, "block_rank_2", RANK_CLAUSE, square, output, "1.1")
+    yield from PLAN.refused_outputs(_case((6, 2, 1, 2), (2, 3), (1, 4, 3, 2)), ("C6", "C7"))

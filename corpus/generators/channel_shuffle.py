@@ -1,0 +1,85 @@
+"""The plan of CHANNEL_SHUFFLE.
+
+By hand: a b c d e f in two groups of three is a b c | d e f; the first of each, the second and the third: a d b e c f.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from npu_conformance.corpus.generators._moves import (
+    FOUR,
+    late,
+    opened,
+    refused,
+    refused_outputs,
+    refused_ranks,
+    result,
+    source,
+    special_floats,
+)
+from npu_conformance.corpus.generators.base import Planned, int32, positive
+from npu_conformance.corpus.vectors import Vector
+
+OPERATION = "CHANNEL_SHUFFLE"
+CASES: dict[str, tuple[tuple[int, ...], int, int]] = {
+    "rank1_two_groups": ((6,), 2, 0),
+    "rank1_three_groups": ((6,), 3, -1),
+    "rank2_axis0": ((6, 2), 2, 0),
+    "rank2_axis1": ((2, 6), 3, 1),
+    "rank3_axis1": ((2, 6, 2), 2, 1),
+    "rank3_minus_rank": ((4, 1, 3), 2, -3),
+    "rank4_channels_last": ((1, 2, 2, 8), 4, 3),
+    "rank4_channels_first": ((2, 6, 1, 2), 3, -3),
+    "one_group": ((2, 4), 1, 1),
+    "groups_of_one": ((2, 4), 4, 1),
+}
+"""Dimensions, number of groups, axis."""
+
+
+def arguments(groups: int, axis: int) -> dict[str, Planned]:
+    """The inputs behind the tensor."""
+    return {"num_groups": int32(groups), "axis": int32(axis)}
+
+
+def vectors() -> Iterator[Vector]:
+    """Every type; every rank; axes counted from both ends; zero points at both ends; open shapes; refusals."""
+    for kind in FOUR:
+        for name, (dimensions, groups, axis) in CASES.items():
+            yield _vector(f"{kind}_{name}", source(kind, dimensions), groups, axis, result(kind, dimensions))
+    for kind in ("quant8", "quant8_signed"):
+        for zero_point in (0, 255):
+            point = {"zero_point": zero_point}
+            output = result(kind, (2, 6), **point)
+            yield _vector(f"{kind}_zero_point_{zero_point}", source(kind, (2, 6), **point), 2, -1, output)
+    for kind in ("float32", "float16"):
+        yield _vector(f"{kind}_special_values", special_floats(kind, (2, 6)), 3, 1, result(kind, (2, 6)))
+    inputs = {"input": source("float32", (3, 6)), **arguments(2, -1)}
+    yield from opened(OPERATION, inputs, (3, 6), "1.2", traps=[32])
+    requested = {key: late(planned) for key, planned in inputs.items()}
+    outputs = {"output": result("float32", (3, 6))}
+    yield positive("float32_arguments_with_the_request", OPERATION, requested, outputs, since="1.2", traps=[32])
+    single = {**requested, "num_groups": late(int32(1))}
+    yield positive("float32_one_group_with_the_request", OPERATION, single, outputs, since="1.2", traps=[32])
+    yield from _refused()
+
+
+def _refused() -> Iterator[Vector]:
+    yield from refused_ranks(OPERATION, arguments(1, 4), "1.2")
+    floats, output = source("float32", (2, 6)), {"output": result("float32", (2, 6))}
+    wrong = {
+        "axis_2": ("C2", 2, 2),
+        "axis_minus_3": ("C2", 2, -3),
+        "groups_0": ("C3", 0, 1),
+        "groups_minus_2": ("C3", -2, 1),
+        "groups_4": ("C4", 4, 1),
+        "groups_12": ("C4", 12, -1),
+    }
+    for name, (clause, groups, axis) in wrong.items():
+        yield refused(OPERATION, name, clause, {"input": floats, **arguments(groups, axis)}, output, "1.2")
+    yield from refused_outputs(OPERATION, arguments(3, 1), (2, 6), (2, 6), ("C6", "C7"), "1.2")
+
+
+def _vector(name: str, given: Planned, groups: int, axis: int, output: Planned) -> Vector:
+    inputs = {"input": given, **arguments(groups, axis)}
+    return positive(name, OPERATION, inputs, {"output": output}, since="1.2", traps=[32])

@@ -1,0 +1,77 @@
+"""The plan of CONV_2D."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from npu_conformance.corpus.generators._convolutions import (
+    Sizes,
+    Values,
+    batch_zero,
+    cover,
+    extremes,
+    limits_of_preparation,
+    needs_all_bits,
+    odd_geometries,
+    vector,
+)
+from npu_conformance.corpus.generators._refused_convolutions import refusal, refused
+from npu_conformance.corpus.generators._windows import FLOAT32, QUANT8, Window
+from npu_conformance.corpus.generators.base import constant, dyadic
+from npu_conformance.corpus.vectors import Vector
+from npu_conformance.specs.documents.vectors import GeneratorDocument
+
+SHAPES = {
+    "wide": Sizes(1, (5, 7), 2, (2, 4), 3),
+    "tall": Sizes(2, (6, 4), 3, (3, 2), 2),
+    "pointwise": Sizes(2, (3, 2), 4, (1, 1), 5),
+}
+"""No two sizes of a shape are equal, so that swapped axes show."""
+
+CLAUSES = {
+    "ranks": "C1",
+    "bias_length": "C3",
+    "steps": "C4",
+    "paddings": "C5",
+    "activation": "C7",
+    "bias_scale": "C10",
+    "channel_dimension": "C11",
+    "outputs": "C13",
+}
+
+
+def vectors() -> Iterator[Vector]:
+    """Pairwise over all parameters; quantised corners; odd geometries; batch 0; first layers of real size; refusals."""
+    yield from cover(SHAPES)
+    yield from extremes(SHAPES["wide"])
+    yield from odd_geometries(SHAPES["wide"])
+    yield from limits_of_preparation(SHAPES["wide"])
+    yield needs_all_bits(Sizes(1, (3, 2), 2, (1, 1), 3))
+    yield from batch_zero(Sizes(0, (2, 2), 3, (1, 1), 2))
+    yield from _first_layers()
+    yield from refused(SHAPES["wide"], CLAUSES)
+    yield _other_channels()
+
+
+def _other_channels() -> Vector:
+    sizes = SHAPES["wide"]
+    weights = (sizes.out_channels, *sizes.window, sizes.in_channels + 1)
+    filter_ = constant(FLOAT32, weights, dyadic(1, weights))
+    return refusal("filter_input_channels", "C2", sizes, Values("float32"), {"filter": filter_})
+
+
+def _first_layers() -> Iterator[Vector]:
+    sizes, window = Sizes(1, (224, 224), 3, (3, 3), 4), Window("same", (2, 2))
+    for kind, source_type in (("float32", FLOAT32), ("quant8", QUANT8)):
+        if source_type is FLOAT32:
+            data = GeneratorDocument(kind="dyadic", seed=224, low=-1.0, high=1.0, step=0.125)
+        else:
+            data = GeneratorDocument(kind="integers", seed=224, low=0, high=255)
+        yield vector(
+            f"{kind}_first_layer",
+            sizes,
+            window,
+            Values(kind, source=data, seed=9),
+            traps=[1],
+            description="the first layer of an image network",
+        )

@@ -1,0 +1,60 @@
+"""The plan of DEPTHWISE_CONV_2D."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from npu_conformance.corpus.generators._convolutions import (
+    Sizes,
+    Values,
+    batch_zero,
+    cover,
+    extremes,
+    limits_of_preparation,
+    needs_all_bits,
+    odd_geometries,
+)
+from npu_conformance.corpus.generators._refused_convolutions import refusal, refused
+from npu_conformance.corpus.generators._windows import FLOAT32
+from npu_conformance.corpus.generators.base import constant, dyadic, int32
+from npu_conformance.corpus.vectors import Vector
+
+SHAPES = {
+    "single": Sizes(1, (5, 7), 3, (2, 4), 3, 1),
+    "double": Sizes(2, (6, 4), 2, (3, 2), 4, 2),
+    "triple": Sizes(2, (3, 2), 2, (1, 1), 6, 3),
+}
+"""Depth multipliers 1, 2 and 3; no two sizes of a shape are equal, so that swapped axes show."""
+
+CLAUSES = {
+    "ranks": "C1",
+    "bias_length": "C5",
+    "steps": "C6",
+    "paddings": "C7",
+    "activation": "C9",
+    "bias_scale": "C12",
+    "channel_dimension": "C13",
+    "outputs": "C15",
+}
+
+
+def vectors() -> Iterator[Vector]:
+    """Pairwise over all parameters; quantised corners; odd geometries; batch 0; refusals."""
+    yield from cover(SHAPES)
+    yield from extremes(Sizes(1, (5, 7), 2, (2, 4), 4, 2))
+    yield from odd_geometries(SHAPES["single"])
+    yield from limits_of_preparation(SHAPES["double"])
+    yield needs_all_bits(Sizes(1, (3, 2), 2, (1, 1), 4, 2))
+    yield from batch_zero(Sizes(0, (2, 2), 2, (1, 1), 4, 2))
+    yield from refused(SHAPES["double"], CLAUSES)
+    yield from _refused_filters()
+
+
+def _refused_filters() -> Iterator[Vector]:
+    sizes = SHAPES["double"]
+    height, width = sizes.window
+    two = (2, height, width, sizes.out_channels)
+    filter_ = constant(FLOAT32, two, dyadic(1, two))
+    yield refusal("filter_first_dimension_2", "C2", sizes, Values("float32"), {"filter": filter_})
+    other = {"depth_multiplier": int32(3)}
+    yield refusal("depth_multiplier_other_than_channels", "C3", sizes, Values("float32"), other)

@@ -1,0 +1,95 @@
+"""The plan of DEQUANTIZE."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from npu_conformance.corpus.generators import _rejections
+from npu_conformance.corpus.generators._elementwise import (
+    FLOAT16,
+    FLOAT32,
+    QUANT8,
+    RANKS,
+    SHORT,
+    SIGNED,
+    all_bytes,
+    stored_bytes,
+)
+from npu_conformance.corpus.generators._zero_sized import zero_sized
+from npu_conformance.corpus.generators.base import pairwise, positive, tensor
+from npu_conformance.corpus.vectors import Vector
+from npu_conformance.specs.neuralnetworks.enums import OperandType
+
+_SYMMETRIC = OperandType.TENSOR_QUANT8_SYMM
+_PER_CHANNEL = OperandType.TENSOR_QUANT8_SYMM_PER_CHANNEL
+_NAMES = {**SHORT, _SYMMETRIC: "quant8_symm", _PER_CHANNEL: "per_channel"}
+
+
+def vectors() -> Iterator[Vector]:
+    """Every pair of types, every rank, every stored value; per channel along each kind of dimension."""
+    yield from _ranks()
+    yield from _every_value()
+    yield from _per_channel()
+    for kind, target in ((QUANT8, FLOAT32), (SIGNED, FLOAT16)):
+        yield zero_sized(
+            f"{_NAMES[kind]}_to_{_NAMES[target]}_zero_sized",
+            "DEQUANTIZE",
+            tensor(kind, (0, 2, 2, 3), scale=0.5, zero_point=3),
+            {"input": None},
+            {"output": tensor(target, (0, 2, 2, 3))},
+        )
+    yield from _rejections.declared("DEQUANTIZE", QUANT8, FLOAT32, "C3")
+    yield from _rejections.ranks_of("DEQUANTIZE", QUANT8, FLOAT32, "DEQUANTIZE.C1", {})
+
+
+def _ranks() -> Iterator[Vector]:
+    rows = pairwise(
+        {"from": [QUANT8, SIGNED, _SYMMETRIC], "to": [FLOAT32, FLOAT16], "shape": list(RANKS), "scale": [0.5, 0.1, 3.0]}
+    )
+    for seed, row in enumerate(rows):
+        kind, shape = row["from"], row["shape"]
+        point = {QUANT8: 100, SIGNED: -28, _SYMMETRIC: 0}[kind]
+        yield positive(
+            f"{_NAMES[kind]}_to_{_NAMES[row['to']]}_rank{len(shape)}_{seed}",
+            "DEQUANTIZE",
+            {
+                "input": tensor(
+                    kind,
+                    shape,
+                    stored_bytes(seed, shape, 0 if kind is QUANT8 else 128),
+                    scale=row["scale"],
+                    zero_point=point,
+                )
+            },
+            {"output": tensor(row["to"], shape)},
+        )
+
+
+def _every_value() -> Iterator[Vector]:
+    for kind, point in ((QUANT8, 0), (QUANT8, 255), (SIGNED, -128), (SIGNED, 127), (_SYMMETRIC, 0)):
+        yield positive(
+            f"{_NAMES[kind]}_every_value_{point % 256}",
+            "DEQUANTIZE",
+            {"input": tensor(kind, (8, 32), all_bytes(0 if kind is QUANT8 else 128), scale=0.0235, zero_point=point)},
+            {"output": tensor(FLOAT32, (8, 32))},
+            description=f"zero point {point}",
+        )
+
+
+def _per_channel() -> Iterator[Vector]:
+    shapes = {0: (3, 2), 1: (2, 3), 2: (2, 1, 3), 3: (2, 1, 2, 3)}
+    for target in (FLOAT32, FLOAT16):
+        for channel_dim, shape in shapes.items():
+            yield positive(
+                f"per_channel_to_{_NAMES[target]}_dimension_{channel_dim}",
+                "DEQUANTIZE",
+                {
+                    "input": tensor(
+                        _PER_CHANNEL,
+                        shape,
+                        stored_bytes(channel_dim, shape, 128),
+                        channel_quant=((0.3, 2.7, 0.0625), channel_dim),
+                    )
+                },
+                {"output": tensor(target, shape)},
+            )

@@ -1,0 +1,49 @@
+"""The plan of DIV."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from npu_conformance.corpus.generators import _arithmetic, _rejections
+from npu_conformance.corpus.generators._elementwise import FLOAT16, FLOAT32, INT32, SHORT
+from npu_conformance.corpus.generators.base import positive, tensor
+from npu_conformance.corpus.vectors import Vector
+
+
+def vectors() -> Iterator[Vector]:
+    """Float types, activations and broadcasting; int32 rounds down; division by zero must not crash."""
+    yield from _arithmetic.floats("DIV")
+    yield from _arithmetic.int32_row("DIV")
+    yield _arithmetic.without_elements("DIV")
+    yield _rounds_down()
+    yield from _by_zero()
+    yield from _rejections.arithmetic("DIV")
+    yield _rejections.quantized_before("DIV", "fl8")
+
+
+def _rounds_down() -> Vector:
+    top, bottom = 2**31 - 1, -(2**31)
+    first = [-5, 5, -5, 5, -6, 0, top, bottom, -1]
+    second = [2, -2, -2, 2, 3, -7, -2, 2, top]
+    return positive(
+        "int32_rounds_down",
+        "DIV",
+        _arithmetic.operands(tensor(INT32, (9,), first), tensor(INT32, (9,), second)),
+        {"output": tensor(INT32, (9,))},
+        traps=[9],
+        description="-5 / 2 is -3, in every combination of signs, and at the limits of the type",
+    )
+
+
+def _by_zero() -> Iterator[Vector]:
+    """The contract leaves the result open (traps 9 and 10): only the shape is compared, and that the device lives."""
+    for kind in (FLOAT32, FLOAT16, INT32):
+        first, second = [3, -3, 0, 7, 1, -1], [0, 0, 0, 2, 0, -2]
+        yield positive(
+            f"{SHORT[kind]}_by_zero",
+            "DIV",
+            _arithmetic.operands(tensor(kind, (2, 3), first), tensor(kind, (2, 3), second)),
+            {"output": tensor(kind, (2, 3))},
+            traps=[9] if kind is INT32 else [10],
+            ignored=["output"],
+        )

@@ -1,0 +1,234 @@
+"""The plan of FULLY_CONNECTED."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import msgspec
+import numpy
+
+from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
+from npu_conformance.corpus.generators._windows import ACTIVATIONS, FLOAT16, FLOAT32, INT32, QUANT8, SIGNED
+from npu_conformance.corpus.generators._zero_sized import zero_sized
+from npu_conformance.corpus.generators.base import (
+    Planned,
+    constant,
+    dyadic,
+    int32,
+    integers,
+    pairwise,
+    positive,
+    rejected,
+    tensor,
+    uniform,
+)
+from npu_conformance.corpus.vectors import Vector
+from npu_conformance.specs.documents.vectors import GeneratorDocument
+
+OPERATION = "FULLY_CONNECTED"
+KINDS = {"float32": FLOAT32, "float16": FLOAT16, "quant8": QUANT8, "quant8_signed": SIGNED}
+SHAPES: dict[str, tuple[tuple[int, ...], int, int]] = {
+    "rank2": ((3, 5), 5, 4),
+    "rank2_regrouped": ((2, 6), 4, 3),
+    "rank3": ((2, 3, 4), 4, 5),
+    "rank4": ((2, 1, 3, 4), 6, 2),
+    "rank4_batch": ((3, 2, 1, 2), 4, 7),
+}
+"""Dimensions of the input, input size, units. The input is regrouped to rows of the input size."""
+SCALES = {"dyadic": (1 / 16, 1 / 128, 1 / 16), "odd": (0.0431, 0.0117, 0.0473)}
+
+
+@dataclass(frozen=True)
+class Values:
+    """Type, quantisation and data; zero points and bytes as of an unsigned type, signed ones get them less 128."""
+
+    kind: str
+    seed: int = 0
+    scales: tuple[float, float, float] = SCALES["dyadic"]
+    zero_points: tuple[int, int, int] = (121, 131, 117)
+    source: Any = None
+    weights: Any = None
+    bias: Any = None
+
+    @property
+    def is_float(self) -> bool:
+        """True for float32 and float16."""
+        return self.kind.startswith("float")
+
+    def quantization(self, position: int) -> dict[str, Any]:
+        """Scale and zero point of input, weights or output."""
+        if self.is_float:
+            return {}
+        return {"scale": self.scales[position], "zero_point": self.zero_points[position] - self.shift}
+
+    @property
+    def shift(self) -> int:
+        """What stored integers of a signed type have less than those of the unsigned one."""
+        return 128 if self.kind == "quant8_signed" else 0
+
+    def elements(self, given: Any, seed: int, dimensions: Sequence[int], span: float) -> Any:
+        """Given data, or seeded quarters within `span`, or bytes."""
+        if isinstance(given, GeneratorDocument):
+            return given
+        if given is not None:
+            return numpy.asarray(given) - self.shift
+        if self.is_float:
+            return dyadic(seed, dimensions, -span, span, 0.25)
+        return integers(seed, dimensions, 0, 255) - self.shift
+
+
+def operands(
+    shape: tuple[tuple[int, ...], int, int], values: Values, activation: int = 0
+) -> tuple[dict[str, Planned], dict[str, Planned]]:
+    """Inputs and outputs of the operation."""
+    dimensions, size, units = shape
+    kind = KINDS[values.kind]
+    source = values.elements(values.source, values.seed, dimensions, 2.0)
+    weights = values.elements(values.weights, values.seed + 1000, (units, size), 1.0)
+    inputs = {
+        "input": tensor(kind, dimensions, source, **values.quantization(0)),
+        "weights": tensor(kind, (units, size), weights, constant=True, **values.quantization(1)),
+        "bias": _bias(units, values),
+        "activation": int32(activation),
+    }
+    return inputs, {"output": tensor(kind, (prod(dimensions) // size, units), **values.quantization(2))}
+
+
+def vectors() -> Iterator[Vector]:
+    """Pairwise: type, shape, activation, scales; quantised corners; long rows; batch 0; refusals."""
+    yield from _cover()
+    yield from _corners()
+    yield from _long_rows()
+    yield from _batch_zero()
+    yield from _refused()
+
+
+def _vector(
+    name: str, shape: tuple[tuple[int, ...], int, int], values: Values, activation: int = 0, **details: Any
+) -> Vector:
+    inputs, outputs = operands(shape, values, activation)
+    return positive(name, OPERATION, inputs, outputs, **details)
+
+
+def _bias(units: int, values: Values) -> Planned:
+    data = values.bias
+    if values.is_float:
+        floats = dyadic(values.seed + 2000, (units,), -2.0, 2.0, 0.25) if data is None else data
+        return constant(KINDS[values.kind], (units,), floats)
+    whole = integers(values.seed + 2000, (units,), -9000, 9000) if data is None else data
+    scale = float(numpy.float32(values.scales[0]) * numpy.float32(values.scales[1]))
+    return constant(INT32, (units,), whole, scale=scale)
+
+
+def _cover() -> Iterator[Vector]:
+    parameters: Mapping[str, list[str]] = {
+        "kind": list(KINDS),
+        "shape": list(SHAPES),
+        "activation": list(ACTIVATIONS),
+        "scales": list(SCALES),
+    }
+    for seed, row in enumerate(pairwise(parameters)):
+        kind, shape, activation, scales = row.values()
+        name = f"{kind}_{shape}_{activation}" + ("" if kind.startswith("float") else f"_{scales}")
+        yield _vector(name, SHAPES[shape], Values(kind, seed, SCALES[scales]), ACTIVATIONS[activation], traps=[6])
+    bits = Values(
+        "float32", source=uniform(1, (2, 3), 0.5, 1), weights=uniform(2, (4, 3), 0.5, 1), bias=uniform(3, (4,), 0.5, 1)
+    )
+    yield _vector("float32_all_bits", ((2, 3), 3, 4), bits, description="values that need all 24 bits")
+
+
+def _corners() -> Iterator[Vector]:
+    shape = SHAPES["rank2"]
+    for kind in ("quant8", "quant8_signed"):
+        for name, points in {"low": (0, 0, 0), "input_high": (255, 0, 255), "weights_high": (0, 255, 255)}.items():
+            yield _vector(
+                f"{kind}_zero_points_{name}", shape, Values(kind, 3, (1 / 16, 1 / 128, 0.25), points), traps=[11]
+            )
+        yield _vector(f"{kind}_saturates", shape, Values(kind, 4, (0.5, 0.25, 0.3)))
+        large = [2**20, -(2**20) - 70001, 2**21 + 3, -(2**19)]
+        yield _vector(f"{kind}_large_bias", shape, Values(kind, 5, (1 / 16, 1 / 128, 12.0), bias=large))
+        fine = Values(
+            kind,
+            6,
+            (0.5, 0.25, 0.125),
+            source=121 + integers(7, (3, 5), -2, 2),
+            weights=131 + integers(8, (4, 5), -3, 3),
+            bias=[5, -7, 0, 11],
+        )
+        description = "the output is finer than the product of the scales, which only 1.2 allows"
+        yield _vector(
+            f"{kind}_output_scale_below_product", shape, fine, since="1.2", traps=[12], description=description
+        )
+
+
+def _long_rows() -> Iterator[Vector]:
+    """Input sizes of language models. Floats are quarters: every partial sum is exact."""
+    for size in (768, 3072):
+        shape = ((2, size), size, 5)
+        floats = GeneratorDocument(kind="dyadic", seed=size, low=-1.0, high=1.0, step=0.25)
+        weights = GeneratorDocument(kind="dyadic", seed=size + 1, low=-1.0, high=1.0, step=0.25)
+        description = "partial sums are exact in float32, in any order"
+        yield _vector(
+            f"float32_{size}", shape, Values("float32", source=floats, weights=weights), description=description
+        )
+        bytes_ = GeneratorDocument(kind="integers", seed=size, low=0, high=255)
+        others = msgspec.structs.replace(bytes_, seed=size + 1)
+        quantized = Values("quant8", size, (1 / 16, 1 / 128, 2.0), source=bytes_, weights=others)
+        yield _vector(f"quant8_{size}", shape, quantized)
+    few = GeneratorDocument(kind="dyadic", seed=16, low=-1.0, high=1.0, step=0.5)
+    halves = Values("float16", source=few, weights=msgspec.structs.replace(few, seed=17, step=1.0))
+    description = "products are multiples of a half: partial sums are exact in float16, in any order"
+    yield _vector("float16_768", ((2, 768), 768, 5), halves, description=description)
+
+
+def _batch_zero() -> Iterator[Vector]:
+    for kind in KINDS:
+        dimensions = (0, 2, 2, 3)
+        values = Values(kind, source=[])
+        inputs, outputs = operands((dimensions, 6, 2), values)
+        feature_map = tensor(KINDS[kind], dimensions, **values.quantization(0))
+        yield zero_sized(f"{kind}_batch_zero", OPERATION, feature_map, {**inputs, "input": None}, outputs)
+
+
+def _refused() -> Iterator[Vector]:
+    shape = SHAPES["rank2"]
+    floats, bytes_ = Values("float32", 1), Values("quant8", 1)
+    product = float(numpy.float32(bytes_.scales[0]) * numpy.float32(bytes_.scales[1]))
+    whole = integers(3, (4,), -9, 9)
+    scales = {"double": 2 * product, "one_thousandth_off": 1.001 * product}
+    yield _refusal("input_rank_5", RANK_CLAUSE, ((1, 1, 1, 3, 5), 5, 4), floats, {})
+    late = {"input": tensor(FLOAT32, (), dyadic(1, (15,)), shape=(1, 1, 1, 3, 5)), "output": tensor(FLOAT32, ())}
+    yield _refusal("input_rank_5_at_execution", "C1", shape, floats, late, since="1.2")
+    yield _refusal(
+        "weights_rank_3", RANK_CLAUSE, shape, floats, {"weights": constant(FLOAT32, (4, 5, 1), dyadic(2, (20,)))}
+    )
+    yield _refusal(
+        "input_no_multiple_of_rows", "C2", shape, floats, {"weights": constant(FLOAT32, (4, 4), dyadic(2, (16,)))}
+    )
+    yield _refusal("bias_too_long", "C3", shape, floats, {"bias": constant(FLOAT32, (5,), dyadic(2, (5,)))})
+    yield _refusal("bias_too_short", "C3", shape, floats, {"bias": constant(FLOAT32, (3,), dyadic(2, (3,)))})
+    for code in (-1, 4):
+        yield _refusal(f"activation_{code}".replace("-", "minus_"), "C4", shape, floats, {"activation": int32(code)})
+    for name, scale in scales.items():
+        bias = constant(INT32, (4,), whole, scale=scale)
+        yield _refusal(f"quant8_bias_scale_{name}", "C6", shape, bytes_, {"bias": bias})
+    yield _refusal("output_rows", "C8", shape, floats, {"output": tensor(FLOAT32, (4, 4))})
+    yield _refusal("output_dimensions", "C8", shape, floats, {"output": tensor(FLOAT32, (4, 3))})
+
+
+def _refusal(
+    name: str,
+    clause: str,
+    shape: tuple[tuple[int, ...], int, int],
+    values: Values,
+    changes: Mapping[str, Planned],
+    since: str = "1.0",
+) -> Vector:
+    inputs, outputs = operands(shape, values)
+    inputs |= {key: planned for key, planned in changes.items() if key in inputs}
+    outputs |= {key: planned for key, planned in changes.items() if key in outputs}
+    full = clause if "." in clause else f"{OPERATION}.{clause}"
+    return rejected(f"refused_{name}", OPERATION, inputs, outputs, clause=full, phase="execution", since=since)

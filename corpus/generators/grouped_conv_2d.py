@@ -1,0 +1,98 @@
+"""The plan of GROUPED_CONV_2D."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from npu_conformance.corpus.generators._convolutions import (
+    Sizes,
+    Values,
+    cover,
+    extremes,
+    limits_of_preparation,
+    needs_all_bits,
+    odd_geometries,
+    operands,
+    vector,
+)
+from npu_conformance.corpus.generators._refused_convolutions import refusal, refused
+from npu_conformance.corpus.generators._windows import FLOAT32, Window
+from npu_conformance.corpus.generators.base import constant, dyadic, int32, positive, rejected
+from npu_conformance.corpus.vectors import Vector
+from npu_conformance.specs.documents.vectors import GeneratorDocument
+
+SHAPES = {
+    "wide": Sizes(1, (4, 5), 2, (2, 3), 4, groups=2),
+    "tall": Sizes(2, (5, 3), 3, (3, 2), 3, groups=3),
+    "pointwise": Sizes(2, (3, 2), 4, (1, 1), 6, groups=2),
+    "one_group": Sizes(1, (3, 4), 3, (2, 2), 2, groups=1),
+}
+"""More and fewer output channels than input channels; as many groups as channels, one group, and between."""
+
+CLAUSES = {
+    "ranks": "C1",
+    "bias_length": "C5",
+    "steps": "C6",
+    "paddings": "C7",
+    "activation": "C9",
+    "bias_scale": "C11",
+    "channel_dimension": "C12",
+    "outputs": "C13",
+}
+
+
+def vectors() -> Iterator[Vector]:
+    """Pairwise over all parameters; quantised corners; odd geometries; a case by hand; a real size; refusals."""
+    yield from cover(SHAPES)
+    yield from extremes(SHAPES["wide"])
+    yield from odd_geometries(SHAPES["wide"])
+    yield from limits_of_preparation(SHAPES["wide"])
+    yield needs_all_bits(Sizes(1, (3, 2), 4, (1, 1), 6, groups=2))
+    yield _by_hand()
+    yield _many_groups()
+    yield _groups_from_request()
+    yield from refused(SHAPES["wide"], CLAUSES)
+    yield from _refused_groups()
+
+
+def _by_hand() -> Vector:
+    values = Values(source=[1.0, 2.0, 3.0, 4.0], weights=[1.0, 0.0, 0.0, 1.0, 10.0, 0.0, 0.0, 10.0], bias=[0.0] * 4)
+    derivation = (
+        "one pixel 1 2 3 4, two groups of two channels: the first two outputs choose channels 0 and 1 of their group, "
+        "the last two times ten: 1 2 30 40"
+    )
+    sizes = Sizes(1, (1, 1), 4, (1, 1), 4, groups=2)
+    return vector("float32_by_hand", sizes, Window("valid"), values, traps=[32], description=derivation)
+
+
+def _many_groups() -> Vector:
+    data = GeneratorDocument(kind="integers", seed=56, low=0, high=255)
+    sizes = Sizes(1, (14, 14), 64, (3, 3), 64, groups=32)
+    about = "a layer of an image network with 32 groups"
+    return vector("quant8_many_groups", sizes, Window("same"), Values("quant8", source=data, seed=9), description=about)
+
+
+def _groups_from_request() -> Vector:
+    inputs, outputs = operands(SHAPES["wide"], Window("same"), Values("float32", seed=12))
+    inputs["groups"] = replace(inputs["groups"], constant=False)
+    about = "the number of groups is a model input"
+    return positive("float32_groups_from_request", "GROUPED_CONV_2D", inputs, outputs, description=about)
+
+
+def _refused_groups() -> Iterator[Vector]:
+    sizes, values = SHAPES["wide"], Values("float32")
+    for name, groups in {"0": 0, "minus_1": -1}.items():
+        yield refusal(f"groups_{name}", "C2", sizes, values, {"groups": int32(groups)})
+    yield refusal("more_groups_than_input_channels", "C3", sizes, values, {"groups": int32(4)})
+    weights = (*sizes.filter[:3], sizes.in_channels)
+    yield refusal(
+        "filter_for_all_channels", "C3", sizes, values, {"filter": constant(FLOAT32, weights, dyadic(1, weights))}
+    )
+    one = {"groups": int32(1)}
+    yield refusal("filter_for_half_the_channels", "C3", sizes, values, one)
+    yield refusal("output_channels_not_divisible", "C4", replace(sizes, out_channels=5), values, {})
+    inputs, outputs = operands(sizes, Window("same"), values)
+    del inputs["nchw_layout"]
+    name = "refused_without_layout"
+    yield rejected(name, sizes.operation, inputs, outputs, clause="MODEL.P3", since="1.2", traps=[32])

@@ -1,0 +1,59 @@
+"""The plan of L2_POOL_2D."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy
+
+from npu_conformance.corpus.generators._pools import SHAPES, Sizes, batch_zero, cover, odd_geometries, operands, refused
+from npu_conformance.corpus.generators._windows import Window
+from npu_conformance.corpus.generators.base import positive, uniform
+from npu_conformance.corpus.vectors import Vector
+
+OPERATION = "L2_POOL_2D"
+
+
+def vectors() -> Iterator[Vector]:
+    """Pairwise over all parameters; odd geometries; the divisor; a case by hand; all bits; batch 0; refusals."""
+    yield from cover(OPERATION)
+    yield from odd_geometries(OPERATION)
+    yield from _divisor()
+    yield from _by_hand()
+    yield _all_bits()
+    yield from batch_zero(OPERATION)
+    yield from refused(OPERATION)
+
+
+def _divisor() -> Iterator[Vector]:
+    """Channels that are the same everywhere keep their magnitude as long as padding is left out of the divisor."""
+    sizes = Sizes(1, (4, 5), 2, (3, 3))
+    for kind in ("float32", "float16"):
+        for name, window in {"same": Window("same"), "explicit": Window((2, 1, 0, 2), (2, 1))}.items():
+            inputs, outputs = operands(kind, sizes, window, numpy.broadcast_to(numpy.array((6, -3)), (1, 4, 5, 2)))
+            yield positive(
+                f"{kind}_padding_not_in_divisor_{name}",
+                OPERATION,
+                inputs,
+                outputs,
+                traps=[1, 5],
+                description="the root of the mean square of equal elements is their magnitude, at the border too",
+            )
+
+
+def _by_hand() -> Iterator[Vector]:
+    """Two rows under a window of both and one column; squares of very large and very small numbers."""
+    data = numpy.array([0.0, -3.0, 1.0, -1.0, -4.0, 0.0, 7.0, -1.0]).reshape(1, 2, 4, 1)
+    inputs, outputs = operands("float32", Sizes(1, (2, 4), 1, (2, 1)), Window(), data)
+    derivation = "columns 0 -4, -3 0, 1 7 and -1 -1: mean squares 8, 4.5, 25 and 1, roots 2.8284, 2.1213, 5 and 1"
+    yield positive("float32_by_hand", OPERATION, inputs, outputs, description=derivation)
+    values = numpy.array([2.0**40, 2.0**-40, -(2.0**40), -(2.0**-40)]).reshape(1, 1, 2, 2)
+    inputs, outputs = operands("float32", Sizes(1, (1, 2), 2, (1, 2)), Window(), values)
+    about = "squares of 2^80 and 2^-80, far beyond float16's range and within float32's"
+    yield positive("float32_wide_range", OPERATION, inputs, outputs, description=about, excluded=("relaxed", "float16"))
+
+
+def _all_bits() -> Vector:
+    sizes, window = SHAPES["wide"], Window("same")
+    inputs, outputs = operands("float32", sizes, window, uniform(33, (1, 5, 7, 2), 0.5, 1.0))
+    return positive("float32_all_bits", OPERATION, inputs, outputs, description="values that need all 24 bits")

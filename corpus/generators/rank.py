@@ -1,0 +1,65 @@
+"""The plan of RANK."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from npu_conformance.corpus.generators._elementwise import SHORT
+from npu_conformance.corpus.generators.base import Planned, integers, positive, rejected, tensor
+from npu_conformance.corpus.vectors import Vector
+from npu_conformance.specs.neuralnetworks.enums import OperandType
+
+_T = OperandType
+_KINDS = {
+    **{kind: (name, 0.5 if name.startswith("quant8") else 0.0) for kind, name in SHORT.items()},
+    _T.TENSOR_BOOL8: ("bool8", 0.0),
+    _T.TENSOR_QUANT16_SYMM: ("quant16_symm", 0.5),
+    _T.TENSOR_QUANT16_ASYMM: ("quant16_asymm", 0.5),
+    _T.TENSOR_QUANT8_SYMM: ("quant8_symm", 0.5),
+    _T.TENSOR_QUANT8_SYMM_PER_CHANNEL: ("per_channel", 0.0),
+}
+"""Every type: how it is spelled in names, and a scale."""
+
+_SHAPES = ((5,), (4, 3), (1, 1, 1), (2, 1, 3, 2), (2, 1, 1, 2, 2), (1, 2, 1, 1, 1, 3))
+"""One of each rank: the rank is none of the sizes but for the last ones, and sizes of 1 count."""
+
+_LATER = (_T.TENSOR_FLOAT32, _T.TENSOR_QUANT8_ASYMM)
+"""Types whose inputs also come without rank or sizes in the model."""
+
+
+def vectors() -> Iterator[Vector]:
+    """Every type with two ranks, every rank; ranks and sizes that only the request tells; an output of another type."""
+    for position, kind in enumerate(_KINDS):
+        first, second = _SHAPES[position % 6], _SHAPES[(position + 3) % 6]
+        for shape in (first, second):
+            yield _vector(f"{_KINDS[kind][0]}_rank{len(shape)}", _input(kind, shape))
+    for kind in _LATER:
+        for shape in _SHAPES:
+            yield _vector(f"{_KINDS[kind][0]}_rank{len(shape)}_of_the_request", _input(kind, shape, ()))
+        yield _vector(f"{_KINDS[kind][0]}_unknown_sizes", _input(kind, (3, 1, 2), (0, 1, 0)))
+    yield rejected(
+        "output_is_a_tensor",
+        "RANK",
+        {"input": _input(_T.TENSOR_FLOAT32, (2, 3))},
+        {"output": tensor(_T.TENSOR_INT32, (1,))},
+        clause="MODEL.P3",
+        since="1.3",
+    )
+
+
+def _vector(name: str, source: Planned) -> Vector:
+    return positive(name, "RANK", {"input": source}, {"output": tensor(_T.INT32, ())})
+
+
+def _input(kind: OperandType, shape: tuple[int, ...], declared: tuple[int, ...] | None = None) -> Planned:
+    """declared: dimensions in the model, where they are not the shape."""
+    quant = ((0.5,) * shape[-1], len(shape) - 1) if kind is _T.TENSOR_QUANT8_SYMM_PER_CHANNEL else None
+    return tensor(
+        kind,
+        shape if declared is None else declared,
+        integers(math.prod(shape), shape, 0, 1),
+        scale=_KINDS[kind][1],
+        channel_quant=quant,
+        shape=shape,
+    )

@@ -1,0 +1,78 @@
+"""The plan of RESIZE_NEAREST_NEIGHBOR."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy
+
+from npu_conformance.corpus.generators._resizing import (
+    KINDS,
+    SHAPES,
+    Form,
+    Sizes,
+    batch_zero,
+    cover,
+    every_ratio,
+    found_late,
+    operands,
+    refused,
+    seeded,
+    vector,
+)
+from npu_conformance.corpus.generators.base import rejected, uniform
+from npu_conformance.corpus.vectors import Vector
+
+OPERATION = "RESIZE_NEAREST_NEIGHBOR"
+
+
+def vectors() -> Iterator[Vector]:
+    """Pairwise over all parameters; ratios; a case by hand; exact copies; batch 0; refusals."""
+    yield from cover(OPERATION, layout=True)
+    yield from every_ratio(OPERATION)
+    yield from _by_hand()
+    yield from _copies()
+    yield from found_late(OPERATION)
+    yield from batch_zero(OPERATION)
+    yield from refused(OPERATION)
+    yield _without_layout()
+
+
+def _by_hand() -> Iterator[Vector]:
+    """A row of elements 0, 1, 2, 3, 4 becomes another."""
+    derivations: dict[str, tuple[int, tuple[bool, ...], str]] = {
+        "plain": (2, (False,), "positions 0 and 5/2, rounded down: 0, 2"),
+        "align": (3, (False, True, False), "positions 0, 2 and 4"),
+        "align_halfway": (
+            9,
+            (False, True, False),
+            "positions 0, 1/2, 1, 3/2 and so on, halves rounded up: 0, 1, 1, 2, 2",
+        ),
+        "half": (2, (False, False, True), "positions 1/2 * 5/2 = 5/4 and 3/2 * 5/2 = 15/4, rounded down: 1, 3"),
+        "half_beyond": (4, (False, False, True), "positions 5/8, 15/8, 25/8 and 35/8, rounded down: 0, 1, 3, 4"),
+    }
+    for name, (target, flags, derivation) in derivations.items():
+        sizes, form = Sizes(1, (1, 5), 1, (1, target), (1.0, 1.0)), Form(flags=flags)
+        data = numpy.arange(5.0).reshape(1, 1, 5, 1)
+        yield vector(OPERATION, f"by_hand_{name}", "float32", sizes, form, data, traps=[18], description=derivation)
+
+
+def _copies() -> Iterator[Vector]:
+    """Elements come out bit for bit: those that need all bits, infinities, both ends of bytes."""
+    sizes, form = SHAPES["larger"], Form(flags=(False,))
+    data = uniform(32, (1, 3, 2, 2))
+    yield vector(OPERATION, "float32_all_bits", "float32", sizes, form, data, description="values of 24 bits")
+    for kind in KINDS:
+        if kind.startswith("float"):
+            ends = numpy.array([numpy.inf, -numpy.inf, -0.0, 65504.0, 2.0**-24, -(2.0**-14)])
+        else:
+            ends = numpy.array([0, 255, 1, 254, 100, 128])
+        data = numpy.resize(ends, (1, 3, 2, 2))
+        about = "infinities, a negative zero, the largest and the smallest half" if kind.startswith("float") else ""
+        yield vector(OPERATION, f"{kind}_ends", kind, sizes, form, data, description=about)
+
+
+def _without_layout() -> Vector:
+    """The layout may not be left off here, unlike in RESIZE_BILINEAR."""
+    inputs, outputs = operands("float32", SHAPES["larger"], Form(), seeded("float32", SHAPES["larger"], Form(), 1))
+    return rejected("refused_without_layout", OPERATION, inputs, outputs, clause="MODEL.P3", since="1.2")

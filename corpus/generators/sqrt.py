@@ -1,0 +1,18 @@
+"""The plan of SQRT."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from npu_conformance.corpus.generators import _activations, _unary
+from npu_conformance.corpus.generators._elementwise import INT32, QUANT8
+from npu_conformance.corpus.vectors import Vector
+
+
+def vectors() -> Iterator[Vector]:
+    """Both types and every rank; exact squares, zeros of either sign, infinity."""
+    yield from _unary.floats("SQRT", 0.0, 16.0)
+    yield from _activations.special("SQRT", [0.0, -0.0, math.inf, 65504.0, 0.25, 9.0, 1.0])
+    yield from _unary.undefined("SQRT", [-1.0, math.nan, -math.inf, -65504.0])
+    yield from _unary.refused("SQRT", others=[INT32, QUANT8], outputs="C2")

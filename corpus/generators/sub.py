@@ -1,0 +1,20 @@
+"""The plan of SUB."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from npu_conformance.corpus.generators import _arithmetic, _rejections
+from npu_conformance.corpus.vectors import Vector
+
+
+def vectors() -> Iterator[Vector]:
+    """As ADD's; input 0 is the minuend, which broadcasting in either direction must not change."""
+    yield from _arithmetic.floats("SUB")
+    yield from _arithmetic.quantized("SUB")
+    yield from _arithmetic.scales_far_apart("SUB")
+    yield from _arithmetic.int32_row("SUB")
+    yield _arithmetic.without_elements("SUB")
+    yield from _arithmetic.int32_wraparound("SUB")
+    yield from _rejections.arithmetic("SUB")
+    yield _rejections.quantized_before("SUB", "1.1")

@@ -1,0 +1,1 @@
+"""Vectors from outside: AOSP's specifications, and collections of JSON lines."""

@@ -1,0 +1,397 @@
+"""Reads external collections of vectors (`.jsonl.gz`): AOSP's specifications as neutral data, one document a line.
+
+A broken line raises DocumentError: `file:line: path: rule`.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import functools
+import gzip
+import re
+import zlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from npu_conformance.corpus.vectors import (
+    ChannelQuant,
+    Example,
+    Graph,
+    HeaderOperand,
+    Rejected,
+    Vector,
+    VectorHeader,
+    VectorOperand,
+    VectorOperation,
+)
+from npu_conformance.specs import documents
+from npu_conformance.specs.documents import DocumentError
+from npu_conformance.specs.documents.vectors import Kind
+from npu_conformance.specs.neuralnetworks import catalogue
+from npu_conformance.specs.neuralnetworks.combinations import combination_since
+from npu_conformance.specs.neuralnetworks.enums import OperandType, OperationType
+from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
+from npu_conformance.specs.versions import NEWEST, Version
+
+if TYPE_CHECKING:
+    from npu_conformance.corpus.vectors import Array
+
+SUFFIX = ".jsonl.gz"
+_AIDL = {1: Version.FL5, 2: Version.FL6, 3: Version.FL7, 4: Version.FL8}
+_VERSION_FOLDER = re.compile(r"(V\d|AIDL_V)")
+_ROLES = {
+    "SUBGRAPH_INPUT": "input",
+    "SUBGRAPH_OUTPUT": "output",
+    "CONSTANT_COPY": "constant",
+    "CONSTANT_REFERENCE": "constant",
+    "NO_VALUE": "omitted",
+}
+
+
+class _Data(msgspec.Struct, frozen=True):
+    shape: tuple[int, ...]
+    values: list[int] | None = None
+    b64: str | None = None
+    omitted: bool = False
+
+
+class _ChannelQuant(msgspec.Struct, frozen=True):
+    channel_dim: int
+    scales: tuple[float, ...]
+
+
+class _HeaderOperand(msgspec.Struct, frozen=True):
+    index: int
+    name: str | None
+    type: str
+    dimensions: tuple[int, ...]
+    lifetime: str
+    omitted: bool = False
+
+
+class _Operand(_HeaderOperand, frozen=True):
+    scale: float = 0.0
+    zero_point: int = 0
+    channel_quant: _ChannelQuant | None = None
+    is_ignored: bool = False
+    data: _Data | None = None
+    referenced_index: int | None = None
+
+
+class _Operation(msgspec.Struct, frozen=True):
+    type: str
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+
+
+class _Graph(msgspec.Struct, frozen=True):
+    operands: tuple[_Operand, ...]
+    operations: tuple[_Operation, ...]
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+
+
+class _HeaderGraph(msgspec.Struct, frozen=True):
+    operands: tuple[_HeaderOperand, ...]
+    operations: tuple[_Operation, ...]
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+
+
+class _Example(msgspec.Struct, frozen=True):
+    inputs: dict[str, _Data]
+    outputs: dict[str, _Data]
+
+
+class _About(msgspec.Struct, frozen=True):
+    """What a document says about itself, apart from its graphs."""
+
+    name: str
+    spec_file: str
+    spec_dir: str
+    hal_version: str
+    test_kind: Kind
+    is_relaxed: bool
+    expect_failure: bool
+
+
+class _Document(_About, frozen=True):
+    expected_multinomial_distribution_tolerance: float
+    subgraphs: tuple[_Graph, ...]
+    examples: tuple[_Example, ...]
+
+
+class _HeaderDocument(_About, frozen=True):
+    subgraphs: tuple[_HeaderGraph, ...]
+
+
+class Collection:
+    """One file of vectors. Its lines are read when first needed and kept; each is decoded when asked for."""
+
+    def __init__(self, path: Path, lines: list[bytes] | None = None) -> None:
+        """lines: those of a collection that is in no file; path then only names it."""
+        self.path = path
+        self._given = lines
+
+    def headers(self) -> tuple[VectorHeader, ...]:
+        """A header for each line, in order."""
+        return tuple(self._index)
+
+    def load(self, name: str) -> Vector:
+        """The vector of a name; raises KeyError where there is none."""
+        for number, header in enumerate(self._index, start=1):
+            if header.name == name:
+                where = f"{self.path}:{number}"
+                return _vector(documents.decode(self._lines[number - 1], _Document, where), header, where)
+        raise KeyError(f"{self.path} has no vector {name!r}")
+
+    @functools.cached_property
+    def _lines(self) -> list[bytes]:
+        if self._given is not None:
+            return self._given
+        try:
+            with gzip.open(self.path) as file:
+                return file.read().splitlines()
+        except (OSError, EOFError, zlib.error) as error:
+            raise DocumentError(str(self.path), "", f"can not be read: {error}") from None
+
+    @functools.cached_property
+    def _index(self) -> list[VectorHeader]:
+        return list(_headers(self.path, self._lines))
+
+
+def collections(path: Path) -> tuple[Collection, ...]:
+    """The collections of a directory, or the one in a file; raises DocumentError where there is none."""
+    files = sorted(path.glob(f"*{SUFFIX}")) if path.is_dir() else [path]
+    if not files or not files[0].exists():
+        raise DocumentError(str(path), "", f"there is no {SUFFIX} file")
+    return tuple(Collection(file) for file in files)
+
+
+def _headers(path: Path, lines: list[bytes]) -> Iterator[VectorHeader]:
+    for number, line in enumerate(lines, start=1):
+        where = f"{path}:{number}"
+        document = documents.decode(line, _HeaderDocument, where)
+        since = _since(document, where)
+        header = _header(document, since or NEWEST, where)
+        yield header if since else msgspec.structs.replace(header, since=_found_out(line, header, where))
+
+
+def _found_out(line: bytes, header: VectorHeader, where: str) -> Version:
+    """The version in which the model becomes legal, where nothing states one; the newest where none is known to be."""
+    from npu_conformance.corpus.wire_model import build_model
+    from npu_conformance.specs.neuralnetworks.minimal_version import minimal_version
+
+    try:
+        vector = _vector(documents.decode(line, _Document, where), header, where)
+        return minimal_version(build_model(vector, NEWEST).model)
+    except (DocumentError, ValueError):  # load says what is wrong, where something is; listing goes on
+        return NEWEST
+
+
+def _header(document: _HeaderDocument, since: Version, where: str) -> VectorHeader:
+    if not document.subgraphs:
+        raise DocumentError(where, "$.subgraphs", "expected a main graph")
+    main = document.subgraphs[0]
+    names = _names(main.operands, where, "$.subgraphs[0].operands")
+    operations = tuple(operation.type for operation in main.operations)
+    if not operations:
+        raise DocumentError(where, "$.subgraphs[0].operations", "expected at least one operation")
+    boundary = [index for index in (*main.inputs, *main.outputs) if index < len(main.operands)]
+    return VectorHeader(
+        operation=_under_test(operations),
+        name=document.name,
+        since=since,
+        operations=operations,
+        arguments=_pick(names, main.operations[0].inputs, where, "$.subgraphs[0].operations[0].inputs"),
+        operands={name: _header_operand(part) for name, part in zip(names, main.operands, strict=True)},
+        relaxed=document.is_relaxed,
+        rejected=_rejected(document),
+        description=document.spec_file,
+        types=tuple(dict.fromkeys(main.operands[index].type for index in boundary)),
+    )
+
+
+def _header_operand(operand: _HeaderOperand) -> HeaderOperand:
+    role = "omitted" if operand.omitted else _ROLES.get(operand.lifetime, "temporary")
+    return HeaderOperand(operand.type, operand.dimensions, role)
+
+
+def _under_test(operations: tuple[str, ...]) -> str:
+    """The last operation that is not ADD, which these collections use to make operands internal; else ADD."""
+    return next((name for name in reversed(operations) if name != "ADD"), operations[-1])
+
+
+def _since(document: _HeaderDocument, where: str) -> Version | None:
+    """The stated version, or a later one that an argument needs; null where none is stated.
+
+    Versions are stated for a runtime, which strips arguments off the end that are equal to their defaults; a device
+    sees them all.
+    """
+    stated = _stated(document, where)
+    if stated is None:
+        return None
+    versions = [stated]
+    for main in document.subgraphs[:1]:
+        kinds = {index: operand.type for index, operand in enumerate(main.operands)}
+        for operation in main.operations:
+            inputs, outputs = (tuple(kinds.get(i, "") for i in part) for part in (operation.inputs, operation.outputs))
+            versions.append(_needed(operation.type, inputs, outputs) or stated)
+    return max(versions)
+
+
+@functools.cache
+def _needed(operation: str, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> Version | None:
+    """The version that brought these arguments to an operation; None for what is in no catalogue, or not legal."""
+    known = operation in catalogue.names() and {*inputs, *outputs} <= OperandType.__members__.keys()
+    return combination_since(operation, inputs, outputs) if known else None
+
+
+def _stated(document: _About, where: str) -> Version | None:
+    """The stated version; where none is stated (relaxed models), that of the directory; null if that names none."""
+    stated = document.hal_version if document.hal_version != "UNKNOWN" else document.spec_dir
+    if stated is document.spec_dir and not _VERSION_FOLDER.match(stated):
+        return None
+    try:
+        family, major = stated.split("_")[:2]
+        if family == "AIDL":
+            return _AIDL[int(major.removeprefix("V"))]
+        return Version(f"{family.removeprefix('V')}.{major}")
+    except (KeyError, ValueError):
+        raise DocumentError(where, "$.hal_version", f"unknown version {stated!r}") from None
+
+
+def _rejected(document: _About) -> Rejected | None:
+    if not document.expect_failure or document.test_kind == "infinite_loop_timeout":
+        return None
+    return Rejected("", "execution")
+
+
+def _names(operands: tuple[_HeaderOperand, ...], where: str, path: str) -> list[str]:
+    """A unique name for each operand, in order of their indexes."""
+    names: dict[str, None] = {}
+    for position, operand in enumerate(operands):
+        if operand.index != position:
+            raise DocumentError(where, f"{path}[{position}].index", f"expected {position}, found {operand.index}")
+        name = operand.name or f"operand{position}"
+        names[name if name not in names else f"{name}_{position}"] = None
+    return list(names)
+
+
+def _pick(names: list[str], indexes: tuple[int, ...], where: str, path: str) -> tuple[str, ...]:
+    for position, index in enumerate(indexes):
+        if not 0 <= index < len(names):
+            raise DocumentError(where, f"{path}[{position}]", f"there is no operand {index}")
+    return tuple(names[index] for index in indexes)
+
+
+def _vector(document: _Document, header: VectorHeader, where: str) -> Vector:
+    graphs = [
+        _graph(part, len(document.subgraphs), where, f"$.subgraphs[{position}]")
+        for position, part in enumerate(document.subgraphs)
+    ]
+    main = graphs[0]
+    ignored = [
+        name for name, operand in zip(main.operands, document.subgraphs[0].operands, strict=True) if operand.is_ignored
+    ]
+    examples = tuple(
+        _example(example, main, bool(header.rejected), where, f"$.examples[{position}]")
+        for position, example in enumerate(document.examples)
+    )
+    return Vector(
+        name=header.name,
+        operation=header.operation,
+        since=header.since,
+        operands=main.operands,
+        operations=main.operations,
+        inputs=main.inputs,
+        outputs=main.outputs,
+        examples=examples,
+        witnesses=("aosp",),
+        rejected=header.rejected,
+        relaxed=header.relaxed,
+        ignored=tuple(ignored),
+        referenced=tuple(graphs[1:]),
+        description=header.description,
+        kind=document.test_kind,
+        multinomial_tolerance=document.expected_multinomial_distribution_tolerance,
+    )
+
+
+def _graph(document: _Graph, graphs: int, where: str, path: str) -> Graph:
+    names = _names(document.operands, where, f"{path}.operands")
+    operands = {
+        name: _operand(operand, graphs, where, f"{path}.operands[{operand.index}]")
+        for name, operand in zip(names, document.operands, strict=True)
+    }
+    operations = []
+    for position, operation in enumerate(document.operations):
+        here = f"{path}.operations[{position}]"
+        if operation.type not in OperationType.__members__:
+            raise DocumentError(where, f"{here}.type", f"unknown operation {operation.type!r}")
+        inputs = _pick(names, operation.inputs, where, f"{here}.inputs")
+        outputs = _pick(names, operation.outputs, where, f"{here}.outputs")
+        operations.append(VectorOperation(operation.type, inputs, outputs))
+    inputs = _pick(names, document.inputs, where, f"{path}.inputs")
+    return Graph(operands, tuple(operations), inputs, _pick(names, document.outputs, where, f"{path}.outputs"))
+
+
+def _operand(document: _Operand, graphs: int, where: str, path: str) -> VectorOperand:
+    from npu_conformance.corpus.vectors.element_values import float32
+
+    if document.type not in OperandType.__members__:
+        raise DocumentError(where, f"{path}.type", f"unknown operand type {document.type!r}")
+    kind, quant, reference = OperandType[document.type], document.channel_quant, document.referenced_index
+    if reference is not None and not 0 <= reference < graphs - 1:
+        raise DocumentError(where, f"{path}.referenced_index", f"there is no referenced graph {reference}")
+    value = None
+    if _ROLES.get(document.lifetime) == "constant":
+        value = _array(document.data, kind, where, f"{path}.data")
+    return VectorOperand(
+        kind,
+        document.dimensions,
+        float32(document.scale),
+        document.zero_point,
+        ChannelQuant(tuple(map(float32, quant.scales)), quant.channel_dim) if quant else None,
+        value,
+        document.omitted or document.lifetime == "NO_VALUE",
+        reference,
+    )
+
+
+def _array(data: _Data | None, kind: OperandType, where: str, path: str) -> Array:
+    import numpy
+
+    if data is None or (data.values is None and data.b64 is None):
+        raise DocumentError(where, path, "expected values or b64")
+    dtype = numpy.dtype(OPERAND_TYPES[kind].dtype)
+    try:
+        if data.b64 is not None:
+            return numpy.frombuffer(base64.b64decode(data.b64, validate=True), dtype).reshape(data.shape)
+        return numpy.array(data.values, dtype).reshape(data.shape)
+    except (ValueError, OverflowError, binascii.Error) as error:
+        raise DocumentError(where, path, str(error)) from None
+
+
+def _example(document: _Example, main: Graph, rejected: bool, where: str, path: str) -> Example:
+    names = list(main.operands)
+    inputs = _arrays(document.inputs, names, main.operands, where, f"{path}.inputs")
+    outputs = {} if rejected else _arrays(document.outputs, names, main.operands, where, f"{path}.outputs")
+    return Example(inputs, outputs)
+
+
+def _arrays(
+    data: Mapping[str, _Data], names: list[str], operands: Mapping[str, Any], where: str, path: str
+) -> dict[str, Array]:
+    arrays = {}
+    for index, part in data.items():
+        if not index.isdigit() or int(index) >= len(names):
+            raise DocumentError(where, f"{path}.{index}", "there is no such operand")
+        if not part.omitted:
+            name = names[int(index)]
+            arrays[name] = _array(part, operands[name].type, where, f"{path}.{index}")
+    return arrays

@@ -1,0 +1,128 @@
+"""A model that grows operation by operation: whoever makes one names operands, the rules say the shapes of results."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from npu_conformance.corpus.vectors import Example, Graph, Vector, VectorOperand, VectorOperation
+from npu_conformance.corpus.wire_model import build_model
+from npu_conformance.specs.neuralnetworks.combinations import combination_since
+from npu_conformance.specs.neuralnetworks.enums import OperandType
+from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
+from npu_conformance.specs.neuralnetworks.operation_view import OperationView, view_of
+from npu_conformance.specs.neuralnetworks.validate import check_operation, output_shapes
+from npu_conformance.specs.versions import NEWEST, Version
+
+if TYPE_CHECKING:
+    from npu_conformance.corpus.vectors import Array
+
+
+class IllegalOperationError(ValueError):
+    """An operation breaks a clause of its rules, which the message names."""
+
+
+class Draft:
+    """Operands by name and operations in an order of execution, of which `vector` makes a model with one example.
+
+    Operands are called a0, a1, ... where nobody names them. version: whose rules hold.
+    """
+
+    def __init__(self, version: Version = NEWEST, referenced: Sequence[Graph] = ()) -> None:
+        """referenced: the graphs that IF and WHILE refer to by their numbers."""
+        self._version, self._referenced = version, tuple(referenced)
+        self._operands: dict[str, VectorOperand] = {}
+        self._inputs: dict[str, Array] = {}
+        self._operations: list[VectorOperation] = []
+
+    def input(self, operand: VectorOperand, array: Array, name: str = "") -> str:
+        """Add a model input with the elements that its example has; returns its name."""
+        name = self._add(operand, name)
+        self._inputs[name] = array
+        return name
+
+    def constant(self, operand: VectorOperand, array: Array, name: str = "") -> str:
+        """Add a constant; returns its name."""
+        return self._add(replace(operand, value=array), name)
+
+    def omitted(self, operand: VectorOperand, name: str = "") -> str:
+        """Add an optional operand without value; returns its name."""
+        return self._add(replace(operand, omitted=True), name)
+
+    def reference(self, number: int, name: str = "") -> str:
+        """Add a reference to one of the graphs; returns its name."""
+        return self._add(VectorOperand(OperandType.SUBGRAPH, subgraph=number), name)
+
+    def apply(self, operation: str, arguments: Sequence[str], results: Sequence[VectorOperand]) -> list[str]:
+        """Add an operation; returns the names of its results, whose shapes follow from its rules.
+
+        results: their types and quantisation; dimensions only where no rule can tell them (IF, WHILE).
+        Raises IllegalOperationError where a clause is broken, or no shape can be told.
+        """
+        names = [self._add(result, "") for result in results]
+        self._operations.append(VectorOperation(operation, tuple(arguments), tuple(names)))
+        for name, shape in zip(names, self._shapes(operation), strict=True):
+            declared = self._operands[name]
+            self._operands[name] = replace(declared, dimensions=shape or declared.dimensions)
+            self._check_known(operation, self._operands[name])
+        return names
+
+    def operand(self, name: str) -> VectorOperand:
+        """An operand as it is so far."""
+        return self._operands[name]
+
+    def vector(self, name: str, operation: str, outputs: Sequence[str]) -> Vector:
+        """The model of all that was added. Its one example has no expected values; see `oracles.evaluate`."""
+        return Vector(
+            name,
+            operation,
+            self._since(),
+            self._operands,
+            tuple(self._operations),
+            tuple(self._inputs),
+            tuple(outputs),
+            (Example(self._inputs, {}),),
+            referenced=self._referenced,
+        )
+
+    def _add(self, operand: VectorOperand, name: str) -> str:
+        name = name or f"a{len(self._operands)}"
+        if name in self._operands:
+            raise ValueError(f"two operands are called {name}")
+        self._operands[name] = operand
+        return name
+
+    def _shapes(self, operation: str) -> tuple[tuple[int, ...], ...]:
+        view = self._view()
+        violations = check_operation(view)
+        if violations:
+            raise IllegalOperationError(str(violations[0]))
+        return output_shapes(view)
+
+    def _view(self) -> OperationView:
+        """The newest operation alone, whose other operands are model inputs."""
+        step = self._operations[-1]
+        operands = {name: self._operands[name] for name in (*step.inputs, *step.outputs)}
+        given = tuple(name for name in dict.fromkeys(step.inputs) if _is_open(operands[name]))
+        alone = Vector("", step.type, self._version, operands, (step,), given, step.outputs)
+        model = build_model(replace(alone, referenced=self._referenced), self._version).model
+        return view_of(model, 0, self._version)
+
+    def _check_known(self, operation: str, operand: VectorOperand) -> None:
+        if operand.is_open:
+            raise IllegalOperationError(f"{operation}: the shape of a result can not be told from the model")
+
+    def _since(self) -> Version:
+        """The version that brought the newest type or combination of types."""
+        versions = [OPERAND_TYPES[operand.type].since for operand in self._operands.values()]
+        for step in self._operations:
+            inputs, outputs = (
+                tuple(self._operands[name].type.name for name in names) for names in (step.inputs, step.outputs)
+            )
+            versions.append(combination_since(step.type, inputs, outputs) or self._version)
+        return max(versions)
+
+
+def _is_open(operand: VectorOperand) -> bool:
+    return operand.value is None and not operand.omitted and operand.subgraph is None

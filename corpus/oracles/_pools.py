@@ -1,0 +1,29 @@
+"""What AVERAGE_POOL_2D and MAX_POOL_2D share: windows over the elements of one channel, padding left out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from npu_conformance.corpus.oracles._windows import Layout, arguments, fill
+from npu_conformance.corpus.oracles.base import OracleOperand, Result, present
+
+
+def pool(
+    inputs: Sequence[OracleOperand | None], reduce: Callable[[list[int | float], int], int | float]
+) -> list[Result]:
+    """One result; `reduce` gets the stored elements of a window and the activation's code."""
+    source = present(inputs[0])
+    given = arguments(inputs, 1, 2)
+    window_width, window_height = given.middle
+    layout = Layout(source.dimensions, given.nchw)
+    batches, height, width, channels = layout.sizes
+    vertical, horizontal = given.axes(height, width, window_height, window_width)
+    raw = source.raw
+
+    def element(batch: int, row: int, column: int, channel: int) -> int | float:
+        rows = [position for _, position in vertical.taps(row)]
+        columns = [position for _, position in horizontal.taps(column)]
+        window = [raw[layout.flat(batch, in_row, in_column, channel)] for in_row in rows for in_column in columns]
+        return reduce(window, given.activation)
+
+    return [fill(batches, vertical.count, horizontal.count, channels, given.nchw, element)]

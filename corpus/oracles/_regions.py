@@ -1,0 +1,42 @@
+"""What ROI_ALIGN and ROI_POOLING share: regions of a feature map, in exact fractions (trap 36: ratios divide)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from npu_conformance.corpus.oracles._windows import Layout, fill
+from npu_conformance.corpus.oracles.base import OracleOperand, Result, present
+
+
+@dataclass(frozen=True)
+class Span:
+    """A region along one axis of the feature map. start, end: in elements; size: of the map; cells: of the output."""
+
+    start: Fraction
+    end: Fraction
+    size: int
+    cells: int
+
+
+Cell = Callable[[Callable[[int, int], int], Span, Span, int, int], int | float]
+"""What is stored in the cell (row, column) of the output, given the flat index of the map at (row, column)."""
+
+
+def regions(inputs: Sequence[OracleOperand | None], nchw: bool, cell: Cell) -> list[Result]:
+    """One result: for each roi, and each channel, what `cell` finds."""
+    source, rois, batches = (present(operand) for operand in inputs[:3])
+    rows, columns = (int(present(operand).scalar) for operand in inputs[3:5])
+    ratio_y, ratio_x = (Fraction(float(present(operand).scalar)) for operand in inputs[5:7])
+    layout = Layout(source.dimensions, nchw)
+    _, height, width, channels = layout.sizes
+
+    def element(roi: int, row: int, column: int, channel: int) -> int | float:
+        x1, y1, x2, y2 = (Fraction(rois.at(roi, position)) for position in range(4))
+        vertical = Span(y1 / ratio_y, y2 / ratio_y, height, rows)
+        horizontal = Span(x1 / ratio_x, x2 / ratio_x, width, columns)
+        batch = batches.integers[roi]
+        return cell(lambda y, x: layout.flat(batch, y, x, channel), vertical, horizontal, row, column)
+
+    return [fill(rois.dimensions[0], rows, columns, channels, nchw, element)]

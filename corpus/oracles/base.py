@@ -1,0 +1,313 @@
+"""What every oracle is built from: operands with exact real values, and rounding to what is stored.
+
+An oracle is a plain function of operands; it says what the contract's formula gives, by loops, fractions and float64.
+Floats: Python floats hold float16 and float32 exactly, and a sum, product, quotient or root of two of them rounded to
+float64 and then once more to the type is the correctly rounded result. Quantised values are exact fractions.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+import struct
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy
+
+from npu_conformance.corpus import oracles
+from npu_conformance.corpus.vectors import ChannelQuant
+from npu_conformance.specs.neuralnetworks.enums import FusedActivation, OperandType
+from npu_conformance.specs.neuralnetworks.extension_codes import AnyOperandType
+from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
+
+if TYPE_CHECKING:
+    from npu_conformance.corpus.vectors import Array, Graph, VectorOperand, VectorOperation
+
+Real = int | float | Fraction
+Shape = tuple[int, ...]
+
+
+@dataclass(eq=False)
+class OracleOperand:
+    """An operand of an oracle. array holds the stored elements (None for an output), dimensions their shape.
+
+    For an output the dimensions are the declared ones, of which some may be 0 (unknown). extension: the parameters of
+    an operand of an extension's type, as its driver gets them.
+    """
+
+    type: AnyOperandType
+    dimensions: Shape = ()
+    scale: float = 0.0
+    zero_point: int = 0
+    channel_quant: ChannelQuant | None = None
+    array: Array | None = None
+    extension: bytes = b""
+
+    @functools.cached_property
+    def raw(self) -> list[int | float]:
+        """The stored elements, flat, in row-major order."""
+        if self.array is None:
+            raise ValueError("an output operand has no elements")
+        elements: list[int | float] = self.array.ravel().tolist()
+        return elements
+
+    @property
+    def is_quantized(self) -> bool:
+        """True where elements stand for (element - zero point) * scale."""
+        return OPERAND_TYPES[self.type].is_quantized
+
+    @property
+    def limits(self) -> tuple[int, int]:
+        """Smallest and largest integer that the type stores."""
+        info = numpy.iinfo(OPERAND_TYPES[self.type].dtype)
+        return int(info.min), int(info.max)
+
+    def scale_at(self, flat_index: int) -> Fraction:
+        """The exact scale of one element: per channel where the operand is quantised so."""
+        if self.channel_quant is None:
+            return Fraction(self.scale)
+        channel = unflatten(flat_index, self.dimensions)[self.channel_quant.channel_dim]
+        return Fraction(self.channel_quant.scales[channel])
+
+    def real(self, flat_index: int) -> Real:
+        """The exact value of one element: a fraction where it is quantised, else the stored number."""
+        element = self.raw[flat_index]
+        if not self.is_quantized:
+            return element
+        return (int(element) - self.zero_point) * self.scale_at(flat_index)
+
+    def at(self, *index: int) -> Real:
+        """The exact value of the element at a position."""
+        return self.real(flatten(index, self.dimensions))
+
+    @property
+    def scalar(self) -> int | float:
+        """The stored value of a scalar, or of a tensor with one element."""
+        return self.raw[0]
+
+    @property
+    def integers(self) -> list[int]:
+        """The stored elements as integers: axes, sizes, paddings."""
+        return [int(element) for element in self.raw]
+
+
+@dataclass
+class Result:
+    """One output: its shape and the stored elements, flat, after rounding."""
+
+    dimensions: Shape
+    raw: Sequence[int | float] | Array
+
+
+Oracle = Callable[[Sequence[OracleOperand | None], Sequence[OracleOperand]], list[Result]]
+
+Routine = Callable[[Sequence["Array"]], list["Array"]]
+"""A graph that IF or WHILE refers to: values of its inputs to values of its outputs."""
+
+ControlFlow = Callable[[Routine, Routine, Sequence["Array"]], list["Array"]]
+"""The oracle of IF or WHILE, with its two graphs and the values of its other inputs."""
+
+
+def count(dimensions: Shape) -> int:
+    """Number of elements."""
+    return math.prod(dimensions)
+
+
+def indexes(dimensions: Shape) -> Iterator[Shape]:
+    """All positions of a shape in row-major order; one empty position for a scalar."""
+    return itertools.product(*map(range, dimensions))
+
+
+def flatten(index: Sequence[int], dimensions: Shape) -> int:
+    """The flat, row-major index of a position."""
+    flat = 0
+    for position, size in zip(index, dimensions, strict=True):
+        flat = flat * size + position
+    return flat
+
+
+def unflatten(flat_index: int, dimensions: Shape) -> Shape:
+    """The position of a flat, row-major index."""
+    index = []
+    for size in reversed(dimensions):
+        index.append(flat_index % size)
+        flat_index //= size
+    return tuple(reversed(index))
+
+
+def broadcast_shape(first: Shape, second: Shape) -> Shape:
+    """The shape of an elementwise operation: aligned right, where a size of 1 gives way to the other's."""
+    rank = max(len(first), len(second))
+    first = (1,) * (rank - len(first)) + first
+    second = (1,) * (rank - len(second)) + second
+    return tuple(b if a == 1 else a for a, b in zip(first, second, strict=True))
+
+
+def broadcast_at(operand: OracleOperand, index: Sequence[int]) -> Real:
+    """The exact value of the element that broadcasting puts at a position of the output."""
+    aligned = index[len(index) - len(operand.dimensions) :]
+    own = (0 if size == 1 else position for position, size in zip(aligned, operand.dimensions, strict=True))
+    return operand.at(*own)
+
+
+def round_half_away(value: Real) -> int:
+    """The nearest integer; halves go away from zero."""
+    exact = value if isinstance(value, Fraction) else Fraction(value)
+    numerator, denominator = abs(exact.numerator), exact.denominator
+    nearest = (2 * numerator + denominator) // (2 * denominator)
+    return nearest if exact >= 0 else -nearest
+
+
+def clamp(value: int, limits: tuple[int, int]) -> int:
+    """`value`, moved to the nearest limit where it lies outside."""
+    return min(max(value, limits[0]), limits[1])
+
+
+def quantized(value: Real, output: OracleOperand) -> int:
+    """The stored integer of a real value: rounded in units of the scale, then the zero point, then saturated."""
+    if isinstance(value, float) and math.isinf(value):
+        return output.limits[0 if value < 0 else 1]
+    return clamp(round_half_away(Fraction(value) / Fraction(output.scale)) + output.zero_point, output.limits)
+
+
+def rounded_float(value: Real, operand_type: AnyOperandType) -> float:
+    """The nearest value of a float type (ties to even); infinity where it is too large."""
+    code = "<e" if OPERAND_TYPES[operand_type].size == 2 else "<f"
+    try:
+        return float(struct.unpack(code, struct.pack(code, float(value)))[0])
+    except OverflowError:
+        return math.copysign(math.inf, value)
+
+
+def wrapped(value: int) -> int:
+    """Two's complement wraparound to int32."""
+    return (value + 2**31) % 2**32 - 2**31
+
+
+def stored(value: Real, output: OracleOperand) -> int | float:
+    """What is stored for a real value: rounded once to a float type, requantised, or an integer as it is."""
+    if output.is_quantized:
+        return quantized(value, output)
+    if OPERAND_TYPES[output.type].dtype.startswith("float"):
+        return rounded_float(value, output.type)
+    return int(value)
+
+
+_ACTIVATION_LIMITS: dict[int, tuple[Real | None, Real | None]] = {
+    FusedActivation.NONE: (None, None),
+    FusedActivation.RELU: (0, None),
+    FusedActivation.RELU1: (-1, 1),
+    FusedActivation.RELU6: (0, 6),
+}
+
+
+def activated(value: Real, activation: int, output: OracleOperand) -> int | float:
+    """What is stored after a fused activation: clamped; quantised integers at zero point + round(limit/scale)."""
+    low, high = _ACTIVATION_LIMITS[activation]
+    element = stored(value, output)
+    if low is not None:
+        element = max(element, stored(low, output))
+    if high is not None:
+        element = min(element, stored(high, output))
+    return element
+
+
+def elementwise(
+    first: OracleOperand, second: OracleOperand, combine: Callable[[Real, Real], int | float]
+) -> list[Result]:
+    """The one result of a binary operation with broadcasting; `combine` gives what is stored for two real values."""
+    shape = broadcast_shape(first.dimensions, second.dimensions)
+    values = [combine(broadcast_at(first, index), broadcast_at(second, index)) for index in indexes(shape)]
+    return [Result(shape, values)]
+
+
+def arithmetic(
+    inputs: Sequence[OracleOperand | None],
+    outputs: Sequence[OracleOperand],
+    real: Callable[[Real, Real], Real],
+    integer: Callable[[int, int], int],
+) -> list[Result]:
+    """ADD, SUB, MUL and DIV: inputs are two tensors and an activation code; int32 wraps around."""
+    first, second, activation = map(present, inputs)
+
+    def combine(a: Real, b: Real) -> int | float:
+        if first.type is OperandType.TENSOR_INT32:
+            return wrapped(integer(int(a), int(b)))
+        return activated(real(a, b), int(activation.scalar), outputs[0])
+
+    return elementwise(first, second, combine)
+
+
+def each(operand: OracleOperand | None, output: OracleOperand, function: Callable[[Real], Real]) -> list[Result]:
+    """The one result of a unary operation: what is stored for the function of each real value."""
+    source = present(operand)
+    return [Result(source.dimensions, [stored(function(source.real(i)), output) for i in range(len(source.raw))])]
+
+
+def present(operand: OracleOperand | None) -> OracleOperand:
+    """An operand that the operation can not do without; raises ValueError where it was omitted."""
+    if operand is None:
+        raise ValueError("a required operand was omitted")
+    return operand
+
+
+def evaluate(graph: Graph, inputs: Mapping[str, Array], referenced: Sequence[Graph] = ()) -> dict[str, Array]:
+    """See `oracles.evaluate`."""
+    arrays = {name: operand.value for name, operand in graph.operands.items() if operand.value is not None}
+    arrays.update(inputs)
+    for operation in graph.operations:
+        numbers = [graph.operands[name].subgraph for name in operation.inputs]
+        if any(number is not None for number in numbers):
+            arrays.update(_control_flow(graph, operation, arrays, referenced))
+            continue
+        arguments = [_operand(graph.operands[name], arrays.get(name)) for name in operation.inputs]
+        results = [_output(graph.operands[name]) for name in operation.outputs]
+        for name, result in zip(operation.outputs, oracles.oracle(operation.type)(arguments, results), strict=True):
+            arrays[name] = _array(result, graph.operands[name], name)
+    return {name: arrays[name] for name in graph.outputs}
+
+
+def _control_flow(
+    graph: Graph, operation: VectorOperation, arrays: Mapping[str, Array], referenced: Sequence[Graph]
+) -> dict[str, Array]:
+    def routine(inner: Graph) -> Routine:
+        def run(values: Sequence[Array]) -> list[Array]:
+            return list(evaluate(inner, dict(zip(inner.inputs, values, strict=True)), referenced).values())
+
+        return run
+
+    operands = [(name, graph.operands[name].subgraph) for name in operation.inputs]
+    first, second = (routine(referenced[number]) for _, number in operands if number is not None)
+    values = [arrays[name] for name, number in operands if number is None]
+    return dict(zip(operation.outputs, oracles.control_flow(operation.type)(first, second, values), strict=False))
+
+
+def _operand(operand: VectorOperand, array: Array | None) -> OracleOperand | None:
+    if array is None:
+        return None
+    extension = operand.extension or b""
+    return OracleOperand(
+        operand.type, array.shape, operand.scale, operand.zero_point, operand.channel_quant, array, extension
+    )
+
+
+def _output(operand: VectorOperand) -> OracleOperand:
+    extension = operand.extension or b""
+    return OracleOperand(
+        operand.type, operand.dimensions, operand.scale, operand.zero_point, operand.channel_quant, extension=extension
+    )
+
+
+def _array(result: Result, operand: VectorOperand, name: str) -> Array:
+    array = numpy.array(result.raw, dtype=OPERAND_TYPES[operand.type].dtype).reshape(result.dimensions)
+    declared = operand.dimensions
+    known = len(declared) == array.ndim and all(
+        size in (0, found) for size, found in zip(declared, array.shape, strict=True)
+    )
+    if declared and not known:
+        raise ValueError(f"{name}: declared {list(declared)}, the oracle finds {list(array.shape)}")
+    return array

@@ -1,0 +1,21 @@
+"""CONCATENATION: the inputs one after the other on an axis, each value requantised to the output's parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from npu_conformance.corpus.oracles.base import OracleOperand, Result, indexes, present, stored
+
+
+def concatenation(inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]) -> list[Result]:
+    """Inputs: tensors, then the axis (trap 13)."""
+    *tensors, last = map(present, inputs)
+    axis = int(last.scalar)
+    first = tensors[0].dimensions
+    owners = [(tensor, place) for tensor in tensors for place in range(tensor.dimensions[axis])]
+    dimensions = (*first[:axis], len(owners), *first[axis + 1 :])
+    raw = []
+    for index in indexes(dimensions):
+        tensor, place = owners[index[axis]]
+        raw.append(stored(tensor.at(*index[:axis], place, *index[axis + 1 :]), outputs[0]))
+    return [Result(dimensions, raw)]

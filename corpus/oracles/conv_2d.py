@@ -1,0 +1,50 @@
+"""CONV_2D: every output element is its channel's bias plus the products over the window, padding left out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from npu_conformance.corpus.oracles import _large_sums
+from npu_conformance.corpus.oracles._sums import Exact, Finish, centred
+from npu_conformance.corpus.oracles._windows import Axis, Layout, arguments, fill
+from npu_conformance.corpus.oracles.base import OracleOperand, Result, present
+
+
+def conv_2d(inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]) -> list[Result]:
+    """Filter [output channels, height, width, input channels], whatever the layout of the activations (trap 3)."""
+    source, weights, bias = map(present, inputs[:3])
+    given = arguments(inputs, 3, 0)
+    layout = Layout(source.dimensions, given.nchw)
+    batches, height, width, _ = layout.sizes
+    vertical, horizontal = given.axes(height, width, *weights.dimensions[1:3])
+    finish = Finish(source, weights, outputs[0], given.activation)
+    start = centred(bias)
+    sums = _large_sums.Convolution if _large_sums.is_large(source, weights) else _Convolution
+    totals = sums(source, weights, layout, vertical, horizontal)
+
+    def element(batch: int, row: int, column: int, channel: int) -> int | float:
+        return finish.store(start[channel] + totals.at(batch, row, column, channel), channel)
+
+    return [fill(batches, vertical.count, horizontal.count, weights.dimensions[0], given.nchw, element)]
+
+
+class _Convolution:
+    """The sums of products, one at a time, by the definition."""
+
+    def __init__(
+        self, source: OracleOperand, weights: OracleOperand, layout: Layout, vertical: Axis, horizontal: Axis
+    ) -> None:
+        self._source, self._weights, self._layout = centred(source), centred(weights), layout
+        self._vertical, self._horizontal = vertical, horizontal
+        _, self._window_height, self._window_width, self._channels = weights.dimensions
+
+    def at(self, batch: int, row: int, column: int, channel: int) -> Exact:
+        """The sum for one output element."""
+        total: Exact = 0
+        for tap_row, in_row in self._vertical.taps(row):
+            for tap_column, in_column in self._horizontal.taps(column):
+                tap = (channel * self._window_height + tap_row) * self._window_width + tap_column
+                for in_channel in range(self._channels):
+                    factor = self._weights[tap * self._channels + in_channel]
+                    total += self._source[self._layout.flat(batch, in_row, in_column, in_channel)] * factor
+        return total

@@ -1,0 +1,32 @@
+"""DEPTHWISE_CONV_2D: output channel c * multiplier + m sees input channel c only."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from npu_conformance.corpus.oracles._sums import Exact, Finish, centred
+from npu_conformance.corpus.oracles._windows import Layout, arguments, fill
+from npu_conformance.corpus.oracles.base import OracleOperand, Result, present
+
+
+def depthwise_conv_2d(inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]) -> list[Result]:
+    """Filter [1, height, width, output channels], whatever the layout of the activations (trap 3)."""
+    source, weights, bias = map(present, inputs[:3])
+    given = arguments(inputs, 3, 1)
+    layout = Layout(source.dimensions, given.nchw)
+    batches, height, width, _ = layout.sizes
+    _, window_height, window_width, channels = weights.dimensions
+    vertical, horizontal = given.axes(height, width, window_height, window_width)
+    finish = Finish(source, weights, outputs[0], given.activation)
+    values, factors, start = centred(source), centred(weights), centred(bias)
+
+    def element(batch: int, row: int, column: int, channel: int) -> int | float:
+        in_channel = channel // given.middle[0]
+        total: Exact = start[channel]
+        for tap_row, in_row in vertical.taps(row):
+            for tap_column, in_column in horizontal.taps(column):
+                factor = factors[(tap_row * window_width + tap_column) * channels + channel]
+                total += values[layout.flat(batch, in_row, in_column, in_channel)] * factor
+        return finish.store(total, channel)
+
+    return [fill(batches, vertical.count, horizontal.count, channels, given.nchw, element)]

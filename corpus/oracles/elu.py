@@ -1,0 +1,19 @@
+"""ELU: max(0, x) + min(0, alpha * (exp(x) - 1)) of each element; alpha may be negative."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from npu_conformance.corpus.oracles.base import OracleOperand, Result, each, present
+
+
+def elu(inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]) -> list[Result]:
+    """Inputs: one tensor, alpha."""
+    alpha = float(present(inputs[1]).scalar)
+    return each(inputs[0], outputs[0], lambda x: _elu(float(x), alpha))
+
+
+def _elu(x: float, alpha: float) -> float:
+    """Far beyond 88, where exp(x) leaves float32, an argument of 700 is as good as any."""
+    return max(0.0, x) + min(0.0, alpha * math.expm1(min(x, 700.0)))

@@ -1,0 +1,20 @@
+"""L2_POOL_2D: the root of the mean square of the elements of each window that are not padding."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+
+from npu_conformance.corpus.oracles._pools import pool
+from npu_conformance.corpus.oracles.base import OracleOperand, Result, activated
+
+
+def l2_pool_2d(inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]) -> list[Result]:
+    """Padding counts neither in the sum nor in the divisor."""
+
+    def root(window: list[int | float], activation: int) -> int | float:
+        mean = sum(Fraction(element) ** 2 for element in window) / len(window)
+        return activated(math.sqrt(mean), activation, outputs[0])
+
+    return pool(inputs, root)

@@ -1,0 +1,21 @@
+"""MAX_POOL_2D: the largest element of each window."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from npu_conformance.corpus.oracles._pools import pool
+from npu_conformance.corpus.oracles._sums import activation_limits
+from npu_conformance.corpus.oracles.base import OracleOperand, Result, activated, clamp
+
+
+def max_pool_2d(inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]) -> list[Result]:
+    """On stored integers: input and output share scale and zero point."""
+    output = outputs[0]
+
+    def largest(window: list[int | float], activation: int) -> int | float:
+        if output.is_quantized:
+            return clamp(int(max(window)), activation_limits(activation, output))
+        return activated(max(window), activation, output)
+
+    return pool(inputs, largest)

@@ -1,0 +1,14 @@
+"""PAD: the input surrounded by real zeros, which quantised types store as their zero point (trap 22)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from npu_conformance.corpus.oracles._moves import padded
+from npu_conformance.corpus.oracles.base import OracleOperand, Result, present
+
+
+def pad(inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]) -> list[Result]:
+    """Inputs: tensor, paddings [rank, 2] with the number of elements before and after on each axis."""
+    source, paddings = map(present, inputs)
+    return [padded(source, paddings.integers, source.zero_point)]

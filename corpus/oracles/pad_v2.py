@@ -1,0 +1,14 @@
+"""PAD_V2: the input surrounded by a given value, which for quantised types is a stored integer (trap 22)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from npu_conformance.corpus.oracles._moves import padded
+from npu_conformance.corpus.oracles.base import OracleOperand, Result, present
+
+
+def pad_v2(inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]) -> list[Result]:
+    """Inputs: tensor, paddings [rank, 2] with the number of elements before and after on each axis, value."""
+    source, paddings, value = map(present, inputs)
+    return [padded(source, paddings.integers, value.scalar)]

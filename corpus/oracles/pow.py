@@ -1,0 +1,27 @@
+"""POW: base to the power of exponent, both broadcast, as the pow of C."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from npu_conformance.corpus.oracles.base import OracleOperand, Real, Result, elementwise, present, stored
+
+
+def pow(inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]) -> list[Result]:
+    """Inputs: base, exponent."""
+    base, exponent = present(inputs[0]), present(inputs[1])
+    return elementwise(base, exponent, lambda a, b: stored(_power(a, b), outputs[0]))
+
+
+def _power(base: Real, exponent: Real) -> float:
+    """Python raises where C gives infinity (too large, or 0 to a negative power) or NaN (a root of a negative one)."""
+    is_odd = exponent % 2 == 1
+    try:
+        return math.pow(base, exponent)
+    except OverflowError:
+        return -math.inf if base < 0 and is_odd else math.inf
+    except ValueError:
+        if base == 0:
+            return math.copysign(math.inf, base) if is_odd else math.inf
+        return math.nan

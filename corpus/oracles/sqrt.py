@@ -1,0 +1,13 @@
+"""SQRT: square root of each element."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from npu_conformance.corpus.oracles.base import OracleOperand, Result, each
+
+
+def sqrt(inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]) -> list[Result]:
+    """Inputs: one tensor."""
+    return each(inputs[0], outputs[0], lambda x: math.sqrt(x) if x >= 0 else math.nan)

@@ -1,0 +1,19 @@
+"""TILE: the input repeated along each axis."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from npu_conformance.corpus.oracles._moves import moved
+from npu_conformance.corpus.oracles.base import OracleOperand, Result, Shape, present
+
+
+def tile(inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]) -> list[Result]:
+    """Inputs: tensor, number of repetitions on each axis."""
+    source, multiples = present(inputs[0]), present(inputs[1]).integers
+
+    def origin(index: Shape) -> list[int]:
+        return [position % size for position, size in zip(index, source.dimensions, strict=True)]
+
+    sizes = zip(source.dimensions, multiples, strict=True)
+    return [moved(source, tuple(size * times for size, times in sizes), origin)]

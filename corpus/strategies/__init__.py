@@ -1,0 +1,203 @@
+"""Hypothesis strategies for valid models and requests of any operation, built from the catalogue and the rules.
+
+    from hypothesis import given
+    from npu_conformance.specs import strategies
+    from npu_conformance.specs.versions import Version
+
+    @given(strategies.vectors("CONV_2D", version=Version.V1_2))
+    def test_my_driver(vector):
+        model = build_model(vector, Version.V1_2).model              # of specs.neuralnetworks.build
+        request = build_request(vector, vector.examples[0], Version.V1_2)
+        expected = strategies.expected(vector)                       # by the oracles
+
+Shapes and parameters are what Hypothesis draws, so that it shrinks structure; elements come from a numpy generator
+with a drawn seed. Whoever has other sources of decisions (a fuzzer's bytes) calls `draw`. Recipes, one for each
+operation, propose operands; nothing leaves this package that breaks a clause of the rules.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from npu_conformance.corpus.strategies.calls import Arguments, Call, Decisions, Form, Item, Recipe, Unfit
+from npu_conformance.specs.neuralnetworks import catalogue
+from npu_conformance.specs.neuralnetworks.enums import OperandType
+from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
+from npu_conformance.specs.versions import NEWEST, Version
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import DrawFn, SearchStrategy
+
+    from npu_conformance.corpus.generators.base import Planned
+    from npu_conformance.corpus.vectors import Array, Vector, VectorOperand
+    from npu_conformance.specs.neuralnetworks.catalogue import Argument
+
+__all__ = ["Decisions", "Form", "Unfit", "draw", "expected", "forms", "operations", "vectors"]
+
+_MODULES = ("elementwise", "reductions", "moving", "windows", "recurrent", "control_flow")
+_SEEDS = 65536
+
+
+def operations() -> tuple[str, ...]:
+    """Names of the operations that can be drawn, in order of their codes."""
+    return tuple(name for name in catalogue.names() if name in _recipes())
+
+
+def forms(version: Version = NEWEST, operation: str | None = None) -> list[Form]:
+    """Every signature with every combination of types that is legal in a version, of one operation or of all."""
+    names = operations() if operation is None else (operation,)
+    return [
+        Form(name, signature, types)
+        for name in names
+        for signature in catalogue.operation(name).signatures
+        for types in signature.combinations(version)
+    ]
+
+
+def vectors(
+    operation: str | None = None, version: Version = NEWEST, *, form: Form | None = None
+) -> SearchStrategy[Vector]:
+    """Models of one operation (of any one, if None) with one request each, legal in the version.
+
+    form: narrows it down to one signature and combination of types. The vector's example has inputs and no outputs;
+    see `expected`. Raises LookupError for an operation that the version does not have.
+    """
+    from hypothesis import strategies
+
+    legal = [form] if form is not None else forms(version, operation)
+    if not legal:
+        raise LookupError(f"HAL {version} has no {operation or 'operations'}")
+    return strategies.composite(_drawn)(legal, version)
+
+
+def draw(form: Form, version: Version, decisions: Decisions) -> Vector:
+    """A valid model with one request, by anybody's decisions. Raises Unfit where these lead to none."""
+    import numpy
+
+    random = numpy.random.default_rng(decisions.below(_SEEDS))
+    call = Call(form, version, decisions, random, _count(form, version, decisions))
+    return _assembled(call, _recipes()[form.operation](call))
+
+
+def expected(vector: Vector) -> dict[str, Array]:
+    """What the oracles compute for the request, by name of the output. Raises KeyError where one is missing."""
+    from npu_conformance.corpus import oracles
+
+    return oracles.evaluate(vector.main, vector.examples[0].inputs, vector.referenced)
+
+
+class _Drawn:
+    """Hypothesis's decisions."""
+
+    def __init__(self, draw: DrawFn) -> None:
+        self._draw = draw
+
+    def below(self, limit: int) -> int:
+        return self._draw(_numbers(limit))
+
+    def pick(self, items: Sequence[Item]) -> Item:
+        return items[self.below(len(items))]
+
+
+def _drawn(draw_one: DrawFn, legal: Sequence[Form], version: Version) -> Vector:
+    from hypothesis import reject
+
+    decisions = _Drawn(draw_one)
+    try:
+        return draw(decisions.pick(legal), version, decisions)
+    except Unfit:
+        reject()
+
+
+@functools.cache
+def _numbers(limit: int) -> SearchStrategy[int]:
+    from hypothesis import strategies
+
+    return strategies.integers(0, limit - 1)
+
+
+@functools.cache
+def _recipes() -> Mapping[str, Recipe]:
+    found: dict[str, Recipe] = {}
+    for name in _MODULES:
+        found.update(importlib.import_module(f"{__name__}.{name}").RECIPES)
+    return found
+
+
+def _count(form: Form, version: Version, decisions: Decisions) -> int | None:
+    """The length of the list of inputs; None where it is a matter of the recipe."""
+    signature = form.signature
+    if signature.input_counts is None:
+        return None
+    known = [catalogue.argument_since(argument) <= version for argument in signature.inputs]
+    return decisions.pick([count for count in signature.input_counts if all(known[:count])])
+
+
+def _assembled(call: Call, arguments: Arguments) -> Vector:
+    from npu_conformance.corpus.model_builder import Draft, IllegalOperationError
+
+    draft = Draft(call.version, call.graphs)
+    names = [_added(draft, planned, name) for name, planned in _in_order(call, arguments)]
+    try:
+        results = draft.apply(call.form.operation, names, _results(call, [draft.operand(name) for name in names]))
+    except IllegalOperationError as error:
+        raise Unfit(f"{call.form}: {error}") from error
+    return replace(draft.vector("drawn", call.form.operation, results), since=call.version)
+
+
+def _in_order(call: Call, arguments: Arguments) -> Iterator[tuple[str, Planned]]:
+    """Names and operands as the signature lists them, as many as there shall be."""
+    for position, argument in enumerate(call.form.signature.inputs):
+        if call.count is not None and position >= call.count:
+            return
+        given = arguments.get(argument.name)
+        if isinstance(given, Sequence):
+            yield from ((f"{argument.name}{number}", one) for number, one in enumerate(given))
+        else:
+            yield argument.name, given or call.default(argument)
+
+
+def _added(draft: Any, planned: Planned, name: str) -> str:
+    from npu_conformance.corpus.generators.base import materialised
+
+    operand = planned.operand
+    if operand.subgraph is not None:
+        return str(draft.reference(operand.subgraph, name))
+    if operand.omitted:
+        return str(draft.omitted(operand, name))
+    add = draft.constant if planned.constant else draft.input
+    return str(add(operand, materialised(planned), name))
+
+
+def _results(call: Call, inputs: Sequence[VectorOperand]) -> list[VectorOperand]:
+    """The results without their shapes."""
+    if call.declared:
+        return call.declared
+    signature = call.form.signature
+    count = call.result_count or len(signature.outputs)
+    arguments = catalogue.expand(signature.outputs, count)
+    if arguments is None:
+        arguments = list(signature.outputs[:count])
+    return [_result(call, argument, inputs) for argument in arguments]
+
+
+def _result(call: Call, argument: Argument, inputs: Sequence[VectorOperand]) -> VectorOperand:
+    """By default quantised as the first input of the same type."""
+    from npu_conformance.corpus.vectors import VectorOperand
+
+    kind = OperandType[call.form.types.get(argument.type, argument.type)]
+    if not OPERAND_TYPES[kind].is_quantized:
+        return VectorOperand(kind)
+    like = next((one for one in inputs if one.type is kind), VectorOperand(kind, scale=1.0))
+    scale, zero_point = call.results.get(argument.name, (like.scale, like.zero_point))
+    return VectorOperand(kind, scale=_float32(scale), zero_point=zero_point, channel_quant=like.channel_quant)
+
+
+def _float32(value: float) -> float:
+    from npu_conformance.corpus.vectors.element_values import float32
+
+    return float32(value)

@@ -1,0 +1,31 @@
+"""Which clauses a vector breaks: none where it has to run, its own and no other where it has to be refused."""
+
+from __future__ import annotations
+
+from npu_conformance.corpus.vectors import Example, Vector
+from npu_conformance.corpus.wire_model import build_model
+from npu_conformance.specs.neuralnetworks import rules
+from npu_conformance.specs.neuralnetworks.extension_codes import own_form
+from npu_conformance.specs.neuralnetworks.operation_view import OperationView
+from npu_conformance.specs.neuralnetworks.validate import validate_model
+from npu_conformance.specs.versions import Version
+
+
+def broken_clauses(vector: Vector, example: Example, version: Version) -> set[str]:
+    """Ids of what the structure breaks; only where it is sound, of what the operations of the main graph break."""
+    model = build_model(vector, version).model
+    found = {violation.clause for violation in validate_model(model, version)}
+    if found:
+        return found
+    graph = own_form(model).main
+    values = {name: operand.value for name, operand in vector.operands.items() if operand.value is not None}
+    values.update(example.inputs)
+    for operation, wire in zip(vector.operations, graph.operations, strict=True):
+        known = {position: values[name] for position, name in enumerate(operation.inputs) if name in values}
+        shapes = {position: array.shape for position, array in known.items()}
+        inputs = [graph.operands[index] for index in wire.inputs]
+        outputs = [graph.operands[index] for index in wire.outputs]
+        left_out = frozenset(place for place, name in enumerate(operation.inputs) if vector.operands[name].omitted)
+        view = OperationView(wire, version, inputs, outputs, shapes=shapes, values=known, omitted=left_out)
+        found.update(violation.clause for violation in rules.check(view))
+    return found

@@ -1,0 +1,220 @@
+"""From a vector's document to a Vector: every rule that the structs alone can not express is checked here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from npu_conformance.corpus import oracles
+from npu_conformance.corpus.vectors import (
+    ChannelQuant,
+    Example,
+    Graph,
+    Vector,
+    VectorOperand,
+    VectorOperation,
+    element_values,
+    parse_since,
+    rejected_of,
+)
+from npu_conformance.specs.documents import DocumentError
+from npu_conformance.specs.documents.vectors import (
+    ChannelQuantDocument,
+    ExampleDocument,
+    GeneratedDocument,
+    GeneratorDocument,
+    GraphDocument,
+    OperandDocument,
+    OperationDocument,
+    Values,
+    VectorDocument,
+)
+from npu_conformance.specs.neuralnetworks import catalogue
+from npu_conformance.specs.neuralnetworks.extension_codes import AnyOperandType, is_own
+from npu_conformance.specs.neuralnetworks.operand_types import operand_type as type_named
+
+if TYPE_CHECKING:
+    from npu_conformance.corpus.vectors import Array
+
+
+def vector(operation: str, document: VectorDocument, where: str) -> Vector:
+    """Build a Vector; `where` names file and vector in errors. Raises DocumentError."""
+    operations = document.operations or [_whole(operation, document)]
+    main = GraphDocument(
+        operands=document.operands, operations=operations, inputs=document.inputs, outputs=document.outputs
+    )
+    graph = _graph(main, len(document.referenced), where, "$")
+    referenced = tuple(
+        _graph(part, len(document.referenced), where, f"$.referenced[{index}]")
+        for index, part in enumerate(document.referenced)
+    )
+    built = Vector(
+        name=document.name,
+        operation=operation,
+        since=parse_since(document.since, where),
+        operands=graph.operands,
+        operations=graph.operations,
+        inputs=graph.inputs,
+        outputs=graph.outputs,
+        witnesses=tuple(document.witnesses),
+        rejected=rejected_of(document.rejected, where),
+        relaxed=document.relaxed,
+        ignored=_known(document.ignored, document.outputs, where, "$.ignored"),
+        excluded=tuple(document.excluded),
+        referenced=referenced,
+        description=document.description,
+        traps=tuple(document.traps),
+        requirements=tuple(document.requirements),
+        kind=document.kind,
+        multinomial_tolerance=document.multinomial_tolerance,
+        generators=_generators(document),
+        examples=tuple(
+            _example(example, graph, referenced, document, where, f"$.examples[{index}]")
+            for index, example in enumerate(document.examples)
+        ),
+    )
+    if document.kind == "multinomial" and [operation.type for operation in operations] != ["RANDOM_MULTINOMIAL"]:
+        raise DocumentError(where, "$.kind", "expected RANDOM_MULTINOMIAL alone in a vector of kind multinomial")
+    if not document.rejected and not document.examples:
+        raise DocumentError(where, "$.examples", "expected at least one example")
+    return built
+
+
+def _whole(operation: str, document: VectorDocument) -> OperationDocument:
+    arguments = [name for name in document.operands if name not in document.outputs]
+    return OperationDocument(type=operation, inputs=arguments, outputs=document.outputs)
+
+
+def _graph(document: GraphDocument, referenced: int, where: str, path: str) -> Graph:
+    operands = {
+        name: _operand(operand, referenced, where, f"{path}.operands.{name}")
+        for name, operand in document.operands.items()
+    }
+    operations = tuple(
+        _operation(operation, operands, where, f"{path}.operations[{index}]")
+        for index, operation in enumerate(document.operations)
+    )
+    inputs = _known(document.inputs, operands, where, f"{path}.inputs")
+    outputs = _known(document.outputs, operands, where, f"{path}.outputs")
+    return Graph(operands, operations, inputs, outputs)
+
+
+def _operation(
+    document: OperationDocument, operands: Mapping[str, VectorOperand], where: str, path: str
+) -> VectorOperation:
+    try:
+        catalogue.operation_code(document.type)
+    except LookupError:
+        raise DocumentError(where, f"{path}.type", f"unknown operation {document.type!r}") from None
+    inputs = _known(document.inputs, operands, where, f"{path}.inputs")
+    return VectorOperation(document.type, inputs, _known(document.outputs, operands, where, f"{path}.outputs"))
+
+
+def _known(names: Sequence[str], known: Mapping[str, object] | Sequence[str], where: str, path: str) -> tuple[str, ...]:
+    for index, name in enumerate(names):
+        if name not in known:
+            raise DocumentError(where, f"{path}[{index}]", f"there is no such operand: {name!r}")
+    return tuple(names)
+
+
+def _operand(document: OperandDocument, referenced: int, where: str, path: str) -> VectorOperand:
+    try:
+        operand_type = type_named(document.type)
+    except LookupError:
+        raise DocumentError(where, f"{path}.type", f"unknown operand type {document.type!r}") from None
+    if document.extension is not None and not is_own(operand_type):
+        raise DocumentError(where, f"{path}.extension", f"{document.type} is no type of an extension: it has none")
+    if document.subgraph is not None and not 0 <= document.subgraph < referenced:
+        raise DocumentError(where, f"{path}.subgraph", f"there is no referenced graph {document.subgraph}")
+    dimensions = tuple(document.dimensions)
+    value = None
+    if document.value is not None:
+        value = _array(document.value, operand_type, dimensions, where, f"{path}.value")
+    return VectorOperand(
+        operand_type,
+        dimensions,
+        element_values.float32(document.scale),
+        document.zero_point,
+        _channel_quant(document.channel_quant),
+        value,
+        document.omitted,
+        document.subgraph,
+        None if document.extension is None else bytes.fromhex(document.extension),
+    )
+
+
+def _channel_quant(document: ChannelQuantDocument | None) -> ChannelQuant | None:
+    if document is None:
+        return None
+    return ChannelQuant(tuple(map(element_values.float32, document.scales)), document.channel_dim)
+
+
+def _array(values: Values, operand_type: AnyOperandType, dimensions: tuple[int, ...], where: str, path: str) -> Array:
+    if isinstance(values, GeneratedDocument):
+        return element_values.generate(values.generate, operand_type, dimensions)
+    try:
+        return element_values.to_array(values, operand_type, dimensions)
+    except element_values.ValueRuleError as error:
+        raise DocumentError(where, path, str(error)) from None
+
+
+def _example(
+    document: ExampleDocument,
+    graph: Graph,
+    referenced: Sequence[Graph],
+    vector: VectorDocument,
+    where: str,
+    path: str,
+) -> Example:
+    expected = {name for name in graph.inputs if not graph.operands[name].omitted}
+    _complete(document.inputs, expected, where, f"{path}.inputs")
+    shapes = _shapes(document, graph, where, f"{path}.dimensions")
+    inputs = {
+        name: _array(values, graph.operands[name].type, shapes[name], where, f"{path}.inputs.{name}")
+        for name, values in document.inputs.items()
+    }
+    if vector.rejected:
+        return Example(inputs, {})
+    if not document.outputs and (vector.kind == "multinomial" or _is_generated(document, vector)):
+        return Example(inputs, oracles.evaluate(graph, inputs, referenced))
+    _complete(document.outputs, set(graph.outputs), where, f"{path}.outputs")
+    outputs = {
+        name: _array(values, graph.operands[name].type, shapes[name], where, f"{path}.outputs.{name}")
+        for name, values in document.outputs.items()
+    }
+    return Example(inputs, outputs)
+
+
+def _shapes(document: ExampleDocument, graph: Graph, where: str, path: str) -> dict[str, tuple[int, ...]]:
+    boundary = (*graph.inputs, *graph.outputs)
+    shapes = {name: graph.operands[name].dimensions for name in boundary}
+    for name, dimensions in document.dimensions.items():
+        declared = shapes.get(name)
+        if declared is None:
+            raise DocumentError(where, f"{path}.{name}", "there is no such input or output")
+        fits = len(declared) == len(dimensions) and all(
+            one in (0, other) for one, other in zip(declared, dimensions, strict=True)
+        )
+        if declared and not fits:
+            raise DocumentError(where, f"{path}.{name}", f"expected to fit {list(declared)}, found {list(dimensions)}")
+        shapes[name] = dimensions
+    return shapes
+
+
+def _generators(vector: VectorDocument) -> dict[str, GeneratorDocument]:
+    found = {name: operand.value for name, operand in vector.operands.items()}
+    for example in vector.examples:
+        found.update(example.inputs)
+    return {name: values.generate for name, values in found.items() if isinstance(values, GeneratedDocument)}
+
+
+def _is_generated(document: ExampleDocument, vector: VectorDocument) -> bool:
+    constants = [operand.value for operand in vector.operands.values()]
+    return any(isinstance(values, GeneratedDocument) for values in [*document.inputs.values(), *constants])
+
+
+def _complete(found: Mapping[str, object], expected: set[str], where: str, path: str) -> None:
+    missing, unknown = sorted(expected - set(found)), sorted(set(found) - expected)
+    if missing or unknown:
+        problem = f"no values for {missing[0]!r}" if missing else f"values for {unknown[0]!r}, which has none"
+        raise DocumentError(where, path, problem)

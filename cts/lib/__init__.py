@@ -1,0 +1,1 @@
+"""What the framework tests share: clients, fixtures, and models of what must hold."""

@@ -1,0 +1,275 @@
+"""An app that uses the NPU Manager's allocator, as the cases play it: its buffers, and the record of its callbacks."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import CaseEnded, NotApplicable
+from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.subject.pools import Pool
+from npu_conformance.specs.errors import DeadObject, IllegalArgument, InterfaceError, ServiceError, Unsupported
+from npu_conformance.specs.neuralnetworks.types import CacheHandle, Memory
+from npu_conformance.specs.npu.buffers import (
+    Allocator,
+    AllocatorCallback,
+    AllocRequest,
+    BufferType,
+    Errno,
+    FileSegment,
+    NpuBuffer,
+    Protection,
+    errno_of,
+)
+
+CAMERA = 10_201
+ASSISTANT = 10_202
+PAGE = 4096
+MIB = 1 << 20
+READ_WRITE = Protection.READ | Protection.WRITE
+CALLBACK_SECONDS = 5.0
+"""How long a callback may take, before time_scale, as in CtsNpuManagerBufferTest."""
+PLACES = tuple(itertools.product(range(4), tuple(BufferType)[1:]))
+"""Devices and types of buffers at which a case looks for support."""
+_CLOCK_STEP_NS = 1_000_000_000
+_MARKER = 0x7EAD_BEA7_0000
+"""First of the ids with which `App.flush` asks for nothing; no case uses them."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """How a request ended: the arguments of onGetBuffer."""
+
+    id: int
+    buffer: NpuBuffer | None
+    errno: int
+
+
+class Recorder(AllocatorCallback):
+    """Keeps every callback in the order of arrival. events: (which, id, errno)."""
+
+    def __init__(self) -> None:
+        self.answers: list[Answer] = []
+        self.events: list[tuple[str, int, int]] = []
+
+    def on_get_buffer(self, id: int, buffer: NpuBuffer | None, errno: int, message: str | None) -> None:
+        """Keep the answer to a request."""
+        self.answers.append(Answer(id, buffer, errno))
+        self.events.append(("allocated", id, errno))
+
+    def on_load(self, id: int, errno: int, message: str | None) -> None:
+        """Keep the answer to a load."""
+        self.events.append(("loaded", id, errno))
+
+    def on_notify_preempted(self, id: int) -> None:
+        """Keep a preemption."""
+        self.events.append(("preempted", id, 0))
+
+    def of(self, identifier: int) -> list[tuple[str, int]]:
+        """What was said about a buffer, in order: which callback, with which errno."""
+        return [(which, errno) for which, id, errno in self.events if id == identifier]
+
+    def count(self, which: str, identifier: int) -> int:
+        """How often a callback came for a buffer."""
+        return sum(found == which for found, _ in self.of(identifier))
+
+
+class App:
+    """A process of an app: its connection, its allocator, and what it was told. It dies with the case."""
+
+    def __init__(self, trial: Trial, uid: int = CAMERA, pid: int = 0) -> None:
+        self.trial, self.uid = trial, uid
+        self.recorder = Recorder()
+        self.application = trial.application(uid, pid)
+        self._markers = itertools.count(_MARKER)
+        self.allocator = self._create()
+        self.place: tuple[int, int] = (-1, 0)
+        self._asked: set[int] = set()
+        trial.close_later(self)
+
+    def supported(self) -> App:
+        """This app, which from here on asks for what the manager supports; NotApplicable where that is nothing."""
+        asked = [AllocRequest(0, device, kind, PAGE) for device, kind in _preferred()]
+        answers = self.allocator.is_supported(tuple(asked))
+        found = [place for place, answer in zip(_preferred(), answers, strict=False) if answer]
+        if not found:
+            raise NotApplicable("the manager supports no buffers of devices 0 to 3")
+        self.place = found[0]
+        return self
+
+    def request(
+        self,
+        identifier: int,
+        size: int = PAGE,
+        *,
+        protection: int = READ_WRITE,
+        priority: int = 500,
+        segment: FileSegment | None = None,
+    ) -> AllocRequest:
+        """A request for a buffer where the manager supports one."""
+        device, kind = self.place
+        self._asked.add(identifier)
+        return AllocRequest(identifier, device, kind, size, priority, segment, protection)
+
+    def get(self, *requests: AllocRequest) -> list[Answer]:
+        """Ask for buffers and wait for the answers, in the order of the requests; Failed where one does not come."""
+        counts = {one.id: self.recorder.count("allocated", one.id) for one in requests}
+        checks.succeeds(lambda: self.allocator.get_buffers(requests), "getBuffers")
+        for one in requests:
+            self.awaited(
+                lambda id=one.id: self.recorder.count("allocated", id) > counts[id],  # type: ignore[misc]
+                f"answer to request {one.id}",
+            )
+        return [self._last(one.id) for one in requests]
+
+    def allocated(self, request: AllocRequest) -> NpuBuffer:
+        """Ask for a buffer and check that it comes."""
+        (answer,) = self.get(request)
+        checks.equal(answer.errno, 0, f"errno of onGetBuffer for request {request.id}")
+        if answer.buffer is None:
+            checks.fail(f"onGetBuffer for request {request.id}", "a buffer", "null")
+        return answer.buffer
+
+    def refused(self, request: AllocRequest, errnos: Collection[int], what: str) -> None:
+        """Ask for a buffer and check that it does not come, with one of the errors; empty: with any."""
+        (answer,) = self.get(request)
+        checks.that(answer.errno != 0, f"{what}: expected an error in onGetBuffer, found success")
+        checks.that(answer.buffer is None, f"{what}: expected no buffer with an error, found one")
+        if errnos:
+            check_errno(answer.errno, errnos, what)
+
+    def loaded(self, identifier: int, segment: FileSegment) -> int:
+        """Load a file and return the errno, of the callback or of the call itself."""
+        before = self.recorder.count("loaded", identifier)
+        errno = errno_raised(lambda: self.allocator.load_file_segment_to_buffer(identifier, segment))
+        if errno:
+            return errno
+        what = f"answer to the load of buffer {identifier}"
+        self.awaited(lambda: self.recorder.count("loaded", identifier) > before, what)
+        return next(errno for which, errno in reversed(self.recorder.of(identifier)) if which == "loaded")
+
+    def awaited(self, predicate: Callable[[], bool], what: str) -> None:
+        """Let time pass until something has happened; Failed where it does not in time."""
+        if not self.happens(predicate):
+            checks.fail(what, "a callback in time", "none")
+
+    def happens(self, predicate: Callable[[], bool]) -> bool:
+        """Let time pass until something has happened: true; false where it does not in time."""
+        pass_time(self.trial)
+        return self.trial.subject.wait_until(predicate, CALLBACK_SECONDS * self.trial.manifest.time_scale)
+
+    def flush(self) -> None:
+        """Wait for what has been sent: the answer to a request that asks for nothing comes behind it."""
+        self.get(AllocRequest(next(self._markers)))
+
+    def open(self, memory: Memory) -> Pool:
+        """Reach the bytes of a mapping."""
+        return self.application.memory.reach(memory)
+
+    def content(self, buffer: NpuBuffer, length: int, offset: int = 0) -> bytes:
+        """Map, read and unmap."""
+        memory = checks.succeeds(lambda: buffer.map(length, Protection.READ, offset), "map for reading")
+        data = self.open(memory).read(0, length)
+        checks.succeeds(lambda: buffer.unmap(memory.token), "unmap")
+        return data
+
+    def fill(self, buffer: NpuBuffer, data: bytes) -> None:
+        """Map, write and unmap."""
+        memory = checks.succeeds(lambda: buffer.map(len(data), READ_WRITE, 0), "map for writing")
+        self.open(memory).write(0, data)
+        checks.succeeds(lambda: buffer.unmap(memory.token), "unmap")
+
+    def segment(
+        self, content: bytes, file_offset: int, length: int, buffer_offset: int, *, position: int = 0
+    ) -> FileSegment:
+        """A part of a new file with this content, opened for reading at a position of its own."""
+        file = self.trial.cache_file(content)
+        token = self.application.files.open(file, "read", position)
+        return FileSegment(CacheHandle((token,)), file_offset, length, buffer_offset)
+
+    def free(self, *identifiers: int) -> None:
+        """Free buffers."""
+        checks.succeeds(lambda: self.allocator.put_buffers(identifiers), f"putBuffers of {identifiers}")
+
+    def close(self) -> None:
+        """Free what a case has left, so that the next finds it free, however late the service notices a death."""
+        identifiers = (*self._asked, *(answer.id for answer in self.recorder.answers))
+        with contextlib.suppress(InterfaceError, CaseEnded):
+            self.allocator.put_buffers(identifiers)
+
+    def _last(self, identifier: int) -> Answer:
+        return next(answer for answer in reversed(self.recorder.answers) if answer.id == identifier)
+
+    def _create(self) -> Allocator:
+        manager = self.trial.present(self.application.interfaces.manager, "manager")
+        try:
+            return manager.create_allocator(self.recorder)
+        except Unsupported:
+            raise NotApplicable("the manager has no allocator of buffers") from None
+        except ServiceError as error:
+            if error.status == Errno.ENOSYS:
+                raise NotApplicable("the device has no protected buffers: createAllocator says ENOSYS") from None
+            raise
+
+
+def errno_raised(call: Callable[[], object]) -> int:
+    """The errno that a C client sees of a call; 0: success. A dead subject stays a crash."""
+    try:
+        call()
+    except DeadObject:
+        raise
+    except InterfaceError as error:
+        return errno_of(error)
+    return 0
+
+
+def check_errno(actual: int, allowed: Collection[int], what: str) -> None:
+    """Fail unless an errno is one of the allowed ones; 0 is success."""
+    if actual not in allowed:
+        checks.fail(what, " or ".join(_spelled(one) for one in allowed), _spelled(actual))
+
+
+def raises_errno(call: Callable[[], object], allowed: Collection[int], what: str) -> None:
+    """Fail unless a call ends with one of these errnos."""
+    check_errno(errno_raised(call), allowed, what)
+
+
+def is_refused(call: Callable[[], object]) -> bool:
+    """True where a call ends in an error."""
+    return errno_raised(call) != 0
+
+
+def pass_time(trial: Trial) -> None:
+    """Let a virtual clock run a second, so that what is due happens; real time passes by itself."""
+    control = trial.subject.interfaces.manager_control
+    if trial.manifest.virtual_clock and control is not None:
+        control.advance_clock(_CLOCK_STEP_NS)
+
+
+def fresh_process(trial: Trial, uid: int) -> None:
+    """Have an app installed where the subject can install apps: its earlier process is gone with what it had."""
+    control = trial.subject.interfaces.manager_control
+    if control is None:
+        return
+    with contextlib.suppress(IllegalArgument):
+        control.remove_app(uid)
+    control.install_app(uid, f"android.npumanager.testapp{uid}", True, 37)
+
+
+def pattern(seed: int, length: int) -> bytes:
+    """Bytes that repeat late: byte i depends on i modulo 251 and on the seed."""
+    period = bytes((seed + 7 * i) % 251 for i in range(251))
+    return (period * (length // 251 + 1))[:length]
+
+
+def _preferred() -> list[tuple[int, int]]:
+    return sorted(PLACES, key=lambda place: (place[0], place[1] != BufferType.MODEL_WEIGHTS))
+
+
+def _spelled(errno: int) -> str:
+    if errno == 0:
+        return "success"
+    return Errno(errno).name if errno in tuple(Errno) else f"errno {errno}"

@@ -1,0 +1,208 @@
+"""An app that uses the NPU Manager, as the cases play it: its requests, and the record of its callbacks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Literal, TypeVar
+
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.run.context import Trial
+from npu_conformance.specs.errors import IllegalArgument
+from npu_conformance.specs.npu.manager import (
+    Manager,
+    ManagerControl,
+    ModelLoadRequestCallback,
+    ModelLoadStatusListener,
+)
+from npu_conformance.specs.npu.types import (
+    BLOCKING_SDK,
+    PERMISSION,
+    CompletionStatus,
+    LoadStatus,
+    ModelLoadRequest,
+    Policy,
+)
+
+CAMERA = 10_101
+ASSISTANT = 10_102
+CALLBACK_SECONDS = 2.0
+"""How long a callback may take, before time_scale; CTS waits as long for a grant."""
+_CLOCK_STEP_NS = 1_000_000_000
+_NOBODY = 10_199
+_MARKER = 0x7EAD_BEA7
+"""Id of the request that `Client.flush` sends; no case uses it."""
+
+Answer = TypeVar("Answer")
+Kind = Literal["decision", "unload", "complete"]
+Said = tuple[Kind, int | None]
+"""What one callback says."""
+GRANT: tuple[Kind, int] = ("decision", LoadStatus.CAN_LOAD_NOW)
+WAIT: tuple[Kind, int] = ("decision", LoadStatus.WAIT_FOR_UNLOAD)
+PARKED: tuple[Kind, int] = ("decision", LoadStatus.NOT_PRIORITIZED)
+COMPLETE: tuple[Kind, int] = ("complete", CompletionStatus.COMPLETE)
+CANCELLED: tuple[Kind, int] = ("complete", CompletionStatus.CANCELLED)
+
+
+@dataclass(frozen=True)
+class Event:
+    """One callback. status: of the decision or completion, or the reason of an unload request."""
+
+    kind: Kind
+    request: ModelLoadRequest
+    status: int | None
+    listener: ModelLoadStatusListener | None = None
+
+    def __str__(self) -> str:
+        return f"{self.kind} of request {self.request.id} with {self.status}"
+
+
+class Recorder(ModelLoadRequestCallback):
+    """Keeps every callback in the order of arrival."""
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+
+    def on_can_load_model(self, request: ModelLoadRequest, status: int, listener: ModelLoadStatusListener) -> None:
+        """Keep a decision."""
+        self.events.append(Event("decision", request, status, listener))
+
+    def on_request_unload_model(self, request: ModelLoadRequest, reason: int | None) -> None:
+        """Keep a request to unload."""
+        self.events.append(Event("unload", request, reason))
+
+    def on_model_load_request_complete(self, request: ModelLoadRequest, status: int) -> None:
+        """Keep a completion."""
+        self.events.append(Event("complete", request, status))
+
+    def of(self, identifier: int) -> list[tuple[Kind, int | None]]:
+        """What was said about the request with this id, in order."""
+        return [(event.kind, event.status) for event in self.events if event.request.id == identifier]
+
+
+class Client:
+    """A process of an installed app: its connection to the manager, and what it was told."""
+
+    def __init__(self, trial: Trial, uid: int, pid: int = 0) -> None:
+        self.trial, self.uid, self.pid, self.alive = trial, uid, pid, True
+        self.recorder = Recorder()
+        self.process = trial.application(uid, pid)
+        self.manager: Manager = trial.present(self.process.interfaces.manager, "manager")
+
+    def request(self, request: ModelLoadRequest) -> None:
+        """Submit a request; its callbacks go to the recorder."""
+        self.manager.request_can_load_model(request, self.recorder)
+
+    def granted(self, request: ModelLoadRequest) -> ModelLoadStatusListener:
+        """Submit a request, check that it is granted, and return the listener of the decision."""
+        seen = len(self.recorder.events)
+        self.request(request)
+        decision = self.awaited(lambda: self._decision(request, seen), f"decision on request {request.id}")
+        checks.equal(decision.status, LoadStatus.CAN_LOAD_NOW, f"decision on request {request.id}")
+        if decision.listener is None:
+            checks.fail(f"decision on request {request.id}", "a status listener", "none")
+        return decision.listener
+
+    def awaited(self, find: Callable[[], Event | None], what: str) -> Event:
+        """Let time pass until `find` finds an event; Failed where it does not in time."""
+        pass_time(self.trial)
+        seconds = CALLBACK_SECONDS * self.trial.manifest.time_scale
+        self.trial.subject.wait_until(lambda: find() is not None, seconds)
+        event = find()
+        if event is None:
+            checks.fail(what, f"a callback within {seconds} s", "none")
+        return event
+
+    def flush(self) -> None:
+        """Wait until every callback sent so far has arrived.
+
+        A request more is submitted and cancelled: callbacks of one app arrive in order, so those before it are there
+        when its own are.
+        """
+        marker = ModelLoadRequest(_MARKER)
+        seen = len(self.recorder.events)
+        self.granted(marker)
+        self.manager.cancel_model_load(marker)
+        self.awaited(lambda: self._completion(marker, seen), "completion of a cancelled request")
+
+    def expect(self, identifier: int, *expected: tuple[Kind, int]) -> None:
+        """Check, once everything has arrived, what was said about a request, in order and in full."""
+        self.flush()
+        checks.equal(self.recorder.of(identifier), list(expected), f"callbacks of request {identifier}")
+
+    def barrier(self) -> None:
+        """Let everything arrive that was sent to this app."""
+        barrier(self.manager)
+
+    def _decision(self, request: ModelLoadRequest, seen: int) -> Event | None:
+        return self._find("decision", request, seen)
+
+    def _completion(self, request: ModelLoadRequest, seen: int) -> Event | None:
+        return self._find("complete", request, seen)
+
+    def _find(self, kind: Kind, request: ModelLoadRequest, seen: int) -> Event | None:
+        later = self.recorder.events[seen:]
+        return next((event for event in later if event.kind == kind and event.request.id == request.id), None)
+
+
+def install(trial: Trial, uid: int, *, permitted: bool = True) -> Client:
+    """Install an app afresh under status quo, so that nothing is left of earlier cases, and start its process."""
+    client = install_only(trial, uid, permitted=permitted)
+    if permitted:
+        client.manager.set_policy(Policy.STATUS_QUO, None)
+    return client
+
+
+def install_only(
+    trial: Trial, uid: int, *, permitted: bool = True, declares: bool = True, target_sdk: int = BLOCKING_SDK
+) -> Client:
+    """The same under whatever policy there is."""
+    manager_control = control(trial)
+    _remove(manager_control, uid)
+    manager_control.install_app(uid, package_of(uid), declares, target_sdk)
+    manager_control.grant_permission(uid, PERMISSION, permitted)
+    return Client(trial, uid)
+
+
+def package_of(uid: int) -> str:
+    """Name of the package that `install` gives a uid."""
+    return f"android.npumanager.testapp{uid}"
+
+
+def barrier(manager: Manager) -> None:
+    """Make a call that does nothing: its answer comes behind all that was sent over the connection before it.
+
+    It cancels a request that does not exist, which has no effect (NPU-LIF-014).
+    """
+    manager.cancel_model_load(ModelLoadRequest(_MARKER))
+
+
+def control(trial: Trial) -> ManagerControl:
+    """The control interface; NotApplicable where the subject has none, since apps can not be arranged."""
+    return trial.present(trial.subject.interfaces.manager_control, "manager_control")
+
+
+def answered(trial: Trial, call: Callable[[], Answer]) -> Answer:
+    """Make an app's call that the manager answers only once the suite, in another role, has answered the manager.
+
+    The suite listens in that role while it makes calls of its own: here, to remove an app that does not exist.
+    """
+    with ThreadPoolExecutor(1) as caller:
+        answer = caller.submit(call)
+        while not answer.done():
+            control(trial).remove_app(_NOBODY)
+        return answer.result()
+
+
+def pass_time(trial: Trial) -> None:
+    """Let a virtual clock run a second, so that what is due happens; real time passes by itself."""
+    if trial.manifest.virtual_clock:
+        control(trial).advance_clock(_CLOCK_STEP_NS)
+
+
+def _remove(manager_control: ManagerControl, uid: int) -> None:
+    try:
+        manager_control.remove_app(uid)
+    except IllegalArgument:  # no case ran with this uid before: nothing to remove
+        return

@@ -1,0 +1,264 @@
+"""A device with several apps under one loading policy, as the cases play it, and what each model was told.
+
+Where the subject has a virtual clock, everything that is due has happened before a case looks. Without one a case waits
+for what it expects, and what comes later than that goes unnoticed: no case sleeps for a guessed time.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+from npu_conformance.cts.lib.manager_client import GRANT, WAIT, Client, Event, Said, control, install_only
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import NotApplicable
+from npu_conformance.harness.run.context import Trial
+from npu_conformance.specs.errors import Unsupported
+from npu_conformance.specs.npu.manager import ModelLoadStatusListener
+from npu_conformance.specs.npu.types import (
+    UNLOAD_TIMEOUT_NS,
+    Flag,
+    Importance,
+    MemoryPressure,
+    ModelLoadRequest,
+    ModelPriority,
+    ModelSize,
+    Policy,
+    PolicyParameters,
+    ThermalStatus,
+    UnloadReason,
+)
+
+SMALL, MEDIUM, LARGE = ModelSize
+"""Under the budget policy's defaults: a quarter, a half, and all of the budget."""
+SETTINGS, FIRST_APP = 10_100, 10_201
+UNLOAD: Said = ("unload", None)
+"""An unload request in either form: `heard` leaves the reason out."""
+CALLBACK_SECONDS = 5.0
+"""How long CTS waits for a callback that depends on other apps, before time_scale."""
+_STEP_NS = 100_000_000
+_POLL_SECONDS = 0.002
+
+
+class Scene:
+    """Apps, in order of `app`, under a policy that was set afresh: no request is left of earlier cases."""
+
+    def __init__(
+        self, trial: Trial, policy: Policy = Policy.BUDGET, parameters: PolicyParameters | None = None
+    ) -> None:
+        self.trial, self.control = trial, control(trial)
+        self.clients: list[Client] = []
+        self.settings = install_only(trial, SETTINGS)
+        self._relieve()
+        self.settings.manager.set_policy(policy, parameters)
+
+    def app(self, importance: int = Importance.FOREGROUND, *, declares: bool = True, target_sdk: int = 37) -> App:
+        """Install the next app, with a process, at this importance."""
+        first = FIRST_APP if self.trial.manifest.virtual_clock else self.trial.own_uid(FIRST_APP)
+        uid = first + len(self.clients)
+        client = install_only(self.trial, uid, declares=declares, target_sdk=target_sdk)
+        self.clients.append(client)
+        self.control.set_importance(client.uid, importance)
+        return App(self, client)
+
+    def settle(self) -> None:
+        """Let everything happen that is due, and all callbacks arrive."""
+        if self.trial.manifest.virtual_clock:
+            self.control.advance_clock(_STEP_NS)
+        for client in self.clients:
+            if client.alive:
+                client.barrier()
+
+    def wait(self, predicate: Callable[[], bool]) -> bool:
+        """Settle, and wait for what may take real time."""
+        self.settle()
+        seconds = 0.0 if self.trial.manifest.virtual_clock else CALLBACK_SECONDS * self.trial.manifest.time_scale
+        return self.trial.subject.wait_until(predicate, seconds)
+
+    def until(self, predicate: Callable[[], bool]) -> None:
+        """Wait in real time also where the clock is virtual: for what the transport takes its time to notice."""
+        deadline = time.monotonic() + CALLBACK_SECONDS * self.trial.manifest.time_scale
+        while not self.wait(predicate) and time.monotonic() < deadline:
+            time.sleep(_POLL_SECONDS)
+
+    @contextmanager
+    def unload_timeout(self, duration_ns: int) -> Iterator[None]:
+        """Let unload requests stay unanswered for this long; NotApplicable where that can not be set."""
+        try:
+            self.control.set_unload_timeout(duration_ns)
+        except Unsupported as error:
+            raise NotApplicable(f"the time for an unload can not be set: {error}") from None
+        try:
+            yield
+        finally:
+            self.control.set_unload_timeout(UNLOAD_TIMEOUT_NS)
+
+    def _relieve(self) -> None:
+        """End pressure that an interrupted case left behind."""
+        try:
+            self.control.set_thermal_pressure(ThermalStatus.NONE)
+            self.control.set_memory_pressure(MemoryPressure.NONE)
+        except Unsupported:  # then there was none
+            return
+
+
+class App:
+    """An app of a scene."""
+
+    def __init__(self, scene: Scene, client: Client) -> None:
+        self.scene, self.client = scene, client
+        self._ids = iter(range(1, 1000))
+
+    @property
+    def uid(self) -> int:
+        """Its uid."""
+        return self.client.uid
+
+    def asks(self, size: int = LARGE, priority: int = ModelPriority.NORMAL, *, identifier: int | None = None) -> Model:
+        """Submit a request, with an id of its own unless one is given."""
+        request = ModelLoadRequest(next(self._ids) if identifier is None else identifier, size, priority)
+        model = Model(self, request)
+        self.client.request(request)
+        return model
+
+    def granted(self, size: int = LARGE, priority: int = ModelPriority.NORMAL) -> Model:
+        """Submit a request that has to be granted."""
+        model = self.asks(size, priority)
+        model.hears(GRANT)
+        return model
+
+    def loads(self, size: int = LARGE, priority: int = ModelPriority.NORMAL) -> Model:
+        """Submit a request that has to be granted, and load."""
+        model = self.granted(size, priority)
+        model.load()
+        return model
+
+    def moves(self, importance: int) -> None:
+        """Come to another importance."""
+        self.scene.control.set_importance(self.uid, importance)
+        self.scene.settle()
+
+    def dies(self) -> None:
+        """Lose the process."""
+        self.client.alive = False
+        self.scene.control.kill_client(self.uid)
+        self.scene.settle()
+
+    def restarts(self) -> None:
+        """Start a process again."""
+        self.client = Client(self.scene.trial, self.uid)
+        self.scene.clients.append(self.client)
+
+
+class Model:
+    """A model that an app wants, or has, in the driver's memory."""
+
+    def __init__(self, app: App, request: ModelLoadRequest) -> None:
+        self.app, self.request = app, request
+        self._client = app.client
+        self._since = len(app.client.recorder.events)
+
+    @property
+    def name(self) -> str:
+        """For messages."""
+        return f"request {self.request.id} of uid {self.app.uid}"
+
+    @property
+    def events(self) -> list[Event]:
+        """What was said since it was submitted, as it came."""
+        later = self._client.recorder.events[self._since :]
+        return [event for event in later if event.request.id == self.request.id]
+
+    @property
+    def heard(self) -> list[Said]:
+        """What was said without repetitions, which only a quality warning is due to."""
+        return without_repetitions([(event.kind, event.status) for event in self.events])
+
+    def hears(self, *expected: Said) -> None:
+        """Check, once everything has arrived, what was said since it was submitted: in order and in full."""
+        self.hears_one_of(expected)
+
+    def hears_one_of(self, *allowed: Sequence[Said]) -> None:
+        """The same with several right answers."""
+        wanted = [list(each) for each in allowed]
+        self.app.scene.wait(lambda: self.heard in wanted)
+        heard = self.heard
+        self._judge_repetitions()
+        self._judge_reasons()
+        what = f"callbacks of {self.name}"
+        if len(wanted) == 1:
+            checks.equal(heard, wanted[0], what)
+        checks.member(heard, wanted, what)
+
+    def asked_because(self, reason: UnloadReason) -> None:
+        """Warn where the last unload request names another reason; naming none is as good."""
+        given = [event.status for event in self.events if event.kind == "unload"][-1:]
+        if given and given[0] not in (None, reason):
+            self.app.scene.trial.warn_quality(f"{self.name}: unload reason {given[0]}, expected {reason.name}")
+
+    def load(self) -> None:
+        """Notify that it is loaded."""
+        self._listener.notify_model_loaded(self.request)
+        self.app.scene.settle()
+
+    def unload(self) -> None:
+        """Notify that it is unloaded."""
+        self._listener.notify_model_unloaded(self.request)
+        self.app.scene.settle()
+
+    def cancel(self) -> None:
+        """Withdraw the request."""
+        self._client.manager.cancel_model_load(self.request)
+        self.app.scene.settle()
+
+    @property
+    def _listener(self) -> ModelLoadStatusListener:
+        listeners = [event.listener for event in self.events if event.listener is not None]
+        if not listeners:
+            checks.fail(self.name, "a decision with a status listener", "none")
+        return listeners[-1]
+
+    def _judge_repetitions(self) -> None:
+        said: list[Said] = [(event.kind, event.status) for event in self.events]
+        trial = self.app.scene.trial
+        if len(said) > len(self.heard):
+            trial.warn_quality(f"{self.name}: told again what was said before and is unanswered")
+        if (GRANT, WAIT) in itertools.pairwise(said):
+            trial.warn_quality(f"{self.name}: the wait was announced behind the grant that ended it")
+
+    def _judge_reasons(self) -> None:
+        for event in self.events:
+            if event.kind == "unload" and event.status not in (None, *UnloadReason):
+                checks.fail(f"reason to unload {self.name}", "none, or a defined one", str(event.status))
+
+
+def without_repetitions(said: Sequence[Said]) -> list[Said]:
+    """Leave out what freedom allows: repeated decisions and unload requests, a wait overtaken by its grant.
+
+    A completion that comes twice stays in.
+    """
+    kept: list[Said] = []
+    for kind, status in said:
+        one: Said = UNLOAD if kind == "unload" else (kind, status)
+        if kind != "complete" and kept[-1:] == [one]:
+            continue
+        if one == WAIT and kept[-1:] == [GRANT] and WAIT not in kept:
+            kept[-1:] = [WAIT, GRANT]
+            continue
+        kept.append(one)
+    return kept
+
+
+@contextmanager
+def switched(trial: Trial, flag: Flag, enabled: bool) -> Iterator[None]:
+    """Switch a flag for a while; all are on otherwise. NotApplicable where that can not be done."""
+    try:
+        control(trial).set_flag(flag, enabled)
+    except Unsupported as error:
+        raise NotApplicable(f"the flag {flag} can not be switched: {error}") from None
+    try:
+        yield
+    finally:
+        control(trial).set_flag(flag, True)

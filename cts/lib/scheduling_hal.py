@@ -1,0 +1,124 @@
+"""A scheduling HAL that the suite puts below the manager: it keeps what is pushed, and reports work."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+from npu_conformance.cts.lib.manager_client import barrier
+from npu_conformance.cts.lib.manager_fixture import Scene
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import NotApplicable
+from npu_conformance.specs.errors import SecurityDenied, Unsupported
+from npu_conformance.specs.npu.scheduling import Scheduling, SchedulingCallback
+from npu_conformance.specs.npu.types import (
+    DEBOUNCE_DURATION_MS,
+    MAX_PRIORITY,
+    MIN_PRIORITY,
+    EndReason,
+    SchedulingConfig,
+    StartReason,
+    WorkInfo,
+)
+
+OWN = -1
+"""Original uid of work that cuttlefish's HAL reports as an app's own."""
+
+
+class Hal(Scheduling):
+    """What was pushed, in order and as the table that it makes; and the manager's callback."""
+
+    def __init__(self, scene: Scene) -> None:
+        self._scene = scene
+        self.pushes: list[tuple[str, tuple[SchedulingConfig, ...]]] = []
+        self.table: dict[int, SchedulingConfig] = {}
+        self.callback: SchedulingCallback | None = None
+        self.heard_at_push: list[int] = []
+        """How many callbacks all apps together had got when each push came."""
+        self.wrong: list[str] = []
+        """Pushes that no HAL would take (NPU-HAL-004, -005)."""
+        self._ids = itertools.count(1)
+
+    def set_scheduling_configs(self, configs: tuple[SchedulingConfig, ...]) -> None:
+        """Replace the table."""
+        self._keep("set", configs)
+        self.table = {config.uid: config for config in configs}
+
+    def update_scheduling_configs(self, configs: tuple[SchedulingConfig, ...]) -> None:
+        """Change the table."""
+        self._keep("update", configs)
+        self.table.update({config.uid: config for config in configs})
+
+    def set_callback(
+        self, callback: SchedulingCallback | None, debounce_duration_ms: int = DEBOUNCE_DURATION_MS
+    ) -> None:
+        """Keep the callback."""
+        self.callback = callback
+
+    def priority(self, uid: int) -> int | None:
+        """What the table says of a uid; null where it says nothing."""
+        config = self.table.get(uid)
+        return None if config is None else config.priority
+
+    def requested(self, uid: int, original: int | None = None) -> None:
+        """Report that work was queued."""
+        self._manager.on_work_requested(self._work(uid, original))
+        self._settle()
+
+    def works(self, uid: int, reason: int = EndReason.COMPLETED, original: int | None = None) -> None:
+        """Report work from its request to its end. original: for whom; by default for the uid itself."""
+        manager = self._manager
+        manager.on_work_requested(self._work(uid, original))
+        manager.on_work_started(self._work(uid, original), StartReason.INITIAL)
+        manager.on_work_ended(self._work(uid, original), reason)
+        self._settle()
+
+    def _settle(self) -> None:
+        """Reports are not answered: a call behind them is, before any app's next call can overtake them."""
+        manager = self._scene.trial.subject.interfaces.manager
+        with suppress(SecurityDenied):
+            barrier(self._scene.trial.present(manager, "manager"))
+        self._scene.settle()
+
+    @property
+    def _manager(self) -> SchedulingCallback:
+        self._scene.wait(lambda: self.callback is not None)
+        if self.callback is None:
+            checks.fail("the manager's callback at the HAL", "registered", "none")
+        return self.callback
+
+    def expect(self, uid: int, priority: int) -> None:
+        """Check the priority that the table has for a uid, once it is there."""
+        self._scene.wait(lambda: self.priority(uid) == priority)
+        checks.equal(self.priority(uid), priority, f"priority of uid {uid} at the HAL")
+        checks.equal(self.wrong, [], "pushes that a HAL has to refuse")
+
+    def _keep(self, call: str, configs: tuple[SchedulingConfig, ...]) -> None:
+        while self._scene.trial.subject.serve_pending():  # what was said before this push counts as before
+            pass
+        uids = [config.uid for config in configs]
+        if len(set(uids)) < len(uids):
+            self.wrong.append(f"{call} names a uid twice: {uids}")
+        self.wrong += [str(each) for each in configs if not MIN_PRIORITY <= each.priority <= MAX_PRIORITY]
+        self.pushes.append((call, configs))
+        self.heard_at_push.append(sum(len(client.recorder.events) for client in self._scene.clients))
+
+    def _work(self, uid: int, original: int | None) -> WorkInfo:
+        identifier = next(self._ids)
+        return WorkInfo(identifier, uid, uid if original is None else original, 500, 1000, identifier, 0)
+
+
+@contextmanager
+def played_hal(scene: Scene) -> Iterator[Hal]:
+    """Put such a HAL below the manager; the device's own comes back behind it. NotApplicable where that can not be."""
+    hal = Hal(scene)
+    try:
+        scene.control.connect_hal(hal)
+    except Unsupported as error:
+        raise NotApplicable(f"no HAL can be put below the manager: {error}") from None
+    try:
+        scene.wait(lambda: hal.callback is not None and bool(hal.pushes))
+        yield hal
+    finally:
+        scene.control.connect_hal(None)

@@ -1,0 +1,176 @@
+"""Conforming ways to serve: what a device makes of deadlines, of load, and of executions that are more urgent."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace as with_fields
+from typing import Any
+
+from npu_conformance.faults.boundary import BentDevice, BentPreparedModel
+from npu_conformance.faults.factories import device_bent_by, models_bent_by
+from npu_conformance.faults.fault import Bent, Variant
+from npu_conformance.reference.hal.device import ReferenceDevice
+from npu_conformance.specs.errors import ServiceError
+from npu_conformance.specs.neuralnetworks import hal, types
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.plugin import Context, RealClock, Subject
+from npu_conformance.specs.versions import Version
+
+_MISSED = (ErrorStatus.MISSED_DEADLINE_TRANSIENT, ErrorStatus.MISSED_DEADLINE_PERSISTENT)
+_GENERAL = ErrorStatus.GENERAL_FAILURE
+_SECOND = 10**9
+Result = types.ExecutionResult
+
+
+class _IgnoresDeadlines(BentPreparedModel):
+    """Knows no deadlines."""
+
+    def execute(self, request: types.Request, measure_timing: bool, _: int, *rest: Any) -> None:
+        self.inner.execute(request, measure_timing, -1, *rest)
+
+    def execute_synchronously(self, request: types.Request, measure_timing: bool, deadline_ns: int, *rest: Any) -> Any:
+        checked = min(deadline_ns, -1)
+        return self.inner.execute_synchronously(request, measure_timing, checked, *rest)
+
+
+class _IgnoringDevice(BentDevice):
+    """Knows no deadlines."""
+
+    prepared_model = _IgnoresDeadlines
+
+    def prepare_model(self, *arguments: Any) -> None:
+        ignored = (*arguments[:3], min(arguments[3], -1), *arguments[4:])
+        super().prepare_model(*ignored)
+
+
+def _is_short(deadline_ns: int) -> bool:
+    return 0 <= deadline_ns < RealClock().now_ns() + _SECOND
+
+
+def _aborting(status: int) -> Bent:
+    """A device that thinks a second too short for anything."""
+
+    class Model(BentPreparedModel):
+        def execute(self, *arguments: Any) -> None:
+            if _is_short(arguments[2]):
+                arguments[-1].notify(status, (), types.Timing(2**64 - 1, 2**64 - 1))
+            else:
+                self.inner.execute(*arguments)
+
+        def execute_synchronously(self, *arguments: Any) -> Result:
+            if _is_short(arguments[2]):
+                raise ServiceError(status, "too short")
+            return self.inner.execute_synchronously(*arguments)
+
+    class Device(BentDevice):
+        prepared_model = Model
+
+        def prepare_model(self, *arguments: Any) -> None:
+            if _is_short(arguments[3]):
+                arguments[-1].notify(status, None)
+            else:
+                super().prepare_model(*arguments)
+
+    return device_bent_by(Device)
+
+
+class _OneAtATime(BentPreparedModel):
+    """Every call waits until the one before it has ended; an asynchronous execution notifies before it returns."""
+
+    lock = threading.RLock()
+
+    def execute(self, *arguments: Any) -> None:
+        done, client = threading.Event(), arguments[-1]
+
+        class Callback(hal.ExecutionCallback):
+            def notify(self, *answer: Any) -> None:
+                client.notify(*answer)
+                done.set()
+
+        watched = (*arguments[:-1], Callback())
+        with self.lock:
+            self.inner.execute(*watched)
+            done.wait()
+
+    def execute_synchronously(self, *arguments: Any) -> Result:
+        with self.lock:
+            return self.inner.execute_synchronously(*arguments)
+
+
+class _HasRoomForOne(BentPreparedModel):
+    """Refuses what comes while something else runs; before 1.3 there is no better word for it than a failure."""
+
+    room = threading.Semaphore(1)
+
+    def execute(self, *arguments: Any) -> None:
+        room, client = self.room, arguments[-1]
+        if not room.acquire(blocking=False):
+            # Whoever calls has to know the version of the interface, as in the synchronous form.
+            version: Version = self.inner.version  # type: ignore[attr-defined]
+            times = types.Timing(2**64 - 1, 2**64 - 1) if version >= Version.V1_2 else None
+            client.notify(_too_much(version), (), times)
+            return
+
+        class Callback(hal.ExecutionCallback):
+            def notify(self, *answer: Any) -> None:
+                room.release()
+                client.notify(*answer)
+
+        # A refused launch is notified, too.
+        watched = (*arguments[:-1], Callback())
+        self.inner.execute(*watched)
+
+    def execute_synchronously(self, *arguments: Any) -> Result:
+        if not self.room.acquire(blocking=False):
+            raise ServiceError(_too_much(self.inner.version), "busy")  # type: ignore[attr-defined]
+        try:
+            return self.inner.execute_synchronously(*arguments)
+        finally:
+            self.room.release()
+
+
+class _RefusesAtLaunch(_HasRoomForOne):
+    """Refuses in the launch, too, what comes while something else runs."""
+
+    def execute(self, *arguments: Any) -> None:
+        told: list[int] = []
+        client = arguments[-1]
+
+        class Callback(hal.ExecutionCallback):
+            def notify(self, status: int, *rest: Any) -> None:
+                client.notify(status, *rest)
+                told.append(status)
+
+        watched = (*arguments[:-1], Callback())
+        super().execute(*watched)
+        if told and told[0] == _too_much(self.inner.version):  # type: ignore[attr-defined]
+            raise ServiceError(told[0], "busy")
+
+
+def _too_much(version: Version) -> int:
+    return ErrorStatus.RESOURCE_EXHAUSTED_TRANSIENT if version >= Version.V1_3 else _GENERAL
+
+
+def _with_preemption(strategy: str) -> Bent:
+    def create(context: Context, version: Version) -> Subject:
+        options = {**context.options, "preemption": strategy}
+        return Subject(device=ReferenceDevice(with_fields(context, options=options), version))
+
+    return Bent(create)
+
+
+VARIANTS = (
+    Variant("ignores-deadlines", "Deadlines are not looked at.", device_bent_by(_IgnoringDevice), Version.V1_3),
+    Variant("aborts-when-short", "What has less than a second is aborted at once.", _aborting(_MISSED[0])),
+    Variant("aborts-for-good", "What has less than a second is aborted at once, for good.", _aborting(_MISSED[1]),
+            Version.V1_3),
+    Variant("one-at-a-time", "Calls wait for each other; notifications come before the launch returns.",
+            models_bent_by(_OneAtATime), Version.V1_3),
+    Variant("room-for-one", "Executions beside another one are refused.", models_bent_by(_HasRoomForOne)),
+    Variant("room-for-one-launch", "Executions beside another one are not launched.", models_bent_by(_RefusesAtLaunch),
+            Version.V1_3),
+    Variant("preemption-submodels", "The reference looks up between submodels only.", _with_preemption("submodels")),
+    Variant("preemption-restart", "The reference begins again.", _with_preemption("restart"), Version.V1_3),
+    Variant("preemption-none", "The reference lets executions end.", _with_preemption("none")),
+)  # fmt: skip
+"""Conforming ways to serve; strictly first come first served is in variants.json."""

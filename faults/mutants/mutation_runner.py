@@ -1,0 +1,318 @@
+"""Runs a sample of mutants, each in a fork, against the cases that reach its line, until one notices."""
+
+from __future__ import annotations
+
+import math
+import random
+import signal
+import time
+from collections.abc import Callable, Container, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from npu_conformance.faults.code_swap import SwapError, source_of
+from npu_conformance.faults.kill_matrix import run_cases
+from npu_conformance.faults.mutants import targets, tracing
+from npu_conformance.faults.mutants.operators import Mutant, mutants
+from npu_conformance.faults.mutants.tracing import Line, Reached, Witness, spread, spread_areas
+from npu_conformance.faults.workers import Ended, in_children
+from npu_conformance.harness.run.cases import Case
+from npu_conformance.harness.subject.plugin_loading import LoadError
+from npu_conformance.specs import documents
+from npu_conformance.specs.documents import Document
+from npu_conformance.specs.documents.results import CaseResult
+from npu_conformance.specs.outcomes import Disposition, Outcome
+from npu_conformance.specs.versions import Version
+
+EQUIVALENT = Path(__file__).parent.parent / "equivalent_mutants"
+_SECONDS = 900.0
+_CASE_SECONDS = 20
+_FIRST_CASES = 200
+_CASES = 1500
+"""Witnesses a mutant is run against: the first ones, and where they do not notice so many in all."""
+
+_RED = (Outcome.FAIL, Outcome.CRASH, Outcome.HANG)
+
+End = Literal["killed", "killed by claims", "support lost", "warned", "survived", "unreached", "equivalent"]
+"""killed: a case is red. killed by claims: a case is red for a device that claims the operations it supports.
+support lost: one that passed is not supported now, and no claim can cover it; --baseline makes that red.
+warned: a case has a quality warning, the public floor allowing the result.
+unreached: no case executes the line. equivalent: argued so in equivalent_mutants/."""
+
+CAUGHT: tuple[End, ...] = ("killed", "killed by claims")
+ENOUGH, ENOUGH_OF_ONE = 95.0, 90.0
+"""Percent of all mutants, and of each operation's, that are to be killed (DESIGN 8)."""
+
+
+class EquivalentMutant(Document, frozen=True):
+    """A mutant that computes the same. mutant: its id, with `*` for the edit all those of one function. reason: why."""
+
+    mutant: str
+    reason: str
+
+    def covers(self, mutant: Mutant) -> bool:
+        """True for the mutant that it names, or that is of the function."""
+        function, _, edit = self.mutant.rpartition(": ")
+        return mutant.id.startswith(f"{function}: ") if edit == "*" else mutant.id == self.mutant
+
+
+class EquivalentMutants(Document, frozen=True):
+    """A stored list: of one operation, or of what several share."""
+
+    mutants: tuple[EquivalentMutant, ...]
+
+
+class Verdict(msgspec.Struct, frozen=True):
+    """What came of one mutant. by: the case that noticed first; of a survivor the case that the suite failed in."""
+
+    module: str
+    line: int
+    edit: str
+    end: End
+    by: str = ""
+    seconds: float = 0.0
+
+    def __str__(self) -> str:
+        by = f" ({self.by})" if self.by and self.end not in CAUGHT else ""
+        return f"{self.end}: {self.module}:{self.line} {self.edit}{by}"
+
+
+class Share(msgspec.Struct, frozen=True):
+    """How many mutants of a part of the reference, or of an operation's own modules, were killed.
+
+    judged: those not equivalent. caught: killed, with claims; killed: without them.
+    """
+
+    name: str
+    judged: int
+    caught: int
+    killed: int
+
+    @property
+    def percent(self) -> float:
+        """The percentage caught; 100 of none."""
+        return 100 * self.caught / self.judged if self.judged else 100.0
+
+
+class Survey(msgspec.Struct, frozen=True):
+    """All verdicts. population: how many mutants there are. seed: of the sample. parts, operations: shares of them."""
+
+    population: int
+    seed: int
+    verdicts: tuple[Verdict, ...]
+    seconds: float
+    parts: tuple[Share, ...] = ()
+    operations: tuple[Share, ...] = ()
+
+    def count(self, *ends: End) -> int:
+        """How many ended so."""
+        return sum(verdict.end in ends for verdict in self.verdicts)
+
+    @property
+    def judged(self) -> int:
+        """All but the equivalent ones."""
+        return len(self.verdicts) - self.count("equivalent")
+
+    def interval(self, *ends: End) -> tuple[float, float]:
+        """The 95 % interval (Wilson) of the share that ended so."""
+        count, share = self.judged, self.count(*ends) / self.judged if self.judged else 0.0
+        if not count:
+            return 0.0, 1.0
+        z = 1.96
+        middle = (share + z * z / (2 * count)) / (1 + z * z / count)
+        half = z / (1 + z * z / count) * math.sqrt(share * (1 - share) / count + z * z / (4 * count * count))
+        return middle - half, middle + half
+
+
+def survey(
+    cases: Sequence[Case],
+    size: int | None,
+    seed: int,
+    operation: str = "",
+    tell: Callable[[str], None] = print,
+    *,
+    part: str = "",
+    per_operation: bool = False,
+) -> Survey:
+    """Run a sample of `size` mutants (null: all of them), or of so many from each operation's own modules.
+
+    operation, part: mutants of these modules only. Raises ValueError for both.
+    """
+    if operation and part:
+        raise ValueError("an operation's modules, or a part's")
+    started = time.monotonic()
+    names = targets.modules(operation, part)
+    traced = tracing.reached(cases, names)
+    population = _population(names, traced)
+    if per_operation:
+        population = [mutant for mutant in population if targets.operation(mutant.module)]
+    sample = _sample(population, size, seed, per_operation)
+    verdicts: dict[int, Verdict] = {}
+    for index, verdict in _verdicts(sample, traced.witnesses):
+        verdicts[index] = verdict
+        if verdict.end not in ("killed", "equivalent"):
+            tell(str(verdict))
+    in_order = tuple(verdicts[index] for index in range(len(sample)))
+    shares = (_shares(in_order, targets.part), _shares(in_order, targets.operation))
+    return Survey(len(population), seed, in_order, time.monotonic() - started, *shares)
+
+
+def _shares(verdicts: Sequence[Verdict], name_of: Callable[[str], str]) -> tuple[Share, ...]:
+    """The share of each group of modules that `name_of` names; modules without a name are left out."""
+    groups: dict[str, list[End]] = {}
+    for verdict in verdicts:
+        if verdict.end != "equivalent":
+            groups.setdefault(name_of(verdict.module), []).append(verdict.end)
+    return tuple(
+        Share(name, len(ends), sum(end in CAUGHT for end in ends), ends.count("killed"))
+        for name, ends in sorted(groups.items())
+        if name
+    )
+
+
+def _sample(population: list[Mutant], size: int | None, seed: int, per_operation: bool) -> list[Mutant]:
+    groups: dict[str, list[Mutant]] = {}
+    for mutant in population:
+        groups.setdefault(targets.operation(mutant.module) if per_operation else "", []).append(mutant)
+    return [
+        mutant
+        for name, group in groups.items()
+        for mutant in (group if size is None else _generator(seed, name).sample(group, min(size, len(group))))
+    ]
+
+
+def _generator(seed: int, name: str) -> random.Random:
+    return random.Random(f"{seed} {name}" if name else seed)
+
+
+def equivalent_mutants() -> list[EquivalentMutant]:
+    """All that are on a list. Raises DocumentError."""
+    files = sorted(EQUIVALENT.glob("*.json"))
+    return [one for file in files for one in documents.read(file, EquivalentMutants).mutants]
+
+
+def _population(names: list[str], traced: Reached) -> list[Mutant]:
+    """All mutants but those in code that only runs at import."""
+    found = [mutant for name in names for mutant in mutants(name, source_of(targets.load(name)))]
+    reaching, at_import = traced.witnesses, traced.at_import
+    return [
+        mutant for mutant in found if _line(mutant, reaching) in reaching or _line(mutant, at_import) not in at_import
+    ]
+
+
+def _line(mutant: Mutant, lines: Container[Line]) -> Line:
+    """The line at which tracing saw the mutant: its own, or the first one of its statement."""
+    own = (mutant.module, mutant.line)
+    return own if own in lines else (mutant.module, mutant.statement)
+
+
+def _verdicts(sample: list[Mutant], reaching: dict[Line, list[Witness]]) -> Iterator[tuple[int, Verdict]]:
+    """The verdict of each with its place in the sample, as they become known."""
+    known = equivalent_mutants()
+    run: list[int] = []
+    for index, mutant in enumerate(sample):
+        if any(one.covers(mutant) for one in known):
+            yield index, _blank(mutant, "equivalent")
+        elif _line(mutant, reaching) not in reaching:
+            yield index, _blank(mutant, "unreached")
+        else:
+            run.append(index)
+    works = (_work(sample[index], reaching[_line(sample[index], reaching)]) for index in run)
+    for place, answer in in_children(works, _Kill, _SECONDS, tracing.CORES):
+        yield run[place], _verdict(sample[run[place]], answer)
+
+
+def _blank(mutant: Mutant, end: End) -> Verdict:
+    return Verdict(mutant.module, mutant.line, mutant.edit, end)
+
+
+def _work(mutant: Mutant, witnesses: list[Witness]) -> Callable[[], _Kill]:
+    in_order = spread_areas if targets.part(mutant.module) in (targets.DRIVER, targets.NPU) else spread
+    return lambda: _kill(mutant, in_order(witnesses)[:_CASES])
+
+
+def _verdict(mutant: Mutant, answer: _Kill | Ended) -> Verdict:
+    if isinstance(answer, Ended):
+        if answer.reason.endswith("exit code 1"):
+            raise RuntimeError(f"{mutant.id}: the work itself failed, see above")
+        return msgspec.structs.replace(_blank(mutant, "killed"), by=f"(the process) {answer.reason}")
+    ways: tuple[tuple[str, End], ...] = (
+        (answer.invalid, "equivalent"), (answer.red, "killed"), (answer.claimed, "killed by claims"),
+        (answer.lost, "support lost"), (answer.warned, "warned"), (answer.broken, "survived"),
+    )  # fmt: skip
+    by, end = next(((by, end) for by, end in ways if by), ("", "survived"))
+    return msgspec.structs.replace(_blank(mutant, end), by=by, seconds=answer.seconds)
+
+
+class _Kill(msgspec.Struct):
+    """A case that is red; that is red with claims; that passed and is not supported now; that warns.
+
+    broken: one that ended in a suite error, which notices nothing. invalid: why there is no mutant at all.
+    """
+
+    red: str = ""
+    claimed: str = ""
+    lost: str = ""
+    warned: str = ""
+    broken: str = ""
+    invalid: str = ""
+    seconds: float = 0.0
+
+    @property
+    def is_noticed(self) -> bool:
+        """True where a verdict is red."""
+        return bool(self.red or self.claimed)
+
+
+def _kill(mutant: Mutant, witnesses: Sequence[Witness]) -> _Kill:
+    """Run the first witnesses; the others too where none of them noticed. Runs in a child."""
+    found = _Kill()
+    started = time.monotonic()
+    try:
+        targets.install(mutant)
+    except SwapError as error:
+        found.invalid = str(error)
+        return found
+    for part in (witnesses[:_FIRST_CASES], witnesses[_FIRST_CASES:]):
+        if not found.is_noticed:
+            _run(part, found)
+    found.seconds = time.monotonic() - started
+    return found
+
+
+def _run(witnesses: Sequence[Witness], found: _Kill) -> None:
+    """Run these under their versions until one is red; the newest version first."""
+    for hal in sorted({witness.hal for witness in witnesses}, key=Version, reverse=True):
+        chosen = [witness for witness in witnesses if witness.hal == hal]
+        passed = {witness.case.id for witness in chosen if witness.passed}
+        warned = {witness.case.id for witness in chosen if witness.warned}
+        cases = [witness.case for witness in chosen]
+        try:
+            subject = tracing.open_reference(hal, cases)
+        except LoadError as error:
+            found.red = f"(the start) {error}"
+            return
+        signal.alarm(_CASE_SECONDS)
+        run_cases(subject, cases, partial(_look, hal, passed, warned, found))
+        if found.red:
+            return
+
+
+def _look(hal: str, passed: Container[str], warned: Container[str], found: _Kill, result: CaseResult) -> bool:
+    # A case that never ends ends this child: the default of SIGALRM. Each case sets the alarm for the next one.
+    signal.alarm(_CASE_SECONDS)
+    if result.outcome in _RED:
+        found.red = result.case
+    elif result.outcome is Outcome.SUITE_ERROR:
+        # The suite itself uses what is mutated, or stumbles over it.
+        found.broken = found.broken or f"suite error in {result.case}: {result.message}"
+    elif result.case in passed and tracing.claimed(result, hal) is Outcome.FAIL:
+        found.claimed = found.claimed or result.case
+    elif result.case in passed and result.outcome is Outcome.NOT_SUPPORTED:
+        found.lost = found.lost or result.case
+    elif Disposition.QUALITY_WARNING in result.dispositions and result.case not in warned:
+        found.warned = found.warned or result.case
+    return bool(found.red)

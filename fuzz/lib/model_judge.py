@@ -1,0 +1,99 @@
+"""What a device must answer to any model whatever: the judgement of one fuzzed model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import Any, TypeVar
+
+from npu_conformance.fuzz.lib.minimal_execution import execute
+from npu_conformance.fuzz.lib.model_class import ModelClass, classify
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import CaseEnded, Failed
+from npu_conformance.harness.run.preparation import Preparation, PreparationArguments, PreparationRecorder, prepare
+from npu_conformance.harness.subject.handle import SubjectHandle
+from npu_conformance.specs.errors import InterfaceError, ServiceError
+from npu_conformance.specs.interfaces import describe
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, ExecutionPreference, Priority
+from npu_conformance.specs.neuralnetworks.hal import Device, PreparedModel, documented_statuses
+from npu_conformance.specs.neuralnetworks.types import Model
+
+Result = TypeVar("Result")
+_NEUTRAL = PreparationArguments(preference=ExecutionPreference.FAST_SINGLE_ANSWER, priority=Priority.MEDIUM)
+_INVALID = frozenset({ErrorStatus.INVALID_ARGUMENT})
+
+
+def judge(subject: SubjectHandle, model: Model, *, pools_are_real: bool = True) -> None:
+    """Hand a model in wherever it can be, and execute it where it can be prepared. Raises Failed, Crashed, Hung.
+
+    pools_are_real: false where the model's pools name memory that does not exist, which a device may refuse.
+    """
+    found = classify(model, subject.version, pools_are_real=pools_are_real)
+    device = subject.interfaces.device
+    assert device is not None
+    _judge_support(subject, device, model, found)
+    prepared = _judge_preparation(subject, device, model, found)
+    if prepared is not None:
+        guarded("the execution", lambda: execute(subject, model, prepared, found))
+
+
+def guarded(what: str, call: Callable[[], Result], *passing: type[Exception]) -> Result:
+    """Return what the call returns; Failed where it raises what no interface has. Verdicts and `passing` go through."""
+    try:
+        return call()
+    except CaseEnded:
+        raise
+    except passing:
+        raise
+    except InterfaceError as error:
+        raise Failed(f"{what}: expected an answer or an ErrorStatus, found {checks.spell_error(error)}") from error
+    except Exception as error:
+        raise Failed(f"{what}: raised {type(error).__name__}: {error}, which no interface has") from error
+
+
+def _judge_support(subject: SubjectHandle, device: Device, model: Model, found: ModelClass) -> None:
+    what = "getSupportedOperations"
+    answers: Any = None
+    status = int(ErrorStatus.NONE)
+    try:
+        answers = guarded(what, lambda: device.get_supported_operations(model), ServiceError)
+    except ServiceError as error:
+        status = error.status
+    _judge_status(what, status, allowed(subject, Device, "get_supported_operations"), found)
+    if status == ErrorStatus.NONE:
+        count = len(model.main.operations)
+        is_right = len(answers) == count and all(isinstance(answer, bool) for answer in answers)
+        checks.that(is_right, f"{what}: expected {count} booleans, one an operation, found {answers!r:.200}")
+
+
+def allowed(subject: SubjectHandle, interface: type, method: str) -> Collection[int]:
+    """The statuses that the method may answer at the subject's version (NNHAL-ERROR-006)."""
+    return documented_statuses(describe(interface)[method].mark.statuses, subject.version)
+
+
+def _judge_preparation(subject: SubjectHandle, device: Device, model: Model, found: ModelClass) -> PreparedModel | None:
+    what = "prepareModel"
+    recorder = PreparationRecorder()
+    outcome = guarded(what, lambda: prepare(subject, device, model, _NEUTRAL, recorder))
+    statuses = allowed(subject, Device, "prepare_model")
+    checks.status(outcome.launch_status, statuses, f"{what}, returned")
+    checks.equal(len(recorder.answers), 1, f"{what}: number of notifications")
+    _judge_status(f"{what}, notified", outcome.status, statuses, found)
+    if found.must_refuse:
+        checks.status(outcome.launch_status, _INVALID, f"{what} of a model that breaks {found.reason}, returned")
+    _judge_consistency(what, outcome)
+    return outcome.prepared_model
+
+
+def _judge_consistency(what: str, outcome: Preparation) -> None:
+    if outcome.launch_status != ErrorStatus.NONE:
+        checks.status(outcome.status, {outcome.launch_status}, f"{what}, notified after a failed launch")
+    succeeded = outcome.status == ErrorStatus.NONE
+    checks.equal(outcome.prepared_model is not None, succeeded, f"{what}: a prepared model is there")
+
+
+def _judge_status(what: str, status: int | None, statuses: Collection[int], found: ModelClass) -> None:
+    checks.status(status, statuses, what)
+    if found.must_refuse:
+        checks.status(status, _INVALID, f"{what} of a model that breaks {found.reason}")
+    if found.is_valid:
+        checks.that(status != ErrorStatus.INVALID_ARGUMENT, f"{what} of a valid model: found INVALID_ARGUMENT")

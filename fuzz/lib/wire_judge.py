@@ -1,0 +1,79 @@
+"""Which answers a conversation must have: each request one, each line that can not be read one, nothing else."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import Failed
+from npu_conformance.harness.wire import protocol
+from npu_conformance.harness.wire.decoding import UNREADABLE
+from npu_conformance.harness.wire.framing import shown
+
+
+class _Outgoing(msgspec.Struct):
+    """Anything a server may send. params, result: any JSON."""
+
+    jsonrpc: str
+    id: int | None = None
+    method: str | None = None
+    params: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    result: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    error: protocol.ErrorObject | msgspec.UnsetType | None = msgspec.UNSET
+
+
+_SENT = msgspec.json.Decoder(_Outgoing)
+_RECEIVED = msgspec.json.Decoder(protocol.Envelope)
+
+
+def expected_answers(lines: Iterable[bytes]) -> Counter[int | None]:
+    """How many answers each id must have; id null for lines whose id can not be read, and for stray answers."""
+    counts: Counter[int | None] = Counter()
+    for line in lines:
+        try:
+            message = _RECEIVED.decode(line)
+        except UNREADABLE:
+            counts[None] += 1
+            continue
+        is_stray = message.result is not msgspec.UNSET or message.error is not None
+        if message.method is not None:
+            counts.update([message.id] if message.id is not None else [])
+        else:
+            counts[None if is_stray else message.id] += 1
+    return counts
+
+
+def read_answer(line: bytes) -> _Outgoing:
+    """One line from the server. Failed where it is not JSON-RPC 2.0, or reports an exception that nobody planned."""
+    try:
+        message = _SENT.decode(line)
+    except UNREADABLE as error:
+        raise Failed(f"the server sent what is not a message: {error}: {shown(line)}") from None
+    checks.equal(message.jsonrpc, "2.0", f"version of the message {shown(line)}")
+    is_answer = (message.result is not msgspec.UNSET) + isinstance(message.error, protocol.ErrorObject)
+    checks.equal(is_answer, 0 if message.method else 1, f"results and errors in the message {shown(line)}")
+    if isinstance(message.error, protocol.ErrorObject) and message.error.code == protocol.INTERNAL_ERROR:
+        raise Failed(f"an exception that nobody planned crosses the wire: {message.error.message}")
+    return message
+
+
+def judge(asked: Sequence[bytes], sent: Sequence[bytes], *, counts_unreadable: bool = True) -> None:
+    """Raise Failed unless every line that was asked has its answers and no other.
+
+    counts_unreadable: false where another parser than ours decides which lines can be read.
+
+    Once the server calls the client, lines that follow answer it as they come, so that counting says nothing.
+    """
+    messages = [read_answer(line) for line in sent]
+    if any(message.method is not None and message.id is not None for message in messages):
+        return
+    found = Counter(message.id for message in messages if message.method is None)
+    expected = expected_answers(asked)
+    for number in {**expected, **found}:
+        if number is None and not counts_unreadable:
+            continue
+        what = f"number of answers to {'lines without an id' if number is None else f'request {number}'}"
+        checks.equal(found[number], expected[number], what)

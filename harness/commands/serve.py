@@ -1,5 +1,0 @@
-"""`npu-conformance serve`: a Python plug-in on a socket, for harnesses that come."""
-
-from npu_conformance.harness.serve import add_arguments, execute
-
-__all__ = ["add_arguments", "execute"]

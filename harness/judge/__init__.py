@@ -1,0 +1,1 @@
+"""What a result means: checks, comparison, quality, claims, waivers, and the closed set of verdicts."""

@@ -1,0 +1,94 @@
+"""Assertions of the suites: each raises Failed with `<what>: expected ..., found ...`."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Collection
+from typing import Any, NoReturn, TypeVar
+
+from npu_conformance.harness.judge.verdicts import Failed
+from npu_conformance.specs.errors import DeadObject, InterfaceError, ServiceError, status_name
+
+Result = TypeVar("Result")
+_LONGEST = 300
+
+
+def fail(what: str, expected: str, found: str) -> NoReturn:
+    """Raise Failed in the uniform wording."""
+    raise Failed(f"{what}: expected {expected}, found {found}", expected, found)
+
+
+def that(condition: bool, message: str) -> None:
+    """Fail with the message unless the condition holds."""
+    if not condition:
+        raise Failed(message)
+
+
+def equal(actual: object, expected: object, what: str) -> None:
+    """Fail unless both are equal."""
+    if actual != expected:
+        fail(what, spell(expected), spell(actual))
+
+
+def member(actual: object, allowed: Collection[Any], what: str) -> None:
+    """Fail unless the value is one of the allowed ones."""
+    if actual not in allowed:
+        fail(what, "one of " + ", ".join(sorted(spell(value) for value in allowed)), spell(actual))
+
+
+def status(actual: int | None, allowed: Collection[int], what: str) -> None:
+    """Fail unless an ErrorStatus is one of the allowed ones. null: no status arrived at all."""
+    if actual not in allowed:
+        fail(what, spell_statuses(allowed), "no status" if actual is None else status_name(actual))
+
+
+def succeeds(call: Callable[[], Result], what: str) -> Result:
+    """Return the call's result; fail where the interface refuses. A dead subject stays a crash."""
+    try:
+        return call()
+    except DeadObject:
+        raise
+    except InterfaceError as error:
+        fail(what, "success", spell_error(error))
+
+
+def raises_status(call: Callable[[], object], statuses: Collection[int], what: str) -> int:
+    """Fail unless the call raises ServiceError with one of the statuses; return the status."""
+    try:
+        result = call()
+    except ServiceError as error:
+        status(error.status, statuses, what)
+        return error.status
+    fail(what, spell_statuses(statuses), f"success with {spell(result)}")
+
+
+def raises(
+    call: Callable[[], object], kinds: type[InterfaceError] | tuple[type[InterfaceError], ...], what: str
+) -> None:
+    """Fail unless the call raises one of the kinds of error of specs.errors."""
+    expected = kinds if isinstance(kinds, tuple) else (kinds,)
+    try:
+        result = call()
+    except expected:
+        return
+    except DeadObject:
+        raise
+    except InterfaceError as error:
+        fail(what, " or ".join(kind.__name__ for kind in expected), spell_error(error))
+    fail(what, " or ".join(kind.__name__ for kind in expected), f"success with {spell(result)}")
+
+
+def spell(value: object) -> str:
+    """A value as messages show it, cut where it is long."""
+    text = f"{value.name} ({value.value})" if isinstance(value, enum.Enum) else repr(value)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}... ({len(text)} characters)"
+
+
+def spell_statuses(statuses: Collection[int]) -> str:
+    """Statuses by name, in order of their numbers."""
+    return " or ".join(status_name(number) for number in sorted(statuses))
+
+
+def spell_error(error: InterfaceError) -> str:
+    """An error of an interface with its kind."""
+    return f"{type(error).__name__} {error}".rstrip()

@@ -1,0 +1,74 @@
+"""How a piece of a run ended: what an exception means as a verdict. The one place that decides it."""
+
+from __future__ import annotations
+
+import traceback
+from dataclasses import dataclass
+
+from npu_conformance.harness.judge.verdicts import CaseEnded, Crashed, Failed, Hung
+from npu_conformance.specs.documents import DocumentError
+from npu_conformance.specs.errors import DeadObject, InterfaceError, Unsupported
+from npu_conformance.specs.outcomes import Outcome
+
+_FRAMES = 8
+_STDERR_CHARACTERS = 4000
+
+
+class SubjectLost(Exception):
+    """The subject could not be restarted: no further case can run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """An outcome with everything known about why."""
+
+    outcome: Outcome = Outcome.PASS
+    message: str = ""
+    expected: str = ""
+    found: str = ""
+    signal: int = 0
+    stderr: str = ""
+    traceback: str = ""
+
+    @property
+    def lost_host(self) -> bool:
+        """True where the subject has to be restarted before it can be used again."""
+        return self.outcome in (Outcome.CRASH, Outcome.HANG)
+
+
+def ending_of(error: Exception) -> Ending:
+    """Say what an exception that ended a case, or a configuration, means.
+
+    A CaseEnded says so itself. An error of the interface that no check expected is a failure of the implementation; a
+    method it does not have is not-supported, a dead object a crash. Anything else is a bug of the suite.
+    """
+    if isinstance(error, CaseEnded):
+        return _of_case_ended(error)
+    if isinstance(error, Unsupported):
+        return Ending(Outcome.NOT_SUPPORTED, str(error))
+    if isinstance(error, DeadObject):
+        return Ending(Outcome.CRASH, f"the process behind an object is gone: {error}")
+    if isinstance(error, InterfaceError):
+        return Ending(Outcome.FAIL, f"a call failed: {_spell(error)}", "no error", _spell(error))
+    if isinstance(error, DocumentError):
+        # A vector that can not be read is nobody's bug: the line says where and what, frames would not.
+        return Ending(Outcome.SUITE_ERROR, str(error))
+    return Ending(Outcome.SUITE_ERROR, _spell(error), traceback=_tail(error))
+
+
+def _of_case_ended(error: CaseEnded) -> Ending:
+    if isinstance(error, Crashed):
+        return Ending(error.outcome, str(error), signal=error.signal, stderr=error.stderr[-_STDERR_CHARACTERS:])
+    if isinstance(error, Hung):
+        return Ending(error.outcome, str(error), stderr=error.stderr[-_STDERR_CHARACTERS:])
+    if isinstance(error, Failed):
+        return Ending(error.outcome, str(error), error.expected, error.found)
+    return Ending(error.outcome, str(error))
+
+
+def _spell(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+
+
+def _tail(error: Exception) -> str:
+    return "".join(traceback.format_exception(error, limit=-_FRAMES))

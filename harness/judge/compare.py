@@ -1,0 +1,161 @@
+"""Compares an output with what was expected, by the public floor.
+
+Special values: an expected NaN wants a NaN of any payload; an expected infinity wants the same infinity; a NaN or an
+infinity where a finite value is expected fails. Zeros are equal whatever their sign, and subnormals may be flushed:
+both are matters of quality (harness.quality). Booleans compare as true or false.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from npu_conformance.harness.judge.tolerance import BOOLS, FLOATS, ORDINARY, Circumstances, Floor, Tolerance, floor
+from npu_conformance.harness.judge.verdicts import Failed
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from npu_conformance.harness.run.context import Trial
+
+    Array = np.ndarray[Any, Any]
+
+AospVerdict = Literal["yes", "no", "unknown"]
+_SHOWN = 8
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Outcome for one output. failing: elements outside the floor. message: of the failure, empty where none.
+
+    warning: elements inside the floor that are outside the strict rule. aosp_fails: whether AOSP's VTS fails here too.
+    """
+
+    elements: int
+    failing: int
+    message: str = ""
+    warning: str = ""
+    aosp_fails: AospVerdict = "no"
+    expected: str = ""
+    found: str = ""
+
+
+def check_output(
+    trial: Trial,
+    what: str,
+    actual: Array,
+    expected: Array,
+    operand_type: int,
+    circumstances: Circumstances = ORDINARY,
+) -> None:
+    """Compare an output of a running case: Failed beyond the floor, a quality warning beyond the strict rule.
+
+    A waiver with a tolerance widens the floor; what passes only by it is marked as waived.
+    """
+    rules = floor(operand_type, circumstances)
+    comparison = compare(what, actual, expected, operand_type, rules)
+    if comparison.failing:
+        waived = trial.waived_tolerance()
+        if waived is None:
+            raise Failed(comparison.message, comparison.expected, comparison.found)
+        widened = compare(what, actual, expected, operand_type, rules.widened(waived, operand_type in FLOATS))
+        if widened.failing:
+            raise Failed(f"even with a waiver's tolerance, {widened.message}", widened.expected, widened.found)
+        trial.mark_waived()
+    if comparison.warning:
+        trial.warn_quality(comparison.warning)
+
+
+def compare(what: str, actual: Array, expected: Array, operand_type: int, rules: Floor) -> Comparison:
+    """Compare arrays of stored values of equal shape, element by element; none is left out (NNHAL-ACCURACY-008)."""
+    if actual.shape != expected.shape:
+        return _wrong_shape(what, actual, expected)
+    if operand_type in BOOLS:
+        return _compare_values(what, actual != 0, expected != 0, rules, _odd_bools(what, actual))
+    return _compare_values(what, actual, expected, rules, "")
+
+
+def _compare_values(what: str, actual: Array, expected: Array, rules: Floor, warning: str) -> Comparison:
+    bad = outside(actual, expected, rules.judged)
+    failing = int(bad.sum())
+    if failing:
+        aosp = aosp_verdict(actual, expected, rules.aosp)
+        message = _message(what, actual, expected, bad, rules.judged)
+        message += f"; AOSP's VTS would fail too: {aosp}"
+        return Comparison(
+            actual.size, failing, message, warning, aosp, _values(expected[bad]), _values(actual[bad])
+        )  # fmt: skip
+    if rules.strict != rules.judged:
+        coarse = outside(actual, expected, rules.strict)
+        if coarse.any():
+            warning = _message(what, actual, expected, coarse, rules.strict) + "; inside the public floor"
+    return Comparison(actual.size, 0, warning=warning)
+
+
+def outside(actual: Array, expected: Array, tolerance: Tolerance) -> Array:
+    """Return a mask of the elements that are outside a tolerance, special values by the rules above."""
+    import numpy as np
+
+    wanted, found = expected.astype(np.float64), actual.astype(np.float64)
+    finite = np.isfinite(wanted)
+    with np.errstate(invalid="ignore", over="ignore"):
+        near = np.abs(wanted - found) <= tolerance.atol + tolerance.rtol * np.abs(wanted)
+    same_special = (found == wanted) | (np.isnan(found) & np.isnan(wanted))
+    mask: Array = ~np.where(finite, near, same_special)
+    return mask
+
+
+def aosp_verdict(actual: Array, expected: Array, tolerance: Tolerance | None) -> AospVerdict:
+    """Say whether AOSP's VTS fails too: unknown for types it refuses, and for values it has no rule for."""
+    import numpy as np
+
+    if tolerance is None:
+        return "unknown"
+    finite = np.isfinite(expected.astype(np.float64))
+    if bool((outside(actual, expected, tolerance) & finite).any()):
+        return "yes"
+    return "no" if bool(finite.all()) else "unknown"
+
+
+def _message(what: str, actual: Array, expected: Array, bad: Array, tolerance: Tolerance) -> str:
+    import numpy as np
+
+    positions = np.argwhere(bad)
+    first = tuple(int(index) for index in positions[0])
+    with np.errstate(invalid="ignore", over="ignore"):
+        difference = np.abs(expected.astype(np.float64) - actual.astype(np.float64))
+    ranked = np.where(bad, np.nan_to_num(difference, nan=np.inf, posinf=np.inf), -1.0)
+    worst = tuple(int(index) for index in np.unravel_index(int(ranked.argmax()), ranked.shape))
+    text = f"{what}: {len(positions)} of {actual.size} elements outside {tolerance}; "
+    text += _element("element", first, actual, expected, difference, tolerance)
+    if worst != first:
+        text += "; " + _element("worst", worst, actual, expected, difference, tolerance)
+    return text
+
+
+def _element(
+    label: str, index: tuple[int, ...], actual: Array, expected: Array, difference: Array, tolerance: Tolerance
+) -> str:
+    wanted = float(expected[index])
+    allowed = tolerance.atol + tolerance.rtol * abs(wanted)
+    return (
+        f"{label} {list(index)}: expected {wanted:.9g}, actual {float(actual[index]):.9g}, "
+        f"difference {float(difference[index]):.4g}, tolerance {allowed:.4g}"
+    )
+
+
+def _values(values: Array) -> str:
+    shown = ", ".join(f"{float(value):.9g}" for value in values[:_SHOWN])
+    return f"{shown}, ... ({values.size} elements)" if values.size > _SHOWN else shown
+
+
+def _wrong_shape(what: str, actual: Array, expected: Array) -> Comparison:
+    wanted, found = list(expected.shape), list(actual.shape)
+    message = f"{what}: expected shape {wanted}, found {found}; AOSP's VTS would fail too: yes"
+    count = max(int(expected.size), 1)
+    return Comparison(int(expected.size), count, message, "", "yes", str(wanted), str(found))
+
+
+def _odd_bools(what: str, actual: Array) -> str:
+    odd = int((actual.astype("int64") & ~1 != 0).sum())
+    return f"{what}: {odd} of {actual.size} booleans are stored as something other than 0 and 1" if odd else ""

@@ -1,0 +1,122 @@
+"""When the word "conformant" may be printed: everything applicable was run and passed.
+
+A waived failure is green, but not conformant.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from npu_conformance.harness.run.cases import MANDATORY, Group
+from npu_conformance.harness.run.events import Log
+from npu_conformance.specs.documents.results import CaseResult
+from npu_conformance.specs.outcomes import Disposition, Outcome
+
+_NAMED = 5
+_COMPANIONS = ("workload", "scheduling_control", "manager_control")
+"""Interfaces by which cases of another interface arrange and drive what they judge."""
+_TO_BRING = {
+    "workload": "add a workload to the plug-in, or an inference_tool to its manifest",
+    "manager_control": "add a manager_control to the plug-in",
+}
+"""What makes cases apply that need an interface, for those that whole groups need."""
+
+
+def reasons(log: Log, verdicts: Sequence[CaseResult], red: Sequence[str], problems: Sequence[str]) -> list[str]:
+    """Say why a run does not show that the subject conforms; none where it does."""
+    found = [*_of_outcomes(verdicts), *_of_groups(log, verdicts)]
+    if log.left_out:
+        found.append(f"{len(log.left_out)} cases were left out by the budget")
+    if log.header.selection.deselected:
+        found.append(f"at least {log.header.selection.deselected} applicable cases were not selected")
+    if log.header.selection.shard:
+        found.append(f"only shard {log.header.selection.shard} was run")
+    if log.footer is None:
+        found.append("the run was cut off")
+    if not any(result.outcome is Outcome.PASS for result in verdicts):
+        found.append("nothing passed")
+    return [*found, *red, *problems]
+
+
+def thin_coverage(verdicts: Sequence[CaseResult]) -> list[str]:
+    """Say aloud what the passes do not cover: what the subject has no interface for, and what it does not support."""
+    ran = [result for result in verdicts if result.outcome is not Outcome.NOT_APPLICABLE]
+    refused = [result for result in ran if result.outcome is Outcome.NOT_SUPPORTED]
+    lines = list(_of_companions(verdicts))
+    if not refused:
+        return lines
+    tried = {name for result in ran for name in result.operations}
+    supported = {name for result in ran if has_pass(result) for name in result.operations}
+    lines.append(f"{len(refused)} of {len(ran)} cases are not supported ({len(refused) / len(ran):.0%})")
+    missing = sorted(tried - supported)
+    if missing:
+        lines.append(f"{len(supported)} of {len(tried)} operations have a passing case; none: {' '.join(missing)}")
+    return lines
+
+
+def has_pass(result: CaseResult) -> bool:
+    """True where the case, or one of its configurations, passed."""
+    return result.outcome is Outcome.PASS or any(part.outcome is Outcome.PASS for part in result.configurations)
+
+
+def _of_companions(verdicts: Sequence[CaseResult]) -> Iterator[str]:
+    for companion in _COMPANIONS:
+        reason = _lacks(companion)
+        count = sum(result.outcome is Outcome.NOT_APPLICABLE and result.message == reason for result in verdicts)
+        if count:
+            yield f"{count} not applicable: {reason}"
+
+
+def _lacks(interface: str) -> str:
+    """How cases say that they do not apply for lack of an interface."""
+    return f"the subject has no {interface} interface"
+
+
+def _of_outcomes(verdicts: Sequence[CaseResult]) -> list[str]:
+    lines = []
+    for outcome in (Outcome.FAIL, Outcome.CRASH, Outcome.HANG, Outcome.NOT_RUN, Outcome.SUITE_ERROR):
+        names = [result.case for result in verdicts if result.outcome is outcome]
+        if names:
+            lines.append(f"{len(names)} {outcome.value}: {_some(names)}")
+    waived = [result.case for result in verdicts if _has_waived(result)]
+    if waived:
+        lines.append(f"{len(waived)} waived: {_some(waived)}")
+    return lines
+
+
+def _of_groups(log: Log, verdicts: Sequence[CaseResult]) -> list[str]:
+    lines = []
+    seen = {result.group for result in verdicts}
+    for interface, groups in MANDATORY.items():
+        # Where no case of the interface was selected at all, the selection is the reason.
+        if interface in log.header.manifest.interfaces and any(group.value in seen for group in groups):
+            lines += [line for group in groups if (line := _of_group(group, verdicts))]
+    return lines
+
+
+def _of_group(group: Group, verdicts: Sequence[CaseResult]) -> str:
+    """Say why a mandatory group shows nothing of the subject; empty where something of it passed."""
+    asked = [result for result in verdicts if result.group == group.value]
+    if any(map(has_pass, asked)):
+        return ""
+    if any(result.outcome is not Outcome.NOT_APPLICABLE for result in asked):
+        return f"nothing of the mandatory group {group.value} passes"
+    return f"no case of the mandatory group {group.value} was run{_why_not(asked)}"
+
+
+def _why_not(inapplicable: Sequence[CaseResult]) -> str:
+    """What most of the cases say that do not apply, and what a plug-in may bring so that they do."""
+    for reason, _ in Counter(result.message for result in inapplicable).most_common(1):
+        wanted = next((hint for name, hint in _TO_BRING.items() if reason == _lacks(name)), "")
+        return f": {reason}" + (f" (to be judged, {wanted})" if wanted else "")
+    return ""
+
+
+def _has_waived(result: CaseResult) -> bool:
+    parts = (part.dispositions for part in result.configurations)
+    return any(Disposition.WAIVED in dispositions for dispositions in (result.dispositions, *parts))
+
+
+def _some(names: Sequence[str]) -> str:
+    return " ".join(names[:_NAMED]) + (" ..." if len(names) > _NAMED else "")

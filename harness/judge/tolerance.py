@@ -1,0 +1,97 @@
+"""The public floor: how far an output may be from the expected value, and how far AOSP's own harness lets it be.
+
+Source: AOSP's generated tests (TestHarness.cpp), NNHAL-ACCURACY-001 to -007. Where AOSP is looser than the requirement
+reads (int32 by one; one float16 operand anywhere gives float32 outputs the float16 rule) the floor follows AOSP, and
+`strict` holds what the requirement reads: beyond it is a quality warning.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from npu_conformance.specs.documents.waivers import WaivedTolerance
+from npu_conformance.specs.neuralnetworks.enums import OperandType
+from npu_conformance.specs.neuralnetworks.extension_codes import ExtensionOperandType
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """An element passes where abs(expected - actual) <= atol + rtol * abs(expected), in stored values, in float64."""
+
+    atol: float
+    rtol: float = 0.0
+
+    def __str__(self) -> str:
+        return f"{self.atol:g}" + (f" + {self.rtol:.4g} * |expected|" if self.rtol else "")
+
+
+@dataclass(frozen=True)
+class Circumstances:
+    """What about a model decides the tolerance.
+
+    any_float16: a TENSOR_FLOAT16 operand in any subgraph. mobilenet: AOSP's quantised mobilenet, which may be off by 3.
+    """
+
+    relaxed: bool = False
+    any_float16: bool = False
+    mobilenet: bool = False
+
+
+ORDINARY = Circumstances()
+
+
+@dataclass(frozen=True)
+class Floor:
+    """judged: decides pass or fail. strict: beyond it is a quality warning. aosp: AOSP's rule; null for none."""
+
+    judged: Tolerance
+    strict: Tolerance
+    aosp: Tolerance | None
+
+    def widened(self, waived: WaivedTolerance, is_float: bool) -> Floor:
+        """The floor with what a waiver allows on top."""
+        atol, rtol = (waived.atol, waived.rtol) if is_float else (float(waived.lsb), 0.0)
+        judged = Tolerance(max(self.judged.atol, atol), max(self.judged.rtol, rtol))
+        return Floor(judged, self.strict, self.aosp)
+
+
+EXACT = Tolerance(0.0)
+ONE_STEP = Tolerance(1.0)
+THREE_STEPS = Tolerance(3.0)
+SINGLE = Tolerance(1e-5, 5 * 2.0**-23)
+HALF = Tolerance(5 * 2.0**-10, 5 * 2.0**-10)
+
+_T = OperandType
+FLOATS = frozenset({_T.FLOAT32, _T.TENSOR_FLOAT32, _T.FLOAT16, _T.TENSOR_FLOAT16})
+BOOLS = frozenset({_T.BOOL, _T.TENSOR_BOOL8})
+_QUANT8 = frozenset({_T.TENSOR_QUANT8_ASYMM, _T.TENSOR_QUANT8_ASYMM_SIGNED, _T.TENSOR_QUANT8_SYMM})
+_QUANT16 = frozenset({_T.TENSOR_QUANT16_ASYMM, _T.TENSOR_QUANT16_SYMM})
+_AOSP_REFUSES = frozenset({_T.FLOAT32, _T.FLOAT16, _T.BOOL, _T.UINT32, _T.TENSOR_QUANT8_SYMM_PER_CHANNEL})
+
+
+def floor(operand_type: int, circumstances: Circumstances) -> Floor:
+    """Return the rules for an output type. AOSP compares no float scalar, BOOL, UINT32 or per-channel output.
+
+    The catalogue of an extension says how far outputs of its types may be off.
+    """
+    if isinstance(operand_type, ExtensionOperandType):
+        own = Tolerance(*operand_type.tolerance)
+        return Floor(own, own, None)
+    judged, strict = _rules(operand_type, circumstances)
+    return Floor(judged, strict, None if operand_type in _AOSP_REFUSES else judged)
+
+
+def _rules(operand_type: int, circumstances: Circumstances) -> tuple[Tolerance, Tolerance]:
+    if operand_type in (_T.FLOAT32, _T.TENSOR_FLOAT32):
+        if circumstances.relaxed:
+            return HALF, HALF
+        return (HALF, SINGLE) if circumstances.any_float16 else (SINGLE, SINGLE)
+    if operand_type in (_T.FLOAT16, _T.TENSOR_FLOAT16):
+        return HALF, HALF
+    if operand_type in (_T.INT32, _T.TENSOR_INT32):
+        return ONE_STEP, EXACT
+    if operand_type in _QUANT8 and circumstances.mobilenet:
+        return THREE_STEPS, THREE_STEPS
+    if operand_type in _QUANT8 | _QUANT16 or operand_type == _T.TENSOR_QUANT8_SYMM_PER_CHANNEL:
+        return ONE_STEP, ONE_STEP
+    return EXACT, EXACT

@@ -1,0 +1,124 @@
+"""Waivers: known failures that stay visible and do not turn the run red, until they expire or stop failing."""
+
+from __future__ import annotations
+
+import datetime
+import fnmatch
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from npu_conformance.harness.judge.outcome_table import WAIVABLE, is_red
+from npu_conformance.specs import documents
+from npu_conformance.specs.documents.results import CaseResult, ConfigurationResult
+from npu_conformance.specs.documents.waivers import WaivedTolerance, Waiver, WaiverFile
+from npu_conformance.specs.outcomes import Disposition, Outcome
+
+_BRACKET = re.compile(r"\[")
+
+
+class Waivers:
+    """The waivers of a run. today: the date that decides which have expired."""
+
+    def __init__(self, waivers: Sequence[Waiver] = (), today: datetime.date | None = None) -> None:
+        self._today = today or datetime.datetime.now(datetime.UTC).date()
+        self._all = [_Matcher(waiver) for waiver in waivers]
+        self._valid = [matcher for matcher in self._all if matcher.waiver.expires >= self._today]
+
+    def tolerance(self, verdict_id: str, requirements: tuple[str, ...]) -> WaivedTolerance | None:
+        """How far the outputs of a case or configuration may be off; null where no waiver says."""
+        for matcher in self._valid:
+            if matcher.waiver.tolerance is not None and matcher.matches(verdict_id, requirements):
+                return matcher.waiver.tolerance
+        return None
+
+    def apply(self, result: CaseResult) -> CaseResult:
+        """Return the result with the disposition `waived` wherever a waiver excuses a part of it.
+
+        The case itself counts as waived only where every red part of it is.
+        """
+        if not self._valid or result.outcome not in WAIVABLE:
+            return result
+        configurations = tuple(self._waived(part, result) for part in result.configurations)
+        own = is_red(result.own_outcome) and not self._excuses(result.case, result.own_outcome, result.requirements)
+        red = own or any(is_red(part.outcome, part.dispositions) for part in configurations)
+        result = replace(result, configurations=configurations)
+        return result if red else replace(result, dispositions=_with_waived(result.dispositions))
+
+    def problems(self, results: Iterable[CaseResult]) -> list[str]:
+        """One line for each waiver that has expired, matches nothing selected, or covers nothing that fails."""
+        seen = list(results)
+        lines = (matcher.problem(seen, self._today) for matcher in self._all)
+        return [line for line in lines if line]
+
+    def _waived(self, part: ConfigurationResult, result: CaseResult) -> ConfigurationResult:
+        verdict_id = f"{result.case}#{part.name}"
+        if not self._excuses(verdict_id, part.outcome, part.requirements or result.requirements):
+            return part
+        return replace(part, dispositions=_with_waived(part.dispositions))
+
+    def _excuses(self, verdict_id: str, outcome: Outcome, requirements: tuple[str, ...]) -> bool:
+        return outcome in WAIVABLE and any(
+            matcher.waiver.tolerance is None and matcher.matches(verdict_id, requirements) for matcher in self._valid
+        )
+
+
+class _Matcher:
+    """A waiver with its glob compiled."""
+
+    def __init__(self, waiver: Waiver) -> None:
+        self.waiver = waiver
+        self._pattern = glob(waiver.id)
+        self._names_configuration = "#" in waiver.id
+
+    def matches(self, verdict_id: str, requirements: tuple[str, ...]) -> bool:
+        """True where the waiver is about this case or configuration."""
+        if self.waiver.requirement not in requirements:
+            return False
+        subject = verdict_id if self._names_configuration else verdict_id.partition("#")[0]
+        return self._pattern.fullmatch(subject) is not None
+
+    def problem(self, results: list[CaseResult], today: datetime.date) -> str:
+        """What is wrong with the waiver after a run; empty where nothing is."""
+        waiver = self.waiver
+        name = f"waiver {waiver.id} ({waiver.requirement}, {waiver.owner})"
+        if waiver.expires < today:
+            return f"{name} expired on {waiver.expires.isoformat()}"
+        verdicts = [verdict for result in results for verdict in self._verdicts(result)]
+        if not verdicts:
+            return f"{name} matches none of the selected cases"
+        excused = any(outcome in WAIVABLE or waived for outcome, waived in verdicts)
+        passed = any(outcome is Outcome.PASS for outcome, _ in verdicts)
+        if passed and not excused and not waiver.flaky:
+            return f"{name} is not needed any more: all that it matches passes"
+        return ""
+
+    def _verdicts(self, result: CaseResult) -> list[tuple[Outcome, bool]]:
+        if not self._names_configuration:
+            matched = self.matches(result.case, _all_requirements(result))
+            return [(result.outcome, Disposition.WAIVED in result.dispositions)] if matched else []
+        return [
+            (part.outcome, Disposition.WAIVED in part.dispositions)
+            for part in result.configurations
+            if self.matches(f"{result.case}#{part.name}", part.requirements or result.requirements)
+        ]
+
+
+def load(path: Path, today: datetime.date | None = None) -> Waivers:
+    """Read a waiver file; raises DocumentError (document, path, rule)."""
+    return Waivers(documents.read(path, WaiverFile).waivers, today)
+
+
+def glob(pattern: str) -> re.Pattern[str]:
+    """Compile a glob over ids: `*` and `?` are wild, brackets stand for themselves (ids carry variations in them)."""
+    return re.compile(fnmatch.translate(_BRACKET.sub("[[]", pattern)))
+
+
+def _all_requirements(result: CaseResult) -> tuple[str, ...]:
+    return (*result.requirements, *(name for part in result.configurations for name in part.requirements))
+
+
+def _with_waived(dispositions: tuple[Disposition, ...]) -> tuple[Disposition, ...]:
+    return dispositions if Disposition.WAIVED in dispositions else (Disposition.WAIVED, *dispositions)

@@ -1,0 +1,1 @@
+"""pytest as a front door of the engine."""

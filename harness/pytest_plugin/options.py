@@ -1,0 +1,46 @@
+"""pytest options of the suites. Loaded in every pytest run where the package is installed: nothing else lives here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pytest
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Declare the options; the suites wake up when --npu-plugin is given."""
+    group = parser.getgroup("npu-conformance", "conformance of NPU drivers and frameworks")
+    group.addoption(
+        "--npu-plugin", metavar="P", help="implementation under test: entry point, module:name, unix:, tcp:, exec:"
+    )
+    group.addoption("--npu-option", metavar="NAME=VALUE", action="append", default=[], help="option of the plug-in")
+    group.addoption("--npu-hal", metavar="VERSION", help="test this HAL version instead of the one the plug-in states")
+    group.addoption(
+        "--npu-isolation", choices=("process", "inprocess"), default="process", help="where the plug-in lives"
+    )
+    group.addoption(
+        "--npu-transport",
+        metavar="KIND",
+        action="append",
+        default=[],
+        help="allow memory by: path, descriptor, message",
+    )
+    group.addoption("--npu-inference-tool", metavar="COMMAND", help="run it, with {uid} in it, for test inferences")
+    group.addoption("--npu-inference-tool-uid", metavar="UID", type=int, help="the one uid that it always runs as")
+    group.addoption("--npu-scope", choices=("smoke", "default", "full"), default="default", help="how much to run")
+    group.addoption("--npu-vectors", metavar="PATH", help="external vectors beside the stored ones")
+    group.addoption(
+        "--npu-catalogue", metavar="DIR", action="append", default=[], help="catalogue of a vendor's own extension"
+    )
+    group.addoption("--npu-waivers", metavar="FILE", help="known failures with reason, owner and expiry")
+    group.addoption("--npu-report", metavar="DIR", help="report folder (default .npu-conformance/<plug-in>)")
+    group.addoption(
+        "--npu-seed", metavar="N", type=int, default=0, help="seed of the run; printed, and enough to repeat it"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Load the adapter in runs that ask for it, and only there."""
+    if config.getoption("--npu-plugin"):
+        config.pluginmanager.import_plugin("npu_conformance.harness.pytest_plugin.adapter")

@@ -1,0 +1,70 @@
+"""--baseline: an earlier results.json of the same vectors. Only what got worse since is red."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from npu_conformance.harness.judge.outcome_table import is_red
+from npu_conformance.harness.run import results
+from npu_conformance.specs.documents import DocumentError
+from npu_conformance.specs.documents.results import CaseResult, Digests
+from npu_conformance.specs.documents.summary import CaseSummary, Results
+from npu_conformance.specs.outcomes import Disposition, Outcome
+
+_LOST_SUBJECT = frozenset({Outcome.CRASH, Outcome.HANG})
+
+
+class Baseline:
+    """The outcomes of an earlier run."""
+
+    def __init__(self, earlier: Results) -> None:
+        self._before = dict(pair for summary in earlier.cases for pair in _outcomes_before(summary))
+
+    def regressions(self, verdicts: Iterable[CaseResult]) -> list[str]:
+        """One line for each case, or configuration of one, that is worse than it was."""
+        lines = []
+        for result in verdicts:
+            for name, now, waived in _outcomes_now(result):
+                before = self._before.get(name)
+                if not waived and is_regression(before, now):
+                    was = f"was {before.value}" if before else "is new"
+                    lines.append(f"regression: {name} {was}, now {now.value}")
+        return lines
+
+
+def load(path: Path, digests: Digests) -> Baseline:
+    """Read a baseline; raises DocumentError for a bad one, and for one of other vectors."""
+    earlier = results.read(path)
+    if earlier.digests.vectors != digests.vectors:
+        raise DocumentError(
+            str(path),
+            "$.digests.vectors",
+            "runs of different vectors are not compared: "
+            f"expected {digests.vectors[:12]}, found {earlier.digests.vectors[:12]}",
+        )
+    return Baseline(earlier)
+
+
+def is_regression(before: Outcome | None, now: Outcome) -> bool:
+    """True where an outcome is worse than before (null: a new case).
+
+    Red after green is; so is a crash or a hang after an ordinary failure, and not-supported after a pass.
+    """
+    if now is Outcome.NOT_SUPPORTED:
+        return before is Outcome.PASS
+    if not is_red(now):
+        return False
+    return before is None or not is_red(before) or (now in _LOST_SUBJECT and before is Outcome.FAIL)
+
+
+def _outcomes_before(summary: CaseSummary) -> Iterator[tuple[str, Outcome]]:
+    yield summary.case, summary.outcome
+    for name, outcome in summary.configurations.items():
+        yield f"{summary.case}#{name}", outcome
+
+
+def _outcomes_now(result: CaseResult) -> Iterator[tuple[str, Outcome, bool]]:
+    yield result.case, result.outcome, Disposition.WAIVED in result.dispositions
+    for part in result.configurations:
+        yield f"{result.case}#{part.name}", part.outcome, Disposition.WAIVED in part.dispositions

@@ -1,0 +1,50 @@
+"""--budget: cases by worth. What adds evidence comes first, so that a run cut short has asked the most it could."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from npu_conformance.harness.run.cases import Case, Scope
+from npu_conformance.harness.run.seeds import stable_hash
+from npu_conformance.specs.documents import DocumentError
+
+_Evidence = Callable[[Case], set[Any]]
+_UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
+_DEPTH = {scope: depth for depth, scope in enumerate(Scope)}
+
+
+def parse_budget(text: str) -> float:
+    """Read `90`, `90s`, `15m` or `2h` as seconds; raises DocumentError."""
+    number, unit = (text[:-1], text[-1]) if text[-1:] in _UNITS else (text, "s")
+    try:
+        seconds = float(number) * _UNITS[unit]
+    except ValueError:
+        seconds = -1.0
+    if not 0 < seconds < float("inf"):
+        raise DocumentError("--budget", "", f"expected a time such as 90s, 15m or 2h, found {text!r}")
+    return seconds
+
+
+def by_worth(cases: Sequence[Case], seconds: Mapping[str, float] | None = None) -> list[Case]:
+    """Return the cases, the most worthwhile first.
+
+    First those that bring a requirement, then an operation with its types, that no case before them has; within each
+    turn the shallower scope, then the quicker, then by a hash of the id, so that no area is always last.
+    """
+    known = seconds or {}
+    waiting = sorted(cases, key=lambda case: (_DEPTH[case.scope], known.get(case.id, 0.0), stable_hash(case.id)))
+    first, rest = _fresh(waiting, lambda case: set(case.requirements))
+    second, rest = _fresh(rest, lambda case: {(name, case.types) for name in case.operations})
+    return [*first, *second, *rest]
+
+
+def _fresh(cases: Iterable[Case], evidence: _Evidence) -> tuple[list[Case], list[Case]]:
+    seen: set[object] = set()
+    fresh: list[Case] = []
+    stale: list[Case] = []
+    for case in cases:
+        news = evidence(case) - seen
+        (fresh if news else stale).append(case)
+        seen |= news
+    return fresh, stale

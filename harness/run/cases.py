@@ -1,0 +1,122 @@
+"""What a case is, and how a suite declares it.
+
+An area of a suite is a module with `cases() -> Iterator[Case]`, which must be cheap: headers only. A suite's
+`__init__` lists its areas in AREAS. Behaviour tests are functions under `@behaviours.case(...)`.
+"""
+
+from __future__ import annotations
+
+import enum
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from npu_conformance.specs.manifest import InterfaceName
+from npu_conformance.specs.versions import NEWEST, OLDEST, Version
+
+if TYPE_CHECKING:
+    from npu_conformance.harness.run.context import Trial
+
+
+class Scope(enum.Enum):
+    """How much of a suite runs: each scope includes the ones before it."""
+
+    SMOKE = "smoke"
+    DEFAULT = "default"
+    FULL = "full"
+
+
+class Group(enum.Enum):
+    """Mandatory groups: a subject of which nothing passes in one of its interfaces' groups is not conformant."""
+
+    QUERIES = "queries"
+    VALIDATION = "validation"
+    EXECUTION = "execution"
+    MEMORY = "memory"
+    SCHEDULING_VALIDATION = "scheduling-validation"
+    SCHEDULING_EVENTS = "scheduling-events"
+    SCHEDULING_DECISIONS = "scheduling-decisions"
+    MANAGER_QUERIES = "manager-queries"
+    MANAGER_VALIDATION = "manager-validation"
+    MANAGER_REQUESTS = "manager-requests"
+    MANAGER_POLICIES = "manager-policies"
+    MANAGER_PRIORITIES = "manager-priorities"
+
+
+MANDATORY: Mapping[InterfaceName, tuple[Group, ...]] = {
+    "device": (Group.QUERIES, Group.VALIDATION, Group.EXECUTION, Group.MEMORY),
+    "scheduling": (Group.SCHEDULING_VALIDATION, Group.SCHEDULING_EVENTS, Group.SCHEDULING_DECISIONS),
+    "manager": (
+        Group.MANAGER_QUERIES, Group.MANAGER_VALIDATION, Group.MANAGER_REQUESTS, Group.MANAGER_POLICIES,
+        Group.MANAGER_PRIORITIES,
+    ),
+}  # fmt: skip
+"""The groups of each interface.
+
+A service that checks its arguments and does nothing else passes cases of its validation and queries alone. A manager
+need not have an allocator of buffers, so that the cases of buffers are in no group.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One addressable test. `run` raises a CaseEnded of harness.verdicts, or returns: pass.
+
+    id: suite.area.subject.case[variation] (specs/ids). requirements: what it is evidence for. operations, types:
+    names, for counts and claims. since, until: versions of the HAL the case applies to.
+    """
+
+    id: str
+    run: Callable[[Trial], None]
+    requirements: tuple[str, ...]
+    description: str = ""
+    interface: InterfaceName = "device"
+    since: Version = OLDEST
+    until: Version = NEWEST
+    group: Group | None = None
+    scope: Scope = Scope.DEFAULT
+    operations: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
+
+
+class Behaviours:
+    """The behaviour tests of one area, in order of definition."""
+
+    def __init__(self, area: str, *, interface: InterfaceName = "device", group: Group | None = None) -> None:
+        self._area, self._interface, self._group = area, interface, group
+        self._cases: list[Case] = []
+
+    def case(
+        self,
+        name: str,
+        *requirements: str,
+        since: Version = OLDEST,
+        until: Version = NEWEST,
+        scope: Scope = Scope.DEFAULT,
+        group: Group | None = None,
+    ) -> Callable[[Callable[[Trial], None]], Callable[[Trial], None]]:
+        """Declare a function as the case `<area>.<name>`; its docstring is the description. group: not the area's."""
+
+        def declare(run: Callable[[Trial], None]) -> Callable[[Trial], None]:
+            description = inspect.getdoc(run) or ""
+            self._cases.append(
+                Case(
+                    f"{self._area}.{name}",
+                    run,
+                    requirements,
+                    description,
+                    self._interface,
+                    since,
+                    until,
+                    group or self._group,
+                    scope,
+                )
+            )
+            return run
+
+        return declare
+
+    def __call__(self) -> Iterator[Case]:
+        """The declared cases: a module says `cases = behaviours`."""
+        return iter(self._cases)

@@ -1,0 +1,333 @@
+"""What a running case gets: the subject, helpers for the usual steps, and the place where its verdicts collect."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Protocol
+
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.classification import Ending, SubjectLost, ending_of
+from npu_conformance.harness.judge.verdicts import Crashed, Failed, NotApplicable
+from npu_conformance.harness.run.cases import Case, Scope
+from npu_conformance.harness.run.preparation import (
+    NO_DEADLINE,
+    NO_TOKEN,
+    Preparation,
+    PreparationArguments,
+    PreparationRecorder,
+    prepare,
+)
+from npu_conformance.harness.subject.concurrency import Result
+from npu_conformance.harness.subject.pools import spelled
+from npu_conformance.specs.documents.results import Note
+from npu_conformance.specs.documents.waivers import WaivedTolerance
+from npu_conformance.specs.errors import InterfaceError
+from npu_conformance.specs.manifest import InterfaceName, Manifest
+from npu_conformance.specs.neuralnetworks.enums import ExecutionPreference, Priority
+from npu_conformance.specs.neuralnetworks.fences import SettableFence
+from npu_conformance.specs.neuralnetworks.hal import Device
+from npu_conformance.specs.neuralnetworks.types import CacheHandle, ExtensionNameAndPrefix, Model, TokenValuePair
+from npu_conformance.specs.outcomes import Outcome
+from npu_conformance.specs.versions import Version
+
+if TYPE_CHECKING:
+    from npu_conformance.harness.subject.files import CacheFile
+    from npu_conformance.harness.subject.handle import Application, SubjectHandle
+    from npu_conformance.harness.subject.pools import Pool
+
+_NAME = re.compile(r"[A-Za-z0-9_]+(?:\.[A-Za-z0-9_]+)*")
+
+_UIDS_A_CASE, _CASES = 10, 900
+"""How far apart the uids of cases are, and for how many cases there are uids of apps."""
+
+ToleranceOf = Callable[[str, tuple[str, ...]], WaivedTolerance | None]
+"""Says what a waiver allows for an id and its requirements."""
+
+
+class Closeable(Protocol):
+    """What lasts as long as a case."""
+
+    def close(self) -> None:
+        """Give it back."""
+        ...
+
+
+@dataclass
+class Record:
+    """What collects about a case, or about one configuration of it, while it runs."""
+
+    name: str = ""
+    requirements: tuple[str, ...] = ()
+    ending: Ending = field(default_factory=Ending)
+    warnings: list[str] = field(default_factory=list)
+    waived: bool = False
+    seconds: float = 0.0
+
+
+class Trial:
+    """One case while it runs.
+
+    subject: the implementation under test. oracle: the reference, where the run has one. seed: of this case alone;
+    equal for equal run seed and case id. scope: how thorough the run is.
+    """
+
+    def __init__(
+        self,
+        case: Case,
+        subject: SubjectHandle,
+        *,
+        seed: int = 0,
+        scope: Scope = Scope.DEFAULT,
+        oracle: SubjectHandle | None = None,
+        only: str = "",
+        tolerance_of: ToleranceOf | None = None,
+    ) -> None:
+        self.case, self.subject, self.seed, self.scope, self.oracle = case, subject, seed, scope, oracle
+        self.own = Record(requirements=case.requirements)
+        self.configurations: dict[str, Record] = {}
+        self.notes: dict[str, Note] = {}
+        self.payload: Callable[[], Any] | None = None
+        self.restarts = 0
+        self._only, self._tolerance_of = only, tolerance_of
+        self._current = self.own
+        self._to_close: list[Closeable] = []
+
+    @property
+    def version(self) -> Version:
+        """The HAL version the subject is tested as."""
+        return self.subject.version
+
+    @property
+    def manifest(self) -> Manifest:
+        """What the plug-in says of itself."""
+        return self.subject.manifest
+
+    def run(self) -> None:
+        """Judge the subject, where it has what the case is about."""
+        self.present(getattr(self.subject.interfaces, self.case.interface), self.case.interface)
+        self.case.run(self)
+
+    def own_uid(self, uid: int) -> int:
+        """The uid of an app in this case alone, by its seed: in real time, what another's did is told late."""
+        return uid + _UIDS_A_CASE * (self.seed % _CASES)
+
+    @property
+    def device(self) -> Device:
+        """The subject's NN HAL device; NotApplicable where it has none."""
+        return self.present(self.subject.interfaces.device, "device")
+
+    def device_of(self, application: Application | SubjectHandle | None) -> Device:
+        """The device as an app sees it, null being the harness itself; NotApplicable where apps see none."""
+        if application is None:
+            return self.device
+        if application.interfaces.device is None:
+            raise NotApplicable("apps do not see the device")
+        return application.interfaces.device
+
+    def present(self, found: Result | None, name: InterfaceName) -> Result:
+        """An interface; Failed where the manifest names it and it is not there, NotApplicable where it does not."""
+        if found is None and name in self.manifest.interfaces:
+            checks.fail("interfaces of the subject", f"{name}, which its manifest names", "none")
+        if found is None:
+            raise NotApplicable(f"the subject has no {name} interface")
+        return found
+
+    def need_oracle(self) -> SubjectHandle:
+        """The oracle; NotApplicable in a run without one."""
+        if self.oracle is None:
+            raise NotApplicable("the run has no oracle")
+        return self.oracle
+
+    def pool(self, size: int, kind: str = "ashmem", application: Application | None = None) -> Pool:
+        """Create a memory pool of `size` bytes, closed when the case ends.
+
+        kind: HIDL's name, ashmem, mmap_fd, hardware_buffer_blob or hardware_buffer (pixels). In AIDL the
+        memory has the name of the union's member. application: whose it is, for calls that it makes itself.
+        """
+        pool = (application or self.subject).memory.create(kind, size)
+        pool.memory = spelled(pool.memory, self.version)
+        self._to_close.append(pool)
+        return pool
+
+    def fence(self) -> SettableFence:
+        """Create a fence that the case settles; one that it leaves unsignalled fails when the case ends."""
+        fence = SettableFence()
+        self._to_close.append(fence)
+        return fence
+
+    def cache_file(self, content: bytes = b"") -> CacheFile:
+        """Make a file, deleted when the case ends; `subject.files` hands it over."""
+        file = self.subject.files.create(content)
+        self._to_close.append(file)
+        return file
+
+    def application(self, uid: int, pid: int = 0) -> Application:
+        """Connect as another app, which dies when the case ends. NotApplicable where the transport can not."""
+        application = self.subject.application(uid, pid)
+        self._to_close.append(application)
+        return application
+
+    def at_once(self, calls: Sequence[Callable[[], Result]]) -> list[Result | InterfaceError]:
+        """Let functions call the subject at once; returns what each returned, or the interface error it raised.
+
+        NotApplicable where the subject takes one call after the other (`concurrent_calls` of its manifest). No more
+        than that many run at a time. A function may make any calls and checks; deadlines are those of all together.
+        """
+        return self.subject.at_once(calls)
+
+    def close_later(self, thing: Closeable) -> None:
+        """Close something of the case's own when the case ends, before what was made earlier."""
+        self._to_close.append(thing)
+
+    def prepare(
+        self,
+        model: Model,
+        *,
+        preference: int = ExecutionPreference.FAST_SINGLE_ANSWER,
+        priority: int = Priority.MEDIUM,
+        deadline: int = NO_DEADLINE,
+        model_cache: tuple[CacheHandle, ...] = (),
+        data_cache: tuple[CacheHandle, ...] = (),
+        token: bytes = NO_TOKEN,
+        with_config: bool = False,
+        hints: tuple[TokenValuePair, ...] = (),
+        extensions: tuple[ExtensionNameAndPrefix, ...] = (),
+        callback: PreparationRecorder | None = None,
+    ) -> Preparation:
+        """Prepare a model and wait for the answer; what is not given is neutral. deadline: ns of CLOCK_BOOTTIME.
+
+        with_config: by prepareModelWithConfig, which takes hints and the prefixes of their extensions.
+        """
+        arguments = PreparationArguments(
+            preference=preference, priority=priority, deadline_ns=deadline,
+            model_cache=model_cache, data_cache=data_cache, token=token,
+            with_config=with_config, hints=hints, extensions=extensions,
+        )  # fmt: skip
+        return prepare(self.subject, self.device, model, arguments, callback or PreparationRecorder())
+
+    def supported_operations(self, model: Model) -> tuple[bool, ...]:
+        """Ask which operations of the main graph are supported; Failed where the number of answers is wrong."""
+        answers = self.device.get_supported_operations(model)
+        count = len(model.main.operations)
+        if len(answers) != count:
+            raise Failed(
+                f"getSupportedOperations: expected {count} answers, one an operation, found {len(answers)}",
+                str(count), str(len(answers)),
+            )  # fmt: skip
+        return answers
+
+    def wants(self, configuration: str) -> bool:
+        """False where a replay is after another configuration: lets a case skip work, changes no verdict."""
+        return self._only in ("", configuration)
+
+    @contextmanager
+    def configuration(self, name: str, *, requirements: tuple[str, ...] = ()) -> Iterator[None]:
+        """Give what happens inside its own verdict, `case#name`, and go on behind it whatever that is.
+
+        Objects of the subject do not survive a crash or a hang inside: `restarts` counts how often it was restarted.
+        """
+        record = self._open(name, requirements)
+        started = time.perf_counter()
+        try:
+            yield
+        except SubjectLost:
+            raise
+        except Exception as error:
+            record.ending = ending_of(error)
+        finally:
+            record.seconds = time.perf_counter() - started
+            self._current = self.own
+        self.recover(record)
+
+    def _open(self, name: str, requirements: tuple[str, ...]) -> Record:
+        if _NAME.fullmatch(name) is None:
+            raise ValueError(f"not a name of a configuration: {name!r}")
+        if name in self.configurations:
+            raise ValueError(f"configuration {name} has a verdict already")
+        if self._current is not self.own:
+            raise ValueError(f"configuration {name} inside configuration {self._current.name}")
+        self._current = self.configurations[name] = Record(name, (*self.case.requirements, *requirements))
+        return self._current
+
+    def recover(self, record: Record, *, always: bool = False) -> None:
+        """Restart the subject where it is lost.
+
+        Death behind a failure stays a failure, which says more (the host of a subject that answers garbage is killed);
+        behind anything else it is a crash. always: look for signs of life also after what did not fail, so that a late
+        death is not the next case's.
+        """
+        ending = record.ending
+        suspicious = always or ending.outcome in (Outcome.FAIL, Outcome.SUITE_ERROR)
+        lost = ending.lost_host or (suspicious and not self.is_alive())
+        if lost and ending.outcome is Outcome.FAIL:
+            record.ending = replace(ending, message=f"{ending.message}; the subject does not answer any more")
+        elif lost and not ending.lost_host:
+            what = ending.message or ending.outcome.value
+            record.ending = ending_of(Crashed(f"the subject does not answer any more, after: {what}"))
+        if lost:
+            self.restart()
+
+    def is_alive(self) -> bool:
+        """True where the subject still answers; a death noticed on the way counts as an answer: no."""
+        try:
+            return self.subject.alive()
+        except Exception:  # whatever asking ends in, it is not a sign of life
+            return False
+
+    def restart(self) -> None:
+        """Restart the subject. Raises SubjectLost where that fails: the run can not go on."""
+        self.restarts += 1
+        try:
+            self.subject.restart()
+        except Exception as error:
+            raise SubjectLost(f"the subject could not be restarted: {ending_of(error).message}") from error
+
+    @contextmanager
+    def playing(self, version: Version) -> Iterator[None]:
+        """Have the subject play another version of the HAL while the block runs. NotApplicable where it can not."""
+        self.restarts += 1
+        try:
+            self.subject.restart(version)
+            yield
+        finally:
+            self.restart()
+
+    def warn_quality(self, message: str) -> None:
+        """Say that a result is legal but worse than it could be. Never a failure."""
+        self._current.warnings.append(message)
+
+    @property
+    def is_flawless(self) -> bool:
+        """True where the running configuration has needed neither a warning nor a waiver so far."""
+        return not self._current.warnings and not self._current.waived
+
+    def note(self, key: str, value: Note) -> None:
+        """Keep a fact for the report: `rank` and `elements` are read by claims."""
+        self.notes[key] = value
+
+    def attach(self, payload: Callable[[], Any]) -> None:
+        """Give what a failure file needs to run this case without stored vectors; called only where the case fails.
+
+        The payload is JSON-able (or a struct); the area's `case_from(payload)` makes a case of it again.
+        """
+        self.payload = payload
+
+    def waived_tolerance(self) -> WaivedTolerance | None:
+        """How far a waiver lets the outputs of the running configuration be off; null without such a waiver."""
+        if self._tolerance_of is None:
+            return None
+        name = f"{self.case.id}#{self._current.name}" if self._current.name else self.case.id
+        return self._tolerance_of(name, self._current.requirements)
+
+    def mark_waived(self) -> None:
+        """Say that the running configuration passes only by the tolerance of a waiver."""
+        self._current.waived = True
+
+    def close(self) -> None:
+        """Close the pools, fences, files and applications of the case, the newest first."""
+        while self._to_close:
+            self._to_close.pop().close()

@@ -1,0 +1,262 @@
+"""Runs cases against a subject: the one engine behind the command, pytest, replay, faults and fuzz.
+
+Nothing here is global: cases, subject, oracle and sink are arguments. Every selected case gets exactly one verdict.
+"""
+
+from __future__ import annotations
+
+import datetime
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from msgspec.structs import replace
+
+from npu_conformance.harness.judge import claims
+from npu_conformance.harness.judge.classification import Ending, SubjectLost, ending_of
+from npu_conformance.harness.judge.outcome_table import is_red
+from npu_conformance.harness.judge.waivers import Waivers
+from npu_conformance.harness.run import seeds
+from npu_conformance.harness.run.applicability import inapplicable
+from npu_conformance.harness.run.cases import Case, Scope
+from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.recording import case_result, unexecuted
+from npu_conformance.specs.diagnostics import trace
+from npu_conformance.specs.documents import results
+from npu_conformance.specs.documents.results import CaseResult
+from npu_conformance.specs.outcomes import Outcome, worst
+
+if TYPE_CHECKING:
+    from npu_conformance.harness.subject.handle import SubjectHandle
+
+OnFailure = Callable[[Trial, CaseResult], str]
+"""Called for each case that ended red, while its trial is still there: writes the failure file, returns its name."""
+
+FAILURE_FILE = "failure_file"
+"""Note of a red result: the name of its failure file, or why there is none."""
+
+
+class Sink(Protocol):
+    """Receives what happens, as it happens."""
+
+    def write(self, event: results.Event) -> None:
+        """Take one event. Must not lose it: the process may be killed right after."""
+        ...
+
+
+@dataclass(frozen=True)
+class EngineOptions:
+    """How to run.
+
+    seed: of the run. case_seed: of its only case, where that is known (replay). seconds: budget; cases it does not
+    reach are left out. only: one configuration (replay). stop_after: red cases after which the rest is not run.
+    """
+
+    seed: int = 0
+    case_seed: int | None = None
+    shuffle: bool = False
+    scope: Scope = Scope.DEFAULT
+    seconds: float | None = None
+    only: str = ""
+    stop_after: int | None = None
+    suite_version: str = ""
+    digests: results.Digests = field(default_factory=results.Digests)
+    selection: results.Selection = field(default_factory=results.Selection)
+
+
+@dataclass
+class Run:
+    """What came of a run. left_out: ids that the budget did not reach. reason: why it ended before its end."""
+
+    results: list[CaseResult] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
+    ending: Literal["complete", "interrupted", "subject-lost", "stopped"] = "complete"
+    reason: str = ""
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Verdicts by outcome."""
+        return dict(Counter(result.outcome.value for result in self.results))
+
+
+class Engine:
+    """One run. Either `run()`, or `begin()`, `run_case()` for each and `finish()` (the pytest adapter).
+
+    earlier: results of the run that is resumed; their cases are not run again.
+    """
+
+    def __init__(
+        self,
+        cases: Iterable[Case],
+        subject: SubjectHandle,
+        sink: Sink,
+        options: EngineOptions | None = None,
+        *,
+        oracle: SubjectHandle | None = None,
+        waivers: Waivers | None = None,
+        earlier: Mapping[str, CaseResult] | None = None,
+        on_failure: OnFailure | None = None,
+    ) -> None:
+        self._subject, self._oracle, self._sink = subject, oracle, sink
+        self._options = options or EngineOptions()
+        self._waivers = waivers or Waivers()
+        self._on_failure = on_failure
+        self._started = time.monotonic()
+        self.outcome = Run()
+        self._pending = self._plan(cases, earlier or {})
+
+    def _plan(self, cases: Iterable[Case], earlier: Mapping[str, CaseResult]) -> dict[str, Case]:
+        planned: dict[str, Case] = {}
+        for case in cases:
+            if case.id in planned:
+                raise ValueError(f"two cases have the id {case.id}")
+            planned[case.id] = case
+        self._selected = tuple(planned)
+        self._resumed = bool(earlier)
+        self.outcome.results.extend(result for name, result in earlier.items() if name in planned)
+        return {name: case for name, case in planned.items() if name not in earlier}
+
+    def run(self) -> Run:
+        """Run every case. An interrupt ends the run in order: what has no verdict yet is recorded as not-run."""
+        self.begin()
+        order = list(self._pending.values())
+        if self._options.shuffle:
+            order = seeds.shuffled(order, self._options.seed)
+        try:
+            for case in order:
+                if self._is_over():
+                    break
+                self.run_case(case)
+        except KeyboardInterrupt:
+            self._end("interrupted", "interrupted")
+        return self.finish()
+
+    def begin(self) -> None:
+        """Write the header."""
+        options = self._options
+        header = results.RunStarted(
+            format=results.FORMAT,
+            suite_version=options.suite_version,
+            digests=options.digests,
+            manifest=self._subject.manifest,
+            hal_version=self._subject.version.value,
+            seed=options.seed,
+            shuffled=options.shuffle,
+            selection=options.selection,
+            cases=self._selected,
+            time=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+            resumed=self._resumed,
+        )
+        self._sink.write(header)
+
+    def run_case(self, case: Case) -> CaseResult:
+        """Run one case and record its verdict; it must be one of the engine's own and have none yet."""
+        if case.id not in self._pending:
+            raise ValueError(f"{case.id} is not selected, or has its verdict already")
+        self._sink.write(results.CaseStarted(case=case.id))
+        try:
+            result = self._verdict(case)
+        except KeyboardInterrupt:
+            self._record(unexecuted(case, Outcome.NOT_RUN, "interrupted while it ran"))
+            raise
+        return self._record(result)
+
+    def finish(self) -> Run:
+        """Give every case that has no verdict one (not-run), and write the footer."""
+        reason = self.outcome.reason or "the run ended before it"
+        for case in list(self._pending.values()):
+            self._record(unexecuted(case, Outcome.NOT_RUN, reason))
+        run = self.outcome
+        seconds = time.monotonic() - self._started
+        self._sink.write(results.RunFinished(counts=run.counts, seconds=seconds, ending=run.ending, reason=run.reason))
+        return run
+
+    def _verdict(self, case: Case) -> CaseResult:
+        if self.outcome.ending == "subject-lost":
+            return unexecuted(case, Outcome.NOT_RUN, self.outcome.reason)
+        reason = inapplicable(case, self._subject.manifest, self._subject.version)
+        if reason:
+            return unexecuted(case, Outcome.NOT_APPLICABLE, reason)
+        trial = self._trial(case)
+        started = time.perf_counter()
+        self._execute(trial)
+        result = case_result(trial, time.perf_counter() - started)
+        result = self._waivers.apply(claims.enforce(result, trial.manifest.claims, trial.version))
+        if self._on_failure and is_red(result.outcome, result.dispositions):
+            return _with_failure_file(self._on_failure, trial, result)
+        return result
+
+    def _trial(self, case: Case) -> Trial:
+        options = self._options
+        return Trial(
+            case,
+            self._subject,
+            seed=seeds.case_seed(options.seed, case.id) if options.case_seed is None else options.case_seed,
+            scope=options.scope,
+            oracle=self._oracle,
+            only=options.only,
+            tolerance_of=self._waivers.tolerance,
+        )
+
+    def _execute(self, trial: Trial) -> None:
+        with trace.span("case", trial.case.id):
+            trial.own.ending = self._guarded(trial.run)
+        trial.own.ending = _graver(trial.own.ending, self._guarded(trial.close))
+        if self.outcome.ending != "subject-lost":
+            recovery = self._guarded(lambda: trial.recover(trial.own, always=True))
+            trial.own.ending = _graver(trial.own.ending, recovery)
+
+    def _guarded(self, step: Callable[[], object]) -> Ending:
+        """Run a step and say how it ended. Losing the subject for good ends the run behind this case."""
+        try:
+            step()
+        except SubjectLost as error:
+            self._end("subject-lost", str(error))
+            return Ending(Outcome.CRASH, str(error))
+        except Exception as error:
+            return ending_of(error)
+        return Ending()
+
+    def _record(self, result: CaseResult) -> CaseResult:
+        del self._pending[result.case]
+        self.outcome.results.append(result)
+        self._sink.write(results.CaseFinished(result=result))
+        return result
+
+    def _is_over(self) -> bool:
+        options, run = self._options, self.outcome
+        red = sum(is_red(result.outcome, result.dispositions) for result in run.results) if options.stop_after else 0
+        if options.stop_after and red >= options.stop_after:
+            self._end("stopped", f"stopped after {red} red cases")
+        elif options.seconds is not None and time.monotonic() - self._started >= options.seconds:
+            self._leave_out(f"the budget of {options.seconds:g} s was used up")
+        else:
+            return False
+        return True
+
+    def _leave_out(self, reason: str) -> None:
+        for name in self._pending:
+            self._sink.write(results.CaseLeftOut(case=name, reason=reason))
+        self.outcome.left_out.extend(self._pending)
+        self._pending.clear()
+
+    def _end(self, ending: Literal["interrupted", "subject-lost", "stopped"], reason: str) -> None:
+        self.outcome.ending, self.outcome.reason = ending, reason
+
+
+def _with_failure_file(write: OnFailure, trial: Trial, result: CaseResult) -> CaseResult:
+    """Write the failure file. That it can not be written must cost neither the verdict nor the run: it is noted."""
+    try:
+        name = write(trial, result)
+    except Exception as error:
+        name = f"not written: {type(error).__name__}: {error}"
+    return replace(result, notes={**result.notes, FAILURE_FILE: name})
+
+
+def _graver(first: Ending, later: Ending) -> Ending:
+    """The graver of two; that cleaning up went well is no news."""
+    if later.outcome is Outcome.PASS or worst(first.outcome, later.outcome) is first.outcome:
+        return first
+    return later

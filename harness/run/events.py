@@ -1,0 +1,164 @@
+"""events.jsonl: what happened, one JSON line each, written as it happens, so that a killed run keeps what was done."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import msgspec
+
+from npu_conformance.harness.run.engine import Sink
+from npu_conformance.specs import documents
+from npu_conformance.specs.documents import DocumentError
+from npu_conformance.specs.documents.results import (
+    CaseFinished,
+    CaseLeftOut,
+    CaseResult,
+    CaseStarted,
+    Digests,
+    Event,
+    RunFinished,
+    RunStarted,
+)
+from npu_conformance.specs.outcomes import Outcome
+
+_encoder = msgspec.json.Encoder()
+_decoder: msgspec.json.Decoder[Event] = msgspec.json.Decoder(Event)
+
+
+class EventLog:
+    """A sink that appends to a file. Each event is one write of one whole line: a kill tears at most the last.
+
+    resume: go on behind what the file holds; a torn last line is cut off. Otherwise the file starts anew.
+    """
+
+    def __init__(self, path: Path, *, resume: bool = False) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if resume and path.exists():
+            _cut_torn_line(path)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | (0 if resume else os.O_TRUNC)
+        self._descriptor = os.open(path, flags, 0o644)
+
+    def write(self, event: Event) -> None:
+        """Append the event; it is with the operating system when this returns."""
+        line = memoryview(_encoder.encode(event) + b"\n")
+        while line:
+            line = line[os.write(self._descriptor, line) :]
+
+    def close(self) -> None:
+        """Close the file."""
+        os.close(self._descriptor)
+
+
+class Tee:
+    """A sink that passes every event on to several, in their order: the file first, then the progress display."""
+
+    def __init__(self, sinks: Sequence[Sink]) -> None:
+        self._sinks = tuple(sinks)
+
+    def write(self, event: Event) -> None:
+        """Pass the event on."""
+        for sink in self._sinks:
+            sink.write(event)
+
+
+@dataclass
+class Log:
+    """What an event file holds.
+
+    headers: the first, and one for each resumption. results: the verdict of each case, a not-run one replaced by what a
+    resumption made of it. open_cases: started, no verdict. problems: lines that contradict each other or are no events.
+    """
+
+    headers: list[RunStarted] = field(default_factory=list)
+    results: dict[str, CaseResult] = field(default_factory=dict)
+    left_out: dict[str, str] = field(default_factory=dict)
+    open_cases: dict[str, None] = field(default_factory=dict)
+    footer: RunFinished | None = None
+    torn: bool = False
+    problems: list[str] = field(default_factory=list)
+
+    @property
+    def header(self) -> RunStarted:
+        """The newest header."""
+        return self.headers[-1]
+
+    def add(self, event: Event) -> None:
+        """Take in one event."""
+        if isinstance(event, RunStarted):
+            self.headers.append(event)
+            self.footer = None
+        elif isinstance(event, CaseStarted):
+            self.open_cases[event.case] = None
+        elif isinstance(event, CaseFinished):
+            self._add_result(event.result)
+        elif isinstance(event, CaseLeftOut):
+            self.left_out[event.case] = event.reason
+        else:
+            self.footer = event
+
+    def _add_result(self, result: CaseResult) -> None:
+        earlier = self.results.get(result.case)
+        if earlier is not None and earlier.outcome is not Outcome.NOT_RUN:
+            self.problems.append(
+                f"{result.case} has two verdicts: {earlier.outcome.value}, then {result.outcome.value}"
+            )
+        self.open_cases.pop(result.case, None)
+        self.left_out.pop(result.case, None)
+        self.results[result.case] = result
+
+
+def read_log(path: Path) -> Log:
+    """Read an event file, also of a run that was killed: a torn last line is left out.
+
+    Raises DocumentError where the file can not be read or does not begin with a header. A line in the middle that is no
+    event is reported in `problems`; the rest of the file is read all the same.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise DocumentError(str(path), "", error.strerror or str(error)) from None
+    *lines, tail = data.split(b"\n")
+    log = Log(torn=bool(tail))
+    for number, line in enumerate(lines, 1):
+        _read_line(log, line, f"{path}:{number}")
+    if not log.headers:
+        raise DocumentError(str(path), "", "no run has its events here: no header (run-started)")
+    return log
+
+
+def _read_line(log: Log, line: bytes, where: str) -> None:
+    try:
+        event = _decoder.decode(line)
+    except msgspec.ValidationError as error:
+        rule, path = documents.split_path(str(error))
+        problem = DocumentError(where, path, rule)
+    except msgspec.DecodeError as error:
+        problem = DocumentError(where, "", f"not JSON: {error}")
+    else:
+        log.add(event)
+        return
+    if not log.headers:
+        raise problem
+    log.problems.append(str(problem))
+
+
+def earlier_results(log: Log, digests: Digests, document: str) -> dict[str, CaseResult]:
+    """The verdicts that a resumption keeps: all but not-run.
+
+    Raises DocumentError where suite, vectors or subject are no longer those of the run.
+    """
+    for name in ("suite", "vectors", "subject"):
+        before, now = getattr(log.header.digests, name), getattr(digests, name)
+        if before != now:
+            rule = f"can not be resumed: the {name} is another now: expected {now[:12]}, found {before[:12]}"
+            raise DocumentError(document, f"$.digests.{name}", rule)
+    return {name: result for name, result in log.results.items() if result.outcome is not Outcome.NOT_RUN}
+
+
+def _cut_torn_line(path: Path) -> None:
+    data = path.read_bytes()
+    if data and not data.endswith(b"\n"):
+        os.truncate(path, data.rfind(b"\n") + 1)

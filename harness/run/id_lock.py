@@ -1,0 +1,17 @@
+"""Which ids exist now: what the append-only specs/ids.lock is held against."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from npu_conformance.harness.run.cases import Case
+from npu_conformance.specs import requirements
+from npu_conformance.specs.neuralnetworks import rules, validate
+
+
+def current_ids(cases: Iterable[Case]) -> list[str]:
+    """Ids of requirements, of structural rules, of the operations' clauses, and of cases."""
+    found = [entry.id for entry in requirements.all_requirements()]
+    found += [rule.id for rule in validate.structural_rules()]
+    found += [clause.id for operation in rules.operations() for clause in rules.clauses(operation)]
+    return found + [case.id for case in cases]

@@ -1,0 +1,43 @@
+"""Shards: disjoint parts of the selected cases, equal on every machine, balanced by number or by measured seconds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from npu_conformance.harness.run.cases import Case
+from npu_conformance.harness.run.seeds import stable_hash
+from npu_conformance.specs.documents import DocumentError
+
+
+def parse_shard(text: str) -> tuple[int, int]:
+    """Read `I/N`, 1 <= I <= N; raises DocumentError."""
+    index, separator, count = text.partition("/")
+    if separator and index.isdecimal() and count.isdecimal() and 1 <= int(index) <= int(count):
+        return int(index), int(count)
+    raise DocumentError("--shard", "", f"expected I/N with 1 <= I <= N, found {text!r}")
+
+
+def partition(cases: Sequence[Case], count: int, seconds: Mapping[str, float] | None = None) -> list[list[Case]]:
+    """Return `count` parts, each in the order of the cases.
+
+    Without seconds, cases are dealt in order of a hash of their ids. With seconds of an earlier run, the longest goes
+    first, each to the part that has least to do; a case that was not measured counts as an average one.
+    """
+    known = [seconds[case.id] for case in cases if case.id in seconds] if seconds else []
+    if not seconds or not known:
+        dealt = sorted(cases, key=lambda case: stable_hash(case.id))
+        owner = {case.id: position % count for position, case in enumerate(dealt)}
+    else:
+        owner = _by_seconds(cases, count, seconds, sum(known) / len(known))
+    return [[case for case in cases if owner[case.id] == part] for part in range(count)]
+
+
+def _by_seconds(cases: Sequence[Case], count: int, seconds: Mapping[str, float], average: float) -> dict[str, int]:
+    cost = {case.id: seconds.get(case.id, average) for case in cases}
+    loads = [0.0] * count
+    owner = {}
+    for name in sorted(cost, key=lambda name: (-cost[name], stable_hash(name))):
+        part = loads.index(min(loads))
+        owner[name] = part
+        loads[part] += cost[name]
+    return owner

@@ -1,0 +1,133 @@
+"""Prepares a model, also from a cache, and waits for the answer; what a case does not care about is neutral."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from npu_conformance.harness.judge.verdicts import Failed, Hung
+from npu_conformance.specs.errors import ServiceError
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, ExecutionPreference, Priority
+from npu_conformance.specs.neuralnetworks.hal import Device, PreparedModel, PreparedModelCallback
+from npu_conformance.specs.neuralnetworks.types import (
+    CacheHandle,
+    ExtensionNameAndPrefix,
+    Model,
+    PrepareModelConfig,
+    TokenValuePair,
+)
+
+if TYPE_CHECKING:
+    from npu_conformance.harness.subject.handle import SubjectHandle
+
+NO_DEADLINE = -1
+NO_TOKEN = bytes(32)
+_REFUSAL_SECONDS = 1.0
+"""A refusal is notified before prepareModel returns (NNHAL-PREPARE-002): no need to wait as long as for a model."""
+
+
+class PreparationRecorder(PreparedModelCallback):
+    """A callback that keeps every answer it gets."""
+
+    def __init__(self) -> None:
+        self.answers: list[tuple[int, PreparedModel | None]] = []
+
+    def notify(self, status: int, prepared_model: PreparedModel | None) -> None:
+        """Keep the answer."""
+        self.answers.append((status, prepared_model))
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """What prepareModel or prepareModelFromCache came to.
+
+    launch_status: what the call returned. status: what the callback was told first; null where it never was (a launch
+    that failed without a notification). recorder: all that the callback was told.
+    """
+
+    launch_status: int
+    status: int | None
+    prepared_model: PreparedModel | None
+    recorder: PreparationRecorder
+
+
+@dataclass(frozen=True, kw_only=True)
+class PreparationArguments:
+    """The arguments of prepareModel besides the model. deadline_ns: -1 for none. token: 32 bytes.
+
+    with_config: prepareModelWithConfig is called, with hints and the prefixes of their extensions.
+    prepareModelFromCache has them too, but for preference and priority, which are in the cache.
+    """
+
+    preference: int = ExecutionPreference.FAST_SINGLE_ANSWER
+    priority: int = Priority.MEDIUM
+    deadline_ns: int = NO_DEADLINE
+    model_cache: tuple[CacheHandle, ...] = ()
+    data_cache: tuple[CacheHandle, ...] = ()
+    token: bytes = NO_TOKEN
+    with_config: bool = False
+    hints: tuple[TokenValuePair, ...] = ()
+    extensions: tuple[ExtensionNameAndPrefix, ...] = ()
+
+    @property
+    def config(self) -> PrepareModelConfig:
+        """The same for prepareModelWithConfig."""
+        return PrepareModelConfig(
+            self.preference, self.priority, self.deadline_ns, self.model_cache, self.data_cache, self.token,
+            self.hints, self.extensions,
+        )  # fmt: skip
+
+
+def prepare(
+    subject: SubjectHandle,
+    device: Device,
+    model: Model,
+    arguments: PreparationArguments,
+    recorder: PreparationRecorder,
+) -> Preparation:
+    """Launch a preparation and wait for its answer. Hung where it is never notified, Failed where twice."""
+
+    def launch() -> None:
+        if arguments.with_config:
+            device.prepare_model_with_config(model, arguments.config, recorder)
+            return
+        device.prepare_model(
+            model, arguments.preference, arguments.priority, arguments.deadline_ns,
+            arguments.model_cache, arguments.data_cache, arguments.token, recorder,
+        )  # fmt: skip
+
+    return _prepare(subject, "prepareModelWithConfig" if arguments.with_config else "prepareModel", launch, recorder)
+
+
+def prepare_from_cache(
+    subject: SubjectHandle, device: Device, arguments: PreparationArguments, recorder: PreparationRecorder
+) -> Preparation:
+    """As prepare, from the cache files of the arguments."""
+
+    def launch() -> None:
+        device.prepare_model_from_cache(
+            arguments.deadline_ns, arguments.model_cache, arguments.data_cache, arguments.token, recorder
+        )
+
+    return _prepare(subject, "prepareModelFromCache", launch, recorder)
+
+
+def _prepare(
+    subject: SubjectHandle, method: str, launch: Callable[[], None], recorder: PreparationRecorder
+) -> Preparation:
+    launch_status: int = ErrorStatus.NONE
+    try:
+        launch()
+    except ServiceError as error:
+        launch_status = error.status
+    launched = launch_status == ErrorStatus.NONE
+    manifest = subject.manifest
+    seconds = (manifest.deadlines.prepare if launched else _REFUSAL_SECONDS) * manifest.time_scale
+    answered = subject.wait_until(lambda: bool(recorder.answers), seconds)
+    if launched and not answered:
+        raise Hung(f"{method} was launched, but its callback was not notified within {seconds:g} s")
+    if len(recorder.answers) > 1:
+        raise Failed(f"{method}: expected one notification, found {len(recorder.answers)}", "1", "more")
+    status, prepared_model = recorder.answers[0] if recorder.answers else (None, None)
+    return Preparation(launch_status, status, prepared_model, recorder)

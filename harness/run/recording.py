@@ -1,0 +1,79 @@
+"""Turns what collected in a trial into the document that events and reports carry."""
+
+from __future__ import annotations
+
+from npu_conformance.harness.run.cases import Case
+from npu_conformance.harness.run.context import Record, Trial
+from npu_conformance.specs.documents.results import CaseResult, ConfigurationResult
+from npu_conformance.specs.outcomes import Disposition, Outcome, worst
+
+
+def case_result(trial: Trial, seconds: float) -> CaseResult:
+    """The verdict of a case that ran: the worst of its own and of its configurations'.
+
+    A body that ended well adds nothing of its own where it opened configurations: those say it all.
+    """
+    case, own = trial.case, trial.own
+    configurations = tuple(_configuration_result(record) for record in trial.configurations.values())
+    outcomes = [configuration.outcome for configuration in configurations]
+    if own.ending.outcome is not Outcome.PASS or not outcomes:
+        outcomes.append(own.ending.outcome)
+    return CaseResult(
+        case=case.id,
+        outcome=worst(*outcomes),
+        message=own.ending.message,
+        expected=own.ending.expected,
+        found=own.ending.found,
+        own_outcome=own.ending.outcome,
+        dispositions=_dispositions([own, *trial.configurations.values()]),
+        configurations=configurations,
+        requirements=case.requirements,
+        operations=case.operations,
+        types=case.types,
+        group=case.group.value if case.group else None,
+        warnings=tuple(own.warnings),
+        notes=trial.notes,
+        seed=trial.seed,
+        seconds=seconds,
+        signal=own.ending.signal,
+        stderr=own.ending.stderr,
+        traceback=own.ending.traceback,
+    )
+
+
+def unexecuted(case: Case, outcome: Outcome, reason: str) -> CaseResult:
+    """The verdict of a case whose body never ran: not-applicable or not-run."""
+    return CaseResult(
+        case=case.id,
+        outcome=outcome,
+        own_outcome=outcome,
+        message=reason,
+        requirements=case.requirements,
+        operations=case.operations,
+        types=case.types,
+        group=case.group.value if case.group else None,
+    )
+
+
+def _configuration_result(record: Record) -> ConfigurationResult:
+    ending = record.ending
+    return ConfigurationResult(
+        name=record.name,
+        outcome=ending.outcome,
+        message=ending.message,
+        expected=ending.expected,
+        found=ending.found,
+        dispositions=_dispositions([record]),
+        requirements=record.requirements,
+        warnings=tuple(record.warnings),
+        seconds=record.seconds,
+        signal=ending.signal,
+        stderr=ending.stderr,
+        traceback=ending.traceback,
+    )
+
+
+def _dispositions(records: list[Record]) -> tuple[Disposition, ...]:
+    waived = (Disposition.WAIVED,) if any(record.waived for record in records) else ()
+    warned = (Disposition.QUALITY_WARNING,) if any(record.warnings for record in records) else ()
+    return waived + warned

@@ -1,0 +1,92 @@
+"""Runs what a failure file holds again: without the run's seed, and without the stored vectors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from npu_conformance.harness.judge.outcome_table import row
+from npu_conformance.harness.run import failures, suites
+from npu_conformance.harness.run.cases import Case, Scope
+from npu_conformance.harness.run.engine import Engine, EngineOptions, Sink
+from npu_conformance.specs.documents.failures import FailureFile
+from npu_conformance.specs.documents.results import CaseResult, Event
+from npu_conformance.specs.outcomes import Outcome, worst
+
+if TYPE_CHECKING:
+    from npu_conformance.harness.subject.handle import SubjectHandle
+
+GOOD, BAD, NEITHER = 0, 1, 125
+"""Exit codes of `replay --bisect`, as `git bisect run` reads them."""
+
+
+class Discard:
+    """A sink that keeps nothing."""
+
+    def write(self, event: Event) -> None:
+        """Let it go."""
+
+
+@dataclass(frozen=True)
+class Replay:
+    """What a replay came to. outcome: of what had failed: its configurations, or the case where none was named."""
+
+    failure: FailureFile
+    result: CaseResult
+
+    @property
+    def outcome(self) -> Outcome:
+        """The worst of what had failed; not-run where a configuration no longer exists."""
+        if not self.failure.configurations or self.result.own_outcome is not Outcome.PASS:
+            return self.result.outcome
+        found = {part.name: part.outcome for part in self.result.configurations}
+        return worst(*(found.get(name, Outcome.NOT_RUN) for name in self.failure.configurations))
+
+    @property
+    def exit_code(self) -> int:
+        """As of a run."""
+        return row(self.outcome).exit_code
+
+    @property
+    def bisect_code(self) -> int:
+        """GOOD where it passes now, BAD where it is still wrong, NEITHER where that can not be told."""
+        if self.outcome is Outcome.PASS:
+            return GOOD
+        return BAD if self.outcome in (Outcome.FAIL, Outcome.CRASH, Outcome.HANG) else NEITHER
+
+
+def replay_file(
+    path: Path, subject: SubjectHandle, sink: Sink | None = None, *, oracle: SubjectHandle | None = None
+) -> Replay:
+    """Run a failure file against a subject. Raises DocumentError for a bad file, or one whose case no suite has."""
+    failure = failures.load(path)
+    return replay(failure, rebuild(failure), subject, sink, oracle=oracle)
+
+
+def replay(
+    failure: FailureFile,
+    case: Case,
+    subject: SubjectHandle,
+    sink: Sink | None = None,
+    *,
+    oracle: SubjectHandle | None = None,
+) -> Replay:
+    """Run the case of a failure file, with the file's seed and scope."""
+    only = failure.configurations[0] if len(failure.configurations) == 1 else ""
+    options = EngineOptions(
+        case_seed=failure.result.seed,
+        scope=Scope(failure.scope),
+        only=only,
+        suite_version=failure.suite_version,
+        digests=failure.digests,
+    )
+    run = Engine([case], subject, sink or Discard(), options, oracle=oracle).run()
+    return Replay(failure, run.results[0])
+
+
+def rebuild(failure: FailureFile) -> Case:
+    """The case of a failure file: made of its payload, or found by its id where it has none."""
+    if failure.payload is None:
+        return suites.find(failure.case)
+    return suites.rebuild(failure.case, failure.payload)

@@ -1,0 +1,181 @@
+"""Counts what a run recorded and says what it comes to: from events alone, so that a killed run has results too."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from npu_conformance.harness.judge import conformance
+from npu_conformance.harness.judge.outcome_table import SUITE_FAILED, WRONG, exit_code, row
+from npu_conformance.harness.judge.waivers import Waivers
+from npu_conformance.harness.run.events import Log
+from npu_conformance.specs import documents
+from npu_conformance.specs.documents import results
+from npu_conformance.specs.documents.results import CaseResult
+from npu_conformance.specs.documents.summary import CaseSummary, Counts, OperationCounts, Results, Unexecuted
+from npu_conformance.specs.outcomes import Disposition, Outcome
+
+if TYPE_CHECKING:
+    from npu_conformance.harness.run.baseline import Baseline
+
+FILE = "results.json"
+_NO_VERDICT = "no verdict was recorded"
+
+
+def build(log: Log, waivers: Waivers | None = None, baseline: Baseline | None = None) -> Results:
+    """Return the results of a run. With a baseline only regressions against it are red."""
+    problems = [*log.problems, *bookkeeping_problems(log)]
+    verdicts = complete(log)
+    red = [*(waivers.problems(verdicts) if waivers else []), *(baseline.regressions(verdicts) if baseline else [])]
+    reasons = conformance.reasons(log, verdicts, red, problems)
+    header = log.header
+    return Results(
+        format=results.FORMAT,
+        suite_version=header.suite_version,
+        digests=header.digests,
+        manifest=header.manifest,
+        hal_version=header.hal_version,
+        seed=header.seed,
+        selection=header.selection,
+        time=log.headers[0].time,
+        seconds=sum(result.seconds for result in verdicts),
+        complete=log.footer is not None and log.footer.ending == "complete",
+        conformant=not reasons,
+        reasons=tuple(reasons),
+        exit_code=_exit_code(log, verdicts, red, problems, only_regressions=baseline is not None),
+        counts=_counts(verdicts),
+        configuration_counts=_configuration_counts(verdicts),
+        waived=_with(verdicts, Disposition.WAIVED),
+        quality_warnings=_with(verdicts, Disposition.QUALITY_WARNING),
+        by_suite=_grouped((result.case.partition(".")[0], result) for result in verdicts),
+        by_requirement=_grouped((name, result) for result in verdicts for name in result.requirements),
+        by_operation=by_operation(verdicts),
+        unsupported=unsupported(verdicts),
+        thin_coverage=tuple(conformance.thin_coverage(verdicts)),
+        not_run=tuple(
+            Unexecuted(case=result.case, reason=result.message)
+            for result in verdicts
+            if result.outcome is Outcome.NOT_RUN
+        ),
+        left_out=tuple(Unexecuted(case=name, reason=reason) for name, reason in log.left_out.items()),
+        red=tuple(red),
+        problems=tuple(problems),
+        cases=tuple(map(_summary, verdicts)),
+    )
+
+
+def write(outcome: Results, path: Path) -> None:
+    """Write results.json, readable, in one step: a reader never sees half of it."""
+    temporary = path.with_name(path.name + ".new")
+    temporary.write_bytes(msgspec.json.format(msgspec.json.encode(outcome), indent=1) + b"\n")
+    temporary.replace(path)
+
+
+def read(path: Path) -> Results:
+    """Read a results.json; raises DocumentError."""
+    return documents.read(path, Results)
+
+
+def complete(log: Log) -> list[CaseResult]:
+    """One verdict for each selected case, in order of the header; what has none and was not left out is not-run."""
+    verdicts = []
+    for name in selected(log):
+        if name in log.results:
+            verdicts.append(log.results[name])
+        elif name not in log.left_out:
+            verdicts.append(_missing(name, log))
+    return verdicts
+
+
+def selected(log: Log) -> tuple[str, ...]:
+    """Every case that any header of the run asked for, each once."""
+    return tuple(dict.fromkeys(name for header in log.headers for name in header.cases))
+
+
+def bookkeeping_problems(log: Log) -> list[str]:
+    """Contradictions in what was recorded: signs of a bug of the suite, never of the subject."""
+    asked = set(selected(log))
+    problems = [f"{name} has a verdict, but was not selected" for name in log.results if name not in asked]
+    if log.footer is None:
+        return problems
+    lost = [name for name in selected(log) if name not in log.results and name not in log.left_out]
+    problems += [f"{name} was selected, but the run ended without a verdict for it" for name in lost]
+    counted = _counts(log.results[name] for name in log.header.cases if name in log.results)
+    if dict(log.footer.counts) != counted:
+        problems.append(f"the footer counts {dict(log.footer.counts)}, the events hold {counted}")
+    return problems
+
+
+def by_operation(verdicts: Iterable[CaseResult]) -> tuple[OperationCounts, ...]:
+    """Verdicts for each operation and type, sorted by both."""
+    counted: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    for result in verdicts:
+        for operation in result.operations:
+            for kind in result.types or ("",):
+                counted[operation, kind][result.outcome.value] += 1
+    return tuple(
+        OperationCounts(operation=operation, type=kind, counts=dict(counts))
+        for (operation, kind), counts in sorted(counted.items())
+    )
+
+
+def unsupported(verdicts: Iterable[CaseResult]) -> tuple[OperationCounts, ...]:
+    """Operation and type of every case the subject does not support, with how many."""
+    return by_operation(result for result in verdicts if result.outcome is Outcome.NOT_SUPPORTED)
+
+
+def _missing(name: str, log: Log) -> CaseResult:
+    reason = f"{_NO_VERDICT}: the run died in it" if name in log.open_cases else _NO_VERDICT
+    return CaseResult(case=name, outcome=Outcome.NOT_RUN, own_outcome=Outcome.NOT_RUN, message=reason)
+
+
+def _exit_code(
+    log: Log, verdicts: Sequence[CaseResult], red: list[str], problems: list[str], *, only_regressions: bool
+) -> int:
+    """The gravest of all parts. An interrupted run says nothing of the subject: the suite failed to do its work."""
+    if log.footer is not None and log.footer.ending == "interrupted":
+        return SUITE_FAILED
+    codes = [row(result.outcome, result.dispositions).exit_code for result in verdicts]
+    if only_regressions:
+        codes = [code for code in codes if code == SUITE_FAILED]
+    return exit_code([*codes, *(WRONG for _ in red), *(SUITE_FAILED for _ in problems)])
+
+
+def _counts(verdicts: Iterable[CaseResult]) -> Counts:
+    return dict(Counter(result.outcome.value for result in verdicts))
+
+
+def _configuration_counts(verdicts: Iterable[CaseResult]) -> Counts:
+    return dict(Counter(part.outcome.value for result in verdicts for part in result.configurations))
+
+
+def _with(verdicts: Iterable[CaseResult], disposition: Disposition) -> int:
+    return sum(disposition in result.dispositions for result in verdicts)
+
+
+def _grouped(pairs: Iterable[tuple[str, CaseResult]]) -> dict[str, Counts]:
+    counted: dict[str, Counter[str]] = defaultdict(Counter)
+    for name, result in pairs:
+        counted[name][result.outcome.value] += 1
+    return {name: dict(counts) for name, counts in sorted(counted.items())}
+
+
+def _first_message(result: CaseResult) -> str:
+    """What the first of the configurations that gave the case its outcome says."""
+    told = (part for part in result.configurations if part.outcome is result.outcome and part.message)
+    return next((f"#{part.name}: {part.message}" for part in told), "")
+
+
+def _summary(result: CaseResult) -> CaseSummary:
+    return CaseSummary(
+        case=result.case,
+        outcome=result.outcome,
+        message=result.message or _first_message(result),
+        dispositions=result.dispositions,
+        configurations={part.name: part.outcome for part in result.configurations},
+        waived=tuple(part.name for part in result.configurations if Disposition.WAIVED in part.dispositions),
+    )

@@ -1,0 +1,93 @@
+"""Finds suites, their areas and cases. Nothing of a suite is imported before something in it is asked for."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from npu_conformance.harness.run.cases import Case
+from npu_conformance.specs.documents import DocumentError
+from npu_conformance.specs.ids import parse
+
+PACKAGE = "npu_conformance"
+SUITES = ("vts", "cts", "fuzz", "mlts")
+"""The suites, in order of running. Each is a package with AREAS, names of modules that have `cases()`.
+
+A large area may also have `cases_under(subject)`: the cases whose ids begin with `suite.area.subject.`, found quickly.
+"""
+
+
+class UnknownCaseError(DocumentError):
+    """No suite has the case."""
+
+    def __init__(self, case_id: str, rule: str) -> None:
+        super().__init__(case_id, "", rule)
+
+
+def present(suites: Iterable[str] = SUITES) -> tuple[str, ...]:
+    """The suites that are installed, without importing them."""
+    return tuple(name for name in suites if importlib.util.find_spec(f"{PACKAGE}.{name}") is not None)
+
+
+def areas(suite: str) -> tuple[str, ...]:
+    """Names of the areas of a suite; none where it declares none yet. Raises DocumentError for an unknown suite."""
+    if suite not in SUITES:
+        raise DocumentError(suite, "", f"no such suite; expected one of {' '.join(SUITES)}")
+    return tuple(getattr(importlib.import_module(f"{PACKAGE}.{suite}"), "AREAS", ()))
+
+
+def area(suite: str, name: str) -> ModuleType:
+    """Import one area of a suite."""
+    return importlib.import_module(f"{PACKAGE}.{suite}.{name}")
+
+
+def cases(suites: Sequence[str] = SUITES) -> Iterator[Case]:
+    """All cases of the suites, in order: headers only, nothing is built."""
+    for suite in suites:
+        for name in areas(suite):
+            yield from area(suite, name).cases()
+
+
+def find(case_id: str) -> Case:
+    """The case of an id, importing its own area only. Raises UnknownCaseError."""
+    suite, name = _area_of(case_id)
+    wanted = case_id.partition("#")[0]
+    module = area(suite, name)
+    known = module.cases_under(parse(case_id).subject) if hasattr(module, "cases_under") else module.cases()
+    found: Case | None = next((case for case in known if case.id == wanted), None)
+    if found is not None:
+        return found
+    raise UnknownCaseError(case_id, f"{suite}.{name} has no such case")
+
+
+def rebuild(case_id: str, payload: Any) -> Case:
+    """Make a case from the payload of a failure file, by its area's `case_from(payload)`. Raises UnknownCaseError."""
+    suite, name = _area_of(case_id)
+    build = getattr(area(suite, name), "case_from", None)
+    if build is None:
+        raise UnknownCaseError(case_id, f"{suite}.{name} can not run a case from a failure file")
+    made: Case = build(payload)
+    return made
+
+
+def external(path: Path, suites: Sequence[str] = SUITES) -> Iterator[Case]:
+    """Cases over vectors from outside (--vectors), from every area that has `cases_from(path)`."""
+    for suite in suites:
+        for name in areas(suite):
+            read = getattr(area(suite, name), "cases_from", None)
+            if read is not None:
+                yield from read(path)
+
+
+def _area_of(case_id: str) -> tuple[str, str]:
+    try:
+        parts = parse(case_id)
+    except ValueError as error:
+        raise UnknownCaseError(case_id, str(error)) from None
+    if parts.suite not in SUITES or parts.area not in areas(parts.suite):
+        raise UnknownCaseError(case_id, f"no suite has an area {parts.suite}.{parts.area}")
+    return parts.suite, parts.area

@@ -1,0 +1,1 @@
+"""The implementation under test: loading, isolation, its processes, its memory and its files."""

@@ -1,0 +1,107 @@
+"""How a client process reaches the implementation under test: a connection of its own, as an app of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NoReturn
+
+from npu_conformance.harness.judge.verdicts import Crashed, NotApplicable
+from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.subject.concurrency import Result
+from npu_conformance.harness.subject.endpoints import ListeningEndpoint, StartOptions
+from npu_conformance.harness.subject.plugin_loading import LoadError
+from npu_conformance.harness.subject.pools import FileStore
+from npu_conformance.harness.subject.remote import RemoteApplication, RemoteSubject, remote_at_once
+from npu_conformance.specs.errors import IllegalState, InterfaceError
+from npu_conformance.specs.versions import Version
+
+
+class ClientSubject:
+    """The subject handle of a client process. It can not restart the host, nor speak for other apps."""
+
+    ignores_tool = False
+
+    def __init__(
+        self,
+        address: str,
+        ticket: str | None,
+        transports: tuple[str, ...],
+        version: Version,
+        folder: str | None = None,
+    ) -> None:
+        """ticket: null where the client is who the kernel says it is. Raises Crashed where nobody listens.
+
+        folder: whose files the ticket lets it name; null for one of its own.
+        """
+        self._endpoint = ListeningEndpoint(address, FileStore(folder))
+        try:
+            self._application = RemoteApplication(
+                self._endpoint, self._endpoint.store, StartOptions(transports, {}), {"ticket": ticket} if ticket else {}
+            )
+        except LoadError as error:
+            self._endpoint.close()
+            raise Crashed(f"the driver was gone before this client reached it: {error}") from None
+        except BaseException:
+            self._endpoint.close()
+            raise
+        self.manifest = self._application.initialized.manifest
+        self.version = version
+        self.interfaces, self.memory = self._application.interfaces, self._application.memory
+        self.files = self._application.files
+
+    def wait_until(self, predicate: Callable[[], bool], seconds: float) -> bool:
+        """Handle incoming callbacks until the predicate holds: true; false when the time is over."""
+        return self._application.connection.serve_until(predicate, seconds)
+
+    def serve_pending(self) -> bool:
+        """Handle a callback that has arrived: true; false at once where there is none."""
+        connection = self._application.connection
+        ready = connection.broken is None and connection.ready()
+        if ready:
+            connection.serve_one()
+        return ready
+
+    def at_once(self, calls: Sequence[Callable[[], Result]]) -> list[Result | InterfaceError]:
+        """Make calls at once over this connection."""
+        return remote_at_once(calls, self._application)
+
+    def application(self, uid: int, pid: int = 0) -> NoReturn:
+        """A client is one app only."""
+        raise NotApplicable("a client process is one app only")
+
+    def alive(self) -> bool:
+        """True while the connection is whole."""
+        return self._application.connection.broken is None
+
+    def process(self) -> int:
+        """Not known to a client."""
+        return 0
+
+    def restart(self, version: Version | None = None) -> NoReturn:
+        """The host is not the client's."""
+        raise NotApplicable("a client process can not restart the host")
+
+    def close(self) -> None:
+        """End the connection and give the memory back."""
+        self._application.close()
+        self._endpoint.close()
+
+
+def ticket_for(trial: Trial, uid: int) -> tuple[str, str, str | None]:
+    """Where another process connects to the trial's subject, its ticket, and the folder that this is good for.
+
+    NotApplicable where none can.
+    """
+    subject = trial.subject
+    if not isinstance(subject, RemoteSubject):
+        raise NotApplicable("client processes need a subject in a process of its own")
+    try:
+        return *ticket_of(subject, uid), subject.shared_folder
+    except IllegalState as error:
+        raise NotApplicable(f"client processes can not connect: {error}") from None
+
+
+def ticket_of(subject: RemoteSubject, uid: int, pid: int = 0) -> tuple[str, str]:
+    """Where another process connects to a subject as this uid and pid, and its ticket. IllegalState: nowhere."""
+    ticket = subject.ticket(uid, pid)
+    return ticket.address or subject.spec, ticket.ticket

@@ -1,0 +1,189 @@
+"""Where a subject's connections come from: a host of our own, or an address somebody else listens on."""
+
+from __future__ import annotations
+
+import contextlib
+import ipaddress
+import socket
+from dataclasses import dataclass
+from typing import Protocol
+
+from npu_conformance.harness.judge.verdicts import CaseEnded, Crashed
+from npu_conformance.harness.subject.plugin_loading import LoadError
+from npu_conformance.harness.subject.pools import FileStore
+from npu_conformance.harness.subject.supervisor import Supervisor
+from npu_conformance.harness.subject.zygote import Load
+from npu_conformance.harness.wire.framing import Lost
+from npu_conformance.specs.manifest import Deadlines, InferenceTool
+
+
+@dataclass(frozen=True)
+class StartOptions:
+    """What a connection is opened with. transports: allowed ones, the preferred first; key: of a listening server.
+
+    start_seconds: how long the handshake may take while the manifest is not known. inference_tool: what the user gave.
+    is_loaded_here: the other end is a Python plug-in that this user's own process imports: its manifest may name what
+    the harness runs.
+    """
+
+    transports: tuple[str, ...]
+    options: dict[str, str]
+    key: str | None = None
+    start_seconds: float = Deadlines().start
+    inference_tool: InferenceTool | None = None
+    is_loaded_here: bool = False
+
+
+class Endpoint(Protocol):
+    """Makes connections and knows what became of the process at the other end."""
+
+    spec: str
+    store: FileStore
+
+    def connect(self, address: str | None) -> socket.socket:
+        """Null: the control connection, to a new host where hosts are ours. Else: an application's address."""
+        ...
+
+    def usable(self, transports: list[str]) -> list[str]:
+        """The transports that can work over such a connection."""
+        ...
+
+    def has_ended(self) -> bool:
+        """True where the host is known to be dead. Raises LoadError where it never came to life."""
+        ...
+
+    def process(self) -> int:
+        """Number of the host's process; 0 where it is not ours."""
+        ...
+
+    def kill(self) -> str:
+        """Kill the host where it is ours; return its last stderr."""
+        ...
+
+    def crash(self, problem: Lost, doing: str) -> CaseEnded:
+        """The verdict on a connection that has ended."""
+        ...
+
+    def close(self) -> None:
+        """End the host and release everything."""
+        ...
+
+
+class SpawnedEndpoint:
+    """Hosts of our own, under a zygote."""
+
+    def __init__(self, spec: str, load: Load, store: FileStore) -> None:
+        self.spec, self.store = spec, store
+        self._load = load
+        self._supervisor = Supervisor(load)
+
+    def connect(self, address: str | None) -> socket.socket:
+        """Start a host, or connect to the running one as an application."""
+        if address is not None:
+            return connect_to(address)
+        if self._supervisor.gone:
+            self._supervisor.close()
+            self.store.renew()
+            self._supervisor = Supervisor(self._load)
+        return self._supervisor.start()
+
+    def usable(self, transports: list[str]) -> list[str]:
+        """All: the host is on this machine."""
+        return transports
+
+    def has_ended(self) -> bool:
+        """True where the host is dead."""
+        return self._supervisor.has_ended()
+
+    def process(self) -> int:
+        """Number of the host's process."""
+        return self._supervisor.process()
+
+    def kill(self) -> str:
+        """Kill the host."""
+        return self._supervisor.kill().stderr
+
+    def crash(self, problem: Lost, doing: str) -> CaseEnded:
+        """How the host died."""
+        return self._supervisor.crash(problem, doing)
+
+    def close(self) -> None:
+        """End the zygote."""
+        self._supervisor.close()
+        self.store.close()
+
+
+class ListeningEndpoint:
+    """Somebody else's server. A hang or a breach can only be answered by a new connection."""
+
+    def __init__(self, spec: str, store: FileStore) -> None:
+        self.spec, self.store = spec, store
+
+    def connect(self, address: str | None) -> socket.socket:
+        """Connect."""
+        return connect_to(address or self.spec)
+
+    def usable(self, transports: list[str]) -> list[str]:
+        """Over tcp no descriptors travel."""
+        return [name for name in transports if name != "descriptor" or self.spec.startswith("unix:")]
+
+    def has_ended(self) -> bool:
+        """Nothing is known beside the connection."""
+        return False
+
+    def process(self) -> int:
+        """Not known: it may be on another machine."""
+        return 0
+
+    def kill(self) -> str:
+        """Not ours to kill."""
+        return ""
+
+    def crash(self, problem: Lost, doing: str) -> CaseEnded:
+        """The connection's end is all that is seen of a crash."""
+        return Crashed(f"{doing}: {problem}")
+
+    def close(self) -> None:
+        """Release the shared memory."""
+        self.store.close()
+
+
+def is_within_reach(spec: str, address: str) -> bool:
+    """True where a driver may send its apps there: one that is reached over tcp only to ports of its own host.
+
+    What it names is where the harness connects, and the harness can reach more than such a driver may.
+    """
+    if not spec.startswith("tcp:"):
+        return True
+    scheme, own, other = address.partition(":")[0], _host(spec), _host(address)
+    return scheme == "tcp" and (own == other or (_is_loopback(own) and _is_loopback(other)))
+
+
+def _host(address: str) -> str:
+    return address.partition(":")[2].rpartition(":")[0].strip("[]")
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def connect_to(address: str) -> socket.socket:
+    """Connect to unix:PATH or tcp:HOST:PORT. Raises LoadError."""
+    scheme, _, rest = address.partition(":")
+    connection: socket.socket | None = None
+    try:
+        if scheme == "unix":
+            connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+            connection.connect(rest)
+            return connection
+        if scheme == "tcp":
+            host, _, port = rest.rpartition(":")
+            return socket.create_connection((host.strip("[]"), int(port)), timeout=10.0)
+    except (OSError, ValueError, OverflowError) as error:
+        with contextlib.suppress(AttributeError):
+            connection.close()  # type: ignore[union-attr]
+        raise LoadError(f"can not connect to {address}: {getattr(error, 'strerror', None) or error}") from None
+    raise LoadError(f"not an address: {address!r}: expected unix:PATH or tcp:HOST:PORT")

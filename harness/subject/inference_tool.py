@@ -1,0 +1,68 @@
+"""Runs a vendor's run-test-inference, as AOSP's VTS does, where somebody whom the harness trusts has named it."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+
+from msgspec.structs import replace
+
+from npu_conformance.harness.judge.verdicts import Failed
+from npu_conformance.specs.documents import DocumentError
+from npu_conformance.specs.manifest import InferenceTool, Manifest
+from npu_conformance.specs.npu.workload import InferenceRun
+
+_OPTION = "--inference-tool"
+IGNORED = f"the manifest names an inference_tool, which is not run for a driver on a socket: give it with {_OPTION}"
+"""Why cases have no tool. Such a driver may be another user's, or on another machine, and the tool runs as our user."""
+
+
+def settled(manifest: Manifest, given: InferenceTool | None, *, is_loaded_here: bool) -> Manifest:
+    """The manifest with the tool that may be run: the given one, or that of a plug-in that is loaded here, or none."""
+    if given is None and is_loaded_here:
+        return manifest
+    return replace(manifest, inference_tool=given)
+
+
+def given_tool(command: str | None, uid: int | None) -> InferenceTool | None:
+    """The tool that a command line names, in words as of a shell; null for none. Raises DocumentError."""
+    if command is None:
+        if uid is not None:
+            raise DocumentError(f"{_OPTION}-uid", "", f"goes with {_OPTION}")
+        return None
+    try:
+        words = tuple(shlex.split(command))
+    except ValueError as error:
+        raise DocumentError(_OPTION, "", f"{error}: {command!r}") from None
+    if not words:
+        raise DocumentError(_OPTION, "", "expected a command, found none")
+    if any("{uid}" in word for word in words) == (uid is not None):
+        raise DocumentError(_OPTION, "", f"expected either {{uid}} in the command or {_OPTION}-uid, the one it runs as")
+    return InferenceTool(words, uid)
+
+
+class ToolRun:
+    """One run of the tool."""
+
+    def __init__(self, tool: InferenceTool, uid: int, run: InferenceRun) -> None:
+        """Start it as this uid. Failed where the command can not be started."""
+        words = [word.replace("{uid}", str(uid)) for word in tool.command]
+        words += ["--job-priority", str(run.job_priority), "--original-uid", str(run.original_uid)]
+        try:
+            self._process = subprocess.Popen(
+                words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            )
+        except OSError as error:
+            raise Failed(f"the inference tool can not be started: {error}") from None
+
+    @property
+    def succeeded(self) -> bool | None:
+        """Whether it ended with exit code 0; null while it runs."""
+        code = self._process.poll()
+        return None if code is None else code == 0
+
+    def kill(self) -> None:
+        """End it, if it still runs."""
+        if self._process.poll() is None:
+            self._process.kill()
+            self._process.wait()

@@ -1,0 +1,125 @@
+"""Opening a subject from what --plugin says."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from npu_conformance.harness.subject.endpoints import Endpoint, ListeningEndpoint, SpawnedEndpoint, StartOptions
+from npu_conformance.harness.subject.handle import SubjectHandle
+from npu_conformance.harness.subject.plugin_loading import LoadError, where
+from npu_conformance.harness.subject.pools import FileStore
+from npu_conformance.harness.subject.remote import RemoteSubject
+from npu_conformance.harness.subject.zygote import Load
+from npu_conformance.harness.wire.protocol import TRANSPORTS
+from npu_conformance.specs.manifest import Deadlines, InferenceTool
+from npu_conformance.specs.versions import Version
+
+__all__ = ["Isolation", "LoadError", "Starting", "open_subject", "start_subject"]
+
+Isolation = Literal["process", "inprocess"]
+
+
+@dataclass(frozen=True)
+class Starting:
+    """A subject that comes up. open: wait for it and shake hands (LoadError); cancel: end it. One of them, once."""
+
+    open: Callable[[], SubjectHandle]
+    cancel: Callable[[], None]
+
+
+def open_subject(
+    spec: str,
+    options: Mapping[str, str] | None = None,
+    isolation: Isolation = "process",
+    transports: tuple[str, ...] = TRANSPORTS,
+    version: Version | None = None,
+    start_seconds: float = Deadlines().start,
+    inference_tool: InferenceTool | None = None,
+) -> SubjectHandle:
+    """Start or reach the implementation that `spec` names, and shake hands.
+
+    spec: an entry point, package.module:name, unix:PATH, tcp:HOST:PORT or exec:COMMAND. options: the plug-in's own;
+    `key-file` belongs to unix: and tcp:. transports: those memory may travel by, the preferred first. version: as which
+    HAL version to test, null for the plug-in's own. start_seconds: how long it may take to come up. inference_tool: to
+    be run instead of what the manifest names, which counts only where a Python plug-in is loaded here. Raises
+    LoadError, one line that says what is wrong.
+    """
+    return start_subject(spec, options, isolation, transports, version, start_seconds, inference_tool).open()
+
+
+def start_subject(
+    spec: str,
+    options: Mapping[str, str] | None = None,
+    isolation: Isolation = "process",
+    transports: tuple[str, ...] = TRANSPORTS,
+    version: Version | None = None,
+    start_seconds: float = Deadlines().start,
+    inference_tool: InferenceTool | None = None,
+) -> Starting:
+    """As open_subject, but return at once: the plug-in's import goes on while the caller does something else."""
+    unknown = [name for name in transports if name not in TRANSPORTS]
+    if unknown or not transports:
+        raise LoadError(f"memory transports: expected some of {', '.join(TRANSPORTS)}, found {unknown or 'none'}")
+    chosen = dict(options or {})
+    if isolation == "inprocess":
+        return Starting(lambda: _open_in_process(spec, chosen, version, inference_tool), lambda: None)
+    start = StartOptions(transports, chosen, start_seconds=start_seconds, inference_tool=inference_tool)
+    endpoint, start = _listening(spec, start) if spec.startswith(("unix:", "tcp:")) else _spawned(spec, start, version)
+    if version is not None and start.options is chosen:
+        start = replace(start, options={"hal": version.value, **chosen})
+    return Starting(lambda: RemoteSubject(endpoint, start, version), endpoint.close)
+
+
+def _open_in_process(
+    spec: str, options: dict[str, str], version: Version | None, inference_tool: InferenceTool | None
+) -> SubjectHandle:
+    if spec.startswith(("unix:", "tcp:", "exec:")):
+        raise LoadError(f"{spec} is another process: it can not run with isolation inprocess")
+    from npu_conformance.harness.subject.inprocess import InProcessSubject
+
+    try:
+        return InProcessSubject(spec, options, version, inference_tool)
+    except LoadError:
+        raise
+    except Exception as error:  # whatever the plug-in raises while it is made
+        raise LoadError(f"plug-in {spec}: {where(error)}: {type(error).__name__}: {error}") from None
+
+
+def _listening(spec: str, start: StartOptions) -> tuple[Endpoint, StartOptions]:
+    key_file = start.options.pop("key-file", None)
+    return ListeningEndpoint(spec, FileStore()), replace(start, key=_read_key(key_file) if key_file else None)
+
+
+def _spawned(spec: str, start: StartOptions, version: Version | None) -> tuple[Endpoint, StartOptions]:
+    command = _command(spec) if spec.startswith("exec:") else ()
+    store = FileStore()
+    wanted = version.value if version else None
+    load = Load(spec, command, start.options, wanted, store.directory, tuple(sys.path))
+    # A Python plug-in gets its options with Load, before it makes its manifest; a command gets them in the handshake.
+    return SpawnedEndpoint(spec, load, store), start if command else replace(start, options={}, is_loaded_here=True)
+
+
+def _command(spec: str) -> tuple[str, ...]:
+    import shlex
+    import shutil
+
+    try:
+        command = tuple(shlex.split(spec.removeprefix("exec:")))
+    except ValueError as error:
+        raise LoadError(f"plug-in {spec}: {error}") from None
+    if not command:
+        raise LoadError(f"plug-in {spec}: expected a command after exec:")
+    if shutil.which(command[0]) is None:
+        raise LoadError(f"plug-in {spec}: no command {command[0]}")
+    return command
+
+
+def _read_key(path: str) -> str:
+    try:
+        with open(path) as file:
+            return file.read().strip()
+    except OSError as error:
+        raise LoadError(f"key file {path}: {error.strerror}") from None

@@ -1,0 +1,137 @@
+"""Serve a Python plug-in to harnesses that come: python -m npu_conformance.harness.subject.serve PLUGIN --listen ADDRESS.
+
+ADDRESS is unix:PATH (made with mode 0600) or tcp:HOST:PORT (loopback only; port 0 takes a free one). The address that
+was bound is printed as the first line. --key-file F: who knows the file's content may steer (control connection), and
+others need a ticket; the file is made, mode 0600, where it does not exist. tcp: needs one, since nothing else keeps
+other users of the machine out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import ipaddress
+import os
+import secrets
+import socket
+import sys
+from collections.abc import Callable, Mapping
+
+from npu_conformance.harness.subject.host import limit_memory, listen_unix, serve_connection, serve_in_thread
+from npu_conformance.harness.subject.plugin_loading import LoadError, load_plugin
+from npu_conformance.harness.wire.framing import LineSocket
+from npu_conformance.harness.wire.session import HostState
+from npu_conformance.specs.plugin import Plugin
+
+
+def serve(
+    plugin: Plugin,
+    address: str,
+    options: Mapping[str, str] | None = None,
+    key: str | None = None,
+    announce: Callable[[str], None] = lambda address: None,
+    *,
+    own_process: bool = False,
+) -> None:
+    """Serve until interrupted. announce: gets the bound address. Raises LoadError for an address that can not be had.
+
+    Without a key, connections over unix: are control connections, since the file's mode keeps others out; over tcp:
+    nothing does, and the address can not be had.
+    """
+    if key is None and address.startswith("tcp:"):
+        raise LoadError(f"can not listen on {address} without a key: any user may connect there; give --key-file FILE")
+    listener, bound = listen(address)
+    host = HostState(plugin, dict(options or {}), key=key, address=lambda: None, own_process=own_process)
+    announce(bound)
+    with listener:
+        while True:
+            connection, _ = listener.accept()
+            serve_in_thread(LineSocket(connection), host, control=key is None, open_to_all=key is None)
+
+
+def listen(address: str) -> tuple[socket.socket, str]:
+    """Bind an address; return the listener and the address as bound. Raises LoadError."""
+    scheme, _, rest = address.partition(":")
+    try:
+        if scheme == "unix":
+            return listen_unix(rest), address
+        if scheme == "tcp":
+            host, _, port = rest.rpartition(":")
+            return _listen_tcp(host.strip("[]"), int(port))
+    except (OSError, ValueError, OverflowError) as error:
+        raise LoadError(f"can not listen on {address}: {getattr(error, 'strerror', None) or error}") from None
+    raise LoadError(f"not an address: {address!r}: expected unix:PATH or tcp:HOST:PORT")
+
+
+def read_or_make_key(path: str) -> str:
+    """Return the key in a file; make the file where there is none. Raises LoadError."""
+    try:
+        if not os.path.exists(path):
+            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with open(descriptor, "w") as file:
+                file.write(secrets.token_hex(32))
+        with open(path) as file:
+            key = file.read().strip()
+    except OSError as error:
+        raise LoadError(f"key file {path}: {error.strerror}") from None
+    if not key:  # which everybody knows
+        raise LoadError(f"key file {path}: it is empty; without the file a key is drawn")
+    return key
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the module as a program; 2 where the plug-in or the address can not be had."""
+    parser = argparse.ArgumentParser(prog="python -m npu_conformance.harness.subject.serve", description=__doc__)
+    add_arguments(parser)
+    try:
+        return execute(parser.parse_args(arguments))
+    except LoadError as error:
+        print(error, file=sys.stderr)
+        return 2
+
+
+def execute(parsed: argparse.Namespace) -> int:
+    """Serve until interrupted. Raises LoadError where the plug-in or the address can not be had."""
+    options = dict(option.partition("=")[::2] for option in parsed.plugin_option)
+    try:
+        plugin = load_plugin(parsed.plugin)
+        if parsed.inherited is not None:
+            _serve_inherited(plugin, options, parsed.inherited)
+        else:
+            key = read_or_make_key(parsed.key_file) if parsed.key_file else None
+            announce = functools.partial(print, flush=True)
+            serve(plugin, parsed.listen, options, key, announce, own_process=True)
+    except KeyboardInterrupt:
+        pass
+    return 0
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command line."""
+    parser.add_argument("plugin", help="entry point or package.module:name")
+    where = parser.add_mutually_exclusive_group(required=True)
+    where.add_argument("--listen", metavar="ADDRESS", help="unix:PATH or tcp:HOST:PORT")
+    where.add_argument("--inherited", metavar="DIRECTORY", help=argparse.SUPPRESS)  # the socket in NPU_CONFORMANCE_FD
+    parser.add_argument(
+        "--key-file", metavar="FILE", help="key of the control connection; made where missing; tcp needs one"
+    )
+    parser.add_argument("--plugin-option", metavar="NAME=VALUE", action="append", default=[])
+
+
+def _serve_inherited(plugin: Plugin, options: dict[str, str], directory: str) -> None:
+    connection = socket.socket(fileno=int(os.environ["NPU_CONFORMANCE_FD"]))
+    limit_memory(plugin.describe(options).memory_limit)
+    serve_connection(connection, plugin, options, directory)
+
+
+def _listen_tcp(host: str, port: int) -> tuple[socket.socket, str]:
+    if host != "localhost" and not ipaddress.ip_address(host).is_loopback:
+        raise ValueError("expected a loopback address")
+    listener = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+    name = listener.getsockname()
+    shown = f"[{name[0]}]" if ":" in host else name[0]
+    return listener, f"tcp:{shown}:{name[1]}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

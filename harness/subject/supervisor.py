@@ -1,0 +1,189 @@
+"""The harness's end of the zygote: starts hosts, notices their death, tells how they ended."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import signal
+import socket
+import sys
+import time
+
+import msgspec
+
+from npu_conformance.harness.judge.verdicts import Crashed
+from npu_conformance.harness.subject.plugin_loading import LoadError
+from npu_conformance.harness.subject.zygote import (
+    CONTROL_DESCRIPTOR,
+    PACKET_LIMIT,
+    TAIL_LIMIT,
+    Exited,
+    Kill,
+    Load,
+    LoadFailed,
+    Start,
+    children_of,
+)
+
+_PROGRAM = "from npu_conformance.harness.subject.zygote import main; main()"
+_GRACE_SECONDS = 0.5
+_LIMIT_SECONDS = 10.0
+_SHOWN_LINES = 3
+_DECODER = msgspec.json.Decoder(Exited | LoadFailed)
+
+
+class Supervisor:
+    """One zygote. `start` returns the harness's end of a new host's socket."""
+
+    def __init__(self, load: Load) -> None:
+        self._load = load
+        self._serial = 0
+        self._exited: Exited | None = None
+        self._output = b""
+        self.gone = False
+        """True where the zygote itself has died, and with it the host."""
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._output_pipe, write_end = os.pipe2(os.O_CLOEXEC)
+        os.set_blocking(self._output_pipe, False)
+        fcntl.fcntl(write_end, fcntl.F_SETPIPE_SZ, 1 << 20)
+        self._control = ours
+        self._pid = _spawn(theirs.fileno(), write_end)
+        theirs.close()
+        os.close(write_end)
+        self._control.send(msgspec.json.encode(load))
+
+    def start(self) -> socket.socket:
+        """Start a host; one that still runs is killed first. The host may still be importing when this returns."""
+        self._serial += 1
+        self._exited = None
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+        with theirs:
+            try:
+                packet = msgspec.json.encode(Start(self._serial))
+                socket.send_fds(self._control, [packet], [theirs.fileno()])
+            except OSError:
+                ours.close()
+                self._poll_control()  # before it ended it may have said why
+                raise LoadError(self._zygote_gone()) from None
+        return ours
+
+    def has_ended(self) -> bool:
+        """True where the host is known to be dead. Raises LoadError where the plug-in could not be loaded."""
+        self._drain_output()
+        self._poll_control()
+        return self._exited is not None
+
+    def process(self) -> int:
+        """Number of the host's process, the zygote's only child; 0 where there is none or the kernel does not tell."""
+        children = children_of(self._pid)
+        return children[0] if children else 0
+
+    def kill(self) -> Exited:
+        """Kill the host, with everything it has started, and return how it ended."""
+        if self._exited is None:
+            with contextlib.suppress(OSError):
+                self._control.send(msgspec.json.encode(Kill()))
+        return self._wait_exited(_LIMIT_SECONDS) or Exited(self._serial, signal.SIGKILL, "", self._zygote_gone())
+
+    def crash(self, problem: Exception, doing: str) -> Crashed:
+        """The verdict on a host whose connection has ended: how the process died, and its last words."""
+        exited = self._wait_exited(_GRACE_SECONDS)
+        if self.gone:
+            return Crashed(f"{doing}: {self._zygote_gone()}", signal.SIGKILL)
+        if exited is None:
+            exited = self.kill()
+            return Crashed(f"{doing}: {problem}, but the host process lives on (killed)", 0, exited.stderr)
+        number = exited.status & 0x7F
+        how = f"was killed by {_signal_name(number)}" if number else f"exited with status {exited.status >> 8}"
+        half = f" ({problem})" if "half a line" in str(problem) else ""
+        return Crashed(f"{doing}: the host process {how}{half}{_last_words(exited.stderr)}", number, exited.stderr)
+
+    def close(self) -> None:
+        """End the zygote, the host, and everything they own."""
+        self._control.close()
+        if self._serial == 0:
+            os.kill(self._pid, signal.SIGKILL)  # no host to clean up behind: it need not finish its import
+        deadline = time.monotonic() + _LIMIT_SECONDS
+        while os.waitpid(self._pid, os.WNOHANG)[0] == 0:
+            if time.monotonic() > deadline:
+                os.kill(self._pid, signal.SIGKILL)
+            time.sleep(0.001)
+        os.close(self._output_pipe)
+
+    def _wait_exited(self, seconds: float) -> Exited | None:
+        deadline = time.monotonic() + seconds
+        while self._exited is None and (left := deadline - time.monotonic()) > 0:
+            self._control.settimeout(left)
+            try:
+                self._take(self._receive(0))
+            except TimeoutError:
+                break
+            finally:
+                self._control.settimeout(None)
+        return self._exited
+
+    def _poll_control(self) -> None:
+        while self._exited is None:
+            try:
+                self._take(self._receive(socket.MSG_DONTWAIT))
+            except BlockingIOError:
+                return
+
+    def _receive(self, flags: int) -> bytes:
+        try:
+            return self._control.recv(PACKET_LIMIT, flags)
+        except ConnectionResetError:
+            # The zygote died with packets unread. The error is reported once; what it had sent is still there.
+            return self._control.recv(PACKET_LIMIT, flags)
+
+    def _take(self, packet: bytes) -> None:
+        if not packet:
+            self.gone = True
+            self._exited = Exited(self._serial, signal.SIGKILL, "", self._zygote_gone())
+            return
+        message = _DECODER.decode(packet)
+        if isinstance(message, LoadFailed):
+            raise LoadError(message.text)
+        # A host that a restart has replaced may be reported late.
+        if message.serial == self._serial:
+            self._exited = message
+
+    def _drain_output(self) -> None:
+        with contextlib.suppress(BlockingIOError):
+            while data := os.read(self._output_pipe, 1 << 16):
+                self._output = (self._output + data)[-TAIL_LIMIT:]
+
+    def _zygote_gone(self) -> str:
+        self._drain_output()
+        words = _last_words(self._output.decode(errors="replace"))
+        return f"plug-in {self._load.spec}: the process that imports it has died{words}"
+
+
+def _spawn(control: int, output: int) -> int:
+    null = os.open(os.devnull, os.O_RDONLY)
+    actions = [
+        (os.POSIX_SPAWN_DUP2, null, 0),
+        (os.POSIX_SPAWN_DUP2, output, 1),
+        (os.POSIX_SPAWN_DUP2, output, 2),
+        (os.POSIX_SPAWN_DUP2, control, CONTROL_DESCRIPTOR),
+    ]
+    try:
+        if control == CONTROL_DESCRIPTOR:
+            # dup2 onto itself would leave close-on-exec set.
+            os.set_inheritable(control, True)
+        return os.posix_spawn(sys.executable, [sys.executable, "-c", _PROGRAM], os.environ, file_actions=actions)
+    finally:
+        os.close(null)
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return f"{signal.Signals(number).name} (signal {number})"
+    except ValueError:
+        return f"signal {number}"
+
+
+def _last_words(stderr: str) -> str:
+    lines = [line.strip() for line in stderr.splitlines() if line.strip()]
+    return f"; last stderr: {' | '.join(lines[-_SHOWN_LINES:])}" if lines else ""

@@ -1,0 +1,320 @@
+"""The parent of the hosts: imports the plug-in once, forks a host per start, reports how it ended, cleans up.
+
+A process of its own, started by the supervisor. Its control socket (SOCK_SEQPACKET, one JSON object a packet) is
+inherited as descriptor 3. It drains what a host prints, so that a flood neither blocks the host nor fills memory. When
+the control socket closes, however the harness ended, it kills everything below it and removes the private directory.
+
+harness -> zygote: Load, then Start with the host's socket, Kill.    zygote -> harness: Exited, LoadFailed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import os
+import select
+import signal
+import socket
+import sys
+from typing import TYPE_CHECKING, NoReturn
+
+import msgspec
+
+if TYPE_CHECKING:
+    from npu_conformance.specs.plugin import Plugin
+
+CONTROL_DESCRIPTOR = 3
+PACKET_LIMIT = 1 << 17
+TAIL_LIMIT = 1 << 14
+_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
+_PIPE_READ = 1 << 16
+
+
+class Load(msgspec.Struct, frozen=True, tag=True):
+    """What to run: a Python plug-in, or (where set) a command. path: the harness's sys.path."""
+
+    spec: str
+    command: tuple[str, ...]
+    options: dict[str, str]
+    version: str | None
+    directory: str
+    path: tuple[str, ...]
+
+
+class Start(msgspec.Struct, frozen=True, tag=True):
+    """Start a host on the socket that comes with the packet."""
+
+    serial: int
+
+
+class Kill(msgspec.Struct, frozen=True, tag=True):
+    """Kill the host."""
+
+
+class Exited(msgspec.Struct, frozen=True, tag=True):
+    """A host is gone, with everything it had started. status: as waitpid's; stdout, stderr: its last words."""
+
+    serial: int
+    status: int
+    stdout: str
+    stderr: str
+
+
+class LoadFailed(msgspec.Struct, frozen=True, tag=True):
+    """The plug-in can not be loaded: one line."""
+
+    text: str
+
+
+class _Tail:
+    """The read end of a host's pipe, and the last bytes that came through it."""
+
+    def __init__(self, descriptor: int) -> None:
+        self.descriptor, self._kept = descriptor, b""
+
+    def drain(self) -> bool:
+        """Read what is there; false at the end."""
+        try:
+            data = os.read(self.descriptor, _PIPE_READ)
+        except BlockingIOError:
+            return True
+        self._kept = (self._kept + data)[-TAIL_LIMIT:]
+        return bool(data)
+
+    def finish(self) -> str:
+        """Read what is left in the pipe, bounded, and close it."""
+        for _ in range(64):
+            before = self._kept
+            if not self.drain() or self._kept == before:
+                break
+        os.close(self.descriptor)
+        return self._kept.decode(errors="replace")
+
+
+class _Host:
+    def __init__(self, serial: int, pid: int, tails: tuple[_Tail, _Tail]) -> None:
+        self.serial, self.pid, self.tails = serial, pid, tails
+        self.process = os.pidfd_open(pid)
+
+
+class Zygote:
+    """The loop: one host at a time."""
+
+    def __init__(self, control: socket.socket) -> None:
+        self._control = control
+        self._decoder = msgspec.json.Decoder(Load | Start | Kill)
+        self._poll = select.poll()
+        self._poll.register(control, select.POLLIN)
+        self._host: _Host | None = None
+
+    def run(self) -> None:
+        """Serve until the harness is gone."""
+        load = self._receive()[0]
+        if not isinstance(load, Load):
+            return
+        try:
+            if self._prepare(load):
+                self._loop()
+        finally:
+            self._end_host()
+            from npu_conformance.harness.subject.pools import remove_directory
+
+            remove_directory(load.directory)
+
+    def _prepare(self, load: Load) -> bool:
+        sys.path[:] = load.path
+        self._load, self._options = load, dict(load.options)
+        self._plugin: Plugin | None = None
+        self._fresh = bool(load.command)
+        if not load.command and not self._import(load):
+            return False
+        _silence()
+        _process_control(_PR_SET_CHILD_SUBREAPER, 1)
+        gc.collect()
+        gc.freeze()
+        return True
+
+    def _import(self, load: Load) -> bool:
+        from npu_conformance.harness.subject import host  # noqa: F401  imported here once, for every host
+        from npu_conformance.harness.subject.plugin_loading import LoadError, load_plugin
+
+        try:
+            plugin = self._plugin = load_plugin(load.spec)
+            manifest = plugin.describe(self._options)
+            if load.version is not None and "hal" in manifest.options:
+                self._options.setdefault("hal", load.version)
+                manifest = plugin.describe(self._options)
+        except (LoadError, ValueError, msgspec.ValidationError) as error:
+            text = str(error) if isinstance(error, LoadError) else f"plug-in {load.spec}: manifest: {error}"
+            self._send(LoadFailed(text))
+            return False
+        self._fresh = manifest.restart == "spawn"
+        return True
+
+    def _loop(self) -> None:
+        while True:
+            ready = [descriptor for descriptor, _ in self._poll.poll()]
+            # A command and a death close descriptors, whose numbers may then be a new host's: poll again after each.
+            if self._control.fileno() in ready:
+                message, descriptors = self._receive()
+                if message is None:
+                    return
+                self._obey(message, descriptors)
+            elif self._host is not None and self._host.process in ready:
+                self._end_host()
+            else:
+                self._drain(ready)
+
+    def _obey(self, message: Load | Start | Kill, descriptors: list[int]) -> None:
+        if isinstance(message, Kill):
+            self._end_host()
+        elif isinstance(message, Start) and len(descriptors) == 1:
+            self._end_host()
+            self._start(message.serial, descriptors[0])
+
+    def _drain(self, ready: list[int]) -> None:
+        for tail in self._host.tails if self._host is not None else ():
+            if tail.descriptor in ready and not tail.drain():
+                self._poll.unregister(tail.descriptor)
+
+    def _start(self, serial: int, host_socket: int) -> None:
+        out, err = _pipe(), _pipe()
+        pid = os.fork()
+        if pid == 0:
+            self._become_host(host_socket, out[1], err[1])
+        for descriptor in (out[1], err[1], host_socket):
+            os.close(descriptor)
+        self._host = _Host(serial, pid, (_Tail(out[0]), _Tail(err[0])))
+        for descriptor in (out[0], err[0], self._host.process):
+            self._poll.register(descriptor, select.POLLIN)
+
+    def _end_host(self) -> None:
+        """Kill the host with everything it has started; report how it had ended."""
+        host, self._host = self._host, None
+        if host is None:
+            return
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(host.pid, signal.SIGKILL)
+        # Between fork and setsid the host has no group of its own yet.
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(host.pid, signal.SIGKILL)
+        _, status = os.waitpid(host.pid, 0)
+        _kill_orphans()
+        for descriptor in (*(tail.descriptor for tail in host.tails), host.process):
+            with contextlib.suppress(KeyError):
+                self._poll.unregister(descriptor)
+        os.close(host.process)
+        stdout, stderr = (tail.finish() for tail in host.tails)
+        self._send(Exited(host.serial, status, stdout, stderr))
+
+    def _become_host(self, host_socket: int, out: int, err: int) -> NoReturn:
+        status = 70
+        try:
+            os.setsid()
+            _process_control(_PR_SET_PDEATHSIG, signal.SIGKILL)
+            if os.getppid() == 1:
+                os._exit(0)
+            os.dup2(out, 1)
+            os.dup2(err, 2)
+            os.dup2(host_socket, CONTROL_DESCRIPTOR, inheritable=self._fresh)
+            os.close(host_socket)
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+            if self._fresh:
+                self._execute()
+            else:
+                self._serve()
+            status = 0
+        except BaseException:
+            import traceback
+
+            traceback.print_exc()
+        finally:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(status)
+
+    def _serve(self) -> None:
+        from npu_conformance.harness.subject.host import limit_memory, serve_connection
+
+        assert self._plugin is not None
+        limit_memory(self._plugin.describe(self._options).memory_limit)
+        connection = socket.socket(fileno=CONTROL_DESCRIPTOR)
+        serve_connection(connection, self._plugin, self._options, self._load.directory)
+
+    def _execute(self) -> None:
+        # The variable's name is the wire protocol's; importing it from there would load what a command never needs.
+        environment = {**os.environ, "NPU_CONFORMANCE_FD": str(CONTROL_DESCRIPTOR)}
+        command = list(self._load.command)
+        if not command:
+            environment["PYTHONPATH"] = os.pathsep.join(entry for entry in self._load.path if entry)
+            options = [f"--plugin-option={name}={value}" for name, value in self._options.items()]
+            module = [
+                "-m",
+                "npu_conformance.harness.subject.serve",
+                self._load.spec,
+                "--inherited",
+                self._load.directory,
+            ]
+            command = [sys.executable, *module, *options]
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+        os.execvpe(command[0], command, environment)
+
+    def _receive(self) -> tuple[Load | Start | Kill | None, list[int]]:
+        try:
+            data, descriptors, _, _ = socket.recv_fds(self._control, PACKET_LIMIT, 4, socket.MSG_CMSG_CLOEXEC)
+        except ConnectionResetError:
+            return None, []
+        return (self._decoder.decode(data), descriptors) if data else (None, [])
+
+    def _send(self, message: Exited | LoadFailed) -> None:
+        # The harness may be gone: then the next receive ends the loop.
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            self._control.send(msgspec.json.encode(message))
+
+
+def _pipe() -> tuple[int, int]:
+    read_end, write_end = os.pipe2(os.O_CLOEXEC)
+    os.set_blocking(read_end, False)
+    return read_end, write_end
+
+
+def _silence() -> None:
+    """From here on only hosts have something to say."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    null = os.open(os.devnull, os.O_RDWR)
+    os.dup2(null, 1)
+    os.dup2(null, 2)
+
+
+def _process_control(option: int, value: int) -> None:
+    import ctypes
+
+    ctypes.CDLL(None, use_errno=True).prctl(option, value, 0, 0, 0)
+
+
+def _kill_orphans() -> None:
+    """Kill and reap what hosts left behind: as a subreaper this process has become its parent."""
+    while children := children_of(os.getpid()):
+        for pid in children:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        for pid in children:
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(pid, 0)
+
+
+def children_of(pid: int) -> list[int]:
+    """Processes that a process's main thread has started, the oldest first; none where the kernel does not tell."""
+    try:
+        with open(f"/proc/{pid}/task/{pid}/children") as file:
+            return [int(child) for child in file.read().split()]
+    except FileNotFoundError:  # a kernel without CONFIG_PROC_CHILDREN: the process group has to do
+        return []
+
+
+def main() -> None:
+    """Run on the inherited control socket."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.set_inheritable(CONTROL_DESCRIPTOR, False)
+    Zygote(socket.socket(fileno=CONTROL_DESCRIPTOR)).run()

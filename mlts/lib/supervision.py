@@ -1,0 +1,212 @@
+"""Runs client processes side by side and tells their ends apart: SUCCESS, FAILURE, HANG, CRASH (ML-CRS-001, -002).
+
+A client is heard on a pipe of its own, so that nothing an implementation prints can be taken for its word. However
+this ends, no client outlives it: each leads a process group that is killed, and dies by itself when its input ends.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+import select
+import selectors
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from npu_conformance.mlts.lib.reports import GO, Line, Plan, Report, Verdict, encode
+
+WORKER = (sys.executable, "-m", "npu_conformance.mlts.lib.worker")
+"""The client program. Its one argument, which is appended, is the descriptor of the pipe to report on."""
+_CHUNK = 1 << 16
+_LONGEST_LINE = 1 << 20
+_STDERR_BYTES = 4000
+
+
+@dataclass(frozen=True)
+class Patience:
+    """Seconds of silence after which a client counts as hung: before its first word, and between two words."""
+
+    start: float
+    step: float
+
+
+@dataclass(frozen=True)
+class ClientEnd:
+    """How one client ended. signal: what killed it, 0 where nothing did. stderr: its last words."""
+
+    verdict: Verdict
+    inferences: int
+    message: str = ""
+    signal: int = 0
+    stderr: str = ""
+
+
+class ClientProgramError(Exception):
+    """The client program itself is broken: no verdict about the implementation."""
+
+
+def run_clients(plans: Sequence[Plan], patience: Patience, command: Sequence[str] = WORKER) -> list[ClientEnd]:
+    """Run a client for each plan, all at once, and return how each ended, in order. Raises ClientProgramError."""
+    with contextlib.ExitStack() as stack:
+        clients = [stack.enter_context(_Client(plan, patience, command)) for plan in plans]
+        selector = stack.enter_context(selectors.DefaultSelector())
+        for client in clients:
+            selector.register(client.pipe, selectors.EVENT_READ, client)
+        _listen(selector, clients)
+        return [client.end() for client in clients]
+
+
+def _listen(selector: selectors.BaseSelector, clients: Sequence[_Client]) -> None:
+    waiting = True
+    while any(client.is_open for client in clients):
+        if waiting and all(client.is_ready or not client.is_open for client in clients):
+            waiting = False
+            for client in clients:
+                client.go()
+        nearest = min(client.deadline for client in clients if client.is_open)
+        for key, _ in selector.select(max(0.0, nearest - time.monotonic())):
+            key.data.hear()
+        for client in clients:
+            if client.is_open and time.monotonic() >= client.deadline:
+                client.give_up()
+            if not client.is_open and client.pipe in selector.get_map():
+                selector.unregister(client.pipe)
+
+
+class _Client:
+    """One client process. is_open: it may still say something. is_ready: it waits for `go`, so that all load at once.
+
+    deadline: when its silence is a hang, on time.monotonic(); a client that waits for the others has none.
+    """
+
+    def __init__(self, plan: Plan, patience: Patience, command: Sequence[str]) -> None:
+        self.is_open, self.is_ready = True, False
+        self.deadline = time.monotonic() + patience.start
+        self._patience = patience
+        self._is_going = False
+        self._buffer = b""
+        self._inferences = 0
+        self._report: Report | None = None
+        self._silent = self._garbled = ""
+        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed by __exit__
+        self.pipe, theirs = os.pipe()
+        try:
+            self._process = subprocess.Popen(
+                [*command, str(theirs)], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=self._stderr,
+                bufsize=0, pass_fds=[theirs], start_new_session=True,
+            )  # fmt: skip
+        except BaseException:
+            os.close(self.pipe)
+            self._stderr.close()
+            raise
+        finally:
+            os.close(theirs)
+        self._tell(encode(plan))
+
+    def go(self) -> None:
+        """Let the client begin; from here on its silence counts."""
+        self._is_going = True
+        self.deadline = time.monotonic() + self._patience.step
+        self._tell(GO)
+
+    def _tell(self, line: bytes) -> None:
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(line)
+        except BrokenPipeError:  # dead already: the end of its pipe says so
+            return
+
+    def hear(self) -> None:
+        """Take in what the client has written."""
+        chunk = os.read(self.pipe, _CHUNK)
+        self._buffer += chunk
+        *lines, self._buffer = self._buffer.split(b"\n")
+        for line in lines:
+            self._take(line)
+        if len(self._buffer) > _LONGEST_LINE:
+            self._garbled = "a line without end"
+        if not chunk or self._report is not None or self._garbled:
+            self.is_open = False
+
+    def _take(self, line: bytes) -> None:
+        try:
+            message = msgspec.json.decode(line, type=Line)
+        except msgspec.DecodeError as error:
+            self._garbled = f"{line[:100]!r}: {error}"
+            return
+        self._inferences = message.inferences
+        self.is_ready = True
+        self.deadline = time.monotonic() + self._patience.step if self._is_going else math.inf
+        if isinstance(message, Report):
+            self._report = message
+
+    def give_up(self) -> None:
+        """The client has been silent for too long."""
+        patience = self._patience
+        seconds = patience.step if self._is_going else patience.start
+        self._silent = f"silent for {seconds:g} s after {self._inferences} inferences"
+        self.is_open = False
+
+    def end(self) -> ClientEnd:
+        """What became of the client, once it is closed. A report stands, whatever the process does after it."""
+        if self._garbled:
+            raise ClientProgramError(f"a client said {self._garbled}")
+        if self._report is not None:
+            return self._reported(self._report)
+        if self._silent:
+            return ClientEnd(Verdict.HANG, self._inferences, self._silent, stderr=self._last_words())
+        if not self._has_exited():
+            message = f"closed its pipe after {self._inferences} inferences and went on"
+            return ClientEnd(Verdict.HANG, self._inferences, message, stderr=self._last_words())
+        return self._crashed()
+
+    def _crashed(self) -> ClientEnd:
+        self._kill()
+        code = self._process.wait()
+        number = max(0, -code)
+        how = f"killed by {signal.Signals(number).name}" if number else f"exited with {code}"
+        message = f"{how} without a report after {self._inferences} inferences"
+        return ClientEnd(Verdict.CRASH, self._inferences, message, number, self._last_words())
+
+    def _reported(self, report: Report) -> ClientEnd:
+        if report.defect:
+            raise ClientProgramError(report.defect)
+        return ClientEnd(report.verdict, report.inferences, report.message, stderr=self._last_words())
+
+    def _has_exited(self) -> bool:
+        """Wait for the exit of a client that closed its pipe. It is not reaped, so that its group keeps its number."""
+        descriptor = os.pidfd_open(self._process.pid)
+        try:
+            return bool(select.select([descriptor], [], [], self._patience.step)[0])
+        finally:
+            os.close(descriptor)
+
+    def _last_words(self) -> str:
+        size = self._stderr.seek(0, os.SEEK_END)
+        self._stderr.seek(max(0, size - _STDERR_BYTES))
+        return self._stderr.read(_STDERR_BYTES).decode(errors="replace")
+
+    def __enter__(self) -> _Client:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Kill what is left of the client and its children, and close everything."""
+        self._kill()
+        self._process.wait()
+        if self._process.stdin is not None:
+            self._process.stdin.close()
+        os.close(self.pipe)
+        self._stderr.close()
+
+    def _kill(self) -> None:
+        """Kill the client's group, while the client is not reaped: later the number could be another group's."""
+        if self._process.returncode is None:
+            os.killpg(self._process.pid, signal.SIGKILL)

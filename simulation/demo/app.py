@@ -1,0 +1,217 @@
+"""An app: `python -m npu_conformance.simulation.demo.app`, its plan and then commands on stdin, what happens on stdout.
+
+It loads its model when the manager lets it, runs inferences and compares every output, and unloads when it is asked to;
+then it asks again. Where the manager dies it waits for the next one. It ends when stdin does.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Generator
+from typing import TYPE_CHECKING
+
+from npu_conformance.corpus import vectors
+from npu_conformance.harness.judge.verdicts import Crashed
+from npu_conformance.harness.subject.app_connection import ClientSubject
+from npu_conformance.mlts import inference
+from npu_conformance.simulation.demo.reports import ASK, FINISH, AppEvent, AppPlan, Kind, encode
+from npu_conformance.specs import documents
+from npu_conformance.specs.npu.client import ModelLoadRequestBuilder, NpuManager
+from npu_conformance.specs.npu.manager import ModelLoadRequestCallback, ModelLoadStatusListener
+from npu_conformance.specs.npu.types import LoadStatus, ModelLoadRequest
+
+if TYPE_CHECKING:
+    from npu_conformance.harness.subject.handle import SubjectHandle
+
+_LOOK_SECONDS = 0.02
+"""How often an app without work looks for commands, beside the callbacks that wake it."""
+_CONNECT_SECONDS = 30.0
+"""How long an app waits for a manager to come."""
+Say = Callable[[AppEvent], None]
+
+
+class App(ModelLoadRequestCallback):
+    """What an app does. Callbacks are queued and handled between inferences, as by an executor of one thread."""
+
+    def __init__(self, subject: SubjectHandle, plan: AppPlan, say: Say) -> None:
+        service = subject.interfaces.manager
+        if service is None:
+            raise ValueError("there is no NPU Manager at this address")
+        self._subject, self._plan, self._say_event = subject, plan, say
+        self._manager = NpuManager(service)
+        self._todo: deque[Callable[[], None]] = deque()
+        self._request: ModelLoadRequest | None = None
+        self._listener: ModelLoadStatusListener | None = None
+        self._inferences: Generator[int] | None = None
+        """Of the loaded model; it holds the model, which leaves memory with it."""
+        self._next_request, self._done = plan.first_request, 0
+
+    def work(self, commands: deque[bytes]) -> None:
+        """Follow commands and callbacks, and run inferences while the model is loaded, until told to finish."""
+        while FINISH not in commands:
+            if commands:
+                commands.popleft()
+                self._ask()
+            elif self._todo:
+                self._todo.popleft()()
+            elif self._inferences is not None:
+                self._infer(self._inferences)
+                self._subject.serve_pending()
+            else:
+                self._subject.wait_until(lambda: bool(self._todo), _LOOK_SECONDS)
+        self._give_back()
+
+    def on_can_load_model(self, request: ModelLoadRequest, status: int, listener: ModelLoadStatusListener) -> None:
+        """Load, where that is what the decision says."""
+        self._say(Kind.DECISION, request.id, status=status)
+        if status == LoadStatus.CAN_LOAD_NOW and request == self._request:
+            self._listener = listener
+            self._load(request)
+
+    def on_request_unload_model(self, request: ModelLoadRequest, reason: int | None) -> None:
+        """Unload at once, and ask again."""
+        self._say(Kind.UNLOAD_ASKED, request.id, status=reason)
+        if request == self._request:
+            self._unload()
+            self._ask()
+
+    def on_model_load_request_complete(self, request: ModelLoadRequest, status: int) -> None:
+        """Where the manager has cancelled a request that is still wanted: unload what it was for, and ask again."""
+        self._say(Kind.COMPLETE, request.id, status=status)
+        if request == self._request:
+            self._drop()
+            self._ask()
+
+    def _ask(self) -> None:
+        self._listener = None
+        self._request = ModelLoadRequestBuilder(self._next_request).set_size(self._plan.size).build()
+        self._next_request += 1
+        self._say(Kind.ASKS, self._request.id)
+        self._manager.request_can_load_model(self._request, self, self._todo.append)
+
+    def _load(self, request: ModelLoadRequest) -> None:
+        began = time.monotonic_ns()
+        self._inferences = self._model()
+        next(self._inferences)
+        assert self._listener is not None
+        self._say(Kind.LOADED, request.id, began=began)
+        self._listener.notify_model_loaded(request)
+
+    def _model(self) -> Generator[int]:
+        plan = self._plan
+        if plan.additions:
+            return inference.infer_chain(self._subject, plan.additions)
+        return inference.infer(self._subject, vectors.load(plan.operation, plan.vector), sys.maxsize)
+
+    def _infer(self, inferences: Generator[int]) -> None:
+        began = time.monotonic_ns()
+        next(inferences)
+        self._done += 1
+        self._say(Kind.INFERENCE, number=self._done, began=began)
+
+    def _unload(self) -> None:
+        assert self._request is not None
+        self._drop()
+        if self._listener is not None:
+            self._listener.notify_model_unloaded(self._request)
+
+    def _drop(self) -> None:
+        """Let the model leave memory, where it is there."""
+        if self._inferences is not None and self._request is not None:
+            self._inferences.close()
+            self._inferences = None
+            self._say(Kind.UNLOADED, self._request.id)
+
+    def _give_back(self) -> None:
+        if self._inferences is not None:
+            self._unload()
+        elif self._request is not None:
+            self._manager.cancel_model_load(self._request)
+
+    def _say(self, kind: Kind, request: int = 0, *, status: int | None = None, number: int = 0, began: int = 0) -> None:
+        now = time.monotonic_ns()
+        self._say_event(
+            AppEvent(
+                kind=kind, time_ns=now, request=request, status=status, number=number,
+                duration_ns=now - began if began else 0,
+            )
+        )  # fmt: skip
+
+
+def main() -> int:
+    """Carry out the plan; 1 where something failed, which the last event tells."""
+    with open(0, "rb", buffering=0, closefd=False) as stdin:  # unbuffered: what follows the plan is for the listener
+        plan = documents.decode(stdin.readline(), AppPlan, "plan")
+    try:
+        _live(plan, _commands())
+    except Exception as error:
+        _report(Kind.FAILED, message=f"{type(error).__name__}: {error}")
+        return 1
+    _report(Kind.ENDED)
+    return 0
+
+
+def _live(plan: AppPlan, commands: deque[bytes]) -> None:
+    """Work; where the manager dies everything is lost, and the app begins again with the next one.
+
+    A ticket dies with the manager that gave it: then the app can not come back.
+    """
+    while not _work(plan, commands):
+        _report(Kind.MANAGER_LOST)
+        if plan.ticket is not None:
+            raise Crashed("the manager died, and with it this app's ticket")
+        commands.append(ASK)
+
+
+def _work(plan: AppPlan, commands: deque[bytes]) -> bool:
+    """Connect and follow commands to their end; false where the manager died meanwhile."""
+    subject = _connect(plan, commands)
+    try:
+        _report(Kind.CONNECTED)
+        App(subject, plan, _say).work(commands)
+    except Crashed:
+        return False
+    finally:
+        subject.close()
+    return True
+
+
+def _connect(plan: AppPlan, commands: deque[bytes]) -> ClientSubject:
+    deadline = time.monotonic() + _CONNECT_SECONDS
+    while True:
+        try:
+            return ClientSubject(plan.address, plan.ticket, plan.transports, plan.version, plan.folder)
+        except Crashed:
+            if time.monotonic() > deadline or FINISH in commands:
+                raise
+            time.sleep(_LOOK_SECONDS)
+
+
+def _report(kind: Kind, *, message: str = "") -> None:
+    _say(AppEvent(kind=kind, time_ns=time.monotonic_ns(), message=message))
+
+
+def _say(event: AppEvent) -> None:
+    os.write(1, encode(event))
+
+
+def _commands() -> deque[bytes]:
+    """The commands that have arrived; a thread adds to them."""
+    arrived: deque[bytes] = deque()
+
+    def listen() -> None:
+        # Not through sys.stdin: its lock would be held when the interpreter ends.
+        while chunk := os.read(0, 64):
+            arrived.extend(command for command in (ASK, FINISH) if command in chunk)
+        arrived.append(FINISH)
+
+    threading.Thread(target=listen, daemon=True).start()
+    return arrived
+
+
+if __name__ == "__main__":
+    sys.exit(main())

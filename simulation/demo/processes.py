@@ -1,0 +1,148 @@
+"""The processes of a shared NPU: one that has the driver and the manager, and one for each app."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+
+import msgspec
+
+from npu_conformance.simulation.demo.reports import AppEvent, AppPlan, Kind, encode
+
+_CHUNK = 1 << 16
+
+
+class GoneError(Exception):
+    """A process has ended before its time, or has not said in time what was waited for. One line."""
+
+
+class _Process:
+    """A process with a session of its own, which ends with all that it has started."""
+
+    def __init__(self, words: Sequence[str], stdin: int) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", *words], stdin=stdin, stdout=subprocess.PIPE, bufsize=0, start_new_session=True
+        )
+
+    @property
+    def pid(self) -> int:
+        """Number of the process."""
+        return self._process.pid
+
+    def fileno(self) -> int:
+        """Where it says things."""
+        assert self._process.stdout is not None
+        return self._process.stdout.fileno()
+
+    def kill(self) -> None:
+        """End it with kill -9, and wait until it is gone."""
+        if self._process.poll() is None:
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+
+    def close(self) -> None:
+        """End it and close its pipes."""
+        self.kill()
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                pipe.close()
+
+
+class AppProcess(_Process):
+    """One app. events: what it has said so far, but for inferences, of which only the last number is kept."""
+
+    def __init__(self, name: str) -> None:
+        self.name, self.events = name, list[AppEvent]()
+        self.is_open, self.inferences = True, 0
+        self._buffer = b""
+        super().__init__(["npu_conformance.simulation.demo.app"], subprocess.PIPE)
+
+    def has(self, kind: Kind, status: int | None = None) -> bool:
+        """True where it has said so."""
+        return any(event.kind is kind and event.status == status for event in self.events)
+
+    def start(self, plan: AppPlan) -> None:
+        """Tell it who it is."""
+        self.tell(encode(plan))
+
+    def tell(self, line: bytes) -> None:
+        """Send a line."""
+        assert self._process.stdin is not None
+        with contextlib.suppress(BrokenPipeError):  # it has ended, which shows where it is heard
+            self._process.stdin.write(line)
+
+    def hear(self) -> list[AppEvent]:
+        """Take in what it has said, after its descriptor became readable."""
+        chunk = os.read(self.fileno(), _CHUNK)
+        self.is_open = bool(chunk)
+        *lines, self._buffer = (self._buffer + chunk).split(b"\n")
+        events = [msgspec.json.decode(line, type=AppEvent) for line in lines]
+        self.inferences = next((event.number for event in reversed(events) if event.number), self.inferences)
+        self.events += [event for event in events if event.kind is not Kind.INFERENCE]
+        return events
+
+    def hang(self) -> None:
+        """Stop it: it is there, and does nothing any more."""
+        os.killpg(self._process.pid, signal.SIGSTOP)
+
+
+class ManagerProcess(_Process):
+    """A process that serves a plug-in with a manager. address: where it listens."""
+
+    def __init__(self, plugin: str, address: str, options: Sequence[str], seconds: float) -> None:
+        words = [word for option in options for word in ("--plugin-option", option)]
+        super().__init__(
+            ["npu_conformance.harness.subject.serve", plugin, "--listen", address, *words], subprocess.DEVNULL
+        )
+        ready = select.select([self], [], [], seconds)[0]
+        assert self._process.stdout is not None
+        self.address = self._process.stdout.readline().decode().strip() if ready else ""
+        if not self.address:
+            self.close()
+            raise GoneError(f"plug-in {plugin}: its process did not listen within {seconds:g} s")
+
+
+def listen(
+    scene: str,
+    apps: Sequence[AppProcess],
+    until: Callable[[], bool],
+    seconds: float,
+    hear: Callable[[AppProcess, AppEvent], None],
+) -> None:
+    """Hear the apps until a condition holds. GoneError: it does not in time, or an app failed or died meanwhile.
+
+    scene: what is waited for, in words.
+    """
+    deadline = time.monotonic() + seconds
+    while not until():
+        heard = select.select([app for app in apps if app.is_open], [], [], max(0.0, deadline - time.monotonic()))[0]
+        if not heard or time.monotonic() > deadline:
+            raise GoneError(f"waited {seconds:g} s in vain: {scene}")
+        said = [(app, event) for app in heard for event in app.hear()]
+        for app, event in sorted(said, key=lambda each: each[1].time_ns):
+            hear(app, event)
+        for app in heard:
+            if not app.is_open and not app.has(Kind.ENDED):
+                raise GoneError(f"{app.name} died: {_last_word(app)}")
+
+
+def _last_word(app: AppProcess) -> str:
+    return next((event.message for event in reversed(app.events) if event.message), "without a word")
+
+
+@contextlib.contextmanager
+def apps(*names: str) -> Iterator[list[AppProcess]]:
+    """App processes, ended on every way out."""
+    with contextlib.ExitStack() as stack:
+        started = []
+        for name in names:
+            process = AppProcess(name)
+            stack.callback(process.close)
+            started.append(process)
+        yield started

@@ -1,0 +1,254 @@
+"""A foreground app takes the NPU over from a background one, and gives it back: played with real processes, and judged.
+
+The assistant has a large model loaded and works with it. The camera asks, from the background: no. The user opens it:
+the manager asks the assistant to unload, and the camera loads and works. When it is done, the assistant comes back.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from npu_conformance.corpus import vectors
+from npu_conformance.corpus.wire_model import build_model
+from npu_conformance.harness.subject.app_connection import ticket_of
+from npu_conformance.harness.subject.plugin_loading import LoadError
+from npu_conformance.harness.subject.remote import RemoteSubject
+from npu_conformance.simulation.demo.npu_work import WorkEvent, work_events
+from npu_conformance.simulation.demo.processes import AppProcess, GoneError, listen
+from npu_conformance.simulation.demo.reports import ASK, FINISH, AppEvent, AppPlan, Kind
+from npu_conformance.specs.errors import Unsupported
+from npu_conformance.specs.npu.manager import Manager
+from npu_conformance.specs.npu.types import PERMISSION, SHELL_UID, Importance, LoadStatus, ModelSize
+from npu_conformance.specs.versions import Version
+
+_LATE_SECONDS, _LOOK_SECONDS = 1.0, 0.01
+
+
+@dataclass(frozen=True)
+class Role:
+    """An app of the play. operation: its model is the first stored vector of that; importance: at the beginning.
+
+    additions: its model is a chain of so many instead, where there are any.
+    """
+
+    name: str
+    uid: int
+    operation: str
+    size: int
+    importance: int
+    additions: int = 0
+
+
+ASSISTANT = Role("assistant", 10_002, "FULLY_CONNECTED", ModelSize.GREATER_THAN_2G, Importance.SERVICE)
+CAMERA = Role("camera", 10_001, "CONV_2D", ModelSize.LESS_THAN_1GB, Importance.CACHED)
+
+
+@dataclass
+class Story:
+    """What has happened: the apps' events; moments: time in ns and text; budget: time in ns and what is used then.
+
+    works: what the scheduling HAL told, by uid.
+    """
+
+    events: list[tuple[str, AppEvent]] = field(default_factory=list)
+    moments: list[tuple[int, str]] = field(default_factory=list)
+    budget: list[tuple[int, int]] = field(default_factory=list)
+    works: dict[int, list[WorkEvent]] = field(default_factory=dict)
+
+    def of(self, name: str) -> list[AppEvent]:
+        """The events of one app."""
+        return [event for who, event in self.events if who == name]
+
+
+class Play:
+    """The take-over. tell: gets a line of text for each thing that happens, with its time in ns, and who does it.
+
+    inferences: of each app in each of its scenes. seconds: how long each step may take. LoadError: the implementation
+    lacks what the play needs.
+    """
+
+    def __init__(
+        self,
+        subject: RemoteSubject,
+        inferences: int,
+        seconds: float,
+        tell: Callable[[int, str, str], None],
+    ) -> None:
+        interfaces = subject.interfaces
+        if interfaces.manager is None or interfaces.manager_control is None or interfaces.device is None:
+            raise LoadError("the plug-in needs a device, a manager, and what steers it")
+        if subject.manifest.virtual_clock:
+            raise LoadError("the plug-in's clock is virtual: processes need one that goes by itself")
+        self.story = Story()
+        self._subject, self._control = subject, interfaces.manager_control
+        self._inferences, self._seconds, self._tell = inferences, seconds, tell
+
+    def set_the_stage(self) -> None:
+        """Install the apps, and share the NPU by budget."""
+        self.install((ASSISTANT, CAMERA), "set-budget-policy")
+
+    def install(self, roles: Sequence[Role], policy: str) -> None:
+        """Install apps, and choose a policy by its command."""
+        for role in roles:
+            self._control.install_app(role.uid, role.name, True, 37)
+            self._control.grant_permission(role.uid, PERMISSION, True)
+            self._control.set_importance(role.uid, role.importance)
+        shell = self._subject.application(SHELL_UID).interfaces.manager
+        assert isinstance(shell, Manager)
+        result = shell.shell_command((policy,))
+        if result.exit_code != 0:
+            raise GoneError(f"{policy}: {result.output.strip()}")
+
+    def cast(self, app: AppProcess, role: Role) -> None:
+        """Give an app's process its role."""
+        address, ticket = ticket_of(self._subject, role.uid, app.pid)
+        version = self._subject.version
+        vector = "" if role.additions else vector_of(role, version, self._supported)
+        app.start(
+            AppPlan(
+                address=address, ticket=ticket, transports=self._subject.memory.transports, version=version,
+                operation=role.operation, vector=vector, size=role.size, additions=role.additions,
+                folder=self._subject.shared_folder,
+            )
+        )  # fmt: skip
+
+    def perform(self, assistant: AppProcess, camera: AppProcess) -> None:
+        """Play all scenes. GoneError: something did not happen in time, or an app failed."""
+        apps = (assistant, camera)
+        assistant.tell(ASK)
+        self.until("the assistant works", apps, lambda: assistant.inferences >= self._inferences)
+        camera.tell(ASK)
+        self.until("the camera is refused", apps, lambda: camera.has(Kind.DECISION, LoadStatus.NOT_PRIORITIZED))
+        self.moment("the user opens the camera")
+        self._control.set_importance(CAMERA.uid, Importance.FOREGROUND)
+        self.until("the camera works", apps, lambda: camera.inferences >= self._inferences)
+        self.moment("the user closes the camera")
+        camera.tell(FINISH)
+        self.until("the camera ends", apps, lambda: camera.has(Kind.ENDED))
+        done = assistant.inferences
+        self.until("the assistant works again", apps, lambda: assistant.inferences >= done + self._inferences)
+        assistant.tell(FINISH)
+        self.until("the assistant ends", apps, lambda: assistant.has(Kind.ENDED))
+
+    def until(self, scene: str, apps: Sequence[AppProcess], condition: Callable[[], bool]) -> None:
+        """Hear the apps until a condition holds. scene: what is waited for, in words. GoneError: not in time."""
+        listen(scene, apps, condition, self._seconds, self._hear)
+
+    def _hear(self, app: AppProcess, event: AppEvent) -> None:
+        self.story.events.append((app.name, event))
+        if event.kind is not Kind.INFERENCE:
+            self._tell(event.time_ns, app.name, words(event))
+        if event.kind in (Kind.DECISION, Kind.LOADED, Kind.UNLOADED):
+            with contextlib.suppress(Unsupported):  # the manager gives no snapshots: the timeline is without budget
+                self.story.budget.append((time.monotonic_ns(), self._control.take_snapshot().used))
+
+    def moment(self, text: str) -> None:
+        """Note what the user does."""
+        now = time.monotonic_ns()
+        self.story.moments.append((now, text))
+        self._tell(now, "", text)
+
+    def take_works(self) -> None:
+        """Ask the manager what the scheduling HAL has told it, where it keeps a log. The last ends are told late."""
+        deadline, works = time.monotonic() + _LATE_SECONDS, self.story.works
+        with contextlib.suppress(Unsupported):
+            while True:
+                for event in work_events(self._control.take_metrics()):
+                    works.setdefault(event.uid, []).append(event)
+                if all(events[-1].is_end for events in works.values()) or time.monotonic() > deadline:
+                    return
+                time.sleep(_LOOK_SECONDS)
+
+    def _supported(self, operation: str, vector: str) -> bool:
+        device = self._subject.interfaces.device
+        assert device is not None
+        model = build_model(vectors.load(operation, vector), self._subject.version).model
+        return all(device.get_supported_operations(model))
+
+
+def vector_of(role: Role, version: Version, is_supported: Callable[[str, str], bool]) -> str:
+    """The first stored vector of a role's operation that the device supports. GoneError: none."""
+    for header in vectors.headers(role.operation):
+        usable = header.since <= version and header.rejected is None and not header.relaxed
+        if usable and is_supported(role.operation, header.name):
+            return header.name
+    raise GoneError(f"the device supports no stored model of {role.operation}")
+
+
+def words(event: AppEvent) -> str:
+    """An event for people."""
+    match event.kind:
+        case Kind.ASKS:
+            return f"asks to load its model (request {event.request})"
+        case Kind.DECISION:
+            names = {0: "may load now", 1: "has to wait for an unload", 2: "is not prioritized"}
+            return f"{names[event.status or 0]} (request {event.request})"
+        case Kind.LOADED:
+            return f"has loaded its model in {event.duration_ns / 1e6:.1f} ms"
+        case Kind.UNLOAD_ASKED:
+            return f"is asked to unload (reason {event.status})"
+        case Kind.UNLOADED:
+            return "has unloaded its model"
+        case Kind.COMPLETE:
+            return f"request {event.request} is over (status {event.status})"
+        case Kind.FAILED:
+            return f"failed: {event.message}"
+    return str(event.kind.value)
+
+
+def problems(story: Story, inferences: int) -> list[str]:
+    """What is missing in a story for it to be a take-over; empty where it is one."""
+    weak, strong = story.of(ASSISTANT.name), story.of(CAMERA.name)
+    steps = (
+        ("the assistant works", ASSISTANT.name, lambda event: event.number >= inferences),
+        ("the camera is refused", CAMERA.name, lambda event: _is(event, Kind.DECISION, LoadStatus.NOT_PRIORITIZED)),
+        ("the assistant is asked to unload", ASSISTANT.name, lambda event: event.kind is Kind.UNLOAD_ASKED),
+        ("the assistant unloads", ASSISTANT.name, lambda event: event.kind is Kind.UNLOADED),
+        ("the camera may load", CAMERA.name, lambda event: _is(event, Kind.DECISION, LoadStatus.CAN_LOAD_NOW)),
+        ("the camera works", CAMERA.name, lambda event: event.number >= inferences),
+        ("the camera unloads", CAMERA.name, lambda event: event.kind is Kind.UNLOADED),
+        ("the assistant loads again", ASSISTANT.name, lambda event: event.kind is Kind.LOADED),
+        ("the assistant works again", ASSISTANT.name, lambda event: event.kind is Kind.INFERENCE),
+    )  # fmt: skip
+    missing = _missing_step(story, steps)
+    found = [f"did not happen in its order: {missing}"] if missing else []
+    found += [f"failed: {event.message}" for event in weak + strong if event.kind is Kind.FAILED]
+    if _overlap(weak, strong):
+        found.append("both models were loaded at once, which the budget forbids")
+    return found
+
+
+def _is(event: AppEvent, kind: Kind, status: int) -> bool:
+    return event.kind is kind and event.status == status
+
+
+def _missing_step(story: Story, steps: Sequence[tuple[str, str, Callable[[AppEvent], bool]]]) -> str:
+    """The first step that does not follow the one before it, by the clock."""
+    ordered = iter(sorted(story.events, key=lambda each: each[1].time_ns))
+    for text, name, happened in steps:
+        if not any(who == name and happened(event) for who, event in ordered):
+            return text
+    return ""
+
+
+def _overlap(one: Sequence[AppEvent], other: Sequence[AppEvent]) -> bool:
+    spans = [(began, ended) for said in (one, other) for began, ended in _loaded(said)]
+    spans.sort()
+    return any(following[0] < before[1] for before, following in itertools.pairwise(spans))
+
+
+def _loaded(said: Sequence[AppEvent]) -> list[tuple[int, int]]:
+    """When the model was in memory: from the end of loading to the end of unloading, or the last word."""
+    spans: list[tuple[int, int]] = []
+    since: int | None = None
+    for event in said:
+        if event.kind is Kind.LOADED and since is None:
+            since = event.time_ns
+        elif event.kind is Kind.UNLOADED and since is not None:
+            spans.append((since, event.time_ns))
+            since = None
+    return spans if since is None else [*spans, (since, said[-1].time_ns)]

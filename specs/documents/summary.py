@@ -1,0 +1,79 @@
+"""results.json: what a run came to, counted every way a vendor asks for."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import Meta, field
+
+from npu_conformance.specs.documents import Document
+from npu_conformance.specs.documents.results import Count, Digests, Format, Seconds, Selection
+from npu_conformance.specs.manifest import Manifest
+from npu_conformance.specs.outcomes import Disposition, Outcome
+
+Counts = dict[str, Count]
+"""Number of verdicts by outcome."""
+
+
+class OperationCounts(Document, frozen=True):
+    """Verdicts of the cases that use one operation with one operand type; type is empty where a case names none."""
+
+    operation: str
+    type: str
+    counts: Counts
+
+
+class Unexecuted(Document, frozen=True):
+    """A selected case that did not run, and why."""
+
+    case: str
+    reason: str
+
+
+class CaseSummary(Document, frozen=True, omit_defaults=True):
+    """One case in short. configurations: outcome of each by name."""
+
+    case: str
+    outcome: Outcome
+    message: str = ""
+    dispositions: tuple[Disposition, ...] = ()
+    configurations: dict[str, Outcome] = field(default_factory=dict)
+    waived: tuple[str, ...] = ()
+    """Configurations whose outcome is waived."""
+
+
+class Results(Document, frozen=True):
+    """A run in numbers.
+
+    conformant: everything applicable was run and passed, without waivers. reasons: why not. red: what turns the run red
+    beside the outcomes (waivers, regressions). problems: of the suite's own bookkeeping. thin_coverage: what few passes
+    rest on. configuration_counts: verdicts of configurations and mutations. complete: the run came to its own end.
+    """
+
+    format: Format
+    suite_version: str
+    digests: Digests
+    manifest: Manifest
+    hal_version: str
+    seed: int
+    selection: Selection
+    time: str
+    seconds: Seconds
+    complete: bool
+    conformant: bool
+    reasons: tuple[str, ...]
+    exit_code: Annotated[int, Meta(ge=0, le=3)]
+    counts: Counts
+    configuration_counts: Counts
+    waived: Count
+    quality_warnings: Count
+    by_suite: dict[str, Counts]
+    by_requirement: dict[str, Counts]
+    by_operation: tuple[OperationCounts, ...]
+    unsupported: tuple[OperationCounts, ...]
+    thin_coverage: tuple[str, ...]
+    not_run: tuple[Unexecuted, ...]
+    left_out: tuple[Unexecuted, ...]
+    red: tuple[str, ...]
+    problems: tuple[str, ...]
+    cases: tuple[CaseSummary, ...]

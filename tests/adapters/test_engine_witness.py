@@ -1,0 +1,52 @@
+"""The real engines against the stored vectors, and what is on record of them: see docs/findings.md."""
+
+from __future__ import annotations
+
+import importlib.util
+
+import pytest
+
+from npu_conformance.adapters import engine_witness
+from npu_conformance.corpus import agreement, vectors, witnesses
+from npu_conformance.corpus.vectors import Vector
+
+PACKAGES = {"litert": "ai_edge_litert", "tflm": "tflite_micro", "onnx": "onnx"}
+STRIDES = {"litert": 7, "tflm": 13, "onnx": 13}
+"""So manieth vectors are taken: the command `vectors witness --engine ENGINE` takes all."""
+
+EXPLAINED = [
+    (engine, operation, name)
+    for engine in PACKAGES
+    for operation in vectors.operations()
+    if engine in agreement.records(operation)
+    for name in sorted(agreement.records(operation)[engine].explained)
+]
+
+
+def said_of(engine: str, vector: Vector) -> witnesses.Testimony:
+    """What an engine says of a vector; skips the test where it is not installed."""
+    if importlib.util.find_spec(PACKAGES[engine]) is None:
+        pytest.skip(f"{engine} is not installed: pip install npu-conformance[{engine}]")
+    return witnesses.testify(vector, engine, getattr(engine_witness, engine))
+
+
+@pytest.mark.parametrize("operation", vectors.operations())
+@pytest.mark.parametrize("engine", PACKAGES)
+def test_the_record_says_with_which_vectors_an_engine_agrees(engine: str, operation: str) -> None:
+    taken = [vectors.load(operation, header.name) for header in vectors.headers(operation) if not header.rejected]
+    found = {vector.name: said_of(engine, vector) for vector in taken[:: STRIDES[engine]]}
+    recorded = {name: engine in agreement.engines(operation, name) for name in found}
+    assert recorded == {name: testimony.agrees for name, testimony in found.items()}, (
+        f"run `npu-conformance vectors witness --engine {engine} --record`, then `npu-conformance vectors generate`"
+    )
+
+
+@pytest.mark.parametrize("engine", PACKAGES)
+def test_an_engine_is_a_witness_of_many_operations(engine: str) -> None:
+    records = (agreement.records(operation).get(engine, agreement.EngineRecord()) for operation in vectors.operations())
+    assert sum(bool(record.agreed) for record in records) > 50
+
+
+@pytest.mark.parametrize(("engine", "operation", "name"), EXPLAINED)
+def test_what_an_engine_gets_wrong_is_still_wrong(engine: str, operation: str, name: str) -> None:
+    assert said_of(engine, vectors.load(operation, name)).disagreements

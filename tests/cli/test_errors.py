@@ -1,0 +1,143 @@
+"""Bad input gets one line on stderr, that says what and where, and exit code 2; a bug of ours gets 3."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from npu_conformance.cli import main as front_door
+from npu_conformance.cli.main import main
+
+Outcome = tuple[int, str, str]
+Command = Callable[..., Outcome]
+RUN = ("run", "vts.queries", "--isolation", "inprocess", "--report", "report", "--plugin")
+FIRST_DAY = "vendor_plugins:first_day"
+
+
+@pytest.fixture
+def command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Command:
+    """Run a command in an empty folder, where the vendor's plug-ins can be imported."""
+    monkeypatch.syspath_prepend(str(Path(__file__).parent / "hostile"))
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: str) -> Outcome:
+        try:
+            code = main(arguments)
+        except SystemExit as leaving:
+            code = int(str(leaving.code))
+        told = capsys.readouterr()
+        return code, told.out, told.err
+
+    return run
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> None:
+    """Documents that are none, and one whose third rule is broken."""
+    (tmp_path / "broken.json").write_text("garbage")
+    (tmp_path / "typed.json").write_text('{"format": 1, "waivers": [{"id": "x", "requirement": 3}]}')
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "file").touch()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        ([], "COMMAND"),
+        (["bogus"], "invalid choice: 'bogus'"),
+        (["run"], "required: --plugin (see npu-conformance run --help)"),
+        ([*RUN, "referense"], "unknown plug-in 'referense' (did you mean reference?)"),
+        ([*RUN, "no_such_module:plugin"], "plug-in no_such_module:plugin: no module named no_such_module"),
+        ([*RUN, "vendor_plugins:frist_day"], "did you mean first_day?"),
+        ([*RUN, "vendor_plugins:number"], "is a int, not a npu_conformance.specs.plugin.Plugin"),
+        ([*RUN, "faulty_plugins:does_not_start"], "faulty_plugins.py:43: RuntimeError: no board"),
+        (["run", "vts.queries", "--plugin", "faulty_plugins:does_not_start"], "RuntimeError: no board"),
+        ([*RUN, "exec:true"], "exec:true is another process"),
+        (["run", "--plugin", "exec:", "vts.queries"], "expected a command after exec:"),
+        (["run", "--plugin", "exec:no-such-command", "vts.queries"], "no command no-such-command"),
+        (["run", "--plugin", "exec:true", "vts.queries"], "the host process exited with status 0"),
+        (["run", "--plugin", "tcp:127.0.0.1:1", "vts.queries"], "can not connect to tcp:127.0.0.1:1"),
+        (["run", "--plugin", "unix:/no/socket", "vts.queries"], "can not connect to unix:/no/socket"),
+        ([*RUN, FIRST_DAY, "--plugin-option", "speed"], "expected NAME=VALUE, found 'speed'"),
+        ([*RUN, FIRST_DAY, "--plugin-option", "sped=1"], "has no option 'sped'; it has speed"),
+        ([*RUN, FIRST_DAY, "--hal", "9"], "--hal: unknown HAL version '9'"),
+        ([*RUN, FIRST_DAY, "--hal", "1.3"], "asked for HAL 1.3, it implements 1.0"),
+        ([*RUN, FIRST_DAY, "-k", "a b"], "-k 'a b': column 3: expected 'and', 'or' or the end, found 'b'"),
+        ([*RUN, FIRST_DAY, "-k", "nothing_is_called_this"], "nothing is selected"),
+        (["run", "--plugin", FIRST_DAY, "vts.querys"], "vts.querys: no case is meant; did you mean vts.queries?"),
+        (["run", "--plugin", FIRST_DAY, "vst"], "vst: no case is meant; did you mean vts"),
+        ([*RUN, FIRST_DAY, "--shard", "3/2"], "--shard: expected I/N with 1 <= I <= N, found '3/2'"),
+        ([*RUN, FIRST_DAY, "-n", "0"], "-n: expected a positive number, found 0"),
+        ([*RUN, FIRST_DAY, "-x", "0"], "-x: expected a positive number, found 0"),
+        ([*RUN, FIRST_DAY, "-n", "2", "--resume"], "--resume goes with one process"),
+        ([*RUN, FIRST_DAY, "-n", "many"], "argument -n: invalid int value: 'many'"),
+        ([*RUN, FIRST_DAY, "--budget", "3x"], "--budget: expected a time such as 90s, 15m or 2h, found '3x'"),
+        ([*RUN, FIRST_DAY, "--report", "file"], "file: can not keep the report: File exists"),
+        ([*RUN, FIRST_DAY, "--report", "file", "-n", "2"], "file: can not keep the report: File exists"),
+        ([*RUN, FIRST_DAY, "--waivers", "nowhere"], "nowhere: No such file or directory"),
+        ([*RUN, FIRST_DAY, "--waivers", "typed.json"], "typed.json: $.waivers[0].requirement: Expected `str`"),
+        ([*RUN, FIRST_DAY, "--waivers", "broken.json", "-n", "2"], "broken.json: not JSON"),
+        ([*RUN, FIRST_DAY, "--baseline", "typed.json"], "typed.json: $"),
+        ([*RUN, FIRST_DAY, "--vectors", "empty"], "empty: "),
+        ([*RUN, FIRST_DAY, "--vectors", "broken.json"], "broken.json: not JSON"),
+        (["check", "nonsense"], "unknown plug-in 'nonsense'"),
+        (["replay", "empty", "--plugin", FIRST_DAY], "empty: Is a directory"),
+        (["replay", "broken.json", "--plugin", FIRST_DAY], "broken.json: not JSON"),
+        (["report", "empty"], "empty/events.jsonl: No such file or directory"),
+        (["report", "file"], "file/events.jsonl: Not a directory"),
+        (["diff", "empty", "empty"], "empty/results.json: No such file or directory"),
+        (["requirements", "NO-SUCH-*"], "no requirement matches 'NO-SUCH-*'"),
+        (["schemas", "waiver"], "no schema 'waiver'; there are"),
+        (["schemas", "waivers", "--check", "nowhere"], "nowhere: No such file or directory"),
+        (["schemas", "waivers", "--check", "broken.json"], "broken.json: not JSON"),
+        (["schemas", "--check", "broken.json"], "--check needs the NAME of a schema"),
+        (["serve", "nonsense", "--listen", "tcp:127.0.0.1:0"], "unknown plug-in 'nonsense'"),
+        (["serve", "reference", "--listen", "udp:1"], "expected unix:PATH or tcp:HOST:PORT"),
+    ],
+)
+@pytest.mark.usefixtures("files")
+def test_bad_input_is_one_line(command: Command, arguments: list[str], line: str) -> None:
+    code, _, told = command(*arguments)
+    assert (code, told.count("\n")) == (2, 1), told
+    assert line in told
+    assert told.startswith("npu-conformance")
+
+
+def test_a_page_that_can_not_be_written(command: Command) -> None:
+    assert command(*RUN, FIRST_DAY)[0] == 0
+    code, _, told = command("report", "report", "--html", "no/page.html")
+    assert (code, told) == (2, "npu-conformance: no/page.html: can not be written: No such file or directory\n")
+
+
+def test_a_run_of_something_else_is_not_resumed(command: Command, tmp_path: Path) -> None:
+    assert command(*RUN, FIRST_DAY)[0] == 0
+    code, _, told = command(*RUN, "reference", "--resume")
+    assert (code, told.count("\n")) == (2, 1)
+    assert "report/events.jsonl: $.digests.subject: can not be resumed: the subject is another now" in told
+
+
+def test_reports_of_other_vectors_are_not_compared(command: Command, tmp_path: Path) -> None:
+    assert command(*RUN, FIRST_DAY)[0] == 0
+    stored = json.loads((tmp_path / "report" / "results.json").read_text())
+    stored["digests"]["vectors"] = "0" * 64
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "results.json").write_text(json.dumps(stored))
+    code, _, told = command("diff", "report", "other")
+    assert (code, told) == (2, "npu-conformance: the two runs used different vectors and are not compared\n")
+    code, _, told = command(*RUN, FIRST_DAY, "--baseline", "other/results.json")
+    assert code == 2
+    assert "other/results.json: $.digests.vectors: runs of different vectors are not compared" in told
+
+
+def test_a_bug_of_the_suite_is_not_taken_for_a_verdict(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(given: list[str]) -> None:
+        raise ZeroDivisionError("a bug")
+
+    monkeypatch.setattr(front_door, "_parser", broken)
+    code, _, told = command("list")
+    assert code == 3
+    assert "ZeroDivisionError: a bug" in told
+    assert told.endswith("this is a bug of the suite, not of the plug-in\n")

@@ -1,0 +1,296 @@
+"""`npu-conformance npu`: a take-over by real processes, its judge, its timeline; top and shell."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from wire_client import served
+
+from npu_conformance.cli.main import main
+from npu_conformance.cli.npu.top import table
+from npu_conformance.simulation.demo.processes import ManagerProcess
+from npu_conformance.simulation.demo.reports import AppEvent, Kind
+from npu_conformance.simulation.demo.takeover import Story, problems
+from npu_conformance.specs.npu.types import AppSnapshot, ManagerSnapshot, ModelSnapshot
+
+SECONDS = 60.0
+PLUGIN = """
+import os
+from dataclasses import replace
+from npu_conformance.adapters.reference import plugin as reference
+from npu_conformance.reference.device.executor import Executor
+from npu_conformance.reference.hal.device import ReferenceDevice
+from npu_conformance.specs.npu.manager import Manager
+from npu_conformance.specs.npu.types import ShellResult
+from npu_conformance.specs.plugin import Plugin
+
+class Generous(Manager):
+    def __init__(self, inner):
+        self.request_can_load_model, self.cancel_model_load = inner.request_can_load_model, inner.cancel_model_load
+    def shell_command(self, arguments):
+        return ShellResult(0)
+
+def generous(context):
+    subject = reference.create(context)
+    return replace(subject, manager=Generous(subject.manager))
+
+def wrong(context):
+    run = Executor.run
+    Executor.run = lambda *arguments: [output + 1 for output in run(*arguments)]
+    return reference.create(context)
+
+def without(context):
+    return replace(reference.create(context), manager_control=None)
+
+def dying(context):
+    subject = reference.create(context)
+    subject.manager_control.install_app = lambda *arguments: os._exit(1)
+    return subject
+
+def fair(context):
+    return replace(reference.create(context), device=ReferenceDevice(context))
+
+plugins = (Plugin(reference.manifest, create) for create in (generous, wrong, without, dying, fair))
+generous, wrong, without, dying, fair = plugins
+"""
+
+
+@pytest.fixture
+def plugins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Plug-ins that are not as they should be, for processes."""
+    (tmp_path / "not_right.py").write_text(PLUGIN)
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}:{os.environ.get('PYTHONPATH', '')}")
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    process = ManagerProcess("reference", f"unix:{tmp_path_factory.mktemp('npu')}/npu.socket", [], SECONDS)
+    yield process.address
+    process.close()
+
+
+def plugged(name: str) -> list[str]:
+    """The options for one of them."""
+    return ["--plugin", f"not_right:{name}", "--plugin-option", "clock=real"]
+
+
+def spans_of(events: list[dict[str, Any]]) -> dict[tuple[str, str], list[dict[str, Any]]]:
+    """The spans of a trace by the names of process and track, in order."""
+    names = {(e["pid"], e["tid"], e["name"]): e["args"]["name"] for e in events if e["ph"] == "M"}
+    found = defaultdict(list)
+    for event in events:
+        if event["ph"] == "X":
+            app = names[event["pid"], 0, "process_name"]
+            found[app, names[event["pid"], event["tid"], "thread_name"]].append(event)
+    return found
+
+
+def test_the_camera_takes_over_and_the_timeline_shows_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    trace = tmp_path / "trace.json"
+    assert main(["npu", "demo", "--inferences", "5", "--trace", str(trace)]) == 0
+    printed = capsys.readouterr()
+    assert "assistant  is asked to unload" in printed.out
+    assert printed.out.endswith("the camera took over, and the assistant came back\n")
+    assert printed.err == ""
+    events = json.loads(trace.read_text())
+    spans = spans_of(events)
+    assert [span["name"] for span in spans["assistant", "model"]] == [
+        *("asks", "loads", "loaded", "unloads"),
+        *("asks", "not prioritized", "loads", "loaded"),
+    ]
+    assert [span["name"] for span in spans["camera", "model"]][-2:] == ["loads", "loaded"]
+    for track in spans.values():
+        ends = [span["ts"] + span["dur"] for span in track]
+        assert all(end <= span["ts"] + 0.001 for end, span in zip(ends, track[1:], strict=False))
+    loaded = [span for app in ("assistant", "camera") for span in spans[app, "model"] if span["name"] == "loaded"]
+    for app in ("assistant", "camera"):
+        inferences = spans[app, "inferences"]
+        assert [span["name"] for span in inferences] == [f"inference {n}" for n in range(1, len(inferences) + 1)]
+        assert len(inferences) >= 5
+        for span in inferences:
+            assert any(has["ts"] <= span["ts"] <= has["ts"] + has["dur"] for has in loaded if has["pid"] == span["pid"])
+    assert max(event["args"]["used"] for event in events if event["ph"] == "C") == 4
+    assert [event["name"] for event in events if event["ph"] == "i"] == [
+        "the user opens the camera",
+        "the user closes the camera",
+        "the user opens the translator",
+        "the user closes the translator",
+    ]
+    background = [span["name"] for span in spans["gallery", "NPU"]]
+    assert "works, then paused" in background
+    assert "paused" in background
+    assert background[-1] == "works, then completed"
+    foreground = [span["name"] for span in spans["translator", "NPU"]]
+    assert "works, then completed" in foreground
+    assert "paused" not in foreground
+
+
+@pytest.mark.parametrize(
+    ("plugin", "complaint"),
+    [
+        ("generous", "wrong: waited 3 s in vain: the camera is refused"),
+        ("wrong", "wrong: assistant died: Failed: inference 1, output"),
+        ("dying", "wrong: managerControl.installApp: "),
+        ("fair", "wrong: the gallery in the background had "),
+    ],
+)
+@pytest.mark.usefixtures("plugins")
+def test_no_take_over_and_wrong_outputs_are_wrong(
+    plugin: str, complaint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    seconds = "30" if plugin == "fair" else "3"
+    assert main(["npu", "demo", "--inferences", "2", "--seconds", seconds, *plugged(plugin)]) == 1
+    printed = capsys.readouterr()
+    assert complaint in printed.err
+    assert printed.out.endswith("no take-over\n")
+
+
+@pytest.mark.usefixtures("plugins")
+def test_a_plugin_that_can_not_play_is_bad_input(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["npu", "demo", *plugged("without")]) == 2
+    assert "the plug-in needs a device, a manager, and what steers it" in capsys.readouterr().err
+    assert main(["npu", "demo", "--plugin-option", "clock=virtual"]) == 2
+    assert "the plug-in's clock is virtual" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (["demo", "--inferences", "0"], "--inferences: at least 1"),
+        (["demo", "--trace", "/nowhere/trace.json"], "/nowhere/trace.json: can not be written"),
+        (["demo", "--plugin", "nonsense"], "plug-in nonsense: its process did not listen"),
+        (["top", "unix:/nowhere/npu.socket", "--once"], "can not connect to unix:/nowhere/npu.socket"),
+        (["top", "reference", "--once"], "not an address: 'reference'"),
+        (["shell", "unix:/nowhere/npu.socket", "info"], "can not connect to unix:/nowhere/npu.socket"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_2(words: list[str], complaint: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["npu", *words]) == 2
+    assert complaint in capsys.readouterr().err
+
+
+def story() -> Story:
+    """A take-over as it should be, one thing every millisecond."""
+    told = Story()
+    steps: list[tuple[str, Kind, int | None, int]] = [
+        ("assistant", Kind.LOADED, None, 0),
+        ("assistant", Kind.INFERENCE, None, 1),
+        ("camera", Kind.DECISION, 2, 0),
+        ("assistant", Kind.UNLOAD_ASKED, 0, 0),
+        ("assistant", Kind.UNLOADED, None, 0),
+        ("camera", Kind.DECISION, 0, 0),
+        ("camera", Kind.LOADED, None, 0),
+        ("camera", Kind.INFERENCE, None, 1),
+        ("camera", Kind.UNLOADED, None, 0),
+        ("assistant", Kind.LOADED, None, 0),
+        ("assistant", Kind.INFERENCE, None, 2),
+    ]
+    for index, (who, kind, status, number) in enumerate(steps):
+        event = AppEvent(kind=kind, time_ns=index * 1_000_000, status=status, number=number)
+        told.events.append((who, event))
+    return told
+
+
+def test_a_story_without_one_of_its_steps_is_no_take_over() -> None:
+    assert problems(story(), 1) == []
+    for index in (1, 2, 3, 4, 5, 7, 8, 9, 10):
+        told = story()
+        del told.events[index]
+        assert problems(told, 1), f"without step {index}"
+    told = story()
+    told.events.append(("camera", AppEvent(kind=Kind.FAILED, time_ns=99, message="output y: off")))
+    assert problems(told, 1) == ["failed: output y: off"]
+
+
+def test_two_models_at_once_are_no_take_over() -> None:
+    told = story()
+    told.events.insert(2, ("camera", AppEvent(kind=Kind.LOADED, time_ns=1_500_000)))
+    assert problems(told, 1) == ["both models were loaded at once, which the budget forbids"]
+
+
+def test_top_shows_apps_models_and_budget() -> None:
+    snapshot = ManagerSnapshot(
+        policy=2, used=5, ceiling=8,
+        apps=(AppSnapshot(10_001, "camera", 100, True, "running", 3), AppSnapshot(10_009, "game", 1000, False)),
+        models=(ModelSnapshot(10_001, 42, 7, 2, 0, "loaded", 4), ModelSnapshot(10_777, 43, 1, 9, 0, "granted", 1)),
+    )  # fmt: skip
+    assert table(snapshot).splitlines() == [
+        "policy: budget, 5 of 8 used",
+        "UID    APP     PRIORITY  WORK     DONE  MODEL  PID  SIZE  STATE    WEIGHT",
+        "10001  camera  100       running  3     7      42   >2GB  loaded   4",
+        "10009  game    1000      blocked  0     -      -    -     -        -",
+        "10777          -         -        -     1      43   9     granted  1",
+    ]
+
+
+def test_shell_commands_speak_to_the_manager(address: str, capsys: pytest.CaptureFixture[str]) -> None:
+    def said(*words: str) -> tuple[int, str]:
+        code = main(["npu", *words])
+        return code, capsys.readouterr().out
+
+    for command, policy in (
+        ("set-turn-taking-policy", "turn taking, 0 of 1 used"),
+        ("set-budget-policy", "budget, 0 of 4 used"),
+        ("set-status-quo-policy", "status quo, no budget"),
+    ):
+        assert said("shell", address, command) == (0, "")
+        assert said("top", address, "--once")[1].startswith(f"policy: {policy}\n")
+    code, text = said("shell", address, "info")
+    assert (code, text.splitlines()[0]) == (0, "Policy: statusquo")
+    assert [said("shell", address, *words)[0] for words in ((), ("nonsense",), ("info", "more"))] == [1, 1, 1]
+    assert said("shell", address)[1].startswith("usage: cmd npu")
+    assert said("shell", address, "disable") == (1, "disable: only root may do this, not uid 2000\n")
+    assert said("shell", "--root", address, "disable") == (0, "")
+    assert said("shell", "--root", address, "enable") == (0, "")
+
+
+@pytest.fixture
+def top(address: str) -> Iterator[subprocess.Popen[str]]:
+    """A top that has shown its first table."""
+    command = [sys.executable, "-m", "npu_conformance.cli.main", "npu", "top", address]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline().startswith("policy: ")
+        yield process
+        process.kill()
+
+
+def test_top_ends_clean_when_interrupted(top: subprocess.Popen[str]) -> None:
+    top.send_signal(signal.SIGINT)
+    _, errors = top.communicate(timeout=SECONDS)
+    assert (top.returncode, errors) == (0, "")
+
+
+def test_top_says_that_the_manager_has_died(tmp_path: Path) -> None:
+    process = ManagerProcess("reference", f"unix:{tmp_path}/npu.socket", [], SECONDS)
+    command = [sys.executable, "-m", "npu_conformance.cli.main", "npu", "top", process.address]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as following:
+        assert following.stdout is not None
+        assert following.stdout.readline().startswith("policy: ")
+        process.close()
+        _, errors = following.communicate(timeout=SECONDS)
+    assert following.returncode == 1
+    assert errors.startswith(f"{process.address}: ")
+    assert errors.count("\n") == 1
+
+
+def test_who_is_nobody_gets_no_answer(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    with served("reference", "tcp", tmp_path) as (address, options):
+        for command in (["top", address, "--once"], ["shell", address, "set-budget-policy"]):
+            assert main(["npu", *command]) == 2
+            assert "needs a key or a ticket" in capsys.readouterr().err
+        assert main(["npu", "top", address, "--once", "--key-file", options["key-file"]]) == 0
+
+
+def test_the_demo_listens_where_nobody_else_gets_in(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["npu", "demo", "--listen", "tcp:127.0.0.1:0"]) == 2
+    assert "--listen: expected unix:PATH, found 'tcp:127.0.0.1:0'" in capsys.readouterr().err

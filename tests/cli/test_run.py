@@ -1,0 +1,267 @@
+"""A run as a vendor sees it: what is said before and after, what the folder holds, and what one can do with it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from npu_conformance.cli.main import main
+from npu_conformance.harness.run.cases import Case
+from npu_conformance.harness.run.session import Session, SessionOptions, Summary
+
+Command = Callable[..., tuple[int, str, str]]
+HOSTILE = Path(__file__).parent / "hostile"
+PLUGIN = ("--plugin", "vendor_plugins:first_day", "--isolation", "inprocess")
+RED = ("run", "vts.queries", "vts.validation.RELU", "vts.generated.RELU", *PLUGIN)
+
+
+@pytest.fixture
+def command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Command:
+    """Run a command in an empty folder, where the vendor's plug-ins can be imported."""
+    monkeypatch.syspath_prepend(str(HOSTILE))
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        code = main(arguments)
+        told = capsys.readouterr()
+        return code, told.out, told.err
+
+    return run
+
+
+def test_the_first_day_of_bring_up(command: Command) -> None:
+    code, out, err = command(*RED)
+    lines = out.splitlines()
+    assert code == 1
+    assert lines[0].startswith("first-day 1 (vendor_plugins:first_day), HAL 1.0, seed 0: ")
+    assert lines[0].endswith(" cases, scope default")
+    assert "what is wrong, most frequent first:" in lines
+    assert "fail: getSupportedOperations of the invalid model: expected INVALID_ARGUMENT (RELU" in out
+    assert "Let getSupportedOperations accept one operation, RELU say, then: npu-conformance run" in out
+    assert lines[-1].startswith("report: .npu-conformance/first-day (report.html")
+    assert err.startswith("FAIL RELU NNHAL-MODEL-")
+
+
+def test_the_command_at_the_end_replays_the_failure(command: Command, tmp_path: Path) -> None:
+    _, out, _ = command(*RED)
+    program, *words = shlex.split(next(line for line in out.splitlines() if "npu-conformance replay" in line))
+    assert program == "npu-conformance"
+    code, told, _ = command(*words)
+    assert code == 1
+    assert told.startswith("was fail, now fail\nFAIL RELU NNHAL-MODEL-")
+    assert command(*words, "--bisect")[0] == 1
+
+
+def test_the_folder_tells_it_again(command: Command, tmp_path: Path) -> None:
+    _, out, _ = command(*RED, "--report", "kept")
+    held = {path.name for path in (tmp_path / "kept").iterdir()}
+    assert held == {"events.jsonl", "results.json", "junit.xml", "report.html", "failures"}
+    _, again, _ = command("report", "kept")
+    assert again.splitlines()[:6] == out.splitlines()[1:7]
+    code, stored, _ = command("report", "kept", "--json")
+    assert (code, json.loads(stored)) == (0, json.loads((tmp_path / "kept" / "results.json").read_text()))
+    _, explained, _ = command("report", "kept", "--failures")
+    assert explained.count("FAIL RELU NNHAL-") == json.loads(stored)["counts"]["fail"]
+    assert command("report", "kept", "--warnings")[1] == "no quality warnings\n"
+    assert command("report", "kept", "--html", "page.html", "--junit", "junit.xml")[1] == ""
+    assert (tmp_path / "page.html").read_text().startswith("<!doctype html>")
+    assert (tmp_path / "junit.xml").read_text() == (tmp_path / "kept" / "junit.xml").read_text()
+
+
+def test_a_green_part_says_how_to_get_a_verdict_on_all(command: Command) -> None:
+    code, out, err = command("run", "vts.queries", *PLUGIN)
+    assert (code, err) == (0, "")
+    assert f"next: for a verdict on all of it: npu-conformance run {shlex.join(PLUGIN)}\n" in out
+    assert "what is wrong" not in out
+
+
+def test_a_waiver_and_a_baseline_turn_it_green(command: Command, tmp_path: Path) -> None:
+    target = ("run", "vts.validation.RELU.graph_indexes", *PLUGIN)
+    assert command(*target, "--report", "before")[0] == 1
+    code, out, _ = command(*target, "--baseline", "before/results.json")
+    assert (code, "regression" in out) == (0, False)
+    requirement = next(iter(json.loads((tmp_path / "before" / "results.json").read_text())["by_requirement"]))
+    waiver = {
+        "id": "vts.validation.RELU.*", "requirement": requirement, "reason": "bring-up", "owner": "me@example.com",
+        "link": "https://example.com/1", "expires": "2999-12-31",
+    }  # fmt: skip
+    (tmp_path / "waivers.json").write_text(json.dumps({"format": 1, "waivers": [waiver]}))
+    code, out, _ = command(*target, "--waivers", "waivers.json")
+    assert (code, "1 cases waived" in out) == (0, True)
+
+
+def test_what_got_worse_is_told(command: Command) -> None:
+    assert command("run", "vts.validation.RELU.graph_indexes", *PLUGIN, "--report", "worse")[0] == 1
+    reference = ("--plugin", "reference", "--isolation", "inprocess", "--hal", "1.0")
+    assert command("run", "vts.validation.RELU.graph_indexes", *reference, "--report", "better")[0] == 0
+    code, out, _ = command("diff", "better", "worse")
+    assert code == 1
+    assert out == ("worse vts.validation.RELU.graph_indexes: pass -> fail\n1 verdicts changed, 1 for the worse\n")
+    code, out, _ = command("diff", "worse", "better", "--json")
+    row = {"case": "vts.validation.RELU.graph_indexes", "before": "fail", "after": "pass", "worse": False}
+    assert (code, json.loads(out)) == (0, [row])
+
+
+def test_cases_of_one_run_alone_are_counted(command: Command) -> None:
+    assert command("run", "vts.queries.liveness.ping", *PLUGIN, "--report", "few")[0] == 0
+    assert command("run", "vts.queries", *PLUGIN, "--report", "many")[0] == 0
+    code, out, _ = command("diff", "few", "many")
+    assert (code, out) == (0, "15 cases are only in many\n0 verdicts changed, 0 for the worse\n")
+
+
+def test_bisecting_takes_what_can_not_be_run_for_neither(command: Command, tmp_path: Path) -> None:
+    command("run", "vts.validation.RELU.graph_indexes", *PLUGIN, "--report", "kept")
+    (file,) = (tmp_path / "kept" / "failures").iterdir()
+    assert command("replay", str(file), *PLUGIN, "--bisect")[0] == 1
+    assert command("replay", str(file), "--plugin", "reference", "--isolation", "inprocess", "--bisect")[0] == 0
+    code, out, err = command("replay", str(file), "--plugin", "gone", "--bisect")
+    assert (code, out, err.count("\n")) == (125, "", 1)
+
+
+def test_a_check_names_what_does_not_work(command: Command) -> None:
+    code, out, _ = command("check", "faulty_plugins:crasher")
+    assert code == 1
+    assert "interfaces: device; HAL 1.2; handshake" in out
+    assert "  CRASH NNHAL-QUERY-013: vts.queries.type.legal: device.getType: the host process was killed" in out
+    assert out.splitlines()[-1] == "grade C: the handshake works, some first calls do not"
+    code, out, _ = command("check", "vendor_plugins:first_day", "--isolation", "inprocess", "--json")
+    answer = json.loads(out)
+    assert (code, answer["manifest"]["name"], answer["grade"]["letter"]) == (1, "first-day", "B")
+
+
+def test_a_check_asks_the_npu_interfaces_too(command: Command) -> None:
+    lines = command("check", "vendor_plugins:scheduling", "--isolation", "inprocess")[1].splitlines()
+    assert lines[-1] == "grade C: the handshake works, some first calls do not"
+    wrong = [line.split(": ")[1] for line in lines if line.startswith("  ") and ": vts." in line]
+    assert "vts.npu_scheduling.callback.set" in wrong
+    assert "vts.npu_scheduling.configs.set.valid" not in wrong, "it needs no callback"
+    code, out, _ = command("check", "reference", "--isolation", "inprocess")
+    assert (code, out.splitlines()[-1]) == (0, "grade A: the first calls of each interface pass: run the suites")
+
+
+def test_what_hides_an_interface_or_its_control_is_told(command: Command) -> None:
+    case = "cts.npu_manager.lifecycle.grant"
+    lines = command("run", case, "--plugin", "vendor_plugins:uncontrolled")[1].splitlines()
+    assert "coverage: 1 not applicable: the subject has no manager_control interface" in lines
+    code, _, err = command("run", case, "--plugin", "vendor_plugins:forgotten")
+    assert code == 1
+    assert "interfaces of the subject: expected manager, which its manifest names, found none" in err
+
+
+def test_every_example_of_the_ids_page_selects_something(command: Command) -> None:
+    page = (Path(__file__).parent.parent / "docs" / "case-ids.md").read_text()
+    examples = [line.strip() for line in page.splitlines() if line.strip().startswith("npu-conformance list")]
+    assert len(examples) > 4
+    for example in examples:
+        code, out, _ = command(*shlex.split(example, comments=True)[1:])
+        assert (code, bool(out)) == (0, True), example
+
+
+def test_a_killed_run_goes_on(command: Command, tmp_path: Path) -> None:
+    command("run", "vts.queries", *PLUGIN, "--report", "kept")
+    whole = json.loads((tmp_path / "kept" / "results.json").read_text())
+    events = tmp_path / "kept" / "events.jsonl"
+    lines = events.read_bytes().splitlines(keepends=True)
+    events.write_bytes(b"".join(lines[:8]) + lines[8][:10])
+    (tmp_path / "kept" / "results.json").unlink()
+    _, out, _ = command("report", "kept")
+    assert "the run was cut off" in out
+    assert "the same command with --resume goes on" in out
+    assert command("run", "vts.queries", *PLUGIN, "--report", "kept", "--resume")[0] == 0
+    assert json.loads((tmp_path / "kept" / "results.json").read_text())["counts"] == whole["counts"]
+
+
+def test_processes_share_a_report(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(HOSTILE))
+    code, out, _ = command("run", "vts.queries", "vts.validation.RELU6.graph_indexes", *PLUGIN, "-n", "2")
+    assert code == 1
+    assert out.startswith("vendor_plugins:first_day, seed 0: 17 cases, scope default, in 2 processes\n")
+    folder = tmp_path / ".npu-conformance" / "first-day"
+    assert {path.name for path in folder.iterdir()} == {
+        "events.jsonl", "results.json", "junit.xml", "report.html", "failures",
+    }  # fmt: skip
+    assert [path.name for path in (folder / "failures").iterdir()] == ["vts.validation.RELU6.graph_indexes.json"]
+    assert list((tmp_path / ".npu-conformance").iterdir()) == [folder]
+
+
+class Finalised:
+    """Its finaliser is interrupted, as a proxy's may be."""
+
+    def __del__(self) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+
+
+def interrupt() -> None:
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+def interrupt_a_finaliser() -> None:
+    Finalised()
+
+
+@pytest.fixture
+def interrupted(
+    request: pytest.FixtureRequest, command: Command, tmp_path: Path
+) -> Iterator[tuple[Summary, list[str]]]:
+    """A run of three cases, the second of which is interrupted in the way of the parameter."""
+    ran: list[str] = []
+
+    def case(name: str, body: Callable[[], object]) -> Case:
+        def run(trial: object) -> None:
+            ran.append(name)
+            body()
+
+        return Case(f"vts.area.subject.{name}", run, ("REQ-1",))
+
+    session = Session(SessionOptions("vendor_plugins:first_day", isolation="inprocess", report=str(tmp_path / "kept")))
+    session.start([case("first", int), case("second", request.param), case("third", int)])
+    yield session.run_all(), ran
+    session.close()
+
+
+@pytest.mark.parametrize("interrupted", [interrupt, interrupt_a_finaliser], indirect=True)
+def test_an_interrupt_ends_the_run_in_order(interrupted: tuple[Summary, list[str]], tmp_path: Path) -> None:
+    summary, ran = interrupted
+    assert ran == ["first", "second"]
+    assert summary.exit_code == 3
+    outcomes = {case.case.rpartition(".")[2]: case.outcome.value for case in summary.results.cases}
+    assert (outcomes["first"], outcomes["third"]) == ("pass", "not-run")
+    assert json.loads((tmp_path / "kept" / "results.json").read_text())["exit_code"] == 3
+    assert any("--resume" in line for line in summary.lines())
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def _with_closed_output(*arguments: str) -> subprocess.CompletedProcess[bytes]:
+    """Run the command as `... | true`: with nobody who reads its output."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    environment = {**os.environ, "PYTHONPATH": str(HOSTILE)}
+    program = [sys.executable, "-m", "npu_conformance.cli.main", *arguments]
+    try:
+        return subprocess.run(program, stdout=writer, stderr=subprocess.PIPE, env=environment, timeout=60, check=False)
+    finally:
+        os.close(writer)
+
+
+@pytest.mark.parametrize("arguments", [("list",), ("schemas",), ("requirements", "--json")])
+def test_a_reader_that_goes_away_is_no_error(arguments: tuple[str, ...]) -> None:
+    finished = _with_closed_output(*arguments)
+    assert (finished.returncode, finished.stderr) == (0, b"")
+
+
+def test_a_run_keeps_its_verdict_where_nobody_reads_it(tmp_path: Path) -> None:
+    finished = _with_closed_output(
+        "run", "vts.validation.RELU.graph_indexes", *PLUGIN, "-q", "--report", str(tmp_path / "kept")
+    )
+    assert finished.returncode == 1
+    assert finished.stderr.startswith(b"FAIL RELU NNHAL-MODEL-")
+    assert finished.stderr.count(b"\n") == 1
+    assert (tmp_path / "kept" / "report.html").exists()

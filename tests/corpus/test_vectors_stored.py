@@ -1,0 +1,225 @@
+"""The stored vectors: in step with their plans, legal where they say so, agreeing with oracles, one for each clause."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from npu_conformance.cli.commands._witness_tally import Tally
+from npu_conformance.cli.main import main
+from npu_conformance.corpus import agreement, generators, vectors, witnesses
+from npu_conformance.corpus.generators import unreached
+from npu_conformance.corpus.vectors import Example, Vector, writing
+from npu_conformance.corpus.vectors.broken_clauses import broken_clauses
+from npu_conformance.corpus.wire_model import build_model
+from npu_conformance.harness.judge.outcome_table import USAGE, WRONG
+from npu_conformance.harness.subject.plugin_loading import LoadError
+from npu_conformance.specs.neuralnetworks import rules
+from npu_conformance.specs.neuralnetworks.minimal_version import minimal_version
+from npu_conformance.specs.versions import NEWEST, Version
+
+OPERATIONS = vectors.operations()
+
+
+def stored(operation: str, *, rejected: bool) -> list[Vector]:
+    headers = (header for header in vectors.headers(operation) if (header.rejected is not None) == rejected)
+    return [vectors.load(operation, header.name) for header in headers]
+
+
+def test_every_plan_has_its_file_and_no_file_is_without_a_plan() -> None:
+    assert generators.names() == OPERATIONS
+
+
+@pytest.mark.parametrize("operation", generators.names())
+def test_files_are_in_step_with_the_plans(operation: str) -> None:
+    wanted = writing.text(operation, generators.vectors(operation))
+    assert vectors.path_of(operation).read_text() == wanted, "run `npu-conformance vectors generate`"
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_expected_values_are_what_the_oracles_find(operation: str) -> None:
+    assert [str(found) for vector in stored(operation, rejected=False) for found in witnesses.witness(vector)] == []
+
+
+DEFINED_LATER = {f"L2_NORMALIZATION.{kind}_zeros" for kind in ("float32", "float16", "quant8")}
+"""Vectors that a version already takes for which the result is only defined later."""
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_vectors_are_legal_from_the_version_they_state(operation: str) -> None:
+    for vector in stored(operation, rejected=False):
+        for version in (vector.since, NEWEST):
+            assert broken_clauses(vector, vector.examples[0], version) == set(), (vector.name, version)
+        minimal = minimal_version(build_model(vector, vector.since).model)
+        if _leaves_an_output_open(vector):
+            # The model is legal before, and the request is not: it would have to say the shape (REQUEST.R5).
+            minimal = max(minimal, Version.V1_2)
+        assert minimal == vector.since or f"{operation}.{vector.name}" in DEFINED_LATER, vector.name
+
+
+def _leaves_an_output_open(vector: Vector) -> bool:
+    operands = [vector.operands[name] for name in vector.outputs]
+    return any(operand.type.name.startswith("TENSOR") and 0 in (operand.dimensions or (0,)) for operand in operands)
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_rejected_vectors_break_their_clause_and_no_other(operation: str) -> None:
+    for vector in stored(operation, rejected=True):
+        assert vector.rejected is not None
+        for version in (vector.since, vector.rejected.until):
+            found = broken_clauses(vector, vector.examples[0], version)
+            assert found == {vector.rejected.clause}, (vector.name, version)
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_each_clause_has_a_rejection_or_a_written_reason(operation: str) -> None:
+    broken = {header.rejected.clause for header in vectors.headers(operation) if header.rejected}
+    for clause in rules.clauses(operation):
+        assert (clause.id in broken) != bool(unreached.reason(clause)), clause.id
+
+
+@pytest.mark.parametrize("operation", sorted(set(OPERATIONS) - {"FILL"}))
+def test_no_expected_output_is_the_same_everywhere(operation: str) -> None:
+    """Such a vector could not tell a right element from a wrong one in its place."""
+    for vector in stored(operation, rejected=False):
+        for example in vector.examples:
+            for name, array in example.outputs.items():
+                assert array.size <= 2 or name in vector.ignored or array.min() != array.max(), vector.name
+
+
+def test_the_folder_stays_small() -> None:
+    assert sum(path.stat().st_size for path in vectors.FOLDER.iterdir()) < 8_000_000
+
+
+def test_listing_needs_no_numpy() -> None:
+    code = (
+        "import sys\n"
+        "from npu_conformance.specs import variation_headers, vectors\n"
+        "assert any(variation_headers.applicable(header) for header in vectors.all_headers())\n"
+        "assert 'numpy' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def test_every_oracle_disagreement_is_one_clear_line() -> None:
+    vector = vectors.load("ADD", "float32_all_bits")
+
+    def off(vector: Vector, example: Example) -> dict[str, vectors.Array]:
+        return {name: array + 1 for name, array in example.outputs.items()}
+
+    (found,) = witnesses.witness(vector, {"litert": off})
+    assert str(found).startswith("ADD.float32_all_bits: output: litert: expected ")
+    assert "at [0, 0]" in str(found)
+
+
+def test_engines_within_the_public_tolerance_agree() -> None:
+    vector = vectors.load("ADD", "quant8_scales_far_apart")
+
+    def beside(vector: Vector, example: Example) -> dict[str, vectors.Array]:
+        return {name: array - (array > 0) for name, array in example.outputs.items()}
+
+    assert witnesses.witness(vector, {"litert": beside}) == []
+    assert witnesses.witness(vector, {"oracle": beside}) != []
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_the_oracle_is_a_witness_of_every_vector_and_engines_are_as_on_record(operation: str) -> None:
+    for vector in stored(operation, rejected=False):
+        assert "oracle" in vector.witnesses
+        engines = tuple(name for name in vector.witnesses if name in agreement.records(operation))
+        assert engines == agreement.engines(operation, vector.name)
+
+
+def test_what_is_on_record_is_stored_and_either_agrees_or_is_explained() -> None:
+    known = {path.stem.upper() for path in agreement.FOLDER.iterdir()}
+    assert known <= set(vectors.operations())
+    for operation in sorted(known):
+        positive = {header.name for header in vectors.headers(operation) if header.rejected is None}
+        for record in agreement.records(operation).values():
+            assert {*record.agreed, *record.explained} <= positive
+            assert not set(record.agreed) & set(record.explained)
+
+
+def test_recording_leaves_other_operations_and_explanations_alone(tmp_path: Path) -> None:
+    (tmp_path / "add.json").write_text('{"litert": {"agreed": ["a"], "explained": {"c": "why"}}}')
+    (tmp_path / "sub.json").write_text('{"litert": {"agreed": ["b"]}}')
+    agreement.record("litert", {"ADD": ["z", "a"], "SUB": []}, tmp_path)
+    agreement.record("other", {"MUL": ["d"]}, tmp_path)
+    known = agreement.EngineRecord(("a", "z"), {"c": "why"})
+    assert agreement.records("ADD", tmp_path) == {"litert": known}
+    assert agreement.records("SUB", tmp_path) == {}
+    assert agreement.records("MUL", tmp_path) == {"other": agreement.EngineRecord(("d",))}
+    agreement.record("other", {"ADD": ["z"]}, tmp_path)
+    assert agreement.records("ADD", tmp_path) == {"litert": known, "other": agreement.EngineRecord(("z",))}
+
+
+def test_an_engine_that_can_not_run_a_vector_does_not_agree_with_it() -> None:
+    vector = vectors.load("ADD", "float32_all_bits")
+    assert not witnesses.testify(vector, "litert", lambda vector, example: None).agrees
+    assert not witnesses.testify(replace(vector, ignored=vector.outputs), "oracle", witnesses.oracle).agrees
+    assert witnesses.testify(vector, "oracle", witnesses.oracle).agrees
+
+
+def wrong_by_ten(vector: Vector, example: Example) -> dict[str, vectors.Array] | None:
+    """An engine for the command: it takes tensors of quant8 only."""
+    found = {name: array - 10 * (array >= 10) for name, array in example.outputs.items()}
+    return found if vector.operands[vector.outputs[0]].scale else None
+
+
+def test_the_command_tells_agreed_from_disagreed_and_from_not_run(capsys: pytest.CaptureFixture[str]) -> None:
+    headers = [header for header in vectors.headers("RELU") if header.rejected is None]
+    engine = f"{__name__}:{wrong_by_ten.__name__}"
+    assert main(["vectors", "witness", "RELU", "--engine", engine]) == WRONG
+    *lines, oracle, other = capsys.readouterr().out.splitlines()
+    assert oracle.startswith(f"oracle: {len(headers)} agreed, 0 disagreed, ")
+    assert lines
+    assert all(line.startswith("RELU.quant8_") for line in lines)
+    assert other.startswith(f"{engine}: ")
+    assert f" {len(lines)} disagreed, 0 " in other
+
+
+def test_a_disagreement_on_record_is_shown_with_its_reason(capsys: pytest.CaptureFixture[str]) -> None:
+    vector = vectors.load("QUANTIZE", "float32_to_quant8_infinities")
+    tally = Tally("litert", ["QUANTIZE"])
+    tally.add(vector, witnesses.testify(vector, "litert", wrong_by_ten))
+    assert "(explained: LiteRT does not saturate" in capsys.readouterr().out
+    assert (tally.disagreed, tally.explained, tally.could_not_run) == (0, 1, 0)
+
+
+def test_the_oracle_is_not_recorded(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["vectors", "witness", "--record"]) == USAGE
+    assert "--record needs an --engine" in capsys.readouterr().err
+
+
+def dies_on_quant8(vector: Vector, example: Example) -> dict[str, vectors.Array]:
+    """An engine for the command: tensors of quant8 end its process."""
+    if vector.operands[vector.outputs[0]].scale:
+        os.kill(os.getpid(), signal.SIGABRT)
+    return dict(example.outputs)
+
+
+def test_an_engine_that_dies_is_a_disagreement_and_not_the_end(capsys: pytest.CaptureFixture[str]) -> None:
+    taken = [vectors.load("RELU", header.name) for header in vectors.headers("RELU") if not header.rejected]
+    deadly = [vector.name for vector in taken if vector.operands[vector.outputs[0]].scale]
+    engine = f"{__name__}:{dies_on_quant8.__name__}"
+    assert main(["vectors", "witness", "RELU", "--engine", engine]) == WRONG
+    *lines, _, other = capsys.readouterr().out.splitlines()
+    assert lines == [f"RELU.{name}: all outputs: {engine}: killed by SIGABRT" for name in deadly]
+    assert f" {len(taken) - len(deadly)} agreed, {len(deadly)} disagreed, " in other
+
+
+def missing_engine(vector: Vector, example: Example) -> dict[str, vectors.Array]:
+    """An engine for the command whose package is not there."""
+    raise LoadError("not installed: pip install npu-conformance[some]")
+
+
+def test_an_engine_that_is_not_installed_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    engine = f"{__name__}:{missing_engine.__name__}"
+    assert main(["vectors", "witness", "RELU", "--engine", engine]) == USAGE
+    assert capsys.readouterr().err.strip().endswith("not installed: pip install npu-conformance[some]")

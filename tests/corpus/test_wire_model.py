@@ -1,0 +1,149 @@
+"""Wire models and requests made from vectors."""
+
+from __future__ import annotations
+
+import numpy
+import pytest
+
+from npu_conformance.corpus import vectors, wire_model
+from npu_conformance.corpus.generators import base
+from npu_conformance.corpus.vectors import Vector
+from npu_conformance.specs.neuralnetworks.enums import OperandLifeTime, OperandType
+from npu_conformance.specs.neuralnetworks.types import Memory, RequestMemoryPool
+from npu_conformance.specs.neuralnetworks.validate import validate_model, validate_request
+from npu_conformance.specs.versions import Version
+
+FLOAT32 = OperandType.TENSOR_FLOAT32
+PER_CHANNEL = OperandType.TENSOR_QUANT8_SYMM_PER_CHANNEL
+
+
+@pytest.fixture
+def vector() -> Vector:
+    """ADD of an input of five elements and a constant, so that sizes are no multiples of an alignment."""
+    quantization = {"scale": 0.5, "zero_point": 3}
+    return base.positive(
+        "sample",
+        "ADD",
+        {
+            "input": base.tensor(OperandType.TENSOR_QUANT8_ASYMM, (5,), [1, 2, 3, 4, 5], scale=0.5, zero_point=3),
+            "constant": base.constant(OperandType.TENSOR_QUANT8_ASYMM, (5,), [9, 8, 7, 6, 5], **quantization),
+            "activation": base.int32(1),
+        },
+        {"output": base.tensor(OperandType.TENSOR_QUANT8_ASYMM, (5,), scale=0.5, zero_point=3)},
+    )
+
+
+def test_constants_are_copied_at_aligned_offsets(vector: Vector) -> None:
+    built = wire_model.build_model(vector, Version.V1_0)
+    operands = built.model.main.operands
+    assert built.operand_index == {"input": 0, "constant": 1, "activation": 2, "output": 3}
+    assert [operand.lifetime for operand in operands] == [1, 3, 3, 2]
+    assert (operands[1].location.offset, operands[1].location.length) == (0, 5)
+    assert (operands[2].location.offset, operands[2].location.length) == (8, 4)
+    assert built.model.operand_values == bytes([9, 8, 7, 6, 5, 0, 0, 0, 1, 0, 0, 0])
+    assert (operands[3].scale, operands[3].zero_point, operands[3].dimensions) == (0.5, 3, (5,))
+
+
+def test_consumers_are_counted_for_hidl_only() -> None:
+    twice = vectors.load("ADD", "float32_same_operand_twice")
+    counts = [
+        operand.number_of_consumers for operand in wire_model.build_model(twice, Version.V1_3).model.main.operands
+    ]
+    assert counts == [2, 1, 0]
+    aidl = wire_model.build_model(twice, Version.FL5).model.main.operands
+    assert {operand.number_of_consumers for operand in aidl} == {0}
+
+
+def test_large_constants_go_into_a_pool_where_one_is_offered(vector: Vector) -> None:
+    created = []
+
+    def create(content: bytes) -> Memory:
+        created.append(content)
+        return Memory("ashmem", len(content), 77)
+
+    model = wire_model.build_model(vector, Version.V1_2, create_pool=create, pool_from=5).model
+    assert created == [bytes([9, 8, 7, 6, 5])]
+    assert model.pools == (Memory("ashmem", 5, 77),)
+    assert model.operand_values == bytes([1, 0, 0, 0])
+    assert [operand.lifetime for operand in model.main.operands][1:3] == [
+        OperandLifeTime.CONSTANT_POOL, OperandLifeTime.CONSTANT_COPY,
+    ]  # fmt: skip
+    assert validate_model(model, Version.V1_2) == []
+
+
+def test_outputs_can_be_left_open(vector: Vector) -> None:
+    model = wire_model.build_model(vector, Version.V1_2, unspecified_outputs=True).model
+    assert model.main.operands[3].dimensions == (0,)
+    assert model.main.operands[0].dimensions == (5,)
+
+
+def test_channel_scales_become_extra_parameters() -> None:
+    vector = vectors.load("DEQUANTIZE", "per_channel_to_float32_dimension_3")
+    operand = wire_model.build_model(vector, Version.V1_2).model.main.operands[0]
+    assert operand.extra_params is not None
+    assert operand.extra_params.channel_quant is not None
+    assert operand.extra_params.channel_quant.scales == (0.30000001192092896, 2.700000047683716, 0.0625)
+    assert operand.extra_params.channel_quant.channel_dim == 3
+    assert operand.scale == 0.0
+
+
+def test_omitted_operands_have_no_value() -> None:
+    vector = base.rejected(
+        "sample",
+        "SQUEEZE",
+        {"input": base.tensor(FLOAT32, (1, 2), [1.0, 2.0]), "axes": base.omitted(OperandType.TENSOR_INT32, (1,))},
+        {"output": base.tensor(FLOAT32, (2,))},
+        clause="SQUEEZE.C1",
+    )
+    operand = wire_model.build_model(vector, Version.V1_2).model.main.operands[1]
+    assert (operand.lifetime, operand.dimensions) == (OperandLifeTime.NO_VALUE, (1,))
+
+
+@pytest.mark.parametrize("version", [Version.V1_0, Version.V1_3, Version.FL5, Version.FL8])
+def test_requests_are_valid_and_hold_the_inputs(version: Version) -> None:
+    vector = vectors.load("ADD", "float32_relu_row")
+    example = vector.examples[0]
+    built = wire_model.build_request(vector, example, version)
+    pools = [RequestMemoryPool(pool=Memory("ashmem", size, 1)) for size in (len(built.input_data), built.output_size)]
+    request = built.request(*pools)
+    assert validate_request(request, wire_model.build_model(vector, version).model, version) == []
+    for name, array in example.inputs.items():
+        region = built.inputs[name]
+        assert built.input_data[region.offset : region.offset + region.length] == array.tobytes()
+        assert region.offset % (64 if version.is_aidl else 4) == 0
+        assert region.padding == (-region.length % 64 if version.is_aidl else 0)
+
+
+def test_an_insufficient_output_lends_its_last_byte_to_the_padding(vector: Vector) -> None:
+    example = vector.examples[0]
+    aidl = wire_model.build_request(vector, example, Version.FL5, insufficient_output=True)
+    hidl = wire_model.build_request(vector, example, Version.V1_2, insufficient_output=True)
+    assert aidl.outputs["output"] == wire_model.Region(0, 4, 60)
+    assert hidl.outputs["output"] == wire_model.Region(0, 4, 0)
+    assert (aidl.output_size, hidl.output_size) == (64, 8)
+
+
+def test_outputs_are_read_back_in_the_reported_shape(vector: Vector) -> None:
+    built = wire_model.build_request(vector, vector.examples[0], Version.V1_2)
+    pool = bytes(range(1, 9))
+    found = built.read("output", pool, (5, 1))
+    assert found.tolist() == [[1], [2], [3], [4], [5]]
+    assert found.dtype == numpy.uint8
+    with pytest.raises(ValueError, match=r"output: dimensions \[6\] do not fit into 5 bytes"):
+        built.read("output", pool, (6,))
+
+
+def test_an_output_without_elements_gets_one_byte() -> None:
+    vector = vectors.load("ADD", "float32_zero_sized")
+    built = wire_model.build_request(vector, vector.examples[0], Version.V1_2)
+    assert {region.length for region in built.outputs.values()} == {1}
+
+
+def test_open_inputs_get_their_dimensions_and_omitted_ones_no_value() -> None:
+    vector = vectors.load("ADD", "rank5_at_execution")
+    built = wire_model.build_request(vector, vector.examples[0], Version.V1_2)
+    pool = RequestMemoryPool(pool=Memory("ashmem", 1024, 1))
+    first, second = built.request(pool, pool).inputs
+    assert first.dimensions == (1, 2, 1, 1, 3)
+    assert second.dimensions == ()
+    assert built.outputs["output"].length == 24

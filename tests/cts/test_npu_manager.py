@@ -1,0 +1,144 @@
+"""The NPU Manager's cases: all pass on the reference, and each fault is caught by the cases it names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from msgspec.structs import replace
+
+from npu_conformance.cts import npu_manager
+from npu_conformance.faults import managers, source_edits
+from npu_conformance.faults.npu_manager import FAULTS
+from npu_conformance.faults.source_edits import EditedFault
+from npu_conformance.harness.judge.classification import Ending, ending_of
+from npu_conformance.harness.run.cases import Case, Scope
+from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.subject.handle import SubjectHandle
+from npu_conformance.harness.subject.loading import Isolation, open_subject
+from npu_conformance.specs import ids, requirements
+from npu_conformance.specs.outcomes import Outcome
+from npu_conformance.specs.plugin import Subject
+
+BOUNDARY = "npu_conformance.faults.npu_manager:plugin"
+BENT = "npu_conformance.faults.plugin:plugin"
+CASES = {case.id: case for case in npu_manager.cases()}
+QUICK = {name: case for name, case in CASES.items() if ".machine." not in name}
+LEFT_OUT = "legacy_app_that_works"
+"""In the profile that the reference plays by default."""
+
+
+def run(case: Case, subject: SubjectHandle, scope: Scope = Scope.SMOKE) -> tuple[Ending, list[str]]:
+    """Run one case; the ending, and the quality warnings."""
+    trial = Trial(case, subject, seed=3, scope=scope)
+    try:
+        case.run(trial)
+    except Exception as error:
+        return ending_of(error), trial.own.warnings
+    finally:
+        trial.close()
+    return Ending(), trial.own.warnings
+
+
+def noticed(case: Case, subject: SubjectHandle, as_: str) -> None:
+    ending, warnings = run(case, subject, Scope.DEFAULT)
+    if as_ == "quality-warning":
+        assert ending.outcome is Outcome.PASS
+        assert warnings
+    else:
+        assert ending.outcome is Outcome.FAIL, ending
+
+
+@pytest.fixture(scope="module")
+def reference() -> Iterator[SubjectHandle]:
+    subject = open_subject("reference", isolation="inprocess")
+    yield subject
+    subject.close()
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_the_reference_passes_again_and_again(case: Case, reference: SubjectHandle) -> None:
+    expected = Outcome.NOT_APPLICABLE if case.id.endswith(LEFT_OUT) else Outcome.PASS
+    for _ in range(2):
+        ending, warnings = run(case, reference)
+        assert (ending.outcome, warnings) == (expected, []), ending
+
+
+@pytest.mark.parametrize("isolation", ["process", "inprocess"])
+def test_the_reference_passes_in_any_order(isolation: Isolation) -> None:
+    subject = open_subject("reference", isolation=isolation)
+    try:
+        for case in reversed(CASES.values()):
+            ending, _ = run(case, subject)
+            assert ending.outcome in (Outcome.PASS, Outcome.NOT_APPLICABLE), (case.id, ending)
+    finally:
+        subject.close()
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_each_fault_at_the_boundary_is_caught_by_the_case_it_names(name: str) -> None:
+    subject = open_subject(BOUNDARY, {"fault": name}, "inprocess")
+    try:
+        noticed(CASES[FAULTS[name].caught_by], subject, FAULTS[name].noticed_as)
+    finally:
+        subject.close()
+
+
+@pytest.mark.parametrize("fault", [*managers.EDITED, *managers.EDITED_AT_WORK], ids=lambda fault: fault.id)
+def test_each_fault_of_the_source_is_caught_by_the_cases_it_names(fault: EditedFault) -> None:
+    with source_edits.applied(fault.edits):
+        for name in fault.caught_by:
+            subject = open_subject("reference", isolation="inprocess")
+            try:
+                noticed(CASES[name], subject, fault.noticed_as)
+            finally:
+                subject.close()
+
+
+def test_each_fault_breaks_what_its_cases_are_evidence_for() -> None:
+    for fault in managers.FAULTS:
+        for name in fault.caught_by:
+            assert set(fault.breaks) & set(CASES[name].requirements), (fault.id, name)
+
+
+@pytest.mark.parametrize("name", ["manager-boundary-alone", "manager-aosp-profile", "manager-real-time"])
+def test_managers_that_differ_and_conform_stay_green(name: str) -> None:
+    subject = open_subject(BENT, {"fault": name}, "inprocess")
+    try:
+        for case in QUICK.values():
+            ending, _ = run(case, subject)
+            assert ending.outcome in (Outcome.PASS, Outcome.NOT_APPLICABLE), (case.id, ending)
+    finally:
+        subject.close()
+
+
+@pytest.mark.parametrize("variant", managers.EDITED_VARIANTS, ids=lambda variant: variant.id)
+def test_freedoms_stay_green(variant: EditedFault) -> None:
+    with source_edits.applied(variant.edits):
+        subject = open_subject("reference", isolation="inprocess")
+        try:
+            for case in QUICK.values():
+                ending, _ = run(case, subject)
+                assert ending.outcome in (Outcome.PASS, Outcome.NOT_APPLICABLE), (case.id, ending)
+        finally:
+            subject.close()
+
+
+def test_cases_have_legal_ids_known_requirements_and_a_description() -> None:
+    for case in CASES.values():
+        assert ids.parse(case.id).area == "npu_manager"
+        assert case.interface == "manager"
+        assert case.description
+        assert case.requirements
+        for identifier in case.requirements:
+            reason = requirements.requirement(identifier).untested
+            assert reason == "" or reason.startswith("A freedom"), identifier
+
+
+def test_a_subject_without_control_is_not_judged(reference: SubjectHandle, monkeypatch: pytest.MonkeyPatch) -> None:
+    manager = reference.interfaces.manager
+    monkeypatch.setattr(reference, "interfaces", Subject(manager=manager))
+    monkeypatch.setattr(reference, "manifest", replace(reference.manifest, interfaces=("manager",)))
+    for case in CASES.values():
+        ending, _ = run(case, reference)
+        assert ending.outcome is Outcome.NOT_APPLICABLE, case.id

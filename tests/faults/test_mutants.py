@@ -1,0 +1,166 @@
+"""Source mutants: what edits there are, that they take hold, and that a small survey tells killed from survived."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from npu_conformance.faults import code_swap, kill_matrix
+from npu_conformance.faults.mutants import mutation_runner as surveys
+from npu_conformance.faults.mutants import targets, tracing
+from npu_conformance.faults.mutants.mutation_runner import Survey, Verdict
+from npu_conformance.faults.mutants.operators import mutants
+from npu_conformance.faults.mutants.tracing import Witness, spread
+from npu_conformance.faults.workers import Ended, in_child, in_children
+from npu_conformance.harness.run.cases import Case, Group
+from npu_conformance.specs.documents.results import CaseResult
+from npu_conformance.specs.neuralnetworks import rules
+from npu_conformance.specs.outcomes import Outcome
+
+SOURCE = '''
+"""A module."""
+LIMIT = 3
+
+
+def chosen(values: list[int], limit: int = 1) -> int:
+    """Not 1 edit here."""
+    if not values and limit < 2:
+        raise ValueError(f"{limit + 1} is wrong")
+    return max(-values[0], limit + 4)
+'''
+
+
+def edits(source: str) -> list[str]:
+    return [mutant.edit for mutant in mutants("module", source)]
+
+
+def test_edits_are_made_in_bodies_alone() -> None:
+    found = edits(SOURCE)
+    assert "chosen: limit < 2 -> limit <= 2" in found
+    assert "chosen: not values and limit < 2 -> not values or limit < 2" in found
+    assert "chosen: not values -> values" in found
+    assert "chosen: -values[0] -> values[0]" in found
+    assert "chosen: limit + 4 -> limit - 4" in found
+    assert "chosen: 4 -> 5" in found
+    assert "chosen: max(-values[0], limit + 4) -> min(-values[0], limit + 4)" in found
+    assert any(edit.startswith("chosen: if not values") for edit in found)
+    assert not any("LIMIT" in edit or ("wrong" in edit and "if" not in edit) for edit in found)
+
+
+def test_what_a_zip_asserts_is_no_edit() -> None:
+    found = edits("def pairs(one, other):\n    return zip(one, other, strict=True), sorted(one, reverse=True)\n")
+    assert found == ["pairs: True -> False"]
+
+
+def test_each_mutant_is_one_edit_and_the_same_each_time() -> None:
+    first, again = edits(SOURCE), edits(SOURCE)
+    assert first == again
+    sources = {__import__("ast").unparse(mutant.tree()) for mutant in mutants("module", SOURCE)}
+    assert len(sources) == len(first)
+
+
+def test_a_mutant_takes_the_place_of_the_original_in_closures_too() -> None:
+    name = "specs.neuralnetworks.rules.common.general"
+    source = code_swap.source_of(targets.load(name))
+    mutant = next(one for one in mutants(name, source) if one.edit.startswith("check: position >= len(view.outputs)"))
+
+    for operation in rules.operations():
+        rules.clauses(operation)
+
+    def works() -> bool:
+        targets.install(mutant)
+        file = code_swap.file_of(targets.load(name))
+        living = code_swap.live_functions(file)
+        return any("_declared.<locals>.check" in key[0] and len(found) > 1 for key, found in living.items())
+
+    assert in_child(works, bool, 60.0) is True
+
+
+def test_modules_of_one_operation_are_its_own() -> None:
+    assert targets.modules("PAD") == ["reference.device.kernels.pad", "specs.neuralnetworks.rules.pad"]
+    assert "specs.neuralnetworks.validate_graph" in targets.modules()
+
+
+def test_a_survey_kills_what_the_cases_see() -> None:
+    cases = [case for case in kill_matrix.all_cases() if "RELU1" in case.operations and "float32" in case.id]
+    found = surveys.survey(cases, None, 0, "PAD", tell=lambda line: None)
+    assert {verdict.end for verdict in found.verdicts} == {"unreached"}
+    cases = [case for case in kill_matrix.all_cases() if case.id.startswith("vts.generated.DIV.int32")]
+    found = surveys.survey(cases, None, 0, "DIV", tell=lambda line: None)
+    assert found.count("killed") > 0
+
+
+def test_work_in_children_is_told_apart_by_its_place() -> None:
+    def forever() -> int:
+        time.sleep(60)
+        return 0
+
+    works = [lambda: 3, lambda: os._exit(5), lambda: 4, forever]
+    found = dict(in_children(works, int, 2.0, 2))
+    assert (found[0], found[2]) == (3, 4)
+    assert (found[1], found[3]) == (Ended("died with exit code 5"), Ended("no end within 2 s"))
+
+
+def test_witnesses_are_of_every_kind_before_there_are_two_of_one() -> None:
+    def witness(case: str, operation: str, hal: str = "fl8", group: Group = Group.EXECUTION) -> Witness:
+        return Witness(Case(case, lambda trial: None, (), operations=(operation,), group=group), hal, True)
+
+    first, second = witness("vts.generated.ADD.a", "ADD"), witness("vts.generated.ADD.b", "ADD")
+    refused = witness("vts.generated.ADD.c", "ADD", group=Group.VALIDATION)
+    old, other = witness("vts.generated.ADD.d", "ADD", "1.2"), witness("vts.generated.SUB.a", "SUB")
+    rule = witness("vts.structure.G1.refuses_a", "")
+    assert spread([first, second, refused, old, other, rule]) == [rule, first, refused, old, other, second]
+
+
+def test_refusing_what_is_claimed_is_told_from_support_that_nobody_claimed() -> None:
+    def result(*operations: str) -> CaseResult:
+        ended = Outcome.NOT_SUPPORTED
+        return CaseResult(case="vts.a.b.c", outcome=ended, own_outcome=ended, operations=operations)
+
+    assert tracing.claimed(result("ADD"), "fl8") is Outcome.FAIL
+    assert tracing.claimed(result(), "fl8") is Outcome.NOT_SUPPORTED
+
+
+def test_a_sample_of_each_operation_is_of_its_own_modules() -> None:
+    cases = [case for case in kill_matrix.all_cases() if case.id.startswith("vts.generated.DIV.int32")]
+    found = surveys.survey(cases, 2, 0, "DIV", tell=lambda line: None, per_operation=True)
+    assert len(found.verdicts) == 2
+    assert [share.name for share in found.operations] == ["DIV"]
+
+
+def test_parts_of_the_reference_are_told_by_module() -> None:
+    assert {targets.part(name) for name in targets.modules()} == set(targets.PARTS) - {targets.NPU}
+    npu = targets.modules(part_name=targets.NPU)
+    assert {"reference.hal.scheduling", "reference.device.scheduler", "reference.manager.service"} <= set(npu)
+    assert {targets.part(name) for name in npu} == {targets.NPU}
+    driver = targets.modules(part_name=targets.DRIVER)
+    assert {"reference.hal.prepared_model", "reference.device.executor"} <= set(driver)
+    assert {targets.part(name) for name in driver} == {targets.DRIVER}
+    assert targets.operation("specs.neuralnetworks.rules.clause") == ""
+
+
+def test_shares_have_an_interval() -> None:
+    verdicts = tuple(Verdict("m", 1, "e", "killed" if index < 90 else "survived") for index in range(100))
+    low, high = Survey(1000, 0, verdicts, 1.0).interval("killed")
+    assert low == pytest.approx(0.8256, abs=1e-3)
+    assert high == pytest.approx(0.9448, abs=1e-3)
+
+
+def test_mutants_called_equivalent_exist_and_have_a_reason() -> None:
+    stored = surveys.equivalent_mutants()
+    known = [
+        mutant
+        for name in {one.mutant.partition(":")[0] for one in stored}
+        for mutant in mutants(name, code_swap.source_of(targets.load(name)))
+    ]
+    assert [one.mutant for one in stored if not any(map(one.covers, known))] == []
+    assert all(len(one.reason) > 20 for one in stored)
+
+
+def test_a_survey_can_be_written_as_json(tmp_path: Path) -> None:
+    survey = Survey(1, 0, (Verdict("m", 1, "e", "killed"),), 1.0)
+    assert msgspec.json.decode(msgspec.json.encode(survey), type=Survey) == survey

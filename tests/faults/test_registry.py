@@ -1,0 +1,162 @@
+"""The registry: every fault is applicable, names what exists, and a sample is really caught."""
+
+from __future__ import annotations
+
+import functools
+import json
+from pathlib import Path
+
+import pytest
+
+from npu_conformance.cli.main import main
+from npu_conformance.faults import kill_matrix, registry, source_edits
+from npu_conformance.faults.fault import Edited, EditedHarness, Fault, Variant
+from npu_conformance.harness.judge.waivers import glob
+from npu_conformance.harness.run.cases import Case
+from npu_conformance.specs import requirements
+from npu_conformance.specs.ids import parse
+from npu_conformance.specs.neuralnetworks import rules
+
+FAULTS = registry.faults()
+VARIANTS = registry.conforming()
+SAMPLE = [
+    "pad-raw-zero", "same-odd-at-head", "per-channel-scale-of-channel-0", "saturation-wraps", "softmax-beta-ignored",
+    "mean-keep-dims-ignored", "drift-of-float16", "tile-remainder-not-written", "validate-zero-point",
+    "clause-activation-unchecked", "query-capabilities-unsorted", "support-of-the-invalid", "prepare-notifies-twice",
+    "prepare-never-notifies", "execute-notifies-twice", "memory-input-as-scratch", "timing-device-above-driver",
+    "request-offset-wraps", "host-segfaults", "host-garbage", "manager-decides-twice", "harness-verdict-lost",
+    "harness-waiver-never-expires", "harness-tolerance-not-applied",
+    "cache-verified-then-read-again", "restore-by-token", "qos-success-unwritten",
+    "mutations-location-wraps", "mutations-order-of-main-alone", "requests-data-in-padding",
+    "models-config-without-arguments",
+]  # fmt: skip
+FINISHED = [
+    "cts.npu_buffers", "cts.npu_manager", "vts.npu_scheduling", "vts.control_flow", "vts.models", "vts.requests",
+    "vts.robustness",
+]  # fmt: skip
+"""A case that no fault makes fail is not finished."""
+
+
+@functools.cache
+def all_cases() -> list[Case]:
+    return kill_matrix.all_cases()
+
+
+def edited() -> list[str]:
+    both: dict[str, Fault | Variant] = {**FAULTS, **VARIANTS}
+    return [name for name, one in both.items() if isinstance(one.mechanism, Edited | EditedHarness)]
+
+
+def test_there_is_a_zoo() -> None:
+    assert len(FAULTS) >= 45
+    assert len(VARIANTS) >= 5
+    assert not FAULTS.keys() & VARIANTS.keys()
+
+
+@pytest.mark.parametrize("name", edited())
+def test_every_edit_finds_its_text(name: str) -> None:
+    one = FAULTS.get(name) or VARIANTS[name]
+    assert isinstance(one.mechanism, Edited | EditedHarness)
+    assert source_edits.prepare(one.mechanism.edits)
+
+
+def test_every_fault_names_cases_that_exist() -> None:
+    patterns = [(name, text, glob(text)) for name, fault in FAULTS.items() for text in fault.caught_by]
+    ids = [case.id for case in all_cases()]
+    assert [(name, text) for name, text, pattern in patterns if not any(map(pattern.fullmatch, ids))] == []
+    assert all(fault.caught_by for fault in FAULTS.values())
+
+
+@pytest.mark.parametrize("area", FINISHED)
+def test_every_case_of_a_finished_area_is_named_by_a_fault(area: str) -> None:
+    patterns = [glob(text) for fault in FAULTS.values() for text in fault.caught_by]
+    ids = [case.id for case in all_cases() if case.id.startswith(f"{area}.")]
+    assert ids
+    assert [one for one in ids if not any(pattern.fullmatch(one) for pattern in patterns)] == []
+
+
+def test_every_fault_breaks_something_that_is_written_down() -> None:
+    known = {one.id for one in requirements.all_requirements()}
+    known |= {clause.id for name in rules.operations() for clause in rules.clauses(name)}
+    of_drivers = [fault for fault in FAULTS.values() if not isinstance(fault.mechanism, EditedHarness)]
+    unknown = {name: fault.breaks for name, fault in FAULTS.items() if fault in of_drivers}
+    assert {name: breaks for name, breaks in unknown.items() if not breaks or not known.issuperset(breaks)} == {}
+
+
+def test_self_checks_have_ids_and_hold_without_a_fault() -> None:
+    checks = [case for case in all_cases() if case.id.startswith("self.")]
+    assert checks
+    for case in checks:
+        assert parse(case.id).area == "bookkeeping"
+        case.run(None)  # type: ignore[arg-type]
+
+
+def test_every_self_check_is_named_by_a_fault() -> None:
+    named = {text for fault in FAULTS.values() for text in fault.caught_by}
+    assert {case.id for case in all_cases() if case.id.startswith("self.")} <= named
+
+
+@pytest.mark.parametrize("name", SAMPLE)
+def test_a_sample_of_faults_is_caught(name: str) -> None:
+    row = kill_matrix.run_fault(FAULTS[name], all_cases())
+    assert row.is_caught, row
+
+
+@pytest.mark.parametrize("name", ["reference", "fixed-point", "sums-in-chunks", "terse", "tiny", "notifies-later"])
+def test_a_sample_of_variants_is_green(name: str) -> None:
+    few = [case for case in all_cases() if case.id.startswith("vts.")][::97]
+    row = kill_matrix.run_variant(VARIANTS[name], few)
+    assert row.is_green, row
+
+
+def test_a_fault_that_nobody_notices_is_a_hole(capsys: pytest.CaptureFixture[str]) -> None:
+    fault = FAULTS["pad-raw-zero"]
+    row = kill_matrix.run_fault(fault, [case for case in all_cases() if ".PAD.float32" in case.id], every_case=True)
+    assert not row.is_caught
+    assert row.missed == fault.caught_by
+
+
+def test_the_command_prints_the_kill_matrix(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["faults", "query-type-*", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert {row["fault"] for row in rows} == {"query-type-unknown", "query-type-fails"}
+    assert all(row["noticed"] for row in rows)
+    assert main(["faults", "no-such-fault"]) == 2
+    assert "no fault is called" in capsys.readouterr().err
+
+
+def test_the_command_runs_variants_against_the_cases_that_are_meant(capsys: pytest.CaptureFixture[str]) -> None:
+    narrowed = ["faults", "--variants", "reference", "--json", "-k", "queries and not cts", "--isolation", "process"]
+    assert main([*narrowed, "--sample-cases", "5"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert (row["cases"], row["red"]) == (5, [])
+    assert 0 < row["passed"] <= 5
+
+
+def test_variants_to_which_no_case_applies_are_not_run(capsys: pytest.CaptureFixture[str]) -> None:
+    managers = [name for name, one in VARIANTS.items() if name.startswith("manager-")]
+    assert main(["faults", "--variants", managers[0], "reference", "-k", "vts.queries.type.legal"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == (
+        "1 of 1 conforming variants are green; to 1 others none of the cases applies"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["-k", "queries"], "-k: only with --variants"),
+        (["--variants", "--sample-cases", "0"], "--sample-cases: expected a positive number, found 0"),
+        (["--variants", "-k", "nothing_of_this_name"], "-k nothing_of_this_name: no case is meant"),
+    ],
+)
+def test_a_selection_of_cases_that_makes_no_sense_is_refused(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["faults", *arguments]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_the_plug_in_can_be_used_by_hand(tmp_path: Path) -> None:
+    plugin = "npu_conformance.faults.plugin:plugin"
+    arguments = ["run", "vts.queries.type.legal", "--plugin", plugin, "--plugin-option", "fault=query-type-unknown"]
+    assert main([*arguments, "--report", str(tmp_path / "report"), "-q"]) == 1

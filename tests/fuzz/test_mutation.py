@@ -1,0 +1,102 @@
+"""Choices, edits and seeds: deterministic, bounded, and never stuck on what is no JSON."""
+
+from __future__ import annotations
+
+import random
+
+import msgspec
+import pytest
+
+from npu_conformance.corpus import vectors
+from npu_conformance.fuzz.lib import json_edits, model_mutator, wire_lines
+from npu_conformance.fuzz.lib.choices import SIZE, Choices
+from npu_conformance.fuzz.lib.inputs import lines_of
+from npu_conformance.fuzz.lib.json_edits import Grammar
+from npu_conformance.fuzz.lib.model_class import classify
+from npu_conformance.specs.neuralnetworks.types import Model
+from npu_conformance.specs.versions import NEWEST, Version
+
+SEEDS = model_mutator.seeds(NEWEST)
+GARBAGE = (b"", b"5", b'"x"', b"[]", b"{}", b"null", b"\xff\xfe", b'{"main":3}', b"[" * 5000)
+
+
+def many(count: int) -> list[bytes]:
+    source = random.Random(1)
+    return [
+        model_mutator.mutate(source.choice(SEEDS), Choices(source.randbytes(SIZE)), SEEDS, 65535) for _ in range(count)
+    ]
+
+
+def test_choices_come_from_the_bytes_and_end_in_zeros() -> None:
+    choices = Choices(b"\x05\x00\x01\x01")
+    assert [choices.below(10), choices.below(1000), choices.below(7), choices.pick("abc")] == [5, 257, 0, "a"]
+    assert Choices.seeded(3).below(65536) == Choices.seeded(3).below(65536)
+
+
+@pytest.mark.parametrize("version", [Version.V1_0, Version.V1_3, NEWEST])
+def test_every_seed_is_valid_in_its_version(version: Version) -> None:
+    seeds = model_mutator.seeds(version)
+    refused = [data for data in seeds if classify(msgspec.json.decode(data, type=Model), version).must_refuse]
+    assert len(seeds) >= 20
+    assert not refused
+
+
+def test_seeds_know_every_operation_with_vectors() -> None:
+    found = {msgspec.json.decode(data, type=Model).main.operations[0].type for data in SEEDS}
+    assert len(found) == len(vectors.operations())
+
+
+def test_mutations_repeat_and_differ() -> None:
+    first = many(300)
+    assert first == many(300)
+    assert len(set(first)) > 250
+
+
+def test_mutations_reach_all_three_classes_of_models() -> None:
+    classes = set()
+    for data in many(600):
+        try:
+            model = msgspec.json.decode(data, type=Model)
+        except msgspec.ValidationError:
+            continue
+        found = classify(model, NEWEST)
+        classes.add((found.must_refuse, found.is_valid))
+    assert classes == {(True, False), (False, True), (False, False)}
+
+
+def test_joined_models_are_valid() -> None:
+    both = model_mutator._joined(msgspec.json.decode(SEEDS[0]), msgspec.json.decode(SEEDS[-1]))
+    model = msgspec.convert(both, Model)
+    assert len(model.main.operations) == 2
+    assert classify(model, NEWEST).is_valid
+
+
+@pytest.mark.parametrize("data", GARBAGE)
+def test_garbage_is_mutated_too(data: bytes) -> None:
+    for seed in range(30):
+        assert len(model_mutator.mutate(data, Choices.seeded(seed), GARBAGE, 100)) <= 100
+        assert len(wire_lines.mutate(data, Choices.seeded(seed), GARBAGE, 100)) <= 100
+
+
+def test_every_value_is_a_place() -> None:
+    document = {"a": [1, {"b": 2.0}], "c": {}}
+    found = [(place.name, place.value) for place in json_edits.places(document)]
+    assert sorted(map(str, found)) == sorted(
+        map(str, [("a", document["a"]), ("c", {}), ("a", 1), ("a", {"b": 2.0}), ("b", 2.0)])
+    )
+
+
+def test_edits_change_a_document_in_every_way() -> None:
+    grammar = Grammar(integers={"n": (77,)}, templates={"t": (None, {"x": 1})}, encoded=frozenset({"e"}), wild=True)
+    results = set()
+    for seed in range(400):
+        document = {"n": 3, "t": None, "e": "AAEC", "s": "text", "f": 0.5, "l": [1, 2, 3], "b": True}
+        json_edits.edit(document, Choices.seeded(seed), grammar)
+        results.add(msgspec.json.encode(document))
+    joined = b"".join(results)
+    assert all(part in joined for part in (b'"n":77', b'{"x":1}', b'"b":false', b'"NaN"', b'"l":[3,2,1]', b'"s":""'))
+
+
+@pytest.mark.parametrize("data", [b"", b"a\n\nb", b"\xff\x00\n", "ü\u2028".encode()])
+def test_inputs_survive_as_lines(data: bytes) -> None:
+    assert lines_of(data).data == data

@@ -1,0 +1,241 @@
+"""Both targets: planted bugs are found by the Hypothesis engine, and what conforms raises no alarm."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from npu_conformance.fuzz import models, wire
+from npu_conformance.fuzz.lib import hypothesis_engine, wire_judge
+from npu_conformance.fuzz.lib.choices import SIZE, Choices
+from npu_conformance.fuzz.lib.inputs import lines_of
+from npu_conformance.fuzz.lib.target import Target, minimised
+from npu_conformance.fuzz.models import ModelTarget
+from npu_conformance.fuzz.wire import WireTarget
+from npu_conformance.harness.judge.verdicts import CaseEnded, Crashed, Failed
+from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.subject.loading import open_subject
+from npu_conformance.harness.subject.plugin_loading import load_plugin
+from npu_conformance.harness.wire.protocol import Envelope
+from npu_conformance.harness.wire.session import Session
+from npu_conformance.specs import ids, requirements
+from npu_conformance.specs.neuralnetworks.types import Model
+from npu_conformance.specs.versions import NEWEST, Version
+
+
+@pytest.fixture(autouse=True)
+def _drivers_can_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(Path(__file__).parent / "hostile"))
+
+
+@contextlib.contextmanager
+def model_target(bug: str) -> Iterator[ModelTarget]:
+    subject = open_subject("fuzzed_drivers:plugin", {"bug": bug}, "inprocess")
+    try:
+        yield ModelTarget(subject)
+    finally:
+        subject.close()
+
+
+def search(target: Target, runs: int, seed: int = 0) -> tuple[str, bytes]:
+    """The message of the first finding and its input; empty where nothing is found."""
+    tried: list[bytes] = []
+
+    def attack(data: bytes) -> None:
+        tried.append(data)
+        target.run(data)
+
+    try:
+        hypothesis_engine.search(target, attack, seed=seed, runs=runs)
+    except CaseEnded as ended:
+        return str(ended), tried[-1]
+    return "", b""
+
+
+PLANTED = [
+    ("zero_point", "getSupportedOperations: raised ValueError: six, which no interface has"),
+    ("answers", "booleans, one an operation, found ("),
+    ("accepts", "of a model that breaks MODEL.O"),
+    ("refuses", "of a valid model: found INVALID_ARGUMENT"),
+    ("status", "found status 99"),
+    ("twice", "prepareModel: expected one notification, found 2"),
+]
+
+
+@pytest.mark.parametrize(("bug", "text"), PLANTED)
+def test_planted_bugs_of_devices_are_found(bug: str, text: str) -> None:
+    with model_target(bug) as target:
+        assert text in search(target, 4000)[0]
+
+
+def test_the_same_seed_finds_the_same_input_and_another_seed_another() -> None:
+    with model_target("zero_point") as target:
+        first = search(target, 4000)
+        assert first == search(target, 4000)
+        assert first[1] != search(target, 4000, seed=1)[1]
+
+
+def test_a_finding_is_made_small() -> None:
+    with model_target("zero_point") as target:
+        _, data = search(target, 4000)
+        smallest = minimised(target, data)
+        with pytest.raises(Failed, match="six"):
+            target.run(smallest)
+    model = msgspec.json.decode(smallest, type=Model)
+    assert [operand.zero_point for operand in model.main.operands] == [6]
+    assert model.main.operations == ()
+
+
+@pytest.mark.parametrize("version", [Version.V1_0, Version.V1_2, NEWEST])
+def test_the_reference_has_no_finding(version: Version) -> None:
+    subject = open_subject("reference", {}, "inprocess", version=version)
+    assert search(ModelTarget(subject), 500) == ("", b"")
+    subject.close()
+
+
+class DyingSession(Session):
+    """A server that can not stand an array inside an array."""
+
+    def _perform(self, name: str, request: Envelope) -> object:
+        if b"[[" in bytes(request.params or b""):
+            raise SystemError("too deep")
+        return super()._perform(name, request)
+
+    def _refuse_line(self, line: bytes, error: Exception) -> None:
+        if b"[[" in line:
+            raise ValueError("too deep")
+        super()._refuse_line(line, error)
+
+
+class SilentSession(Session):
+    """A server that does not answer what it can not read."""
+
+    def _refuse_line(self, line: bytes, error: Exception) -> None:
+        pass
+
+
+def server(session: type[Session]) -> WireTarget:
+    return WireTarget(load_plugin("fuzzed_drivers:plugin"), {}, NEWEST, session)
+
+
+@pytest.mark.parametrize(
+    ("session", "text"),
+    [
+        (DyingSession, "the server raised ValueError: too deep"),
+        (SilentSession, "number of answers to lines without an id: expected"),
+    ],
+)
+def test_planted_bugs_of_servers_are_found(session: type[Session], text: str) -> None:
+    message, data = search(server(session), 1000)
+    assert text in message
+    assert len(minimised(server(session), data)) < 40
+
+
+def test_a_plug_ins_exception_that_crosses_the_wire_is_found() -> None:
+    target = WireTarget(load_plugin("fuzzed_drivers:plugin"), {"bug": "zero_point"}, NEWEST)
+    model = ModelTarget(open_subject("fuzzed_drivers:plugin", {}, "inprocess")).seeds[0]
+    call = b'{"id":3,"method":"device.getSupportedOperations","params":{"object":1,"model":%s}}'
+    line = call % model.replace(b'"zeroPoint":0', b'"zeroPoint":6')
+    with pytest.raises(Failed, match="nobody planned crosses the wire: ValueError: six"):
+        target.run(target.seeds[0] + b"\n" + line)
+
+
+def test_the_reference_server_has_no_finding() -> None:
+    assert search(WireTarget(load_plugin("reference"), {}, NEWEST), 500) == ("", b"")
+
+
+def test_a_line_above_the_limit_ends_the_connection() -> None:
+    class Patient(Session):
+        """Takes lines of any length."""
+
+        def __init__(self, *arguments: object, **named: bool) -> None:
+            super().__init__(*arguments, **named)  # type: ignore[arg-type]
+            self.lines._limit = 10**9
+
+    long = b"x" * (wire.LINE_LIMIT + 1)
+    server(Session).run(long)
+    with pytest.raises(Failed, match="a line above the limit"):
+        server(Patient).run(long)
+
+
+def test_memory_that_can_not_be_allocated_is_refused() -> None:
+    for size in (2**63, 2**64 - 1, 2**62):
+        line = b'{"id":3,"method":"memory.attach","params":{"token":3,"size":%d,"transport":"message"}}' % size
+        server(Session).run(server(Session).seeds[0] + b"\n" + line)
+
+
+@pytest.mark.parametrize(
+    ("sent", "text"),
+    [
+        ([b'{"jsonrpc":"2.0","id":5,"result":1}'] * 2, "number of answers to request 5: expected 1, found 2"),
+        ([], "number of answers to request 5: expected 1, found 0"),
+        ([b'{"jsonrpc":"2.0","id":6,"result":1}'], "request 5"),
+        ([b'{"jsonrpc":"1.0","id":5,"result":1}'], "version of the message"),
+        ([b'{"jsonrpc":"2.0","id":5}'], "results and errors"),
+        ([b'{"jsonrpc":"2.0","id":5,"result":1,"error":{"code":1}}'], "results and errors"),
+        ([b'{"jsonrpc":"2.0","id":5,"error":{"code":-32603,"message":"KeyError"}}'], "KeyError"),
+        ([b"nonsense"], "what is not a message"),
+    ],
+)
+def test_the_judge_of_conversations(sent: list[bytes], text: str) -> None:
+    asked = [b'{"id":5,"method":"ping"}', b'{"method":"ping"}']
+    wire_judge.judge(asked, [b'{"jsonrpc":"2.0","id":5,"result":null}'])
+    with pytest.raises(Failed, match=text):
+        wire_judge.judge(asked, sent)
+
+
+CASES = {case.id: case for area in (models, wire) for case in area.cases()}
+
+
+@pytest.mark.parametrize("isolation", ["process", "inprocess"])
+@pytest.mark.parametrize("name", list(CASES))
+def test_the_short_cases_pass_on_what_conforms(name: str, isolation: str) -> None:
+    subject = open_subject("fuzzed_drivers:plugin", {}, isolation)  # type: ignore[arg-type]
+    trial = Trial(CASES[name], subject, seed=5)
+    try:
+        CASES[name].run(trial)
+        assert trial.is_flawless
+    finally:
+        trial.close()
+        subject.close()
+
+
+def test_a_death_in_a_short_case_is_a_crash_and_replays() -> None:
+    subject = open_subject("fuzzed_drivers:plugin", {"bug": "kill"})
+    target = ModelTarget(subject, one_each=True)
+    data = next(data for seed in range(10_000) if (data := _with_six(target, seed)))
+    payload = msgspec.json.decode(msgspec.json.encode(lines_of(data)))
+    case = models.case_from(payload)
+    trial = Trial(case, subject)
+    with pytest.raises(Crashed, match="SIGKILL"):
+        case.run(trial)
+    assert trial.payload is not None
+    assert trial.payload() == payload
+    subject.close()
+
+
+def _with_six(target: ModelTarget, seed: int) -> bytes:
+    source = random.Random(seed)
+    data = target.mutate(source.choice(target.seeds), Choices(source.randbytes(SIZE)), 65535)
+    return data if b'"zeroPoint":6,' in data else b""
+
+
+def test_a_failing_line_replays() -> None:
+    subject = open_subject("fuzzed_drivers:plugin", {}, "inprocess")
+    case = wire.case_from({"lines": ["nonsense", "[[[["], "encoding": "utf-8"})
+    trial = Trial(case, subject)
+    case.run(trial)
+    assert trial.payload is not None
+    subject.close()
+
+
+def test_cases_have_legal_ids_and_known_requirements() -> None:
+    for name, case in CASES.items():
+        assert ids.parse(name).suite == "fuzz"
+        assert case.description
+        assert all(requirements.requirement(identifier) for identifier in case.requirements)

@@ -1,0 +1,122 @@
+"""What the comparison of float32 results notices: float16 inside, drift of 1e-4, lost signs of zeros."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from npu_conformance.corpus import vectors
+from npu_conformance.corpus.vectors import Vector
+from npu_conformance.harness.judge.quality import ZERO_SIGN_FIXED
+from npu_conformance.harness.judge.verdicts import Failed
+from npu_conformance.harness.run.context import Trial
+from npu_conformance.specs.neuralnetworks.enums import OperandType
+from npu_conformance.vts.lib.judging import judge
+
+Array = npt.NDArray[Any]
+
+DRIFT = np.float32(1 + 1e-4)
+
+
+class Listener:
+    """Stands in for a Trial: keeps the warnings, knows no waivers."""
+
+    def __init__(self) -> None:
+        self.warnings: list[str] = []
+
+    def warn_quality(self, message: str) -> None:
+        self.warnings.append(message)
+
+    def waived_tolerance(self, _requirement: str | None = None) -> None:
+        return None
+
+
+def findings(vector: Vector, bend: Callable[[Array], Array]) -> list[str]:
+    """What judging says of the vector's expected outputs, those in float32 bent: warnings, or the failure."""
+    found = []
+    for example in vector.examples:
+        outputs = {
+            name: bend(value) if vector.operands[name].type is OperandType.TENSOR_FLOAT32 else value
+            for name, value in example.outputs.items()
+        }
+        listener = Listener()
+        try:
+            judge(cast(Trial, listener), vector, example, outputs)
+        except Failed as failure:
+            found.append(str(failure))
+        found += listener.warnings
+    return found
+
+
+@functools.cache
+def in_float32(operation: str) -> tuple[Vector, ...]:
+    """The vectors of an operation that compare a float32 output by the strict tolerance."""
+    names = [header.name for header in vectors.headers(operation) if not header.rejected]
+    return tuple(vector for name in names if _is_strict(vector := vectors.load(operation, name)))
+
+
+def _is_strict(vector: Vector) -> bool:
+    compared = [name for name in vector.outputs if name not in vector.ignored]
+    # A CAST behind the operation is not its own result.
+    return (
+        not vector.relaxed
+        and len(vector.operations) == 1
+        and any(vector.operands[name].type is OperandType.TENSOR_FLOAT32 for name in compared)
+    )
+
+
+OPERATIONS = [operation for operation in vectors.operations() if in_float32(operation)]
+
+
+def through_half(values: Array) -> Array:
+    """Float32 that came through float16."""
+    with np.errstate(over="ignore"):
+        return values.astype(np.float16).astype(np.float32)
+
+
+def drifted(values: Array) -> Array:
+    """A factor of 1 + 1e-4."""
+    with np.errstate(over="ignore"):
+        return np.asarray(values * DRIFT)
+
+
+def without_zero_signs(values: Array) -> Array:
+    """Zeros of the wrong sign; ABS has none that is negative, so that there it is one that was not taken away."""
+    return np.where(values == 0, -values, values)
+
+
+def test_there_are_operations() -> None:
+    assert {"CONV_2D", "LSTM", "ROI_ALIGN", "RESHAPE"} < set(OPERATIONS)
+    assert set(OPERATIONS) >= ZERO_SIGN_FIXED
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_float16_inside_is_noticed(operation: str) -> None:
+    assert any(findings(vector, through_half) for vector in in_float32(operation))
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_drift_is_noticed(operation: str) -> None:
+    assert any(findings(vector, drifted) for vector in in_float32(operation))
+
+
+@pytest.mark.parametrize("operation", sorted(ZERO_SIGN_FIXED))
+def test_zeros_of_the_wrong_sign_are_noticed(operation: str) -> None:
+    assert any(findings(vector, without_zero_signs) for vector in in_float32(operation))
+
+
+@pytest.mark.parametrize("operation", sorted(ZERO_SIGN_FIXED - {"ABS"}))
+def test_lost_signs_of_zeros_are_noticed(operation: str) -> None:
+    # ABS has no zero whose sign could be lost.
+    assert any(findings(vector, lambda values: values + np.float32(0)) for vector in in_float32(operation))
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_what_is_expected_gives_no_warning(operation: str) -> None:
+    said = {vector.name: findings(vector, lambda values: values) for vector in in_float32(operation)}
+    assert {name: lines for name, lines in said.items() if lines} == {}

@@ -1,0 +1,206 @@
+"""Waivers excuse what they say, no more and no longer; claims turn refusals into failures."""
+
+from __future__ import annotations
+
+import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from npu_conformance.harness.judge import claims, waivers
+from npu_conformance.harness.judge.outcome_table import is_red
+from npu_conformance.harness.judge.waivers import Waivers
+from npu_conformance.specs.documents import DocumentError
+from npu_conformance.specs.documents.results import CaseResult, ConfigurationResult
+from npu_conformance.specs.documents.waivers import WaivedTolerance, Waiver
+from npu_conformance.specs.manifest import Claim
+from npu_conformance.specs.outcomes import Disposition, Outcome
+from npu_conformance.specs.versions import Version
+
+TODAY = datetime.date(2030, 6, 15)
+CASE = "vts.generated.PAD.one[relaxed]"
+
+
+def waiver(case_id: str = CASE, **fields: Any) -> Waiver:
+    given: dict[str, Any] = {
+        "requirement": "REQ-1", "reason": "silicon bug", "owner": "me", "link": "https://bugs.test/1",
+        "expires": TODAY, **fields,
+    }  # fmt: skip
+    return Waiver(id=case_id, **given)
+
+
+def result(outcome: Outcome, *parts: tuple[str, Outcome], own: Outcome | None = None, case: str = CASE) -> CaseResult:
+    own = own or (Outcome.PASS if parts else outcome)
+    configurations = tuple(ConfigurationResult(name=name, outcome=ended) for name, ended in parts)
+    return CaseResult(
+        case=case, outcome=outcome, own_outcome=own, configurations=configurations, requirements=("REQ-1",)
+    )
+
+
+def applied(verdict: CaseResult, *given: Waiver) -> CaseResult:
+    return Waivers(given, TODAY).apply(verdict)
+
+
+def red(verdict: CaseResult) -> bool:
+    return is_red(verdict.outcome, verdict.dispositions)
+
+
+@pytest.mark.parametrize("outcome", [Outcome.FAIL, Outcome.CRASH, Outcome.HANG])
+def test_a_waived_failure_stays_visible_and_is_not_red(outcome: Outcome) -> None:
+    waived = applied(result(outcome), waiver())
+    assert waived.outcome is outcome
+    assert not red(waived)
+
+
+@pytest.mark.parametrize("outcome", [Outcome.SUITE_ERROR, Outcome.NOT_RUN])
+def test_some_outcomes_can_not_be_waived(outcome: Outcome) -> None:
+    assert red(applied(result(outcome), waiver()))
+
+
+@pytest.mark.parametrize(
+    ("glob", "matches"),
+    [
+        (CASE, True),
+        ("vts.generated.PAD.*", True),
+        ("vts.generated.PAD.one[*]", True),
+        ("vts.generated.PAD.on?[relaxed]", True),
+        ("vts.generated.PAD.oner", False),
+        ("vts.generated.PAD_V2.*", False),
+        ("*#*", False),
+    ],
+)
+def test_globs(glob: str, matches: bool) -> None:
+    assert red(applied(result(Outcome.FAIL), waiver(glob))) is not matches
+
+
+def test_another_requirement_is_not_waived() -> None:
+    assert red(applied(result(Outcome.FAIL), waiver(requirement="REQ-2")))
+
+
+def test_a_waiver_of_a_configuration_excuses_only_that_one() -> None:
+    both = (("a", Outcome.FAIL), ("b", Outcome.FAIL))
+    one = applied(result(Outcome.FAIL, *both), waiver(f"{CASE}#a"))
+    assert red(one)
+    assert [Disposition.WAIVED in part.dispositions for part in one.configurations] == [True, False]
+    assert not red(applied(result(Outcome.FAIL, *both), waiver(f"{CASE}#a"), waiver(f"{CASE}#b")))
+
+
+def test_a_waiver_of_a_configuration_does_not_excuse_the_case_itself() -> None:
+    verdict = result(Outcome.FAIL, ("a", Outcome.FAIL), own=Outcome.FAIL)
+    assert red(applied(verdict, waiver(f"{CASE}#a")))
+    assert not red(applied(verdict, waiver(CASE)))
+
+
+def test_a_pass_is_left_alone() -> None:
+    assert applied(result(Outcome.PASS), waiver()).dispositions == ()
+
+
+def test_an_expired_waiver_excuses_nothing_and_is_named() -> None:
+    old = waiver(expires=TODAY - datetime.timedelta(days=1))
+    assert red(applied(result(Outcome.FAIL), old))
+    assert Waivers([old], TODAY).problems([result(Outcome.FAIL)]) == [
+        f"waiver {CASE} (REQ-1, me) expired on 2030-06-14"
+    ]
+
+
+def problems(given: Waiver, *verdicts: CaseResult) -> list[str]:
+    table = Waivers([given], TODAY)
+    return table.problems([table.apply(verdict) for verdict in verdicts])
+
+
+def test_an_unmatched_waiver_is_named() -> None:
+    assert problems(waiver("vts.other.*"), result(Outcome.FAIL)) == [
+        "waiver vts.other.* (REQ-1, me) matches none of the selected cases"
+    ]
+
+
+def test_a_waiver_that_is_not_needed_any_more_is_named() -> None:
+    assert "is not needed any more" in problems(waiver(), result(Outcome.PASS))[0]
+    assert problems(waiver(flaky=True), result(Outcome.PASS)) == []
+
+
+def test_a_glob_is_needed_as_long_as_something_under_it_fails() -> None:
+    other = result(Outcome.PASS, case="vts.generated.PAD.two")
+    assert problems(waiver("vts.generated.PAD.*"), result(Outcome.FAIL), other) == []
+
+
+def test_a_configuration_waiver_is_judged_by_its_configuration() -> None:
+    verdict = result(Outcome.FAIL, ("a", Outcome.PASS), ("b", Outcome.FAIL))
+    assert "not needed" in problems(waiver(f"{CASE}#a"), verdict)[0]
+    assert problems(waiver(f"{CASE}#b"), verdict) == []
+    assert "matches none" in problems(waiver(f"{CASE}#c"), verdict)[0]
+
+
+def test_what_did_not_run_is_no_unexpected_pass() -> None:
+    assert problems(waiver(), result(Outcome.NOT_APPLICABLE)) == []
+
+
+def test_a_tolerance_waiver_excuses_nothing_by_itself() -> None:
+    tolerance = WaivedTolerance(lsb=2)
+    table = Waivers([waiver(tolerance=tolerance)], TODAY)
+    assert red(table.apply(result(Outcome.FAIL)))
+    assert table.tolerance(f"{CASE}#a", ("REQ-1",)) == tolerance
+    assert table.tolerance("vts.other.x.y", ("REQ-1",)) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"format": 1, "waivers": [{"id": "x"}]}', r"w\.json: \$\.waivers\[0\]: .*missing required field"),
+        ('{"format": 2, "waivers": []}', r"w\.json: \$\.format: Invalid enum value 2"),
+        ('{"format": 1, "waivers": [], "x": 1}', r"w\.json: \$: .*unknown field `x`"),
+        ("{", r"w\.json: not JSON"),
+    ],
+)
+def test_a_bad_file_gets_one_clear_line(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "w.json"
+    path.write_text(text)
+    with pytest.raises(DocumentError, match=message):
+        waivers.load(path)
+
+
+def test_a_missing_file_gets_one_clear_line(tmp_path: Path) -> None:
+    with pytest.raises(DocumentError, match=r"none\.json: No such file or directory"):
+        waivers.load(tmp_path / "none.json")
+
+
+REFUSED = CaseResult(
+    case=CASE, outcome=Outcome.NOT_SUPPORTED, own_outcome=Outcome.NOT_SUPPORTED, message="no",
+    operations=("PAD",), types=("TENSOR_FLOAT32",), notes={"rank": 4, "elements": 100},
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("claim", "inside"),
+    [
+        (Claim(operations=("PAD", "ADD")), True),
+        (Claim(operations=("ADD",)), False),
+        (Claim(operations=()), True),
+        (Claim(operations=("PAD",), types=("TENSOR_FLOAT16",)), False),
+        (Claim(operations=("PAD",), types=("TENSOR_FLOAT32",)), True),
+        (Claim(operations=("PAD",), since=Version.V1_3), False),
+        (Claim(operations=("PAD",), ranks=(4,)), True),
+        (Claim(operations=("PAD",), ranks=(2, 3)), False),
+        (Claim(operations=("PAD",), max_elements=100), True),
+        (Claim(operations=("PAD",), max_elements=99), False),
+    ],
+)
+def test_refusing_inside_a_claim_is_a_failure(claim: Claim, inside: bool) -> None:
+    outcome = claims.enforce(REFUSED, [claim], Version.V1_2).outcome
+    assert outcome is (Outcome.FAIL if inside else Outcome.NOT_SUPPORTED)
+
+
+def test_a_refused_configuration_counts_too() -> None:
+    part = ConfigurationResult(name="a", outcome=Outcome.NOT_SUPPORTED, message="no")
+    verdict = CaseResult(
+        case=CASE, outcome=Outcome.NOT_SUPPORTED, configurations=(part,), operations=("PAD",)
+    )  # fmt: skip
+    enforced = claims.enforce(verdict, [Claim(operations=("PAD",))], Version.V1_2)
+    assert enforced.outcome is Outcome.FAIL
+    assert enforced.configurations[0].message == "claimed as supported, but refused: no"
+
+
+def test_cases_without_operations_are_outside_all_claims() -> None:
+    verdict = CaseResult(case=CASE, outcome=Outcome.NOT_SUPPORTED, own_outcome=Outcome.NOT_SUPPORTED)
+    assert claims.enforce(verdict, [Claim(operations=())], Version.V1_2) is verdict

@@ -1,0 +1,232 @@
+"""pytest as a front door: ids, -k, -m, -x, reports and errors are what pytest's users know."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+pytest_plugins = ("pytester",)
+
+Run = Callable[..., pytest.RunResult]
+
+ROOT = Path(__file__).parent.parent
+HOSTILE = Path(__file__).parent / "hostile"
+VTS = str(ROOT / "vts")
+QUERIES = f"{VTS}/queries.py"
+PLUGIN = "--npu-plugin=vendor_plugins:first_day"
+SUITES = ("vts", "cts", "fuzz", "mlts")
+MODULES = [f"npu_conformance.{suite}" for suite in SUITES]
+COLLECT = ("--npu-plugin=reference", "--collect-only", "-p", "no:randomly", "-W", "error")
+
+
+@pytest.fixture
+def run(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Run pytest in an empty folder, where the vendor's plug-ins can be imported."""
+    monkeypatch.setenv("PYTHONPATH", str(HOSTILE), prepend=os.pathsep)
+
+    def inner(*arguments: str, plugin: str = PLUGIN) -> pytest.RunResult:
+        common = ("-p", "no:cacheprovider", "-p", "no:randomly", "-W", "error", "--npu-isolation=inprocess")
+        return pytester.runpytest_subprocess(*common, *([plugin] if plugin else []), *arguments)
+
+    return inner
+
+
+def test_a_file(run: Run, pytester: pytest.Pytester) -> None:
+    result = run(QUERIES)
+    assert result.ret == 0
+    result.assert_outcomes(passed=7, skipped=9)
+    result.stdout.fnmatch_lines([
+        "npu-conformance: --npu-plugin=vendor_plugins:first_day --npu-seed=0 --npu-scope=default",
+        "*= npu-conformance =*",
+        "all *",
+        "first-day 1 (HAL 1.0): not shown to be conformant:",
+        "  at least * applicable cases were not selected",
+        "report: .npu-conformance/first-day (report.html, *",
+    ])  # fmt: skip
+    assert (pytester.path / ".npu-conformance" / "first-day" / "report.html").exists()
+
+
+def test_a_node_id_and_what_is_listed(run: Run) -> None:
+    result = run(f"{QUERIES}::vts.queries.status.available")
+    result.assert_outcomes(passed=1)
+    result = run(QUERIES, "--co", "-q")
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(["*queries.py::vts.queries.status.available"])
+
+
+def test_a_selection_by_words_and_by_requirement(run: Run) -> None:
+    run(VTS, "-k", "queries and positive").assert_outcomes(passed=1)
+    by_requirement = run(QUERIES, "-m", "requirement(id='NNHAL-QUERY-001')")
+    assert by_requirement.parseoutcomes()["passed"] == 1
+    assert by_requirement.parseoutcomes()["deselected"] > 10
+
+
+def test_a_failure_is_explained_and_ends_the_run_with_x(run: Run) -> None:
+    result = run(f"{VTS}/validation.py", "-k", "RELU6", "-x", "-rs")
+    assert result.ret == 1
+    assert result.parseoutcomes()["failed"] == 1
+    result.stdout.fnmatch_lines([
+        "FAIL RELU6 NNHAL-MODEL-*: vts.validation.RELU6.*: *expected INVALID_ARGUMENT*",
+        "  requirements: NNHAL-MODEL-*",
+        "run the first failures again:",
+        "  npu-conformance replay .npu-conformance/first-day/failures/vts.validation.RELU6.*.json --plugin *",
+    ])  # fmt: skip
+
+
+def test_what_is_skipped_is_counted_by_reason(run: Run) -> None:
+    run(QUERIES, "-rs").stdout.fnmatch_lines(["SKIPPED [[]*[]] *queries.py:0: not-applicable: since 1.2, *"])
+
+
+def test_junit_has_a_test_case_for_each_case(run: Run, pytester: pytest.Pytester) -> None:
+    run(QUERIES, "--junitxml=junit.xml")
+    suite = ElementTree.parse(pytester.path / "junit.xml").getroot()[0]
+    assert (suite.get("tests"), suite.get("skipped"), suite.get("failures")) == ("16", "9", "0")
+    assert all(case.get("classname", "").endswith("vts.queries") for case in suite)
+
+
+def test_external_vectors_are_collected(run: Run) -> None:
+    vectors = ROOT / "specs" / "vectors" / "relu6.json"
+    result = run(f"{VTS}/external.py", f"--npu-vectors={vectors}", plugin="--npu-plugin=reference")
+    assert result.ret == 0
+    assert result.parseoutcomes()["passed"] > 10
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (["--npu-plugin=nonsense", QUERIES], "unknown plug-in 'nonsense'"),
+        ([PLUGIN, "--npu-hal=9", QUERIES], "--hal: unknown HAL version '9'"),
+        ([PLUGIN, "--npu-option=speed", QUERIES], "expected NAME=VALUE, found 'speed'"),
+        ([PLUGIN, "--npu-option=sped=1", QUERIES], "has no option 'sped'; it has speed"),
+        ([PLUGIN, "--npu-waivers=nowhere", QUERIES], "nowhere: No such file or directory"),
+    ],
+)
+def test_bad_options_are_one_line(run: Run, arguments: list[str], line: str) -> None:
+    result = run(*arguments, plugin="")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert [each for each in result.errlines if line in each and each.startswith("ERROR: ")]
+
+
+def test_vectors_that_are_none_are_one_line(run: Run) -> None:
+    result = run(f"{VTS}/external.py", "--npu-vectors=nowhere")
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+    result.stdout.fnmatch_lines(["--npu-vectors: nowhere: *"])
+
+
+def test_a_vendors_own_tests_get_the_device(run: Run, pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        """
+        def test_device(npu_device):
+            assert npu_device.get_status() == 0
+
+        def test_subject(npu_subject):
+            assert npu_subject.manifest.name == "first-day"
+        """
+    )
+    run().assert_outcomes(passed=2)
+    broken = run(plugin="--npu-plugin=nonsense")
+    broken.assert_outcomes(errors=2)
+    assert "Traceback" not in broken.stdout.str()
+
+
+def _pytest(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    program = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", *arguments]
+    return subprocess.run(program, cwd=folder, capture_output=True, text=True, timeout=60, check=False)
+
+
+def test_the_checkout_asks_for_a_plug_in(tmp_path: Path) -> None:
+    finished = _pytest("vts", folder=ROOT)
+    assert finished.returncode == pytest.ExitCode.USAGE_ERROR
+    assert "ERROR: vts/ needs a plug-in: pytest --npu-plugin=reference vts" in finished.stderr
+
+
+def test_the_installed_package_in_any_order_from_anywhere(tmp_path: Path) -> None:
+    suite = ("--pyargs", "npu_conformance.vts", "--npu-plugin=reference", "-k", "queries", "-W", "error")
+    finished = _pytest(*suite, "-p", "randomly", folder=tmp_path)
+    assert finished.returncode == 0, finished.stdout
+    assert "14 passed, 2 skipped" in finished.stdout
+
+
+def _collected(*arguments: str, folder: Path) -> list[str]:
+    """The node ids that pytest prints."""
+    finished = _pytest(*COLLECT, *arguments, folder=folder)
+    assert finished.returncode == 0, finished.stdout + finished.stderr
+    return [line for line in finished.stdout.splitlines() if "::" in line]
+
+
+def _ids(nodes: Sequence[str]) -> list[str]:
+    return [node.partition("::")[2] for node in nodes]
+
+
+@pytest.fixture(scope="module")
+def listed() -> list[str]:
+    """The ids of `npu-conformance list`."""
+    finished = subprocess.run(
+        [sys.executable, "-m", "npu_conformance.cli.main", "list", *SUITES],
+        capture_output=True, text=True, timeout=60, check=True,
+    )  # fmt: skip
+    return sorted(finished.stdout.splitlines())
+
+
+@pytest.mark.parametrize("arguments", [SUITES, ("--pyargs", *MODULES)], ids=["paths", "modules"])
+def test_pytest_collects_what_is_listed(listed: list[str], arguments: Sequence[str], tmp_path: Path) -> None:
+    folder = tmp_path if "--pyargs" in arguments else ROOT
+    ids = sorted(_ids(_collected(*arguments, folder=folder)))
+    for suite in SUITES:
+        ours, theirs = ([name for name in names if name.startswith(f"{suite}.")] for names in (ids, listed))
+        assert theirs
+        assert ours == theirs, f"{suite}: pytest has {len(ours)} cases, npu-conformance list {len(theirs)}"
+    assert len(ids) == len(listed)
+
+
+def test_an_area_is_collected_once_whatever_pytest_takes_for_tests(tmp_path: Path) -> None:
+    nodes = _collected("--pyargs", "npu_conformance.fuzz", "-o", "python_files=*.py", folder=tmp_path)
+    assert _ids(nodes) == ["fuzz.models.short.runs", "fuzz.wire.short.runs"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "inside"),
+    [
+        (("vts/burst", "vts/queries.py"), True),
+        (("--pyargs", "npu_conformance.vts.burst", "npu_conformance.vts.queries"), True),
+        (("--pyargs", "npu_conformance.vts.burst", "npu_conformance.vts.queries"), False),
+    ],
+    ids=["paths", "modules", "modules_from_elsewhere"],
+)
+def test_node_ids_can_be_pasted_back(arguments: Sequence[str], inside: bool, tmp_path: Path) -> None:
+    folder = ROOT if inside else tmp_path
+    nodes = _collected(*arguments, folder=folder)
+    chosen = [next(node for node in nodes if f"::vts.{area}." in node) for area in ("burst", "queries")]
+    assert _ids(_collected(*chosen, folder=folder)) == _ids(chosen)
+
+
+@pytest.mark.parametrize("name", ["vts/burst/results.py", "vts/lib/judging.py", "vts/__init__.py"])
+def test_a_file_that_is_no_area_is_refused(name: str) -> None:
+    finished = _pytest(*COLLECT, name, folder=ROOT)
+    assert finished.returncode == pytest.ExitCode.INTERRUPTED
+    assert f"{ROOT / name}: not an area of vts, which has queries validation " in finished.stdout
+    assert "Traceback" not in finished.stdout
+
+
+def test_xdist_is_refused(tmp_path: Path) -> None:
+    pytest.importorskip("xdist")
+    finished = _pytest("--pyargs", "npu_conformance.vts", "--npu-plugin=reference", "-n", "1", folder=tmp_path)
+    assert finished.returncode == pytest.ExitCode.USAGE_ERROR
+    assert "ERROR: the suites run in one process of pytest (-n 0)" in finished.stderr
+
+
+def test_an_unrelated_run_loads_options_only(tmp_path: Path) -> None:
+    (tmp_path / "test_own.py").write_text(
+        "import sys\n"
+        "def test_own():\n"
+        "    ours = {name for name in sys.modules if name.startswith('npu_conformance')}\n"
+        "    assert ours <= {'npu_conformance', 'npu_conformance.harness', 'npu_conformance.harness.pytest_plugin.options'}\n"
+    )
+    finished = _pytest("-W", "error", folder=tmp_path)
+    assert finished.returncode == 0, finished.stdout

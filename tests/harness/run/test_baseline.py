@@ -1,0 +1,112 @@
+"""A baseline makes only regressions red, and is refused where it speaks of other vectors."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from npu_conformance.harness.run import baseline, results
+from npu_conformance.harness.run.baseline import is_regression
+from npu_conformance.harness.run.events import Log
+from npu_conformance.harness.run.results import build
+from npu_conformance.specs.documents import DocumentError
+from npu_conformance.specs.documents.results import (
+    CaseFinished,
+    CaseResult,
+    ConfigurationResult,
+    Digests,
+    RunFinished,
+    RunStarted,
+    Selection,
+)
+from npu_conformance.specs.documents.summary import Results
+from npu_conformance.specs.outcomes import Disposition, Outcome
+
+O = Outcome  # noqa: E741
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "worse"),
+    [
+        (O.PASS, O.FAIL, True),
+        (O.PASS, O.NOT_SUPPORTED, True),
+        (O.PASS, O.NOT_RUN, True),
+        (O.PASS, O.PASS, False),
+        (O.PASS, O.NOT_APPLICABLE, False),
+        (O.NOT_SUPPORTED, O.FAIL, True),
+        (O.FAIL, O.FAIL, False),
+        (O.FAIL, O.PASS, False),
+        (O.FAIL, O.NOT_SUPPORTED, False),
+        (O.FAIL, O.CRASH, True),
+        (O.CRASH, O.HANG, False),
+        (O.CRASH, O.FAIL, False),
+        (None, O.FAIL, True),
+        (None, O.NOT_SUPPORTED, False),
+        (None, O.PASS, False),
+    ],
+)
+def test_what_is_a_regression(before: Outcome | None, now: Outcome, worse: bool) -> None:
+    assert is_regression(before, now) is worse
+
+
+def log_of(subject: Any, *verdicts: CaseResult) -> Log:
+    log = Log()
+    log.add(
+        RunStarted(
+            format=1, suite_version="1", digests=Digests(vectors="v1"), manifest=subject.manifest, hal_version="1.2",
+            seed=0, shuffled=False, selection=Selection(), cases=tuple(v.case for v in verdicts), time="now",
+        )
+    )  # fmt: skip
+    for verdict in verdicts:
+        log.add(CaseFinished(result=verdict))
+    counts: dict[str, int] = {}
+    for verdict in verdicts:
+        counts[verdict.outcome.value] = counts.get(verdict.outcome.value, 0) + 1
+    log.add(RunFinished(counts=counts, seconds=0.0, ending="complete"))
+    return log
+
+
+def case(name: str, outcome: Outcome, *parts: ConfigurationResult, waived: bool = False) -> CaseResult:
+    dispositions = (Disposition.WAIVED,) if waived else ()
+    own = O.PASS if parts else outcome
+    return CaseResult(
+        case=f"vts.a.b.{name}", outcome=outcome, own_outcome=own, configurations=parts, dispositions=dispositions
+    )  # fmt: skip
+
+
+def compared(subject: Any, tmp_path: Path, before: list[CaseResult], now: list[CaseResult]) -> Results:
+    path = tmp_path / "results.json"
+    results.write(build(log_of(subject, *before)), path)
+    return build(log_of(subject, *now), baseline=baseline.load(path, Digests(vectors="v1")))
+
+
+def test_known_failures_are_green_and_regressions_red(subject: Any, tmp_path: Path) -> None:
+    outcome = compared(subject, tmp_path, [case("a", O.FAIL)], [case("a", O.FAIL)])
+    assert (outcome.exit_code, outcome.red, outcome.conformant) == (0, (), False)
+    outcome = compared(subject, tmp_path, [case("a", O.PASS)], [case("a", O.NOT_SUPPORTED)])
+    assert (outcome.exit_code, outcome.red) == (1, ("regression: vts.a.b.a was pass, now not-supported",))
+
+
+def test_a_configuration_can_regress_inside_a_case_that_failed(subject: Any, tmp_path: Path) -> None:
+    def parts(second: Outcome) -> tuple[ConfigurationResult, ...]:
+        return ConfigurationResult(name="x", outcome=O.FAIL), ConfigurationResult(name="y", outcome=second)
+
+    before, now = case("a", O.FAIL, *parts(O.PASS)), case("a", O.FAIL, *parts(O.FAIL))
+    assert compared(subject, tmp_path, [before], [now]).red == ("regression: vts.a.b.a#y was pass, now fail",)
+
+
+def test_a_waived_failure_is_no_regression(subject: Any, tmp_path: Path) -> None:
+    assert compared(subject, tmp_path, [case("a", O.PASS)], [case("a", O.FAIL, waived=True)]).exit_code == 0
+
+
+def test_a_bug_of_the_suite_is_never_known(subject: Any, tmp_path: Path) -> None:
+    assert compared(subject, tmp_path, [case("a", O.SUITE_ERROR)], [case("a", O.SUITE_ERROR)]).exit_code == 3
+
+
+def test_other_vectors_are_refused(subject: Any, tmp_path: Path) -> None:
+    path = tmp_path / "results.json"
+    results.write(build(log_of(subject, case("a", O.PASS))), path)
+    with pytest.raises(DocumentError, match=r"runs of different vectors are not compared: expected v2, found v1"):
+        baseline.load(path, Digests(vectors="v2"))

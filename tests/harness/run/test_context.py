@@ -1,0 +1,170 @@
+"""What a case gets for its usual steps: preparation with neutral values, and assertions in one wording."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import Failed, Hung, NotApplicable
+from npu_conformance.harness.run.cases import Case
+from npu_conformance.harness.run.context import Trial
+from npu_conformance.specs.errors import DeadObject, IllegalArgument, ServiceError, Unsupported
+from npu_conformance.specs.neuralnetworks.enums import DeviceStatus, ErrorStatus
+from npu_conformance.specs.neuralnetworks.hal import Device, PreparedModel
+from npu_conformance.specs.neuralnetworks.types import Model, Operation, Subgraph
+from npu_conformance.specs.plugin import Subject
+
+MODEL = Model(main=Subgraph((), (Operation(0, (), ()),), (), ()))
+S = ErrorStatus
+
+
+class FakeDevice(Device):
+    """Answers a preparation as the test says. launch: status returned. answers: what the callback is told."""
+
+    def __init__(self, launch: int, *answers: tuple[int, PreparedModel | None]) -> None:
+        self.launch, self.answers = launch, answers
+        self.arguments: tuple[Any, ...] = ()
+        self.supported: tuple[bool, ...] = (True,)
+
+    def prepare_model(self, *arguments: Any) -> None:
+        """Remember the arguments, tell the callback, return."""
+        self.arguments = arguments
+        for answer in self.answers:
+            arguments[-1].notify(*answer)
+        if self.launch != S.NONE:
+            raise ServiceError(self.launch)
+
+    def get_supported_operations(self, model: Model) -> tuple[bool, ...]:
+        """What the test says."""
+        return self.supported
+
+
+def trial_of(subject: Any, device: Device | None) -> Trial:
+    subject.interfaces = Subject(device=device)
+    return Trial(Case("vts.a.b.c", lambda trial: None, ()), subject)
+
+
+def test_a_preparation_that_succeeds(subject: Any) -> None:
+    prepared = PreparedModel()
+    device = FakeDevice(S.NONE, (S.NONE, prepared))
+    preparation = trial_of(subject, device).prepare(MODEL)
+    assert (preparation.launch_status, preparation.status) == (S.NONE, S.NONE)
+    assert preparation.prepared_model is prepared
+    assert device.arguments[:-1] == (MODEL, 1, 1, -1, (), (), bytes(32))
+
+
+def test_a_preparation_that_is_refused(subject: Any) -> None:
+    device = FakeDevice(S.INVALID_ARGUMENT, (S.INVALID_ARGUMENT, None))
+    preparation = trial_of(subject, device).prepare(MODEL, preference=3)
+    assert (preparation.launch_status, preparation.status) == (S.INVALID_ARGUMENT, S.INVALID_ARGUMENT)
+    assert preparation.prepared_model is None
+
+
+def test_a_refusal_without_a_notification_has_no_status(subject: Any) -> None:
+    preparation = trial_of(subject, FakeDevice(S.INVALID_ARGUMENT)).prepare(MODEL)
+    assert preparation.status is None
+
+
+def test_a_launched_preparation_without_an_answer_is_a_hang(subject: Any) -> None:
+    with pytest.raises(Hung, match="not notified within 10 s"):
+        trial_of(subject, FakeDevice(S.NONE)).prepare(MODEL)
+
+
+def test_a_second_notification_fails(subject: Any) -> None:
+    twice = [(S.NONE, PreparedModel()), (S.GENERAL_FAILURE, None)]
+    with pytest.raises(Failed, match="expected one notification, found 2"):
+        trial_of(subject, FakeDevice(S.NONE, *twice)).prepare(MODEL)
+
+
+def test_the_number_of_supported_operations_is_checked(subject: Any) -> None:
+    device = FakeDevice(S.NONE)
+    assert trial_of(subject, device).supported_operations(MODEL) == (True,)
+    device.supported = ()
+    with pytest.raises(Failed, match="expected 1 answers, one an operation, found 0"):
+        trial_of(subject, device).supported_operations(MODEL)
+
+
+def test_without_a_device_or_an_oracle_a_case_does_not_apply(subject: Any) -> None:
+    trial = trial_of(subject, None)
+    with pytest.raises(Failed, match="expected device, which its manifest names, found none"):
+        _ = trial.device
+    subject.manifest = replace(subject.manifest, interfaces=("manager",))
+    with pytest.raises(NotApplicable, match="no device"):
+        _ = trial.device
+    with pytest.raises(NotApplicable, match="no oracle"):
+        trial.need_oracle()
+
+
+def raising(error: Exception) -> Callable[[], None]:
+    def call() -> None:
+        raise error
+
+    return call
+
+
+@pytest.mark.parametrize(
+    ("check", "message"),
+    [
+        (lambda: checks.equal(1, 2, "x"), "x: expected 2, found 1"),
+        (
+            lambda: checks.equal(DeviceStatus.BUSY, DeviceStatus.AVAILABLE, "status"),
+            "status: expected AVAILABLE (0), found BUSY (1)",
+        ),
+        (lambda: checks.member(5, {1, 2}, "x"), "x: expected one of 1, 2, found 5"),
+        (lambda: checks.that(False, "no"), "no"),
+        (lambda: checks.status(99, {S.NONE}, "x"), "x: expected NONE, found status 99"),
+        (
+            lambda: checks.status(None, {S.NONE, S.INVALID_ARGUMENT}, "x"),
+            "x: expected NONE or INVALID_ARGUMENT, found no status",
+        ),
+        (
+            lambda: checks.raises_status(lambda: 7, {S.INVALID_ARGUMENT}, "x"),
+            "x: expected INVALID_ARGUMENT, found success with 7",
+        ),
+        (
+            lambda: checks.raises_status(raising(ServiceError(2)), {S.INVALID_ARGUMENT}, "x"),
+            "x: expected INVALID_ARGUMENT, found GENERAL_FAILURE",
+        ),
+        (
+            lambda: checks.succeeds(raising(ServiceError(2, "oops")), "x"),
+            "x: expected success, found ServiceError GENERAL_FAILURE: oops",
+        ),
+        (
+            lambda: checks.succeeds(raising(Unsupported("x is not implemented")), "x"),
+            "x: expected success, found Unsupported x is not implemented",
+        ),
+        (lambda: checks.raises(lambda: 7, IllegalArgument, "x"), "x: expected IllegalArgument, found success with 7"),
+        (
+            lambda: checks.raises(raising(ServiceError(2)), IllegalArgument, "x"),
+            "x: expected IllegalArgument, found ServiceError GENERAL_FAILURE",
+        ),
+    ],
+)
+def test_checks_fail_in_one_wording(check: Callable[[], object], message: str) -> None:
+    with pytest.raises(Failed) as caught:
+        check()
+    assert str(caught.value) == message
+
+
+def test_checks_let_through_what_is_right() -> None:
+    checks.equal([1], [1], "x")
+    checks.member(1, {1, 2}, "x")
+    checks.that(True, "x")
+    checks.status(S.NONE, {S.NONE}, "x")
+    assert checks.succeeds(lambda: 7, "x") == 7
+    assert checks.raises_status(raising(ServiceError(5)), {S.INVALID_ARGUMENT, 5}, "x") == 5
+    checks.raises(raising(IllegalArgument()), (IllegalArgument, ServiceError), "x")
+
+
+@pytest.mark.parametrize("check", [checks.succeeds, lambda call, what: checks.raises(call, IllegalArgument, what)])
+def test_a_dead_subject_is_no_ordinary_failure(check: Callable[[Callable[[], object], str], object]) -> None:
+    with pytest.raises(DeadObject):
+        check(raising(DeadObject("gone")), "x")
+
+
+def test_long_values_are_cut() -> None:
+    assert len(checks.spell("x" * 10_000)) < 400

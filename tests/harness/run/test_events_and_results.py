@@ -1,0 +1,347 @@
+"""What is recorded survives, adds up, and every selected case shows, whatever was lost on the way."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from npu_conformance.harness.judge.outcome_table import exit_code, row
+from npu_conformance.harness.judge.verdicts import Crashed, Failed, NotApplicable, NotSupported
+from npu_conformance.harness.judge.waivers import Waivers
+from npu_conformance.harness.run import events, results
+from npu_conformance.harness.run.cases import MANDATORY, Case, Group
+from npu_conformance.harness.run.engine import Engine, EngineOptions
+from npu_conformance.harness.run.events import EventLog, Log, read_log
+from npu_conformance.harness.run.results import build
+from npu_conformance.specs.documents import DocumentError
+from npu_conformance.specs.documents.results import CaseFinished, CaseStarted, Digests, Event, RunFinished, Selection
+from npu_conformance.specs.manifest import Manifest
+from npu_conformance.specs.outcomes import Disposition, Outcome
+
+MakeCase = Callable[..., Case]
+
+
+def fails(trial: Any) -> None:
+    raise Failed("wrong")
+
+
+def refuses(trial: Any) -> None:
+    raise NotSupported("no")
+
+
+def lacks_control(trial: Any) -> None:
+    trial.present(None, "manager_control")
+
+
+def logged(cases: list[Case], subject: Any, path: Path, **options: Any) -> Log:
+    sink = EventLog(path)
+    Engine(cases, subject, sink, EngineOptions(**options)).run()
+    sink.close()
+    return read_log(path)
+
+
+def grouped(make_case: MakeCase) -> list[Case]:
+    return [make_case(f"group_{group.value}", group=group) for group in MANDATORY["device"]]
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "report" / "events.jsonl"
+
+
+def test_a_run_in_which_everything_passed_is_conformant(make_case: MakeCase, subject: Any, path: Path) -> None:
+    outcome = build(logged(grouped(make_case), subject, path))
+    assert outcome.conformant, outcome.reasons
+    assert (outcome.exit_code, outcome.counts, outcome.complete) == (0, {"pass": 4}, True)
+
+
+@pytest.mark.parametrize(
+    ("body", "code", "reason"),
+    [(fails, 1, "1 fail: vts.area.subject.x"), (lambda trial: 1 / 0, 3, "1 suite-error: vts.area.subject.x")],
+)
+def test_what_is_wrong_is_named(
+    make_case: MakeCase, subject: Any, path: Path, body: Any, code: int, reason: str
+) -> None:
+    outcome = build(logged([*grouped(make_case), make_case("x", body)], subject, path))
+    assert (outcome.exit_code, outcome.conformant, outcome.reasons) == (code, False, (reason,))
+
+
+def test_a_refused_mandatory_group_is_not_conformant_but_green(make_case: MakeCase, subject: Any, path: Path) -> None:
+    cases = [*grouped(make_case)[:3], make_case("memory", refuses, group=Group.MEMORY)]
+    outcome = build(logged(cases, subject, path))
+    assert (outcome.exit_code, outcome.reasons) == (0, ("nothing of the mandatory group memory passes",))
+
+
+def test_a_group_of_which_nothing_was_run_is_not_conformant(make_case: MakeCase, subject: Any, path: Path) -> None:
+    outcome = build(logged(grouped(make_case)[:3], subject, path))
+    assert outcome.reasons == ("no case of the mandatory group memory was run",)
+
+
+def test_passes_of_one_interface_stand_for_no_other(make_case: MakeCase, subject: Any, path: Path) -> None:
+    subject.manifest = Manifest(name="fake", vendor="nobody", version="1", interfaces=("device", "manager"))
+    groups = MANDATORY["manager"]
+    alike = [make_case(group.value, lacks_control, group=group) for group in groups[1:]]
+    outcome = build(logged([*grouped(make_case), make_case("queries", group=groups[0]), *alike], subject, path))
+    assert (outcome.exit_code, outcome.conformant) == (0, False)
+    assert outcome.reasons == tuple(
+        f"no case of the mandatory group {group.value} was run: the subject has no manager_control interface "
+        "(to be judged, add a manager_control to the plug-in)"
+        for group in groups[1:]
+    )
+
+
+def test_a_group_is_explained_by_what_most_of_its_cases_say(make_case: MakeCase, subject: Any, path: Path) -> None:
+    def says(reason: str) -> Callable[[Any], None]:
+        def body(trial: Any) -> None:
+            raise NotApplicable(reason)
+
+        return body
+
+    memory = [make_case(f"m{n}", says(why), group=Group.MEMORY) for n, why in enumerate(("rare", "often", "often"))]
+    outcome = build(logged([*grouped(make_case)[:3], *memory], subject, path))
+    assert outcome.reasons == ("no case of the mandatory group memory was run: often",)
+
+
+def test_a_partial_selection_is_not_conformant(make_case: MakeCase, subject: Any, path: Path) -> None:
+    outcome = build(logged(grouped(make_case), subject, path, selection=Selection(deselected=2)))
+    assert outcome.reasons == ("at least 2 applicable cases were not selected",)
+
+
+def test_a_single_shard_is_not_conformant(make_case: MakeCase, subject: Any, path: Path) -> None:
+    outcome = build(logged(grouped(make_case), subject, path, selection=Selection(shard="1/2")))
+    assert outcome.reasons == ("only shard 1/2 was run",)
+
+
+def test_a_case_is_explained_by_its_configuration(make_case: MakeCase, subject: Any, path: Path) -> None:
+    def body(trial: Any) -> None:
+        with trial.configuration("x"):
+            raise Failed("wrong")
+
+    assert build(logged([make_case("a", body)], subject, path)).cases[0].message == "#x: wrong"
+
+
+def test_what_the_budget_left_out_is_green_but_not_conformant(make_case: MakeCase, subject: Any, path: Path) -> None:
+    outcome = build(logged([make_case("a")], subject, path, seconds=0.0))
+    assert outcome.exit_code == 0
+    assert [entry.case for entry in outcome.left_out] == ["vts.area.subject.a"]
+    assert not outcome.conformant
+
+
+def test_unsupported_is_counted_and_thin_coverage_said(make_case: MakeCase, subject: Any, path: Path) -> None:
+    cases = [
+        make_case("a", operations=("PAD",), types=("TENSOR_FLOAT32",)),
+        make_case("b", refuses, operations=("ADD",), types=("TENSOR_FLOAT32", "TENSOR_INT32")),
+    ]
+    outcome = build(logged(cases, subject, path))
+    assert [(entry.operation, entry.type, entry.counts) for entry in outcome.unsupported] == [
+        ("ADD", "TENSOR_FLOAT32", {"not-supported": 1}),
+        ("ADD", "TENSOR_INT32", {"not-supported": 1}),
+    ]
+    assert outcome.thin_coverage == (
+        "1 of 2 cases are not supported (50%)", "1 of 2 operations have a passing case; none: ADD",
+    )  # fmt: skip
+    assert outcome.by_suite == {"vts": {"pass": 1, "not-supported": 1}}
+    assert outcome.by_requirement == {"REQ-1": {"pass": 1, "not-supported": 1}}
+
+
+def test_waiver_problems_turn_the_run_red(make_case: MakeCase, subject: Any, path: Path) -> None:
+    class Expired(Waivers):
+        def problems(self, results: Any) -> list[str]:
+            return ["waiver x expired"]
+
+    outcome = build(logged(grouped(make_case), subject, path), Expired())
+    assert (outcome.exit_code, outcome.red, outcome.conformant) == (1, ("waiver x expired",), False)
+
+
+def test_results_are_written_and_read_back(make_case: MakeCase, subject: Any, path: Path) -> None:
+    outcome = build(logged([make_case("a", fails)], subject, path))
+    file = path.with_name(results.FILE)
+    results.write(outcome, file)
+    assert results.read(file) == outcome
+
+
+def without(path: Path, event_kind: type, case: str) -> Log:
+    """The log with one event taken out: a sink that loses things."""
+    log = Log()
+    decoder = msgspec.json.Decoder(Event)
+    for line in path.read_bytes().splitlines():
+        event = decoder.decode(line)
+        name = getattr(event, "case", None) or getattr(getattr(event, "result", None), "case", None)
+        if not (isinstance(event, event_kind) and name == case):
+            log.add(event)
+    return log
+
+
+def test_a_lost_verdict_shows_as_not_run_and_as_a_failure_of_the_suite(
+    make_case: MakeCase, subject: Any, path: Path
+) -> None:
+    logged([make_case("a"), make_case("b")], subject, path)
+    outcome = build(without(path, CaseFinished, "vts.area.subject.b"))
+    assert [entry.case for entry in outcome.not_run] == ["vts.area.subject.b"]
+    assert outcome.exit_code == 3
+    assert "vts.area.subject.b was selected, but the run ended without a verdict for it" in outcome.problems
+
+
+def test_a_verdict_recorded_twice_is_a_failure_of_the_suite(make_case: MakeCase, subject: Any, path: Path) -> None:
+    log = logged([make_case("a")], subject, path)
+    log.add(CaseFinished(result=log.results["vts.area.subject.a"]))
+    outcome = build(log)
+    assert outcome.exit_code == 3
+    assert "vts.area.subject.a has two verdicts: pass, then pass" in outcome.problems
+    assert outcome.counts == {"pass": 1}
+
+
+def test_a_verdict_nobody_asked_for_is_a_failure_of_the_suite(make_case: MakeCase, subject: Any, path: Path) -> None:
+    log = logged([make_case("a")], subject, path)
+    log.add(CaseFinished(result=msgspec.structs.replace(log.results["vts.area.subject.a"], case="vts.x.y.z")))
+    assert "vts.x.y.z has a verdict, but was not selected" in build(log).problems
+
+
+def test_a_footer_that_counts_otherwise_is_a_failure_of_the_suite(
+    make_case: MakeCase, subject: Any, path: Path
+) -> None:
+    log = logged([make_case("a")], subject, path)
+    log.add(RunFinished(counts={"pass": 2}, seconds=0.0, ending="complete"))
+    assert build(log).exit_code == 3
+
+
+def test_a_killed_run_keeps_what_was_done(tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    script = f"""
+import os, signal
+from npu_conformance.harness.events import EventLog
+from npu_conformance.specs.manifest import Manifest
+from npu_conformance.specs.outcomes import Outcome
+from npu_conformance.specs.results import *
+from pathlib import Path
+log = EventLog(Path({str(path)!r}))
+manifest = Manifest(name="fake", vendor="nobody", version="1")
+log.write(RunStarted(format=1, suite_version="1", digests=Digests(), manifest=manifest, hal_version="1.2", seed=0,
+    shuffled=False, selection=Selection(), cases=("vts.a.b.c", "vts.a.b.d", "vts.a.b.e"), time="now"))
+log.write(CaseStarted(case="vts.a.b.c"))
+log.write(CaseFinished(result=CaseResult(case="vts.a.b.c", outcome=Outcome.PASS)))
+log.write(CaseStarted(case="vts.a.b.d"))
+os.write(log._descriptor, b'{{"event":"case-fin')
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == -signal.SIGKILL
+    log = read_log(path)
+    assert log.torn
+    outcome = build(log)
+    assert outcome.counts == {"pass": 1, "not-run": 2}
+    assert [entry.reason for entry in outcome.not_run] == [
+        "no verdict was recorded: the run died in it", "no verdict was recorded",
+    ]  # fmt: skip
+    assert not outcome.complete
+    assert "the run was cut off" in outcome.reasons
+
+
+def test_a_run_resumes_behind_a_torn_line(make_case: MakeCase, subject: Any, path: Path) -> None:
+    ran = []
+
+    def cases(*broken: str) -> list[Case]:
+        def body(trial: Any) -> None:
+            ran.append(trial.case.id[-1])
+            if trial.case.id[-1] in broken:
+                raise KeyboardInterrupt
+
+        return [make_case(name, body) for name in "abc"]
+
+    logged(cases("b"), subject, path)
+    with path.open("ab") as file:
+        file.write(b'{"event":"case-st')
+    earlier = events.earlier_results(read_log(path), Digests(), str(path))
+    sink = EventLog(path, resume=True)
+    Engine(cases(), subject, sink, earlier=earlier).run()
+    sink.close()
+    assert ran == ["a", "b", "b", "c"]
+    log = read_log(path)
+    outcome = build(log)
+    assert (outcome.counts, outcome.problems, log.header.resumed) == ({"pass": 3}, (), True)
+
+
+@pytest.mark.parametrize("changed", ["suite", "vectors", "subject"])
+def test_a_run_of_something_else_is_not_resumed(make_case: MakeCase, subject: Any, path: Path, changed: str) -> None:
+    log = logged([make_case("a")], subject, path, digests=Digests(suite="1", vectors="1", subject="1"))
+    now = msgspec.structs.replace(log.header.digests, **{changed: "2"})
+    with pytest.raises(
+        DocumentError,
+        match=rf"\$\.digests\.{changed}: can not be resumed: the {changed} is another now: expected 2, found 1",
+    ):
+        events.earlier_results(log, now, "events.jsonl")
+
+
+def test_a_broken_line_in_the_middle_costs_only_itself(make_case: MakeCase, subject: Any, path: Path) -> None:
+    logged([make_case("a"), make_case("b")], subject, path)
+    lines = path.read_bytes().splitlines(keepends=True)
+    lines[1] = b'{"event":"case-started","case":7}\n'
+    lines.insert(2, b"garbage\n")
+    path.write_bytes(b"".join(lines))
+    outcome = build(read_log(path))
+    assert outcome.counts == {"pass": 2}
+    assert outcome.exit_code == 3
+    assert outcome.problems[0] == f"{path}:2: $.case: Expected `str`, got `int`"
+    assert outcome.problems[1].startswith(f"{path}:3: not JSON")
+
+
+@pytest.mark.parametrize(
+    "text", [b"", b"garbage\n", b'{"event":"nothing"}\n', b'{"event":"case-started","case":"a"}\n']
+)
+def test_what_is_no_event_file_is_refused(tmp_path: Path, text: bytes) -> None:
+    path = tmp_path / "events.jsonl"
+    path.write_bytes(text)
+    with pytest.raises(DocumentError, match=r"events\.jsonl"):
+        read_log(path)
+
+
+def test_events_reach_the_file_before_the_next_step(make_case: MakeCase, subject: Any, path: Path) -> None:
+    seen = []
+
+    def body(trial: Any) -> None:
+        seen.append(read_log(path).open_cases)
+
+    logged([make_case("a", body)], subject, path)
+    assert seen == [{"vts.area.subject.a": None}]
+
+
+def test_the_table_is_closed_and_a_waiver_changes_only_what_it_can() -> None:
+    codes = {outcome.value: row(outcome).exit_code for outcome in Outcome}
+    assert codes == {
+        "pass": 0, "fail": 1, "crash": 1, "hang": 1, "not-supported": 0, "not-applicable": 0,
+        "not-run": 1, "suite-error": 3,
+    }  # fmt: skip
+    waived = {outcome.value: row(outcome, [Disposition.WAIVED]).exit_code for outcome in Outcome}
+    assert waived == codes | {"fail": 0, "crash": 0, "hang": 0}
+    assert (exit_code([]), exit_code([0, 1, 3]), exit_code([0, 1])) == (0, 3, 1)
+
+
+def test_the_groups_of_the_documents_are_those_of_the_cases() -> None:
+    from typing import get_args
+
+    from npu_conformance.specs.documents.results import GroupName
+
+    assert set(get_args(GroupName)) == {group.value for group in Group}
+
+
+def test_a_crash_is_recorded_with_its_signal(make_case: MakeCase, subject: Any, path: Path) -> None:
+    def body(trial: Any) -> None:
+        raise Crashed("died", signal.SIGSEGV, "last words")
+
+    verdict = logged([make_case("a", body)], subject, path).results["vts.area.subject.a"]
+    assert (verdict.signal, verdict.stderr) == (11, "last words")
+
+
+def test_the_file_is_one_whole_line_an_event(make_case: MakeCase, subject: Any, path: Path) -> None:
+    logged([make_case("a")], subject, path)
+    assert path.read_bytes().endswith(b"\n")
+    assert len(path.read_bytes().splitlines()) == 4
+    assert os.access(path, os.R_OK)
+    assert CaseStarted(case="x") == msgspec.json.decode(msgspec.json.encode(CaseStarted(case="x")), type=Event)

@@ -1,0 +1,157 @@
+"""A failure leaves one file, which runs again without the seed and without stored vectors."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from npu_conformance.harness.judge.verdicts import Failed, NotApplicable, NotSupported
+from npu_conformance.harness.run import failures, suites
+from npu_conformance.harness.run.cases import Case
+from npu_conformance.harness.run.engine import Engine, EngineOptions
+from npu_conformance.harness.run.failures import FailureWriter
+from npu_conformance.harness.run.replay import Replay, replay, replay_file
+from npu_conformance.specs.documents import DocumentError
+from npu_conformance.specs.documents.results import CaseResult, Digests
+from npu_conformance.specs.outcomes import Outcome
+
+MakeCase = Callable[..., Case]
+
+
+def failing(trial: Any) -> None:
+    trial.attach(lambda: {"value": 3})
+    with trial.configuration("good"):
+        pass
+    with trial.configuration("bad"):
+        raise Failed("y: expected 1, found 2", "1", "2")
+
+
+def run(case: Case, subject: Any, recorder: Any, directory: Path) -> CaseResult:
+    writer = FailureWriter(directory, "0.1", Digests())
+    return Engine([case], subject, recorder, EngineOptions(seed=5), on_failure=writer).run().results[0]
+
+
+def test_the_file_holds_everything(make_case: MakeCase, subject: Any, recorder: Any, tmp_path: Path) -> None:
+    result = run(make_case("a", failing), subject, recorder, tmp_path)
+    assert result.notes["failure_file"] == "vts.area.subject.a.json"
+    document = failures.load(tmp_path / "vts.area.subject.a.json")
+    assert document.configurations == ("bad",)
+    assert document.payload == {"value": 3}
+    assert document.requirements == ("REQ-1",)
+    assert document.manifest == subject.manifest
+    assert [part.found for part in document.result.configurations] == ["2"]
+    assert document.result.seed == result.seed
+
+
+def test_a_pass_leaves_no_file(make_case: MakeCase, subject: Any, recorder: Any, tmp_path: Path) -> None:
+    run(make_case("a"), subject, recorder, tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_can_not_be_written_costs_no_verdict(
+    make_case: MakeCase, subject: Any, recorder: Any, tmp_path: Path
+) -> None:
+    def body(trial: Any) -> None:
+        trial.attach(lambda: 1 / 0)
+        raise Failed("wrong")
+
+    result = run(make_case("a", body), subject, recorder, tmp_path)
+    assert result.outcome is Outcome.FAIL
+    assert result.notes["failure_file"] == "not written: ZeroDivisionError: division by zero"
+
+
+def test_file_names_are_safe_and_different() -> None:
+    names = {failures.file_name(name) for name in ("vts.a.b.c", "vts.a.b.c[x]", "vts.a.b.c[y]", "vts.a.b." + "z" * 400)}
+    assert len(names) == 4
+    assert all(len(name) < 200 and "[" not in name for name in names)
+
+
+def replayed(before: Case, now: Case, subject: Any, recorder: Any, tmp_path: Path) -> Replay:
+    run(before, subject, recorder, tmp_path)
+    return replay(failures.load(next(tmp_path.iterdir())), now, subject)
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [(None, 0), (Failed("still"), 1), (NotSupported("no"), 125), (NotApplicable("no"), 125), (KeyError("bug"), 125)],
+)
+def test_bisect_codes(
+    make_case: MakeCase, subject: Any, recorder: Any, tmp_path: Path, error: Exception | None, code: int
+) -> None:
+    def now(trial: Any) -> None:
+        with trial.configuration("bad"):
+            if error:
+                raise error
+
+    assert replayed(make_case("a", failing), make_case("a", now), subject, recorder, tmp_path).bisect_code == code
+
+
+def test_other_configurations_do_not_count(make_case: MakeCase, subject: Any, recorder: Any, tmp_path: Path) -> None:
+    def now(trial: Any) -> None:
+        assert not trial.wants("other")
+        with trial.configuration("other"):
+            raise Failed("wrong")
+        with trial.configuration("bad"):
+            pass
+
+    assert replayed(make_case("a", failing), make_case("a", now), subject, recorder, tmp_path).bisect_code == 0
+
+
+def test_a_configuration_that_is_gone_proves_nothing(
+    make_case: MakeCase, subject: Any, recorder: Any, tmp_path: Path
+) -> None:
+    assert replayed(make_case("a", failing), make_case("a"), subject, recorder, tmp_path).bisect_code == 125
+
+
+def test_the_seed_is_the_files(make_case: MakeCase, subject: Any, recorder: Any, tmp_path: Path) -> None:
+    seeds = []
+
+    def body(trial: Any) -> None:
+        seeds.append(trial.seed)
+        raise Failed("wrong")
+
+    replayed(make_case("a", body), make_case("a", body), subject, recorder, tmp_path)
+    assert len(seeds) == 2
+    assert len(set(seeds)) == 1
+
+
+def test_a_file_with_a_payload_is_rebuilt_by_its_area(
+    make_case: MakeCase, subject: Any, recorder: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    case = make_case("a", failing)
+    run(case, subject, recorder, tmp_path)
+    payloads = []
+
+    def rebuild(case_id: str, payload: Any) -> Case:
+        payloads.append((case_id, payload))
+        return replace(case, run=lambda trial: None)
+
+    monkeypatch.setattr(suites, "rebuild", rebuild)
+    replay_file(tmp_path / "vts.area.subject.a.json", subject)
+    assert payloads == [("vts.area.subject.a", {"value": 3})]
+
+
+def test_a_bad_file_is_named_with_path_and_rule(
+    make_case: MakeCase, subject: Any, recorder: Any, tmp_path: Path
+) -> None:
+    run(make_case("a", failing), subject, recorder, tmp_path)
+    path = tmp_path / "vts.area.subject.a.json"
+    document = json.loads(path.read_text())
+    document["result"]["outcome"] = "maybe"
+    path.write_text(json.dumps(document))
+    with pytest.raises(DocumentError, match=r"a\.json: \$\.result\.outcome: Invalid enum value 'maybe'"):
+        replay_file(path, subject)
+
+
+def test_a_case_no_suite_has_is_bad_input(subject: Any, make_case: MakeCase, recorder: Any, tmp_path: Path) -> None:
+    def body(trial: Any) -> None:
+        raise Failed("wrong")
+
+    run(make_case("a", body), subject, recorder, tmp_path)
+    with pytest.raises(DocumentError, match=r"no suite has an area vts\.area"):
+        replay_file(tmp_path / "vts.area.subject.a.json", subject)

@@ -1,0 +1,193 @@
+"""Which cases are taken, how they are split among shards, and what a budget runs first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from npu_conformance.harness.run import budget, selection, suites
+from npu_conformance.harness.run.cases import Case, Scope
+from npu_conformance.harness.run.expression import compile_expression
+from npu_conformance.harness.run.partition import parse_shard, partition
+from npu_conformance.harness.run.selection import Wanted
+from npu_conformance.specs.documents import DocumentError
+
+MakeCase = Callable[..., Case]
+ID = "vts.generated.PAD.quant8_zero[relaxed]"
+
+
+@pytest.mark.parametrize(
+    ("expression", "found"),
+    [
+        ("", True), ("PAD", True), ("pad", True), ("CONV", False), ("not CONV", True), ("not not PAD", True),
+        ("PAD and CONV", False), ("PAD or CONV", True), ("CONV or PAD and quant8", True),
+        ("(CONV or PAD) and x9", False), ("not (CONV or x9)", True),
+        ("PAD.quant8_zero[relaxed]", True), ("notes", False), (" PAD ", True),
+    ],
+)  # fmt: skip
+def test_expressions(expression: str, found: bool) -> None:
+    assert compile_expression(expression)(ID) is found
+
+
+@pytest.mark.parametrize(
+    ("expression", "message"),
+    [
+        ("PAD and", "column 8: expected a word, 'not' or '(', found the end"),
+        ("(PAD", r"column 5: expected '\)', found the end"),
+        ("PAD CONV", "column 5: expected 'and', 'or' or the end, found 'CONV'"),
+        ("or PAD", "column 1: expected a word, 'not' or '(', found 'or'"),
+        ("PAD & CONV", "column 4: unexpected '&'"),
+        (")", r"column 1: expected a word, 'not' or '\(', found '\)'"),
+    ],
+)
+def test_bad_expressions_say_where(expression: str, message: str) -> None:
+    with pytest.raises(DocumentError, match=message.replace("'(',", r"'\(',")):
+        compile_expression(expression)
+
+
+def declared(*names: str, **fields: Any) -> list[Case]:
+    return [Case(name, lambda trial: None, ("REQ-1",), **fields) for name in names]
+
+
+@pytest.fixture
+def imported(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Two suites made of nothing; the list fills with the areas that get imported."""
+    areas = {
+        "vts.queries": declared("vts.queries.type.legal", scope=Scope.SMOKE),
+        "vts.generated": [
+            *declared("vts.generated.PAD.one", "vts.generated.PAD.one[relaxed]", "vts.generated.PAD_V2.one"),
+            *declared("vts.generated.PAD.large", scope=Scope.FULL),
+        ],
+        "cts.manager": declared("cts.manager.request.grant", interface="manager"),
+    }
+    seen: list[str] = []
+
+    def area(suite: str, name: str) -> ModuleType:
+        seen.append(f"{suite}.{name}")
+        module = ModuleType(name)
+        module.cases = lambda: iter(areas[f"{suite}.{name}"])  # type: ignore[attr-defined]
+        return module
+
+    monkeypatch.setattr(suites, "present", lambda: ("vts", "cts"))
+    monkeypatch.setattr(suites, "areas", lambda suite: tuple(n.split(".")[1] for n in areas if n.startswith(suite)))
+    monkeypatch.setattr(suites, "area", area)
+    return seen
+
+
+@pytest.mark.parametrize(
+    ("targets", "expected", "areas"),
+    [
+        ((), 5, 3),
+        (("vts",), 4, 2),
+        (("vts.queries",), 1, 1),
+        (("vts.generated.PAD",), 2, 1),
+        (("vts.generated.PAD.one",), 2, 1),
+        (("vts.generated.PAD.one[relaxed]",), 1, 1),
+        (("vts.generated.PAD*",), 3, 1),
+        (("*PAD.one",), 1, 3),
+        (("vts.g*",), 3, 1),
+        (("vts.queries", "cts"), 2, 2),
+    ],
+)
+def test_targets(imported: list[str], targets: tuple[str, ...], expected: int, areas: int) -> None:
+    assert len(selection.select(Wanted(targets)).cases) == expected
+    assert len(imported) == areas
+
+
+@pytest.mark.parametrize(("scope", "expected"), [(Scope.SMOKE, 1), (Scope.DEFAULT, 5), (Scope.FULL, 6)])
+def test_a_scope_includes_those_before_it(imported: list[str], scope: Scope, expected: int) -> None:
+    assert len(selection.select(Wanted(scope=scope)).cases) == expected
+
+
+@pytest.mark.parametrize("target", ["vtz", "vts.generated.PAD.two", "vts.gen", "vts.generated.CONV*"])
+def test_a_target_that_means_nothing_is_refused(imported: list[str], target: str) -> None:
+    with pytest.raises(DocumentError, match="no case is meant"):
+        selection.select(Wanted((target,)))
+
+
+def test_what_is_left_out_is_counted_where_it_applies(imported: list[str], subject: Any) -> None:
+    def deselected(wanted: Wanted) -> int:
+        return selection.select(wanted).deselected(subject.manifest, subject.version)
+
+    assert deselected(Wanted(scope=Scope.FULL)) == 0
+    assert deselected(Wanted(("vts",), scope=Scope.FULL)) == 1  # cts, which counts as one
+    assert deselected(Wanted(("vts",))) == 2
+    assert deselected(Wanted(("vts.queries",))) == 2
+    assert deselected(Wanted(expression="type", scope=Scope.FULL)) == 4
+
+
+def test_the_real_suites_have_areas_that_are_named_once() -> None:
+    for suite in suites.present():
+        names = suites.areas(suite)
+        assert len(set(names)) == len(names)
+
+
+def test_an_unknown_suite_is_bad_input() -> None:
+    with pytest.raises(DocumentError, match="no such suite"):
+        suites.areas("vtz")
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 7])
+@pytest.mark.parametrize("measured", [False, True])
+def test_shards_are_disjoint_whole_and_balanced(make_case: MakeCase, count: int, measured: bool) -> None:
+    cases = [make_case(f"case_{number}") for number in range(101)]
+    seconds = {case.id: 1.0 + position % 5 for position, case in enumerate(cases[:90])} if measured else None
+    parts = partition(cases, count, seconds)
+    assert sorted(case.id for part in parts for case in part) == sorted(case.id for case in cases)
+    loads = [sum((seconds or {}).get(case.id, 3.0) for case in part) for part in parts]
+    assert max(loads) - min(loads) <= 5.0
+    again = partition(cases[::-1], count, seconds)
+    assert [{case.id for case in part} for part in again] == [{case.id for case in part} for part in parts]
+
+
+@pytest.mark.parametrize("text", ["", "1", "0/2", "3/2", "a/b", "1/2/3", "-1/2", "1/0"])
+def test_bad_shards_are_refused(text: str) -> None:
+    with pytest.raises(DocumentError, match="--shard: expected I/N"):
+        parse_shard(text)
+
+
+def test_a_shard_is_read() -> None:
+    assert parse_shard("2/3") == (2, 3)
+
+
+@pytest.mark.parametrize(("text", "seconds"), [("90", 90.0), ("90s", 90.0), ("1.5m", 90.0), ("2h", 7200.0)])
+def test_budgets_are_read(text: str, seconds: float) -> None:
+    assert budget.parse_budget(text) == seconds
+
+
+@pytest.mark.parametrize("text", ["", "h", "-1", "0", "nan", "inf", "2d"])
+def test_bad_budgets_are_refused(text: str) -> None:
+    with pytest.raises(DocumentError, match="--budget: expected a time"):
+        budget.parse_budget(text)
+
+
+def test_a_budget_asks_first_for_what_is_new(make_case: MakeCase) -> None:
+    cases = [
+        make_case("again", requirements=("R1",), operations=("PAD",)),
+        make_case("twice", requirements=("R1",), operations=("PAD",)),
+        make_case("other_operation", requirements=("R1",), operations=("ADD",)),
+        make_case("other_requirement", requirements=("R2",)),
+        make_case("smoke", requirements=("R1",), scope=Scope.SMOKE),
+    ]
+    order = [case.id.rpartition(".")[2] for case in budget.by_worth(cases)]
+    assert order[:2] == ["smoke", "other_requirement"]
+    assert set(order[2:4]) >= {"other_operation"}
+    assert order[4] in ("again", "twice")
+
+
+def test_external_vectors_come_from_areas_that_read_them(imported: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    real = suites.area
+
+    def area(suite: str, name: str) -> ModuleType:
+        module = real(suite, name)
+        if name == "generated":
+            module.cases_from = lambda path: declared(f"vts.generated.PAD.{path.stem}")  # type: ignore[attr-defined]
+        return module
+
+    monkeypatch.setattr(suites, "area", area)
+    chosen = selection.select(Wanted(("vts",), expression="outside", vectors=Path("outside.json")))
+    assert [case.id for case in chosen.cases] == ["vts.generated.PAD.outside"]

@@ -1,0 +1,48 @@
+"""Options of a session: as words for a command line, and as what a subject is opened with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from npu_conformance.harness.run.session import Session, SessionOptions, open_by_options, parse_options
+from npu_conformance.harness.subject.plugin_loading import LoadError
+from npu_conformance.specs.documents import DocumentError
+
+
+@pytest.fixture(autouse=True)
+def _plug_ins_can_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(Path(__file__).parent / "hostile"))
+
+
+def test_the_words_that_name_a_plug_in_are_safe_in_a_shell() -> None:
+    assert SessionOptions("reference").plugin_words == "--plugin reference"
+    options = SessionOptions(
+        "exec:./driver -v", ("speed=very fast",), hal="1.2", isolation="inprocess", transports=("message",)
+    )
+    assert options.plugin_words == (
+        "--plugin 'exec:./driver -v' --plugin-option 'speed=very fast' --hal 1.2 --isolation inprocess "
+        "--transport message"
+    )
+
+
+def test_options_are_names_and_values() -> None:
+    assert parse_options(["a=1", "b=x=y", "c="]) == {"a": "1", "b": "x=y", "c": ""}
+    for bad in ("a", "=1"):
+        with pytest.raises(DocumentError, match="expected NAME=VALUE"):
+            parse_options([bad])
+
+
+@pytest.mark.parametrize("isolation", ["process", "inprocess"])
+def test_an_option_the_plug_in_does_not_have(isolation: str) -> None:
+    options = SessionOptions("vendor_plugins:first_day", ("sped=1",), isolation=isolation)  # type: ignore[arg-type]
+    with pytest.raises(LoadError, match="has no option 'sped'; it has speed"):
+        open_by_options(options)
+
+
+def test_the_default_folder_is_named_after_the_plug_in() -> None:
+    session = Session(SessionOptions("vendor_plugins:first_day", isolation="inprocess"))
+    assert session.folder == Path(".npu-conformance/first-day")
+    session.close()
+    session.close()

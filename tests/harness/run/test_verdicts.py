@@ -1,0 +1,243 @@
+"""The engine gives every selected case exactly one verdict, the right one, and goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import nullcontext
+from typing import Any
+
+import pytest
+
+from npu_conformance.harness.judge.verdicts import Crashed, Failed, Hung, NotApplicable, NotSupported
+from npu_conformance.harness.run.cases import Case
+from npu_conformance.harness.run.engine import Engine, EngineOptions, Run
+from npu_conformance.specs.documents.results import CaseFinished, CaseStarted, RunFinished, RunStarted
+from npu_conformance.specs.errors import DeadObject, ServiceError, Unsupported
+from npu_conformance.specs.outcomes import Outcome
+from npu_conformance.specs.versions import Version
+
+MakeCase = Callable[..., Case]
+
+
+def raising(error: BaseException) -> Callable[[Any], None]:
+    def body(trial: Any) -> None:
+        raise error
+
+    return body
+
+
+def run(cases: list[Case], subject: Any, recorder: Any, **options: Any) -> Run:
+    return Engine(cases, subject, recorder, EngineOptions(**options)).run()
+
+
+@pytest.mark.parametrize(
+    ("error", "outcome"),
+    [
+        (Failed("wrong"), Outcome.FAIL),
+        (Crashed("died", signal=11, stderr="last words"), Outcome.CRASH),
+        (Hung("silent"), Outcome.HANG),
+        (NotSupported("no"), Outcome.NOT_SUPPORTED),
+        (NotApplicable("not here"), Outcome.NOT_APPLICABLE),
+        (ServiceError(2, "oops"), Outcome.FAIL),
+        (Unsupported("getType"), Outcome.NOT_SUPPORTED),
+        (DeadObject("gone"), Outcome.CRASH),
+        (ZeroDivisionError("bug"), Outcome.SUITE_ERROR),
+    ],
+)
+def test_an_exception_becomes_the_verdict_and_the_next_case_runs(
+    make_case: MakeCase, subject: Any, recorder: Any, error: Exception, outcome: Outcome
+) -> None:
+    result = run([make_case("first", raising(error)), make_case("second")], subject, recorder)
+    assert [verdict.outcome for verdict in result.results] == [outcome, Outcome.PASS]
+    assert subject.restarts == (1 if outcome in (Outcome.CRASH, Outcome.HANG) else 0)
+
+
+def test_a_crash_keeps_signal_and_last_words(make_case: MakeCase, subject: Any, recorder: Any) -> None:
+    verdict = run([make_case("a", raising(Crashed("died", 11, "last words")))], subject, recorder).results[0]
+    assert (verdict.signal, verdict.stderr) == (11, "last words")
+
+
+def test_a_suite_error_keeps_the_tail_of_the_traceback(make_case: MakeCase, subject: Any, recorder: Any) -> None:
+    verdict = run([make_case("a", raising(ZeroDivisionError("bug")))], subject, recorder).results[0]
+    assert "test_engine_verdicts.py" in verdict.traceback
+    assert verdict.message == "ZeroDivisionError: bug"
+
+
+def test_events_come_in_order(make_case: MakeCase, subject: Any, recorder: Any) -> None:
+    run([make_case("a"), make_case("b")], subject, recorder)
+    kinds = [type(event) for event in recorder.events]
+    assert kinds == [RunStarted, CaseStarted, CaseFinished, CaseStarted, CaseFinished, RunFinished]
+    assert recorder.events[0].cases == ("vts.area.subject.a", "vts.area.subject.b")
+    assert recorder.events[-1].counts == {"pass": 2}
+
+
+def test_a_subject_that_can_not_be_restarted_leaves_the_rest_not_run(
+    make_case: MakeCase, subject: Any, recorder: Any
+) -> None:
+    subject.restart_error = OSError("no such device")
+    result = run([make_case("a", raising(Crashed("died"))), make_case("b")], subject, recorder)
+    assert [verdict.outcome for verdict in result.results] == [Outcome.CRASH, Outcome.NOT_RUN]
+    assert "no such device" in result.results[1].message
+    assert result.ending == "subject-lost"
+
+
+def test_losing_the_subject_inside_a_configuration_ends_the_case(
+    make_case: MakeCase, subject: Any, recorder: Any
+) -> None:
+    subject.restart_error = OSError("no such device")
+    reached: list[str] = []
+
+    def body(trial: Any) -> None:
+        with trial.configuration("one"):
+            raise Crashed("died")
+        reached.append("behind")
+
+    result = run([make_case("a", body), make_case("b")], subject, recorder)
+    assert [verdict.outcome for verdict in result.results] == [Outcome.CRASH, Outcome.NOT_RUN]
+    assert not reached
+    assert subject.restarts == 1
+
+
+def test_an_interrupt_leaves_the_rest_not_run_and_writes_the_footer(
+    make_case: MakeCase, subject: Any, recorder: Any
+) -> None:
+    cases = [make_case("a"), make_case("b", raising(KeyboardInterrupt())), make_case("c")]
+    result = run(cases, subject, recorder)
+    assert [verdict.outcome for verdict in result.results] == [Outcome.PASS, Outcome.NOT_RUN, Outcome.NOT_RUN]
+    assert recorder.events[-1].ending == "interrupted"
+
+
+@pytest.mark.parametrize(
+    ("error", "outcome"),
+    [(None, Outcome.CRASH), (BrokenPipeError(), Outcome.CRASH), (Failed("garbage"), Outcome.FAIL)],
+)
+@pytest.mark.parametrize("inside", [False, True])
+def test_a_subject_found_dead_is_restarted_and_its_death_is_not_the_next_cases(
+    make_case: MakeCase, subject: Any, recorder: Any, error: Exception | None, outcome: Outcome, inside: bool
+) -> None:
+    def body(trial: Any) -> None:
+        with trial.configuration("x") if inside else nullcontext():
+            subject.living = False
+            if error:
+                raise error
+
+    result = run([make_case("a", body), make_case("b")], subject, recorder)
+    assert [verdict.outcome for verdict in result.results] == [outcome, Outcome.PASS]
+    assert subject.restarts == 1
+
+
+def test_cases_of_other_versions_and_interfaces_do_not_apply(make_case: MakeCase, subject: Any, recorder: Any) -> None:
+    cases = [
+        make_case("newer", since=Version.V1_3),
+        make_case("older", until=Version.V1_1),
+        make_case("manager", interface="manager"),
+        make_case("same", since=Version.V1_2, until=Version.V1_2),
+    ]
+    outcomes = [verdict.outcome for verdict in run(cases, subject, recorder).results]
+    assert outcomes == [Outcome.NOT_APPLICABLE] * 3 + [Outcome.PASS]
+
+
+def test_a_case_has_the_worst_of_its_configurations(make_case: MakeCase, subject: Any, recorder: Any) -> None:
+    def body(trial: Any) -> None:
+        with trial.configuration("good"):
+            pass
+        with trial.configuration("bad"):
+            raise Failed("wrong", "1", "2")
+        with trial.configuration("elsewhere"):
+            raise NotApplicable("not here")
+
+    verdict = run([make_case("a", body)], subject, recorder).results[0]
+    assert verdict.outcome is Outcome.FAIL
+    assert verdict.own_outcome is Outcome.PASS
+    found = {part.name: part.outcome for part in verdict.configurations}
+    assert found == {"good": Outcome.PASS, "bad": Outcome.FAIL, "elsewhere": Outcome.NOT_APPLICABLE}
+    assert (verdict.configurations[1].expected, verdict.configurations[1].found) == ("1", "2")
+
+
+def test_a_case_whose_configurations_do_not_apply_does_not_apply(
+    make_case: MakeCase, subject: Any, recorder: Any
+) -> None:
+    def body(trial: Any) -> None:
+        with trial.configuration("elsewhere"):
+            raise NotApplicable("not here")
+
+    assert run([make_case("a", body)], subject, recorder).results[0].outcome is Outcome.NOT_APPLICABLE
+
+
+def test_a_crash_in_a_configuration_restarts_and_the_case_goes_on(
+    make_case: MakeCase, subject: Any, recorder: Any
+) -> None:
+    def body(trial: Any) -> None:
+        with trial.configuration("dies"):
+            raise Crashed("died")
+        assert trial.restarts == 1
+        with trial.configuration("lives"):
+            pass
+
+    verdict = run([make_case("a", body)], subject, recorder).results[0]
+    assert [part.outcome for part in verdict.configurations] == [Outcome.CRASH, Outcome.PASS]
+    assert subject.restarts == 1
+
+
+@pytest.mark.parametrize("names", [("same", "same"), ("not a name",)])
+def test_a_configuration_needs_a_name_of_its_own(
+    make_case: MakeCase, subject: Any, recorder: Any, names: tuple[str, ...]
+) -> None:
+    def body(trial: Any) -> None:
+        for name in names:
+            with trial.configuration(name):
+                pass
+
+    assert run([make_case("a", body)], subject, recorder).results[0].outcome is Outcome.SUITE_ERROR
+
+
+def test_pools_and_applications_are_closed_when_the_case_ends(make_case: MakeCase, subject: Any, recorder: Any) -> None:
+    def body(trial: Any) -> None:
+        trial.pool(16)
+        trial.application(10001)
+        raise Failed("wrong")
+
+    run([make_case("a", body)], subject, recorder)
+    assert [pool.closed for pool in subject.memory.created] == [True, True]
+
+
+def test_seeds_follow_from_run_seed_and_id_alone(make_case: MakeCase, subject: Any, recorder: Any) -> None:
+    def seeds(names: str, run_seed: int) -> dict[str, int]:
+        results = run([make_case(name) for name in names], subject, recorder, seed=run_seed).results
+        return {result.case: result.seed for result in results}
+
+    assert seeds("ab", 7) == seeds("ba", 7)
+    assert seeds("ab", 7) != seeds("ab", 8)
+    assert len(set(seeds("ab", 7).values())) == 2
+
+
+def test_shuffling_follows_the_seed(make_case: MakeCase, subject: Any, recorder: Any) -> None:
+    cases = [make_case(f"case_{number}") for number in range(20)]
+
+    def order(seed: int) -> list[str]:
+        return [result.case for result in run(cases, subject, recorder, seed=seed, shuffle=True).results]
+
+    assert order(1) == order(1)
+    assert order(1) != order(2)
+    assert sorted(order(1)) == sorted(case.id for case in cases)
+
+
+def test_two_cases_of_one_id_are_refused(make_case: MakeCase, subject: Any, recorder: Any) -> None:
+    with pytest.raises(ValueError, match=r"two cases have the id vts\.area\.subject\.a"):
+        Engine([make_case("a"), make_case("a")], subject, recorder)
+
+
+def test_the_budget_leaves_the_rest_out(make_case: MakeCase, subject: Any, recorder: Any) -> None:
+    result = run([make_case("a")], subject, recorder, seconds=0.0)
+    assert (result.results, result.left_out) == ([], ["vts.area.subject.a"])
+
+
+def test_stop_after_leaves_the_rest_not_run(make_case: MakeCase, subject: Any, recorder: Any) -> None:
+    result = run([make_case("a", raising(Failed("x"))), make_case("b")], subject, recorder, stop_after=1)
+    assert [verdict.outcome for verdict in result.results] == [Outcome.FAIL, Outcome.NOT_RUN]
+
+
+def test_a_quality_warning_changes_no_outcome(make_case: MakeCase, subject: Any, recorder: Any) -> None:
+    verdict = run([make_case("a", lambda trial: trial.warn_quality("coarse"))], subject, recorder).results[0]
+    assert (verdict.outcome, verdict.warnings) == (Outcome.PASS, ("coarse",))
+    assert [disposition.value for disposition in verdict.dispositions] == ["quality-warning"]

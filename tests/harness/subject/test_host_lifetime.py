@@ -1,0 +1,216 @@
+"""Nothing is left behind: processes, sockets, shared memory; however the harness ends."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from npu_conformance.harness.judge.verdicts import Crashed, Failed
+from npu_conformance.harness.subject import pools
+from npu_conformance.harness.subject.loading import LoadError, open_subject
+from npu_conformance.harness.subject.remote import RemoteSubject
+from npu_conformance.harness.subject.supervisor import Supervisor
+from npu_conformance.harness.subject.zygote import Load
+
+PLUGINS = Path(__file__).parent / "hostile"
+_LIMIT_SECONDS = 10.0
+
+HARNESS = """
+import os, sys
+sys.path.insert(0, sys.argv[1])
+from npu_conformance.harness.loading import open_subject
+subject = open_subject("echo_plugin:plugin")
+pool = subject.memory.create("ashmem", 4096)
+application = subject.application(10001)
+host = subject.interfaces.device.get_version_string().split()[2]
+print(host, os.path.dirname(subject._store.directory + "/x"), flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture(autouse=True)
+def plugin_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(PLUGINS))
+
+
+def eventually(predicate: Callable[[], bool]) -> bool:
+    """Poll until the predicate holds, at most ten seconds."""
+    deadline = time.monotonic() + _LIMIT_SECONDS
+    while not predicate():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.002)
+    return True
+
+
+def test_kill_of_the_harness_leaves_nothing() -> None:
+    command = [sys.executable, "-c", HARNESS, str(PLUGINS)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as harness:
+        assert harness.stdout is not None
+        host, directory = harness.stdout.readline().split()
+        assert len(os.listdir(directory)) == 3  # two files of shared memory, the applications' socket
+        zygote = _parent(host)
+        harness.send_signal(signal.SIGKILL)
+        harness.wait(_LIMIT_SECONDS)
+    assert eventually(lambda: not _runs(host) and not _runs(zygote))
+    assert eventually(lambda: not os.path.exists(directory))
+
+
+def test_kill_of_the_zygote_kills_the_host() -> None:
+    subject = open_subject("echo_plugin:plugin")
+    assert isinstance(subject, RemoteSubject)
+    device = subject.interfaces.device
+    assert device is not None
+    host = device.get_version_string().split()[2]
+    pool = subject.memory.create("ashmem", 100)
+    os.kill(int(_parent(host)), signal.SIGKILL)
+    assert eventually(lambda: not _runs(host))
+    with pytest.raises(Crashed, match="the process that imports it has died"):
+        device.get_type()
+    assert not subject.alive()
+    subject.restart()
+    assert subject.alive()
+    for _ in range(2):
+        subject.memory.create("ashmem", 100).close()
+        subject.ping()
+    subject.close()
+    pool.close()
+
+
+def test_close_leaves_nothing() -> None:
+    before = set(os.listdir("/proc/self/fd"))
+    subject = open_subject("echo_plugin:plugin")
+    assert isinstance(subject, RemoteSubject)
+    directory = subject._store.directory
+    for _ in range(3):
+        subject.memory.create("ashmem", 1 << 20)
+        subject.restart()
+    subject.close()
+    assert not os.path.exists(directory)
+    # Pools that a case has not closed keep a descriptor each until they are collected.
+    assert len(set(os.listdir("/proc/self/fd")) - before) <= 3 * 2
+
+
+def test_sweep_removes_what_dead_processes_left(tmp_path: Path) -> None:
+    finished = subprocess.Popen(["true"])
+    finished.wait(_LIMIT_SECONDS)
+    dead, living = tmp_path / f"npu-conformance-{finished.pid}-ab", tmp_path / f"npu-conformance-{os.getpid()}-ab"
+    foreign = tmp_path / f"other-{finished.pid}-ab"
+    for directory in (dead, living, foreign):
+        directory.mkdir()
+        (directory / "1").write_bytes(b"x")
+    pools.sweep(str(tmp_path))
+    assert [directory.exists() for directory in (dead, living, foreign)] == [False, True, True]
+
+
+def test_private_directory_is_private() -> None:
+    path = pools.make_private_directory()
+    assert os.stat(path).st_mode & 0o777 == 0o700
+    pools.remove_directory(path)
+    pools.remove_directory(path)
+    assert not os.path.exists(path)
+
+
+def test_memory_eater_gets_memory_error() -> None:
+    subject = open_subject("faulty_plugins:eater")
+    device = subject.interfaces.device
+    assert device is not None
+    with pytest.raises(Failed, match="MemoryError"):
+        device.get_type()
+    assert device.get_version_string() == "fine"
+    subject.close()
+
+
+@pytest.mark.parametrize(("plugin", "restart"), [("crasher", "fork"), ("fresh_crasher", "spawn")])
+def test_crash_in_a_python_plugin(plugin: str, restart: str) -> None:
+    subject = open_subject(f"faulty_plugins:{plugin}")
+    assert subject.manifest.restart == restart
+    for _ in range(3):
+        device = subject.interfaces.device
+        assert device is not None
+        with pytest.raises(Crashed, match=r"device\.getType: the host process was killed by SIGSEGV") as caught:
+            device.get_type()
+        assert "before the crash" in caught.value.stderr
+        subject.restart()
+    subject.close()
+
+
+def test_numpy_stays_out_of_the_harness() -> None:
+    program = f"""
+import sys
+sys.path.insert(0, {str(PLUGINS)!r})
+from npu_conformance.harness.loading import open_subject
+open_subject("echo_plugin:plugin").close()
+unwanted = {{"numpy", "subprocess", "asyncio", "multiprocessing", "pytest", "ctypes"}} & set(sys.modules)
+sys.exit(f"imported: {{unwanted}}" if unwanted else 0)
+"""
+    finished = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
+    assert (finished.returncode, finished.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("spec", "text"),
+    [
+        ("refrence", r"unknown plug-in 'refrence' \(did you mean reference\?\); known: .*litert, .*reference"),
+        ("faulty_plugins:nothing", r"module faulty_plugins has no nothing"),
+        ("faulty_plugins:eatr", r"did you mean eater"),
+        ("faulty_plugins:number", r"is a int, not a npu_conformance\.specs\.plugin\.Plugin"),
+        ("no_such_module:plugin", "no module named no_such_module"),
+        ("needs_missing:plugin", r"needs_missing\.py:3: No module named 'a_module_nobody_has'"),
+        ("faulty_plugins:bad_manifest", r"manifest: Expected `float` > 0\.0.*time_scale"),
+        ("faulty_plugins:does_not_start", r"answered with error -32603: RuntimeError: no board"),
+        ("exec:", "expected a command after exec:"),
+        ("exec:'unclosed", "No closing quotation"),
+        ("exec:/nowhere/driver --fast", "no command /nowhere/driver"),
+        ("exec:true", r"initialize: the host process exited with status 0"),
+        ("unix:/nowhere/socket", "can not connect to unix:/nowhere/socket: No such file or directory"),
+        ("tcp:127.0.0.1:1", "can not connect to tcp:127.0.0.1:1: Connection refused"),
+        ("tcp:nonsense", "can not connect to tcp:nonsense"),
+    ],
+)
+def test_what_can_not_be_loaded_says_why(spec: str, text: str) -> None:
+    with pytest.raises(LoadError, match=text) as caught:
+        open_subject(spec)
+    assert "\n" not in str(caught.value)
+
+
+def test_what_can_not_be_loaded_says_why_to_whoever_asks_late(tmp_path: Path) -> None:
+    supervisor = Supervisor(Load("nonsense", (), {}, None, str(tmp_path), tuple(sys.path)))
+    try:
+        os.waitid(os.P_PID, supervisor._pid, os.WEXITED | os.WNOWAIT)
+        with pytest.raises(LoadError, match="unknown plug-in 'nonsense'"):
+            supervisor.start()
+    finally:
+        supervisor.close()
+
+
+def test_plugin_that_is_not_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "broken_syntax.py").write_text("plugin = (\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with pytest.raises(LoadError, match=r"broken_syntax\.py:1: SyntaxError"):
+        open_subject("broken_syntax:plugin")
+
+
+def test_wrong_arguments() -> None:
+    with pytest.raises(LoadError, match="another process"):
+        open_subject("exec:true", isolation="inprocess")
+    with pytest.raises(LoadError, match="expected some of path, descriptor, message"):
+        open_subject("echo_plugin:plugin", transports=("pigeon",))
+
+
+def _parent(pid: str) -> str:
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1]
+
+
+def _runs(pid: str) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False

@@ -1,0 +1,341 @@
+"""The private directory lies where others can write: what they, or a plug-in, put there costs no file elsewhere."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from npu_conformance.harness.subject import pools
+from npu_conformance.harness.subject.files import CacheFile
+from npu_conformance.harness.subject.loading import open_subject
+from npu_conformance.harness.subject.pools import FileStore
+from npu_conformance.harness.subject.remote import RemoteSubject
+
+PLUGINS = Path(__file__).parent / "hostile"
+_NOBODY = 65534
+_DEPTH = 2500
+_BYSTANDERS = 8
+"""Directories to sweep beside a strange one: the order of a listing is nobody's, so there are some behind it."""
+
+Planting = Callable[[Path, Path], None]
+"""Puts something at the first path, with the precious folder at hand."""
+
+SWEEP = """
+import os, sys
+from npu_conformance.harness import pools
+pools.sweep(sys.argv[2])
+print(os.path.exists(sys.argv[1]))
+"""
+
+only_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
+
+
+@pytest.fixture
+def owner() -> int:
+    """The number of a process that is no more."""
+    with subprocess.Popen(["true"]) as finished:
+        finished.wait()
+    return finished.pid
+
+
+@pytest.fixture
+def base(tmp_path: Path) -> Path:
+    """Stands for /dev/shm."""
+    path = tmp_path / "shm"
+    path.mkdir()
+    return path
+
+
+@pytest.fixture
+def precious(tmp_path: Path) -> Path:
+    """A folder with files that nobody may touch, of names that the suite has for its own."""
+    path = tmp_path / "precious"
+    (path / "inner").mkdir(parents=True)
+    for name in ("1", "inner/2"):
+        (path / name).write_bytes(b"precious")
+    return path
+
+
+@pytest.fixture
+def subject(monkeypatch: pytest.MonkeyPatch, base: Path) -> RemoteSubject:
+    monkeypatch.syspath_prepend(str(PLUGINS))
+    monkeypatch.setattr(pools, "_SHARED_MEMORY", str(base))
+    subject = open_subject("echo_plugin:plugin")
+    assert isinstance(subject, RemoteSubject)
+    return subject
+
+
+def is_whole(precious: Path) -> bool:
+    """True where nothing came and nothing went."""
+    found = sorted(str(path.relative_to(precious)) for path in precious.rglob("*"))
+    return found == ["1", "inner", "inner/2"] and (precious / "inner/2").read_bytes() == b"precious"
+
+
+def left_by(base: Path, owner: int, name: str = "ab") -> Path:
+    """A private directory with a file in it."""
+    path = base / f"npu-conformance-{owner}-{name}"
+    path.mkdir(mode=0o700)
+    (path / "1").write_bytes(b"x")
+    return path
+
+
+def _link_to_directory(path: Path, precious: Path) -> None:
+    path.symlink_to(precious)
+
+
+def _link_to_file(path: Path, precious: Path) -> None:
+    path.symlink_to(precious / "1")
+
+
+def _link_to_itself(path: Path, precious: Path) -> None:
+    path.symlink_to(path)
+
+
+def _link_to_nothing(path: Path, precious: Path) -> None:
+    path.symlink_to(precious / "nothing")
+
+
+def _plain_file(path: Path, precious: Path) -> None:
+    path.write_bytes(b"somebody's")
+
+
+def _pipe(path: Path, precious: Path) -> None:
+    os.mkfifo(path)
+
+
+PLANTED = (_link_to_directory, _link_to_file, _link_to_itself, _link_to_nothing, _plain_file, _pipe)
+
+
+@pytest.mark.parametrize("plant", PLANTED)
+@pytest.mark.parametrize("uid", [pytest.param(_NOBODY, marks=only_root, id="of_another_user"), os.geteuid()])
+def test_sweep_leaves_what_is_no_directory(base: Path, precious: Path, owner: int, plant: Planting, uid: int) -> None:
+    strange = base / f"npu-conformance-{owner}-x"
+    plant(strange, precious)
+    os.chown(strange, uid, -1, follow_symlinks=False)
+    for number in range(_BYSTANDERS):
+        left_by(base, owner, str(number))
+    pools.sweep(str(base))
+    assert is_whole(precious)
+    assert list(base.iterdir()) == [strange]
+
+
+def test_sweep_of_what_is_not_there_is_none(tmp_path: Path) -> None:
+    pools.sweep(str(tmp_path / "nothing"))
+
+
+def test_a_hostile_neighbour_does_not_keep_a_run_from_its_directory(
+    base: Path, precious: Path, owner: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for plant in PLANTED:
+        plant(base / f"npu-conformance-{owner}-{plant.__name__}", precious)
+    monkeypatch.setattr(pools, "_SHARED_MEMORY", str(base))
+    path = pools.make_private_directory()
+    assert os.path.dirname(path) == str(base)
+    assert os.path.isdir(path)
+    pools.remove_directory(path)
+    assert is_whole(precious)
+
+
+def test_sweep_removes_directories_in_directories(base: Path, owner: int) -> None:
+    inner = left_by(base, owner) / "a" / "b"
+    inner.mkdir(parents=True)
+    for path in (inner / "file", inner.parent / "file", inner / "b"):
+        path.write_bytes(b"x")
+    (inner.parent / "empty").mkdir()
+    pools.sweep(str(base))
+    assert not list(base.iterdir())
+
+
+def test_links_in_a_private_directory_are_not_followed(base: Path, precious: Path, owner: int) -> None:
+    directory = left_by(base, owner)
+    (directory / "inner").mkdir()
+    for folder in (directory, directory / "inner"):
+        (folder / "to_directory").symlink_to(precious)
+        (folder / "to_file").symlink_to(precious / "1")
+    (directory / "inner" / "up").symlink_to(base)
+    pools.sweep(str(base))
+    assert is_whole(precious)
+    assert not list(base.iterdir())
+
+
+def _dig(directory: Path) -> None:
+    parent = os.open(directory, os.O_RDONLY)
+    for _ in range(_DEPTH):
+        os.mkdir("d", dir_fd=parent)
+        inner = os.open("d", os.O_RDONLY, dir_fd=parent)
+        os.close(parent)
+        parent = inner
+    os.close(parent)
+
+
+def test_depth_is_no_refuge(base: Path, owner: int) -> None:
+    try:
+        _dig(left_by(base, owner))
+        pools.sweep(str(base))
+        assert not list(base.iterdir())
+    finally:
+        subprocess.run(["rm", "-rf", str(base)], check=True)  # what is left is too deep for pytest to remove
+
+
+@only_root
+def test_directory_of_another_user_stays(base: Path, owner: int) -> None:
+    directory = left_by(base, owner)
+    os.chown(directory, _NOBODY, -1)
+    pools.sweep(str(base))
+    assert (directory / "1").exists()
+
+
+@only_root
+def test_of_a_private_directory_only_own_files_go(base: Path, owner: int) -> None:
+    directory = left_by(base, owner)
+    (directory / "given").write_bytes(b"x")
+    for folder in ("theirs", "ours/theirs"):
+        (directory / folder).mkdir(parents=True)
+        (directory / folder / "2").write_bytes(b"x")
+    for name in ("given", "theirs", "ours/theirs"):
+        os.chown(directory / name, _NOBODY, -1)
+    pools.sweep(str(base))
+    left = sorted(str(path.relative_to(directory)) for path in directory.rglob("*"))
+    assert left == ["given", "ours", "ours/theirs", "ours/theirs/2", "theirs", "theirs/2"]
+
+
+@pytest.mark.parametrize("call", ["lstat", "open", "rename", "rmdir", "unlink"])
+def test_what_can_not_be_removed_stops_nothing(
+    base: Path, owner: int, monkeypatch: pytest.MonkeyPatch, call: str
+) -> None:
+    directory = left_by(base, owner)
+    for folder in (directory, directory / "inner"):
+        for name in ("stubborn", *(f"other{number}" for number in range(_BYSTANDERS))):
+            (folder / name).mkdir(parents=True)
+            (folder / name / "1").write_bytes(b"x")
+    (directory / "inner" / "other0" / "stubborn").write_bytes(b"x")
+    real = getattr(os, call)
+
+    def refusing(path: str, *arguments: Any, **named: Any) -> Any:
+        if path == "stubborn":
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+        return real(path, *arguments, **named)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, call, refusing)
+        pools.sweep(str(base))
+    assert list(base.rglob("stubborn"))
+    assert not list(base.rglob("other*"))
+
+
+def test_what_is_mounted_in_a_private_directory_stays(base: Path, precious: Path, owner: int) -> None:
+    if subprocess.run(["unshare", "-rm", "true"], capture_output=True, check=False).returncode != 0:
+        pytest.skip("no name space for mounts is to be had here")
+    mounted = left_by(base, owner) / "mounted"
+    mounted.mkdir()
+    script = 'mount -t tmpfs none "$1" && touch "$1/kept" && exec "$2" -c "$3" "$1/kept" "$4"'
+    arguments = (str(mounted), sys.executable, SWEEP, str(base))
+    command = ["unshare", "-rm", "sh", "-c", script, "sh", *arguments]
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (found.stdout, found.stderr) == ("True\n", "")
+
+
+def _replaced(directory: Path, precious: Path) -> None:
+    directory.rename(directory.parent / "moved")
+    directory.symlink_to(precious)
+
+
+def _removed(directory: Path, precious: Path) -> None:
+    shutil.rmtree(directory)
+
+
+def _file_instead(directory: Path, precious: Path) -> None:
+    shutil.rmtree(directory)
+    directory.write_bytes(b"")
+
+
+def _use_pools(subject: RemoteSubject) -> None:
+    for _ in range(2):
+        subject.memory.create("ashmem", 100).close()
+        subject.ping()  # attached: the driver reaches the bytes by their path
+
+
+def _use_files(subject: RemoteSubject) -> None:
+    file = subject.files.create(b"abc")
+    subject.files.close(subject.files.open(file))
+    subject.ping()
+    file.close()
+
+
+@pytest.mark.parametrize("harm", [_replaced, _removed, _file_instead])
+@pytest.mark.parametrize("use", [_use_pools, _use_files])
+def test_a_run_survives_the_loss_of_its_directory(
+    subject: RemoteSubject, precious: Path, harm: Planting, use: Callable[[RemoteSubject], None]
+) -> None:
+    directory = Path(subject._store.directory)
+    used, kept = subject.memory.create("ashmem", 100), subject.memory.create("ashmem", 100)
+    kept.close()
+    subject.ping()  # what was sent is handled: the harm comes between two cases
+    harm(directory, precious)
+    use(subject)
+    used.close()
+    subject.close()
+    assert is_whole(precious)
+    assert not os.path.lexists(directory)
+
+
+def test_the_end_of_a_run_empties_no_other_folder(subject: RemoteSubject, precious: Path) -> None:
+    directory = Path(subject._store.directory)
+    pool, file = subject.memory.create("ashmem", 100), subject.files.create(b"abc")
+    _replaced(directory, precious)
+    for name in os.listdir(directory.parent / "moved"):
+        (precious / name).write_bytes(b"precious")
+    before = sorted(precious.iterdir())
+    pool.apart = True  # its file is removed by name
+    pool.close()
+    file.close()
+    subject.close()
+    assert sorted(precious.iterdir()) == before
+    assert not os.path.lexists(directory)
+
+
+def test_directories_of_a_driver_do_not_outlive_the_run(subject: RemoteSubject, base: Path) -> None:
+    inner = Path(subject._store.directory) / "a" / "b"
+    inner.mkdir(parents=True)
+    (inner / "file").write_bytes(b"x")
+    subject.close()
+    assert not list(base.iterdir())
+
+
+def test_what_was_put_in_the_place_of_a_file_is_not_used(precious: Path, base: Path) -> None:
+    store = FileStore()
+    file = store.take(100, named=True)
+    path = Path(str(file.path))
+    store.give_back(file)
+    path.unlink()
+    path.symlink_to(precious / "1")
+    other = store.take(100, named=True)
+    other.view(100)[:] = b"y" * 100
+    assert (other.path != str(path), is_whole(precious)) == (True, True)
+    other.remove()
+    store.close()
+    assert (precious / "1").read_bytes() == b"precious"
+
+
+def test_a_file_of_the_same_name_is_not_removed_instead(tmp_path: Path) -> None:
+    file = CacheFile(str(tmp_path), b"abc")
+    path = Path(file.path)
+    path.rename(tmp_path / "moved")
+    path.write_bytes(b"precious")
+    file.close()
+    assert path.read_bytes() == b"precious"
+
+
+def test_a_cache_file_is_not_made_through_a_link(tmp_path: Path, precious: Path) -> None:
+    (tmp_path / "link").symlink_to(precious)
+    with pytest.raises(OSError, match="Not a directory"):
+        CacheFile(str(tmp_path / "link"), b"abc")
+    assert is_whole(precious)

@@ -1,0 +1,158 @@
+"""Cache files on their way to a driver: path, descriptor and message allow the same, and show the same."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from npu_conformance.harness.judge.verdicts import NotApplicable
+from npu_conformance.harness.subject.files import CacheFile, Files, ServedFiles
+from npu_conformance.harness.subject.loading import open_subject
+from npu_conformance.harness.wire import protocol
+from npu_conformance.harness.wire.files import HostFiles
+from npu_conformance.specs.errors import IllegalArgument, SecurityDenied
+from npu_conformance.specs.plugin import File
+
+TRANSPORTS = ("path", "descriptor", "message")
+
+
+class Attacher:
+    """Both ends in one process."""
+
+    def __init__(self) -> None:
+        self.host, self.served = HostFiles(), ServedFiles()
+
+    def attach(self, request: protocol.FileAttach, descriptor: int | None) -> None:
+        self.host.attach(request, None if descriptor is None else os.dup(descriptor), self.served)
+
+    def detach(self, token: int) -> None:
+        self.host.detach(protocol.FileToken(token))
+        self.served.close(token)
+
+
+class Bench:
+    """A file, and a driver that reaches it."""
+
+    def __init__(self, folder: Path, transport: str) -> None:
+        self.attacher, self.transport = Attacher(), transport
+        self.files = Files(self.attacher, lambda: str(folder), TRANSPORTS)
+        self.file = self.files.create(b"0123456789")
+
+    def open(self, access: str = "read_write", offset: int = 0) -> tuple[int, File]:
+        token = self.files.open(self.file, access, offset, transport=self.transport)  # type: ignore[arg-type]
+        return token, self.attacher.host.open(token)
+
+
+@pytest.fixture(params=TRANSPORTS)
+def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Bench]:
+    made = Bench(tmp_path, request.param)
+    yield made
+    made.attacher.served.close_all()
+    made.file.close()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_is_read_written_and_truncated(bench: Bench) -> None:
+    _, opened = bench.open(offset=3)
+    assert (opened.size(), opened.position, opened.read(2, 4), opened.read(8, 9)) == (10, 3, b"2345", b"89")
+    opened.truncate(4)
+    opened.write(2, b"abcdef")
+    assert bench.file.read() == b"01abcdef"
+    opened.close()
+    opened.close()
+
+
+@pytest.mark.parametrize("access", ["read", "write"])
+def test_the_access_mode_holds_for_root_too(bench: Bench, access: str) -> None:
+    _, opened = bench.open(access)
+    assert (opened.is_readable(), opened.is_writable()) == (access == "read", access == "write")
+    if access == "read":
+        assert opened.read(0, 2) == b"01"
+        with pytest.raises(OSError, match=r"."):
+            opened.write(0, b"x")
+        with pytest.raises(OSError, match=r"."):
+            opened.truncate(0)
+    else:
+        opened.write(0, b"x")
+        with pytest.raises(OSError, match=r"."):
+            opened.read(0, 2)
+    opened.close()
+
+
+def test_what_the_driver_has_opened_outlives_the_client_s_descriptor(bench: Bench) -> None:
+    token, opened = bench.open()
+    bench.files.close(token)
+    assert opened.read(0, 3) == b"012"
+    opened.close()
+    with pytest.raises(OSError, match="token"):
+        bench.attacher.host.open(token)
+
+
+def test_a_full_disk(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, "descriptor")
+    bench.file.stop_growing()
+    for transport in ("descriptor", "message"):
+        bench.transport = transport
+        _, opened = bench.open()
+        opened.truncate(0)
+        with pytest.raises(OSError, match=r"."):
+            opened.write(0, b"x")
+        opened.close()
+    bench.file.close()
+
+
+def test_a_watcher_sees_every_access_by_message(tmp_path: Path) -> None:
+    bench, seen = Bench(tmp_path, "message"), []
+    bench.file.watch = lambda *access: seen.append(access)
+    _, opened = bench.open()
+    opened.read(4, 3)
+    opened.write(9, b"ab")
+    opened.close()
+    assert seen == [("read", 4, 3), ("write", 9, 2)]
+
+
+def test_wrong_requests_are_refused(tmp_path: Path) -> None:
+    served, host = ServedFiles(), HostFiles()
+    file = CacheFile(str(tmp_path), b"abc")
+    served.add(5, file, file.reopened("read", 0))
+    with pytest.raises(IllegalArgument):
+        served.read(6, 0, 1)
+    with pytest.raises(IllegalArgument):
+        served.read(5, -1, 1)
+    with pytest.raises(IllegalArgument):
+        served.truncate(5, 1 << 50)
+    with pytest.raises(SecurityDenied):
+        served.write(5, 0, b"x")
+    with pytest.raises(protocol.MemoryUnreachableError):
+        host.attach(protocol.FileAttach(1, "path", "read", path=str(tmp_path / "none")), None, served)
+    with pytest.raises(protocol.MemoryUnreachableError):
+        host.attach(protocol.FileAttach(1, "pigeon", "read"), None, served)
+    with pytest.raises(IllegalArgument):
+        host.attach(protocol.FileAttach(1, "message", "execute"), None, served)
+    host.attach(protocol.FileAttach(1, "path", "read", path=file.path), None, served)
+    with pytest.raises(IllegalArgument, match="taken"):
+        host.attach(protocol.FileAttach(1, "path", "read", path=file.path), None, served)
+    served.close_all()
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS)
+def test_files_reach_a_host_process_and_leave_nothing_behind(transport: str) -> None:
+    subject = open_subject("reference", {}, transports=(transport,))
+    try:
+        file = subject.files.create(b"content")
+        assert subject.files.open(file, "read", 2) > 0
+        folder = Path(file.path).parent
+    finally:
+        subject.close()
+    assert not folder.exists()
+    file.close()
+
+
+def test_a_subject_that_takes_no_files_is_told_apart(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, "path")
+    none = Files(bench.attacher, lambda: str(tmp_path), ())
+    with pytest.raises(NotApplicable, match="takes no files"):
+        none.open(bench.file)

@@ -1,0 +1,200 @@
+"""examples/minimal_driver.c, written from docs/wire-protocol.md alone: builds, plugs in, computes, dies, sticks."""
+
+from __future__ import annotations
+
+import shutil
+import struct
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from npu_conformance.harness.judge.verdicts import Crashed, Hung
+from npu_conformance.harness.subject.handle import SubjectHandle
+from npu_conformance.harness.subject.loading import open_subject
+from npu_conformance.specs.errors import ServiceError
+from npu_conformance.specs.neuralnetworks import hal, types
+from npu_conformance.specs.neuralnetworks.enums import (
+    ErrorStatus,
+    FusedActivation,
+    OperandLifeTime,
+    OperandType,
+    OperationType,
+)
+
+SOURCE = Path(__file__).parents[1] / "examples" / "minimal_driver.c"
+LEFT, RIGHT = (1.0, -2.5, 3.0, 0.25), (0.5, 1.0, -4.0, 8.0)
+
+
+@pytest.fixture(scope="module")
+def driver(tmp_path_factory: pytest.TempPathFactory) -> str:
+    compiler = shutil.which("cc")
+    if compiler is None:
+        pytest.skip("no C compiler on this machine")
+    program = tmp_path_factory.mktemp("driver") / "minimal_driver"
+    flags = ["-std=c11", "-O1", "-Wall", "-Wextra", "-Werror"]
+    subprocess.run([compiler, *flags, "-o", str(program), str(SOURCE)], check=True, timeout=60)
+    return str(program)
+
+
+@pytest.fixture
+def subject(driver: str) -> Iterator[SubjectHandle]:
+    handle = open_subject(f"exec:{driver}")
+    yield handle
+    handle.close()
+
+
+class Prepared(hal.PreparedModelCallback):
+    """Keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.outcomes: list[tuple[int, hal.PreparedModel | None]] = []
+
+    def notify(self, status: int, prepared_model: hal.PreparedModel | None) -> None:
+        """Keep."""
+        self.outcomes.append((status, prepared_model))
+
+
+def tensor(lifetime: OperandLifeTime, kind: OperandType = OperandType.TENSOR_FLOAT32) -> types.Operand:
+    """Four elements."""
+    readers = 0 if lifetime == OperandLifeTime.SUBGRAPH_OUTPUT else 1
+    return types.Operand(kind, (2, 2), lifetime=lifetime, number_of_consumers=readers)
+
+
+def add_then_relu(kind: OperandType = OperandType.TENSOR_FLOAT32, last: int = OperationType.RELU) -> types.Model:
+    """relu(left + right)."""
+    activation = types.Operand(
+        OperandType.INT32,
+        lifetime=OperandLifeTime.CONSTANT_COPY,
+        location=types.DataLocation(0, 0, 4),
+        number_of_consumers=1,
+    )
+    inputs = tensor(OperandLifeTime.SUBGRAPH_INPUT, kind), tensor(OperandLifeTime.SUBGRAPH_INPUT, kind)
+    inner, output = tensor(OperandLifeTime.TEMPORARY_VARIABLE, kind), tensor(OperandLifeTime.SUBGRAPH_OUTPUT, kind)
+    operations = (types.Operation(OperationType.ADD, (0, 1, 2), (3,)), types.Operation(last, (3,), (4,)))
+    graph = types.Subgraph((*inputs, activation, inner, output), operations, (0, 1), (4,))
+    return types.Model(graph, operand_values=struct.pack("<i", FusedActivation.NONE))
+
+
+def device_of(subject: SubjectHandle) -> hal.Device:
+    """The driver's device."""
+    assert subject.interfaces.device is not None
+    return subject.interfaces.device
+
+
+def prepare(subject: SubjectHandle, model: types.Model) -> hal.PreparedModel:
+    """Prepare a model that the driver supports."""
+    callback = Prepared()
+    device_of(subject).prepare_model(model, 1, 1, 2**64 - 1, (), (), b"", callback)
+    assert subject.wait_until(lambda: bool(callback.outcomes), 2.0)
+    ((status, prepared),) = callback.outcomes
+    assert status == ErrorStatus.NONE
+    assert prepared is not None
+    return prepared
+
+
+def execute(subject: SubjectHandle, prepared: hal.PreparedModel, output_size: int = 16) -> tuple[bool, bytes]:
+    """Run with LEFT and RIGHT."""
+    source, target = subject.memory.create("ashmem", 32), subject.memory.create("ashmem", 16)
+    source.write(0, struct.pack("<8f", *LEFT, *RIGHT))
+    inputs = [types.RequestArgument(location=types.DataLocation(0, offset, 16)) for offset in (0, 16)]
+    outputs = [types.RequestArgument(location=types.DataLocation(1, 0, output_size))]
+    pools = [types.RequestMemoryPool(pool.memory) for pool in (source, target)]
+    request = types.Request(tuple(inputs), tuple(outputs), tuple(pools))
+    result = prepared.execute_synchronously(request, False, 2**64 - 1, 2**64 - 1)
+    assert result.output_shapes == (types.OutputShape((2, 2), output_size >= 16),)
+    return result.output_sufficient_size, target.read(0, 16)
+
+
+def test_queries(subject: SubjectHandle) -> None:
+    device = device_of(subject)
+    assert subject.manifest.name == "minimal"
+    assert subject.memory.transports == ("path",)
+    assert (device.get_status(), device.get_type(), device.get_version_string()) == (0, 2, "minimal 1")
+    assert device.get_supported_extensions() == ()
+    assert len(device.get_capabilities().operand_performance) == 14
+    assert device.get_number_of_cache_files_needed() == types.NumberOfCacheFiles(0, 0)
+
+
+def test_add_and_relu(subject: SubjectHandle) -> None:
+    model = add_then_relu()
+    assert device_of(subject).get_supported_operations(model) == (True, True)
+    prepared = prepare(subject, model)
+    expected = struct.pack("<4f", *[max(0.0, left + right) for left, right in zip(LEFT, RIGHT, strict=True)])
+    assert execute(subject, prepared) == (True, expected)
+    assert execute(subject, prepared, 12) == (False, bytes(16))
+
+
+def test_what_it_can_not_do_is_not_supported(subject: SubjectHandle) -> None:
+    device = device_of(subject)
+    assert device.get_supported_operations(add_then_relu(last=OperationType.TANH)) == (True, False)
+    assert device.get_supported_operations(add_then_relu(OperandType.TENSOR_FLOAT16)) == (False, False)
+
+
+def test_malformed_models_are_refused(subject: SubjectHandle) -> None:
+    graph = types.Subgraph((), (types.Operation(0, (7,), (8,)),), (), (9,))
+    with pytest.raises(ServiceError) as caught:
+        device_of(subject).get_supported_operations(types.Model(graph))
+    assert caught.value.status == ErrorStatus.INVALID_ARGUMENT
+    callback = Prepared()
+    with pytest.raises(ServiceError):
+        device_of(subject).prepare_model(types.Model(graph), 1, 1, 0, (), (), b"", callback)
+    assert callback.outcomes == [(ErrorStatus.INVALID_ARGUMENT, None)]
+
+
+@pytest.mark.parametrize(
+    ("operand", "changes"),
+    [
+        (0, {"type": 14}),
+        (0, {"scale": 0.5}),
+        (1, {"location": types.DataLocation(0, 4, 0)}),
+        (2, {"location": types.DataLocation(0, 4, 4)}),
+        (2, {"dimensions": (1,)}),
+        (3, {"number_of_consumers": 2}),
+        (4, {"lifetime": OperandLifeTime.TEMPORARY_VARIABLE}),
+    ],
+)
+def test_graphs_that_are_wrong_are_refused(subject: SubjectHandle, operand: int, changes: dict[str, object]) -> None:
+    model = add_then_relu()
+    operands = list(model.main.operands)
+    operands[operand] = replace(operands[operand], **changes)
+    with pytest.raises(ServiceError) as caught:
+        device_of(subject).get_supported_operations(replace(model, main=replace(model.main, operands=tuple(operands))))
+    assert caught.value.status == ErrorStatus.INVALID_ARGUMENT
+
+
+def test_pixels_are_no_constants(subject: SubjectHandle) -> None:
+    buffer = types.HardwareBufferDescription(2, 2, 1, format=1)
+    pixels = types.Memory("hardware_buffer", 16, token=1, description=buffer)
+    model = add_then_relu()
+    assert device_of(subject).get_supported_operations(replace(model, pools=(pixels,))) == (False, False)
+    misnamed = replace(pixels, kind="hardware_buffer_blob")
+    with pytest.raises(ServiceError):
+        device_of(subject).get_supported_operations(replace(model, pools=(misnamed,)))
+
+
+def test_segmentation_fault_is_a_crash(driver: str) -> None:
+    subject = open_subject(f"exec:{driver} --crash-on RELU")
+    prepared = prepare(subject, add_then_relu())
+    with pytest.raises(Crashed, match=r"preparedModel\.executeSynchronously: .* killed by SIGSEGV"):
+        execute(subject, prepared)
+    subject.restart()
+    assert device_of(subject).get_type() == 2
+    subject.close()
+
+
+def test_endless_loop_is_a_hang(driver: str) -> None:
+    subject = open_subject(f"exec:{driver} --hang-on ADD")
+    prepared = prepare(subject, add_then_relu())
+    with pytest.raises(Hung, match="no answer within 2 s"):
+        execute(subject, prepared)
+    subject.restart()
+    assert device_of(subject).get_type() == 2
+    subject.close()
+
+
+def test_wrong_arguments_say_how_it_is_used(driver: str) -> None:
+    finished = subprocess.run([driver, "--crash-on", "CONV"], capture_output=True, text=True, timeout=10, check=False)
+    assert (finished.returncode, finished.stderr) == (2, "expected ADD or RELU\n")

@@ -1,0 +1,190 @@
+"""The serving side against malformed requests: each gets a clear error, and the connection lives on."""
+
+from __future__ import annotations
+
+import json
+import socket
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from wire_client import HELLO, Client, call
+
+from npu_conformance.harness.subject.host import serve_in_thread
+from npu_conformance.harness.subject.loading import LoadError, open_subject
+from npu_conformance.harness.subject.plugin_loading import load_plugin
+from npu_conformance.harness.subject.serve import listen, main, read_or_make_key, serve
+from npu_conformance.harness.wire.framing import LineSocket
+from npu_conformance.harness.wire.session import HostState
+from npu_conformance.specs.versions import Version
+
+
+@pytest.fixture(autouse=True)
+def plugin_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(Path(__file__).parent / "hostile"))
+
+
+@pytest.fixture
+def client() -> Iterator[Client]:
+    ours, theirs = socket.socketpair()
+    host = HostState(load_plugin("echo_plugin:plugin"))
+    thread = serve_in_thread(LineSocket(theirs), host, control=True, open_to_all=True)
+    with ours:
+        client = Client(ours)
+        yield client
+        client.lines.close()
+    thread.join(10.0)
+    assert not thread.is_alive()
+
+
+def test_handshake(client: Client) -> None:
+    result = client.ask({**HELLO, "unknown": 1, "params": {"protocolVersion": 1, "colour": "red"}})["result"]
+    assert result["objects"] == {"device": 1}
+    assert result["manifest"]["name"] == "simple"
+    assert result["transports"] == ["path", "descriptor", "message"]
+
+
+def test_nothing_before_initialize(client: Client) -> None:
+    assert client.ask(call("device.getType", object=1))["error"]["message"] == "initialize comes first"
+    assert client.ask(call("ping"))["error"]["code"] == -32601
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "text"),
+    [
+        (b"nonsense", -32700, "not JSON"),
+        (b"\xff\xfe", -32700, "not JSON"),
+        (b'{"x":' * 10_000, -32700, ""),
+        (b"[]", -32600, "$: Expected `object`, got `array`"),
+        (b'{"jsonrpc": "2.0", "id": 5}', -32600, "neither method, result nor error"),
+        (b'{"jsonrpc": "2.0", "id": "five", "method": "ping"}', -32600, "$.id: Expected `int | null`, got `str`"),
+        (b'{"jsonrpc": "2.0", "id": 77, "result": 1}', -32600, "answer to request 77, which is not outstanding"),
+        (json.dumps(call("device.explode", object=1)).encode(), -32601, "no method device.explode"),
+        (json.dumps(call("device.__init__", object=1)).encode(), -32601, "no method device.__init__"),
+        (json.dumps(call("device.getType")).encode(), -32602, "missing required field `object`"),
+        (json.dumps(call("device.getType", object=9)).encode(), -32602, "$.object: object 9 was never given"),
+        (json.dumps(call("buffer.copyTo", object=1, dst={})).encode(), -32602, "$.dst"),
+        (json.dumps(call("preparedModel.execute", object=1)).encode(), -32602, "missing required field `request`"),
+        (json.dumps(call("memory.attach", token=-1, size=4, transport="message")).encode(), -32002, "positive"),
+        (json.dumps(call("memory.attach", token=3, size=4, transport="pigeon")).encode(), -32007, "pigeon"),
+        (
+            json.dumps(call("memory.attach", token=3, size=4, transport="path", path="/nowhere")).encode(),
+            -32007,
+            "/now",
+        ),
+        (json.dumps(call("memory.read", token=3, offset=0, length=4)).encode(), -32002, "token 3 is not known"),
+        (json.dumps(call("control.ticket", uid=1)).encode(), -32003, "gives no tickets"),
+    ],
+)
+def test_malformed_requests(client: Client, line: bytes, code: int, text: str) -> None:
+    client.ask(HELLO)
+    error = client.ask(line)["error"]
+    assert error["code"] == code
+    assert text in error["message"]
+    assert client.ask(call("device.getType", object=1))["result"] == 77
+
+
+def test_wrong_parameter_names_its_path(client: Client) -> None:
+    client.ask(HELLO)
+    graph = {"operands": [], "operations": [{"type": 0, "inputs": "abc", "outputs": []}]}
+    model = {"main": {**graph, "inputIndexes": [], "outputIndexes": []}}
+    error = client.ask(call("device.getSupportedOperations", object=1, model=model))["error"]
+    assert error["message"].startswith("device.getSupportedOperations: $.model.main.operations[0].inputs: Expected")
+
+
+def test_notifications_have_no_answer(client: Client) -> None:
+    client.ask(HELLO)
+    client.connection.sendall(b'{"jsonrpc": "2.0", "method": "device.explode", "params": {}}\n')
+    assert client.ask(call("device.getType", object=1))["result"] == 77
+
+
+def test_memory_by_message(client: Client) -> None:
+    client.ask(HELLO)
+    client.ask(call("memory.attach", token=3, size=8, transport="message"))
+    client.ask(call("memory.write", token=3, offset=2, data="AAEC/w=="))
+    assert client.ask(call("memory.read", token=3, offset=0, length=8))["result"] == "AAAAAQL/AAA="
+    assert (
+        "no bytes 6 to 10" in client.ask(call("memory.write", token=3, offset=6, data="AAEC/w=="))["error"]["message"]
+    )
+    assert "taken" in client.ask(call("memory.attach", token=3, size=8, transport="message"))["error"]["message"]
+
+
+def start_server(address: str, key: str | None) -> str:
+    """Serve in a daemon thread; return the bound address."""
+    bound: list[str] = []
+    ready = threading.Event()
+
+    def announce(where: str) -> None:
+        bound.append(where)
+        ready.set()
+
+    plugin = load_plugin("echo_plugin:plugin")
+    threading.Thread(target=serve, args=(plugin, address, None, key, announce), daemon=True).start()
+    assert ready.wait(10.0)
+    return bound[0]
+
+
+def test_tcp_with_key(tmp_path: Path) -> None:
+    key_file = tmp_path / "key"
+    address = start_server("tcp:127.0.0.1:0", read_or_make_key(str(key_file)))
+    assert key_file.stat().st_mode & 0o777 == 0o600
+    with pytest.raises(LoadError, match="needs a key or a ticket"):
+        open_subject(address)
+    (tmp_path / "wrong").write_text("wrong")
+    with pytest.raises(LoadError, match="the key is wrong"):
+        open_subject(address, {"key-file": str(tmp_path / "wrong")})
+    subject = open_subject(address, {"key-file": str(key_file)})
+    assert subject.memory.transports == ("path", "message")
+    application = subject.application(10009, 3)
+    assert application.interfaces.device is not None
+    assert application.interfaces.device.get_version_string().startswith("10009 3 ")
+    subject.close()
+
+
+def test_tcp_without_key_is_not_served() -> None:
+    with pytest.raises(LoadError, match=r"^can not listen on tcp:127\.0\.0\.1:0 without a key: .*--key-file"):
+        serve(load_plugin("echo_plugin:plugin"), "tcp:127.0.0.1:0")
+
+
+def test_version_is_chosen_by_the_first_to_connect(tmp_path: Path) -> None:
+    address = start_server(f"unix:{tmp_path}/socket", None)
+    subject = open_subject(address, version=Version.V1_2)
+    assert subject.manifest.hal_version == Version.V1_2
+    subject.close()
+    with pytest.raises(LoadError, match=r"asked for HAL fl5, it implements 1\.2"):
+        open_subject(address, version=Version.FL5)
+
+
+def test_unix_socket_is_private(tmp_path: Path) -> None:
+    path = tmp_path / "socket"
+    address = start_server(f"unix:{path}", None)
+    assert path.stat().st_mode & 0o777 == 0o600
+    subject = open_subject(address)
+    assert subject.application(10009).interfaces.device is not None
+    subject.restart()
+    assert subject.alive()
+    subject.close()
+
+
+@pytest.mark.parametrize(
+    ("address", "text"),
+    [
+        ("tcp:0.0.0.0:0", "expected a loopback address"),
+        ("tcp:127.0.0.1:x", "invalid literal"),
+        ("udp:127.0.0.1:1", "expected unix:PATH or tcp:HOST:PORT"),
+        ("unix:/nowhere/socket", "No such file or directory"),
+    ],
+)
+def test_addresses_that_can_not_be_had(address: str, text: str) -> None:
+    with pytest.raises(LoadError, match=text):
+        listen(address)
+
+
+def test_serve_command_reports_errors(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["nonsense", "--listen", "tcp:127.0.0.1:0"]) == 2
+    assert capsys.readouterr().err.startswith("unknown plug-in 'nonsense'")
+    with pytest.raises(SystemExit):
+        main(["echo_plugin:plugin"])
+    assert sys.path

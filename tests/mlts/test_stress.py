@@ -1,0 +1,102 @@
+"""The stress cases against real hosts: conforming drivers pass, and each way to break under load is told apart."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from npu_conformance.harness.judge.verdicts import CaseEnded, NotApplicable
+from npu_conformance.harness.run.cases import Scope
+from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.subject.loading import open_subject
+from npu_conformance.mlts import stress
+from npu_conformance.specs import ids, requirements
+from npu_conformance.specs.outcomes import Outcome
+
+CASES = {case.id.rpartition(".")[2]: case for case in stress.cases()}
+
+
+@pytest.fixture(autouse=True)
+def _drivers_can_be_imported(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.syspath_prepend(str(Path(__file__).parent / "hostile"))
+    yield
+    sys.modules.pop("stressed_drivers", None)
+
+
+def run(name: str, end: str) -> tuple[dict[str, str], Trial]:
+    """Run a case in smoke size; the outcome of each client, and the trial. No client may be left behind."""
+    subject = open_subject("stressed_drivers:plugin", {"end": end})
+    try:
+        trial = Trial(CASES[name], subject, scope=Scope.SMOKE)
+        CASES[name].run(trial)
+    finally:
+        subject.close()
+    assert descendants() == []
+    return {name: record.ending.outcome.value for name, record in trial.configurations.items()}, trial
+
+
+def descendants() -> list[str]:
+    """Command lines of the clients that this process has started and that still run."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        try:
+            parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+            command = (entry / "cmdline").read_text()
+        except (OSError, ValueError, IndexError):
+            continue
+        if parent == os.getpid() and "mlts.worker" in command:
+            found.append(command)
+    return found
+
+
+def test_a_conforming_driver_passes() -> None:
+    assert run("processes", "none")[0] == {"client_1": "pass", "client_2": "pass"}
+
+
+def test_a_killed_client_disturbs_nobody() -> None:
+    assert run("early_termination", "none")[0] == {"client_1": "pass", "victim": "pass"}
+
+
+def test_a_driver_that_dies_with_a_client_crashes_the_other() -> None:
+    assert run("early_termination", "fragile")[0] == {"client_1": "crash", "victim": "pass"}
+
+
+@pytest.mark.parametrize("end", ["refuse", "miscompute"])
+def test_a_driver_that_fails_under_load_fails(end: str) -> None:
+    outcomes, trial = run("processes", end)
+    assert outcomes == {"client_1": "fail", "client_2": "fail"}
+    assert "after 5 inferences: inference 6" in trial.configurations["client_1"].ending.message
+
+
+def test_a_driver_that_hangs_under_load_hangs() -> None:
+    outcomes, trial = run("processes", "hang")
+    assert outcomes == {"client_1": "hang", "client_2": "hang"}
+    assert "no answer within 0.5 s" in trial.configurations["client_1"].ending.message
+
+
+def test_a_driver_that_dies_under_load_crashes() -> None:
+    outcomes, trial = run("processes", "crash")
+    assert outcomes == {"client_1": "crash", "client_2": "crash"}
+    assert trial.restarts >= 1
+
+
+def test_a_subject_in_this_process_is_not_stressed_by_others() -> None:
+    subject = open_subject("stressed_drivers:plugin", {"end": "none"}, "inprocess")
+    try:
+        with pytest.raises(NotApplicable, match="process of its own") as raised:
+            CASES["processes"].run(Trial(CASES["processes"], subject, scope=Scope.SMOKE))
+    finally:
+        subject.close()
+    assert isinstance(raised.value, CaseEnded)
+    assert raised.value.outcome is Outcome.NOT_APPLICABLE
+
+
+def test_cases_have_legal_ids_and_known_requirements() -> None:
+    for case in CASES.values():
+        assert ids.parse(case.id).suite == "mlts"
+        assert case.description
+        assert all(requirements.requirement(identifier) for identifier in case.requirements)

@@ -1,0 +1,191 @@
+"""Fenced execution of the reference: order of errors, fences, both timings, durations on a virtual clock."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import pytest
+from reference_bench import VECTOR, Clock
+
+from npu_conformance.corpus.wire_model import BuiltRequest, build_model, build_request
+from npu_conformance.reference.hal.device import ReferenceDevice
+from npu_conformance.specs.errors import ServiceError
+from npu_conformance.specs.neuralnetworks import hal, types
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, FenceState
+from npu_conformance.specs.neuralnetworks.fences import FOR_EVER_NS, SettableFence
+from npu_conformance.specs.plugin import Caller, Context
+from npu_conformance.specs.versions import Version
+
+SIGNALLED, ERROR = FenceState.SIGNALLED, FenceState.ERROR
+INVALID, MISSED, GENERAL = (
+    ErrorStatus.INVALID_ARGUMENT, ErrorStatus.MISSED_DEADLINE_PERSISTENT, ErrorStatus.GENERAL_FAILURE,
+)  # fmt: skip
+FENCED = pytest.mark.parametrize("version", [one for one in Version if one >= Version.V1_3], ids=str)
+
+
+class Notified(hal.PreparedModelCallback):
+    """Keeps the prepared model."""
+
+    model: hal.PreparedModel | None = None
+
+    def notify(self, status: int, prepared_model: hal.PreparedModel | None) -> None:
+        self.model = prepared_model
+
+
+class Fenced:
+    """A device of one version with a prepared model and a request. launch: with limits that default to none."""
+
+    def __init__(self, version: Version, **model: Any) -> None:
+        self.version, self.clock, self.none = version, Clock(), version.unavailable_time
+        self.pools: list[bytearray] = []
+        device = ReferenceDevice(Context(self, lambda: Caller(0, 0), {}, self.clock), version)
+        callback, built = Notified(), build_model(VECTOR, version, **model)
+        device.prepare_model(built.model, 1, 1, self.none, (), (), bytes(32), callback)
+        assert callback.model is not None
+        self.prepared_model = callback.model
+        self.asked: types.Request = self.request(build_request(VECTOR, VECTOR.examples[0], version))
+
+    def map(self, memory: types.Memory) -> memoryview:
+        return memoryview(self.pools[memory.token - 1])
+
+    def request(self, built: BuiltRequest) -> types.Request:
+        self.built, self.output = built, bytearray(built.output_size)
+        self.pools += [bytearray(built.input_data), self.output]
+        sizes = ((len(self.pools) - 1, len(built.input_data)), (len(self.pools), built.output_size))
+        inputs, outputs = (types.Memory("ashmem", size, token) for token, size in sizes)
+        return built.request(types.RequestMemoryPool(inputs), types.RequestMemoryPool(outputs))
+
+    def check_output(self) -> None:
+        expected = VECTOR.examples[0].outputs["output"]
+        assert self.built.read("output", bytes(self.output), expected.shape).tolist() == expected.tolist()
+
+    def launch(self, *fences: hal.Fence | None, **changes: Any) -> hal.FencedExecutionResult:
+        given = {"request": self.asked, "measure": True, "deadline": self.none, "duration": self.none, **changes}
+        return self.prepared_model.execute_fenced(
+            given["request"], fences, given["measure"], given["deadline"], self.none, given["duration"]
+        )
+
+    def refused(self, *fences: hal.Fence | None, **changes: Any) -> int | None:
+        try:
+            self.launch(*fences, **changes)
+        except ServiceError as error:
+            return error.status
+        return None
+
+
+def ended(result: hal.FencedExecutionResult) -> tuple[int, hal.FencedExecutionInfo]:
+    assert result.sync_fence is not None
+    assert result.callback is not None
+    return result.sync_fence.wait(FOR_EVER_NS), result.callback.get_execution_info()
+
+
+def settled(state: int) -> SettableFence:
+    fence = SettableFence()
+    fence.settle(state)
+    return fence
+
+
+@FENCED
+def test_no_thread_waits_and_the_signal_lets_go(version: Version) -> None:
+    bench, fence, threads = Fenced(version), SettableFence(), threading.active_count()
+    result = bench.launch(fence, settled(SIGNALLED))
+    assert threading.active_count() == threads
+    assert result.callback is not None
+    assert result.callback.get_execution_info().status == GENERAL
+    fence.signal()
+    state, info = ended(result)
+    assert (state, info.status) == (SIGNALLED, ErrorStatus.NONE)
+    bench.check_output()
+
+
+@FENCED
+def test_times_count_from_the_call_and_from_the_signal(version: Version) -> None:
+    bench, fence = Fenced(version), SettableFence()
+    result = bench.launch(fence)
+    bench.clock.now += 10**9
+    fence.signal()
+    _, info = ended(result)
+    waited = info.timing_launched.time_in_driver - info.timing_fenced.time_in_driver
+    second = 10**9 if version.is_aidl else 10**6
+    assert second <= waited < 1.001 * second
+    assert info.timing_launched.time_on_device == info.timing_fenced.time_on_device < second
+
+
+@FENCED
+def test_a_duration_counts_from_the_signal(version: Version) -> None:
+    bench = Fenced(version)
+    for duration, status in ((10**6, ErrorStatus.NONE), (1, MISSED)):
+        fence = SettableFence()
+        result = bench.launch(fence, duration=duration)
+        bench.clock.now += 10**9
+        fence.signal()
+        assert ended(result)[1].status == status
+
+
+@FENCED
+def test_the_earlier_of_deadline_and_duration_applies(version: Version) -> None:
+    bench = Fenced(version)
+    for ahead, duration in ((10**8, bench.none), (10**8, 10**12), (None, 1), (10**15, 1)):
+        fence = SettableFence()
+        deadline = bench.none if ahead is None else bench.clock.now + ahead
+        result = bench.launch(fence, deadline=deadline, duration=duration)
+        bench.clock.now += 10**9
+        fence.signal()
+        state, info = ended(result)
+        assert (state, info.status) == (ERROR, MISSED)
+
+
+@FENCED
+def test_errors_come_in_order(version: Version) -> None:
+    bench, failed = Fenced(version), settled(ERROR)
+    short = types.Request(bench.asked.inputs[:1], bench.asked.outputs, bench.asked.pools)
+    assert bench.refused(failed, request=short, deadline=1) == INVALID
+    assert bench.refused(failed, deadline=1) == MISSED
+    assert bench.refused(failed) == INVALID
+    assert bench.refused(settled(SIGNALLED), None) == INVALID
+    assert bench.refused(duration=-2) == (INVALID if version.is_aidl else None)
+
+
+@FENCED
+def test_open_outputs_are_refused(version: Version) -> None:
+    bench = Fenced(version, unspecified_outputs=True)
+    assert bench.refused() == INVALID
+
+
+def test_an_output_that_does_not_fit_is_a_failure() -> None:
+    bench = Fenced(Version.V1_3)
+    built = build_request(VECTOR, VECTOR.examples[0], Version.V1_3, insufficient_output=True)
+    state, info = ended(bench.launch(request=bench.request(built)))
+    assert (state, info.status) == (ERROR, GENERAL)
+
+
+@FENCED
+def test_a_failure_later_is_told_at_once(version: Version) -> None:
+    bench, fences = Fenced(version), [SettableFence() for _ in range(2)]
+    result = bench.launch(*fences)
+    fences[1].fail()
+    state, info = ended(result)
+    assert (state, info.status) == (ERROR, GENERAL)
+    fences[0].signal()
+    assert not any(bench.output)
+
+
+def test_a_bug_leaves_nobody_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    bench, told = Fenced(Version.FL8), threading.Event()
+    monkeypatch.setattr(threading, "excepthook", lambda arguments: told.set())
+    bench.pools.clear()
+    state, info = ended(bench.launch())
+    assert (state, info.status) == (ERROR, GENERAL)
+    assert told.wait(5)
+
+
+def test_the_form_with_a_configuration_is_the_same() -> None:
+    bench = Fenced(Version.FL8)
+    config = types.ExecutionConfig(measure_timing=True)
+    fence = settled(SIGNALLED)
+    state, info = ended(bench.prepared_model.execute_fenced_with_config(bench.asked, (fence,), config, -1, -1))
+    assert (state, info.status) == (SIGNALLED, ErrorStatus.NONE)
+    assert info.timing_launched.time_in_driver > 0
+    with pytest.raises(ServiceError):
+        bench.prepared_model.execute_fenced_with_config(bench.asked, (settled(ERROR),), config, -1, -1)

@@ -1,0 +1,138 @@
+"""The lives played on a manager: each promise can be broken, and what fails is cut down and can be played again."""
+
+from __future__ import annotations
+
+import json
+
+import msgspec
+import pytest
+
+from npu_conformance.cts import npu_manager
+from npu_conformance.cts.lib.manager_client import CANCELLED, COMPLETE, GRANT, PARKED, WAIT, Event, Said
+from npu_conformance.cts.lib.manager_model import Model, Wish
+from npu_conformance.cts.lib.scenario_runner import Step
+from npu_conformance.faults import source_edits
+from npu_conformance.faults.managers import EDITED
+from npu_conformance.harness.judge.verdicts import Failed
+from npu_conformance.harness.run.cases import Scope
+from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.subject.loading import open_subject
+from npu_conformance.specs.npu.types import ModelLoadRequest, Policy
+
+CASE = next(case for case in npu_manager.cases() if case.id == "cts.npu_manager.machine.budget")
+UNLOAD: Said = ("unload", 0)
+
+
+def wish(uid: int, *said: Said, weight: int = 4, loaded: bool = False, told: int = 0) -> Wish:
+    """A request that heard this, the last `told` of it in the newest step."""
+    request = ModelLoadRequest(1)
+    events = [Event(kind, request, status) for kind, status in said]
+    return Wish(uid, request, weight, events, events[len(events) - told :], loaded)
+
+
+def broken(*wishes: Wish, importance: dict[int, int] | None = None, **changes: object) -> str:
+    table = importance or {each.uid: 200 for each in wishes}
+    model = Model(Policy.BUDGET, 4, wishes=list(wishes), importance=table, previous=dict(table))
+    for name, value in changes.items():
+        setattr(model, name, value)
+    return "; ".join(model.broken())
+
+
+def test_an_orderly_life_breaks_nothing() -> None:
+    held = wish(1, GRANT, UNLOAD, loaded=True, told=1)
+    waiting = wish(2, WAIT, told=1)
+    assert broken(held, waiting, importance={1: 400, 2: 100}) == ""
+
+
+@pytest.mark.parametrize(
+    ("message", "wishes"),
+    [
+        ("not answered", [wish(1)]),
+        ("after its end", [wish(1, GRANT, COMPLETE, GRANT, told=1)]),
+        ("completed 2 times", [wish(1, GRANT, CANCELLED, CANCELLED, told=2)]),
+        ("granted 2 times", [wish(1, GRANT, GRANT, told=2)]),
+        ("granted though it is loaded", [wish(1, GRANT, GRANT, loaded=True, told=1)]),
+        ("not reported as loaded", [wish(1, GRANT, UNLOAD, told=1)]),
+        ("unloaded nothing", [wish(1, GRANT, COMPLETE, told=1)]),
+        ("cancelled though it is parked", [wish(1, PARKED, CANCELLED, told=1)]),
+        ("cancelled though it is loaded", [wish(1, GRANT, CANCELLED, loaded=True, told=1)]),
+        ("granted and loaded models weigh 8", [wish(1, GRANT, loaded=True), wish(2, GRANT, told=1)]),
+        ("nobody stronger wants its room", [wish(1, GRANT, UNLOAD, loaded=True, told=1), wish(2, PARKED)]),
+        ("is free and nobody stronger wants it", [wish(1, PARKED)]),
+        ("reason 77 is not defined", [wish(1, GRANT, ("unload", 77), loaded=True, told=1)]),
+    ],
+)
+def test_each_promise_can_be_broken(message: str, wishes: list[Wish]) -> None:
+    assert message in broken(*wishes)
+
+
+def test_what_is_passed_over_or_granted_under_pressure_is_named() -> None:
+    passed = [wish(1, PARKED), wish(2, GRANT, told=1)]
+    assert "passed over" in broken(*passed, importance={1: 100, 2: 400})
+    assert "under pressure" in broken(wish(1, GRANT, told=1), pressed=True, eased=False)
+    assert "not granted under status quo" in broken(wish(1, PARKED), policy=Policy.STATUS_QUO)
+
+
+@pytest.fixture(scope="module")
+def failure() -> tuple[Failed, list[Step], str]:
+    """What a manager that counts no grants comes to, and the fault's id."""
+    fault = next(one for one in EDITED if one.id == "manager-granted-is-not-counted")
+    with source_edits.applied(fault.edits):
+        subject = open_subject("reference", isolation="inprocess")
+        trial = Trial(CASE, subject, seed=5, scope=Scope.SMOKE)
+        try:
+            with pytest.raises(Failed) as raised:
+                CASE.run(trial)
+        finally:
+            trial.close()
+            subject.close()
+    assert trial.payload is not None
+    payload = json.loads(json.dumps(trial.payload()))
+    return raised.value, msgspec.convert(payload["steps"], list[Step]), fault.id
+
+
+def test_a_failure_is_cut_down_to_the_steps_that_matter(failure: tuple[Failed, list[Step], str]) -> None:
+    error, steps, _ = failure
+    assert len(steps) <= 6
+    for number, step in enumerate(steps, 1):
+        assert f"\n  {number}. {step}" in str(error)
+
+
+def test_a_failure_is_replayed_without_a_seed(failure: tuple[Failed, list[Step], str]) -> None:
+    error, steps, name = failure
+    case = npu_manager.case_from({"id": CASE.id, "steps": [msgspec.to_builtins(step) for step in steps]})
+    edits = next(one for one in EDITED if one.id == name).edits
+    subject = open_subject("reference", isolation="inprocess")
+    try:
+        case.run(Trial(case, subject))
+        with source_edits.applied(edits), pytest.raises(Failed) as raised:
+            case.run(Trial(case, subject))
+    finally:
+        subject.close()
+    assert str(raised.value) == str(error)
+
+
+def test_equal_seeds_play_equal_lives() -> None:
+    def notes(seed: int) -> list[str]:
+        played: list[str] = []
+        subject = open_subject("reference", isolation="inprocess")
+        step_text = Step.__str__
+        try:
+            trial = Trial(CASE, subject, seed=seed, scope=Scope.SMOKE)
+            with pytest.MonkeyPatch.context() as patch:
+                from npu_conformance.cts.lib.scenario_runner import Player
+
+                original = Player.play
+
+                def play(player: Player, step: Step) -> None:
+                    played.append(step_text(step))
+                    original(player, step)
+
+                patch.setattr(Player, "play", play)
+                CASE.run(trial)
+            trial.close()
+        finally:
+            subject.close()
+        return played
+
+    assert notes(1) == notes(1) != notes(2)

@@ -1,0 +1,133 @@
+"""The house: every room is where ARCHITECTURE says, nothing is loaded twice, every name that is used exists."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from npu_conformance.corpus import generators, vectors
+from npu_conformance.harness.run import suites
+from npu_conformance.harness.run.cases import Case
+from npu_conformance.specs import documents, ids, requirements
+from npu_conformance.specs.neuralnetworks import rules
+
+ROOT = Path(__file__).parent.parent
+ROOMS = {
+    "specs/neuralnetworks/operations/{}.json",
+    "specs/neuralnetworks/rules/{}.py",
+    "corpus/oracles/{}.py",
+    "corpus/generators/{}.py",
+    "corpus/vectors/{}.json",
+    "reference/device/kernels/{}.py",
+}
+
+
+@pytest.fixture(scope="module")
+def cases() -> list[Case]:
+    """Every case of every suite."""
+    return list(suites.cases(suites.present()))
+
+
+@pytest.mark.parametrize("operation", sorted(vectors.operations()))
+def test_an_operation_has_its_file_in_every_room(operation: str) -> None:
+    missing = [room for room in ROOMS if not (ROOT / room.format(operation.lower())).exists()]
+    assert not missing
+
+
+def test_operations_with_rules_plans_and_vectors_are_the_same() -> None:
+    assert set(rules.operations()) == set(generators.names()) == set(vectors.operations())
+
+
+def test_every_folder_is_linked_into_the_package() -> None:
+    package = ROOT / "src" / "npu_conformance"
+    links = {path.name: path.readlink().as_posix() for path in package.iterdir() if path.is_symlink()}
+    folders = ("specs", "harness", "adapters", "reference", "faults", "vts", "cts", "fuzz", "mlts")
+    assert links == {name: f"../../{name}" for name in folders}
+
+
+def test_case_ids_follow_the_grammar_and_are_unique(cases: list[Case]) -> None:
+    names = [case.id for case in cases]
+    assert [str(ids.parse(name)) for name in names] == names
+    assert len(set(names)) == len(names)
+
+
+def test_every_case_names_requirements_that_exist(cases: list[Case]) -> None:
+    named = {requirement for case in cases for requirement in case.requirements}
+    assert all(case.requirements for case in cases)
+    assert all(requirements.requirement(name).id == name for name in named)
+
+
+def test_every_case_says_what_it_is_about(cases: list[Case]) -> None:
+    silent = [case.id for case in cases if not case.description and not case.id.startswith("vts.generated.")]
+    assert not silent
+
+
+def test_ids_are_locked(cases: list[Case]) -> None:
+    from npu_conformance.harness.run.id_lock import current_ids
+
+    present = current_ids(cases)
+    assert ids.unlocked(present) == [], "new ids: run npu-conformance list --update-lock"
+    assert ids.vanished(present) == [], "an id must never go: keep it, or say in ids.lock what became of it"
+
+
+def test_no_module_is_loaded_under_two_names(tmp_path: Path) -> None:
+    probe = tmp_path / "probe.py"
+    probe.write_text(
+        "import os, sys\n"
+        "def pytest_sessionfinish():\n"
+        "    files = {}\n"
+        "    for name, module in list(sys.modules.items()):\n"
+        "        path = getattr(module, '__file__', None)\n"
+        "        if path and 'npu_conformance' in os.path.realpath(path) + path and name != '__main__':\n"
+        "            files.setdefault(os.path.realpath(path), []).append(name)\n"
+        "    twice = {path: names for path, names in files.items() if len(names) > 1}\n"
+        "    assert not twice, twice\n"
+    )
+    command = [
+        sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "probe", "--npu-plugin=reference",
+        "--npu-report", str(tmp_path / "report"), str(ROOT / "vts" / "queries.py"), "-k", "ping",
+    ]  # fmt: skip
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=_with_path(tmp_path), check=False)
+    assert "1 passed" in done.stdout, done.stdout + done.stderr
+
+
+def test_the_readmes_driver_is_a_plug_in(tmp_path: Path) -> None:
+    code = _block("README.md", "python")
+    (tmp_path / "readme_driver.py").write_text(code)
+    command = [sys.executable, "-m", "npu_conformance.cli.main", "check", "readme_driver:plugin", "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=_with_path(tmp_path), check=False)
+    assert json.loads(done.stdout)["grade"]["letter"] == "B", done.stdout + done.stderr
+
+
+def test_the_documented_waiver_file_is_valid() -> None:
+    from npu_conformance.specs.documents.waivers import WaiverFile
+
+    documents.decode(_block("docs/waivers.md", "json"), WaiverFile, "docs/waivers.md")
+
+
+def test_documents_link_to_files_that_exist() -> None:
+    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]
+    broken = [
+        f"{page.name}: {target}"
+        for page in pages
+        for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text())
+        if not (page.parent / target).exists()
+    ]
+    assert not broken
+
+
+def _block(page: str, language: str) -> str:
+    found = re.search(rf"```{language}\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)
+    assert found is not None
+    return found.group(1)
+
+
+def _with_path(folder: Path) -> dict[str, str]:
+    import os
+
+    return {**os.environ, "PYTHONPATH": str(folder)}

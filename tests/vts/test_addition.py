@@ -1,0 +1,87 @@
+"""The addition of the suites runs in a type that the device has, and tells right sums from wrong ones in each."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from npu_conformance.faults import kill_matrix, registry
+from npu_conformance.harness.judge.verdicts import Failed, NotSupported
+from npu_conformance.specs.neuralnetworks.enums import OperandType
+from npu_conformance.specs.neuralnetworks.types import Model
+from npu_conformance.specs.neuralnetworks.validate import validate_model
+from npu_conformance.specs.versions import NEWEST, Version
+from npu_conformance.vts.lib import addition
+from npu_conformance.vts.lib.addition import ADDITIONS, Addition
+
+_EACH = pytest.mark.parametrize("chosen", ADDITIONS, ids=lambda chosen: chosen.kind.name)
+
+
+def _trial(version: Version, *kinds: OperandType) -> Any:
+    """A trial of a device that supports these types alone."""
+
+    def supported_operations(model: Model) -> tuple[bool, ...]:
+        return (model.main.operands[0].type in kinds,)
+
+    return SimpleNamespace(version=version, supported_operations=supported_operations)
+
+
+@_EACH
+def test_values_fill_a_tensor_and_come_back_exactly(chosen: Addition) -> None:
+    for values in (addition.A, addition.B, addition.SUM, (-8.0, 0.5), (0.0, 0.0)):
+        data = chosen.packed(values)
+        assert len(data) == addition.SIZE
+        assert chosen.unpacked(data) == values * (chosen.elements // 2)
+
+
+@_EACH
+def test_models_are_legal_since_the_version_that_is_said(chosen: Addition) -> None:
+    assert not validate_model(chosen.model(), chosen.since)
+    assert not validate_model(chosen.model(), NEWEST)
+    older = [version for version in Version if version < chosen.since]
+    assert all(validate_model(chosen.model(), version) for version in older)
+
+
+@_EACH
+def test_wrong_sums_are_noticed(chosen: Addition) -> None:
+    chosen.check(chosen.packed(addition.SUM), addition.SUM, "sum")
+    good = chosen.packed(addition.SUM)
+    half = good[: addition.SIZE // 2] + chosen.packed(addition.A)[addition.SIZE // 2 :]
+    for data in (chosen.packed(addition.A), chosen.packed(addition.B), bytes(addition.SIZE), half):
+        with pytest.raises(Failed, match="sum: expected"):
+            chosen.check(data, addition.SUM, "sum")
+
+
+def test_quantised_sums_may_be_off_by_one_step_and_floats_by_none() -> None:
+    first, second = addition.SUM
+    for chosen in ADDITIONS:
+        near = chosen.unpacked(chosen.packed((first + 0.25, second)))
+        assert chosen.matches(near, addition.SUM) == (chosen.scale > 0)
+        assert not chosen.matches(chosen.unpacked(chosen.packed((first + 0.5, second))), addition.SUM)
+
+
+def test_nothing_matches_what_is_not_a_number() -> None:
+    assert not addition.FLOAT32.matches((float("nan"), 2.0), addition.SUM)
+
+
+@_EACH
+def test_the_first_type_of_the_device_is_taken(chosen: Addition) -> None:
+    assert addition.supported(_trial(NEWEST, chosen.kind)) == chosen
+    assert addition.supported(_trial(NEWEST, chosen.kind, OperandType.TENSOR_FLOAT32)) == addition.FLOAT32
+
+
+def test_types_younger_than_the_device_are_not_tried() -> None:
+    device = _trial(Version.V1_1, OperandType.TENSOR_FLOAT16, OperandType.TENSOR_QUANT8_ASYMM_SIGNED)
+    with pytest.raises(NotSupported, match=r"none of TENSOR_FLOAT32, TENSOR_QUANT8_ASYMM$"):
+        addition.supported(device)
+
+
+@pytest.mark.parametrize("name", ["quantised-only", "float16-only"])
+@pytest.mark.parametrize("area", ["memory", "preparation", "requests"])
+def test_devices_of_one_type_pass_all_that_applies(name: str, area: str) -> None:
+    cases = [case for case in kill_matrix.all_cases() if case.id.startswith(f"vts.{area}.") and case.until is NEWEST]
+    row = kill_matrix.run_variant(registry.conforming()[name], cases)
+    assert row.is_green, row
+    assert row.passed == len(cases)

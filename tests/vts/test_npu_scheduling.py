@@ -1,0 +1,134 @@
+"""The cases of the scheduling HAL: the reference passes in every isolation, faults are caught, variants are green."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+import pytest
+
+from npu_conformance.faults import kill_matrix, registry, source_edits
+from npu_conformance.faults.fault import Fault
+from npu_conformance.faults.npu_scheduling import EDITED, EDITED_VARIANTS, FAULTS
+from npu_conformance.harness.judge.classification import Ending, ending_of
+from npu_conformance.harness.judge.verdicts import Failed
+from npu_conformance.harness.run.applicability import inapplicable
+from npu_conformance.harness.run.cases import Case
+from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.subject.inference_tool import ToolRun
+from npu_conformance.harness.subject.loading import Isolation, open_subject
+from npu_conformance.specs import ids, requirements
+from npu_conformance.specs.manifest import InferenceTool, Manifest
+from npu_conformance.specs.npu.workload import InferenceRun
+from npu_conformance.specs.versions import Version
+from npu_conformance.vts import npu_scheduling
+
+CASES = {case.id: case for case in npu_scheduling.cases()}
+EXECUTIONS = {name for name in CASES if name.startswith("vts.npu_scheduling.executions.")}
+"""They apply in real time alone: the variant npu-device, and the faults beside it."""
+
+
+@pytest.mark.parametrize("isolation", ["process", "inprocess"])
+def test_the_reference_passes(isolation: Isolation) -> None:
+    subject = open_subject("reference", isolation=isolation)
+    try:
+        endings = {case.id: _run(case, Trial(case, subject)) for case in CASES.values() if case.id not in EXECUTIONS}
+    finally:
+        subject.close()
+    assert {name: ending for name, ending in endings.items() if ending != Ending()} == {}
+
+
+def _run(case: Case, trial: Trial) -> Ending:
+    try:
+        case.run(trial)
+    except Exception as error:
+        return ending_of(error)
+    finally:
+        trial.close()
+    return Ending()
+
+
+@pytest.mark.parametrize("name", [one.id for one in (*EDITED, *EDITED_VARIANTS)])
+def test_every_edit_finds_its_text(name: str) -> None:
+    one = next(one for one in (*EDITED, *EDITED_VARIANTS) if one.id == name)
+    assert source_edits.prepare(one.edits)
+
+
+def test_each_fault_breaks_what_a_case_that_catches_it_is_evidence_for() -> None:
+    for fault in FAULTS:
+        evidence = {id_ for name in fault.caught_by for id_ in CASES[name].requirements}
+        assert set(fault.breaks) & evidence, fault.id
+
+
+@pytest.mark.parametrize("fault", FAULTS[::12], ids=lambda fault: str(fault.id))
+def test_a_sample_of_faults_is_caught(fault: Fault) -> None:
+    row = kill_matrix.run_fault(fault, list(CASES.values()))
+    assert row.is_caught, row
+
+
+@pytest.mark.parametrize("name", ["npu", "npu-aosp", "npu-narrow", "npu-no-workload", "npu-ids-when-told"])
+def test_a_sample_of_variants_is_green(name: str) -> None:
+    row = kill_matrix.run_variant(registry.conforming()[name], list(CASES.values()))
+    assert row.is_green, row
+
+
+def test_every_requirement_of_the_scheduling_hal_has_a_case() -> None:
+    evidence = {id_ for case in CASES.values() for id_ in case.requirements}
+    of_hal = {one.id for one in requirements.all_requirements() if one.id.startswith("NPU-HAL-")}
+    assert of_hal <= evidence
+    assert "NPU-ACC-006" in evidence
+
+
+def test_cases_have_legal_ids_known_requirements_and_a_description() -> None:
+    for case in CASES.values():
+        assert ids.parse(case.id).area == "npu_scheduling"
+        assert case.interface == "scheduling"
+        assert case.description
+        assert all(requirements.requirement(name) for name in case.requirements)
+
+
+def test_a_driver_without_the_scheduling_hal_is_not_asked() -> None:
+    manifest = Manifest(name="nn-only", vendor="v", version="1")
+    assert all(inapplicable(case, manifest, Version.FL8) for case in CASES.values())
+
+
+def _tool(folder: Path, script: str, words: tuple[str, ...] = ("{uid}",)) -> InferenceTool:
+    path = folder / "run-test-inference"
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    return InferenceTool((str(path), *words))
+
+
+def _wait(run: ToolRun) -> bool:
+    run._process.wait(10)
+    return bool(run.succeeded)
+
+
+def test_a_tool_is_told_its_options_and_success_is_exit_code_0(tmp_path: Path) -> None:
+    tool = _tool(tmp_path, f'echo "$@" > {tmp_path}/said')
+    assert _wait(ToolRun(tool, 10_001, InferenceRun(7, 42)))
+    assert (tmp_path / "said").read_text() == "10001 --job-priority 7 --original-uid 42\n"
+    assert not _wait(ToolRun(_tool(tmp_path, "exit 3"), 10_001, InferenceRun()))
+
+
+def test_a_tool_that_can_not_be_started_is_a_failure(tmp_path: Path) -> None:
+    with pytest.raises(Failed, match="inference tool can not be started"):
+        ToolRun(InferenceTool((str(tmp_path / "missing"),)), 10_001, InferenceRun())
+
+
+def test_a_tool_that_hangs_is_killed(tmp_path: Path) -> None:
+    run = ToolRun(_tool(tmp_path, "exec sleep 60"), 10_001, InferenceRun())
+    assert run.succeeded is None
+    run.kill()
+    assert run.succeeded is False
+
+
+def test_apps_reach_work_and_not_what_steers_it() -> None:
+    subject = open_subject("reference", isolation="process")
+    try:
+        application = subject.application(10_001)
+        assert application.interfaces.workload is not None
+        assert application.interfaces.scheduling_control is None
+        assert subject.interfaces.scheduling_control is not None
+    finally:
+        subject.close()

@@ -1,0 +1,1 @@
+"""What the HAL tests share: models, executions, comparison, rejection."""

@@ -1,0 +1,199 @@
+"""The smallest useful model, out = a + b, for cases whose subject is not the operation, in a type that the device has.
+
+A device that computes in one type alone is a legal device: such cases run in the first type that it supports.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import NotSupported
+from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.subject.pools import Pool
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperandLifeTime, OperandType, OperationType
+from npu_conformance.specs.neuralnetworks.hal import PreparedModel
+from npu_conformance.specs.neuralnetworks.types import (
+    DataLocation,
+    Memory,
+    Model,
+    Operand,
+    Operation,
+    Request,
+    RequestArgument,
+    RequestMemoryPool,
+    Subgraph,
+)
+from npu_conformance.specs.versions import OLDEST, Version
+from npu_conformance.vts.lib.execution import execute
+
+SIZE = 8
+"""Bytes of each of the three tensors, whatever their type."""
+
+POOL, _SECOND, OUTPUT = 64, 16, 32
+"""Bytes of a pool that holds all three, and where the second summand and the sum lie in it."""
+
+Pair = tuple[float, float]
+"""Two values; a tensor repeats them until it is full."""
+
+A, B, SUM = (1.5, -2.0), (0.25, 4.0), (1.75, 2.0)
+"""Values that all types of `ADDITIONS` represent, and every legal device adds exactly in floating point."""
+
+
+@dataclass(frozen=True, slots=True)
+class Addition:
+    """The model in one type.
+
+    code: of an element in module struct. scale: of a quantised type, 0 for floats. since: when ADD takes the type.
+    """
+
+    kind: OperandType
+    code: str
+    scale: float = 0.0
+    zero_point: int = 0
+    since: Version = OLDEST
+
+    @property
+    def elements(self) -> int:
+        """Number of elements of each tensor, which has one dimension."""
+        return SIZE // struct.calcsize(self.code)
+
+    def packed(self, values: Pair) -> bytes:
+        """Contents of a tensor with these values, of SIZE bytes."""
+        filled = self._filled(values)
+        if not self.scale:
+            return struct.pack(self._format, *filled)
+        return struct.pack(self._format, *(round(value / self.scale) + self.zero_point for value in filled))
+
+    def unpacked(self, data: bytes) -> tuple[float, ...]:
+        """All values of a tensor of SIZE bytes."""
+        stored = struct.unpack(self._format, data)
+        return tuple((one - self.zero_point) * self.scale for one in stored) if self.scale else stored
+
+    def matches(self, found: tuple[float, ...], expected: Pair) -> bool:
+        """True where all values are as expected: floats exactly, quantised ones within one step."""
+        filled = self._filled(expected)
+        return len(found) == len(filled) and all(
+            abs(one - other) <= self.scale for one, other in zip(found, filled, strict=True)
+        )
+
+    def check(self, data: bytes, expected: Pair, what: str) -> None:
+        """Fail unless the contents of a tensor match."""
+        found = self.unpacked(data)
+        if not self.matches(found, expected):
+            checks.fail(what, checks.spell(self._filled(expected)), checks.spell(found))
+
+    def model(self) -> Model:
+        """Both summands are inputs of the model."""
+        summand = self._tensor(OperandLifeTime.SUBGRAPH_INPUT, 1)
+        return self._model(summand, (0, 1))
+
+    def model_with_constant(self, pool: Memory) -> Model:
+        """The second summand is a constant in the first bytes of a pool."""
+        constant = self._tensor(OperandLifeTime.CONSTANT_POOL, 1, DataLocation(length=SIZE))
+        return self._model(constant, (0,), (pool,))
+
+    def prepared(self, trial: Trial, constant: Memory | None = None) -> PreparedModel:
+        """Prepare the model, with a constant where its pool is given; NotSupported as of `prepared`."""
+        return prepared(trial, self.model() if constant is None else self.model_with_constant(constant))
+
+    def put(self, pool: Pool, second: Pair = B, *, start: int = 0) -> None:
+        """Write the summands where `request` has them, and nothing where it has the sum."""
+        summands = self.packed(A) + bytes(_SECOND - SIZE) + self.packed(second)
+        pool.write(start, summands.ljust(POOL, b"\0"))
+
+    def adds(
+        self,
+        trial: Trial,
+        prepared_model: PreparedModel,
+        pool: Pool,
+        second: Pair = B,
+        *,
+        inputs: int = 2,
+        start: int = 0,
+        what: str = "execution",
+    ) -> None:
+        """Execute in POOL bytes of a pool, and see A + second. inputs: 1 where the model has the second one."""
+        self.put(pool, second, start=start)
+        execution = execute(trial, prepared_model, request(pool.memory, inputs, start), measure=False)
+        checks.status(execution.status, {ErrorStatus.NONE}, what)
+        self.check(result(pool, start), (A[0] + second[0], A[1] + second[1]), f"{what}, sum of {A} and {second}")
+
+    @property
+    def _format(self) -> str:
+        return f"<{self.elements}{self.code}"
+
+    def _filled(self, values: Pair) -> tuple[float, ...]:
+        return values * (self.elements // 2)
+
+    def _tensor(self, lifetime: OperandLifeTime, consumers: int = 0, location: DataLocation | None = None) -> Operand:
+        return Operand(
+            self.kind, (self.elements,), self.scale, self.zero_point, lifetime,
+            location or DataLocation(), number_of_consumers=consumers,
+        )  # fmt: skip
+
+    def _model(self, second: Operand, inputs: tuple[int, ...], pools: tuple[Memory, ...] = ()) -> Model:
+        first, total = self._tensor(OperandLifeTime.SUBGRAPH_INPUT, 1), self._tensor(OperandLifeTime.SUBGRAPH_OUTPUT)
+        place = DataLocation(length=4)
+        activation = Operand(
+            OperandType.INT32, lifetime=OperandLifeTime.CONSTANT_COPY, location=place, number_of_consumers=1
+        )
+        operands = (first, second, activation, total)
+        main = Subgraph(operands, (Operation(OperationType.ADD, (0, 1, 2), (3,)),), inputs, (3,))
+        return Model(main=main, operand_values=bytes(4), pools=pools)
+
+
+FLOAT32 = Addition(OperandType.TENSOR_FLOAT32, "f")
+"""The type of cases that do not execute, such as refusals: it does not matter there whether the device has it."""
+
+ADDITIONS = (
+    FLOAT32,
+    Addition(OperandType.TENSOR_FLOAT16, "e", since=Version.V1_2),
+    Addition(OperandType.TENSOR_QUANT8_ASYMM, "B", 0.25, 128),
+    Addition(OperandType.TENSOR_QUANT8_ASYMM_SIGNED, "b", 0.25, 0, Version.V1_3),
+)
+"""Types in the order in which they are tried."""
+
+
+def request(pool: Memory, inputs: int = 2, start: int = 0) -> Request:
+    """All tensors in POOL bytes of one pool, from `start` on."""
+    places = (DataLocation(0, start + at, SIZE) for at in (0, _SECOND, OUTPUT))
+    first, second, total = (RequestArgument(location=place) for place in places)
+    return Request((first, second)[:inputs], (total,), (RequestMemoryPool(pool=pool),))
+
+
+def result(pool: Pool, start: int = 0) -> bytes:
+    """The bytes of the sum where `request` has it."""
+    return bytes(pool.read(start + OUTPUT, SIZE))
+
+
+model = FLOAT32.model
+packed = FLOAT32.packed
+unpacked = FLOAT32.unpacked
+
+
+def supported(trial: Trial) -> Addition:
+    """The addition in the first type that the device says it supports; to be asked for once a case.
+
+    NotSupported where there is none.
+    """
+    tried = [addition for addition in ADDITIONS if addition.since <= trial.version]
+    for addition in tried:
+        if all(trial.supported_operations(addition.model())):
+            return addition
+    names = ", ".join(addition.kind.name for addition in tried)
+    raise NotSupported(f"ADD is supported of none of {names}")
+
+
+def prepared(trial: Trial, small: Model) -> PreparedModel:
+    """Prepare a model of one operation. NotSupported where the device said that it does not support it."""
+    (operation,) = small.main.operations
+    what = f"{OperationType(operation.type).name} of {OperandType(small.main.operands[operation.inputs[0]].type).name}"
+    is_supported = all(trial.supported_operations(small))
+    preparation = trial.prepare(small)
+    if preparation.prepared_model is not None:
+        return preparation.prepared_model
+    if is_supported:
+        checks.status(preparation.status, {ErrorStatus.NONE}, f"prepareModel of a supported {what}, notified")
+    raise NotSupported(f"{what} is not supported" + (" with a constant in a pool" if small.pools else ""))

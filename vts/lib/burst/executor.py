@@ -1,0 +1,113 @@
+"""A burst of any version, and one execution through it: the same answer as other ways of execution give."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from npu_conformance.harness.judge.verdicts import NotSupported
+from npu_conformance.harness.run.context import Trial
+from npu_conformance.specs.errors import DeadObject, InterfaceError, ServiceError
+from npu_conformance.specs.neuralnetworks import hal
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.neuralnetworks.types import ExecutionConfig, Request
+from npu_conformance.vts.lib.burst.channel import Channel
+from npu_conformance.vts.lib.execution import NO_DEADLINE, NO_LOOP_TIMEOUT, Execution
+
+NO_IDENTITY = -1
+
+
+class Burst:
+    """A burst of the version that is tested: queues in HIDL, calls in AIDL. names: slots, or identifier tokens."""
+
+    def __init__(self, trial: Trial, prepared_model: hal.PreparedModel) -> None:
+        """NotSupported where the device opens no burst: `configure.succeeds` says that it must."""
+        self._channel: Channel | None = None
+        self._calls: hal.Burst | None = None
+        if trial.version.is_aidl:
+            self._calls = opened(prepared_model)
+        else:
+            self._channel = Channel(trial, prepared_model)
+
+    def execute(
+        self,
+        request: Request,
+        names: Sequence[int] | None = None,
+        *,
+        measure: bool = False,
+        deadline: int = NO_DEADLINE,
+        loop_timeout: int = NO_LOOP_TIMEOUT,
+        with_config: bool = False,
+    ) -> Execution:
+        """Execute. names: of the pools, 0, 1, ... where not given. Times and with_config are AIDL's alone."""
+        if self._channel is not None:
+            return self._channel.execute(request, names, measure=measure)
+        assert self._calls is not None
+        tokens = default_tokens(request) if names is None else tuple(names)
+        return call(self._calls, request, tokens, measure, deadline, loop_timeout, with_config=with_config)
+
+    def release(self, name: int) -> None:
+        """Let the driver forget a memory. Raises ServiceError."""
+        if self._channel is not None:
+            self._channel.context.free_memory(name)
+        else:
+            assert self._calls is not None
+            self._calls.release_memory_resource(name)
+
+
+def opened(prepared_model: hal.PreparedModel) -> hal.Burst:
+    """AIDL's configureExecutionBurst. NotSupported where the device opens none."""
+    try:
+        return prepared_model.configure_execution_burst()
+    except DeadObject:
+        raise
+    except InterfaceError as error:
+        raise NotSupported(f"the device opens no burst: {error}") from None
+
+
+def default_tokens(request: Request) -> tuple[int, ...]:
+    """Distinct tokens for shared memory, none for what the driver itself has allocated, as AOSP's VTS has them."""
+    return tuple(NO_IDENTITY if pool.pool is None else number for number, pool in enumerate(request.pools))
+
+
+def call(
+    burst: hal.Burst,
+    request: Request,
+    tokens: tuple[int, ...],
+    measure: bool = False,
+    deadline: int = NO_DEADLINE,
+    loop_timeout: int = NO_LOOP_TIMEOUT,
+    *,
+    with_config: bool = False,
+) -> Execution:
+    """AIDL's executeSynchronously of a burst; a failure is an answer here, not an exception."""
+    try:
+        if with_config:
+            config = ExecutionConfig(measure, loop_timeout)
+            result = burst.execute_synchronously_with_config(request, tokens, config, deadline)
+        else:
+            result = burst.execute_synchronously(request, tokens, measure, deadline, loop_timeout)
+    except ServiceError as error:
+        return Execution(error.status, (), None)
+    status = ErrorStatus.NONE if result.output_sufficient_size else ErrorStatus.OUTPUT_INSUFFICIENT_SIZE
+    return Execution(status, result.output_shapes, result.timing)
+
+
+def execute_in_burst(
+    trial: Trial,
+    prepared_model: hal.PreparedModel,
+    request: Request,
+    *,
+    measure: bool,
+    loop_timeout: int = NO_LOOP_TIMEOUT,
+    with_config: bool = False,
+) -> Execution:
+    """One execution through a burst of its own, and the release of its memory (`executor` burst of AOSP's VTS).
+
+    HIDL's burst has no loop timeout: what is given is not used there.
+    """
+    burst = Burst(trial, prepared_model)
+    execution = burst.execute(request, measure=measure, loop_timeout=loop_timeout, with_config=with_config)
+    for number, pool in enumerate(request.pools):
+        if pool.pool is not None:
+            burst.release(number)
+    return execution

@@ -1,0 +1,106 @@
+"""What the cases of bursts share: a model with arguments in memory of its own, and a look at what it computes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from msgspec.structs import replace
+
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import NotSupported
+from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.subject.pools import Pool
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.neuralnetworks.hal import PreparedModel
+from npu_conformance.specs.neuralnetworks.types import (
+    DataLocation,
+    Model,
+    Operation,
+    Request,
+    RequestArgument,
+    RequestMemoryPool,
+)
+from npu_conformance.vts.lib import addition
+from npu_conformance.vts.lib.addition import Addition, Pair
+from npu_conformance.vts.lib.execution import Execution
+
+_INPUTS, _OUTPUT, _APART = (0, 16), 32, 32
+PAIRS: tuple[Pair, Pair, Pair, Pair] = (addition.A, addition.B, (0.5, -1.0), (-0.25, 2.0))
+"""Values whose sums are exact in every type of `ADDITIONS`."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """An addition and memory for it. outputs: how often the model adds."""
+
+    trial: Trial
+    chosen: Addition
+    prepared_model: PreparedModel
+    pool: Pool
+    outputs: int = 1
+
+    def request(self, pool: Pool | None = None) -> Request:
+        """All arguments in one pool; an input's dimensions are given."""
+        memory = RequestMemoryPool(pool=(pool or self.pool).memory)
+        shape = (self.chosen.elements,)
+        inputs = tuple(RequestArgument(False, DataLocation(0, offset, addition.SIZE), shape) for offset in _INPUTS)
+        places = (DataLocation(0, _OUTPUT + number * _APART, addition.SIZE) for number in range(self.outputs))
+        return Request(inputs, tuple(RequestArgument(False, place, shape) for place in places), (memory,))
+
+    def fill(self, first: Pair, second: Pair, pool: Pool | None = None) -> None:
+        """Store the summands, and what no sum is."""
+        memory = pool or self.pool
+        for offset, pair in zip(_INPUTS, (first, second), strict=True):
+            memory.write(offset, self.chosen.packed(pair))
+        memory.write(_OUTPUT, b"\xa5" * (memory.memory.size - _OUTPUT))
+
+    def another_pool(self) -> Pool:
+        """Memory of the same size."""
+        return self.trial.pool(_size(self.outputs))
+
+    def succeeded(self, execution: Execution, expected: Pair, what: str, pool: Pool | None = None) -> None:
+        """See an execution end well: status, shapes, sums."""
+        checks.status(execution.status, {ErrorStatus.NONE}, what)
+        for shape in execution.output_shapes:
+            checks.equal((shape.dimensions, shape.is_sufficient), ((self.chosen.elements,), True), f"shape, {what}")
+        checks.member(len(execution.output_shapes), {0, self.outputs}, f"number of output shapes, {what}")
+        for number in range(self.outputs):
+            data = (pool or self.pool).read(_OUTPUT + number * _APART, addition.SIZE)
+            self.chosen.check(data, expected, f"sum {number}, {what}")
+
+
+def work(trial: Trial, *, outputs: int = 1) -> Work:
+    """Prepare the addition. NotSupported where the device adds nothing."""
+    chosen = addition.supported(trial)
+    prepared_model = chosen.prepared(trial) if outputs == 1 else _prepared(trial, several(chosen.model(), outputs))
+    return Work(trial, chosen, prepared_model, trial.pool(_size(outputs)), outputs)
+
+
+def _size(outputs: int) -> int:
+    """Bytes of a pool: 64 for one output, as the edits of `requests` expect it."""
+    return _OUTPUT + outputs * _APART
+
+
+def _prepared(trial: Trial, model: Model) -> PreparedModel:
+    supported, preparation = all(trial.supported_operations(model)), trial.prepare(model)
+    if preparation.prepared_model is None:
+        if supported:
+            checks.status(preparation.status, {ErrorStatus.NONE}, "prepareModel of supported additions, notified")
+        raise NotSupported("a model of several additions is not supported")
+    return preparation.prepared_model
+
+
+def several(model: Model, count: int) -> Model:
+    """The same addition `count` times over, each with an output of its own."""
+    graph = model.main
+    *arguments, total = graph.operands
+    used = tuple(replace(one, number_of_consumers=count) for one in arguments)
+    indexes = tuple(range(len(used), len(used) + count))
+    operations = tuple(Operation(graph.operations[0].type, graph.operations[0].inputs, (index,)) for index in indexes)
+    main = replace(graph, operands=(*used, *(total,) * count), operations=operations, output_indexes=indexes)
+    return replace(model, main=main)
+
+
+def added(first: Pair, second: Pair) -> Pair:
+    """The sum that is expected."""
+    return first[0] + second[0], first[1] + second[1]

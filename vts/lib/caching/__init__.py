@@ -1,0 +1,1 @@
+"""Compilation caching as the cases use it."""

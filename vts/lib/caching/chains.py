@@ -1,0 +1,103 @@
+"""Models to cache: chains of additions, out = a + length * b, which tell models of different length apart."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass
+
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.subject.pools import Pool, Pools
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperandLifeTime, OperandType, OperationType
+from npu_conformance.specs.neuralnetworks.hal import PreparedModel
+from npu_conformance.specs.neuralnetworks.types import (
+    DataLocation,
+    Model,
+    Operand,
+    Operation,
+    Request,
+    RequestArgument,
+    RequestMemoryPool,
+    Subgraph,
+)
+from npu_conformance.vts.lib.addition import SIZE, A, Addition, Pair
+from npu_conformance.vts.lib.execution import execute
+
+STEP = (0.25, -0.25)
+"""The second summand: exact in all types, and within the range of the quantised ones up to a hundred times."""
+
+_SECOND, _OUTPUT, _POOL = 16, 32, 64
+_FILL = 0xA5
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """The model in one type. constant: the second summand is a constant of the model, else an input."""
+
+    kind: Addition
+    length: int = 1
+    constant: Pair | None = None
+
+    def model(self) -> Model:
+        """Operands: both summands, the activation, the sums in order."""
+        second = OperandLifeTime.SUBGRAPH_INPUT if self.constant is None else OperandLifeTime.CONSTANT_COPY
+        place = DataLocation() if self.constant is None else DataLocation(0, 4, SIZE)
+        activation = Operand(
+            OperandType.INT32, lifetime=OperandLifeTime.CONSTANT_COPY, location=DataLocation(length=4),
+            number_of_consumers=self.length,
+        )  # fmt: skip
+        sums = [self._tensor(OperandLifeTime.TEMPORARY_VARIABLE, 1) for _ in range(self.length - 1)]
+        operands = (
+            self._tensor(OperandLifeTime.SUBGRAPH_INPUT, 1), self._tensor(second, self.length, place), activation,
+            *sums, self._tensor(OperandLifeTime.SUBGRAPH_OUTPUT, 0),
+        )  # fmt: skip
+        firsts = (0, *range(3, 2 + self.length))
+        operations = tuple(
+            Operation(OperationType.ADD, (first, 1, 2), (3 + at,)) for at, first in enumerate(firsts)
+        )  # fmt: skip
+        inputs = (0, 1) if self.constant is None else (0,)
+        main = Subgraph(operands, operations, inputs, (2 + self.length,))
+        values = bytes(4) + (b"" if self.constant is None else self.kind.packed(self.constant))
+        return Model(main=main, operand_values=values)
+
+    def expected(self) -> Pair:
+        """The output for the inputs A and STEP."""
+        second = self.constant or STEP
+        return A[0] + self.length * second[0], A[1] + self.length * second[1]
+
+    def check(self, trial: Trial, prepared_model: PreparedModel, what: str, memory: Pools | None = None) -> None:
+        """Fail unless the prepared model computes this chain. memory: of the app that prepared it."""
+        status, found = self.execute(trial, prepared_model, memory)
+        checks.status(status, {ErrorStatus.NONE}, f"execution of {what}")
+        expected = self.expected()
+        values = self.kind.unpacked(found)
+        # A quantised addition may be off by one step; of a chain each may be, though not all into one direction.
+        allowed = self.kind.scale * max(1.0, self.length / 4)
+        right = all(abs(value - expected[at % 2]) <= allowed for at, value in enumerate(values))
+        if not right:
+            checks.fail(f"output of {what}", checks.spell(expected), checks.spell(values))
+
+    def execute(self, trial: Trial, prepared_model: PreparedModel, memory: Pools | None = None) -> tuple[int, bytes]:
+        """Return the status and the output's bytes; Failed where anything beside the output was written."""
+        with contextlib.closing((memory or trial.subject.memory).create("ashmem", _POOL)) as pool:
+            return self._execute(trial, prepared_model, pool)
+
+    def _execute(self, trial: Trial, prepared_model: PreparedModel, pool: Pool) -> tuple[int, bytes]:
+        before = bytearray([_FILL]) * _POOL
+        before[:SIZE], before[_SECOND : _SECOND + SIZE] = self.kind.packed(A), self.kind.packed(STEP)
+        pool.write(0, before)
+        inputs = tuple(RequestArgument(location=DataLocation(0, at, SIZE)) for at in (0, _SECOND))
+        output = RequestArgument(location=DataLocation(0, _OUTPUT, SIZE))
+        count = 2 if self.constant is None else 1
+        request = Request(inputs[:count], (output,), (RequestMemoryPool(pool=pool.memory),))
+        execution = execute(trial, prepared_model, request, measure=False)
+        after = pool.read(0, _POOL)
+        kept = after[:_OUTPUT] + after[_OUTPUT + SIZE :]
+        checks.that(kept == before[:_OUTPUT] + before[_OUTPUT + SIZE :], "the execution wrote beside its output")
+        return execution.status, after[_OUTPUT : _OUTPUT + SIZE]
+
+    def _tensor(self, lifetime: OperandLifeTime, consumers: int, place: DataLocation | None = None) -> Operand:
+        return Operand(
+            self.kind.kind, (self.kind.elements,), self.kind.scale, self.kind.zero_point, lifetime,
+            place or DataLocation(), number_of_consumers=consumers,
+        )  # fmt: skip

@@ -1,0 +1,274 @@
+"""The client's side of caching: files, handles, saving, restoring, and what holds for every answer."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import NotApplicable
+from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.preparation import (
+    NO_DEADLINE,
+    Preparation,
+    PreparationArguments,
+    PreparationRecorder,
+    prepare,
+    prepare_from_cache,
+)
+from npu_conformance.harness.subject.files import Access, CacheFile, Files
+from npu_conformance.harness.subject.pools import new_token
+from npu_conformance.specs.neuralnetworks.enums import BYTE_SIZE_OF_CACHE_TOKEN, ErrorStatus
+from npu_conformance.specs.neuralnetworks.hal import Device
+from npu_conformance.specs.neuralnetworks.types import CacheHandle, Model
+from npu_conformance.vts.lib import addition
+from npu_conformance.vts.lib.caching.chains import Chain
+
+if TYPE_CHECKING:
+    from npu_conformance.harness.subject.handle import Application
+
+NONE, GENERAL, INVALID = ErrorStatus.NONE, ErrorStatus.GENERAL_FAILURE, ErrorStatus.INVALID_ARGUMENT
+Statuses = frozenset[ErrorStatus]
+REFUSED: Statuses = frozenset({GENERAL, INVALID})
+ONLY_GENERAL: Statuses = frozenset({GENERAL})
+TOKEN = bytes(range(100, 100 + BYTE_SIZE_OF_CACHE_TOKEN))
+OTHER_TOKEN = bytes([TOKEN[0] + 1]) + TOKEN[1:]
+_LATE_SECONDS, _GLANCE_SECONDS, _MOST_TRIES = 0.2, 0.01, 20
+
+
+@dataclass(frozen=True)
+class Opening:
+    """One descriptor of a handle: a file, how it is opened, and where its file offset stands."""
+
+    file: CacheFile
+    access: Access = "read_write"
+    offset: int = 0
+
+
+Handle = tuple[Opening, ...]
+
+
+@dataclass(frozen=True)
+class Handles:
+    """Handles of a preparation, as they are to be opened. AIDL's hold one descriptor each."""
+
+    model: tuple[Handle, ...]
+    data: tuple[Handle, ...]
+
+
+@dataclass(frozen=True)
+class Cache:
+    """The files of one cache, in order."""
+
+    model: tuple[CacheFile, ...]
+    data: tuple[CacheFile, ...]
+
+    @property
+    def files(self) -> tuple[CacheFile, ...]:
+        """All of them."""
+        return (*self.model, *self.data)
+
+    def contents(self) -> list[bytes]:
+        """What is in the files."""
+        return [file.read() for file in self.files]
+
+    def handles(self, access: Access = "read_write", offset: int = 0) -> Handles:
+        """The right handles, each opened so."""
+
+        def opened(files: Sequence[CacheFile]) -> tuple[Handle, ...]:
+            return tuple((Opening(file, access, offset),) for file in files)
+
+        return Handles(opened(self.model), opened(self.data))
+
+
+class Client:
+    """An app that caches. application: another than the harness itself."""
+
+    def __init__(self, trial: Trial, application: Application | None = None) -> None:
+        self.trial = trial
+        self._application = application
+        self.wanted = trial.device.get_number_of_cache_files_needed()
+
+    @property
+    def device(self) -> Device:
+        """The device, as this app calls it."""
+        return self.trial.device_of(self._application)
+
+    @property
+    def files(self) -> Files:
+        """Hands files over for this app."""
+        return (self._application or self.trial.subject).files
+
+    @property
+    def caches(self) -> bool:
+        """True where the device wants any file."""
+        return bool(self.wanted.num_model_cache or self.wanted.num_data_cache)
+
+    def cache(self, content: bytes = b"") -> Cache:
+        """As many files as the device wants, each with this content."""
+        numbers = (self.wanted.num_model_cache, self.wanted.num_data_cache)
+        model, data = (tuple(self.trial.cache_file(content) for _ in range(number)) for number in numbers)
+        return Cache(model, data)
+
+    def save(
+        self,
+        model: Model,
+        handles: Handles,
+        token: bytes = TOKEN,
+        *,
+        transport: str = "",
+        deadline: int = NO_DEADLINE,
+    ) -> Preparation:
+        """Prepare a model with caches; the descriptors are closed once the preparation has ended."""
+        recorder = PreparationRecorder()
+        with self.opened(handles, transport) as (model_cache, data_cache):
+            arguments = PreparationArguments(
+                model_cache=model_cache, data_cache=data_cache, token=token, deadline_ns=deadline
+            )
+            return prepare(self.trial.subject, self.device, model, arguments, recorder)
+
+    def restore(
+        self,
+        handles: Handles,
+        token: bytes = TOKEN,
+        *,
+        transport: str = "",
+        deadline: int = NO_DEADLINE,
+        recorder: PreparationRecorder | None = None,
+    ) -> Preparation:
+        """Prepare from caches; Failed where the answer contradicts itself."""
+        with self.opened(handles, transport) as (model_cache, data_cache):
+            arguments = PreparationArguments(
+                model_cache=model_cache, data_cache=data_cache, token=token, deadline_ns=deadline
+            )
+            preparation = prepare_from_cache(
+                self.trial.subject, self.device, arguments, recorder or PreparationRecorder()
+            )
+        _consistent(preparation)
+        return preparation
+
+    @contextmanager
+    def opened(
+        self, handles: Handles, transport: str = ""
+    ) -> Iterator[tuple[tuple[CacheHandle, ...], tuple[CacheHandle, ...]]]:
+        """Model and data handles as they cross the interface; their descriptors are closed at the end."""
+        tokens: list[int] = []
+
+        def opened(handle: Handle) -> CacheHandle:
+            own = [self._token(one, transport) for one in handle]
+            tokens.extend(own)
+            return CacheHandle(tuple(own))
+
+        try:
+            yield tuple(map(opened, handles.model)), tuple(map(opened, handles.data))
+        finally:
+            for token in tokens:
+                self.files.close(token)
+
+    def _token(self, one: Opening, transport: str) -> int:
+        """A device that wants no files need not take any: its handles then hold descriptors that it can not know."""
+        try:
+            return self.files.open(one.file, one.access, one.offset, transport=transport)
+        except NotApplicable:
+            if self.caches:
+                raise
+            return new_token()
+
+    def prepared_right(self, chain: Chain, preparation: Preparation, what: str) -> None:
+        """The preparation gave a model that computes the chain."""
+        checks.status(outcome(preparation), {NONE}, what)
+        if preparation.prepared_model is None:
+            checks.fail(what, "a prepared model", "null")
+        memory = None if self._application is None else self._application.memory
+        chain.check(self.trial, preparation.prepared_model, f"the model of {what}", memory)
+
+    def right_or_refused(self, chain: Chain, preparation: Preparation, what: str) -> None:
+        """The preparation was refused, or gave a model that computes the chain."""
+        if outcome(preparation) == NONE:
+            self.prepared_right(chain, preparation, what)
+        else:
+            checks.status(outcome(preparation), REFUSED, what)
+
+    def saved(self, chain: Chain, token: bytes = TOKEN) -> Cache:
+        """A cache from which the chain can be restored. NotApplicable where the device does not cache it."""
+        cache = self.cache()
+        before = cache.contents()
+        preparation = self.save(chain.model(), cache.handles(), token)
+        self.prepared_right(chain, preparation, "prepareModel with cache files")
+        self._may_restore(chain, cache, token, before)
+        return cache
+
+    def must_restore(self, chain: Chain, handles: Handles, token: bytes = TOKEN) -> None:
+        """Restore from files to which a model has just been saved that the device does cache."""
+        self.prepared_right(chain, self._restored(handles, token), "prepareModelFromCache of what was saved")
+
+    def _may_restore(self, chain: Chain, cache: Cache, token: bytes, before: list[bytes]) -> None:
+        restored = self._restored(cache.handles(), token)
+        if outcome(restored) == GENERAL:
+            if any(now != then for now, then in zip(cache.contents(), before, strict=True)):
+                self.trial.warn_quality("the device wrote cache files from which it does not restore the model")
+            raise NotApplicable("the device does not cache this model")
+        self.prepared_right(chain, restored, "prepareModelFromCache of what was saved")
+
+    def _restored(self, handles: Handles, token: bytes) -> Preparation:
+        """Restore; a device may still be writing when it has notified: while the files change, it is asked again."""
+        restored = self.restore(handles, token)
+        for _ in range(_MOST_TRIES):
+            if outcome(restored) != GENERAL or not self._changes(handles):
+                break
+            restored = self.restore(handles, token)
+        return restored
+
+    def _changes(self, handles: Handles) -> bool:
+        """Wait for files that are still being written."""
+        files = [one.file for handle in (*handles.model, *handles.data) for one in handle]
+        seconds, before = _LATE_SECONDS * self.trial.manifest.time_scale, [file.read() for file in files]
+        for _ in range(round(seconds / _GLANCE_SECONDS)):
+            if [file.read() for file in files] != before:
+                return True
+            self.trial.subject.wait_until(lambda: False, _GLANCE_SECONDS)
+        return False
+
+
+def client(trial: Trial) -> Client:
+    """A client of a device that caches; NotApplicable where it wants no files."""
+    found = Client(trial)
+    if not found.caches:
+        raise NotApplicable("the device wants no cache files: it does not cache")
+    return found
+
+
+def chain_of(trial: Trial, length: int = 2) -> Chain:
+    """A chain with a constant in the first type that the device supports."""
+    return Chain(addition.supported(trial), length, constant=STEP_OF_CONSTANT)
+
+
+STEP_OF_CONSTANT = (0.5, -0.25)
+
+
+def outcome(preparation: Preparation) -> int | None:
+    """What the preparation ended as. AOSP's VTS asks for no notification behind a failed launch."""
+    return preparation.launch_status or preparation.status
+
+
+def refused(preparation: Preparation, statuses: Statuses, what: str) -> None:
+    """The preparation failed with one of the statuses, and without a model."""
+    checks.status(outcome(preparation), statuses, what)
+    checks.that(preparation.prepared_model is None, f"{what}: expected no prepared model, found one")
+
+
+def _consistent(preparation: Preparation) -> None:
+    """A model comes with NONE and only then (NNHAL-CACHE-019); what was returned and notified agrees."""
+    has_model = preparation.prepared_model is not None
+    checks.equal(has_model, outcome(preparation) == NONE, "prepareModelFromCache gives a model with NONE only")
+    if preparation.launch_status != NONE and preparation.status is not None:
+        checks.status(preparation.status, {preparation.launch_status}, "status notified after a failed launch")
+
+
+def seeds(trial: Trial, count: int = 10) -> Iterator[tuple[str, random.Random]]:
+    """Names and generators of the rounds of a security case, as many as in AOSP's VTS."""
+    for number in range(count):
+        yield f"seed_{number}", random.Random(trial.seed + number)

@@ -1,0 +1,75 @@
+"""Deadlines by name, on the clock that they are reckoned by, and the answers that each allows."""
+
+from __future__ import annotations
+
+import time
+
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.preparation import Preparation
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.versions import Version
+from npu_conformance.vts.lib.execution import NO_DEADLINE, Execution, timing_rules
+
+MILLISECOND = 1_000_000
+_HOUR = 3_600_000 * MILLISECOND
+_AHEAD = {"now": 0, "short": 5 * MILLISECOND, "soon": 20 * MILLISECOND, "hour": _HOUR}
+
+LIMITED = ("zero", "past", "now", "short", "soon")
+"""Deadlines that may be missed: 0 and 1 ns of the clock, the moment of the call, 5 ms and 20 ms later."""
+UNLIMITED = ("none", "maximum", "hour")
+"""Deadlines that are not: none, the last time point there is, and an hour from now."""
+
+MISSED = frozenset({ErrorStatus.MISSED_DEADLINE_TRANSIENT, ErrorStatus.MISSED_DEADLINE_PERSISTENT})
+EXHAUSTED = frozenset({ErrorStatus.RESOURCE_EXHAUSTED_TRANSIENT, ErrorStatus.RESOURCE_EXHAUSTED_PERSISTENT})
+LATE = frozenset({ErrorStatus.NONE, *MISSED, *EXHAUSTED})
+"""What a limited deadline may come to (NNHAL-QOS-003)."""
+PERSISTENT = frozenset({ErrorStatus.MISSED_DEADLINE_PERSISTENT, ErrorStatus.RESOURCE_EXHAUSTED_PERSISTENT})
+TRANSIENT = frozenset({ErrorStatus.MISSED_DEADLINE_TRANSIENT, ErrorStatus.RESOURCE_EXHAUSTED_TRANSIENT})
+
+
+def deadline(name: str, version: Version) -> int:
+    """A deadline in nanoseconds of CLOCK_BOOTTIME; HIDL's steady clock is never ahead of it."""
+    if name == "none":
+        return NO_DEADLINE
+    if name == "maximum":
+        return 2**63 - 1 if version.is_aidl else 2**64 - 1
+    if name in ("zero", "past"):
+        return ("zero", "past").index(name)
+    return time.clock_gettime_ns(time.CLOCK_BOOTTIME) + _AHEAD[name]
+
+
+def allowed(name: str) -> frozenset[ErrorStatus]:
+    """The statuses that a call with this deadline may end with, where it would succeed without one."""
+    return LATE if name in LIMITED else frozenset({ErrorStatus.NONE})
+
+
+def seconds_in_driver(version: Version, execution: Execution) -> float | None:
+    """The time in the driver that an execution reported; null where it is not known."""
+    times = execution.timing
+    if times is None or times.time_in_driver == version.unavailable_time:
+        return None
+    return times.time_in_driver * (1e-9 if version.is_aidl else 1e-6)
+
+
+def check_preparation(preparation: Preparation, name: str) -> None:
+    """See that a preparation with this deadline was launched, and that the callback was told what the rules allow."""
+    what = f"prepareModel with the deadline '{name}'"
+    _check_launch(preparation.launch_status, name, f"{what}, returned")
+    checks.status(preparation.status, allowed(name), f"{what}, notified")
+    has_model = preparation.prepared_model is not None
+    checks.equal(has_model, preparation.status == ErrorStatus.NONE, "a prepared model comes with status NONE only")
+
+
+def check_execution(trial: Trial, execution: Execution, name: str) -> None:
+    """See that an execution with this deadline, measured, ended as the rules allow."""
+    _check_launch(execution.launch_status, name, f"execute with the deadline '{name}', returned")
+    checks.status(execution.status, allowed(name), f"execution with the deadline '{name}'")
+    timing_rules(trial, execution, measured=True)
+    if execution.status != ErrorStatus.NONE:
+        checks.equal(execution.output_shapes, (), "output shapes of an execution that was aborted")
+
+
+def _check_launch(status: int, name: str, what: str) -> None:
+    """See that a launch succeeded: what the deadline comes to is for the callback (NNHAL-QOS-004, as VTS asks)."""
+    checks.status(status, {ErrorStatus.NONE, *EXHAUSTED} if name in LIMITED else {ErrorStatus.NONE}, what)

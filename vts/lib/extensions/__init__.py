@@ -1,0 +1,1 @@
+"""Models and hints of extensions, for the cases."""

@@ -1,0 +1,234 @@
+"""Models with the reference's own extensions, by their numbers on the wire, and what they compute by plain arithmetic.
+
+No catalogue is in use here: a driver gets codes and a mapping, and so do the cases that look at them.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Sequence
+from fractions import Fraction
+from math import floor
+
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import Failed, NotApplicable
+from npu_conformance.harness.run.context import Trial
+from npu_conformance.specs.errors import ServiceError
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperandType
+from npu_conformance.specs.neuralnetworks.hal import PreparedModel
+from npu_conformance.specs.neuralnetworks.types import (
+    DataLocation,
+    ExtensionNameAndPrefix,
+    Model,
+    Operand,
+    OperandExtraParams,
+    Operation,
+    Request,
+    RequestArgument,
+    RequestMemoryPool,
+)
+from npu_conformance.specs.versions import Version
+from npu_conformance.vts.lib.execution import execute, executors
+from npu_conformance.vts.lib.structure_models import INPUT, OUTPUT, TEMPORARY, graph
+
+FIBONACCI, ECHO = "com.npu_conformance.fibonacci", "com.npu_conformance.echo"
+UNKNOWN = "com.npu_conformance.in_no_driver"
+"""The name of an extension that nobody has."""
+
+COUNT_TYPE, NUMBERS_TYPE, BYTES_TYPE = 0, 1, 1
+"""Local numbers of the types: the second of one extension is the one of the other."""
+
+FIBONACCI_OPERATION, DEQUANTIZE_OPERATION, ECHO_OPERATION = 0, 1, 0
+"""Local numbers of the operations, equal in the two extensions too."""
+
+SCALE, ZERO_POINT = 2.0, 7
+PARAMETERS = struct.pack("<dq", SCALE, ZERO_POINT)
+"""Extension data of a quantised sequence."""
+
+_ALIGNMENT = 64
+
+Mapping = tuple[ExtensionNameAndPrefix, ...]
+
+
+def mapping(**prefix_of: int) -> Mapping:
+    """The mapping with these prefixes. fibonacci, echo, unknown: in the order in which they are given."""
+    names = {"fibonacci": FIBONACCI, "echo": ECHO, "unknown": UNKNOWN}
+    return tuple(ExtensionNameAndPrefix(names[key], prefix) for key, prefix in prefix_of.items())
+
+
+def code(prefix: int, local: int) -> int:
+    """A type or operation of the extension with this prefix."""
+    return prefix << 16 | local
+
+
+def highest_prefix(version: Version) -> int:
+    """AIDL keeps the sign bit free (NNHAL-EXTENSION-002, -003)."""
+    return 0x7FFF if version.is_aidl else 0xFFFF
+
+
+def data(content: bytes) -> OperandExtraParams:
+    """Extension data of an operand."""
+    return OperandExtraParams(extension=content)
+
+
+def count_operand(prefix: int) -> Operand:
+    """How many numbers, an input."""
+    return Operand(code(prefix, COUNT_TYPE), lifetime=INPUT)
+
+
+def numbers_operand(prefix: int, length: int, lifetime: int, parameters: bytes = PARAMETERS) -> Operand:
+    """A quantised sequence."""
+    return Operand(code(prefix, NUMBERS_TYPE), (length,), lifetime=lifetime, extra_params=data(parameters))
+
+
+def fibonacci(prefix: int, length: int, parameters: bytes = PARAMETERS) -> Model:
+    """FIBONACCI: a count to that many numbers."""
+    operands = [count_operand(prefix), numbers_operand(prefix, length, OUTPUT, parameters)]
+    main = graph(operands, [Operation(code(prefix, FIBONACCI_OPERATION), (0,), (1,))])
+    return Model(main, extension_name_to_prefix=mapping(fibonacci=prefix))
+
+
+def dequantize(prefix: int, length: int) -> Model:
+    """FIBONACCI_DEQUANTIZE: numbers to float32."""
+    real = Operand(OperandType.TENSOR_FLOAT32, (length,), lifetime=OUTPUT)
+    operands = [numbers_operand(prefix, length, INPUT), real]
+    main = graph(operands, [Operation(code(prefix, DEQUANTIZE_OPERATION), (0,), (1,))])
+    return Model(main, extension_name_to_prefix=mapping(fibonacci=prefix))
+
+
+def echo(prefix: int, content: bytes) -> Model:
+    """ECHO_PARAMETERS of an operand of the extension's own type: to the length and the CRC-32 of its data."""
+    source = Operand(code(prefix, BYTES_TYPE), (2,), lifetime=INPUT, extra_params=data(content))
+    result = Operand(OperandType.TENSOR_INT32, (2,), lifetime=OUTPUT)
+    main = graph([source, result], [Operation(code(prefix, ECHO_OPERATION), (0,), (1,))])
+    return Model(main, extension_name_to_prefix=mapping(echo=prefix))
+
+
+def foreign(fibonacci_prefix: int, echo_prefix: int, length: int) -> Model:
+    """FIBONACCI, then ECHO_PARAMETERS of its result: an operation with an operand of another extension."""
+    operands = [
+        count_operand(fibonacci_prefix),
+        numbers_operand(fibonacci_prefix, length, TEMPORARY),
+        Operand(OperandType.TENSOR_INT32, (2,), lifetime=OUTPUT),
+    ]
+    operations = [
+        Operation(code(fibonacci_prefix, FIBONACCI_OPERATION), (0,), (1,)),
+        Operation(code(echo_prefix, ECHO_OPERATION), (1,), (2,)),
+    ]
+    prefixes = mapping(fibonacci=fibonacci_prefix, echo=echo_prefix)
+    return Model(graph(operands, operations), extension_name_to_prefix=prefixes)
+
+
+def sequence(length: int) -> list[int]:
+    """The first Fibonacci numbers."""
+    numbers, following = [0], 1
+    for _ in range(length - 1):
+        numbers, following = [*numbers, following], following + numbers[-1]
+    return numbers
+
+
+def stored(length: int, scale: float = SCALE, zero_point: int = ZERO_POINT) -> list[int]:
+    """The same, quantised; halves are rounded away from zero, and nothing is negative."""
+    return [floor(Fraction(number) / Fraction(scale) + Fraction(1, 2)) + zero_point for number in sequence(length)]
+
+
+def packed_count(count: int) -> bytes:
+    """An input of FIBONACCI."""
+    return struct.pack("<q", count)
+
+
+def packed_numbers(numbers: Sequence[int]) -> bytes:
+    """A quantised sequence as it is stored."""
+    return struct.pack(f"<{len(numbers)}q", *numbers)
+
+
+def packed_echo(content: bytes) -> bytes:
+    """The result of ECHO_PARAMETERS."""
+    return struct.pack("<iI", len(content), zlib.crc32(content))
+
+
+def listed(trial: Trial) -> set[str]:
+    """The names of the extensions that the device lists."""
+    return {extension.name for extension in trial.device.get_supported_extensions()}
+
+
+def need(trial: Trial, *names: str) -> None:
+    """NotApplicable unless the device lists all of them."""
+    missing = sorted(set(names) - listed(trial))
+    if missing:
+        raise NotApplicable(f"the device does not list {', '.join(missing)}")
+
+
+def supports_any(trial: Trial, model: Model) -> bool:
+    """True where the device says that it supports an operation; a model that it refuses has none."""
+    try:
+        return any(trial.supported_operations(model))
+    except ServiceError as error:
+        allowed = {ErrorStatus.INVALID_ARGUMENT, ErrorStatus.GENERAL_FAILURE}
+        checks.status(error.status, allowed, "getSupportedOperations of operations that the device may not have")
+        return False
+
+
+def prepared(trial: Trial, model: Model) -> PreparedModel:
+    """Prepare a model of extensions that the device lists: it has to support all of it (NNHAL-QUERY-019)."""
+    answers = checks.succeeds(lambda: trial.supported_operations(model), "getSupportedOperations")
+    checks.that(all(answers), f"getSupportedOperations: expected all supported, as listed, found {list(answers)}")
+    preparation = trial.prepare(model)
+    checks.status(preparation.status, {ErrorStatus.NONE}, "prepareModel of a supported model, notified")
+    if preparation.prepared_model is None:
+        raise Failed("prepareModel of a supported model: expected a prepared model, found null")
+    return preparation.prepared_model
+
+
+def _places(sizes: Sequence[int]) -> list[int]:
+    places, end = [], 0
+    for size in sizes:
+        places.append(end)
+        end += -(-size // _ALIGNMENT) * _ALIGNMENT
+    return places
+
+
+def _arguments(pool: int, places: Sequence[int], sizes: Sequence[int]) -> tuple[RequestArgument, ...]:
+    located = zip(places, sizes, strict=True)
+    return tuple(RequestArgument(location=DataLocation(pool, place, size)) for place, size in located)
+
+
+def executed(trial: Trial, prepared_model: PreparedModel, room: Room, executor: str = "") -> None:
+    """Execute once, in the usual way where none is named; it has to end in NONE."""
+    execution = execute(trial, prepared_model, room.request, measure=False, executor=executor)
+    checks.status(execution.status, {ErrorStatus.NONE}, "execution")
+
+
+def computes(
+    trial: Trial, prepared_model: PreparedModel, inputs: Sequence[bytes], expected: Sequence[bytes], what: str
+) -> None:
+    """Execute in each way that the version has; the outputs have to be these bytes."""
+    for executor in executors(trial.version):
+        room = Room(trial, inputs, [len(one) for one in expected])
+        executed(trial, prepared_model, room, executor)
+        for position, (found, wanted) in enumerate(zip(room.outputs(), expected, strict=True)):
+            checks.equal(found.hex(), wanted.hex(), f"{what}, {executor} execution, bytes of output {position}")
+
+
+class Room:
+    """Memory for one execution: inputs with these bytes in one pool, outputs of these sizes in another."""
+
+    def __init__(self, trial: Trial, inputs: Sequence[bytes], sizes: Sequence[int]) -> None:
+        lengths = [len(one) for one in inputs]
+        given, self._sizes = trial.pool(_end(lengths)), sizes
+        for place, content in zip(_places(lengths), inputs, strict=True):
+            given.write(place, content)
+        self._output = trial.pool(_end(sizes))
+        pools = (RequestMemoryPool(pool=given.memory), RequestMemoryPool(pool=self._output.memory))
+        outputs = _arguments(1, _places(sizes), sizes)
+        self.request = Request(_arguments(0, _places(lengths), lengths), outputs, pools)
+
+    def outputs(self) -> list[bytes]:
+        """The bytes of each output."""
+        located = zip(_places(self._sizes), self._sizes, strict=True)
+        return [bytes(self._output.read(place, size)) for place, size in located]
+
+
+def _end(sizes: Sequence[int]) -> int:
+    return sum(-(-size // _ALIGNMENT) * _ALIGNMENT for size in sizes) or 1

@@ -1,0 +1,1 @@
+"""Fenced executions as the cases launch them."""

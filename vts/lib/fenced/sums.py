@@ -1,0 +1,128 @@
+"""Additions that wait for fences: their memory, and what must not have happened to it yet."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.subject.pools import Pool
+from npu_conformance.specs.errors import status_name
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, FenceState
+from npu_conformance.specs.neuralnetworks.fences import SettableFence
+from npu_conformance.specs.neuralnetworks.hal import Fence, PreparedModel
+from npu_conformance.specs.neuralnetworks.types import DataLocation, Request, RequestArgument, RequestMemoryPool
+from npu_conformance.vts.lib import addition
+from npu_conformance.vts.lib.addition import SIZE, SUM, A, B, Pair
+from npu_conformance.vts.lib.fenced.launching import Launched, Outcome, Terms, finish, launch, wait
+
+_STEP = 16
+POOL, PLACES = 4 * _STEP, (0, _STEP, 2 * _STEP)
+"""Bytes of the pool of one sum, and offsets of its summands and of the sum."""
+_UNTOUCHED = bytes([0xA5]) * SIZE
+_ROUNDS, _ROUND_SECONDS = 4, 0.002
+"""How long to look for what must not happen: nothing conforming depends on it."""
+
+
+class Bench:
+    """A prepared addition, and sums of it that lie in one pool each."""
+
+    def __init__(self, trial: Trial, prepared_model: PreparedModel | None = None) -> None:
+        """prepared_model: the addition in the first type that the device has; prepared here where there is none."""
+        self.trial = trial
+        self.chosen = addition.supported(trial)
+        self.prepared_model = prepared_model or self.chosen.prepared(trial)
+
+    def sum(self, first: Pair = A, second: Pair = B) -> Sum:
+        """An addition with its own memory."""
+        return Sum(self, self.trial.pool(POOL), PLACES, first, second)
+
+    def steps(self, count: int) -> list[Sum]:
+        """Additions in one pool, each of the result of the one before, A at the beginning, and B."""
+        pool = self.trial.pool((count + 2) * _STEP)
+        places = [(0 if step == 0 else (step + 1) * _STEP, _STEP, (step + 2) * _STEP) for step in range(count)]
+        return [Sum(self, pool, place, A if step == 0 else None, B) for step, place in enumerate(places)]
+
+
+class Sum:
+    """One addition. places: offsets of the summands and of the sum; a summand of null is left as it is."""
+
+    def __init__(
+        self, bench: Bench, pool: Pool, places: tuple[int, int, int], first: Pair | None, second: Pair
+    ) -> None:
+        self._bench, self._pool, self._places = bench, pool, places
+        if first is not None:
+            self.write(first)
+        pool.write(places[1], bench.chosen.packed(second))
+        self.clear()
+        *summands, output = (RequestArgument(location=DataLocation(0, offset, SIZE)) for offset in places)
+        self.request = Request(tuple(summands), (output,), (RequestMemoryPool(pool=pool.memory),))
+
+    def write(self, first: Pair) -> None:
+        """Write the first summand."""
+        self._pool.write(self._places[0], self._bench.chosen.packed(first))
+
+    def clear(self) -> None:
+        """Make the output something that no sum is."""
+        self._pool.write(self._places[2], _UNTOUCHED)
+
+    def launch(
+        self,
+        *wait_for: Fence | None,
+        terms: Terms | None = None,
+        settle: Callable[[], None] | None = None,
+        held_by: Fence | None = None,
+    ) -> Launched:
+        """Launch; see launching.launch."""
+        bench = self._bench
+        model, trial = bench.prepared_model, bench.trial
+        return launch(trial, model, self.request, wait_for, terms, settle=settle, held_by=held_by)
+
+    def waits(self, *wait_for: SettableFence, settle: Callable[[], None], terms: Terms | None = None) -> Launched:
+        """Launch with open fences, see that nothing happens, settle them."""
+        launched = self.launch(*wait_for, terms=terms, settle=settle)
+        self.check_nothing_happens(launched)
+        launched.settle()
+        return launched
+
+    def succeeds(self, launched: Launched, expected: Pair = SUM, *, measured: bool = False) -> Outcome:
+        """Wait for the end: status NONE, and the sum is there by then."""
+        outcome = finish(self._bench.trial, launched, measured=measured)
+        checks.status(outcome.status, {ErrorStatus.NONE}, "fenced execution")
+        self.check(expected)
+        return outcome
+
+    def fails(self, launched: Launched) -> None:
+        """Wait for the end that a failed wait fence brings about: an error, nothing written (NNHAL-FENCED-010)."""
+        if launched.fence is not None:
+            state = wait(self._bench.trial, launched.fence)
+            checks.equal(state, FenceState.ERROR, "state of the returned fence after a wait fence has failed")
+        outcome = finish(self._bench.trial, launched)
+        checks.that(outcome.status != ErrorStatus.NONE, "a wait fence has failed: expected a failure, found NONE")
+        self.check_untouched("a wait fence has failed")
+
+    def check(self, expected: Pair = SUM) -> None:
+        """Fail unless the output is the sum."""
+        self._bench.chosen.check(self._output(), expected, "sum of the fenced execution")
+
+    def check_untouched(self, what: str, *, from_byte: int = 0) -> None:
+        """Fail where something was written to the output, from one of its bytes on."""
+        checks.that(self._output()[from_byte:] == _UNTOUCHED[from_byte:], f"{what}: the output was written")
+
+    def check_nothing_happens(self, launched: Launched) -> None:
+        """While wait fences are open: nothing is written, the fence is unsignalled, the callback does not know."""
+        if not launched.is_waiting or launched.fence is None or launched.callback is None:
+            return
+        for _ in range(_ROUNDS):
+            checks.equal(launched.fence.get_state(), FenceState.UNSIGNALLED, "state of the fence while waiting")
+            status = launched.callback.get_execution_info().status
+            found = (
+                f"getExecutionInfo while a wait fence is open: expected GENERAL_FAILURE, found {status_name(status)}"
+            )
+            checks.that(status == ErrorStatus.GENERAL_FAILURE, found)
+            self.check_untouched("a wait fence is open")
+            time.sleep(_ROUND_SECONDS)
+
+    def _output(self) -> bytes:
+        return bytes(self._pool.read(self._places[2], SIZE))

@@ -1,0 +1,163 @@
+"""Compares what a device computed with what was expected: the public floor decides, quality only warns."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from npu_conformance.corpus import distributions
+from npu_conformance.corpus.vectors import Example, Vector, VectorOperand
+from npu_conformance.harness.judge.compare import check_output
+from npu_conformance.harness.judge.quality import Exact
+from npu_conformance.harness.judge.quality import judge as judge_quality
+from npu_conformance.harness.judge.tolerance import Circumstances
+from npu_conformance.harness.judge.verdicts import Failed
+from npu_conformance.harness.run.context import Trial
+from npu_conformance.specs.neuralnetworks import catalogue
+from npu_conformance.specs.neuralnetworks.enums import OperandType
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from npu_conformance.corpus.vectors import Array
+
+_FLOATS = (OperandType.TENSOR_FLOAT32, OperandType.TENSOR_FLOAT16)
+_REDUCTIONS = {"AVERAGE_POOL_2D", "L2_POOL_2D", "MEAN", "REDUCE_SUM", "REDUCE_PROD"}
+_RECURRENT = {"RNN", "UNIDIRECTIONAL_SEQUENCE_RNN", "BIDIRECTIONAL_SEQUENCE_RNN", "SVDF"}
+"""Operations that sum the products of two weights: of the input and the state, or of features and of time."""
+_SUMS = _REDUCTIONS | _RECURRENT | {
+    "CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED", "GROUPED_CONV_2D", "TRANSPOSE_CONV_2D", "BATCH_MATMUL",
+    "RESIZE_BILINEAR", "ROI_ALIGN",
+}  # fmt: skip
+"""Operations whose rounding error follows the sum of the absolute products, not the result."""
+_BOXES = {"AXIS_ALIGNED_BBOX_TRANSFORM", "DETECTION_POSTPROCESSING", "GENERATE_PROPOSALS", "HEATMAP_MAX_KEYPOINT"}
+"""Operations that give corners of boxes: centre less half of the size, so that the box's largest is the measure."""
+_NEIGHBOURS = {"RESIZE_BILINEAR": 4, "ROI_ALIGN": 16}
+"""How many elements one of the output is made of; in ROI_ALIGN with four samples."""
+
+_ROUNDED = "aosp"
+"""The witness of external collections: their values were typed with a few digits and say nothing about ULP."""
+
+
+def judge(trial: Trial, vector: Vector, example: Example, outputs: Mapping[str, Array]) -> None:
+    """Compare every output that counts. Failed beyond the floor; quality warnings for single operations in floats."""
+    if vector.kind == "multinomial":
+        _judge_samples(vector, example, outputs)
+        return
+    kinds = {operand.type for graph in vector.graphs for operand in graph.operands.values()}
+    circumstances = Circumstances(
+        relaxed=vector.relaxed,
+        any_float16=OperandType.TENSOR_FLOAT16 in kinds,
+        mobilenet="mobilenet" in vector.name,
+    )
+    for name, actual in outputs.items():
+        if name in vector.ignored:
+            continue
+        expected, kind = example.outputs[name], vector.operands[name].type
+        check_output(trial, f"output '{name}'", actual, expected, kind, circumstances)
+        if kind in _FLOATS and len(vector.operations) == 1 and _has_quality(vector):
+            _judge_quality(trial, vector, example, name, actual)
+
+
+def _judge_samples(vector: Vector, example: Example, outputs: Mapping[str, Array]) -> None:
+    """Hold samples against the distribution that the logits give."""
+    (samples,) = outputs.values()
+    logits = distributions.logits_of(vector, example)
+    problem = distributions.problem(samples, logits, vector.multinomial_tolerance)
+    if problem:
+        # AOSP's VTS mistakes where the logits of further rows begin, unless there are as many rows as classes.
+        raise Failed(f"{problem}; AOSP's VTS would fail too: {'yes' if len(logits) == 1 else 'unknown'}")
+
+
+def _has_quality(vector: Vector) -> bool:
+    """Nobody says how good a result of an extension's operation could be: its catalogue has the floor alone."""
+    return _ROUNDED not in vector.witnesses and not catalogue.is_own(vector.operation)
+
+
+def _judge_quality(trial: Trial, vector: Vector, example: Example, name: str, actual: Array) -> None:
+    """Warn where the result is worse than it could be. The magnitude of sums is worked out only if it matters."""
+    import numpy
+
+    exact = Exact(
+        example.outputs[name].astype(numpy.float64),
+        reduction_length=_reduction_length(vector, example, name),
+        activation=_has_activation(vector),
+    )
+    findings = judge_quality(actual, exact, vector.operation, relaxed=vector.relaxed)
+    if findings and vector.operation in _SUMS:
+        exact = replace(exact, magnitude=_magnitude(vector, example, name))
+        findings = judge_quality(actual, exact, vector.operation, relaxed=vector.relaxed)
+    elif findings and vector.operation in _BOXES:
+        largest = numpy.abs(exact.values).max(axis=-1, keepdims=True, initial=0.0)
+        exact = replace(exact, magnitude=numpy.broadcast_to(largest, exact.values.shape))
+        findings = judge_quality(actual, exact, vector.operation, relaxed=vector.relaxed)
+    for finding in findings:
+        trial.warn_quality(finding)
+
+
+def _reduction_length(vector: Vector, example: Example, output: str) -> int:
+    """How many products or elements one element of the output sums up; 1 where it sums nothing."""
+    if vector.operation not in _SUMS:
+        return 1
+    sizes = [array.size for array in _values(vector, example).values()]
+    if vector.operation in _NEIGHBOURS:
+        return _NEIGHBOURS[vector.operation]
+    if vector.operation in _REDUCTIONS:
+        return max(sizes[0] // max(example.outputs[output].size, 1), 1)
+    if vector.operation == "BATCH_MATMUL":
+        first, _, turned, _ = _values(vector, example).values()
+        inner: int = first.shape[-2 if turned else -1]
+        return inner
+    if vector.operation in _RECURRENT:
+        values = _values(vector, example)
+        return sum(int(values[name].shape[-1]) for name in vector.operations[0].inputs[1:3])
+    weights = _values(vector, example)[vector.operations[0].inputs[1]]
+    outputs: int = weights.shape[-1 if vector.operation == "DEPTHWISE_CONV_2D" else 0]
+    return max(weights.size // max(outputs, 1), 1)
+
+
+def _values(vector: Vector, example: Example) -> dict[str, Array]:
+    """Values of the operation's inputs, constants included, by operand name in the operation's order."""
+    constants = {name: operand.value for name, operand in vector.operands.items() if operand.value is not None}
+    known = {**constants, **example.inputs}
+    return {name: known[name] for name in vector.operations[0].inputs if name in known}
+
+
+def _magnitude(vector: Vector, example: Example, output: str) -> Array:
+    """The sum of the absolute products of each element: the oracle's answer for absolute inputs, without activation."""
+    import numpy
+
+    from npu_conformance.corpus import oracles
+
+    activation = _activation(vector)
+
+    def absolute(name: str, operand: VectorOperand) -> VectorOperand:
+        if name == activation and operand.value is not None:
+            return replace(operand, value=numpy.zeros_like(operand.value))
+        if operand.value is None or operand.type not in _FLOATS:
+            return operand
+        return replace(operand, value=numpy.abs(operand.value))
+
+    inputs = {
+        name: numpy.abs(array) if vector.operands[name].type in _FLOATS else array
+        for name, array in example.inputs.items()
+    }
+    graph = replace(vector.main, operands={name: absolute(name, operand) for name, operand in vector.operands.items()})
+    return oracles.evaluate(graph, inputs)[output].astype(numpy.float64)
+
+
+def _activation(vector: Vector) -> str | None:
+    """Name of the operand that holds the fused activation; null for an operation without one."""
+    arguments = vector.operations[0].inputs
+    kinds = tuple(vector.operands[name].type for name in arguments)
+    signature = catalogue.find_signature(vector.operation, kinds)
+    position = signature.position("activation") if signature else -1
+    return arguments[position] if 0 <= position < len(arguments) else None
+
+
+def _has_activation(vector: Vector) -> bool:
+    name = _activation(vector)
+    if name is None:
+        return False
+    value = vector.operands[name].value
+    return value is None or int(value.flat[0]) != 0

@@ -1,0 +1,1 @@
+"""Driver-managed buffers as the cases use them."""

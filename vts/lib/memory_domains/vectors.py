@@ -1,0 +1,188 @@
+"""Stored vectors whose inputs and outputs lie in buffers of the device: results are those of shared memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from npu_conformance.corpus import vectors
+from npu_conformance.corpus.wire_model import BuiltRequest, Region, build_request
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import NotApplicable
+from npu_conformance.harness.run.cases import Case, Group
+from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.subject.pools import Pool
+from npu_conformance.specs.errors import ServiceError
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.neuralnetworks.hal import DeviceBuffer, PreparedModel
+from npu_conformance.specs.neuralnetworks.types import (
+    BufferDesc,
+    BufferRole,
+    DataLocation,
+    Request,
+    RequestArgument,
+    RequestMemoryPool,
+)
+from npu_conformance.specs.versions import Version
+from npu_conformance.vts.lib.execution import execute, executors, timing_rules
+
+if TYPE_CHECKING:
+    from npu_conformance.corpus.vectors import Example, Vector
+
+_VECTORS = {
+    "ADD": ("float32_relu_row", "float16_relu_same"),
+    "CONV_2D": ("quant8_wide_heads_stride1x1_nchw_dilation1x2_relu", "float32_wide_same_stride1x1"),
+    "SOFTMAX": ("quant8_signed_rank3_beta0_25",),
+    "TOPK_V2": ("float32_rank2_some",),
+    "SPLIT": ("float32_rank2_axis1",),
+    "EMBEDDING_LOOKUP": ("float32_repeated",),
+    "EQUAL": ("int32_same",),
+    "LSTM": ("float32_cifg_peephole_norm_projection_relu_cell_clip",),
+    "TRANSPOSE": ("quant8_order_120",),
+    "IF": ("float32_condition_1_constant_same_branch",),
+}
+"""Several inputs and outputs, each element size, states, booleans, omitted inputs, and a graph in a graph."""
+
+
+def cases() -> Iterator[Case]:
+    """One case a vector; each way of execution is a configuration."""
+    for operation, names in _VECTORS.items():
+        for header in vectors.headers(operation):
+            if header.name in names:
+                yield _case(operation, header.name, max(header.since, Version.V1_3), header.types)
+
+
+def _case(operation: str, name: str, since: Version, types: tuple[str, ...]) -> Case:
+    def run(trial: Trial) -> None:
+        _run(trial, vectors.load(operation, name))
+
+    return Case(
+        f"vts.memory_domains.{operation}.{name}", run, ("NNHAL-MEMDOMAIN-032", "NNHAL-MEMDOMAIN-022"),
+        "Inputs and outputs of a vector lie in buffers of the device.", since=since, group=Group.MEMORY,
+        operations=(operation,), types=types,
+    )  # fmt: skip
+
+
+def _run(trial: Trial, vector: Vector) -> None:
+    from npu_conformance.vts.lib.vector_run import attach, prepared
+
+    attach(trial, vector)
+    for executor in executors(trial.version):
+        with trial.configuration(executor):
+            _executed(trial, vector, prepared(trial, vector, unspecified=False), executor)
+
+
+def _executed(trial: Trial, vector: Vector, prepared_model: PreparedModel, executor: str) -> None:
+    from npu_conformance.vts.lib.judging import judge
+
+    example = vector.examples[0]
+    built = build_request(vector, example, trial.version)
+    inputs, outputs = trial.pool(len(built.input_data) or 1), trial.pool(built.output_size)
+    inputs.write(0, built.input_data)
+    buffered = request_in_buffers(trial, prepared_model, built, example, inputs, outputs)
+    # Twice: inputs keep their content, outputs take a new one.
+    for _ in range(2):
+        execution = execute(trial, prepared_model, buffered.request, measure=False, executor=executor)
+        timing_rules(trial, execution, measured=False)
+        checks.status(execution.status, {ErrorStatus.NONE}, "execution with buffers of the device")
+        outputs.write(0, bytes(built.output_size))
+        buffered.collect()
+        content = outputs.read(0, built.output_size)
+        judge(
+            trial,
+            vector,
+            example,
+            {name: built.read(name, content, array.shape) for name, array in example.outputs.items()},
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class BufferedRequest:
+    """A request with buffers. They live as long as this object."""
+
+    request: Request
+    _trial: Trial
+    _inputs: tuple[DeviceBuffer, ...]
+    _outputs: tuple[tuple[Region, DeviceBuffer], ...]
+    _pool: Pool
+
+    def collect(self) -> None:
+        """Copy outputs out of their buffers to where they would lie in the pool of outputs."""
+        for region, made in self._outputs:
+            with closing(self._trial.pool(region.length)) as copy:
+                try:
+                    made.buffer.copy_to(copy.memory)
+                except ServiceError as error:
+                    checks.status(error.status, {ErrorStatus.NONE}, "copyTo of an output")
+                self._pool.write(region.offset, copy.read(0, region.length))
+
+
+def request_in_buffers(
+    trial: Trial, prepared_model: PreparedModel, built: BuiltRequest, example: Example, inputs: Pool, outputs: Pool
+) -> BufferedRequest:
+    """The request of a vector with every input and output in a buffer of the device, as AOSP's MemoryDomainTest does.
+
+    inputs, outputs: pools for `built`, filled. What the device declines to allocate a buffer for, what is omitted and
+    what has no elements stays there. After an execution that succeeded, `collect` brings the outputs to the pool of
+    outputs, so that it can be read as if they had been there. NotApplicable where the device has no buffer at all,
+    Failed where allocate or copyFrom ends in another way than NONE or GENERAL_FAILURE, or NONE.
+    """
+    plain = built.request(RequestMemoryPool(pool=inputs.memory), RequestMemoryPool(pool=outputs.memory))
+    maker = _Maker(trial, prepared_model, [*plain.pools])
+    filled, taken, vector = [], [], built.vector
+    arguments_in, arguments_out = list(plain.inputs), list(plain.outputs)
+    for index, name in enumerate(vector.inputs):
+        shape = example.inputs[name].shape if name in example.inputs else ()
+        region = built.inputs.get(name)
+        made = maker.allocate(index, shape, is_input=True) if region is not None and region.length else None
+        if made is not None and region is not None:
+            _fill(trial, made, built.input_data[region.offset : region.offset + region.length], shape)
+            filled.append(made)
+            arguments_in[index] = maker.argument(made, arguments_in[index])
+    for index, name in enumerate(vector.outputs):
+        array = example.outputs.get(name)
+        made = maker.allocate(index, array.shape, is_input=False) if array is not None and array.nbytes else None
+        if made is not None:
+            taken.append((built.outputs[name], made))
+            arguments_out[index] = maker.argument(made, arguments_out[index])
+    if not filled and not taken:
+        raise NotApplicable("the device declines to allocate a buffer for any input or output")
+    request = Request(tuple(arguments_in), tuple(arguments_out), tuple(maker.pools))
+    return BufferedRequest(request, trial, tuple(filled), tuple(taken), outputs)
+
+
+@dataclass(frozen=True, slots=True)
+class _Maker:
+    """Allocates buffers of one role each. pools: those of the request, to which their tokens are appended."""
+
+    trial: Trial
+    prepared_model: PreparedModel
+    pools: list[RequestMemoryPool]
+
+    def allocate(self, index: int, shape: tuple[int, ...], *, is_input: bool) -> DeviceBuffer | None:
+        """A buffer of this shape; null where the device declines."""
+        roles = (BufferRole(0, index, 1.0),)
+        parts = (roles, ()) if is_input else ((), roles)
+        try:
+            return self.trial.device.allocate(BufferDesc(shape), (self.prepared_model,), *parts)
+        except ServiceError as error:
+            checks.status(error.status, {ErrorStatus.NONE, ErrorStatus.GENERAL_FAILURE}, "allocate of a valid role")
+            return None
+
+    def argument(self, made: DeviceBuffer, plain: RequestArgument) -> RequestArgument:
+        """The argument in the buffer; dimensions stay as they were."""
+        self.pools.append(RequestMemoryPool(token=made.token))
+        return replace(plain, location=DataLocation(len(self.pools) - 1))
+
+
+def _fill(trial: Trial, made: DeviceBuffer, data: bytes, shape: tuple[int, ...]) -> None:
+    with closing(trial.pool(len(data))) as pool:
+        pool.write(0, data)
+        try:
+            made.buffer.copy_from(pool.memory, shape)
+        except ServiceError as error:
+            checks.status(error.status, {ErrorStatus.NONE}, "copyFrom of an input")

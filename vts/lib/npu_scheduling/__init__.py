@@ -1,0 +1,1 @@
+"""The scheduling HAL as the cases use it."""

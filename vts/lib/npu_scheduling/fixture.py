@@ -1,0 +1,372 @@
+"""What cases of the scheduling HAL work with: apps that run inferences, the events that arrive, and the time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Literal
+
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import NotApplicable
+from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.subject.inference_tool import IGNORED, ToolRun
+from npu_conformance.specs.errors import IllegalArgument, SecurityDenied, Unsupported
+from npu_conformance.specs.npu.manager import ManagerControl
+from npu_conformance.specs.npu.scheduling import Scheduling, SchedulingCallback
+from npu_conformance.specs.npu.types import DEBOUNCE_DURATION_MS, EndReason, SchedulingConfig, StartReason, WorkInfo
+from npu_conformance.specs.npu.workload import InferenceRun, SchedulingControl, Workload, WorkloadCallback
+
+CAMERA, ASSISTANT, GALLERY = 10_201, 10_202, 10_203
+"""Apps of the cases, by uid."""
+
+SLACK_MS = 100
+"""How long after the debounce time an event may be on its way: what AOSP's tests wait after a run."""
+
+_RUN_SECONDS = 30.0
+"""After which a run counts as never ending, before time_scale."""
+_LATE_SECONDS = 2.0
+"""How long a device that is busy otherwise may take to tell an end, before time_scale."""
+_STEP_MS = 10
+_NS_PER_MS = 1_000_000
+
+Kind = Literal["requested", "started", "ended"]
+Told = tuple[Kind, int | None]
+
+REQUESTED: Told = ("requested", None)
+STARTED: Told = ("started", StartReason.INITIAL)
+RESUMED: Told = ("started", StartReason.RESUMED)
+PAUSED: Told = ("ended", EndReason.PAUSED)
+COMPLETED: Told = ("ended", EndReason.COMPLETED)
+UNDISTURBED = (REQUESTED, STARTED, COMPLETED)
+
+
+@dataclass(frozen=True)
+class Event:
+    """One call of the callback. reason: StartReason or EndReason, null for a request."""
+
+    kind: Kind
+    work: WorkInfo
+    reason: int | None
+
+    @property
+    def told(self) -> Told:
+        """What happened, without the work."""
+        return self.kind, self.reason
+
+
+class Recorder(SchedulingCallback):
+    """Keeps every event in the order of arrival."""
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+
+    def on_work_requested(self, work: WorkInfo) -> None:
+        """Keep a request."""
+        self.events.append(Event("requested", work, None))
+
+    def on_work_started(self, work: WorkInfo, reason: int) -> None:
+        """Keep a start."""
+        self.events.append(Event("started", work, reason))
+
+    def on_work_ended(self, work: WorkInfo, reason: int) -> None:
+        """Keep an end."""
+        self.events.append(Event("ended", work, reason))
+
+    def of(self, uid: int) -> list[Event]:
+        """The events of work that this uid submitted."""
+        return [event for event in self.events if event.work.uid == uid]
+
+
+class Run(WorkloadCallback):
+    """A run by the Workload interface. succeeded: null while it goes on."""
+
+    succeeded: bool | None = None
+
+    def on_run_ended(self, succeeded: bool) -> None:
+        """Keep how it ended."""
+        self.succeeded = succeeded
+
+
+class App:
+    """An app with work for the NPU."""
+
+    def __init__(self, lab: Lab, uid: int, pid: int) -> None:
+        self.uid, self._lab = uid, lab
+        tool = lab.trial.manifest.inference_tool
+        self._workload: Workload | None = None
+        if tool is None:
+            if lab.trial.subject.ignores_tool and "workload" not in lab.trial.manifest.interfaces:
+                raise NotApplicable(IGNORED)
+            self._workload = lab.trial.present(lab.trial.application(uid, pid).interfaces.workload, "workload")
+
+    def start(self, run: InferenceRun | None = None) -> Run | ToolRun:
+        """Begin a run; what is refused is a run that ends without success."""
+        run = run or InferenceRun()
+        found = self._by_tool(run) if self._workload is None else self._by_interface(self._workload, run)
+        self._lab.runs.append(found)
+        return found
+
+    def works(self, run: InferenceRun | None = None) -> None:
+        """Run inferences to their successful end."""
+        checks.that(self.ends(run), f"inferences of uid {self.uid}: expected success, found a refusal or a failure")
+
+    def is_refused(self, run: InferenceRun | None = None) -> None:
+        """See a run end without success."""
+        checks.that(not self.ends(run), f"inferences of uid {self.uid}: expected a refusal, found success")
+
+    def ends(self, run: InferenceRun | None = None) -> bool:
+        """Run inferences to whatever end: whether it is success."""
+        return self._lab.end_of(self.start(run))
+
+    def cancel(self) -> None:
+        """Cancel what runs. NotApplicable where that can not be done."""
+        workload = self._workload
+        if workload is None:
+            raise NotApplicable("an inference tool can not be asked to cancel")
+        asked(workload.cancel_test_inferences, "cancelTestInferences")
+
+    def events(self) -> list[Event]:
+        """What was told of its work."""
+        return self._lab.recorder.of(self.uid)
+
+    def told(self) -> list[Told]:
+        """The same without the works."""
+        return [event.told for event in self.events()]
+
+    def _by_tool(self, run: InferenceRun) -> ToolRun:
+        if (run.device_number, run.group_id, run.feature_id) != (None, None, None):
+            raise NotApplicable("an inference tool takes job priority and original uid alone")
+        tool = self._lab.trial.manifest.inference_tool
+        assert tool is not None
+        return ToolRun(tool, self.uid, run)
+
+    def _by_interface(self, workload: Workload, run: InferenceRun) -> Run:
+        found = Run()
+        try:
+            asked(lambda: workload.run_test_inference(run, found), "runTestInference of this kind")
+        except (SecurityDenied, IllegalArgument):
+            found.succeeded = False
+        return found
+
+
+class Lab:
+    """The subject's HAL without configs, a recorder, and the time."""
+
+    def __init__(self, trial: Trial) -> None:
+        self.trial = trial
+        self.recorder = Recorder()
+        self.runs: list[Run | ToolRun] = []
+        self._clock = _clock(trial)
+        tool = trial.manifest.inference_tool
+        self._fixed_uid = None if tool is None else tool.uid
+        self._listener: Recorder | None = None
+        """To whom is told what happens now."""
+        self.passed_ms = 0
+        """How far this case has moved the virtual clock."""
+        self.scheduling = scheduling(trial)
+
+    @property
+    def debounce_ms(self) -> int:
+        """The debounce time of a registration that asks for none."""
+        return self.trial.manifest.constants.get("DEBOUNCE_DURATION_MS", DEBOUNCE_DURATION_MS)
+
+    @property
+    def camera(self) -> int:
+        """The uid of the first app: the one that the inference tool has, where it has only one."""
+        return self._uid(CAMERA) if self._fixed_uid is None else self._fixed_uid
+
+    @property
+    def assistant(self) -> int:
+        """The uid of another app. NotApplicable where there is none."""
+        return self._another(ASSISTANT)
+
+    @property
+    def gallery(self) -> int:
+        """The uid of a third app. NotApplicable where there is none."""
+        return self._another(GALLERY)
+
+    def app(self, uid: int, pid: int = 0) -> App:
+        """Connect as an app. NotApplicable where the subject can not play it."""
+        return App(self, uid, pid)
+
+    def _is_quiet(self) -> bool:
+        """True where the last event of every uid is an end for good."""
+        last = {event.work.uid: event.told for event in self.events(self._listener)}
+        return all(told[0] == "ended" and told != PAUSED for told in last.values())
+
+    def _another(self, uid: int) -> int:
+        if self._fixed_uid is not None:
+            raise NotApplicable("the inference tool always runs as one uid")
+        return self._uid(uid)
+
+    def _uid(self, uid: int) -> int:
+        return uid if self._clock is not None else self.trial.own_uid(uid)
+
+    def events(self, recorder: Recorder | None = None) -> list[Event]:
+        """What a recorder, by default the lab's own, was told of this case's work."""
+        told = (recorder or self.recorder).events
+        if self._clock is not None or self._fixed_uid is not None:
+            return told
+        own = {self._uid(uid) for uid in (CAMERA, ASSISTANT, GALLERY)}
+        return [event for event in told if event.work.uid in own]
+
+    def need_virtual_clock(self) -> None:
+        """NotApplicable where time passes by itself."""
+        if self._clock is None:
+            raise NotApplicable("without a virtual clock nothing happens at a known time")
+
+    @property
+    def is_in_real_time(self) -> bool:
+        """True where time passes by itself, and a run may begin later than it is asked to."""
+        return self._clock is None
+
+    def need_profile_of_page(self) -> None:
+        """NotApplicable where AOSP's interface is all there is."""
+        if self.trial.manifest.npu_profile != "page":
+            raise NotApplicable("the subject has AOSP's profile, see npu_profile of the manifest")
+
+    def control(self) -> SchedulingControl:
+        """What steers the subject. NotApplicable without."""
+        return self.trial.present(self.trial.subject.interfaces.scheduling_control, "scheduling_control")
+
+    def configure(self, *configs: SchedulingConfig) -> None:
+        """Set configs in place of all others."""
+        checks.succeeds(lambda: self.scheduling.set_scheduling_configs(configs), "setSchedulingConfigs")
+
+    def update(self, *configs: SchedulingConfig) -> None:
+        """Add or replace configs."""
+        checks.succeeds(lambda: self.scheduling.update_scheduling_configs(configs), "updateSchedulingConfigs")
+
+    def listen(self, callback: SchedulingCallback | None, debounce_ms: int | None = None) -> None:
+        """Register a callback, with a debounce time where one is given."""
+        given = () if debounce_ms is None else (debounce_ms,)
+        checks.succeeds(lambda: self.scheduling.set_callback(callback, *given), "setCallback")
+        self._listener = callback if isinstance(callback, Recorder) else None
+
+    def hear(self, debounce_ms: int | None = None) -> None:
+        """Register the recorder."""
+        self.listen(self.recorder, debounce_ms)
+
+    def deafen(self) -> None:
+        """Take any callback away; a HAL that has no setCallback yet can be asked all that needs none."""
+        with suppress(Unsupported):
+            self.scheduling.set_callback(None)
+
+    def pass_ms(self, duration_ms: int) -> None:
+        """Let time pass, and what happens in it arrive."""
+        if self._clock is None:
+            seconds = duration_ms / 1000 * self.trial.manifest.time_scale
+            self.trial.subject.wait_until(lambda: False, seconds)
+            return
+        self._clock.advance_clock(duration_ms * _NS_PER_MS)
+        self.passed_ms += duration_ms
+        self.trial.subject.wait_until(lambda: False, 0.0)
+
+    def wait(self, holds: Callable[[], bool], what: str, step_ms: int = _STEP_MS) -> None:
+        """Let time pass until something holds. Failed where it never does."""
+        seconds = _RUN_SECONDS * self.trial.manifest.time_scale
+        if self._clock is not None:
+            for _ in range(int(seconds * 1000 / step_ms)):
+                if holds():
+                    return
+                self.pass_ms(step_ms)
+            seconds = 1.0
+        if not self.trial.subject.wait_until(holds, seconds):
+            checks.fail(what, f"within {_RUN_SECONDS} s", "nothing")
+
+    def end_of(self, run: Run | ToolRun, step_ms: int = _STEP_MS) -> bool:
+        """Wait for the end of a run: whether it succeeded."""
+        self.wait(lambda: run.succeeded is not None, "end of the inferences", step_ms)
+        return bool(run.succeeded)
+
+    def settle(self, debounce_ms: int | None = None) -> None:
+        """Wait until every run is over, and every event of it has arrived."""
+        for run in self.runs:
+            self.end_of(run)
+        self._wait_late(self._is_quiet)
+        self.pass_ms((self.debounce_ms if debounce_ms is None else debounce_ms) + SLACK_MS)
+
+    def _wait_late(self, holds: Callable[[], bool]) -> None:
+        """In real time, wait until something holds, for as long as events may be late."""
+        if self._clock is None:
+            self.trial.subject.wait_until(holds, _LATE_SECONDS * self.trial.manifest.time_scale)
+
+    def need_running(self, run: Run | ToolRun) -> None:
+        """See that a run of several hundred milliseconds is not over yet; where time passes by itself it may be."""
+        if self._clock is None and run.succeeded is not None:
+            raise NotApplicable("the run was over before the harness could go on")
+        checks.equal(run.succeeded, None, "end of a run of several hundred milliseconds, early in it")
+
+    def first_event(self, app: App, seen: int = 0) -> Event:
+        """What was told next of an app's work after so many events. Failed where nothing ever is."""
+        self.wait(lambda: len(app.events()) > seen, f"events of uid {app.uid}")
+        return app.events()[seen]
+
+    def expect(self, app: App, *expected: Told) -> None:
+        """Check everything that was told of an app's work, in order."""
+        self._wait_late(lambda: len(app.events()) >= len(expected))
+        checks.equal(app.told(), list(expected), f"events of uid {app.uid}")
+
+    def leave(self) -> None:
+        """Leave nothing of the case in the subject. AOSP's tests wait as long as this when they end.
+
+        What is told late would be told to the next case's callback.
+        """
+        self.scheduling.set_scheduling_configs(())
+        for run in self.runs:
+            self.end_of(run)
+        if self._listener is not None:
+            self._wait_late(self._is_quiet)
+        self.deafen()
+        if self.runs:
+            self.pass_ms(10 * SLACK_MS if self._clock is not None else 2 * SLACK_MS)
+
+    def kill_tools(self) -> None:
+        """End tools that hang."""
+        for run in self.runs:
+            if isinstance(run, ToolRun):
+                run.kill()
+
+
+@contextmanager
+def lab(trial: Trial) -> Iterator[Lab]:
+    """Begin without configs and callback, and end so, with all work done."""
+    found = Lab(trial)
+    found.configure()
+    found.deafen()
+    try:
+        yield found
+    except Exception:
+        with suppress(Exception):  # the case has failed by something better known than what tidying up runs into
+            found.leave()
+        raise
+    else:
+        found.leave()
+    finally:
+        found.kill_tools()
+
+
+def scheduling(trial: Trial) -> Scheduling:
+    """The HAL; Failed where the manifest promises it and it is not there (NPU-ACC-006)."""
+    return trial.present(trial.subject.interfaces.scheduling, "scheduling")
+
+
+def asked(call: Callable[[], None], what: str) -> None:
+    """Make an optional call. NotApplicable where the subject does not have it."""
+    try:
+        call()
+    except Unsupported:
+        raise NotApplicable(f"the subject does not have {what}") from None
+
+
+def config(uid: int, priority: int, *, direct: bool = True, attribute: bool = False) -> SchedulingConfig:
+    """A config, with the rights of a uid that has none unless others are given."""
+    return SchedulingConfig(uid, priority, direct, attribute)
+
+
+def _clock(trial: Trial) -> SchedulingControl | ManagerControl | None:
+    if not trial.manifest.virtual_clock:
+        return None
+    interfaces = trial.subject.interfaces
+    return interfaces.scheduling_control or interfaces.manager_control

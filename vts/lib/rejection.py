@@ -1,0 +1,103 @@
+"""What must be refused: at once where the model breaks a structural rule, else at execution at the latest."""
+
+from __future__ import annotations
+
+from npu_conformance.corpus import vectors
+from npu_conformance.corpus.vectors import Example, Vector
+from npu_conformance.corpus.wire_model import build_model, build_request
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import NotSupported
+from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.preparation import NO_DEADLINE
+from npu_conformance.specs.errors import ServiceError
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, ExecutionPreference, Priority
+from npu_conformance.specs.neuralnetworks.hal import PreparedModel
+from npu_conformance.specs.neuralnetworks.types import Model
+from npu_conformance.specs.versions import Version
+from npu_conformance.vts.lib.execution import execute, request_of
+from npu_conformance.vts.lib.support import supports
+
+REFUSAL = ("NNHAL-SUPPORT-003", "NNHAL-PREPARE-001", "NNHAL-PREPARE-002", "NNHAL-PREPARE-018", "NNHAL-ERROR-005")
+"""What the refusal of an invalid model is evidence for, whatever is wrong with the model."""
+
+
+def refused(trial: Trial, vector: Vector) -> None:
+    """See a rejected vector refused. Fails where it is accepted; an unsupported operation proves nothing."""
+    model = build_model(vector, trial.version).model
+    if vector.rejected is not None and vector.rejected.phase == "model":
+        refused_at_once(trial, model)
+        return
+    prepared_model = _prepared_or_refused(trial, vector, model)
+    for example in vector.examples or (Example({}, {}),):
+        if prepared_model is not None:
+            _execution_refused(trial, vector, example, prepared_model)
+
+
+def refused_at_once(trial: Trial, model: Model) -> None:
+    """The model is refused with INVALID_ARGUMENT wherever it can be handed in (`REFUSAL`)."""
+    checks.raises_status(
+        lambda: trial.device.get_supported_operations(model),
+        {ErrorStatus.INVALID_ARGUMENT},
+        "getSupportedOperations of the invalid model",
+    )
+    preparation_refused(trial, model)
+
+
+def preparation_refused(
+    trial: Trial,
+    model: Model,
+    *,
+    preference: int = ExecutionPreference.FAST_SINGLE_ANSWER,
+    priority: int = Priority.MEDIUM,
+    deadline: int = NO_DEADLINE,
+) -> None:
+    """prepareModel returns and notifies INVALID_ARGUMENT, without a prepared model (NNHAL-PREPARE-001, -002).
+
+    So does prepareModelWithConfig, where there is one (NNHAL-PREPARE-018).
+    """
+    for with_config in (False, True) if trial.version >= Version.FL8 else (False,):
+        preparation = trial.prepare(
+            model, preference=preference, priority=priority, deadline=deadline, with_config=with_config
+        )  # fmt: skip
+        what = f"prepareModel{'WithConfig' if with_config else ''} of the invalid model"
+        checks.status(preparation.launch_status, {ErrorStatus.INVALID_ARGUMENT}, f"{what}, returned")
+        checks.status(preparation.status, {ErrorStatus.INVALID_ARGUMENT}, f"{what}, notified")
+        checks.that(preparation.prepared_model is None, f"{what}: expected no prepared model, found one")
+
+
+def _prepared_or_refused(trial: Trial, vector: Vector, model: Model) -> PreparedModel | None:
+    try:
+        supported = all(trial.supported_operations(model))
+    except ServiceError as error:
+        checks.status(error.status, {ErrorStatus.INVALID_ARGUMENT}, "getSupportedOperations of the invalid model")
+        preparation_refused(trial, model)
+        return None
+    preparation = trial.prepare(model)
+    says_why = preparation.status == ErrorStatus.INVALID_ARGUMENT
+    if preparation.prepared_model is None and not (supported or says_why or _supports_valid(trial, vector)):
+        raise NotSupported(f"{vector.operation} is not supported at all, so that a refusal proves nothing")
+    return preparation.prepared_model
+
+
+def _supports_valid(trial: Trial, vector: Vector) -> bool:
+    """True where the device supports the operation in a valid model, so that it is this one that it refuses."""
+    boundary = {vector.operands[name].type.name for name in (*vector.inputs, *vector.outputs)}
+    valid = [
+        header
+        for header in vectors.headers(vector.operation)
+        if header.rejected is None and header.since <= trial.version and header.operations == (vector.operation,)
+    ]
+    valid.sort(key=lambda header: set(header.types) != boundary)
+    if not valid:
+        return False
+    return supports(trial, vectors.load(vector.operation, valid[0].name))
+
+
+def _execution_refused(trial: Trial, vector: Vector, example: Example, prepared_model: PreparedModel) -> None:
+    request = request_of(trial, build_request(vector, example, trial.version))
+    execution = execute(trial, prepared_model, request, measure=False)
+    clause = vector.rejected.clause if vector.rejected else ""
+    checks.that(
+        execution.status != ErrorStatus.NONE,
+        f"the device executes what breaks {clause or 'its specification'}: expected a refusal, found NONE",
+    )

@@ -1,0 +1,1 @@
+"""What metamorphic relations are written with."""

@@ -1,0 +1,109 @@
+"""How relations are declared: a function that tries one on a Lab, for the types in which it holds."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from npu_conformance.corpus.model_builder import IllegalOperationError
+from npu_conformance.harness.judge.verdicts import NotApplicable
+from npu_conformance.harness.run.cases import Case, Group
+from npu_conformance.harness.run.context import Trial
+from npu_conformance.specs.neuralnetworks import catalogue
+from npu_conformance.specs.neuralnetworks.enums import OperandType
+from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
+from npu_conformance.specs.versions import OLDEST, Version
+from npu_conformance.vts.lib.relations.fixture import Lab
+
+Check = Callable[[Lab], None]
+
+EXECUTION = ("NNHAL-SUPPORT-001", "NNHAL-PREPARE-004", "NNHAL-EXECUTE-001", "NNHAL-EXECUTE-002")
+SHORT = {
+    OperandType.TENSOR_FLOAT32: "float32",
+    OperandType.TENSOR_FLOAT16: "float16",
+    OperandType.TENSOR_QUANT8_ASYMM: "quant8",
+    OperandType.TENSOR_QUANT8_ASYMM_SIGNED: "quant8_signed",
+    OperandType.TENSOR_INT32: "int32",
+    OperandType.TENSOR_BOOL8: "bool8",
+}
+"""Types as they are spelled in ids."""
+
+
+@dataclass(frozen=True)
+class Relation:
+    """A relation between results of one device. operations: all that take part, the subject first."""
+
+    name: str
+    operations: tuple[str, ...]
+    kinds: tuple[OperandType, ...]
+    check: Check
+    requirements: tuple[str, ...] = ()
+    since: Version = OLDEST
+
+    def cases(self) -> Iterator[Case]:
+        """A case for each type, from the version on that has it in all operations."""
+        for kind in self.kinds:
+            since = max(_since(operation, kind) for operation in self.operations)
+            yield self._case(kind, max(since, self.since))
+
+    def _case(self, kind: OperandType, since: Version) -> Case:
+        def run(trial: Trial) -> None:
+            trial.attach(lambda: {"id": trial.case.id})
+            try:
+                self.check(Lab(trial, kind))
+            except IllegalOperationError as error:
+                raise NotApplicable(f"HAL {trial.version} does not allow it: {error}") from error
+
+        results = (f"NNHAL-OPERATION-{operation}-RESULT" for operation in self.operations)
+        return Case(
+            f"vts.relations.{self.operations[0]}.{self.name}_{SHORT[kind]}",
+            run,
+            (*results, *EXECUTION, *self.requirements),
+            inspect.getdoc(self.check) or "",
+            since=since,
+            group=Group.EXECUTION,
+            operations=self.operations,
+            types=(kind.name,),
+        )
+
+
+class Relations:
+    """The relations of a module, in order of definition."""
+
+    def __init__(self) -> None:
+        self.all: list[Relation] = []
+
+    def relation(
+        self,
+        name: str,
+        operations: str,
+        kinds: Sequence[OperandType],
+        *requirements: str,
+        since: Version = OLDEST,
+    ) -> Callable[[Check], Check]:
+        """Declare a function as the relation `name` of the operations, which are separated by blanks."""
+
+        def declare(check: Check) -> Check:
+            self.all.append(Relation(name, tuple(operations.split()), tuple(kinds), check, requirements, since))
+            return check
+
+        return declare
+
+    def cases(self) -> Iterator[Case]:
+        """Their cases."""
+        for relation in self.all:
+            yield from relation.cases()
+
+
+def _since(operation: str, kind: OperandType) -> Version:
+    """The first version in which an operation can have a tensor of the type; its own where it computes in another."""
+    table = catalogue.operation(operation)
+    versions = [
+        since
+        for signature in table.signatures
+        for since, combinations in signature.types.items()
+        for types in combinations
+        if kind.name in types.values()
+    ]
+    return max(min(versions, default=table.since), OPERAND_TYPES[kind].since)

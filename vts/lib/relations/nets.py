@@ -1,0 +1,123 @@
+"""What relations are written with: small models in one line an operation, from plain values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from npu_conformance.corpus.model_builder import Draft
+from npu_conformance.corpus.vectors import Graph, Vector, VectorOperand
+from npu_conformance.specs.neuralnetworks.enums import OperandType
+from npu_conformance.specs.neuralnetworks.extension_codes import AnyOperandType
+from npu_conformance.specs.versions import Version
+
+if TYPE_CHECKING:
+    from npu_conformance.corpus.vectors import Array
+
+FLOAT32, FLOAT16 = OperandType.TENSOR_FLOAT32, OperandType.TENSOR_FLOAT16
+UNSIGNED, SIGNED = OperandType.TENSOR_QUANT8_ASYMM, OperandType.TENSOR_QUANT8_ASYMM_SIGNED
+INT32, BOOL8 = OperandType.TENSOR_INT32, OperandType.TENSOR_BOOL8
+
+QUANTIZATION: dict[int, tuple[float, int]] = {UNSIGNED: (1 / 16, 117), SIGNED: (1 / 16, 117 - 128)}
+"""Scale and zero point of tensors that nobody gives others: both forms stand for the same real values."""
+
+
+@dataclass(frozen=True, eq=False)
+class Tensor:
+    """An operand with its stored elements."""
+
+    operand: VectorOperand
+    array: Array
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Its dimensions."""
+        return self.operand.dimensions
+
+    def of(self, array: Array) -> Tensor:
+        """Other elements, perhaps in another shape, of the same type and quantisation."""
+        import numpy
+
+        return Tensor(replace(self.operand, dimensions=array.shape), numpy.ascontiguousarray(array))
+
+
+def like(kind: AnyOperandType, scale: float | None = None, zero_point: int | None = None) -> VectorOperand:
+    """An operand of a type without its shape; quantised as QUANTIZATION says where nothing else is given."""
+    usual = QUANTIZATION.get(kind, (0.0, 0))
+    return VectorOperand(
+        kind,
+        scale=usual[0] if scale is None else scale,
+        zero_point=usual[1] if zero_point is None else zero_point,
+    )
+
+
+class Net:
+    """A model under construction. kind: of its tensors, where nothing else is said."""
+
+    def __init__(self, kind: OperandType, version: Version, referenced: Sequence[Graph] = ()) -> None:
+        self.kind, self._draft = kind, Draft(version, referenced)
+        self._operation = ""
+
+    def input(self, tensor: Tensor) -> str:
+        """Add a model input; returns its name."""
+        return self._draft.input(tensor.operand, tensor.array)
+
+    def reference(self, number: int) -> str:
+        """Add a reference to a graph; returns its name."""
+        return self._draft.reference(number)
+
+    def results(self, operation: str, arguments: Sequence[Any], results: Sequence[VectorOperand]) -> list[str]:
+        """Add an operation with several results; returns their names. arguments: see `apply`."""
+        names = [self._argument(argument) for argument in arguments]
+        self._operation = operation
+        return self._draft.apply(operation, names, results)
+
+    def apply(self, operation: str, *arguments: Any, result: VectorOperand | None = None) -> str:
+        """Add an operation with one result; returns its name.
+
+        arguments: names of operands, or values that become constants: a Tensor as it is, an int, bool or float as a
+        scalar, a tuple as TENSOR_INT32 of rank 1, a list of such as rank 2, None and a type as an omitted operand.
+        result: by default of type and quantisation of the first argument.
+        """
+        names = [self._argument(argument) for argument in arguments]
+        self._operation = operation
+        wanted = result or replace(self._draft.operand(names[0]), dimensions=(), value=None)
+        return self._draft.apply(operation, names, [wanted])[0]
+
+    def shape(self, name: str) -> tuple[int, ...]:
+        """The dimensions of an operand."""
+        return self._draft.operand(name).dimensions
+
+    def operand(self, name: str) -> VectorOperand:
+        """An operand as it is so far."""
+        return self._draft.operand(name)
+
+    def vector(self, *outputs: str) -> Vector:
+        """The model with these outputs, named after its last operation."""
+        return self._draft.vector("relation", self._operation, outputs)
+
+    def _argument(self, value: Any) -> str:
+        import numpy
+
+        if isinstance(value, str):
+            return value
+        if isinstance(value, Tensor):
+            return self._draft.constant(value.operand, value.array)
+        if isinstance(value, VectorOperand):
+            return self._draft.omitted(value)
+        if isinstance(value, tuple | list):
+            array = numpy.array(value, numpy.int32)
+            return self._draft.constant(VectorOperand(INT32, array.shape), array)
+        return self._scalar(value)
+
+    def _scalar(self, value: bool | int | float) -> str:
+        import numpy
+
+        if isinstance(value, bool):
+            return self._draft.constant(VectorOperand(OperandType.BOOL), numpy.array(value, numpy.uint8))
+        if isinstance(value, int):
+            return self._draft.constant(VectorOperand(OperandType.INT32), numpy.array(value, numpy.int32))
+        half = self.kind is FLOAT16
+        kind = OperandType.FLOAT16 if half else OperandType.FLOAT32
+        return self._draft.constant(VectorOperand(kind), numpy.array(value, numpy.float16 if half else numpy.float32))

@@ -1,0 +1,342 @@
+"""Runs one vector: support, preparation, and each configuration of execution with its comparison."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace as replace_fields
+
+from npu_conformance.corpus.vectors import Example, Rejected, Vector
+from npu_conformance.corpus.wire_model import BuiltRequest, build_model, build_request, extension_names
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import Failed, NotApplicable, NotSupported
+from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.subject.pools import Pool
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.neuralnetworks.hal import PreparedModel
+from npu_conformance.specs.neuralnetworks.types import OutputShape, Request, RequestMemoryPool
+from npu_conformance.specs.versions import Version
+from npu_conformance.vts import coupling
+from npu_conformance.vts.control_flow import MILLISECOND, aborted
+from npu_conformance.vts.lib.configurations import DEVICE, Configuration, configurations
+from npu_conformance.vts.lib.execution import (
+    Execution,
+    Terms,
+    execute,
+    executors,
+    opened,
+    request_of,
+    shape_rules,
+    timing_rules,
+)
+from npu_conformance.vts.lib.judging import judge
+from npu_conformance.vts.lib.memory_domains.vectors import BufferedRequest, request_in_buffers
+from npu_conformance.vts.lib.rejection import refused
+from npu_conformance.vts.lib.support import support, supports
+
+if TYPE_CHECKING:
+    from npu_conformance.corpus.vectors import Array
+
+_READ_ONLY = 1
+_FILL = 0xA5
+"""What output memory holds before an execution: a value left unwritten, or written outside its region, shows up."""
+
+_OTHER_BITS = "the results differ in some bits from those of another way to execute the model"
+_OTHER_SAMPLES = "equal seeds gave other samples than in an execution before"
+
+
+def run(trial: Trial, vector: Vector) -> None:
+    """Execute the vector in every configuration, or see it refused."""
+    attach(trial, vector)
+    if _has_open_loop(vector):
+        # Legal above the HAL; AOSP runs such vectors in CTS, not in VTS.
+        vector = replace(vector, rejected=Rejected("MODEL.P8", "model"))
+    if vector.kind == "infinite_loop_timeout":
+        _aborted(trial, vector)
+        return
+    if vector.rejected is not None:
+        refused(trial, vector)
+        return
+    twin = coupling.unsigned_twin(vector)
+    try:
+        runner = _Runner(trial, vector)
+    except NotSupported:
+        if twin is not None:
+            coupling.supported_alike(False, supports(trial, twin))
+        raise
+    for configuration in configurations(vector, trial.case.id, trial.version, trial.scope):
+        if trial.wants(configuration.name):
+            with trial.configuration(configuration.name, requirements=configuration.requirements(trial.version)):
+                runner.execute(configuration)
+    if twin is not None and trial.wants(coupling.CONFIGURATION):
+        with trial.configuration(coupling.CONFIGURATION, requirements=coupling.REQUIREMENTS):
+            coupling.supported_alike(True, supports(trial, twin))
+            coupling.same_results(trial, vector, runner.outputs(), _Runner(trial, twin).outputs())
+
+
+def attach(trial: Trial, vector: Vector) -> None:
+    """Give the failure file of a case what it needs to run the vector again."""
+    from npu_conformance.corpus.vectors.writing import document_of
+
+    trial.attach(
+        lambda: {
+            "id": trial.case.id,
+            "operation": vector.operation,
+            "vector": document_of(vector),
+            "extensions": extension_names(vector),
+        }
+    )
+
+
+def _aborted(trial: Trial, vector: Vector) -> None:
+    """A loop without end is aborted after its timeout of a millisecond (NNHAL-CONTROLFLOW-011)."""
+    prepared_model = prepared(trial, vector)
+    request = request_of(trial, build_request(vector, vector.examples[0], trial.version))
+    for executor in executors(trial.version, loop_timeout=True):
+        with trial.configuration(executor, requirements=("NNHAL-CONTROLFLOW-011",)):
+            execution = execute(
+                trial, prepared_model, request, measure=False, executor=executor, loop_timeout=MILLISECOND
+            )
+            aborted(execution, "an endless loop")
+
+
+def _has_open_loop(vector: Vector) -> bool:
+    """True where WHILE carries operands of unknown rank or size."""
+    if not any(operation.type == "WHILE" for graph in vector.graphs for operation in graph.operations):
+        return False
+    borders = ((graph, name) for graph in vector.referenced for name in (*graph.inputs, *graph.outputs))
+    operands = [graph.operands[name] for graph, name in borders]
+    return any(operand.is_open for operand in operands)
+
+
+@dataclass(frozen=True, slots=True)
+class _InPools:
+    """A request whose outputs are where they are looked for."""
+
+    request: Request
+
+    def collect(self) -> None:
+        """Nothing is elsewhere."""
+
+
+class _Runner:
+    """Prepared models and pools of one vector, made when first needed and again after a restart of the subject."""
+
+    def __init__(self, trial: Trial, vector: Vector) -> None:
+        self._trial, self._vector = trial, vector
+        self._prepared: dict[tuple[str, int], PreparedModel] = {}
+        self._made: dict[tuple[str, str, int, int], Pool] = {}
+        self._built: dict[tuple[int, bool, bool, bool], BuiltRequest] = {}
+        self._flawless: set[tuple[int, tuple[bytes, ...]]] = set()
+        self._first: dict[int, tuple[bytes, ...]] = {}
+        self._prepare("specified")
+
+    def execute(self, configuration: Configuration) -> None:
+        """Execute, once or twice, and check everything that the outcome promises."""
+        built = self._request(configuration)
+        if configuration.shape == "insufficient" and _first_output_size(built) < 1:
+            raise NotApplicable("output 0 has one byte at most: it can not be made too small")
+        prepared_model = self._prepare(configuration.shape)
+        inputs, outputs = self._pools(built, "ashmem" if configuration.memory == DEVICE else configuration.memory)
+        placed = self._placed(configuration, built, prepared_model, inputs, outputs)
+        terms = Terms(measure=configuration.measured)
+        run = opened(self._trial, prepared_model, placed.request, terms, configuration.executor)
+        results = []
+        for _ in range(2 if configuration.repeated else 1):
+            outputs.write(0, bytes([_FILL]) * built.output_size)
+            execution = run()
+            if execution.status == ErrorStatus.NONE:
+                placed.collect()
+            results.append(self._check(configuration, built, execution, outputs))
+        self._same_again(results)
+        checks.that(
+            bytes(inputs.read(0, len(built.input_data))) == built.input_data, "the execution modified its input memory"
+        )
+
+    def outputs(self) -> dict[str, Array]:
+        """Execute the first example in the usual way; returns the stored elements of the outputs by name."""
+        usual = Configuration(executors(self._trial.version)[0])
+        built = self._request(usual)
+        prepared_model = self._prepare(usual.shape)
+        inputs, outputs = self._pools(built, usual.memory)
+        request = built.request(RequestMemoryPool(pool=inputs.memory), RequestMemoryPool(pool=outputs.memory))
+        execution = execute(self._trial, prepared_model, request, measure=False)
+        self._may_decline(execution, "specified")
+        checks.status(execution.status, {ErrorStatus.NONE}, "execution")
+        content, expected = outputs.read(0, built.output_size), self._vector.examples[0].outputs
+        return {name: built.read(name, content, array.shape) for name, array in expected.items()}
+
+    def _placed(
+        self,
+        configuration: Configuration,
+        built: BuiltRequest,
+        prepared_model: PreparedModel,
+        inputs: Pool,
+        outputs: Pool,
+    ) -> _InPools | BufferedRequest:
+        """The request, with its arguments in the kind of memory that is wanted."""
+        if configuration.memory == DEVICE:
+            example = self._vector.examples[configuration.example]
+            return request_in_buffers(self._trial, prepared_model, built, example, inputs, outputs)
+        input_memory = replace_fields(inputs.memory, prot=_READ_ONLY) if configuration.read_only else inputs.memory
+        return _InPools(built.request(RequestMemoryPool(pool=input_memory), RequestMemoryPool(pool=outputs.memory)))
+
+    def _prepare(self, shape: str) -> PreparedModel:
+        outputs = "unspecified" if shape == "insufficient" else shape
+        key = (outputs, self._trial.restarts)
+        if key not in self._prepared:
+            self._prepared[key] = prepared(
+                self._trial, self._vector, unspecified=outputs == "unspecified", unranked=outputs == "unranked"
+            )
+        return self._prepared[key]
+
+    def _request(self, configuration: Configuration) -> BuiltRequest:
+        insufficient = configuration.shape == "insufficient"
+        # AIDL lets a device write into padding as it works in chunks: every other configuration offers it none.
+        padded = insufficient or configuration.measured
+        key = (configuration.example, insufficient, padded, configuration.compact)
+        if key not in self._built:
+            self._built[key] = build_request(
+                self._vector, self._vector.examples[configuration.example], self._trial.version,
+                insufficient_output=insufficient, padded_outputs=padded, compact=configuration.compact,
+            )  # fmt: skip
+        return self._built[key]
+
+    def _pool(self, role: str, kind: str, size: int) -> Pool:
+        key = (role, kind, size, self._trial.restarts)
+        if key not in self._made:
+            self._made[key] = self._trial.pool(size, kind)
+        return self._made[key]
+
+    def _pools(self, built: BuiltRequest, kind: str) -> tuple[Pool, Pool]:
+        """Pools with the inputs, and with outputs that nothing has been written to yet."""
+        size = len(built.input_data) or 1
+        inputs, outputs = self._pool("input", kind, size), self._pool("output", kind, built.output_size)
+        inputs.write(0, built.input_data)
+        outputs.write(0, bytes([_FILL]) * built.output_size)
+        return inputs, outputs
+
+    def _check(
+        self, configuration: Configuration, built: BuiltRequest, execution: Execution, pool: Pool
+    ) -> tuple[bytes, ...]:
+        """Check what came back; returns the bytes of the outputs that are compared, none where one did not fit."""
+        timing_rules(self._trial, execution, measured=configuration.measured)
+        shape_rules(execution)
+        if not self._must_refuse(configuration):
+            self._may_decline(execution, configuration.shape)
+        example = self._vector.examples[configuration.example]
+        content = pool.read(0, built.output_size)
+        _untouched_outside(built, content, with_padding=configuration.shape == "insufficient")
+        if self._must_refuse(configuration):
+            checks.status(execution.status, {ErrorStatus.INVALID_ARGUMENT}, "execution with outputs of unknown shape")
+            return ()
+        if configuration.shape == "insufficient":
+            checks.status(execution.status, {ErrorStatus.OUTPUT_INSUFFICIENT_SIZE}, "execution with output 0 too small")
+            _insufficient_shapes(self._vector, example, execution.output_shapes)
+            return ()
+        checks.status(execution.status, {ErrorStatus.NONE}, "execution")
+        _exact_shapes(self._trial, self._vector, example, execution.output_shapes, configuration.shape)
+        return self._judge(configuration.example, built, content)
+
+    def _must_refuse(self, configuration: Configuration) -> bool:
+        """True where the path wants to know the shapes of all outputs, and the model leaves one open (FENCED-002)."""
+        if configuration.executor in executors(self._trial.version, finding_shapes=True):
+            return False
+        is_open = any(self._vector.operands[name].is_open for name in self._vector.outputs)
+        return is_open or configuration.shape != "specified"
+
+    def _may_decline(self, execution: Execution, shape: str) -> None:
+        """NotSupported where a device says that it does not find out the shapes of outputs, as it may (SHAPE-009)."""
+        kind = "unspecified" if _leaves_only_outputs_open(self._vector) else shape
+        if kind != "specified" and execution.status == ErrorStatus.GENERAL_FAILURE:
+            raise NotSupported(f"the device does not execute with {kind} outputs")
+
+    def _judge(self, number: int, built: BuiltRequest, content: bytes) -> tuple[bytes, ...]:
+        """Judge the outputs. The same bytes get the same verdict: those that were flawless are not looked at again."""
+        example = self._vector.examples[number]
+        outputs = {name: built.read(name, content, array.shape) for name, array in example.outputs.items()}
+        found = tuple(array.tobytes() for name, array in outputs.items() if name not in self._vector.ignored)
+        if (number, found) in self._flawless:
+            return found
+        judge(self._trial, self._vector, example, outputs)
+        if self._first.setdefault(number, found) != found:
+            self._trial.warn_quality(_OTHER_SAMPLES if self._vector.kind == "multinomial" else _OTHER_BITS)
+        if self._trial.is_flawless:
+            self._flawless.add((number, found))
+        return found
+
+    def _same_again(self, results: list[tuple[bytes, ...]]) -> None:
+        """Models are deterministic (NNHAL-EXECUTE-018). Whether samples are, given their seeds, is said nowhere."""
+        if results[-1] != results[0] and self._vector.kind != "multinomial":
+            raise Failed("executed twice with the same inputs, the second outputs differ from the first ones")
+
+
+def prepared(trial: Trial, vector: Vector, *, unspecified: bool = False, unranked: bool = False) -> PreparedModel:
+    """Prepare the vector's model. NotSupported where the device said before that it does not support it all.
+
+    unspecified: sizes of outputs are unknown; unranked: also their ranks.
+    """
+    model = build_model(vector, trial.version, unspecified_outputs=unspecified, unranked_outputs=unranked).model
+    supported = support(trial, model)
+    if supported is None:
+        raise NotSupported("the device refuses graphs without inputs")
+    preparation = trial.prepare(model)
+    checks.status(preparation.launch_status, {ErrorStatus.NONE}, "prepareModel of a valid model, returned")
+    if preparation.status != ErrorStatus.NONE:
+        checks.that(preparation.prepared_model is None, "a failed preparation notified a prepared model")
+        if not all(supported):
+            pairs = zip(vector.operations, supported, strict=True)
+            names = sorted({operation.type for operation, is_supported in pairs if not is_supported})
+            raise NotSupported(f"not supported: {' '.join(names)}")
+    checks.status(preparation.status, {ErrorStatus.NONE}, "prepareModel of a supported model, notified")
+    if preparation.prepared_model is None:
+        checks.fail("prepareModel of a supported model, notified", "a prepared model", "null")
+    return preparation.prepared_model
+
+
+def _leaves_only_outputs_open(vector: Vector) -> bool:
+    """True where ranks or sizes are unknown of outputs alone, whose shapes a device need not find out (SHAPE-009).
+
+    Where those of inputs or of operands inside are unknown too, finding out is what the vector is about.
+    """
+    is_open = {name for name, operand in vector.operands.items() if operand.is_open}
+    return bool(is_open) and is_open <= set(vector.outputs)
+
+
+def _first_output_size(built: BuiltRequest) -> int:
+    return next(iter(built.outputs.values())).length
+
+
+def _exact_shapes(trial: Trial, vector: Vector, example: Example, shapes: tuple[OutputShape, ...], shape: str) -> None:
+    if trial.version < Version.V1_2 or (shape == "specified" and not shapes):
+        return
+    checks.equal(len(shapes), len(vector.outputs), "number of output shapes")
+    for name, found in zip(vector.outputs, shapes, strict=True):
+        checks.equal(found.dimensions, example.outputs[name].shape, f"dimensions of output {name}")
+        checks.that(found.is_sufficient, f"output {name} is marked insufficient in a successful execution")
+
+
+def _insufficient_shapes(vector: Vector, example: Example, shapes: tuple[OutputShape, ...]) -> None:
+    checks.equal(len(shapes), len(vector.outputs), "number of output shapes")
+    for position, (name, found) in enumerate(zip(vector.outputs, shapes, strict=True)):
+        expected = example.outputs[name].shape
+        checks.equal(found.is_sufficient, position != 0, f"isSufficient of output {name}")
+        checks.equal(len(found.dimensions), len(expected), f"rank of output {name}")
+        for axis, (actual, right) in enumerate(zip(found.dimensions, expected, strict=True)):
+            what = f"dimension {axis} of output {name}: expected {right} or 0 for unknown, found {actual}"
+            checks.that(actual in (0, right), what)
+
+
+def _untouched_outside(built: BuiltRequest, content: bytes, *, with_padding: bool) -> None:
+    """Bytes outside the regions of the outputs keep what they held.
+
+    A device may write into AIDL's padding while it works in chunks, but no output data (NNHAL-REQUEST-013), and these
+    can not be told apart. with_padding: look there too, where an output that does not fit could go on
+    (NNHAL-SHAPE-008).
+    """
+    end = 0
+    for name, region in built.outputs.items():
+        checks.that(set(content[end : region.offset]) <= {_FILL}, f"bytes in front of output {name} were written")
+        end = region.offset + region.length + (0 if with_padding else region.padding)
+    checks.that(set(content[end:]) <= {_FILL}, "bytes behind the last output were written")

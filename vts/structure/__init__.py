@@ -1,0 +1,73 @@
+"""Structural rules of models, one case a model: broken in one rule, or sound right beside the limit.
+
+A broken model is refused with INVALID_ARGUMENT by getSupportedOperations and prepareModel. A sound one is answered by
+both, whether or not the device supports it. What is expected follows from the text of the rule. A rule that Android's
+own validator does not look at may be broken: a device that takes such a model gets a quality warning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.run.cases import Case, Group
+from npu_conformance.harness.run.context import Trial
+from npu_conformance.specs.errors import ServiceError
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.neuralnetworks.types import Model
+from npu_conformance.vts.lib import aosp_verdict
+from npu_conformance.vts.lib.rejection import REFUSAL, preparation_refused, refused_at_once
+from npu_conformance.vts.lib.structure_models import SIZE, Row
+from npu_conformance.vts.structure import graphs, operands, subgraphs
+
+
+def rows() -> tuple[Row, ...]:
+    """Every model of this area."""
+    return (*operands.rows(), *graphs.rows(), *subgraphs.rows())
+
+
+def cases() -> Iterator[Case]:
+    """One case a model."""
+    for row in rows():
+        yield _case(row)
+
+
+def _case(row: Row) -> Case:
+    def run(trial: Trial) -> None:
+        model = row.model if isinstance(row.model, Model) else row.model(trial.pool(SIZE).memory)
+        if row.text:
+            refused_or_answered(trial, model)
+        elif row.sound:
+            answered(trial, model)
+        else:
+            with aosp_verdict.told(aosp_verdict.of_rule(row.rule)):
+                refused_at_once(trial, model)
+
+    refusal = () if row.sound or row.text else REFUSAL
+    return Case(
+        f"vts.structure.{row.rule}.{row.verb}_{row.name}", run,
+        (*(f"NNHAL-{name}" for name in row.requirements), *refusal),
+        f"MODEL.{row.rule}: a device {row.verb.replace('_', ' ')} {row.name.replace('_', ' ')}.",
+        since=row.since, until=row.until, group=Group.VALIDATION,
+    )  # fmt: skip
+
+
+def answered(trial: Trial, model: Model) -> None:
+    """The model is taken for valid: an answer for each operation, and a launched preparation, whatever it ends in."""
+    checks.succeeds(lambda: trial.supported_operations(model), "getSupportedOperations of a valid model")
+    preparation = trial.prepare(model)
+    checks.status(preparation.launch_status, {ErrorStatus.NONE}, "prepareModel of a valid model, returned")
+    has_model = preparation.prepared_model is not None
+    checks.equal(has_model, preparation.status == ErrorStatus.NONE, "prepareModel of a valid model: a prepared model")
+
+
+def refused_or_answered(trial: Trial, model: Model) -> None:
+    """The model is refused like an invalid one, or answered like a valid one, by both calls alike."""
+    try:
+        trial.supported_operations(model)
+    except ServiceError as error:
+        checks.status(error.status, {ErrorStatus.INVALID_ARGUMENT}, "getSupportedOperations of the doubtful model")
+        preparation_refused(trial, model)
+        return
+    answered(trial, model)
+    trial.warn_quality("the device takes a model that the interface text forbids; AOSP's VTS does not look at it")
