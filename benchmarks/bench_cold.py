@@ -12,7 +12,7 @@ from benchmarks.figures import Figure, cost
 
 SUITE = Path(__file__).parents[1]
 CASE = "vts.generated.ADD.float32_none_same"
-_COMMAND = [sys.executable, "-m", "npu_conformance.cli.main"]
+_COMMAND = [sys.executable, "-m", "npu_conformance"]
 _WITHOUT = ["-p", "no:randomly", "-p", "no:xdist"]
 """Plug-ins of the extra `dev`, which a user of the suites does not have."""
 

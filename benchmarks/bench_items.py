@@ -26,8 +26,8 @@ def pytest_runtestloop(session):
     return result
 """
 _OURS = """
-from npu_conformance.harness.cases import Case
-from npu_conformance.harness.pytest_adapter import CaseItem
+from npu_conformance.harness.run.cases import Case
+from npu_conformance.harness.pytest_plugin.adapter import CaseItem
 
 class Empty(pytest.File):
     def collect(self):

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from benchmarks.figures import Figure
 
-_RUN = [sys.executable, "-m", "npu_conformance.cli.main", "run", "--plugin", "reference", "-q"]
+_RUN = [sys.executable, "-m", "npu_conformance", "run", "--plugin", "reference", "-q"]
 _POSITIVE = ["vts.generated", "-k", "not refused"]
 _ONNX = """
 import time, unittest

@@ -31,10 +31,6 @@ COMMANDS = {
 }
 
 
-class UsageError(Exception):
-    """Bad input from the user: printed as one line, exit 2."""
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
@@ -112,7 +108,8 @@ def _parser(given: list[str]) -> argparse.ArgumentParser:
 
 
 def _is_bad_input(error: Exception) -> bool:
-    from npu_conformance.harness.subject.loading import LoadError
+    from npu_conformance.cli.errors import UsageError
+    from npu_conformance.harness.subject.plugin_loading import LoadError
     from npu_conformance.specs.documents import DocumentError
 
     return isinstance(error, UsageError | LoadError | DocumentError)
@@ -124,7 +121,3 @@ class _Version(argparse.Action):
 
         print(f"npu-conformance {__version__}")
         parser.exit(OK)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -16,7 +16,7 @@ import msgspec
 from npu_conformance.specs import documents
 from npu_conformance.specs.documents import Document
 
-FOLDER = Path(__file__).parent / "plans" / "agreement"
+FOLDER = Path(__file__).parent / "generators" / "agreement"
 
 
 class EngineRecord(Document, frozen=True):

@@ -23,7 +23,7 @@ class IllegalOperationError(ValueError):
     """An operation breaks a clause of its rules, which the message names."""
 
 
-class Draft:
+class ModelBuilder:
     """Operands by name and operations in an order of execution, of which `vector` makes a model with one example.
 
     Operands are called a0, a1, ... where nobody names them. version: whose rules hold.

@@ -34,7 +34,7 @@ class Disagreement:
 
 
 def oracle(vector: Vector, example: Example) -> Mapping[str, Array] | None:
-    """The engine made of specs/oracles."""
+    """The engine made of corpus/oracles."""
     known = set(oracles.names())
     if not all(operation.type in known for graph in vector.graphs for operation in graph.operations):
         return None

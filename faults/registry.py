@@ -46,7 +46,8 @@ _FAULTS = (
 """Modules with FAULTS; source edits of the reference are in files beside them."""
 
 _VARIANTS = (
-    variants, fenced, hints, caching_variants, conforming_drivers, execution_variants, npu_scheduling, managers, npu_buffers,
+    variants, fenced, hints, caching_variants, conforming_drivers, execution_variants, npu_scheduling, managers,
+    npu_buffers,
 )  # fmt: skip
 """Modules with VARIANTS."""
 

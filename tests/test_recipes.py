@@ -23,7 +23,7 @@ PAGE = (ROOT / "CONTRIBUTING.md").read_text()
 
 
 def test_the_operation_recipe_names_every_room() -> None:
-    named = set(re.findall(r"`((?:specs|reference)/[\w/]+/)foo_2d\.\w+`", PAGE))
+    named = set(re.findall(r"`((?:specs|corpus|reference)/[\w/]+/)foo_2d\.\w+`", PAGE))
     assert named == {
         "specs/neuralnetworks/operations/",
         "specs/neuralnetworks/rules/",

@@ -6,7 +6,7 @@ import argparse
 import hashlib
 import sys
 
-from npu_conformance.cli.main import UsageError
+from npu_conformance.cli.errors import UsageError
 from npu_conformance.corpus.importers.aosp import importing
 from npu_conformance.corpus.importers.aosp.children import Limits, Loaded
 from npu_conformance.harness.judge.outcome_table import OK, WRONG

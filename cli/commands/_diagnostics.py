@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from npu_conformance.cli.main import UsageError
+from npu_conformance.cli.errors import UsageError
 from npu_conformance.specs.diagnostics import trace, vlog
 
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from npu_conformance.cli.commands._output import write_text
-from npu_conformance.cli.main import UsageError
+from npu_conformance.cli.errors import UsageError
 from npu_conformance.harness.judge.outcome_table import OK, WRONG
 from npu_conformance.harness.judge.verdicts import CaseEnded
 from npu_conformance.harness.subject.loading import open_subject

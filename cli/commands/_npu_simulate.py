@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import argparse
-import importlib
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
 from npu_conformance.cli.commands._output import print_json, write_text
-from npu_conformance.cli.main import UsageError
+from npu_conformance.cli.errors import UsageError
 from npu_conformance.harness.judge.outcome_table import OK, WRONG
+from npu_conformance.simulation import generate, page, table, world
+from npu_conformance.simulation.report import PolicyReport
+from npu_conformance.simulation.violation import Violation
 from npu_conformance.specs import documents
 from npu_conformance.specs.npu import scenario as scenarios
 from npu_conformance.specs.npu.scenario import Scenario
@@ -42,23 +43,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(options: argparse.Namespace) -> int:
     """Simulate; 1 where the manager or the HAL breaks a promise. How fast it went is told on the error stream."""
-    # The harness may not know the reference: the package is found by name, as suites are.
-    simulation = importlib.import_module("npu_conformance.simulation.world")
     scenario = _scenario(options)
     if options.write_scenario is not None:
         write_text(options.write_scenario, msgspec.json.format(msgspec.json.encode(scenario), indent=1).decode() + "\n")
         return OK
     try:
-        report = simulation.simulate(scenario, _Stopwatch().tell)
-    except simulation.Violation as violation:
+        report = world.simulate(scenario, _Stopwatch().tell)
+    except Violation as violation:
         print(f"npu-conformance: {violation}", file=sys.stderr)
         return WRONG
     if options.json:
         print_json(report)
     else:
-        print("\n".join(importlib.import_module("npu_conformance.simulation.table").lines(report)))
+        print("\n".join(table.lines(report)))
     if options.html is not None:
-        write_text(options.html, importlib.import_module("npu_conformance.simulation.page").page(report))
+        write_text(options.html, page.page(report))
     return OK
 
 
@@ -68,7 +67,7 @@ class _Stopwatch:
     def __init__(self) -> None:
         self._started = time.perf_counter()
 
-    def tell(self, report: Any) -> None:
+    def tell(self, report: PolicyReport) -> None:
         now = time.perf_counter()
         seconds, self._started = now - self._started, now
         rate = report.events / max(seconds, 1e-9)
@@ -99,9 +98,7 @@ def _read(options: argparse.Namespace) -> Scenario:
 def _made(options: argparse.Namespace) -> Scenario:
     apps = _within("--apps", options.apps, _APPS, _MOST_APPS)
     minutes = _within("--minutes", options.minutes, _MINUTES, _MOST_MINUTES)
-    generator = importlib.import_module("npu_conformance.simulation.generate")
-    made: Scenario = generator.generate(apps, options.seed or 0, minutes)
-    return made
+    return generate.generate(apps, options.seed or 0, minutes)
 
 
 def _within(name: str, given: int | None, default: int, most: int) -> int:

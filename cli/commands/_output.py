@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from npu_conformance.cli.main import UsageError
+from npu_conformance.cli.errors import UsageError
 
 
 def print_json(answer: object) -> None:

@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 from npu_conformance.cli.commands._options import session_options
-from npu_conformance.cli.main import UsageError
+from npu_conformance.cli.errors import UsageError
 from npu_conformance.harness.judge import waivers
 from npu_conformance.harness.judge.waivers import Waivers
 from npu_conformance.harness.report.console import Console

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from npu_conformance.cli.commands._output import print_json
-from npu_conformance.cli.main import UsageError
+from npu_conformance.cli.errors import UsageError
 from npu_conformance.harness.judge.outcome_table import OK, WRONG
 
 if TYPE_CHECKING:

@@ -3,7 +3,21 @@
 from __future__ import annotations
 
 import argparse
-import importlib
+import fnmatch
+import random
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TypeVar
+
+import msgspec
+
+from npu_conformance.cli.errors import UsageError
+from npu_conformance.faults import kill_matrix, registry, report
+from npu_conformance.faults.fault import Fault, Variant
+from npu_conformance.harness.judge.outcome_table import OK, WRONG
+from npu_conformance.harness.run.cases import Case
+from npu_conformance.harness.run.expression import compile_expression
+
+Thing = TypeVar("Thing")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,6 +46,122 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(options: argparse.Namespace) -> int:
     """Run; exit 1 for a fault that is not caught, a variant that is not green, too few mutants killed."""
-    # The harness may not know the faults, which know the harness: the package is found by name, as suites are.
-    code: int = importlib.import_module("npu_conformance.faults.command").execute(options)
-    return code
+    if options.list:
+        return _list()
+    _require_sense(options)
+    cases = kill_matrix.all_cases()
+    if options.mutants is not None:
+        return _mutants(options, cases)
+    if options.variants:
+        return _variants(options, cases)
+    return _faults(options, cases)
+
+
+def _require_sense(options: argparse.Namespace) -> None:
+    if options.per_operation and options.mutants is None:
+        raise UsageError("--per-operation: only with --mutants")
+    narrowed = {"-k": options.expression, "--sample-cases": options.sample_cases is not None,
+                "--isolation": options.isolation != "inprocess"}  # fmt: skip
+    for flag in [flag for flag, is_set in narrowed.items() if is_set and not options.variants]:
+        raise UsageError(f"{flag}: only with --variants")
+    if options.sample_cases is not None and options.sample_cases < 1:
+        raise UsageError(f"--sample-cases: expected a positive number, found {options.sample_cases}")
+
+
+def _list() -> int:
+    for fault in registry.faults().values():
+        print(f"{fault.id}: {fault.description} [{' '.join(fault.breaks)}] -> {' '.join(fault.caught_by)}")
+    for variant in registry.conforming().values():
+        print(f"{variant.id} (conforms): {variant.description}")
+    return OK
+
+
+def _faults(options: argparse.Namespace, cases: Sequence[Case]) -> int:
+    chosen: list[Fault] = _chosen(registry.faults(), options)
+    rows = []
+    for fault in chosen:
+        row = kill_matrix.run_fault(fault, cases, every_case=options.all_cases)
+        rows.append(row)
+        _say(options, [report.fault_line(row)])
+    _conclude(options, rows, [report.faults_summary(rows)])
+    return OK if all(row.is_caught for row in rows) else WRONG
+
+
+def _variants(options: argparse.Namespace, cases: Sequence[Case]) -> int:
+    chosen: list[Variant] = _chosen(registry.conforming(), options)
+    few = _few(cases, options)
+    asked = [variant for variant in chosen if kill_matrix.is_asked(variant, few)]
+    rows = []
+    for variant in asked:
+        row = kill_matrix.run_variant(variant, few, options.isolation)
+        rows.append(row)
+        _say(options, report.variant_lines(row))
+    green = sum(row.is_green for row in rows)
+    others = f"; to {len(chosen) - len(asked)} others none of the cases applies" if len(asked) < len(chosen) else ""
+    _conclude(options, rows, [f"{green} of {len(rows)} conforming variants are green{others}"])
+    return OK if green == len(rows) else WRONG
+
+
+def _mutants(options: argparse.Namespace, cases: Sequence[Case]) -> int:
+    from npu_conformance.faults.mutants.mutation_runner import CAUGHT, ENOUGH, ENOUGH_OF_ONE, survey
+    from npu_conformance.faults.mutants.targets import PARTS
+
+    operation = options.operation.upper()
+    if options.part and (operation or options.part not in PARTS):
+        raise UsageError(f"--part: one of {', '.join(PARTS)}, without --operation")
+    meant = [
+        case for case in cases if _is_witness(case, options.part) and (not operation or operation in case.operations)
+    ]
+    if not meant:
+        raise UsageError(f"--operation: no case uses {operation}")
+    size = options.mutants if options.mutants > 0 else None
+    tell: Callable[[str], None] = (lambda line: None) if options.json else (lambda line: print(line, flush=True))
+    found = survey(meant, size, options.seed, operation, tell, part=options.part, per_operation=options.per_operation)
+    _conclude(options, found, report.survey_lines(found))
+    is_enough = 100 * found.count(*CAUGHT) >= ENOUGH * found.judged
+    is_even = not options.per_operation or all(share.percent >= ENOUGH_OF_ONE for share in found.operations)
+    return OK if is_enough and is_even else WRONG
+
+
+def _is_witness(case: Case, part: str) -> bool:
+    """The HAL suite is for the reference's device; what is asked of the scheduling HAL and the manager is for both."""
+    from npu_conformance.faults.mutants.targets import NPU
+
+    if part == NPU:
+        return case.interface != "device" and case.id.startswith(("vts.", "cts."))
+    return case.interface == "device" and case.id.startswith("vts.")
+
+
+def _chosen(known: Mapping[str, Thing], options: argparse.Namespace) -> list[Thing]:
+    """Those whose id matches one of the globs, or a sample of them. Raises UsageError for a glob that means none."""
+    names: Iterable[str] = known
+    if options.ids:
+        for pattern in options.ids:
+            if not fnmatch.filter(known, pattern):
+                raise UsageError(f"no fault is called {pattern}; see --list")
+        names = [name for name in known if any(fnmatch.fnmatchcase(name, pattern) for pattern in options.ids)]
+    found = list(names)
+    if options.sample is not None and options.sample < len(found):
+        found = random.Random(options.seed).sample(found, options.sample)
+    return [known[name] for name in found]
+
+
+def _few(cases: Sequence[Case], options: argparse.Namespace) -> list[Case]:
+    """The suites' cases that -k means, or a sample of them, in their order."""
+    matches = compile_expression(options.expression)
+    meant = [case for case in cases if case.id.startswith(("vts.", "cts.")) and matches(case.id)]
+    if not meant:
+        raise UsageError(f"-k {options.expression}: no case is meant")
+    if options.sample_cases is None or options.sample_cases >= len(meant):
+        return meant
+    drawn = random.Random(options.seed).sample(range(len(meant)), options.sample_cases)
+    return [meant[index] for index in sorted(drawn)]
+
+
+def _say(options: argparse.Namespace, lines: Iterable[str]) -> None:
+    if not options.json:
+        print("\n".join(lines), flush=True)
+
+
+def _conclude(options: argparse.Namespace, data: object, lines: Iterable[str]) -> None:
+    print(msgspec.json.format(msgspec.json.encode(data)).decode() if options.json else "\n".join(lines))

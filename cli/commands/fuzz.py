@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import importlib
 from pathlib import Path
-from typing import Any
 
-from npu_conformance.cli.main import UsageError
+from npu_conformance.cli.errors import UsageError
+from npu_conformance.fuzz.lib import supervisor
+from npu_conformance.fuzz.lib.inputs import Finding
+from npu_conformance.fuzz.lib.job import Job
 from npu_conformance.harness.judge.outcome_table import OK, WRONG
 from npu_conformance.harness.subject.plugin_loading import LoadError
 from npu_conformance.specs import documents, versions
@@ -37,9 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(options: argparse.Namespace) -> int:
     """Fuzz, or replay one finding; 1 where something was found."""
-    # The suites import the harness, not the other way round: they are found by name.
-    supervisor = importlib.import_module("npu_conformance.fuzz.lib.supervisor")
-    job = _job(options, supervisor)
+    job = _job(options)
     print(f"fuzz {job.target} of {job.plugin}, engine {job.engine}, seed {job.seed}", flush=True)
     outcome = supervisor.run(job, options.artifacts)
     rate = outcome.runs / outcome.seconds if outcome.seconds else 0.0
@@ -51,18 +50,16 @@ def execute(options: argparse.Namespace) -> int:
     return WRONG
 
 
-def _job(options: argparse.Namespace, supervisor: Any) -> Any:
+def _job(options: argparse.Namespace) -> Job:
     _check(options)
     given, plugin_options = None, _plugin_options(options.plugin_option)
     hal = options.hal
     if options.replay is not None:
-        finding_type = importlib.import_module("npu_conformance.fuzz.lib.inputs").Finding
-        finding = documents.read(options.replay, finding_type)
+        finding = documents.read(options.replay, Finding)
         if finding.target != options.target:
             raise UsageError(f"{options.replay}: it is a finding of {finding.target}, not of {options.target}")
         given, hal = finding.input, hal or finding.hal_version
-    job_type = importlib.import_module("npu_conformance.fuzz.lib.job").Job
-    return job_type(
+    return Job(
         target=options.target,
         plugin=options.plugin,
         options=plugin_options,

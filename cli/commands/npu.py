@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import argparse
-import importlib
 from pathlib import Path
+from typing import Protocol
 
 from npu_conformance.cli.commands import _npu_simulate
+
+
+class _Chosen(Protocol):
+    """One of the commands below `npu`."""
+
+    def execute(self, options: argparse.Namespace) -> int:
+        """Do it, and return the exit code."""
+        ...
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,15 +35,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(options: argparse.Namespace) -> int:
     """Run; exit 1 where something is not as it has to be, or the manager refuses."""
-    # The demo is a suite's, and the harness may not know suites, which know the harness: it is found by name.
-    modules = {
-        "demo": "mlts.npu.command",
-        "top": "harness.npu.top",
-        "shell": "harness.npu.shell",
-        "simulate": "harness.commands._npu_simulate",
-    }
-    code: int = importlib.import_module(f"npu_conformance.{modules[options.what]}").execute(options)
-    return code
+    return _chosen(options.what).execute(options)
+
+
+def _chosen(name: str) -> _Chosen:
+    """Each has imports of its own: who wants to see a table need not wait for the simulator."""
+    if name == "demo":
+        from npu_conformance.cli.commands import _npu_demo
+
+        return _npu_demo
+    if name == "top":
+        from npu_conformance.cli.npu import top
+
+        return top
+    if name == "shell":
+        from npu_conformance.cli.npu import shell
+
+        return shell
+    return _npu_simulate
 
 
 def _add_demo(parser: argparse.ArgumentParser) -> None:

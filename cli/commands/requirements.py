@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from npu_conformance.cli.commands._options import add_catalogue_option
 from npu_conformance.cli.commands._output import print_json
-from npu_conformance.cli.main import UsageError
+from npu_conformance.cli.errors import UsageError
 from npu_conformance.harness.judge.outcome_table import OK
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from npu_conformance.cli.commands._diagnostics import diagnosed
 from npu_conformance.cli.commands._options import add_plugin_options, add_selection_options, session_options
-from npu_conformance.cli.main import UsageError
+from npu_conformance.cli.errors import UsageError
 from npu_conformance.harness.report.console import Console
 from npu_conformance.harness.report.progress import progress_for
 from npu_conformance.harness.run import selection

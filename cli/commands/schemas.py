@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from npu_conformance.cli.main import UsageError
+from npu_conformance.cli.errors import UsageError
 from npu_conformance.harness.judge.outcome_table import OK, WRONG
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from npu_conformance.cli.commands._options import add_catalogue_option
-from npu_conformance.cli.main import UsageError
+from npu_conformance.cli.errors import UsageError
 from npu_conformance.harness.judge.outcome_table import OK, WRONG
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from npu_conformance.corpus.witnesses import Engine
 
 
-ENGINES = {name: f"npu_conformance.adapters.engine_witness:{name}" for name in ("litert", "tflm", "onnx")}
+ENGINES = ("litert", "tflm", "onnx")
 """Witnesses that come with this project, by the name that vectors call them."""
 
 
@@ -35,15 +35,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--record", action="store_true", help="write down with which vectors the engines agree, for `vectors generate`"
     )
     add_catalogue_option(witness)
-    generate = actions.add_parser("generate", help="write specs/vectors from the plans")
+    generate = actions.add_parser("generate", help="write corpus/vectors from the plans")
     generate.add_argument("operations", metavar="OPERATION", nargs="*", help="default: all")
     table = actions.add_parser("table", help="print which types of which operations the stored vectors reach")
     table.add_argument("--write", metavar="FILE", type=Path, help="write it to a file, such as docs/operations.md")
     show = actions.add_parser("show", help="print one vector")
     show.add_argument("name", metavar="OPERATION.NAME")
-    show.add_argument(
-        "--as", dest="form", choices=("json", "text", "dot"), default="json", help="how (default: json)"
-    )
+    show.add_argument("--as", dest="form", choices=("json", "text", "dot"), default="json", help="how (default: json)")
     add_catalogue_option(show)
     aosp = actions.add_parser("import-aosp", help="run AOSP's .mod.py specifications, confined, and expand their tests")
     aosp.add_argument("source", metavar="SRC", type=Path, help="a specification file, or a folder of them")
@@ -71,7 +69,7 @@ def _witness(options: argparse.Namespace) -> int:
         raise UsageError("--record needs an --engine: the oracle is a witness of all vectors anyway")
     operations = _operations(options.operations, (*vectors.operations(), *vectors.own_operations()))
     engines: dict[str, Engine] = {"oracle": witnesses.oracle}
-    engines.update((spec, _engine(ENGINES.get(spec, spec))) for spec in options.engine)
+    engines.update((spec, _engine(spec)) for spec in options.engine)
     tallies = {name: Tally(name, operations) for name in engines}
     for name, engine in engines.items():
         said = testimonies(functools.partial(_stored, operations), name, engine)
@@ -155,12 +153,22 @@ def _operations(asked: list[str], known: Iterable[str]) -> list[str]:
 
 
 def _engine(spec: str) -> Engine:
+    if spec in ENGINES:
+        from npu_conformance.adapters import engine_witness
+
+        engine: Engine = getattr(engine_witness, spec)
+        return engine
+    return _foreign_engine(spec)
+
+
+def _foreign_engine(spec: str) -> Engine:
+    """The engine of somebody else's module, MODULE:FUNCTION."""
     import importlib
 
     module, separator, name = spec.partition(":")
     try:
         found: Engine = getattr(importlib.import_module(module), name)
-    except (ImportError, AttributeError) as error:
+    except (ImportError, AttributeError, ValueError) as error:
         raise UsageError(f"--engine {spec}: {error}") from None
     if not separator or not callable(found):
         raise UsageError(f"--engine {spec}: expected MODULE:FUNCTION")

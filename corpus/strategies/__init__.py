@@ -1,7 +1,7 @@
 """Hypothesis strategies for valid models and requests of any operation, built from the catalogue and the rules.
 
     from hypothesis import given
-    from npu_conformance.specs import strategies
+    from npu_conformance.corpus import strategies
     from npu_conformance.specs.versions import Version
 
     @given(strategies.vectors("CONV_2D", version=Version.V1_2))
@@ -138,9 +138,9 @@ def _count(form: Form, version: Version, decisions: Decisions) -> int | None:
 
 
 def _assembled(call: Call, arguments: Arguments) -> Vector:
-    from npu_conformance.corpus.model_builder import Draft, IllegalOperationError
+    from npu_conformance.corpus.model_builder import IllegalOperationError, ModelBuilder
 
-    draft = Draft(call.version, call.graphs)
+    draft = ModelBuilder(call.version, call.graphs)
     names = [_added(draft, planned, name) for name, planned in _in_order(call, arguments)]
     try:
         results = draft.apply(call.form.operation, names, _results(call, [draft.operand(name) for name in names]))

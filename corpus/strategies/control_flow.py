@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy
 
 from npu_conformance.corpus.generators.base import Planned, reference, tensor
-from npu_conformance.corpus.model_builder import Draft
+from npu_conformance.corpus.model_builder import ModelBuilder
 from npu_conformance.corpus.strategies.calls import Arguments, Call, Recipe
 from npu_conformance.corpus.vectors import Graph, VectorOperand
 from npu_conformance.specs.neuralnetworks.enums import OperandType
@@ -30,18 +30,18 @@ def _operands(call: Call) -> tuple[Planned, Planned]:
 
 def _graph(call: Call, first: Planned, second: Planned) -> Graph:
     """A graph that computes something of the type of its inputs from them."""
-    draft, operation = Draft(call.version), call.decisions.pick((*_STEPS, *_CHOICES))
+    draft, operation = ModelBuilder(call.version), call.decisions.pick((*_STEPS, *_CHOICES))
     inputs = [_input(draft, one.operand, name) for one, name in ((first, "a"), (second, "b"))]
     arguments = [*inputs, _none(draft)] if operation in _STEPS else inputs
     return draft.vector("", operation, draft.apply(operation, arguments, [first.operand])).main
 
 
-def _input(draft: Draft, operand: VectorOperand, name: str) -> str:
+def _input(draft: ModelBuilder, operand: VectorOperand, name: str) -> str:
     """An input of a referenced graph, whose value comes from outside."""
     return draft.input(operand, numpy.zeros(operand.dimensions), name)
 
 
-def _none(draft: Draft) -> str:
+def _none(draft: ModelBuilder) -> str:
     return draft.constant(VectorOperand(OperandType.INT32), numpy.array(0, numpy.int32))
 
 
@@ -67,19 +67,19 @@ def _while(call: Call) -> Arguments:
     return {"condition": reference(0), "body": reference(1), "inputs": inputs}
 
 
-def _loop_inputs(draft: Draft, first: Planned, second: Planned) -> list[str]:
+def _loop_inputs(draft: ModelBuilder, first: Planned, second: Planned) -> list[str]:
     operands = {"count": _ONE, "a": first.operand, "bound": _ONE, "b": second.operand}
     return [_input(draft, operand, name) for name, operand in operands.items()]
 
 
 def _condition(call: Call, first: Planned, second: Planned) -> Graph:
-    draft = Draft(call.version)
+    draft = ModelBuilder(call.version)
     count, _, bound, _ = _loop_inputs(draft, first, second)
     return draft.vector("", "LESS", draft.apply("LESS", [count, bound], [VectorOperand(_BOOL8)])).main
 
 
 def _body(call: Call, first: Planned, second: Planned) -> Graph:
-    draft = Draft(call.version)
+    draft = ModelBuilder(call.version)
     count, a, _, b = _loop_inputs(draft, first, second)
     one = draft.constant(_ONE, numpy.array([1], numpy.int32))
     counted = draft.apply("ADD", [count, one, _none(draft)], [_ONE])

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     Array = numpy.ndarray[Any, Any]
 
-FOLDER = Path(__file__).parent / "vectors"
+FOLDER = Path(__file__).parent
 
 _OWN: dict[str, Path] = {}
 """Where the vectors of operations of extensions in use are, by operation."""

@@ -35,7 +35,7 @@ import sys
 from contextlib import nullcontext as instrumented
 {instrument}
 with instrumented():
-    from npu_conformance.fuzz.fuzzer import main
+    from npu_conformance.fuzz.lib.fuzzer import main
     sys.exit(main(sys.argv[1]))
 """
 _INSTRUMENT = """import atheris

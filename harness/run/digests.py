@@ -12,8 +12,10 @@ from npu_conformance.specs.documents.results import Digests
 from npu_conformance.specs.manifest import Manifest
 from npu_conformance.specs.versions import Version
 
-_ROOT = Path(__file__).parent.parent
-_SUITE_FOLDERS = ("specs", "harness", "vts", "cts", "fuzz", "mlts")
+_ROOT = Path(__file__).parents[2]
+_SUITE_FOLDERS = ("specs", "corpus", "harness", "vts", "cts", "fuzz", "mlts")
+_VECTORS = "specs/vectors"
+"""Under which name a vector counts, wherever its file is: baselines of earlier releases stay comparable."""
 
 
 def digests(
@@ -25,25 +27,25 @@ def digests(
     catalogues: Sequence[Path] = (),
     root: Path = _ROOT,
 ) -> Digests:
-    """Return the digests of a run. root: the folder that holds specs, harness and the suites.
+    """Return the digests of a run. root: the folder that holds specs, corpus, harness and the suites.
 
     What comes from outside counts as vectors: external ones, and the catalogues of extensions.
     """
     sources = (path for folder in _SUITE_FOLDERS for path in sorted((root / folder).rglob("*.py")))
-    vectors = sorted((root / "specs" / "vectors").glob("*.json"))
+    vectors = [(f"{_VECTORS}/{path.name}", path) for path in sorted((root / "corpus" / "vectors").glob("*.json"))]
     given = [*([external_vectors] if external_vectors else []), *catalogues]
     outside = sorted(file for path in given for file in _files(path) if "__pycache__" not in file.parts)
     return Digests(
-        suite=_of_files(sources, root),
-        vectors=_of_files(vectors, root) if not outside else _of_files([*vectors, *outside], Path("/")),
+        suite=_of_files((path.relative_to(root).as_posix(), path) for path in sources),
+        vectors=_of_files([*vectors, *((path.relative_to(path.anchor).as_posix(), path) for path in outside)]),
         subject=_of_subject(manifest, version, options),
     )
 
 
-def _of_files(paths: Iterable[Path], root: Path) -> str:
+def _of_files(files: Iterable[tuple[str, Path]]) -> str:
+    """The digest of files, each with the name under which it counts."""
     digest = hashlib.sha256()
-    for path in paths:
-        name = path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name
+    for name, path in files:
         data = path.read_bytes()
         digest.update(f"{name}\0{len(data)}\0".encode())
         digest.update(data)

@@ -45,14 +45,14 @@ class Shard:
 
 
 def run_shards(commands: Sequence[Sequence[str]], directories: Sequence[Path]) -> list[int]:
-    """Run `python -m npu_conformance.cli.main` with each command's arguments at once; return the exit codes.
+    """Run `python -m npu_conformance` with each command's arguments at once; return the exit codes.
 
     directories: the report folder of each. An interrupt is passed on, and the shards get time to write their footers.
     """
     for directory in directories:
         directory.mkdir(parents=True, exist_ok=True)
     processes = [
-        subprocess.Popen([sys.executable, "-m", "npu_conformance.cli.main", *command], start_new_session=True)
+        subprocess.Popen([sys.executable, "-m", "npu_conformance", *command], start_new_session=True)
         for command in commands
     ]
     try:

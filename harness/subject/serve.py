@@ -1,4 +1,4 @@
-"""Serve a Python plug-in to harnesses that come: python -m npu_conformance.harness.subject.serve PLUGIN --listen ADDRESS.
+"""Serve a Python plug-in to harnesses that come: `npu-conformance serve PLUGIN --listen ADDRESS`.
 
 ADDRESS is unix:PATH (made with mode 0600) or tcp:HOST:PORT (loopback only; port 0 takes a free one). The address that
 was bound is printed as the first line. --key-file F: who knows the file's content may steer (control connection), and

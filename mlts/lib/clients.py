@@ -11,9 +11,9 @@ from npu_conformance.corpus.vectors import VectorHeader
 from npu_conformance.corpus.wire_model import build_model
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import Crashed, Failed, Hung, NotSupported
+from npu_conformance.harness.run.app_connection import ticket_for
 from npu_conformance.harness.run.cases import Scope
 from npu_conformance.harness.run.context import Trial
-from npu_conformance.harness.subject.app_connection import ticket_for
 from npu_conformance.mlts.lib.reports import Plan, Verdict
 from npu_conformance.mlts.lib.supervision import ClientEnd, Patience
 

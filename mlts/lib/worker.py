@@ -38,7 +38,7 @@ def run(plan: Plan, say: Callable[[Line], None], told_to_go: threading.Event) ->
     """Execute as planned, with a sign of life when ready and after each inference; how it ended."""
     done = 0
     try:
-        from npu_conformance.mlts import inference
+        from npu_conformance.mlts.lib import inference
 
         for done in inference.run(plan):
             say(Progress(done))

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING
 
 from npu_conformance.corpus import vectors
 from npu_conformance.harness.judge.verdicts import Crashed
-from npu_conformance.harness.subject.app_connection import ClientSubject
-from npu_conformance.mlts import inference
+from npu_conformance.harness.run.app_connection import ClientSubject
+from npu_conformance.harness.run.repeated_inference import infer
+from npu_conformance.simulation.demo import busy_vector
 from npu_conformance.simulation.demo.reports import ASK, FINISH, AppEvent, AppPlan, Kind, encode
 from npu_conformance.specs import documents
 from npu_conformance.specs.npu.client import ModelLoadRequestBuilder, NpuManager
@@ -102,10 +103,14 @@ class App(ModelLoadRequestCallback):
         self._listener.notify_model_loaded(request)
 
     def _model(self) -> Generator[int]:
-        plan = self._plan
-        if plan.additions:
-            return inference.infer_chain(self._subject, plan.additions)
-        return inference.infer(self._subject, vectors.load(plan.operation, plan.vector), sys.maxsize)
+        return infer(self._subject, self._vector(), sys.maxsize)
+
+    def _vector(self) -> vectors.Vector:
+        plan, device = self._plan, self._subject.interfaces.device
+        if not plan.additions:
+            return vectors.load(plan.operation, plan.vector)
+        assert device is not None  # the play needs one, and its app the same
+        return busy_vector.supported(device, self._subject.version, plan.additions)
 
     def _infer(self, inferences: Generator[int]) -> None:
         began = time.monotonic_ns()

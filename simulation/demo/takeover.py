@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from npu_conformance.corpus import vectors
 from npu_conformance.corpus.wire_model import build_model
-from npu_conformance.harness.subject.app_connection import ticket_of
+from npu_conformance.harness.run.app_connection import ticket_of
 from npu_conformance.harness.subject.plugin_loading import LoadError
 from npu_conformance.harness.subject.remote import RemoteSubject
 from npu_conformance.simulation.demo.npu_work import WorkEvent, work_events

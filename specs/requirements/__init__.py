@@ -29,7 +29,7 @@ CATALOGUES: dict[CatalogueName, tuple[str, ...]] = {
     "npu": ("NPU",),
 }
 """Which families of ids a catalogue holds."""
-_FOLDER = Path(__file__).parent / "requirements"
+_FOLDER = Path(__file__).parent
 _OPERATION = "NNHAL-OPERATION-"
 
 

@@ -11,7 +11,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-FOLDER = Path(__file__).parent / "schemas"
+FOLDER = Path(__file__).parent
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from places import HOSTILE
 
 from npu_conformance.cli import main as front_door
 from npu_conformance.cli.main import main
@@ -20,7 +21,7 @@ FIRST_DAY = "vendor_plugins:first_day"
 @pytest.fixture
 def command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Command:
     """Run a command in an empty folder, where the vendor's plug-ins can be imported."""
-    monkeypatch.syspath_prepend(str(Path(__file__).parent / "hostile"))
+    monkeypatch.syspath_prepend(str(HOSTILE))
     monkeypatch.chdir(tmp_path)
 
     def run(*arguments: str) -> Outcome:

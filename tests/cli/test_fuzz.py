@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from places import HOSTILE
 
 from npu_conformance.cli.main import main
 from npu_conformance.fuzz.lib.inputs import Finding
@@ -19,7 +20,7 @@ DRIVERS = "fuzzed_drivers:plugin"
 
 @pytest.fixture(autouse=True)
 def _drivers_can_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(Path(__file__).parent / "hostile"))
+    monkeypatch.syspath_prepend(str(HOSTILE))
 
 
 def fuzz(tmp_path: Path, *arguments: str, bug: str = "none", engine: str = "hypothesis") -> int:

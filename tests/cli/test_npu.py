@@ -256,7 +256,7 @@ def test_shell_commands_speak_to_the_manager(address: str, capsys: pytest.Captur
 @pytest.fixture
 def top(address: str) -> Iterator[subprocess.Popen[str]]:
     """A top that has shown its first table."""
-    command = [sys.executable, "-m", "npu_conformance.cli.main", "npu", "top", address]
+    command = [sys.executable, "-m", "npu_conformance", "npu", "top", address]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline().startswith("policy: ")
@@ -272,7 +272,7 @@ def test_top_ends_clean_when_interrupted(top: subprocess.Popen[str]) -> None:
 
 def test_top_says_that_the_manager_has_died(tmp_path: Path) -> None:
     process = ManagerProcess("reference", f"unix:{tmp_path}/npu.socket", [], SECONDS)
-    command = [sys.executable, "-m", "npu_conformance.cli.main", "npu", "top", process.address]
+    command = [sys.executable, "-m", "npu_conformance", "npu", "top", process.address]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as following:
         assert following.stdout is not None
         assert following.stdout.readline().startswith("policy: ")

@@ -12,13 +12,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from places import HOSTILE, ROOT
 
 from npu_conformance.cli.main import main
 from npu_conformance.harness.run.cases import Case
 from npu_conformance.harness.run.session import Session, SessionOptions, Summary
 
 Command = Callable[..., tuple[int, str, str]]
-HOSTILE = Path(__file__).parent / "hostile"
 PLUGIN = ("--plugin", "vendor_plugins:first_day", "--isolation", "inprocess")
 RED = ("run", "vts.queries", "vts.validation.RELU", "vts.generated.RELU", *PLUGIN)
 
@@ -157,7 +157,7 @@ def test_what_hides_an_interface_or_its_control_is_told(command: Command) -> Non
 
 
 def test_every_example_of_the_ids_page_selects_something(command: Command) -> None:
-    page = (Path(__file__).parent.parent / "docs" / "case-ids.md").read_text()
+    page = (ROOT / "docs" / "case-ids.md").read_text()
     examples = [line.strip() for line in page.splitlines() if line.strip().startswith("npu-conformance list")]
     assert len(examples) > 4
     for example in examples:
@@ -244,7 +244,7 @@ def _with_closed_output(*arguments: str) -> subprocess.CompletedProcess[bytes]:
     reader, writer = os.pipe()
     os.close(reader)
     environment = {**os.environ, "PYTHONPATH": str(HOSTILE)}
-    program = [sys.executable, "-m", "npu_conformance.cli.main", *arguments]
+    program = [sys.executable, "-m", "npu_conformance", *arguments]
     try:
         return subprocess.run(program, stdout=writer, stderr=subprocess.PIPE, env=environment, timeout=60, check=False)
     finally:

@@ -286,7 +286,8 @@ def test_the_filter_of_system_calls_holds_alone(tmp_path: Path) -> None:
         "os.open('x', os.O_CREAT)", "os.mkfifo('f')", "os.mkdir('d')", "os.execv('/bin/true', ['true'])", "os.fork()",
         "os.pipe()", "os.kill(os.getppid(), 0)",
     )  # fmt: skip
-    text = "import os\nfrom npu_conformance.corpus.importers.aosp import system_calls\nprint(system_calls.confine(), flush=True)\n"
+    text = "import os\nfrom npu_conformance.corpus.importers.aosp import system_calls\n"
+    text += "print(system_calls.confine(), flush=True)\n"
     text += "".join(f"try: {one}\nexcept PermissionError: print('refused', flush=True)\n" for one in attempts)
     command = [sys.executable, "-c", f"{text}os._exit(0)"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
@@ -301,7 +302,7 @@ def test_the_limits_hold_alone(tmp_path: Path) -> None:
     """Without filter and audit hook: no descriptor, no growing file, no more memory, no more time."""
     text = """
 import os
-from npu_conformance.specs.aosp import confinement
+from npu_conformance.corpus.importers.aosp import confinement
 log = os.open("log", os.O_CREAT | os.O_WRONLY)
 confinement.limit(1, 1 << 30)
 import signal

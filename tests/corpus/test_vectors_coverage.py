@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from places import ROOT
 
 from npu_conformance.cli.main import main
 from npu_conformance.corpus import vectors
 from npu_conformance.corpus.vectors import coverage
 
-DOCUMENT = Path(__file__).parent.parent / "docs" / "operations.md"
+DOCUMENT = ROOT / "docs" / "operations.md"
 
 
 def test_the_document_is_in_step() -> None:

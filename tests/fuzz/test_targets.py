@@ -5,10 +5,10 @@ from __future__ import annotations
 import contextlib
 import random
 from collections.abc import Iterator
-from pathlib import Path
 
 import msgspec
 import pytest
+from places import HOSTILE
 
 from npu_conformance.fuzz import models, wire
 from npu_conformance.fuzz.lib import hypothesis_engine, wire_judge
@@ -30,7 +30,7 @@ from npu_conformance.specs.versions import NEWEST, Version
 
 @pytest.fixture(autouse=True)
 def _drivers_can_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(Path(__file__).parent / "hostile"))
+    monkeypatch.syspath_prepend(str(HOSTILE))
 
 
 @contextlib.contextmanager

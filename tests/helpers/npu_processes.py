@@ -9,7 +9,7 @@ from pathlib import Path
 
 from npu_conformance.corpus import vectors
 from npu_conformance.corpus.vectors import VectorHeader
-from npu_conformance.harness.subject.app_connection import ticket_of
+from npu_conformance.harness.run.app_connection import ticket_of
 from npu_conformance.harness.subject.loading import open_subject
 from npu_conformance.harness.subject.remote import RemoteSubject
 from npu_conformance.simulation.demo import processes

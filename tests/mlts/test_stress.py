@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from places import HOSTILE
 
 from npu_conformance.harness.judge.verdicts import CaseEnded, NotApplicable
 from npu_conformance.harness.run.cases import Scope
@@ -22,7 +23,7 @@ CASES = {case.id.rpartition(".")[2]: case for case in stress.cases()}
 
 @pytest.fixture(autouse=True)
 def _drivers_can_be_imported(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.syspath_prepend(str(Path(__file__).parent / "hostile"))
+    monkeypatch.syspath_prepend(str(HOSTILE))
     yield
     sys.modules.pop("stressed_drivers", None)
 

@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 
 import msgspec
 import pytest
+from places import ROOT
 
 from npu_conformance.cli.main import main
 from npu_conformance.reference.manager.budget import Budget
@@ -370,7 +371,7 @@ def test_a_generated_scenario_is_a_valid_document() -> None:
 
 
 def test_the_documented_scenario_runs() -> None:
-    text = (Path(__file__).parent.parent / "docs" / "npu-simulation.md").read_text()
+    text = (ROOT / "docs" / "npu-simulation.md").read_text()
     scenario = documents.decode(text.split("```json\n")[1].split("```")[0], Scenario, "docs/npu-simulation.md")
     check(scenario, "docs/npu-simulation.md")
     report = simulate(msgspec.structs.replace(scenario, duration_ms=60_000))

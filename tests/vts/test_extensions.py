@@ -11,13 +11,14 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from places import HOSTILE, ROOT
 
 from npu_conformance.cli.main import main
 from npu_conformance.harness.judge.outcome_table import OK, USAGE, WRONG
 from npu_conformance.specs.documents.summary import Results
 from npu_conformance.specs.neuralnetworks import extensions
 
-EXAMPLE = Path(__file__).parent.parent / "examples" / "extension"
+EXAMPLE = ROOT / "examples" / "extension"
 CATALOGUE = EXAMPLE / "catalogue"
 EXTENSION = "vts.extension.com_example_npu"
 
@@ -29,7 +30,7 @@ Run = Callable[..., Outcome]
 def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Run:
     """Run the cases of the extension; returns exit code, outcomes by case, and what was printed."""
     monkeypatch.syspath_prepend(str(EXAMPLE))
-    monkeypatch.syspath_prepend(str(Path(__file__).parent / "hostile"))
+    monkeypatch.syspath_prepend(str(HOSTILE))
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, sys.path)))  # for shards
     monkeypatch.chdir(tmp_path)
 
@@ -159,7 +160,7 @@ def test_a_failure_about_the_whole_extension_is_replayed_too(run: Run, capsys: p
 
 @pytest.mark.parametrize(("folder", "code", "line"), [("catalogue", 0, "28 passed"), ("nowhere", 4, "No such file")])
 def test_pytest_takes_a_catalogue(folder: str, code: int, line: str, run: Run, tmp_path: Path) -> None:
-    area = Path(__file__).parent.parent / "vts" / "extension.py"
+    area = ROOT / "vts" / "extension.py"
     words = ["--npu-plugin=driver:plugin", f"--npu-catalogue={EXAMPLE / folder}", "--npu-report=report"]
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(area), *words]
     told = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=100, check=False)

@@ -12,7 +12,7 @@ from typing import Any
 
 from npu_conformance.harness.run.cases import Case
 
-_MODULES = ("moves", "laws", "composites", "products", "recurrent", "executions")
+_MODULES = ("moves", "identities", "composites", "products", "recurrent", "executions")
 
 
 def cases() -> Iterator[Case]:

@@ -217,10 +217,10 @@ def test_a_killed_run_keeps_what_was_done(tmp_path: Path) -> None:
     path = tmp_path / "events.jsonl"
     script = f"""
 import os, signal
-from npu_conformance.harness.events import EventLog
+from npu_conformance.harness.run.events import EventLog
 from npu_conformance.specs.manifest import Manifest
 from npu_conformance.specs.outcomes import Outcome
-from npu_conformance.specs.results import *
+from npu_conformance.specs.documents.results import *
 from pathlib import Path
 log = EventLog(Path({str(path)!r}))
 manifest = Manifest(name="fake", vendor="nobody", version="1")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from places import HOSTILE
 
 from npu_conformance.harness.run.session import Session, SessionOptions, open_by_options, parse_options
 from npu_conformance.harness.subject.plugin_loading import LoadError
@@ -13,7 +14,7 @@ from npu_conformance.specs.documents import DocumentError
 
 @pytest.fixture(autouse=True)
 def _plug_ins_can_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(Path(__file__).parent / "hostile"))
+    monkeypatch.syspath_prepend(str(HOSTILE))
 
 
 def test_the_words_that_name_a_plug_in_are_safe_in_a_shell() -> None:

@@ -59,7 +59,7 @@ def test_a_crash_keeps_signal_and_last_words(make_case: MakeCase, subject: Any, 
 
 def test_a_suite_error_keeps_the_tail_of_the_traceback(make_case: MakeCase, subject: Any, recorder: Any) -> None:
     verdict = run([make_case("a", raising(ZeroDivisionError("bug")))], subject, recorder).results[0]
-    assert "test_engine_verdicts.py" in verdict.traceback
+    assert "test_verdicts.py" in verdict.traceback
     assert verdict.message == "ZeroDivisionError: bug"
 
 

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from places import HOSTILE
 
 from npu_conformance.harness.judge.verdicts import CaseEnded, Crashed, Failed, Hung
 from npu_conformance.harness.subject.handle import SubjectHandle
@@ -16,7 +17,7 @@ from npu_conformance.harness.subject.loading import LoadError, open_subject
 from npu_conformance.specs.errors import DeadObject
 from npu_conformance.specs.neuralnetworks.hal import Device
 
-HOSTS = Path(__file__).parent / "hostile" / "hosts.py"
+HOSTS = HOSTILE / "hosts.py"
 
 VERDICTS: dict[str, tuple[type[CaseEnded], str]] = {
     "segv": (Crashed, "killed by SIGSEGV (signal 11)"),

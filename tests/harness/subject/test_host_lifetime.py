@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from places import HOSTILE
 
 from npu_conformance.harness.judge.verdicts import Crashed, Failed
 from npu_conformance.harness.subject import pools
@@ -19,13 +20,13 @@ from npu_conformance.harness.subject.remote import RemoteSubject
 from npu_conformance.harness.subject.supervisor import Supervisor
 from npu_conformance.harness.subject.zygote import Load
 
-PLUGINS = Path(__file__).parent / "hostile"
+PLUGINS = HOSTILE
 _LIMIT_SECONDS = 10.0
 
 HARNESS = """
 import os, sys
 sys.path.insert(0, sys.argv[1])
-from npu_conformance.harness.loading import open_subject
+from npu_conformance.harness.subject.loading import open_subject
 subject = open_subject("echo_plugin:plugin")
 pool = subject.memory.create("ashmem", 4096)
 application = subject.application(10001)
@@ -146,7 +147,7 @@ def test_numpy_stays_out_of_the_harness() -> None:
     program = f"""
 import sys
 sys.path.insert(0, {str(PLUGINS)!r})
-from npu_conformance.harness.loading import open_subject
+from npu_conformance.harness.subject.loading import open_subject
 open_subject("echo_plugin:plugin").close()
 unwanted = {{"numpy", "subprocess", "asyncio", "multiprocessing", "pytest", "ctypes"}} & set(sys.modules)
 sys.exit(f"imported: {{unwanted}}" if unwanted else 0)

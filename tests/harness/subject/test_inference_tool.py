@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from places import ROOT
 from wire_client import environment, served
 
 from npu_conformance.harness.run.session import SessionOptions
@@ -18,7 +19,6 @@ from npu_conformance.harness.subject.inference_tool import IGNORED, given_tool
 from npu_conformance.specs.documents import DocumentError
 from npu_conformance.specs.manifest import InferenceTool
 
-ROOT = Path(__file__).parent.parent
 CASE = "vts.npu_scheduling.work.undisturbed"
 PLUGIN = "tool_plugin:plugin"
 

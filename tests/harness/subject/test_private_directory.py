@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from places import HOSTILE
 
 from npu_conformance.harness.subject import pools
 from npu_conformance.harness.subject.files import CacheFile
@@ -19,7 +20,7 @@ from npu_conformance.harness.subject.loading import open_subject
 from npu_conformance.harness.subject.pools import FileStore
 from npu_conformance.harness.subject.remote import RemoteSubject
 
-PLUGINS = Path(__file__).parent / "hostile"
+PLUGINS = HOSTILE
 _NOBODY = 65534
 _DEPTH = 2500
 _BYSTANDERS = 8

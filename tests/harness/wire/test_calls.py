@@ -5,10 +5,10 @@ from __future__ import annotations
 import gc
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import msgspec
 import pytest
+from places import HOSTILE
 
 from npu_conformance.harness.judge.verdicts import Failed
 from npu_conformance.harness.subject.handle import SubjectHandle
@@ -25,7 +25,7 @@ EMPTY = types.Model(types.Subgraph((), (), (), ()))
 
 @pytest.fixture(scope="module", autouse=True)
 def plugin_path() -> Iterator[None]:
-    sys.path.insert(0, str(Path(__file__).parent / "hostile"))
+    sys.path.insert(0, str(HOSTILE))
     yield
     del sys.path[0]
 

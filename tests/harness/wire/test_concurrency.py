@@ -5,9 +5,9 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
+from places import HOSTILE
 
 from npu_conformance.harness.judge.verdicts import Crashed, Failed, Hung, NotApplicable
 from npu_conformance.harness.run.preparation import PreparationArguments, PreparationRecorder, prepare
@@ -23,7 +23,7 @@ NOTHING = types.Request((), (), ())
 
 @pytest.fixture(scope="module", autouse=True)
 def plugin_path() -> Iterator[None]:
-    sys.path.insert(0, str(Path(__file__).parent / "hostile"))
+    sys.path.insert(0, str(HOSTILE))
     yield
     del sys.path[0]
 

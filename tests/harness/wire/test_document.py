@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
+from places import ROOT
 
 from npu_conformance.harness.wire import protocol
 from npu_conformance.harness.wire.binding import bound_methods, find_method
@@ -16,7 +16,7 @@ from npu_conformance.specs.neuralnetworks import types
 from npu_conformance.specs.neuralnetworks.hal import Device, PreparedModel
 from npu_conformance.specs.versions import Version
 
-TEXT = (Path(__file__).parents[1] / "docs" / "wire-protocol.md").read_text()
+TEXT = (ROOT / "docs" / "wire-protocol.md").read_text()
 BUILTINS: dict[str, type[msgspec.Struct]] = {
     "initialize": protocol.Initialize,
     "ping": protocol.Nothing,

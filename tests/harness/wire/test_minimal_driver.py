@@ -6,10 +6,10 @@ import shutil
 import struct
 import subprocess
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
+from places import ROOT
 
 from npu_conformance.harness.judge.verdicts import Crashed, Hung
 from npu_conformance.harness.subject.handle import SubjectHandle
@@ -24,7 +24,7 @@ from npu_conformance.specs.neuralnetworks.enums import (
     OperationType,
 )
 
-SOURCE = Path(__file__).parents[1] / "examples" / "minimal_driver.c"
+SOURCE = ROOT / "examples" / "minimal_driver.c"
 LEFT, RIGHT = (1.0, -2.5, 3.0, 0.25), (0.5, 1.0, -4.0, 8.0)
 
 

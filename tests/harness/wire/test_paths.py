@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from wire_client import HELLO, HOSTILE, SERVE, Client, call, environment, served
 
-from npu_conformance.harness.subject.app_connection import ClientSubject, ticket_of
+from npu_conformance.harness.run.app_connection import ClientSubject, ticket_of
 from npu_conformance.harness.subject.endpoints import connect_to
 from npu_conformance.harness.subject.loading import open_subject
 from npu_conformance.harness.subject.remote import RemoteApplication, RemoteSubject

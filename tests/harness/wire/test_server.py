@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from places import HOSTILE
 from wire_client import HELLO, Client, call
 
 from npu_conformance.harness.subject.host import serve_in_thread
@@ -23,7 +24,7 @@ from npu_conformance.specs.versions import Version
 
 @pytest.fixture(autouse=True)
 def plugin_path(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(Path(__file__).parent / "hostile"))
+    monkeypatch.syspath_prepend(str(HOSTILE))
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ import pytest
 from npu_processes import ASSISTANT, CAMERA, OURS, SECONDS, Device, listen, wait_for, works
 
 from npu_conformance.harness.judge.verdicts import CaseEnded
-from npu_conformance.harness.subject.app_connection import ticket_of
+from npu_conformance.harness.run.app_connection import ticket_of
 from npu_conformance.harness.subject.handle import Application
 from npu_conformance.harness.subject.loading import open_subject
 from npu_conformance.harness.subject.remote import RemoteSubject

@@ -11,8 +11,8 @@ from npu_processes import ASSISTANT, CAMERA, OURS, SECONDS, Device, listen, smal
 
 from npu_conformance.corpus import vectors
 from npu_conformance.harness.judge.verdicts import Failed
-from npu_conformance.harness.subject.app_connection import ClientSubject, ticket_of
-from npu_conformance.mlts import inference
+from npu_conformance.harness.run import repeated_inference
+from npu_conformance.harness.run.app_connection import ClientSubject, ticket_of
 from npu_conformance.simulation.demo import processes
 from npu_conformance.simulation.demo.processes import GoneError, ManagerProcess
 from npu_conformance.simulation.demo.reports import Kind
@@ -58,13 +58,13 @@ def test_an_app_that_declares_nothing_is_refused_by_the_device(device: Device) -
     address, ticket = ticket_of(device.subject, GALLERY, os.getpid())
     gallery = ClientSubject(address, ticket, ("message",), NEWEST)
     try:
-        inferences = inference.infer(gallery, vectors.load("ADD", small_model().name), 3)
+        inferences = repeated_inference.infer(gallery, vectors.load("ADD", small_model().name), 3)
         assert next(inferences) == 0
         with pytest.raises(Failed, match="inference 1: expected NONE, found GENERAL_FAILURE"):
             next(inferences)
         device.control.install_app(GALLERY, "gallery", True, 37)
         device.control.set_importance(GALLERY, Importance.FOREGROUND)
-        assert list(inference.infer(gallery, vectors.load("ADD", small_model().name), 3)) == [0, 1, 2, 3]
+        assert list(repeated_inference.infer(gallery, vectors.load("ADD", small_model().name), 3)) == [0, 1, 2, 3]
     finally:
         gallery.close()
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from npu_conformance.corpus.model_builder import Draft
+from npu_conformance.corpus.model_builder import ModelBuilder
 from npu_conformance.corpus.vectors import Graph, Vector, VectorOperand
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.neuralnetworks.extension_codes import AnyOperandType
@@ -56,7 +56,7 @@ class Net:
     """A model under construction. kind: of its tensors, where nothing else is said."""
 
     def __init__(self, kind: OperandType, version: Version, referenced: Sequence[Graph] = ()) -> None:
-        self.kind, self._draft = kind, Draft(version, referenced)
+        self.kind, self._draft = kind, ModelBuilder(version, referenced)
         self._operation = ""
 
     def input(self, tensor: Tensor) -> str:

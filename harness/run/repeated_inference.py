@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Mapping
 from typing import TYPE_CHECKING
 
-from npu_conformance.corpus import vectors
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.corpus.wire_model import BuiltRequest, build_model, build_request
 from npu_conformance.harness.judge import checks
@@ -15,14 +13,11 @@ from npu_conformance.harness.judge.tolerance import Circumstances
 from npu_conformance.harness.judge.verdicts import Hung
 from npu_conformance.harness.run.cases import Case
 from npu_conformance.harness.run.context import Trial
-from npu_conformance.harness.subject.app_connection import ClientSubject
-from npu_conformance.mlts.lib.reports import Plan
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperandType
 from npu_conformance.specs.neuralnetworks.hal import ExecutionCallback, PreparedModel
 from npu_conformance.specs.neuralnetworks.types import OutputShape, Request, RequestMemoryPool, Timing
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts.lib.chain import Runner, longest
 
 if TYPE_CHECKING:
     from npu_conformance.corpus.vectors import Array
@@ -31,16 +26,6 @@ if TYPE_CHECKING:
 _NO_DEADLINE = -1
 _UNWRITTEN = 0xA5
 """What output memory holds before each inference, so that one that writes nothing is seen."""
-
-
-def run(plan: Plan) -> Iterator[int]:
-    """Connect to the implementation as planned and execute; yields 0 when ready, then the number of inferences."""
-    vector = vectors.load(plan.operation, plan.vector)
-    subject = ClientSubject(plan.address, plan.ticket, plan.transports, plan.version, plan.folder)
-    try:
-        yield from infer(subject, vector, plan.inferences)
-    finally:
-        subject.close()
 
 
 def infer(subject: SubjectHandle, vector: Vector, inferences: int) -> Generator[int]:
@@ -61,19 +46,6 @@ def infer(subject: SubjectHandle, vector: Vector, inferences: int) -> Generator[
             if content != correct:
                 _judge(trial, vector, _read(built, content), number)
                 correct = content
-            yield number
-    finally:
-        trial.close()
-
-
-def infer_chain(subject: SubjectHandle, additions: int) -> Generator[int]:
-    """Execute a chain of so many additions, as vts.quality_of_service does; yields as `infer`."""
-    trial = Trial(Case("mlts.stress.client.inference", lambda trial: None, ()), subject)
-    try:
-        runner = Runner(trial, longest(trial, additions), (-4.0, -6.0))
-        yield 0
-        for number in itertools.count(1):
-            checks.status(runner.execute().status, {ErrorStatus.NONE}, f"inference {number}")
             yield number
     finally:
         trial.close()
