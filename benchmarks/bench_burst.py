@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 
 from benchmarks.figures import Figure
 from npu_conformance.harness.run.cases import Case
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.loading import open_subject
 from npu_conformance.harness.wire.protocol import TRANSPORTS
 from npu_conformance.specs.errors import status_name
@@ -48,27 +48,27 @@ def figures() -> Iterator[Figure]:
 
 def _figure(name: str, version: Version, transports: tuple[str, ...], aim: float | None) -> Figure:
     subject = open_subject("reference", {"hal": version.value}, transports=transports, version=version)
-    trial = Trial(Case("benchmarks.burst.execution.compared", lambda _: None, ()), subject)
+    context = CaseContext(Case("benchmarks.burst.execution.compared", lambda _: None, ()), subject)
     try:
-        lab = work(trial)
+        lab = work(context)
         lab.fill(*PAIRS[:2])
         request = lab.request()
         alone, through = compared(
-            lambda: synchronous(lab.prepared_model, request, measure=False), _through(trial, lab, version)
+            lambda: synchronous(lab.prepared_model, request, measure=False), _through(context, lab, version)
         )
     finally:
-        trial.close()
+        context.close()
         subject.close()
     text = f"{through:.0f} us; executeSynchronously: {alone:.0f} us"
     return Figure(name, alone / through, "x", text, aim, at_least=True)
 
 
-def _through(trial: Trial, lab: Work, version: Version) -> Callable[[], Execution]:
+def _through(context: CaseContext, lab: Work, version: Version) -> Callable[[], Execution]:
     request = lab.request()
     if version.is_aidl:
         burst = opened(lab.prepared_model)
         return lambda: call(burst, request, (0,))
-    channel = Channel(trial, lab.prepared_model)
+    channel = Channel(context, lab.prepared_model)
     channel.execute(request)
     # Whoever repeats a request has its packet ready, as executeSynchronously has its struct.
     packet = pack(request_elements(request, (0,), measure=False))

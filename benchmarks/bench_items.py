@@ -32,7 +32,7 @@ from npu_conformance.harness.pytest_plugin.adapter import CaseItem
 class Empty(pytest.File):
     def collect(self):
         for number in range(ITEMS):
-            case = Case(f"vts.empty.NONE.case_{number}", lambda trial: None, ("NNHAL-ERROR-008",))
+            case = Case(f"vts.empty.NONE.case_{number}", lambda context: None, ("NNHAL-ERROR-008",))
             yield CaseItem.from_parent(self, name=case.id, case=case)
 
 def pytest_collect_file(file_path, parent):

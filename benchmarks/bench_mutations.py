@@ -10,13 +10,13 @@ from benchmarks.figures import Figure
 from npu_conformance.corpus import vectors
 from npu_conformance.corpus.wire_model import build_model
 from npu_conformance.harness.run.cases import Case
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.loading import open_subject
 from npu_conformance.specs.neuralnetworks.types import Model
 from npu_conformance.specs.neuralnetworks.validate import validate_model
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.mutations import FAMILIES
-from npu_conformance.vts.lib.rejection import refused_at_once
+from npu_conformance.vts.lib.rejection import expect_rejected_at_prepare
 
 _EVERY = 40
 _VERSIONS = (Version.V1_3, Version.FL8)
@@ -43,11 +43,11 @@ def _figures(version: Version) -> Iterator[Figure]:
     few = models[::4]
     calls = 3 if version >= Version.FL8 else 2
     subject = open_subject("reference", options={"hal": version.value})
-    trial = Trial(Case("vts.validation.benchmark", lambda _: None, ()), subject)
+    context = CaseContext(Case("vts.validation.benchmark", lambda _: None, ()), subject)
 
     def refuse() -> None:
         for model in few:
-            refused_at_once(trial, model)
+            expect_rejected_at_prepare(context, model)
 
     try:
         refused = _a_second(few, refuse)

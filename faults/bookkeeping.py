@@ -13,8 +13,8 @@ from npu_conformance.harness.judge.verdicts import Crashed, Failed, Hung, NotApp
 from npu_conformance.harness.judge.waivers import Waivers
 from npu_conformance.harness.run import seeds
 from npu_conformance.harness.run.baseline import Baseline
-from npu_conformance.harness.run.cases import MANDATORY, Behaviours, Case, Group
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.cases import MANDATORY, Case, CaseGroup, Group
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.expression import compile_expression
 from npu_conformance.harness.run.partition import partition
 from npu_conformance.specs.documents.results import RunFinished
@@ -22,7 +22,7 @@ from npu_conformance.specs.documents.waivers import WaivedTolerance, Waiver
 from npu_conformance.specs.manifest import Claim, Manifest
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 
-_behaviours = Behaviours("self.bookkeeping")
+_behaviours = CaseGroup("self.bookkeeping")
 _TODAY = datetime.date(2030, 1, 15)
 
 
@@ -55,7 +55,7 @@ def _mixed() -> Little:
 
 
 @_behaviours.case("verdicts.each_exception")
-def each_exception(_: Trial) -> None:
+def each_exception(_: CaseContext) -> None:
     """Each way to end has its outcome."""
     expected = {
         "passes": "pass", "fails": "fail", "crashes": "crash", "hangs": "hang", "refuses": "not-supported",
@@ -65,7 +65,7 @@ def each_exception(_: Trial) -> None:
 
 
 @_behaviours.case("verdicts.one_for_each_case")
-def one_for_each_case(_: Trial) -> None:
+def one_for_each_case(_: CaseContext) -> None:
     """Every case has one verdict in the events, none has two, and the footer counts them."""
     little = _mixed()
     _expect(len(little.verdicts), 7, "number of verdicts")
@@ -76,7 +76,7 @@ def one_for_each_case(_: Trial) -> None:
 
 
 @_behaviours.case("verdicts.interrupted")
-def interrupted(_: Trial) -> None:
+def interrupted(_: CaseContext) -> None:
     """What an interrupt keeps from running is recorded as not-run, and is red."""
     little = run({"first": passing, "second": raising(KeyboardInterrupt()), "third": passing})
     _expect(little.outcomes(), {"first": "pass", "second": "not-run", "third": "not-run"}, "outcomes")
@@ -85,7 +85,7 @@ def interrupted(_: Trial) -> None:
 
 
 @_behaviours.case("verdicts.cut_off")
-def cut_off(_: Trial) -> None:
+def cut_off(_: CaseContext) -> None:
     """Of a run that was killed, what has no verdict counts as not run, and is red."""
     events = run({"first": passing, "second": passing}).events
     found = build_results(events[:3])
@@ -93,12 +93,12 @@ def cut_off(_: Trial) -> None:
 
 
 @_behaviours.case("verdicts.configurations")
-def configurations(_: Trial) -> None:
+def configurations(_: CaseContext) -> None:
     """The gravest configuration decides, and the case goes on behind it."""
 
-    def body(trial: Trial) -> None:
+    def body(context: CaseContext) -> None:
         for name, error in (("one", Failed("wrong")), ("two", None), ("three", NotApplicable("no"))):
-            with trial.configuration(name):
+            with context.configuration(name):
                 if error:
                     raise error
 
@@ -109,7 +109,7 @@ def configurations(_: Trial) -> None:
 
 
 @_behaviours.case("verdicts.groups_of_each_interface")
-def groups_of_each_interface(_: Trial) -> None:
+def groups_of_each_interface(_: CaseContext) -> None:
     """A scheduling HAL of whose events nothing could be asked is green and not conformant, and the group is named."""
     offered = FakeSubject(Manifest(name="fake", vendor="nobody", version="1", interfaces=("device", "scheduling")))
     groups = {group.value: group for group in (*MANDATORY["device"], *MANDATORY["scheduling"])}
@@ -123,21 +123,21 @@ def groups_of_each_interface(_: Trial) -> None:
 
 
 @_behaviours.case("verdicts.quality_warning")
-def quality_warning(_: Trial) -> None:
+def quality_warning(_: CaseContext) -> None:
     """A quality warning is kept and counted; it turns nothing red."""
-    little = run({"case": lambda trial: trial.warn_quality("drift")})
+    little = run({"case": lambda context: context.warn_quality("drift")})
     _expect((little.results.quality_warnings, little.results.exit_code), (1, 0), "warnings and exit code")
 
 
 @_behaviours.case("verdicts.claims")
-def claims(_: Trial) -> None:
+def claims(_: CaseContext) -> None:
     """Refusing what the manifest claims is a failure."""
     little = run({"case": raising(NotSupported("no"))}, claims=[Claim(operations=("ADD",))])
     _expect(little.outcomes(), {"case": "fail"}, "outcome of a refused claim")
 
 
 @_behaviours.case("exit.codes")
-def exit_codes(_: Trial) -> None:
+def exit_codes(_: CaseContext) -> None:
     """0 for nothing wrong, 1 for something, 3 for a bug of the suite."""
     bodies = {"pass": passing, "refused": raising(NotSupported("no"))}
     _expect(run(bodies).results.exit_code, 0, "exit code of a green run")
@@ -147,7 +147,7 @@ def exit_codes(_: Trial) -> None:
 
 
 @_behaviours.case("exit.skip_is_no_pass")
-def skip_is_no_pass(_: Trial) -> None:
+def skip_is_no_pass(_: CaseContext) -> None:
     """Where all is refused nothing is conformant, and what was left out is said."""
     little = run({"case": raising(NotSupported("no"))})
     _expect(little.results.conformant, False, "conformant with nothing passed")
@@ -156,7 +156,7 @@ def skip_is_no_pass(_: Trial) -> None:
 
 
 @_behaviours.case("exit.budget_leaves_out")
-def budget_leaves_out(_: Trial) -> None:
+def budget_leaves_out(_: CaseContext) -> None:
     """Cases that the budget does not reach are named, and the run shows nothing."""
     little = run({"one": passing, "two": passing}, seconds=0.0)
     _expect(len(little.results.left_out), 2, "cases left out")
@@ -164,7 +164,7 @@ def budget_leaves_out(_: Trial) -> None:
 
 
 @_behaviours.case("exit.baseline")
-def baseline(_: Trial) -> None:
+def baseline(_: CaseContext) -> None:
     """Against a baseline only what got worse is red, and a lost support is worse."""
     before = run({"one": passing, "two": raising(Failed("wrong")), "three": passing}).results
     worse = {"one": raising(NotSupported("no")), "two": raising(Failed("wrong")), "three": raising(Failed("wrong"))}
@@ -172,7 +172,7 @@ def baseline(_: Trial) -> None:
 
 
 @_behaviours.case("subject.restarts")
-def restarts(_: Trial) -> None:
+def restarts(_: CaseContext) -> None:
     """A crash and a hang restart the subject, a failure does not."""
     subject = FakeSubject()
     run({"a": raising(Crashed("died")), "b": raising(Hung("silent")), "c": raising(Failed("wrong"))}, subject)
@@ -180,23 +180,23 @@ def restarts(_: Trial) -> None:
 
 
 @_behaviours.case("subject.quiet_death")
-def quiet_death(_: Trial) -> None:
+def quiet_death(_: CaseContext) -> None:
     """A death behind a case that passed is a crash of that case, and not of the next one."""
     subject = FakeSubject()
 
-    def dies(trial: Trial) -> None:
+    def dies(context: CaseContext) -> None:
         subject.living = False
 
     _expect(run({"dies": dies, "next": passing}, subject).outcomes(), {"dies": "crash", "next": "pass"}, "outcomes")
 
 
 @_behaviours.case("subject.pools_closed")
-def pools_closed(_: Trial) -> None:
+def pools_closed(_: CaseContext) -> None:
     """Pools of a case are closed, also where it failed."""
     subject = FakeSubject()
 
-    def body(trial: Trial) -> None:
-        trial.pool(8)
+    def body(context: CaseContext) -> None:
+        context.pool(8)
         raise Failed("wrong")
 
     run({"case": body}, subject)
@@ -209,13 +209,13 @@ def _waiver(**fields: object) -> Waivers:
 
 
 @_behaviours.case("waivers.valid")
-def valid_waiver(_: Trial) -> None:
+def valid_waiver(_: CaseContext) -> None:
     """A valid waiver makes a known failure green."""
     _expect(run({"case": raising(Failed("wrong"))}, waivers=_waiver()).results.exit_code, 0, "exit code")
 
 
 @_behaviours.case("waivers.expired")
-def expired_waiver(_: Trial) -> None:
+def expired_waiver(_: CaseContext) -> None:
     """An expired waiver excuses nothing and is reported."""
     late = _waiver(expires=datetime.date(2030, 1, 14))
     little = run({"case": raising(Failed("wrong"))}, waivers=late)
@@ -224,7 +224,7 @@ def expired_waiver(_: Trial) -> None:
 
 
 @_behaviours.case("waivers.not_needed")
-def waiver_not_needed(_: Trial) -> None:
+def waiver_not_needed(_: CaseContext) -> None:
     """A waiver for what passes, and one for what is not there, turn the run red."""
     _expect(run({"case": passing}, waivers=_waiver()).results.exit_code, 1, "exit code with a waiver of a pass")
     other = _waiver(id="self.little.run.other")
@@ -232,14 +232,14 @@ def waiver_not_needed(_: Trial) -> None:
 
 
 @_behaviours.case("waivers.other_requirement")
-def waiver_of_other_requirement(_: Trial) -> None:
+def waiver_of_other_requirement(_: CaseContext) -> None:
     """A waiver excuses its own requirement only, and a case only as far as it goes."""
     other = _waiver(requirement="REQ-2")
     _expect(run({"case": raising(Failed("wrong"))}, waivers=other).results.exit_code, 1, "exit code")
 
-    def body(trial: Trial) -> None:
+    def body(context: CaseContext) -> None:
         for name in ("one", "two"):
-            with trial.configuration(name):
+            with context.configuration(name):
                 raise Failed("wrong")
 
     partly = _waiver(id="self.little.run.case#one")
@@ -251,14 +251,14 @@ def _compared(actual: float, expected: float, kind: OperandType, waivers: Waiver
 
     from npu_conformance.harness.judge.compare import check_output
 
-    def body(trial: Trial) -> None:
-        check_output(trial, "output", numpy.array([1.0, actual]), numpy.array([1.0, expected]), kind)
+    def body(context: CaseContext) -> None:
+        check_output(context, "output", numpy.array([1.0, actual]), numpy.array([1.0, expected]), kind)
 
     return run({"case": body}, waivers=waivers)
 
 
 @_behaviours.case("comparison.floor")
-def comparison_floor(_: Trial) -> None:
+def comparison_floor(_: CaseContext) -> None:
     """The public floor by type: just inside passes, just outside fails."""
     nan, infinity = float("nan"), float("inf")
     for kind, actual, expected, outcome in (
@@ -281,7 +281,7 @@ def comparison_floor(_: Trial) -> None:
 
 
 @_behaviours.case("comparison.waived_tolerance")
-def waived_tolerance(_: Trial) -> None:
+def waived_tolerance(_: CaseContext) -> None:
     """A waiver's tolerance widens the floor as far as it says, and is seen."""
     waiver = _waiver(tolerance=WaivedTolerance(atol=0.5))
     near = _compared(1.25, 1.0, OperandType.TENSOR_FLOAT32, waiver)
@@ -290,7 +290,7 @@ def waived_tolerance(_: Trial) -> None:
 
 
 @_behaviours.case("selection.expression")
-def expression(_: Trial) -> None:
+def expression(_: CaseContext) -> None:
     """-k understands and, or, not and parentheses."""
     matches = compile_expression("(add or mul) and not quant8")
     found = [matches(name) for name in ("vts.x.ADD.float", "vts.x.ADD.quant8", "vts.x.MUL.float", "vts.x.SUB.float")]
@@ -298,7 +298,7 @@ def expression(_: Trial) -> None:
 
 
 @_behaviours.case("selection.shards")
-def shards(_: Trial) -> None:
+def shards(_: CaseContext) -> None:
     """Shards are disjoint and leave nothing out."""
     chosen = [make_case(f"case_{number}") for number in range(20)]
     dealt = [case.id for part in partition(chosen, 3) for case in part]
@@ -306,7 +306,7 @@ def shards(_: Trial) -> None:
 
 
 @_behaviours.case("selection.seeds")
-def case_seeds(_: Trial) -> None:
+def case_seeds(_: CaseContext) -> None:
     """Each case has a seed of its own, which follows from the run's seed and its id."""
     known = {seeds.case_seed(seed, name) for seed in (0, 1) for name in ("a", "b")}
     _expect(len(known), 4, "different seeds")

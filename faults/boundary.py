@@ -36,7 +36,7 @@ def _forward(name: str) -> Callable[..., Any]:
 
 
 @forwarding(hal.PreparedModel)
-class BentPreparedModel(hal.PreparedModel):
+class FaultyPreparedModel(hal.PreparedModel):
     """A prepared model behind the boundary. inner: the reference's."""
 
     def __init__(self, inner: hal.PreparedModel) -> None:
@@ -44,7 +44,7 @@ class BentPreparedModel(hal.PreparedModel):
 
 
 @forwarding(hal.Buffer)
-class BentBuffer(hal.Buffer):
+class FaultyBuffer(hal.Buffer):
     """A buffer behind the boundary. inner: the reference's."""
 
     def __init__(self, inner: hal.Buffer) -> None:
@@ -52,7 +52,7 @@ class BentBuffer(hal.Buffer):
 
 
 @forwarding(hal.Execution)
-class BentExecution(hal.Execution):
+class FaultyExecution(hal.Execution):
     """A reusable execution behind the boundary. inner: the reference's; request: the one that is bound."""
 
     memory: MemoryMap
@@ -62,14 +62,14 @@ class BentExecution(hal.Execution):
 
 
 @forwarding(hal.Device)
-class BentDevice(hal.Device):
+class FaultyDevice(hal.Device):
     """A device behind the boundary: prepared models pass `prepared` on their way to the client.
 
     inner: the reference's. prepared_model, buffer: the kinds of wrapper that models and buffers get.
     """
 
-    prepared_model: type[BentPreparedModel] = BentPreparedModel
-    buffer: type[BentBuffer] = BentBuffer
+    prepared_model: type[FaultyPreparedModel] = FaultyPreparedModel
+    buffer: type[FaultyBuffer] = FaultyBuffer
 
     def __init__(self, inner: hal.Device) -> None:
         self.inner = inner
@@ -118,7 +118,7 @@ class BentDevice(hal.Device):
         output_roles: tuple[types.BufferRole, ...],
     ) -> hal.DeviceBuffer:
         """Forward, with the reference's own prepared models."""
-        own = tuple(model.inner if isinstance(model, BentPreparedModel) else model for model in prepared_models)
+        own = tuple(model.inner if isinstance(model, FaultyPreparedModel) else model for model in prepared_models)
         made = self.inner.allocate(desc, own, input_roles, output_roles)
         # A fault inside may have given none.
         return made if made.buffer is None else hal.DeviceBuffer(self.buffer(made.buffer), made.token)
@@ -134,7 +134,7 @@ class BentDevice(hal.Device):
 class PreparationCallback(hal.PreparedModelCallback):
     """A client's callback as the reference sees it."""
 
-    def __init__(self, device: BentDevice, client: hal.PreparedModelCallback) -> None:
+    def __init__(self, device: FaultyDevice, client: hal.PreparedModelCallback) -> None:
         self._device, self._client = device, client
 
     def notify(self, status: int, prepared_model: hal.PreparedModel | None) -> None:

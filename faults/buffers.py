@@ -6,8 +6,8 @@ import threading
 import time
 from typing import Any
 
-from npu_conformance.faults.boundary import BentDevice, BentPreparedModel
-from npu_conformance.faults.factories import IMPATIENT, device_bent_by, models_bent_by
+from npu_conformance.faults.boundary import FaultyDevice, FaultyPreparedModel
+from npu_conformance.faults.factories import IMPATIENT, faulty_device, faulty_models
 from npu_conformance.faults.fault import Fault
 from npu_conformance.reference.hal import timing
 from npu_conformance.specs.errors import ServiceError
@@ -19,14 +19,14 @@ _SOME_SECONDS = 0.02
 """Longer than a client needs to launch the next execution."""
 
 
-class _NullBuffer(BentDevice):
+class _NullBuffer(FaultyDevice):
     """Gives a token without a buffer."""
 
     def allocate(self, *arguments: Any) -> hal.DeviceBuffer:
         return hal.DeviceBuffer(None, super().allocate(*arguments).token)  # type: ignore[arg-type]
 
 
-class _RefusesWithToken0(BentDevice):
+class _RefusesWithToken0(FaultyDevice):
     """Says NONE, and means the token 0 as a refusal."""
 
     def allocate(self, *arguments: Any) -> hal.DeviceBuffer:
@@ -36,7 +36,7 @@ class _RefusesWithToken0(BentDevice):
             return hal.DeviceBuffer(hal.Buffer(), 0)
 
 
-class _ReadsPixelsElsewhere(BentPreparedModel):
+class _ReadsPixelsElsewhere(FaultyPreparedModel):
     """Reads another argument where it can not read a hardware buffer."""
 
     def execute_synchronously(self, request: types.Request, *rest: Any) -> types.ExecutionResult:
@@ -57,7 +57,7 @@ def _is_pixels(pool: types.RequestMemoryPool) -> bool:
     return memory is not None and memory.description is not None and memory.description.format != 33
 
 
-class _Locking(BentPreparedModel):
+class _Locking(FaultyPreparedModel):
     """Executes in a thread of its own, and locks buffers until it has ended."""
 
     def __init__(self, inner: hal.PreparedModel) -> None:
@@ -91,7 +91,7 @@ class _WaitsForEver(_Locking):
         pass
 
 
-class _AloneOrNot(BentPreparedModel):
+class _AloneOrNot(FaultyPreparedModel):
     """Executes slowly, and notices others that use the same buffers meanwhile."""
 
     def __init__(self, inner: hal.PreparedModel) -> None:
@@ -126,21 +126,21 @@ class _DiesInCompany(_AloneOrNot):
 
 FAULTS = (
     Fault("allocate-null-buffer", "A token comes without a buffer.", ("NNHAL-MEMDOMAIN-003",),
-          ("vts.memory_domains.allocate.valid",), device_bent_by(_NullBuffer)),
+          ("vts.memory_domains.allocate.valid",), faulty_device(_NullBuffer)),
     Fault("allocate-refuses-with-token-0", "A refusal is NONE with token 0.", ("NNHAL-MEMDOMAIN-002",),
           ("vts.memory_domains.allocate.role_twice", "vts.memory_domains.allocate.no_roles"),
-          device_bent_by(_RefusesWithToken0)),
+          faulty_device(_RefusesWithToken0)),
     Fault("pixels-read-elsewhere", "In place of a hardware buffer that can not be read another argument is.",
-          ("NNHAL-MEMORY-007",), ("vts.memory.hardware_buffer.arguments",), models_bent_by(_ReadsPixelsElsewhere)),
+          ("NNHAL-MEMORY-007",), ("vts.memory.hardware_buffer.arguments",), faulty_models(_ReadsPixelsElsewhere)),
     Fault("buffer-of-one-reader", "A buffer that an execution reads can not be read by another.",
-          ("NNHAL-MEMDOMAIN-030",), ("vts.memory_domains.at_once.launched",), models_bent_by(_OneReader),
+          ("NNHAL-MEMDOMAIN-030",), ("vts.memory_domains.at_once.launched",), faulty_models(_OneReader),
           Version.V1_3),
     Fault("buffer-busy", "A buffer that one thread reads is busy for the others.", ("NNHAL-MEMDOMAIN-030",),
-          ("vts.memory_domains.at_once.readers",), models_bent_by(_Busy)),
+          ("vts.memory_domains.at_once.readers",), faulty_models(_Busy)),
     Fault("buffer-dies-in-company", "Two executions with one buffer at once are the driver's death.",
           ("NNHAL-MEMDOMAIN-030",), ("vts.memory_domains.at_once.readers", "vts.memory_domains.at_once.writers"),
-          models_bent_by(_DiesInCompany)),
+          faulty_models(_DiesInCompany)),
     Fault("buffer-waits-for-ever", "An execution that meets a locked buffer never ends.", ("NNHAL-MEMDOMAIN-030",),
-          ("vts.memory_domains.at_once.launched",), models_bent_by(_WaitsForEver, deadlines=IMPATIENT), Version.V1_3),
+          ("vts.memory_domains.at_once.launched",), faulty_models(_WaitsForEver, deadlines=IMPATIENT), Version.V1_3),
 )  # fmt: skip
 """Faults of memory at the boundary; those by source edits are in memory_domains.json."""

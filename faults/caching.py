@@ -9,9 +9,9 @@ from typing import Any
 
 from msgspec.structs import replace as with_fields
 
-from npu_conformance.faults.boundary import BentDevice, BentPreparedModel
-from npu_conformance.faults.factories import IMPATIENT, device_bent_by, fault
-from npu_conformance.faults.fault import Bent
+from npu_conformance.faults.boundary import FaultyDevice, FaultyPreparedModel
+from npu_conformance.faults.factories import IMPATIENT, fault, faulty_device
+from npu_conformance.faults.fault import FaultySubject
 from npu_conformance.reference.hal.cache import CacheFiles, Compiled
 from npu_conformance.reference.hal.device import ReferenceDevice
 from npu_conformance.reference.hal.prepared_model import ReferencePreparedModel
@@ -24,7 +24,7 @@ from npu_conformance.specs.versions import Version
 _NONE, _GENERAL, _INVALID = ErrorStatus.NONE, ErrorStatus.GENERAL_FAILURE, ErrorStatus.INVALID_ARGUMENT
 
 
-class _Restoring(BentDevice):
+class _Restoring(FaultyDevice):
     """Bends what prepareModelFromCache says, and nothing else. telling: true during a restoration."""
 
     telling = False
@@ -71,7 +71,7 @@ class _NoModel(_Restoring):
 
 class _ModelOfAFailure(_Restoring):
     def restored(self, callback: hal.PreparedModelCallback, status: int, prepared_model: Any) -> None:
-        callback.notify(status, prepared_model or BentPreparedModel(hal.PreparedModel()))
+        callback.notify(status, prepared_model or FaultyPreparedModel(hal.PreparedModel()))
 
 
 class _NotifiesAnotherError(_Restoring):
@@ -90,14 +90,14 @@ class _ChecksLate(_Restoring):
                 raise
 
 
-class _NullCallbackCrashes(BentDevice):
+class _NullCallbackCrashes(FaultyDevice):
     def prepare_model_from_cache(self, *arguments: Any) -> None:
         if arguments[-1] is None:
             raise AttributeError("null has no notify")
         super().prepare_model_from_cache(*arguments)
 
 
-class _RestoresOnce(BentDevice):
+class _RestoresOnce(FaultyDevice):
     """Takes what it restored as used up."""
 
     def __init__(self, inner: hal.Device) -> None:
@@ -117,7 +117,7 @@ class _RestoresOnce(BentDevice):
         super().prepare_model_from_cache(*arguments)
 
 
-class _Remembers(BentDevice):
+class _Remembers(FaultyDevice):
     """Keeps prepared models by token, for all apps."""
 
     def __init__(self, inner: hal.Device) -> None:
@@ -144,7 +144,7 @@ class _RestoresByToken(_Remembers):
         if known is None or not (model_cache or data_cache):
             super().prepare_model_from_cache(*arguments)
         else:
-            callback.notify(_NONE, BentPreparedModel(known))
+            callback.notify(_NONE, FaultyPreparedModel(known))
 
 
 class _FirstOfTheToken(_Remembers):
@@ -155,7 +155,7 @@ class _FirstOfTheToken(_Remembers):
     def prepared(self, callback: hal.PreparedModelCallback, status: int, prepared_model: Any) -> None:
         if status == _NONE:
             first = self.models.setdefault(self._token, prepared_model)
-            prepared_model = BentPreparedModel(first if self._restoring else prepared_model)
+            prepared_model = FaultyPreparedModel(first if self._restoring else prepared_model)
         callback.notify(status, prepared_model)
 
     def prepare_model_from_cache(self, *arguments: Any) -> None:
@@ -171,7 +171,7 @@ class _RestoresWithoutFiles(_Remembers):
         model_cache, data_cache, token, callback = arguments[1:]
         known = self.models.get(token)
         if known is not None and not (model_cache or data_cache):
-            callback.notify(_NONE, BentPreparedModel(known))
+            callback.notify(_NONE, FaultyPreparedModel(known))
         else:
             super().prepare_model_from_cache(*arguments)
 
@@ -184,7 +184,7 @@ class _TokenWithoutFiles(_Remembers):
         super().prepared(callback, status, prepared_model if known is None or status != _NONE else known)
 
 
-class _ZeroTokenRefused(BentDevice):
+class _ZeroTokenRefused(FaultyDevice):
     def prepare_model(self, *arguments: Any) -> None:
         if not any(arguments[6]) and arguments[7] is not None:
             arguments[7].notify(_INVALID, None)
@@ -192,19 +192,19 @@ class _ZeroTokenRefused(BentDevice):
         super().prepare_model(*arguments)
 
 
-class _ConfigForgetsCaches(BentDevice):
+class _ConfigForgetsCaches(FaultyDevice):
     def prepare_model_with_config(
         self, model: types.Model, config: types.PrepareModelConfig, callback: hal.PreparedModelCallback | None
     ) -> None:
         self.inner.prepare_model_with_config(model, with_fields(config, model_cache=(), data_cache=()), callback)
 
 
-class _DeadlineBelowNone(BentDevice):
+class _DeadlineBelowNone(FaultyDevice):
     def prepare_model_from_cache(self, deadline_ns: int, *rest: Any) -> None:
         super().prepare_model_from_cache(max(deadline_ns, -1), *rest)
 
 
-class _NotCachingButInvalid(BentDevice):
+class _NotCachingButInvalid(FaultyDevice):
     """Says of a device without caching that the arguments are wrong."""
 
     def prepare_model_from_cache(self, *arguments: Any) -> None:
@@ -212,7 +212,7 @@ class _NotCachingButInvalid(BentDevice):
         raise ServiceError(_INVALID, "no cache files are wanted")
 
 
-class _NotCachingButStrict(BentDevice):
+class _NotCachingButStrict(FaultyDevice):
     """Refuses a preparation because of files that it does not want."""
 
     def prepare_model(self, *arguments: Any) -> None:
@@ -255,7 +255,7 @@ class _TwoFormats(ReferenceDevice):
         return model if self.version.is_aidl else with_fields(model, operand_values=values[:4] + values[:3:-1])
 
 
-class _WritesFirst(BentPreparedModel):
+class _WritesFirst(FaultyPreparedModel):
     device: _SavesAtTheFirstExecution
 
     def execute_synchronously(self, *arguments: Any) -> types.ExecutionResult:
@@ -269,24 +269,24 @@ def _saving_at_the_first_execution(context: Context, version: Version) -> Subjec
     class Model(_WritesFirst):
         device = inner
 
-    class Device(BentDevice):
+    class Device(FaultyDevice):
         prepared_model = Model
 
     return Subject(device=Device(inner))
 
 
-def with_options(kind: Callable[[ReferenceDevice], BentDevice], **options: str) -> Bent:
+def with_options(kind: Callable[[ReferenceDevice], FaultyDevice], **options: str) -> FaultySubject:
     """The reference with options, behind a boundary."""
 
     def create(context: Context, version: Version) -> Subject:
         return Subject(device=kind(ReferenceDevice(replace(context, options={**context.options, **options}), version)))
 
-    return Bent(create)
+    return FaultySubject(create)
 
 
-def made(kind: type[ReferenceDevice]) -> Bent:
+def made(kind: type[ReferenceDevice]) -> FaultySubject:
     """A device that differs inside."""
-    return Bent(lambda context, version: Subject(device=kind(context, version)))
+    return FaultySubject(lambda context, version: Subject(device=kind(context, version)))
 
 
 _fault = functools.partial(fault, area="vts.caching")
@@ -297,7 +297,7 @@ FAULTS = (
     _fault("restore-refusal-not-notified", "What prepareModelFromCache refuses is returned alone.", "NNHAL-CACHE-023",
            "restoring.notified_once", _RefusalNotNotified),
     _fault("restore-never-notifies", "prepareModelFromCache never tells its callback.", "NNHAL-CACHE-023",
-           "restoring.again", device_bent_by(_NeverNotifies, deadlines=IMPATIENT)),
+           "restoring.again", faulty_device(_NeverNotifies, deadlines=IMPATIENT)),
     _fault("restore-without-model", "A restoration that succeeds gives no model.", "NNHAL-CACHE-019",
            "saving.every_type restoring.again", _NoModel),
     _fault("restore-model-of-a-failure", "A restoration that fails gives a model.", "NNHAL-CACHE-019 NNHAL-CACHE-011",
@@ -332,6 +332,7 @@ FAULTS = (
     _fault("restore-deadline-below-none", "prepareModelFromCache takes a deadline below -1 for none.", "NNHAL-QOS-008",
            "restoring.deadlines", _DeadlineBelowNone),
     _fault("cache-descriptors-not-duplicated", "The cache is written at the first execution, by the client's own "
-           "descriptors.", "NNHAL-CACHE-007", "saving.closed_descriptors", Bent(_saving_at_the_first_execution)),
+           "descriptors.", "NNHAL-CACHE-007", "saving.closed_descriptors",
+           FaultySubject(_saving_at_the_first_execution)),
 )  # fmt: skip
 """Faults at the boundary."""

@@ -7,7 +7,7 @@ import threading
 from dataclasses import replace
 from typing import Any
 
-from npu_conformance.faults.boundary import BentDevice
+from npu_conformance.faults.boundary import FaultyDevice
 from npu_conformance.faults.caching import made, with_options
 from npu_conformance.faults.fault import Edited, Variant
 from npu_conformance.faults.source_edits import SourceEdit
@@ -86,7 +86,7 @@ class _BoundToApp(ReferenceDevice):
         return replace(caches, owner=caches.owner + f" {self._context.caller().uid}".encode())
 
 
-class _FailsFromCache(BentDevice):
+class _FailsFromCache(FaultyDevice):
     """Does not look at the arguments of a preparation from a cache, which fails whatever they are."""
 
     def prepare_model_from_cache(self, *arguments: Any) -> None:
@@ -124,15 +124,15 @@ class _ChangesRefusals(ReferenceDevice):
 
 _CACHE = "reference.hal.cache"
 VARIANTS = (
-    Variant("no-caching", "No cache files are wanted.", with_options(BentDevice, cache_files="0+0")),
-    Variant("no-caching-1.3", "No cache files are wanted, HIDL.", with_options(BentDevice, cache_files="0+0"),
+    Variant("no-caching", "No cache files are wanted.", with_options(FaultyDevice, cache_files="0+0")),
+    Variant("no-caching-1.3", "No cache files are wanted, HIDL.", with_options(FaultyDevice, cache_files="0+0"),
             Version.V1_3),
     Variant("no-caching-at-all", "No cache files are wanted; preparations from a cache fail, whatever is asked.",
             with_options(_FailsFromCache, cache_files="0+0")),
     Variant("one-cache-file", "One model-cache file is wanted, no data cache.",
-            with_options(BentDevice, cache_files="1+0")),
+            with_options(FaultyDevice, cache_files="1+0")),
     Variant("five-cache-files", "Three model-cache files and two data-cache files are wanted.",
-            with_options(BentDevice, cache_files="3+2")),
+            with_options(FaultyDevice, cache_files="3+2")),
     Variant("never-caches", "Cache files are wanted, and never written.", made(_NeverCaches)),
     Variant("caches-some", "Small models are cached, large ones are not.", made(_CachesSome)),
     Variant("saves-later", "The cache is written behind the notification, by duplicated descriptors.",

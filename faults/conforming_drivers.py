@@ -6,9 +6,9 @@ import threading
 from dataclasses import replace as with_fields
 from typing import Any
 
-from npu_conformance.faults.boundary import BentDevice, BentPreparedModel
-from npu_conformance.faults.factories import device_bent_by, models_bent_by
-from npu_conformance.faults.fault import Bent, Variant
+from npu_conformance.faults.boundary import FaultyDevice, FaultyPreparedModel
+from npu_conformance.faults.factories import faulty_device, faulty_models
+from npu_conformance.faults.fault import FaultySubject, Variant
 from npu_conformance.reference.hal.device import ReferenceDevice
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import hal, types
@@ -22,7 +22,7 @@ _SECOND = 10**9
 Result = types.ExecutionResult
 
 
-class _IgnoresDeadlines(BentPreparedModel):
+class _IgnoresDeadlines(FaultyPreparedModel):
     """Knows no deadlines."""
 
     def execute(self, request: types.Request, measure_timing: bool, _: int, *rest: Any) -> None:
@@ -33,7 +33,7 @@ class _IgnoresDeadlines(BentPreparedModel):
         return self.inner.execute_synchronously(request, measure_timing, checked, *rest)
 
 
-class _IgnoringDevice(BentDevice):
+class _IgnoringDevice(FaultyDevice):
     """Knows no deadlines."""
 
     prepared_model = _IgnoresDeadlines
@@ -47,10 +47,10 @@ def _is_short(deadline_ns: int) -> bool:
     return 0 <= deadline_ns < RealClock().now_ns() + _SECOND
 
 
-def _aborting(status: int) -> Bent:
+def _aborting(status: int) -> FaultySubject:
     """A device that thinks a second too short for anything."""
 
-    class Model(BentPreparedModel):
+    class Model(FaultyPreparedModel):
         def execute(self, *arguments: Any) -> None:
             if _is_short(arguments[2]):
                 arguments[-1].notify(status, (), types.Timing(2**64 - 1, 2**64 - 1))
@@ -62,7 +62,7 @@ def _aborting(status: int) -> Bent:
                 raise ServiceError(status, "too short")
             return self.inner.execute_synchronously(*arguments)
 
-    class Device(BentDevice):
+    class Device(FaultyDevice):
         prepared_model = Model
 
         def prepare_model(self, *arguments: Any) -> None:
@@ -71,10 +71,10 @@ def _aborting(status: int) -> Bent:
             else:
                 super().prepare_model(*arguments)
 
-    return device_bent_by(Device)
+    return faulty_device(Device)
 
 
-class _OneAtATime(BentPreparedModel):
+class _OneAtATime(FaultyPreparedModel):
     """Every call waits until the one before it has ended; an asynchronous execution notifies before it returns."""
 
     lock = threading.RLock()
@@ -97,7 +97,7 @@ class _OneAtATime(BentPreparedModel):
             return self.inner.execute_synchronously(*arguments)
 
 
-class _HasRoomForOne(BentPreparedModel):
+class _HasRoomForOne(FaultyPreparedModel):
     """Refuses what comes while something else runs; before 1.3 there is no better word for it than a failure."""
 
     room = threading.Semaphore(1)
@@ -151,23 +151,23 @@ def _too_much(version: Version) -> int:
     return ErrorStatus.RESOURCE_EXHAUSTED_TRANSIENT if version >= Version.V1_3 else _GENERAL
 
 
-def _with_preemption(strategy: str) -> Bent:
+def _with_preemption(strategy: str) -> FaultySubject:
     def create(context: Context, version: Version) -> Subject:
         options = {**context.options, "preemption": strategy}
         return Subject(device=ReferenceDevice(with_fields(context, options=options), version))
 
-    return Bent(create)
+    return FaultySubject(create)
 
 
 VARIANTS = (
-    Variant("ignores-deadlines", "Deadlines are not looked at.", device_bent_by(_IgnoringDevice), Version.V1_3),
+    Variant("ignores-deadlines", "Deadlines are not looked at.", faulty_device(_IgnoringDevice), Version.V1_3),
     Variant("aborts-when-short", "What has less than a second is aborted at once.", _aborting(_MISSED[0])),
     Variant("aborts-for-good", "What has less than a second is aborted at once, for good.", _aborting(_MISSED[1]),
             Version.V1_3),
     Variant("one-at-a-time", "Calls wait for each other; notifications come before the launch returns.",
-            models_bent_by(_OneAtATime), Version.V1_3),
-    Variant("room-for-one", "Executions beside another one are refused.", models_bent_by(_HasRoomForOne)),
-    Variant("room-for-one-launch", "Executions beside another one are not launched.", models_bent_by(_RefusesAtLaunch),
+            faulty_models(_OneAtATime), Version.V1_3),
+    Variant("room-for-one", "Executions beside another one are refused.", faulty_models(_HasRoomForOne)),
+    Variant("room-for-one-launch", "Executions beside another one are not launched.", faulty_models(_RefusesAtLaunch),
             Version.V1_3),
     Variant("preemption-submodels", "The reference looks up between submodels only.", _with_preemption("submodels")),
     Variant("preemption-restart", "The reference begins again.", _with_preemption("restart"), Version.V1_3),

@@ -9,8 +9,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from npu_conformance.faults.boundary import BentDevice, BentPreparedModel
-from npu_conformance.faults.factories import IMPATIENT, device_bent_by, fault, models_bent_by
+from npu_conformance.faults.boundary import FaultyDevice, FaultyPreparedModel
+from npu_conformance.faults.factories import IMPATIENT, fault, faulty_device, faulty_models
 from npu_conformance.faults.outputs import Outputs
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import hal, types
@@ -26,7 +26,7 @@ _A_WHILE = 0.02
 # Asynchronous
 
 
-class _NotifiesBeforeItWrites(BentPreparedModel):
+class _NotifiesBeforeItWrites(FaultyPreparedModel):
     """Notifies first, and writes the outputs then."""
 
     memory: MemoryMap
@@ -62,8 +62,8 @@ class _Kept(hal.ExecutionCallback):
         return self._answer
 
 
-def _refusals(relay: Callable[[hal.PreparedModel, tuple[Any, ...]], None]) -> type[BentPreparedModel]:
-    class Model(BentPreparedModel):
+def _refusals(relay: Callable[[hal.PreparedModel, tuple[Any, ...]], None]) -> type[FaultyPreparedModel]:
+    class Model(FaultyPreparedModel):
         def execute(self, *arguments: Any) -> None:
             relay(self.inner, arguments)
 
@@ -92,7 +92,7 @@ def _notified_twice(inner: hal.PreparedModel, arguments: tuple[Any, ...]) -> Non
         raise
 
 
-class _OneAtATime(BentPreparedModel):
+class _OneAtATime(FaultyPreparedModel):
     """Keeps one request only: a second launch replaces what has not begun yet."""
 
     _slot: tuple[Any, ...] = ()
@@ -111,7 +111,7 @@ class _OneAtATime(BentPreparedModel):
 # Synchronous
 
 
-class _ReturnsBeforeItIsDone(BentPreparedModel):
+class _ReturnsBeforeItIsDone(FaultyPreparedModel):
     """Returns the answer at once, and writes the outputs a moment later."""
 
     memory: MemoryMap
@@ -126,7 +126,7 @@ class _ReturnsBeforeItIsDone(BentPreparedModel):
         return result
 
 
-class _FlipsEverySecond(BentPreparedModel):
+class _FlipsEverySecond(FaultyPreparedModel):
     """Every second result differs in a bit that no tolerance notices."""
 
     memory: MemoryMap
@@ -140,7 +140,7 @@ class _FlipsEverySecond(BentPreparedModel):
         return result
 
 
-class _AlignsDown(BentPreparedModel):
+class _AlignsDown(FaultyPreparedModel):
     """Takes it for granted that inputs begin at multiples of 64 bytes."""
 
     def execute_synchronously(self, request: types.Request, *rest: Any) -> Result:
@@ -151,7 +151,7 @@ class _AlignsDown(BentPreparedModel):
         return self.inner.execute_synchronously(replace(request, inputs=inputs), *rest)
 
 
-class _NoPadding(BentPreparedModel):
+class _NoPadding(FaultyPreparedModel):
     """Counts the padding of an input to its data, of which there is too much then."""
 
     def execute_synchronously(self, request: types.Request, *rest: Any) -> Result:
@@ -160,7 +160,7 @@ class _NoPadding(BentPreparedModel):
         return self.inner.execute_synchronously(request, *rest)
 
 
-class _MapsInputsWritable(BentPreparedModel):
+class _MapsInputsWritable(FaultyPreparedModel):
     """Maps every pool for writing, also one that may only be read."""
 
     def execute_synchronously(self, request: types.Request, *rest: Any) -> Result:
@@ -172,7 +172,7 @@ class _MapsInputsWritable(BentPreparedModel):
 # Several at once
 
 
-class _SharedRequest(BentPreparedModel):
+class _SharedRequest(FaultyPreparedModel):
     """What is to be executed waits in a place that all callers share."""
 
     _arguments: tuple[Any, ...] = ()
@@ -183,7 +183,7 @@ class _SharedRequest(BentPreparedModel):
         return self.inner.execute_synchronously(*self._arguments)
 
 
-class _SharedScratch(BentPreparedModel):
+class _SharedScratch(FaultyPreparedModel):
     """Results wait in a buffer that all callers share until they are copied to their places."""
 
     memory: MemoryMap
@@ -198,7 +198,7 @@ class _SharedScratch(BentPreparedModel):
         return result
 
 
-class _RefusesTheSecond(BentPreparedModel):
+class _RefusesTheSecond(FaultyPreparedModel):
     """Has room for one execution, and refuses another one meanwhile."""
 
     _busy = False
@@ -212,7 +212,7 @@ class _RefusesTheSecond(BentPreparedModel):
         return self.inner.execute_synchronously(*arguments)
 
 
-class _PreparesOne(BentDevice):
+class _PreparesOne(FaultyDevice):
     """A preparation that has not ended is dropped for the next one."""
 
     _number = 0
@@ -244,7 +244,7 @@ FAULTS = (
     fault("execute-refusal-notified-twice", "An argument error is notified twice.", "NNHAL-EXECUTE-004",
           f"{_OURS}.asynchronous.refused_both_ways", _refusals(_notified_twice), Version.V1_1),
     fault("execute-one-request-only", "A launch replaces another execution that has not begun.", "NNHAL-EXECUTE-007",
-          f"{_OURS}.concurrent.launched_ahead", models_bent_by(_OneAtATime, deadlines=IMPATIENT), Version.V1_2),
+          f"{_OURS}.concurrent.launched_ahead", faulty_models(_OneAtATime, deadlines=IMPATIENT), Version.V1_2),
     fault("execute-returns-before-it-is-done", "A synchronous execution returns before its outputs are written.",
           "NNHAL-EXECUTE-006", f"{_OURS}.paths.done_at_return {_ANY}", _ReturnsBeforeItIsDone),
     fault("execute-not-deterministic", "Every second result differs in one bit.", "NNHAL-EXECUTE-018",
@@ -263,6 +263,6 @@ FAULTS = (
           f"{_OURS}.concurrent.one_prepared_model {_OURS}.concurrent.with_other_calls", _RefusesTheSecond),
     fault("prepare-drops-the-earlier", "A preparation that has not ended is dropped for the next one.",
           "NNHAL-PREPARE-012", f"{_OURS}.preparations.launched_ahead {_OURS}.preparations.by_several_threads",
-          device_bent_by(_PreparesOne, deadlines=IMPATIENT)),
+          faulty_device(_PreparesOne, deadlines=IMPATIENT)),
 )  # fmt: skip
 """Faults of execution paths at the boundary."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-from npu_conformance.faults.boundary import BentDevice, BentExecution, BentPreparedModel
-from npu_conformance.faults.factories import models_bent_by
-from npu_conformance.faults.fault import Bent, Variant
+from npu_conformance.faults.boundary import FaultyDevice, FaultyExecution, FaultyPreparedModel
+from npu_conformance.faults.factories import faulty_models
+from npu_conformance.faults.fault import FaultySubject, Variant
 from npu_conformance.reference.hal.device import ReferenceDevice
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import hal, types
@@ -18,7 +18,7 @@ Result = types.ExecutionResult
 _A_MOMENT = 0.002
 
 
-class _NotifiesLater(BentPreparedModel):
+class _NotifiesLater(FaultyPreparedModel):
     """Executes in a thread of its own, a moment after the call has returned. Argument errors are told at once."""
 
     def execute(self, *arguments: Any) -> None:
@@ -48,7 +48,7 @@ class _Refused(hal.Execution):
         raise ServiceError(self._error.status, self._error.message)
 
 
-class _ValidatesLate(BentPreparedModel):
+class _ValidatesLate(FaultyPreparedModel):
     """Binds any request, and looks at it when it is run."""
 
     def create_reusable_execution(self, request: types.Request, config: types.ExecutionConfig) -> hal.Execution:
@@ -58,7 +58,7 @@ class _ValidatesLate(BentPreparedModel):
             return _Refused(error)
 
 
-class _OneAfterTheOther(BentExecution):
+class _OneAfterTheOther(FaultyExecution):
     """A run waits until another one of the object has ended."""
 
     def __init__(self, inner: hal.Execution, request: types.Request) -> None:
@@ -70,7 +70,7 @@ class _OneAfterTheOther(BentExecution):
             return self.inner.execute_synchronously(deadline_ns)
 
 
-class _Queues(BentPreparedModel):
+class _Queues(FaultyPreparedModel):
     """Executions of a prepared model, and runs of a reusable execution, wait for each other."""
 
     def __init__(self, inner: hal.PreparedModel) -> None:
@@ -86,17 +86,17 @@ class _Queues(BentPreparedModel):
 
 
 def _single(context: Context, version: Version) -> Subject:
-    return Subject(device=BentDevice(ReferenceDevice(context, version)))
+    return Subject(device=FaultyDevice(ReferenceDevice(context, version)))
 
 
 VARIANTS = (
     Variant("executes-later", "Asynchronous executions notify a moment after the call.",
-            models_bent_by(_NotifiesLater), Version.V1_3),
+            faulty_models(_NotifiesLater), Version.V1_3),
     Variant("executes-later-1-1", "Asynchronous executions notify a moment after the call.",
-            models_bent_by(_NotifiesLater), Version.V1_1),
+            faulty_models(_NotifiesLater), Version.V1_1),
     Variant("validates-late", "An invalid request of a reusable execution is refused when it is run.",
-            models_bent_by(_ValidatesLate)),
-    Variant("queues", "Executions at once are done one after the other.", models_bent_by(_Queues)),
-    Variant("single-threaded", "One call after the other is taken.", Bent(_single, concurrent_calls=1)),
+            faulty_models(_ValidatesLate)),
+    Variant("queues", "Executions at once are done one after the other.", faulty_models(_Queues)),
+    Variant("single-threaded", "One call after the other is taken.", FaultySubject(_single, concurrent_calls=1)),
 )  # fmt: skip
 """Conforming variants at the boundary."""

@@ -10,9 +10,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from npu_conformance.faults.boundary import BentDevice, BentPreparedModel
-from npu_conformance.faults.factories import IMPATIENT, called_a_failure, fault, models_bent_by
-from npu_conformance.faults.fault import Bent
+from npu_conformance.faults.boundary import FaultyDevice, FaultyPreparedModel
+from npu_conformance.faults.factories import IMPATIENT, called_a_failure, fault, faulty_models
+from npu_conformance.faults.fault import FaultySubject
 from npu_conformance.reference.hal.device import ReferenceDevice
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import hal, types
@@ -24,28 +24,28 @@ _NONE, _INVALID, _GENERAL = ErrorStatus.NONE, ErrorStatus.INVALID_ARGUMENT, Erro
 Result = types.ExecutionResult
 
 
-def _answering(bend: Callable[[Result, bool], Result]) -> Bent:
+def _answering(bend: Callable[[Result, bool], Result]) -> FaultySubject:
     """Synchronous executions whose result is bent. bend: gets the result, and whether timing was asked for."""
 
-    class Model(BentPreparedModel):
+    class Model(FaultyPreparedModel):
         def execute_synchronously(
             self, request: types.Request, measure_timing: bool, deadline_ns: int, loop_timeout_duration_ns: int
         ) -> Result:
             arguments = (request, measure_timing, deadline_ns, loop_timeout_duration_ns)
             return bend(self.inner.execute_synchronously(*arguments), measure_timing)
 
-    return models_bent_by(Model)
+    return faulty_models(Model)
 
 
-def _timing(bend: Callable[[types.Timing, bool], types.Timing]) -> Bent:
+def _timing(bend: Callable[[types.Timing, bool], types.Timing]) -> FaultySubject:
     return _answering(lambda result, asked: replace(result, timing=bend(result.timing, asked)))
 
 
-def _shapes(bend: Callable[[tuple[types.OutputShape, ...]], tuple[types.OutputShape, ...]]) -> Bent:
+def _shapes(bend: Callable[[tuple[types.OutputShape, ...]], tuple[types.OutputShape, ...]]) -> FaultySubject:
     return _answering(lambda result, _: replace(result, output_shapes=bend(result.output_shapes)))
 
 
-def _dimensions(bend: Callable[[tuple[int, ...]], tuple[int, ...]]) -> Bent:
+def _dimensions(bend: Callable[[tuple[int, ...]], tuple[int, ...]]) -> FaultySubject:
     return _shapes(lambda shapes: tuple(replace(shape, dimensions=bend(shape.dimensions)) for shape in shapes))
 
 
@@ -58,7 +58,7 @@ def _time_of_failure(result: Result, asked: bool) -> Result:
     return result if result.output_sufficient_size else replace(result, timing=types.Timing(5, 9))
 
 
-class _Once(BentPreparedModel):
+class _Once(FaultyPreparedModel):
     """Works at the first execution only."""
 
     def __init__(self, inner: hal.PreparedModel) -> None:
@@ -72,7 +72,7 @@ class _Once(BentPreparedModel):
         return self.inner.execute_synchronously(*arguments)
 
 
-class _KeepsTheFirstResult(BentPreparedModel):
+class _KeepsTheFirstResult(FaultyPreparedModel):
     """Executes once; afterwards answers the same and writes nothing."""
 
     def __init__(self, inner: hal.PreparedModel) -> None:
@@ -85,7 +85,7 @@ class _KeepsTheFirstResult(BentPreparedModel):
         return self._first
 
 
-class _SaysGeneralFailure(BentPreparedModel):
+class _SaysGeneralFailure(FaultyPreparedModel):
     """Finds an invalid request, and calls it a failure."""
 
     def execute_synchronously(self, *arguments: Any) -> Result:
@@ -93,7 +93,7 @@ class _SaysGeneralFailure(BentPreparedModel):
             return self.inner.execute_synchronously(*arguments)
 
 
-class _RefusesUnknownOutputs(BentPreparedModel):
+class _RefusesUnknownOutputs(FaultyPreparedModel):
     """Takes outputs of unknown size for an argument error."""
 
     def execute_synchronously(self, request: types.Request, *rest: Any) -> Result:
@@ -103,17 +103,17 @@ class _RefusesUnknownOutputs(BentPreparedModel):
         return self.inner.execute_synchronously(request, *rest)
 
 
-def _repairing(repair: Callable[[types.Request], types.Request]) -> Bent:
+def _repairing(repair: Callable[[types.Request], types.Request]) -> FaultySubject:
     """Executions that put a request right instead of refusing it."""
 
-    class Model(BentPreparedModel):
+    class Model(FaultyPreparedModel):
         def execute_synchronously(self, request: types.Request, *rest: Any) -> Result:
             return self.inner.execute_synchronously(repair(request), *rest)
 
-    return models_bent_by(Model)
+    return faulty_models(Model)
 
 
-def _each_argument(repair: Callable[[types.RequestArgument], types.RequestArgument]) -> Bent:
+def _each_argument(repair: Callable[[types.RequestArgument], types.RequestArgument]) -> FaultySubject:
     return _repairing(
         lambda request: replace(
             request, inputs=tuple(map(repair, request.inputs)), outputs=tuple(map(repair, request.outputs))
@@ -121,7 +121,7 @@ def _each_argument(repair: Callable[[types.RequestArgument], types.RequestArgume
     )
 
 
-def _each_location(**fields: Callable[[types.DataLocation], int]) -> Bent:
+def _each_location(**fields: Callable[[types.DataLocation], int]) -> FaultySubject:
     def repair(argument: types.RequestArgument) -> types.RequestArgument:
         changed = {name: change(argument.location) for name, change in fields.items()}
         return replace(argument, location=replace(argument.location, **changed))
@@ -133,7 +133,9 @@ def _cut(request: types.Request) -> types.Request:
     return replace(request, inputs=request.inputs[:2], outputs=request.outputs[:1])
 
 
-def _callback(relay: Callable[[hal.ExecutionCallback, tuple[Any, ...]], None], *, patient: bool = True) -> Bent:
+def _callback(
+    relay: Callable[[hal.ExecutionCallback, tuple[Any, ...]], None], *, patient: bool = True
+) -> FaultySubject:
     """Asynchronous executions whose notification is bent."""
 
     class Callback(hal.ExecutionCallback):
@@ -143,12 +145,12 @@ def _callback(relay: Callable[[hal.ExecutionCallback, tuple[Any, ...]], None], *
         def notify(self, *answer: Any) -> None:
             relay(self._client, answer)
 
-    class Model(BentPreparedModel):
+    class Model(FaultyPreparedModel):
         def execute(self, *arguments: Any) -> None:
             watched = (*arguments[:-1], Callback(arguments[-1]))
             self.inner.execute(*watched)
 
-    return models_bent_by(Model, deadlines=None if patient else IMPATIENT)
+    return faulty_models(Model, deadlines=None if patient else IMPATIENT)
 
 
 def _twice(client: hal.ExecutionCallback, answer: tuple[Any, ...]) -> None:
@@ -173,22 +175,22 @@ def _failure_is_none(client: hal.ExecutionCallback, answer: tuple[Any, ...]) -> 
 Touch = Callable[[types.Request, Callable[[int], memoryview]], None]
 
 
-def _touching(touch: Touch) -> Bent:
+def _touching(touch: Touch) -> FaultySubject:
     """Synchronous executions after which memory is touched. touch: gets the request, and pools by their index."""
 
     def create(context: Context, version: Version) -> Subject:
-        class Model(BentPreparedModel):
+        class Model(FaultyPreparedModel):
             def execute_synchronously(self, request: types.Request, *rest: Any) -> Result:
                 result = self.inner.execute_synchronously(request, *rest)
                 touch(request, lambda index: _pool(context.memory, request, index))
                 return result
 
-        class Device(BentDevice):
+        class Device(FaultyDevice):
             prepared_model = Model
 
         return Subject(device=Device(ReferenceDevice(context, version)))
 
-    return Bent(create)
+    return FaultySubject(create)
 
 
 def _pool(memory: MemoryMap, request: types.Request, index: int) -> memoryview:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from npu_conformance.faults.boundary import BentDevice, BentPreparedModel, PreparationCallback
-from npu_conformance.faults.fault import Bent
+from npu_conformance.faults.boundary import FaultyDevice, FaultyPreparedModel, PreparationCallback
+from npu_conformance.faults.fault import FaultySubject
 from npu_conformance.reference.extensions import own
 from npu_conformance.reference.hal.device import ReferenceDevice
 from npu_conformance.specs.neuralnetworks import hal, types
@@ -14,7 +14,7 @@ from npu_conformance.specs.plugin import Context, Subject
 from npu_conformance.specs.versions import Version
 
 
-class ExtendedDevice(BentDevice):
+class ExtendedDevice(FaultyDevice):
     """A device that takes each model as `seen`, and each configuration of a preparation as `hinted`."""
 
     def seen(self, model: types.Model) -> types.Model:
@@ -42,17 +42,17 @@ class ExtendedDevice(BentDevice):
 
 
 def extended(
-    kind: Callable[[ReferenceDevice], BentDevice], *, count: int = len(own.CATALOGUES), plays: Version | None = None
-) -> Bent:
+    kind: Callable[[ReferenceDevice], FaultyDevice], *, count: int = len(own.CATALOGUES), plays: Version | None = None
+) -> FaultySubject:
     """The reference with the first `count` of its extensions behind this kind of boundary."""
 
     def create(context: Context, version: Version) -> Subject:
         return Subject(device=kind(ReferenceDevice(context, plays or version, own.use(count))))
 
-    return Bent(create)
+    return FaultySubject(create)
 
 
-def extended_models(kind: type[BentPreparedModel]) -> Bent:
+def extended_models(kind: type[FaultyPreparedModel]) -> FaultySubject:
     """The same with prepared models behind a boundary."""
 
     class Device(ExtendedDevice):

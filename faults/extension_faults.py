@@ -8,9 +8,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from npu_conformance.faults.boundary import BentDevice
+from npu_conformance.faults.boundary import FaultyDevice
 from npu_conformance.faults.extended import ExtendedDevice, extended
-from npu_conformance.faults.fault import Bent
+from npu_conformance.faults.fault import FaultySubject
 from npu_conformance.reference.extensions import kernels, own
 from npu_conformance.reference.hal.device import ReferenceDevice
 from npu_conformance.specs.errors import ServiceError
@@ -28,7 +28,7 @@ Rewrite = Callable[[types.Model], types.Model]
 Mapping = tuple[types.ExtensionNameAndPrefix, ...]
 
 
-def seeing(rewrite: Rewrite) -> Bent:
+def seeing(rewrite: Rewrite) -> FaultySubject:
     """A driver that takes a model for another one."""
 
     class Device(ExtendedDevice):
@@ -42,7 +42,7 @@ def _graphs(model: types.Model, change: Callable[[types.Subgraph], types.Subgrap
     return replace(model, main=change(model.main), referenced=tuple(map(change, model.referenced)))
 
 
-def _operands(change: Callable[[types.Operand], types.Operand]) -> Bent:
+def _operands(change: Callable[[types.Operand], types.Operand]) -> FaultySubject:
     return seeing(
         lambda model: _graphs(model, lambda graph: replace(graph, operands=tuple(map(change, graph.operands))))
     )
@@ -67,7 +67,7 @@ def recoded(model: types.Model, change: Callable[[int], int]) -> types.Model:
     )
 
 
-def masked(mask: int) -> Bent:
+def masked(mask: int) -> FaultySubject:
     """Prefixes are read with some of their bits."""
 
     def rewrite(model: types.Model) -> types.Model:
@@ -78,17 +78,17 @@ def masked(mask: int) -> Bent:
     return seeing(rewrite)
 
 
-def with_mapping(change: Callable[[Mapping], Mapping]) -> Bent:
+def with_mapping(change: Callable[[Mapping], Mapping]) -> FaultySubject:
     """A driver that takes a mapping for another one."""
     return seeing(lambda model: replace(model, extension_name_to_prefix=change(model.extension_name_to_prefix)))
 
 
-def of_extension(change: Callable[[types.Operand], types.Operand]) -> Bent:
+def of_extension(change: Callable[[types.Operand], types.Operand]) -> FaultySubject:
     """A driver that changes each operand of an extension's type."""
     return _operands(lambda one: change(one) if one.type > LOW else one)
 
 
-def with_data(change: Callable[[bytes], bytes | None]) -> Bent:
+def with_data(change: Callable[[bytes], bytes | None]) -> FaultySubject:
     """Extension data is changed on its way; what becomes null is lost."""
 
     def changed(operand: types.Operand) -> types.Operand:
@@ -101,7 +101,7 @@ def with_data(change: Callable[[bytes], bytes | None]) -> Bent:
     return _operands(changed)
 
 
-def with_parameters(change: Callable[[float, int], tuple[float, int]]) -> Bent:
+def with_parameters(change: Callable[[float, int], tuple[float, int]]) -> FaultySubject:
     """Parameters of the quantised type are put right instead of being refused."""
     return with_data(
         lambda data: struct.pack("<dq", *change(*struct.unpack("<dq", data))) if len(data) == 16 else data
@@ -198,7 +198,7 @@ class PreparesUnknown(ExtendedDevice):
         return without_high_bits(model, operands=False)
 
 
-def answering(answer: Callable[[types.Model, types.Operation], bool]) -> Bent:
+def answering(answer: Callable[[types.Model, types.Operation], bool]) -> FaultySubject:
     """A driver that declines what `answer` is false for."""
 
     class Device(ExtendedDevice):
@@ -224,7 +224,7 @@ def has_own_first(model: types.Model, operation: types.Operation) -> bool:
     return operation.type <= LOW or mapping[0].name in _OWN
 
 
-def listing(change: Callable[[tuple[types.Extension, ...]], tuple[types.Extension, ...]]) -> Bent:
+def listing(change: Callable[[tuple[types.Extension, ...]], tuple[types.Extension, ...]]) -> FaultySubject:
     """A driver that lists its extensions changed."""
 
     class Device(ExtendedDevice):
@@ -248,7 +248,7 @@ def resized(size: int, *, also: bool = False) -> Callable[[tuple[types.Extension
 def lists_more_than_it_has(context: Context, version: Version) -> Subject:
     """Makes a driver of one extension that lists two."""
 
-    class Device(BentDevice):
+    class Device(FaultyDevice):
         def get_supported_extensions(self) -> tuple[types.Extension, ...]:
             return (*self.inner.get_supported_extensions(), types.Extension(ECHO, (_ECHO_BYTES,)))
 
@@ -258,14 +258,14 @@ def lists_more_than_it_has(context: Context, version: Version) -> Subject:
 _ECHO_BYTES = types.ExtensionOperandTypeInformation(type=1, is_tensor=True, byte_size=1)
 
 
-def computing(operation: str, change: Callable[[Sequence[Any], Sequence[Any]], tuple[Any, ...]]) -> Bent:
+def computing(operation: str, change: Callable[[Sequence[Any], Sequence[Any]], tuple[Any, ...]]) -> FaultySubject:
     """Another formula for an operation. The process is the fault's own."""
 
     def create(context: Context, version: Version) -> Subject:
         kernels.KERNELS[operation] = change
         return Subject(device=ReferenceDevice(context, version, own.use()))
 
-    return Bent(create)
+    return FaultySubject(create)
 
 
 def from_one(inputs: Sequence[Any], outputs: Sequence[Any]) -> tuple[Any, ...]:

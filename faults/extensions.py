@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from npu_conformance.faults import extension_faults as bends
 from npu_conformance.faults.extended import extended
 from npu_conformance.faults.factories import fault
-from npu_conformance.faults.fault import Bent
+from npu_conformance.faults.fault import FaultySubject
 from npu_conformance.specs.versions import Version
 
 _fault = functools.partial(fault, family="extension", area="vts.extensions")
@@ -50,7 +50,7 @@ FAULTS = (
     _fault("unknown-supported", "Operations of unknown extensions are supported.", "NNHAL-QUERY-026",
            "unknown.operations unknown.beside_addition", extended(bends.SupportsUnknown)),
     _fault("listed-and-refused", "An extension is listed of which nothing is supported.", "NNHAL-QUERY-019",
-           "prefixes.support", Bent(bends.lists_more_than_it_has)),
+           "prefixes.support", FaultySubject(bends.lists_more_than_it_has)),
     _fault("supported-and-unlisted", "Extensions are supported and not listed.", "NNHAL-QUERY-026", "prefixes.support",
            bends.listing(lambda _: ())),
     _fault("types-of-an-unlisted-one", "An operation takes operands of an extension that is not listed.",

@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator
 
-from npu_conformance.faults.boundary import BentDevice, BentPreparedModel
-from npu_conformance.faults.fault import Bent, Fault, Mechanism, NoticedAs
+from npu_conformance.faults.boundary import FaultyDevice, FaultyPreparedModel
+from npu_conformance.faults.fault import Fault, FaultySubject, Mechanism, NoticedAs
 from npu_conformance.reference.hal.device import ReferenceDevice
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.manifest import Deadlines
@@ -23,36 +23,36 @@ PATIENT = Deadlines(prepare=500.0, execute=250.0, call=250.0, start=1500.0)
 """Deadlines beside that: of calls, which are answered, as long as ever."""
 
 
-def device_bent_by(
-    kind: Callable[[ReferenceDevice], BentDevice], *, plays: Version | None = None, deadlines: Deadlines | None = None
-) -> Bent:
+def faulty_device(
+    kind: Callable[[ReferenceDevice], FaultyDevice], *, plays: Version | None = None, deadlines: Deadlines | None = None
+) -> FaultySubject:
     """The reference driver behind this kind of boundary. plays: the version it is inside, whatever it says outside."""
 
     def create(context: Context, version: Version) -> Subject:
         return Subject(device=kind(ReferenceDevice(context, plays or version)))
 
-    return Bent(create, deadlines=deadlines or Deadlines())
+    return FaultySubject(create, deadlines=deadlines or Deadlines())
 
 
-def models_bent_by(kind: type[BentPreparedModel], *, deadlines: Deadlines | None = None) -> Bent:
+def faulty_models(kind: type[FaultyPreparedModel], *, deadlines: Deadlines | None = None) -> FaultySubject:
     """The reference driver whose prepared models are behind this kind of boundary."""
 
-    class Device(BentDevice):
+    class Device(FaultyDevice):
         prepared_model = kind
 
-    return device_bent_by(Device, deadlines=deadlines)
+    return faulty_device(Device, deadlines=deadlines)
 
 
-def models_with_memory(kind: type[BentPreparedModel]) -> Bent:
+def models_with_memory(kind: type[FaultyPreparedModel]) -> FaultySubject:
     """The reference driver whose prepared models are behind this kind of boundary and reach pools by `memory`."""
 
     def create(context: Context, version: Version) -> Subject:
-        class Device(BentDevice):
+        class Device(FaultyDevice):
             prepared_model = type(kind.__name__, (kind,), {"memory": context.memory})
 
         return Subject(device=Device(ReferenceDevice(context, version)))
 
-    return Bent(create)
+    return FaultySubject(create)
 
 
 @contextlib.contextmanager
@@ -69,7 +69,7 @@ def fault(
     description: str,
     breaks: str,
     caught_by: str,
-    mechanism: Mechanism | type[BentDevice] | type[BentPreparedModel],
+    mechanism: Mechanism | type[FaultyDevice] | type[FaultyPreparedModel],
     hal: Version = NEWEST,
     noticed_as: NoticedAs = "red",
     *,
@@ -92,5 +92,5 @@ def fault(
     )
 
 
-def _bent(kind: type[BentDevice] | type[BentPreparedModel]) -> Bent:
-    return device_bent_by(kind) if issubclass(kind, BentDevice) else models_with_memory(kind)
+def _bent(kind: type[FaultyDevice] | type[FaultyPreparedModel]) -> FaultySubject:
+    return faulty_device(kind) if issubclass(kind, FaultyDevice) else models_with_memory(kind)

@@ -11,7 +11,7 @@ from npu_conformance.harness.judge.waivers import Waivers
 from npu_conformance.harness.run import results
 from npu_conformance.harness.run.baseline import Baseline
 from npu_conformance.harness.run.cases import Case, Group
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.engine import Engine, EngineOptions
 from npu_conformance.harness.run.events import Log
 from npu_conformance.harness.subject.handle import SubjectHandle
@@ -97,20 +97,20 @@ class _Kept(list[Event]):
         self.append(event)
 
 
-Body = Callable[[Trial], None]
+Body = Callable[[CaseContext], None]
 NO_GROUPS: Mapping[str, Group] = MappingProxyType({})
 
 
 def raising(error: BaseException) -> Body:
     """A body that ends with an error."""
 
-    def body(trial: Trial) -> None:
+    def body(context: CaseContext) -> None:
         raise error
 
     return body
 
 
-def passing(trial: Trial) -> None:
+def passing(context: CaseContext) -> None:
     """A body that passes."""
 
 

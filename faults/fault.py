@@ -22,7 +22,7 @@ class Edited:
 
 
 @dataclass(frozen=True)
-class Bent:
+class FaultySubject:
     """The reference behind a boundary. create: makes the faulty implementation. instance: its HIDL instance name.
 
     manifest: further fields of its manifest.
@@ -50,7 +50,7 @@ class Hostile:
     behaviour: str
 
 
-Mechanism = Edited | Bent | EditedHarness | Hostile
+Mechanism = Edited | FaultySubject | EditedHarness | Hostile
 
 
 @dataclass(frozen=True)
@@ -77,5 +77,5 @@ class Variant:
 
     id: str
     description: str
-    mechanism: Edited | Bent
+    mechanism: Edited | FaultySubject
     hal: Version = NEWEST

@@ -6,9 +6,9 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from npu_conformance.faults.boundary import BentDevice, BentPreparedModel
-from npu_conformance.faults.factories import IMPATIENT, called_a_failure, fault, models_bent_by
-from npu_conformance.faults.fault import Bent, Variant
+from npu_conformance.faults.boundary import FaultyDevice, FaultyPreparedModel
+from npu_conformance.faults.factories import IMPATIENT, called_a_failure, fault, faulty_models
+from npu_conformance.faults.fault import FaultySubject, Variant
 from npu_conformance.reference.hal.device import ReferenceDevice
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import hal, types
@@ -22,7 +22,7 @@ Result = hal.FencedExecutionResult
 Fences = tuple[hal.Fence | None, ...]
 
 
-class _FencedModel(BentPreparedModel):
+class _FencedModel(FaultyPreparedModel):
     """Both forms of fenced execution pass through `execute_fenced`."""
 
     def execute_fenced_with_config(
@@ -179,7 +179,7 @@ class _TimesOfFailures(_FencedModel):
         return Result(_Callback(answer), result.sync_fence)
 
 
-def _reading_early() -> Bent:
+def _reading_early() -> FaultySubject:
     """Inputs are those of the call: they are put back when the fences have signalled."""
 
     def create(context: Context, version: Version) -> Subject:
@@ -198,12 +198,12 @@ def _reading_early() -> Bent:
                     wait_for = (gate,)
                 return self.inner.execute_fenced(request, wait_for, *rest)
 
-        class Device(BentDevice):
+        class Device(FaultyDevice):
             prepared_model = Model
 
         return Subject(device=Device(ReferenceDevice(context, version)))
 
-    return Bent(create)
+    return FaultySubject(create)
 
 
 def _inputs(context: Context, request: types.Request) -> list[memoryview]:
@@ -346,7 +346,7 @@ FAULTS = (
           "NNHAL-FENCED-012 NNHAL-FENCED-005", "vts.fenced.chains.results_flow_later", _IgnoresOwnFences),
     fault("fenced-one-waits", "There is room for one execution that waits: another one replaces it.",
           "NNHAL-FENCED-006", "vts.fenced.chains.one_fence_for_all vts.fenced.chains.in_flight",
-          models_bent_by(_KeepsOneWaiting, deadlines=IMPATIENT)),
+          faulty_models(_KeepsOneWaiting, deadlines=IMPATIENT)),
     fault("fenced-fences-of-the-first", "All executions wait for the fences of the first.", "NNHAL-FENCED-005",
           "vts.fenced.waiting.one_open", _TiesFencesToTheFirst),
     fault("fenced-callback-of-the-last", "All callbacks answer for the last execution.",
@@ -362,18 +362,18 @@ FAULTS = (
 
 VARIANTS = (
     Variant("fenced-waits-in-the-call", "Fenced execution waits in the call and returns no fence.",
-            models_bent_by(_WaitsInTheCall)),
-    Variant("fenced-waits-in-the-call-1.3", "The same at HAL 1.3.", models_bent_by(_WaitsInTheCall), Version.V1_3),
+            faulty_models(_WaitsInTheCall)),
+    Variant("fenced-waits-in-the-call-1.3", "The same at HAL 1.3.", faulty_models(_WaitsInTheCall), Version.V1_3),
     Variant("fenced-fails-in-the-call", "It waits in the call, which also tells of a failure.",
-            models_bent_by(_FailsInTheCall)),
+            faulty_models(_FailsInTheCall)),
     Variant("fenced-empty-where-finished", "No fence is returned where nothing holds the work back.",
-            models_bent_by(_EmptyWhereFinished)),
-    Variant("fenced-without-times", "Fenced execution measures nothing.", models_bent_by(_WithoutTimes)),
-    Variant("fenced-in-order", "Executions start in the order of the calls.", models_bent_by(_InOrder)),
+            faulty_models(_EmptyWhereFinished)),
+    Variant("fenced-without-times", "Fenced execution measures nothing.", faulty_models(_WithoutTimes)),
+    Variant("fenced-in-order", "Executions start in the order of the calls.", faulty_models(_InOrder)),
     Variant("fenced-merges", "A failed wait fence counts when all the others have ended.",
-            models_bent_by(_MergesAsKernelsDo)),
-    Variant("fenced-later", "The work starts five milliseconds after the last signal.", models_bent_by(_FinishesLate)),
+            faulty_models(_MergesAsKernelsDo)),
+    Variant("fenced-later", "The work starts five milliseconds after the last signal.", faulty_models(_FinishesLate)),
     Variant("fenced-error-general-failure", "A wait fence in error is GENERAL_FAILURE.",
-            models_bent_by(_RefusesErrorsGenerally)),
+            faulty_models(_RefusesErrorsGenerally)),
 )  # fmt: skip
 """Conforming variants."""

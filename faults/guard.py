@@ -11,7 +11,7 @@ from typing import Any, TypeVar, cast
 
 from msgspec.structs import replace
 
-from npu_conformance.faults.boundary import BentBuffer, BentDevice, BentPreparedModel, forwarding
+from npu_conformance.faults.boundary import FaultyBuffer, FaultyDevice, FaultyPreparedModel, forwarding
 from npu_conformance.specs.errors import DeadObject, InterfaceError
 from npu_conformance.specs.interfaces import describe
 from npu_conformance.specs.neuralnetworks import hal
@@ -68,17 +68,17 @@ def with_guard(interface: type[Guarded], inner: Guarded | None) -> Guarded | Non
 
 
 @_guarding(hal.PreparedModel)
-class GuardedPreparedModel(BentPreparedModel):
+class GuardedPreparedModel(FaultyPreparedModel):
     """A prepared model whose exceptions are deaths."""
 
 
 @_guarding(hal.Buffer)
-class GuardedBuffer(BentBuffer):
+class GuardedBuffer(FaultyBuffer):
     """A buffer whose exceptions are deaths."""
 
 
 @_guarding(hal.Device)
-class GuardedDevice(BentDevice):
+class GuardedDevice(FaultyDevice):
     """A device whose exceptions are deaths."""
 
     prepared_model = GuardedPreparedModel

@@ -8,10 +8,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from npu_conformance.faults.boundary import BentPreparedModel
+from npu_conformance.faults.boundary import FaultyPreparedModel
 from npu_conformance.faults.extended import ExtendedDevice, extended, extended_models
 from npu_conformance.faults.factories import called_a_failure, fault
-from npu_conformance.faults.fault import Bent, Variant
+from npu_conformance.faults.fault import FaultySubject, Variant
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import hal, types
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
@@ -105,7 +105,7 @@ class _ServesConfigurations(ExtendedDevice):
         super().prepare_model_with_config(model, config, callback)
 
 
-def _preparing(judge: Judge, status: int = _INVALID) -> Bent:
+def _preparing(judge: Judge, status: int = _INVALID) -> FaultySubject:
     """Preparations that fail for some hints."""
 
     class Device(_ServesConfigurations):
@@ -153,10 +153,12 @@ class _NotifiesLateRefusals(ExtendedDevice):
         super().prepare_model_with_config(model, config, callback)
 
 
-def _executing(bend: Callable[[Any, types.Request, types.ExecutionConfig, int], types.ExecutionResult]) -> Bent:
+def _executing(
+    bend: Callable[[Any, types.Request, types.ExecutionConfig, int], types.ExecutionResult],
+) -> FaultySubject:
     """Executions with a configuration that are bent. bend: gets the prepared model inside, and the arguments."""
 
-    class Model(BentPreparedModel):
+    class Model(FaultyPreparedModel):
         def execute_synchronously_with_config(
             self, request: types.Request, config: types.ExecutionConfig, deadline_ns: int
         ) -> types.ExecutionResult:
@@ -165,7 +167,7 @@ def _executing(bend: Callable[[Any, types.Request, types.ExecutionConfig, int], 
     return extended_models(Model)
 
 
-def _failing(judge: Judge, error: Exception | None = None) -> Bent:
+def _failing(judge: Judge, error: Exception | None = None) -> FaultySubject:
     """Executions that fail for some hints."""
 
     def bend(inner: Any, request: types.Request, config: types.ExecutionConfig, deadline_ns: int) -> Any:
@@ -176,7 +178,7 @@ def _failing(judge: Judge, error: Exception | None = None) -> Bent:
     return _executing(bend)
 
 
-def _skipping(judge: Judge) -> Bent:
+def _skipping(judge: Judge) -> FaultySubject:
     """Executions that write no outputs for some hints."""
 
     def bend(inner: Any, request: types.Request, config: types.ExecutionConfig, deadline_ns: int) -> Any:
@@ -187,7 +189,7 @@ def _skipping(judge: Judge) -> Bent:
     return _executing(bend)
 
 
-def _configured(change: Callable[[types.ExecutionConfig], types.ExecutionConfig]) -> Bent:
+def _configured(change: Callable[[types.ExecutionConfig], types.ExecutionConfig]) -> FaultySubject:
     """Executions whose configuration is taken for another."""
     return _executing(
         lambda inner, request, config, deadline: inner.execute_synchronously_with_config(
@@ -266,7 +268,7 @@ class _Disregards(ExtendedDevice):
         return replace(config, compilation_hints=(), extension_name_to_prefix=())
 
 
-class _RefusesBrokenRules(BentPreparedModel):
+class _RefusesBrokenRules(FaultyPreparedModel):
     """Refuses executions with hints that a client must not send."""
 
     def execute_synchronously_with_config(

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 import msgspec
 
 from npu_conformance.faults import bookkeeping, plugin, source_edits
-from npu_conformance.faults.fault import Bent, EditedHarness, Fault, Hostile, Variant
+from npu_conformance.faults.fault import EditedHarness, Fault, FaultySubject, Hostile, Variant
 from npu_conformance.faults.workers import Ended, in_child
 from npu_conformance.harness.judge.outcome_table import is_red
 from npu_conformance.harness.judge.waivers import glob
@@ -116,7 +116,7 @@ def _of_its_kind(fault: Fault, cases: Sequence[Case]) -> list[Case]:
     """Cases that say something about what the fault is in."""
     if isinstance(fault.mechanism, EditedHarness):
         return [case for case in cases if case.id.startswith("self.")]
-    interfaces = fault.mechanism.interfaces if isinstance(fault.mechanism, Bent) else ("device",)
+    interfaces = fault.mechanism.interfaces if isinstance(fault.mechanism, FaultySubject) else ("device",)
     return [case for case in cases if not case.id.startswith("self.") and case.interface in interfaces]
 
 
@@ -146,7 +146,7 @@ def _noticing(fault: Fault, cases: Sequence[Case], stop_at_first: bool) -> _Noti
 
 
 def _self_check_fails(case: Case) -> bool:
-    """A self-check looks at nothing of the harness that runs it, so it needs no trial; any exception is a finding."""
+    """A self-check looks at nothing of the harness that runs it, so it needs no context; any exception is a finding."""
     try:
         case.run(None)  # type: ignore[arg-type]
     except Exception:

@@ -10,7 +10,7 @@ from typing import Literal, cast
 
 from npu_conformance.faults import npu_manager, source_edits
 from npu_conformance.faults.factories import IMPATIENCE, PATIENT
-from npu_conformance.faults.fault import Bent, Fault, NoticedAs, Variant
+from npu_conformance.faults.fault import Fault, FaultySubject, NoticedAs, Variant
 from npu_conformance.faults.npu_manager import idle
 from npu_conformance.faults.npu_manager.boundary import Conforming
 from npu_conformance.faults.npu_scheduling import shapes
@@ -35,32 +35,32 @@ EDITED_VARIANTS = source_edits.read(_FOLDER / "variants.json")
 """Conforming ones."""
 
 
-def _bent_by(kind: type[Conforming]) -> Bent:
+def _bent_by(kind: type[Conforming]) -> FaultySubject:
     def create(context: Context, _: Version) -> Subject:
         manager = kind(context)
         return Subject(manager=manager, manager_control=manager.control)
 
-    return Bent(create, _INTERFACES)
+    return FaultySubject(create, _INTERFACES)
 
 
-def _edited(one: EditedFault, profile: Profile = "page") -> Bent:
+def _edited(one: EditedFault, profile: Profile = "page") -> FaultySubject:
     """The reference manager with its source edited, which stays so in the process."""
 
     def create(context: Context, _: Version) -> Subject:
         source_edits.apply(one.edits)
         return _reference(context, profile)
 
-    return Bent(create, _INTERFACES, manifest=lambda: {"npu_profile": profile})
+    return FaultySubject(create, _INTERFACES, manifest=lambda: {"npu_profile": profile})
 
 
-def _at_work(one: EditedFault) -> Bent:
+def _at_work(one: EditedFault) -> FaultySubject:
     """The same with the reference's scheduling HAL below, on which apps run inferences."""
 
     def create(context: Context, _: Version) -> Subject:
         source_edits.apply(one.edits)
         return shapes.whole(context)
 
-    return Bent(create, _WITH_HAL, manifest=lambda: {"npu_profile": "page"})
+    return FaultySubject(create, _WITH_HAL, manifest=lambda: {"npu_profile": "page"})
 
 
 def _reference(context: Context, profile: Profile, *, real_time: bool = False) -> Subject:
@@ -68,28 +68,28 @@ def _reference(context: Context, profile: Profile, *, real_time: bool = False) -
     return Subject(manager=manager, manager_control=control)
 
 
-def _plain(profile: Profile, *, real_time: bool = False) -> Bent:
+def _plain(profile: Profile, *, real_time: bool = False) -> FaultySubject:
     manifest = {"npu_profile": profile, "virtual_clock": not real_time}
-    return Bent(
+    return FaultySubject(
         lambda context, _: _reference(context, profile, real_time=real_time), _INTERFACES, manifest=lambda: manifest
     )
 
 
-def _numbered(opportunistic: int) -> Bent:
+def _numbered(opportunistic: int) -> FaultySubject:
     """The reference manager with another number of NPU_MODEL_PRIORITY_OPPORTUNISTIC."""
 
     def create(context: Context, _: Version) -> Subject:
         return _reference(replace(context, options={"opportunistic": str(opportunistic)}), "page")
 
     constants = {"NPU_MODEL_PRIORITY_OPPORTUNISTIC": opportunistic}
-    return Bent(create, _INTERFACES, manifest=lambda: {"npu_profile": "page", "constants": constants})
+    return FaultySubject(create, _INTERFACES, manifest=lambda: {"npu_profile": "page", "constants": constants})
 
 
 def _id(kind: type[object]) -> str:
     return "manager-" + re.sub(r"(?<!^)(?=[A-Z](?=[a-z])|(?<=[a-z])[A-Z])", "-", kind.__name__).lower()
 
 
-def _fault(one: EditedFault, bent: Bent) -> Fault:
+def _fault(one: EditedFault, bent: FaultySubject) -> Fault:
     return Fault(one.id, one.description, one.breaks, one.caught_by, bent, noticed_as=cast(NoticedAs, one.noticed_as))
 
 
@@ -118,7 +118,7 @@ FAULTS = (
             "cts.npu_manager.pressure.order_is_kept",
             "cts.npu_manager.observation.dump_names_policy",
         ),
-        Bent(
+        FaultySubject(
             lambda context, _: idle.with_control(context),
             _INTERFACES,
             deadlines=PATIENT,

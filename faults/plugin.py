@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from npu_conformance.faults import registry, source_edits
-from npu_conformance.faults.boundary import BentDevice
-from npu_conformance.faults.factories import device_bent_by
-from npu_conformance.faults.fault import Bent, Edited, Fault, Variant
+from npu_conformance.faults.boundary import FaultyDevice
+from npu_conformance.faults.factories import faulty_device
+from npu_conformance.faults.fault import Edited, Fault, FaultySubject, Variant
 from npu_conformance.faults.guard import GuardedDevice
 from npu_conformance.faults.npu_guard import Life
 from npu_conformance.reference.hal.device import ReferenceDevice
@@ -20,7 +20,7 @@ from npu_conformance.specs.plugin import Context, Plugin, Subject
 from npu_conformance.specs.versions import Version
 
 _CLOCKS = {"manager_control", "scheduling_control"}
-_UNBENT = device_bent_by(BentDevice)
+_UNBENT = faulty_device(FaultyDevice)
 OPTIONS = {
     "fault": "id of a fault or a conforming variant (`npu-conformance faults --list`)",
     "hal": "version of the Neural Networks HAL, 1.0 to fl8 (default: the fault's)",
@@ -42,7 +42,7 @@ def _version(options: Mapping[str, str], chosen: Fault | Variant) -> Version:
 def manifest(options: Mapping[str, str]) -> Manifest:
     """The manifest of the chosen implementation."""
     chosen = _chosen(options)
-    bent = chosen.mechanism if isinstance(chosen.mechanism, Bent) else _UNBENT
+    bent = chosen.mechanism if isinstance(chosen.mechanism, FaultySubject) else _UNBENT
     return Manifest(
         name=chosen.id,
         vendor="npu-conformance-faults",
@@ -61,7 +61,7 @@ def create(context: Context) -> Subject:
     """Make the chosen implementation. Source edits stay in the process: it is meant to be a host of its own."""
     chosen = _chosen(context.options)
     version = _version(context.options, chosen)
-    if isinstance(chosen.mechanism, Bent):
+    if isinstance(chosen.mechanism, FaultySubject):
         return chosen.mechanism.create(context, version)
     if not isinstance(chosen.mechanism, Edited):
         raise ValueError(f"{chosen.id} is no fault of a driver: `npu-conformance faults {chosen.id}` runs it")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from npu_conformance.faults.boundary import BentDevice, BentPreparedModel
-from npu_conformance.faults.factories import IMPATIENT, device_bent_by, fault
+from npu_conformance.faults.boundary import FaultyDevice, FaultyPreparedModel
+from npu_conformance.faults.factories import IMPATIENT, fault, faulty_device
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import hal, types
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperandType, OperationType
@@ -14,12 +14,12 @@ from npu_conformance.specs.versions import Version
 _NONE, _INVALID, _GENERAL = ErrorStatus.NONE, ErrorStatus.INVALID_ARGUMENT, ErrorStatus.GENERAL_FAILURE
 
 
-class _OneAnswerTooFew(BentDevice):
+class _OneAnswerTooFew(FaultyDevice):
     def get_supported_operations(self, model: types.Model) -> tuple[bool, ...]:
         return self.inner.get_supported_operations(model)[1:]
 
 
-class _NoFloat16(BentDevice):
+class _NoFloat16(FaultyDevice):
     """Does not support TENSOR_FLOAT16, and says so."""
 
     def get_supported_operations(self, model: types.Model) -> tuple[bool, ...]:
@@ -41,7 +41,7 @@ class _ClaimsEverything(_NoFloat16):
         return (True,) * len(super().get_supported_operations(model))
 
 
-class _SupportsTheInvalid(BentDevice):
+class _SupportsTheInvalid(FaultyDevice):
     def get_supported_operations(self, model: types.Model) -> tuple[bool, ...]:
         try:
             return self.inner.get_supported_operations(model)
@@ -57,7 +57,7 @@ class _SupportFails(_NoFloat16):
         return answers
 
 
-class _SupportedButRefused(BentDevice):
+class _SupportedButRefused(FaultyDevice):
     def prepared(self, callback: hal.PreparedModelCallback, status: int, prepared_model: Any) -> None:
         softmax = prepared_model is not None and any(
             operation.type == OperationType.SOFTMAX for operation in prepared_model.model.main.operations
@@ -65,25 +65,25 @@ class _SupportedButRefused(BentDevice):
         super().prepared(callback, _GENERAL if softmax else status, None if softmax else prepared_model)
 
 
-class _NotifiesTwice(BentDevice):
+class _NotifiesTwice(FaultyDevice):
     def prepared(self, callback: hal.PreparedModelCallback, status: int, prepared_model: Any) -> None:
         super().prepared(callback, status, prepared_model)
         super().prepared(callback, status, prepared_model)
 
 
-class _NeverNotifies(BentDevice):
+class _NeverNotifies(FaultyDevice):
     def prepared(self, callback: hal.PreparedModelCallback, status: int, prepared_model: Any) -> None:
         pass
 
 
-class _NoModel(BentDevice):
+class _NoModel(FaultyDevice):
     def prepared(self, callback: hal.PreparedModelCallback, status: int, prepared_model: Any) -> None:
         super().prepared(callback, status, None)
 
 
-class _ModelOfAFailure(BentDevice):
+class _ModelOfAFailure(FaultyDevice):
     def prepared(self, callback: hal.PreparedModelCallback, status: int, prepared_model: Any) -> None:
-        callback.notify(status, prepared_model or BentPreparedModel(hal.PreparedModel()))
+        callback.notify(status, prepared_model or FaultyPreparedModel(hal.PreparedModel()))
 
 
 class _ModelOfTheUnsupported(_NoFloat16):
@@ -92,7 +92,7 @@ class _ModelOfTheUnsupported(_NoFloat16):
         callback.notify(_GENERAL if unsupported else status, prepared_model)
 
 
-class _LaunchesTheInvalid(BentDevice):
+class _LaunchesTheInvalid(FaultyDevice):
     def prepare_model(self, *arguments: Any) -> None:
         try:
             super().prepare_model(*arguments)
@@ -100,7 +100,7 @@ class _LaunchesTheInvalid(BentDevice):
             return
 
 
-class _ConfigLaunchesTheInvalid(BentDevice):
+class _ConfigLaunchesTheInvalid(FaultyDevice):
     def prepare_model_with_config(self, *arguments: Any) -> None:
         try:
             super().prepare_model_with_config(*arguments)
@@ -108,19 +108,19 @@ class _ConfigLaunchesTheInvalid(BentDevice):
             return
 
 
-class _ConfigWithoutCallback(BentDevice):
+class _ConfigWithoutCallback(FaultyDevice):
     def prepare_model_with_config(self, model: types.Model, config: types.PrepareModelConfig, callback: Any) -> None:
         if callback is not None:
             super().prepare_model_with_config(model, config, callback)
 
 
-class _DoesNotNotifyRefusals(BentDevice):
+class _DoesNotNotifyRefusals(FaultyDevice):
     def prepared(self, callback: hal.PreparedModelCallback, status: int, prepared_model: Any) -> None:
         if status == _NONE:
             super().prepared(callback, status, prepared_model)
 
 
-class _NotifiesAnotherError(BentDevice):
+class _NotifiesAnotherError(FaultyDevice):
     def prepared(self, callback: hal.PreparedModelCallback, status: int, prepared_model: Any) -> None:
         super().prepared(callback, _GENERAL if status == _INVALID else status, prepared_model)
 
@@ -158,7 +158,7 @@ FAULTS = (
     fault("prepare-notifies-twice", "The preparation callback is called twice.", "NNHAL-PREPARE-005", _ANY,
           _NotifiesTwice),
     fault("prepare-never-notifies", "The preparation callback is never called.", "NNHAL-PREPARE-005",
-          "vts.generated.RELU.float32_rank2", device_bent_by(_NeverNotifies, deadlines=IMPATIENT)),
+          "vts.generated.RELU.float32_rank2", faulty_device(_NeverNotifies, deadlines=IMPATIENT)),
     fault("prepare-without-model", "A successful preparation gives no model.", "NNHAL-PREPARE-007", _ANY, _NoModel),
     fault("prepare-model-of-a-failure", "A failed preparation gives a model.", "NNHAL-PREPARE-007",
           "vts.validation.RELU.*", _ModelOfAFailure),
@@ -181,6 +181,6 @@ FAULTS = (
           "vts.generated.RELU.float16_*", _LaunchesNothingUnsupported),
     fault("later-version-accepted", "A 1.1 driver judges models by the rules of 1.3.",
           "NNHAL-MODEL-040", "vts.generated.*until_1_1 vts.generated.*before_1_2",
-          device_bent_by(BentDevice, plays=Version.V1_3), Version.V1_1),
+          faulty_device(FaultyDevice, plays=Version.V1_3), Version.V1_1),
 )  # fmt: skip
 """Faults before the first execution."""

@@ -10,9 +10,9 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from npu_conformance.faults.boundary import BentDevice, BentPreparedModel
-from npu_conformance.faults.factories import IMPATIENT, device_bent_by, fault, models_bent_by
-from npu_conformance.faults.fault import Bent
+from npu_conformance.faults.boundary import FaultyDevice, FaultyPreparedModel
+from npu_conformance.faults.factories import IMPATIENT, fault, faulty_device, faulty_models
+from npu_conformance.faults.fault import FaultySubject
 from npu_conformance.reference.hal.device import ReferenceDevice
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import hal, types
@@ -25,10 +25,10 @@ _NONE, _GENERAL, _INVALID = ErrorStatus.NONE, ErrorStatus.GENERAL_FAILURE, Error
 Result = types.ExecutionResult
 
 
-def _missing(answer: Callable[[hal.PreparedModel, tuple[Any, ...]], Result]) -> Bent:
+def _missing(answer: Callable[[hal.PreparedModel, tuple[Any, ...]], Result]) -> FaultySubject:
     """Synchronous executions with a bent answer where the reference says that the deadline was missed."""
 
-    class Model(BentPreparedModel):
+    class Model(FaultyPreparedModel):
         def execute_synchronously(self, *arguments: Any) -> Result:
             try:
                 return self.inner.execute_synchronously(*arguments)
@@ -37,7 +37,7 @@ def _missing(answer: Callable[[hal.PreparedModel, tuple[Any, ...]], Result]) -> 
                     return answer(self.inner, arguments)
                 raise
 
-    return models_bent_by(Model)
+    return faulty_models(Model)
 
 
 def _raising(status: int) -> Callable[[hal.PreparedModel, tuple[Any, ...]], Result]:
@@ -54,7 +54,7 @@ def _unwritten(inner: hal.PreparedModel, arguments: tuple[Any, ...]) -> Result:
 
 
 def _half_written(context: Context, version: Version) -> Subject:
-    class Model(BentPreparedModel):
+    class Model(FaultyPreparedModel):
         def execute_synchronously(
             self, request: types.Request, measure_timing: bool, deadline_ns: int, loop_timeout_duration_ns: int
         ) -> Result:
@@ -63,7 +63,7 @@ def _half_written(context: Context, version: Version) -> Subject:
                 _spoil(context.memory, request)
             return result
 
-    class Device(BentDevice):
+    class Device(FaultyDevice):
         prepared_model = Model
 
     return Subject(device=Device(ReferenceDevice(context, version)))
@@ -78,7 +78,7 @@ def _spoil(memory: MemoryMap, request: types.Request) -> None:
         memory.map(pool)[end - place.length // 2 : end] = bytes(place.length // 2)
 
 
-class _RemembersTheDeadline(BentPreparedModel):
+class _RemembersTheDeadline(FaultyPreparedModel):
     """A deadline that was missed once is missed by every later execution."""
 
     def __init__(self, inner: hal.PreparedModel) -> None:
@@ -96,7 +96,7 @@ class _RemembersTheDeadline(BentPreparedModel):
             raise
 
 
-class _AbortsLate(BentPreparedModel):
+class _AbortsLate(FaultyPreparedModel):
     """Looks at the deadline when everything is done, and tries once more before it gives up."""
 
     def execute_synchronously(
@@ -109,7 +109,7 @@ class _AbortsLate(BentPreparedModel):
         return result
 
 
-class _RefusesToExecute(BentPreparedModel):
+class _RefusesToExecute(FaultyPreparedModel):
     """Launches no asynchronous execution whose deadline has passed."""
 
     def execute(self, *arguments: Any) -> None:
@@ -121,7 +121,7 @@ class _RefusesToExecute(BentPreparedModel):
         self.inner.execute(*arguments)
 
 
-class _SaysMissedBefore1Dot3(BentPreparedModel):
+class _SaysMissedBefore1Dot3(FaultyPreparedModel):
     """Has a status of 1.3 for an execution beside others, at every version."""
 
     running = 0
@@ -139,7 +139,7 @@ class _SaysMissedBefore1Dot3(BentPreparedModel):
         self.inner.execute(*watched)
 
 
-class _LowWaitsForEver(BentPreparedModel):
+class _LowWaitsForEver(FaultyPreparedModel):
     """An execution of low priority waits for a moment that never comes."""
 
     def execute_synchronously(self, *arguments: Any) -> Result:
@@ -148,10 +148,10 @@ class _LowWaitsForEver(BentPreparedModel):
         return self.inner.execute_synchronously(*arguments)
 
 
-def _preparing(bend: Callable[[hal.PreparedModelCallback, int, hal.PreparedModel | None], None]) -> Bent:
+def _preparing(bend: Callable[[hal.PreparedModelCallback, int, hal.PreparedModel | None], None]) -> FaultySubject:
     """Preparations with a bent notification where the reference says that the deadline was missed."""
 
-    class Device(BentDevice):
+    class Device(FaultyDevice):
         def prepared(
             self, callback: hal.PreparedModelCallback, status: int, prepared_model: hal.PreparedModel | None
         ) -> None:
@@ -160,10 +160,10 @@ def _preparing(bend: Callable[[hal.PreparedModelCallback, int, hal.PreparedModel
             else:
                 super().prepared(callback, status, prepared_model)
 
-    return device_bent_by(Device)
+    return faulty_device(Device)
 
 
-class _GivesAModelAllTheSame(BentDevice):
+class _GivesAModelAllTheSame(FaultyDevice):
     """Notifies the missed deadline, and the model that was ready after it."""
 
     def prepare_model(self, model: types.Model, *rest: Any) -> None:
@@ -184,7 +184,7 @@ class _GivesAModelAllTheSame(BentDevice):
         self.inner.prepare_model(self._model, 1, Priority.MEDIUM, -1, (), (), bytes(32), Ready())
 
 
-class _RefusesToLaunch(BentDevice):
+class _RefusesToLaunch(FaultyDevice):
     """Tells the caller what only the callback is to hear: the deadline has passed."""
 
     def prepare_model(self, *arguments: Any) -> None:
@@ -193,7 +193,7 @@ class _RefusesToLaunch(BentDevice):
             raise ServiceError(_MISSED[1], "the deadline has passed")
 
 
-class _NoLowPriority(BentDevice):
+class _NoLowPriority(FaultyDevice):
     """Prepares no model of low priority."""
 
     def prepare_model(self, *arguments: Any) -> None:
@@ -203,7 +203,7 @@ class _NoLowPriority(BentDevice):
             super().prepare_model(*arguments)
 
 
-class _CacheInventsADeadline(BentDevice):
+class _CacheInventsADeadline(FaultyDevice):
     """Caches nothing, and misses a deadline that there is not where it prepares from a cache."""
 
     def get_number_of_cache_files_needed(self) -> types.NumberOfCacheFiles:
@@ -224,7 +224,7 @@ FAULTS = (
     _fault("success-unwritten", "An execution that its deadline aborted is a success; nothing was written.",
            "NNHAL-QOS-005", f"{_EXECUTIONS} {_AREA}RELU.deadlines", _missing(_unwritten)),
     _fault("success-half-written", "After the deadline, the second half of each output is left out.",
-           "NNHAL-QOS-005", f"{_EXECUTIONS} {_AREA}RELU.deadlines", Bent(_half_written)),
+           "NNHAL-QOS-005", f"{_EXECUTIONS} {_AREA}RELU.deadlines", FaultySubject(_half_written)),
     _fault("execution-general-failure", "A missed deadline is GENERAL_FAILURE.", "NNHAL-QOS-003 NNHAL-ERROR-003",
            f"{_EXECUTIONS} {_AREA}RELU.deadlines", _missing(_raising(_GENERAL))),
     _fault("execution-unavailable", "A missed deadline is DEVICE_UNAVAILABLE.", "NNHAL-QOS-003 NNHAL-ERROR-003",
@@ -253,7 +253,7 @@ FAULTS = (
     _fault("no-low-priority", "No model is prepared with low priority.", "NNHAL-PREPARE-011",
            f"{_AREA}RELU.deadlines {_AREA}load.preempted_result", _NoLowPriority),
     _fault("low-never-runs", "An execution of low priority waits for ever, though nothing else runs.",
-           "NNHAL-EXECUTE-001", f"{_AREA}load.preempted_result", models_bent_by(_LowWaitsForEver, deadlines=IMPATIENT)),
+           "NNHAL-EXECUTE-001", f"{_AREA}load.preempted_result", faulty_models(_LowWaitsForEver, deadlines=IMPATIENT)),
     _fault("missed-before-1.3", "MISSED_DEADLINE_TRANSIENT under load, at 1.1.", "NNHAL-ERROR-002",
            f"{_AREA}load.asynchronous", _SaysMissedBefore1Dot3, Version.V1_1),
     _fault("missed-without-deadline", "An execution beside others misses a deadline that it has not.",

@@ -9,9 +9,9 @@ from typing import NoReturn
 
 from msgspec.structs import replace
 
-from npu_conformance.faults.boundary import BentDevice
-from npu_conformance.faults.factories import device_bent_by, fault
-from npu_conformance.faults.fault import Bent, Fault
+from npu_conformance.faults.boundary import FaultyDevice
+from npu_conformance.faults.factories import fault, faulty_device
+from npu_conformance.faults.fault import Fault, FaultySubject
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import hal, types
 from npu_conformance.specs.neuralnetworks.enums import DeviceStatus, ErrorStatus, OperandType
@@ -25,40 +25,40 @@ def _listing(change: Callable[[tuple[types.OperandPerformance, ...]], tuple[type
     return lambda capabilities: replace(capabilities, operand_performance=change(capabilities.operand_performance))
 
 
-def _capabilities(bend: Bend) -> type[BentDevice]:
-    class Device(BentDevice):
+def _capabilities(bend: Bend) -> type[FaultyDevice]:
+    class Device(FaultyDevice):
         def get_capabilities(self) -> types.Capabilities:
             return bend(self.inner.get_capabilities())
 
     return Device
 
 
-class _Offline(BentDevice):
+class _Offline(FaultyDevice):
     def get_status(self) -> int:
         return DeviceStatus.OFFLINE
 
 
-class _NoVersion(BentDevice):
+class _NoVersion(FaultyDevice):
     def get_version_string(self) -> str:
         return ""
 
 
-class _UnknownType(BentDevice):
+class _UnknownType(FaultyDevice):
     def get_type(self) -> int:
         return 7
 
 
-class _TypeFails(BentDevice):
+class _TypeFails(FaultyDevice):
     def get_type(self) -> NoReturn:
         raise ServiceError(ErrorStatus.GENERAL_FAILURE, "not now")
 
 
-class _ManyCacheFiles(BentDevice):
+class _ManyCacheFiles(FaultyDevice):
     def get_number_of_cache_files_needed(self) -> types.NumberOfCacheFiles:
         return types.NumberOfCacheFiles(33, 0)
 
 
-class _CountsItsCalls(BentDevice):
+class _CountsItsCalls(FaultyDevice):
     def __init__(self, inner: hal.Device) -> None:
         super().__init__(inner)
         self._calls = 0
@@ -68,7 +68,7 @@ class _CountsItsCalls(BentDevice):
         return f"build {self._calls}"
 
 
-class _NamesItsProcess(BentDevice):
+class _NamesItsProcess(FaultyDevice):
     def __init__(self, inner: hal.Device) -> None:
         super().__init__(inner)
         self._name = secrets.token_hex(8)
@@ -77,17 +77,17 @@ class _NamesItsProcess(BentDevice):
         return self._name
 
 
-class _ShoutingExtension(BentDevice):
+class _ShoutingExtension(FaultyDevice):
     def get_supported_extensions(self) -> tuple[types.Extension, ...]:
         return (types.Extension("com.Vendor.EXTENSION"),)
 
 
-class _TwiceTheExtension(BentDevice):
+class _TwiceTheExtension(FaultyDevice):
     def get_supported_extensions(self) -> tuple[types.Extension, ...]:
         return (types.Extension("com.vendor.extension"),) * 2
 
 
-class _WideExtensionType(BentDevice):
+class _WideExtensionType(FaultyDevice):
     def get_supported_extensions(self) -> tuple[types.Extension, ...]:
         wide = types.ExtensionOperandTypeInformation(0x10000, True, 4)
         return (types.Extension("com.vendor.extension", (wide,)),)
@@ -128,6 +128,7 @@ FAULTS = (
     _fault("answers-change-after-restart", "The version string names the process.", "NNHAL-QUERY-012",
            "repeatability.after_restart", _NamesItsProcess),
     Fault("query-instance-name", "The HIDL instance is called default.", ("NNHAL-QUERY-014",),
-          ("vts.queries.instance.name",), Bent(device_bent_by(BentDevice).create, instance="default"), Version.V1_3),
+          ("vts.queries.instance.name",),
+          FaultySubject(faulty_device(FaultyDevice).create, instance="default"), Version.V1_3),
 )  # fmt: skip
 """Faults in the answers to queries."""

@@ -7,9 +7,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from npu_conformance.faults.boundary import BentExecution, BentPreparedModel
+from npu_conformance.faults.boundary import FaultyExecution, FaultyPreparedModel
 from npu_conformance.faults.factories import fault, models_with_memory
-from npu_conformance.faults.fault import Bent
+from npu_conformance.faults.fault import FaultySubject
 from npu_conformance.faults.outputs import Outputs
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import hal, types
@@ -21,7 +21,7 @@ _A_WHILE = 0.02
 """Seconds that make sure that two calls overlap where they are made at once."""
 
 
-class _WithConfig(BentPreparedModel):
+class _WithConfig(FaultyPreparedModel):
     """Executions with a configuration that is bent first. bend: gets the configuration."""
 
     def bend(self, config: types.ExecutionConfig) -> types.ExecutionConfig:
@@ -53,7 +53,7 @@ class _RefusesHints(_WithConfig):
         return config
 
 
-class _AnotherKernelWithConfig(BentPreparedModel):
+class _AnotherKernelWithConfig(FaultyPreparedModel):
     """Executions with a configuration take another kernel, which forgets the last element."""
 
     memory: MemoryMap
@@ -67,7 +67,7 @@ class _AnotherKernelWithConfig(BentPreparedModel):
         return result
 
 
-class _AnotherBitWithConfig(BentPreparedModel):
+class _AnotherBitWithConfig(FaultyPreparedModel):
     """Executions with a configuration round otherwise."""
 
     memory: MemoryMap
@@ -79,7 +79,7 @@ class _AnotherBitWithConfig(BentPreparedModel):
         return result
 
 
-class _KeepsInputs(BentExecution):
+class _KeepsInputs(FaultyExecution):
     """Reads inputs once; later runs write the first result again."""
 
     memory: MemoryMap
@@ -93,7 +93,7 @@ class _KeepsInputs(BentExecution):
         return result
 
 
-class _RunsOnce(BentExecution):
+class _RunsOnce(FaultyExecution):
     """Can be run once only."""
 
     _used = False
@@ -105,7 +105,7 @@ class _RunsOnce(BentExecution):
         return self.inner.execute_synchronously(deadline_ns)
 
 
-class _TrustsItsData(BentExecution):
+class _TrustsItsData(FaultyExecution):
     """A run that succeeded makes all later ones succeed, whatever data they are given."""
 
     _last: Result | None = None
@@ -119,7 +119,7 @@ class _TrustsItsData(BentExecution):
         return self._last
 
 
-class _BusyForEver(BentExecution):
+class _BusyForEver(FaultyExecution):
     """A run that was refused while another one went on leaves the object busy."""
 
     _running = _stuck = False
@@ -134,10 +134,10 @@ class _BusyForEver(BentExecution):
         return self.inner.execute_synchronously(deadline_ns)
 
 
-def _reusable(kind: type[BentExecution]) -> Bent:
+def _reusable(kind: type[FaultyExecution]) -> FaultySubject:
     """Reusable executions of this kind."""
 
-    class Model(BentPreparedModel):
+    class Model(FaultyPreparedModel):
         memory: MemoryMap
 
         def create_reusable_execution(self, request: types.Request, config: types.ExecutionConfig) -> hal.Execution:
@@ -161,10 +161,10 @@ class _Nothing(hal.Execution):
         return types.ExecutionResult(True, (), types.Timing(-1, -1))
 
 
-def _refusing(times: int, status: int = ErrorStatus.INVALID_ARGUMENT) -> type[BentPreparedModel]:
+def _refusing(times: int, status: int = ErrorStatus.INVALID_ARGUMENT) -> type[FaultyPreparedModel]:
     """Reusable executions whose invalid request is refused so many times, with this status, when they are run."""
 
-    class Model(BentPreparedModel):
+    class Model(FaultyPreparedModel):
         def create_reusable_execution(self, request: types.Request, config: types.ExecutionConfig) -> hal.Execution:
             try:
                 return self.inner.create_reusable_execution(request, config)
@@ -174,7 +174,7 @@ def _refusing(times: int, status: int = ErrorStatus.INVALID_ARGUMENT) -> type[Be
     return Model
 
 
-class _LastRequest(BentPreparedModel):
+class _LastRequest(FaultyPreparedModel):
     """The request belongs to the prepared model: the one bound last is executed."""
 
     def create_reusable_execution(self, request: types.Request, config: types.ExecutionConfig) -> hal.Execution:

@@ -7,9 +7,9 @@ import threading
 import weakref
 from typing import Any
 
-from npu_conformance.faults.boundary import BentDevice, BentPreparedModel
+from npu_conformance.faults.boundary import FaultyDevice, FaultyPreparedModel
 from npu_conformance.faults.factories import fault
-from npu_conformance.faults.fault import Bent, Edited
+from npu_conformance.faults.fault import Edited, FaultySubject
 from npu_conformance.faults.source_edits import SourceEdit
 from npu_conformance.reference.hal.device import ReferenceDevice
 from npu_conformance.specs.errors import ServiceError
@@ -21,13 +21,13 @@ from npu_conformance.specs.versions import Version
 _ROOM = 16
 
 
-class _RunsTheLastModel(BentDevice):
+class _RunsTheLastModel(FaultyDevice):
     """Keeps one model for all: what was prepared last is what executes."""
 
     def prepared(self, callback: hal.PreparedModelCallback, status: int, prepared_model: Any) -> None:
         device = self
 
-        class Model(BentPreparedModel):
+        class Model(FaultyPreparedModel):
             def execute_synchronously(self, *arguments: Any) -> Any:
                 return device.last.execute_synchronously(*arguments)
 
@@ -36,7 +36,7 @@ class _RunsTheLastModel(BentDevice):
         callback.notify(status, None if prepared_model is None else Model(prepared_model))
 
 
-class _InvalidWhenFull(BentDevice):
+class _InvalidWhenFull(FaultyDevice):
     """Has room for sixteen models, and calls one more an invalid argument."""
 
     def __init__(self, inner: hal.Device) -> None:
@@ -52,13 +52,13 @@ class _InvalidWhenFull(BentDevice):
         super().prepared(callback, status, prepared_model)
 
 
-class _ReleaseEndsAll(BentDevice):
+class _ReleaseEndsAll(FaultyDevice):
     """When one prepared model is released, all of them stop working."""
 
     def prepared(self, callback: hal.PreparedModelCallback, status: int, prepared_model: Any) -> None:
         device = self
 
-        class Model(BentPreparedModel):
+        class Model(FaultyPreparedModel):
             def __init__(self, inner: hal.PreparedModel) -> None:
                 super().__init__(inner)
                 self._ended = device.ended
@@ -79,7 +79,7 @@ class _ReleaseEndsAll(BentDevice):
 def _one_client(context: Context, version: Version) -> Subject:
     """Takes the first app that prepares for the only one."""
 
-    class Device(BentDevice):
+    class Device(FaultyDevice):
         owner: int | None = None
 
         def prepared(self, callback: hal.PreparedModelCallback, status: int, prepared_model: Any) -> None:
@@ -94,7 +94,7 @@ def _one_client(context: Context, version: Version) -> Subject:
     return Subject(device=Device(ReferenceDevice(context, version)))
 
 
-class _KeepsDescriptors(BentDevice):
+class _KeepsDescriptors(FaultyDevice):
     """Opens a file for each prepared model, and never closes it."""
 
     def prepared(self, callback: hal.PreparedModelCallback, status: int, prepared_model: Any) -> None:
@@ -102,7 +102,7 @@ class _KeepsDescriptors(BentDevice):
         super().prepared(callback, status, prepared_model)
 
 
-class _KeepsThreads(BentDevice):
+class _KeepsThreads(FaultyDevice):
     """Starts a thread for each prepared model, which waits for ever."""
 
     def prepared(self, callback: hal.PreparedModelCallback, status: int, prepared_model: Any) -> None:
@@ -138,7 +138,7 @@ FAULTS = (
     fault("models-released-together", "The release of one prepared model ends all others.", "NNHAL-PREPARE-013",
           "vts.robustness.models.released vts.robustness.clients.one_dies", _ReleaseEndsAll),
     fault("clients-one-only", "Only the app that came first can prepare models.", "NNHAL-QOS-011",
-          "vts.robustness.clients.at_once", Bent(_one_client)),
+          "vts.robustness.clients.at_once", FaultySubject(_one_client)),
     fault("clients-share-objects", "An app that guesses the number of another app's model may execute it.",
           "NNHAL-QOS-013 NNHAL-ROBUST-001", "vts.robustness.clients.foreign_objects", _SHARED_OBJECTS),
     fault("leak-descriptor-per-model", "A descriptor is left open for each prepared model.", "NNHAL-ROBUST-005",

@@ -7,9 +7,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from npu_conformance.faults.boundary import BentPreparedModel
-from npu_conformance.faults.factories import fault, models_bent_by, models_with_memory
-from npu_conformance.faults.fault import Bent
+from npu_conformance.faults.boundary import FaultyPreparedModel
+from npu_conformance.faults.factories import fault, faulty_models, models_with_memory
+from npu_conformance.faults.fault import FaultySubject
 from npu_conformance.faults.outputs import mapped
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import hal, types
@@ -21,17 +21,17 @@ Result = types.ExecutionResult
 Shapes = tuple[types.OutputShape, ...]
 
 
-def _usual(bend: Callable[[types.Request, Result], Result]) -> Bent:
+def _usual(bend: Callable[[types.Request, Result], Result]) -> FaultySubject:
     """The usual path, with its result bent."""
 
-    class Model(BentPreparedModel):
+    class Model(FaultyPreparedModel):
         def execute_synchronously(self, request: types.Request, *rest: Any) -> Result:
             return bend(request, self.inner.execute_synchronously(request, *rest))
 
-    return models_bent_by(Model)
+    return faulty_models(Model)
 
 
-def _of_insufficient(bend: Callable[[types.Request, Shapes], Shapes]) -> Bent:
+def _of_insufficient(bend: Callable[[types.Request, Shapes], Shapes]) -> FaultySubject:
     """The shapes that are told where an output does not fit."""
 
     def whole(request: types.Request, result: Result) -> Result:
@@ -64,7 +64,7 @@ def _without_rank(request: types.Request, shapes: Shapes) -> Shapes:
     return tuple(shape if shape.is_sufficient else replace(shape, dimensions=()) for shape in shapes)
 
 
-class _InsufficientIsAnError(BentPreparedModel):
+class _InsufficientIsAnError(FaultyPreparedModel):
     def execute_synchronously(self, *arguments: Any) -> Result:
         result = self.inner.execute_synchronously(*arguments)
         if not result.output_sufficient_size:
@@ -72,7 +72,7 @@ class _InsufficientIsAnError(BentPreparedModel):
         return result
 
 
-class _UsesPadding(BentPreparedModel):
+class _UsesPadding(FaultyPreparedModel):
     """Takes padding for room."""
 
     def execute_synchronously(self, request: types.Request, *rest: Any) -> Result:
@@ -85,7 +85,7 @@ class _UsesPadding(BentPreparedModel):
         return self.inner.execute_synchronously(replace(request, outputs=outputs), *rest)
 
 
-class _WritesWhatFits(BentPreparedModel):
+class _WritesWhatFits(FaultyPreparedModel):
     """Goes on behind an output that does not fit, to the next multiple of four bytes."""
 
     memory: MemoryMap
@@ -101,7 +101,7 @@ class _WritesWhatFits(BentPreparedModel):
         return result
 
 
-class _WritesZeroSized(BentPreparedModel):
+class _WritesZeroSized(FaultyPreparedModel):
     """Clears the first byte of every output, also where it has no elements."""
 
     memory: MemoryMap
@@ -115,7 +115,7 @@ class _WritesZeroSized(BentPreparedModel):
         return result
 
 
-class _ShapesOfBefore(BentPreparedModel):
+class _ShapesOfBefore(FaultyPreparedModel):
     """Tells the shapes of the execution before."""
 
     def __init__(self, inner: hal.PreparedModel) -> None:
@@ -128,7 +128,7 @@ class _ShapesOfBefore(BentPreparedModel):
         return replace(result, output_shapes=before)
 
 
-class _SizesOfTheFirst(BentPreparedModel):
+class _SizesOfTheFirst(FaultyPreparedModel):
     """Sizes that the model leaves open are those of the first execution for ever."""
 
     def __init__(self, inner: hal.PreparedModel) -> None:
@@ -157,7 +157,7 @@ def _empty_is_one(request: types.Request, result: Result) -> Result:
     return replace(result, output_shapes=tuple(shapes))
 
 
-class _Timed(BentPreparedModel):
+class _Timed(FaultyPreparedModel):
     """Once measured, always measured."""
 
     def __init__(self, inner: hal.PreparedModel) -> None:
@@ -171,7 +171,7 @@ class _Timed(BentPreparedModel):
         return result if self._last is None else replace(result, timing=self._last)
 
 
-def _scaled(numerator: int, denominator: int) -> Bent:
+def _scaled(numerator: int, denominator: int) -> FaultySubject:
     def bend(request: types.Request, result: Result) -> Result:
         times = (result.timing.time_on_device, result.timing.time_in_driver)
         known = [0 <= time < 2**60 for time in times]
@@ -183,7 +183,7 @@ def _scaled(numerator: int, denominator: int) -> Bent:
     return _usual(bend)
 
 
-class _AsynchronousTimesOfRefusals(BentPreparedModel):
+class _AsynchronousTimesOfRefusals(FaultyPreparedModel):
     """A refused asynchronous execution tells shapes or times."""
 
     told: tuple[Shapes, types.Timing | None] = ((), types.Timing(3, 4))
@@ -203,7 +203,7 @@ class _AsynchronousShapesOfRefusals(_AsynchronousTimesOfRefusals):
     told = ((types.OutputShape((2,), True),), types.Timing(2**64 - 1, 2**64 - 1))
 
 
-class _StatusAndMore(BentPreparedModel):
+class _StatusAndMore(FaultyPreparedModel):
     """An execution of HAL 1.1 tells shapes, as later versions do."""
 
     def execute(self, *arguments: Any) -> None:

@@ -9,9 +9,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from npu_conformance.faults.boundary import BentDevice, BentPreparedModel
-from npu_conformance.faults.factories import device_bent_by, models_bent_by
-from npu_conformance.faults.fault import Bent, Variant
+from npu_conformance.faults.boundary import FaultyDevice, FaultyPreparedModel
+from npu_conformance.faults.factories import faulty_device, faulty_models
+from npu_conformance.faults.fault import FaultySubject, Variant
 from npu_conformance.reference.hal.device import ReferenceDevice
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import hal, types
@@ -33,7 +33,7 @@ _PARAMETERS = {OperandType.INT32, OperandType.BOOL, OperandType.TENSOR_INT32}
 """Types of what configures an operation."""
 
 
-class _Choosy(BentDevice):
+class _Choosy(FaultyDevice):
     """Supports some operations, and says so: a model with another one ends in GENERAL_FAILURE."""
 
     def supports(self, main: types.Subgraph, operation: types.Operation) -> bool:
@@ -82,7 +82,7 @@ def _kinds(main: types.Subgraph, indexes: tuple[int, ...]) -> set[int]:
     return {main.operands[index].type for index in indexes}
 
 
-class _DeclinesUnknownOutputs(BentPreparedModel):
+class _DeclinesUnknownOutputs(FaultyPreparedModel):
     """Answers GENERAL_FAILURE where an output's size is not known or its memory is too small: VTS lets it."""
 
     def execute_synchronously(self, request: types.Request, *rest: Any) -> types.ExecutionResult:
@@ -96,7 +96,7 @@ class _DeclinesUnknownOutputs(BentPreparedModel):
         return result
 
 
-class _Terse(BentPreparedModel):
+class _Terse(FaultyPreparedModel):
     """Says no more than it must: no times, no shapes where they are known, no sizes where an output does not fit."""
 
     def execute_synchronously(self, *arguments: Any) -> types.ExecutionResult:
@@ -116,7 +116,7 @@ def _is_known(operand: types.Operand) -> bool:
     return declared is not None and None not in declared
 
 
-class _NotifiesLater(BentDevice):
+class _NotifiesLater(FaultyDevice):
     """Tells how a preparation ended from a thread of its own, after the call has returned."""
 
     def prepared(self, callback: hal.PreparedModelCallback, status: int, prepared_model: Any) -> None:
@@ -126,7 +126,7 @@ class _NotifiesLater(BentDevice):
             threading.Thread(target=super().prepared, args=(callback, status, prepared_model)).start()
 
 
-class _StrictMemory(BentDevice):
+class _StrictMemory(FaultyDevice):
     """Takes nothing but what every device must take: no constants in pools, no hardware buffers."""
 
     _has_pools = False
@@ -146,14 +146,14 @@ class _StrictMemory(BentDevice):
             super().prepared(callback, status, prepared_model)
 
 
-class _DeclinesBuffers(BentDevice):
+class _DeclinesBuffers(FaultyDevice):
     """Has no buffers, and does not look at what is asked."""
 
     def allocate(self, *arguments: Any) -> hal.DeviceBuffer:
         raise ServiceError(ErrorStatus.GENERAL_FAILURE, "no buffers")
 
 
-class _ReadsPixels(BentPreparedModel):
+class _ReadsPixels(FaultyPreparedModel):
     """Executes on hardware buffers of any format, which it takes for rows of bytes."""
 
     def execute_synchronously(self, request: types.Request, *rest: Any) -> types.ExecutionResult:
@@ -195,21 +195,21 @@ def _slow(context: Context, version: Version) -> Subject:
 
 VARIANTS = (
     *(
-        Variant(f"reference-{version.value}", f"The reference at HAL {version.value}.", device_bent_by(BentDevice),
+        Variant(f"reference-{version.value}", f"The reference at HAL {version.value}.", faulty_device(FaultyDevice),
                 version)
         for version in Version if version is not NEWEST
     ),
-    Variant("reference", "The reference itself.", device_bent_by(BentDevice)),
-    Variant("tiny", "Supports four operations on float32.", device_bent_by(_Tiny)),
-    Variant("quantised-only", "Supports quantised tensors alone.", device_bent_by(_QuantisedOnly)),
-    Variant("float16-only", "Supports float16 alone.", device_bent_by(_Float16Only)),
+    Variant("reference", "The reference itself.", faulty_device(FaultyDevice)),
+    Variant("tiny", "Supports four operations on float32.", faulty_device(_Tiny)),
+    Variant("quantised-only", "Supports quantised tensors alone.", faulty_device(_QuantisedOnly)),
+    Variant("float16-only", "Supports float16 alone.", faulty_device(_Float16Only)),
     Variant("declines-unknown-outputs", "GENERAL_FAILURE where output sizes are unknown or too small.",
-            models_bent_by(_DeclinesUnknownOutputs)),
-    Variant("terse", "No times, and no shapes but those that must be told.", models_bent_by(_Terse)),
-    Variant("notifies-later", "Preparations end in a thread of their own.", device_bent_by(_NotifiesLater)),
-    Variant("strict-memory", "No model with memory pools is supported.", device_bent_by(_StrictMemory)),
-    Variant("no-buffers", "GENERAL_FAILURE to every allocation.", device_bent_by(_DeclinesBuffers)),
-    Variant("reads-pixels", "Executes on hardware buffers that are no BLOBs.", models_bent_by(_ReadsPixels)),
-    Variant("slow", "Every look at the clock takes a millisecond.", Bent(_slow)),
+            faulty_models(_DeclinesUnknownOutputs)),
+    Variant("terse", "No times, and no shapes but those that must be told.", faulty_models(_Terse)),
+    Variant("notifies-later", "Preparations end in a thread of their own.", faulty_device(_NotifiesLater)),
+    Variant("strict-memory", "No model with memory pools is supported.", faulty_device(_StrictMemory)),
+    Variant("no-buffers", "GENERAL_FAILURE to every allocation.", faulty_device(_DeclinesBuffers)),
+    Variant("reads-pixels", "Executes on hardware buffers that are no BLOBs.", faulty_models(_ReadsPixels)),
+    Variant("slow", "Every look at the clock takes a millisecond.", FaultySubject(_slow)),
 )  # fmt: skip
 """Conforming variants at the boundary; those by source edits are in variants.json."""

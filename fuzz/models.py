@@ -19,7 +19,7 @@ from npu_conformance.fuzz.lib.inputs import Lines, lines_of
 from npu_conformance.fuzz.lib.json_edits import places
 from npu_conformance.fuzz.lib.model_judge import judge
 from npu_conformance.harness.run.cases import Case
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.specs.neuralnetworks.types import Memory, Model, Subgraph
 from npu_conformance.specs.versions import Version
@@ -89,18 +89,18 @@ def case_from(payload: Any) -> Case:
     """The case of a failure file: its input alone."""
     data = msgspec.convert(payload, Lines).data
 
-    def run(trial: Trial) -> None:
-        assert trial.device is not None
-        trial.attach(lambda: payload)
-        ModelTarget(trial.subject, one_each=True).run(data)
+    def run(context: CaseContext) -> None:
+        assert context.device is not None
+        context.attach(lambda: payload)
+        ModelTarget(context.subject, one_each=True).run(data)
 
     return Case("fuzz.models.short.runs", run, REQUIREMENTS, "One mutated model.")
 
 
-def _run(trial: Trial) -> None:
-    assert trial.device is not None
-    target = ModelTarget(trial.subject, one_each=True)
-    attack(trial, target, RUNS, lambda data: lines_of(target.readable(data)))
+def _run(context: CaseContext) -> None:
+    assert context.device is not None
+    target = ModelTarget(context.subject, one_each=True)
+    attack(context, target, RUNS, lambda data: lines_of(target.readable(data)))
 
 
 def _as_of(model: Model, version: Version) -> Model:

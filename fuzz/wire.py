@@ -22,7 +22,7 @@ from npu_conformance.fuzz.lib.wire_judge import judge, read_answer
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import Failed, Hung, NotApplicable
 from npu_conformance.harness.run.cases import Case
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.wire.framing import LineSocket, Lost, TimedOut, Violation, WireError
 from npu_conformance.harness.wire.session import HostState, Session
 from npu_conformance.specs.plugin import Caller, Plugin
@@ -116,9 +116,9 @@ def _reaction(line: bytes) -> bytes:
 class ConnectionTarget(_Lines):
     """A second connection to a running subject, new for each input."""
 
-    def __init__(self, trial: Trial) -> None:
-        self._trial = trial
-        self.seeds = wire_lines.seeds(trial.version)
+    def __init__(self, context: CaseContext) -> None:
+        self._trial = context
+        self.seeds = wire_lines.seeds(context.version)
 
     def run(self, data: bytes) -> None:
         """Send the lines and a request that must be answered; read until that answer."""
@@ -165,12 +165,12 @@ def case_from(payload: Any) -> Case:
     """The case of a failure file: its input alone."""
     data = msgspec.convert(payload, Lines).data
 
-    def run(trial: Trial) -> None:
-        trial.attach(lambda: payload)
-        ConnectionTarget(trial).run(data)
+    def run(context: CaseContext) -> None:
+        context.attach(lambda: payload)
+        ConnectionTarget(context).run(data)
 
     return Case("fuzz.wire.short.runs", run, REQUIREMENTS, "One conversation of broken lines.")
 
 
-def _run(trial: Trial) -> None:
-    attack(trial, ConnectionTarget(trial), RUNS, lines_of)
+def _run(context: CaseContext) -> None:
+    attack(context, ConnectionTarget(context), RUNS, lines_of)

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotSupported
-from npu_conformance.harness.run.cases import Behaviours, Group
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.cases import CaseGroup, Group
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.neuralnetworks.enums import (
     DEFAULT_LOOP_TIMEOUT_DURATION_NS,
@@ -26,7 +26,7 @@ from npu_conformance.vts.lib.execution import NO_LOOP_TIMEOUT, Execution, execut
 from npu_conformance.vts.lib.structure_models import BRANCHES, EXTENSION, LOOP, with_operand, within
 from npu_conformance.vts.structure.operands import MAPPING
 
-cases = Behaviours("vts.control_flow", group=Group.EXECUTION)
+cases = CaseGroup("vts.control_flow", group=Group.EXECUTION)
 
 MILLISECOND = 1_000_000
 _MISSED = {ErrorStatus.MISSED_DEADLINE_TRANSIENT, ErrorStatus.MISSED_DEADLINE_PERSISTENT}
@@ -41,75 +41,75 @@ _ONE_ROUND = (0.0, 1.0)
     "WHILE.endless_is_aborted", "NNHAL-CONTROLFLOW-011", "NNHAL-CONTROLFLOW-015", "NNHAL-ERROR-003",
     since=Version.V1_3,
 )  # fmt: skip
-def endless_is_aborted(trial: Trial) -> None:
+def endless_is_aborted(context: CaseContext) -> None:
     """A loop that never ends is aborted after its timeout of a millisecond, not after the default one."""
-    prepared_model = addition.prepared(trial, LOOP)
-    for executor in executors(trial.version, loop_timeout=True):
-        with trial.configuration(executor):
+    prepared_model = addition.prepared(context, LOOP)
+    for executor in executors(context.version, loop_timeout=True):
+        with context.configuration(executor):
             started = time.monotonic()
-            execution, _ = _run(trial, prepared_model, _FOR_EVER, MILLISECOND, executor)
+            execution, _ = _run(context, prepared_model, _FOR_EVER, MILLISECOND, executor)
             elapsed = time.monotonic() - started
             aborted(execution, "an endless loop")
-            latest = _DEFAULT_SECONDS * max(trial.manifest.time_scale, 1.0)
+            latest = _DEFAULT_SECONDS * max(context.manifest.time_scale, 1.0)
             checks.that(elapsed < latest, f"aborted after {elapsed:.3f} s: expected less than the default {latest:g} s")
-            _ended(trial, prepared_model, NO_LOOP_TIMEOUT)
+            _ended(context, prepared_model, NO_LOOP_TIMEOUT)
 
 
 @cases.case("WHILE.default_timeout", "NNHAL-CONTROLFLOW-012", since=Version.V1_3)
-def default_timeout(trial: Trial) -> None:
+def default_timeout(context: CaseContext) -> None:
     """Without a timeout of its own, an endless loop gets two seconds, and is aborted then."""
-    prepared_model, started = addition.prepared(trial, LOOP), time.monotonic()
-    execution, _ = _run(trial, prepared_model, _FOR_EVER, NO_LOOP_TIMEOUT)
+    prepared_model, started = addition.prepared(context, LOOP), time.monotonic()
+    execution, _ = _run(context, prepared_model, _FOR_EVER, NO_LOOP_TIMEOUT)
     elapsed = time.monotonic() - started
     aborted(execution, "an endless loop")
     checks.that(elapsed >= _DEFAULT_SECONDS, f"aborted after {elapsed:.3f} s: expected {_DEFAULT_SECONDS:g} s")
 
 
 @cases.case("WHILE.ends_by_itself", "NNHAL-CONTROLFLOW-011", "NNHAL-CONTROLFLOW-013", since=Version.V1_3)
-def ends_by_itself(trial: Trial) -> None:
+def ends_by_itself(context: CaseContext) -> None:
     """A loop that ends is not cut short: neither without a timeout nor with the longest one."""
-    prepared_model = addition.prepared(trial, LOOP)
+    prepared_model = addition.prepared(context, LOOP)
     for name, timeout in {"none": NO_LOOP_TIMEOUT, "maximum": MAXIMUM_LOOP_TIMEOUT_DURATION_NS}.items():
-        with trial.configuration(name):
-            _ended(trial, prepared_model, timeout)
+        with context.configuration(name):
+            _ended(context, prepared_model, timeout)
 
 
 @cases.case("IF.operations_of_branches", "NNHAL-SUPPORT-007", "NNHAL-PREPARE-004", since=Version.V1_3)
-def operations_of_branches(trial: Trial) -> None:
+def operations_of_branches(context: CaseContext) -> None:
     """IF is not supported where a branch has an operation that the device does not support."""
     for number, name in enumerate(("then", "else")):
-        with trial.configuration(name):
+        with context.configuration(name):
             model = _with_foreign_branch(number)
-            checks.equal(trial.supported_operations(model), (False,), f"support of IF with a foreign {name} branch")
-            preparation = trial.prepare(model)
+            checks.equal(context.supported_operations(model), (False,), f"support of IF with a foreign {name} branch")
+            preparation = context.prepare(model)
             refused = preparation.status != ErrorStatus.NONE and preparation.prepared_model is None
             checks.that(refused, "prepareModel of an operation that is not supported: expected a failure, found NONE")
 
 
 @cases.case("IF.output_of_another_size", "NNHAL-CONTROLFLOW-005", since=Version.V1_3)
-def output_of_another_size(trial: Trial) -> None:
+def output_of_another_size(context: CaseContext) -> None:
     """Sizes that the branches leave open turn out not to be the declared ones: the execution fails."""
-    prepared_model, pool = addition.prepared(trial, _with_open_branches(3)), trial.pool(_POOL)
+    prepared_model, pool = addition.prepared(context, _with_open_branches(3)), context.pool(_POOL)
     pool.write(0, bytes([1]))
     condition, data, output = (
         RequestArgument(location=DataLocation(0, offset, size)) for offset, size in ((0, 1), (16, 8), (32, 12))
     )
     request = Request((condition, data), (output,), (RequestMemoryPool(pool=pool.memory),))
-    execution = execute(trial, prepared_model, request, measure=False)
+    execution = execute(context, prepared_model, request, measure=False)
     what = "execution of IF that declares 3 elements, with a branch that gives 2: expected a failure, found NONE"
     checks.that(execution.status != ErrorStatus.NONE, what)
 
 
 @cases.case("timeout.below_none", "NNHAL-CONTROLFLOW-014", since=Version.FL5)
-def below_none(trial: Trial) -> None:
+def below_none(context: CaseContext) -> None:
     """A timeout below -1 is refused with INVALID_ARGUMENT, even where there is no loop."""
-    _refused(trial, -2)
+    _refused(context, -2)
 
 
 @cases.case("timeout.above_maximum", "NNHAL-CONTROLFLOW-013", since=Version.FL5)
-def above_maximum(trial: Trial) -> None:
+def above_maximum(context: CaseContext) -> None:
     """A timeout above 15 seconds is refused with INVALID_ARGUMENT, even where there is no loop."""
-    _refused(trial, MAXIMUM_LOOP_TIMEOUT_DURATION_NS + 1)
+    _refused(context, MAXIMUM_LOOP_TIMEOUT_DURATION_NS + 1)
 
 
 def _with_foreign_branch(number: int) -> Model:
@@ -135,28 +135,28 @@ def aborted(execution: Execution, what: str) -> None:
     checks.status(execution.status, _MISSED, f"execution of {what}")
 
 
-def _refused(trial: Trial, timeout: int) -> None:
-    prepared_model, pool = addition.supported(trial).prepared(trial), trial.pool(_POOL)
+def _refused(context: CaseContext, timeout: int) -> None:
+    prepared_model, pool = addition.supported(context).prepared(context), context.pool(_POOL)
     request = _request(pool, addition.SIZE)
-    execution = execute(trial, prepared_model, request, measure=False, loop_timeout=timeout)
+    execution = execute(context, prepared_model, request, measure=False, loop_timeout=timeout)
     checks.status(execution.status, {ErrorStatus.INVALID_ARGUMENT}, f"execution with a loop timeout of {timeout} ns")
 
 
 def _run(
-    trial: Trial, prepared_model: PreparedModel, values: tuple[float, float], timeout: int, executor: str = ""
+    context: CaseContext, prepared_model: PreparedModel, values: tuple[float, float], timeout: int, executor: str = ""
 ) -> tuple[Execution, float]:
     """Execute the loop; returns what came back, and the output."""
-    pool = trial.pool(_POOL)
+    pool = context.pool(_POOL)
     for offset, value in zip(_PLACES, values, strict=False):
         pool.write(offset, struct.pack("<f", value))
     request = _request(pool, _SIZE)
-    execution = execute(trial, prepared_model, request, measure=False, executor=executor, loop_timeout=timeout)
+    execution = execute(context, prepared_model, request, measure=False, executor=executor, loop_timeout=timeout)
     (output,) = struct.unpack("<f", pool.read(_PLACES[-1], _SIZE))
     return execution, output
 
 
-def _ended(trial: Trial, prepared_model: PreparedModel, timeout: int) -> None:
-    execution, output = _run(trial, prepared_model, _ONE_ROUND, timeout)
+def _ended(context: CaseContext, prepared_model: PreparedModel, timeout: int) -> None:
+    execution, output = _run(context, prepared_model, _ONE_ROUND, timeout)
     checks.status(execution.status, {ErrorStatus.NONE}, "execution of a loop of one round")
     checks.equal(output, 1.0, "output of a loop of one round")
 

@@ -18,7 +18,7 @@ from npu_conformance.harness.judge.compare import outside
 from npu_conformance.harness.judge.tolerance import Circumstances, floor
 from npu_conformance.harness.judge.verdicts import NotSupported
 from npu_conformance.harness.run.cases import Case, Group
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.support import supports
@@ -57,8 +57,8 @@ def _pair(operation: str) -> tuple[VectorHeader, VectorHeader] | None:
 
 
 def _support_case(operation: str, unsigned: VectorHeader, signed: VectorHeader) -> Case:
-    def run(trial: Trial) -> None:
-        supported = [supports(trial, vectors.load(operation, one.name)) for one in (signed, unsigned)]
+    def run(context: CaseContext) -> None:
+        supported = [supports(context, vectors.load(operation, one.name)) for one in (signed, unsigned)]
         supported_alike(*supported)
         if not any(supported):
             raise NotSupported(f"{operation} is not supported in 8 bit")
@@ -80,7 +80,9 @@ def supported_alike(signed: bool, unsigned: bool) -> None:
     )
 
 
-def same_results(trial: Trial, vector: Vector, signed: Mapping[str, Array], unsigned: Mapping[str, Array]) -> None:
+def same_results(
+    context: CaseContext, vector: Vector, signed: Mapping[str, Array], unsigned: Mapping[str, Array]
+) -> None:
     """Compare what the two forms computed: equal but for the offset of 128, quantised values give or take rounding.
 
     signed, unsigned: stored elements of the outputs by name.
@@ -97,4 +99,4 @@ def same_results(trial: Trial, vector: Vector, signed: Mapping[str, Array], unsi
         checks.that(apart == 0, f"{what}: {apart} of {actual.size} elements differ by more than {tolerance}; {_AOSP}")
         rounded = int((actual != expected).sum()) if kind is _SIGNED else 0
         if rounded:
-            trial.warn_quality(f"{what}: {rounded} of {actual.size} elements are rounded the other way")
+            context.warn_quality(f"{what}: {rounded} of {actual.size} elements are rounded the other way")

@@ -19,7 +19,7 @@ from npu_conformance.corpus.wire_model import build_model, build_request, extens
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import Failed, NotApplicable, NotSupported
 from npu_conformance.harness.run.cases import Case, Group
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.documents import DocumentError
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import catalogue, extension_codes
@@ -30,7 +30,7 @@ from npu_conformance.specs.versions import Version
 from npu_conformance.vts import generated
 from npu_conformance.vts.lib.execution import execute
 from npu_conformance.vts.lib.judging import judge
-from npu_conformance.vts.lib.rejection import refused_at_once
+from npu_conformance.vts.lib.rejection import expect_rejected_at_prepare
 
 if TYPE_CHECKING:
     from npu_conformance.specs.neuralnetworks.extensions import OwnExtension
@@ -83,33 +83,33 @@ def _vector_cases(operation: str) -> Iterator[Case]:
             yield replace(made, run=run, since=max(made.since, _SINCE), requirements=(*made.requirements, *_VECTORS))
 
 
-def _run(run: Callable[[Trial], None], load: Callable[[], Vector], trial: Trial) -> None:
+def _run(run: Callable[[CaseContext], None], load: Callable[[], Vector], context: CaseContext) -> None:
     """Run a vector against a device that lists its extensions. load: the vector before any variation."""
     from npu_conformance.vts.lib import vector_run
 
     vector = load()
-    vector_run.attach(trial, vector)
-    missing = set(extension_names(vector)) - _listed(trial).keys()
+    vector_run.attach(context, vector)
+    missing = set(extension_names(vector)) - _listed(context).keys()
     if missing:
         if vector.rejected is None:
-            _not_supported_either(trial, vector)
+            _not_supported_either(context, vector)
         raise NotSupported(f"the device does not list the extension {', '.join(sorted(missing))}")
     try:
-        run(trial)
+        run(context)
     except NotSupported:
         if vector.rejected is None:
-            _supported_too(trial, vector)
+            _supported_too(context, vector)
         raise
 
 
-def _listed(trial: Trial) -> dict[str, Any]:
-    return {extension.name: extension for extension in trial.device.get_supported_extensions()}
+def _listed(context: CaseContext) -> dict[str, Any]:
+    return {extension.name: extension for extension in context.device.get_supported_extensions()}
 
 
-def _answers(trial: Trial, vector: Vector) -> dict[str, bool]:
+def _answers(context: CaseContext, vector: Vector) -> dict[str, bool]:
     """What the device says of each operation of an extension in a vector; nothing where it refuses the model."""
     try:
-        answers = trial.supported_operations(build_model(vector, trial.version).model)
+        answers = context.supported_operations(build_model(vector, context.version).model)
     except ServiceError as error:
         checks.status(error.status, {ErrorStatus.INVALID_ARGUMENT, ErrorStatus.GENERAL_FAILURE}, "support of a model")
         return {operation.type: False for operation in vector.operations if catalogue.is_own(operation.type)}
@@ -117,8 +117,8 @@ def _answers(trial: Trial, vector: Vector) -> dict[str, bool]:
     return {operation.type: answer for operation, answer in pairs if catalogue.is_own(operation.type)}
 
 
-def _supported_too(trial: Trial, vector: Vector) -> None:
-    for operation, answer in _answers(trial, vector).items():
+def _supported_too(context: CaseContext, vector: Vector) -> None:
+    for operation, answer in _answers(context, vector).items():
         if not answer:
             raise Failed(
                 f"the device lists the extension {_extension_of(operation)}, but does not support {operation} "
@@ -127,8 +127,8 @@ def _supported_too(trial: Trial, vector: Vector) -> None:
             )  # fmt: skip
 
 
-def _not_supported_either(trial: Trial, vector: Vector) -> None:
-    for operation, answer in _answers(trial, vector).items():
+def _not_supported_either(context: CaseContext, vector: Vector) -> None:
+    for operation, answer in _answers(context, vector).items():
         if answer:
             raise Failed(
                 f"the device supports {operation} (vector {vector.name}), but does not list the extension "
@@ -158,14 +158,16 @@ def _behaviours(extension: OwnExtension) -> Iterator[Case]:
         )  # fmt: skip
 
 
-def _behaviour(check: Callable[[Trial, OwnExtension], None], extension: OwnExtension, trial: Trial) -> None:
-    trial.attach(lambda: {"id": trial.case.id, "extensions": [extension.name]})
-    check(trial, extension)
+def _behaviour(
+    check: Callable[[CaseContext, OwnExtension], None], extension: OwnExtension, context: CaseContext
+) -> None:
+    context.attach(lambda: {"id": context.case.id, "extensions": [extension.name]})
+    check(context, extension)
 
 
-def _operand_types(trial: Trial, extension: OwnExtension) -> None:
+def _operand_types(context: CaseContext, extension: OwnExtension) -> None:
     """The device lists the operand types of the extension with the kinds and sizes that the catalogue says."""
-    found = _listed(trial).get(extension.name)
+    found = _listed(context).get(extension.name)
     if found is None:
         raise NotSupported(f"the device does not list the extension {extension.name}")
     named = {int(info.type) & 0xFFFF: info.type.name for info in extension.types}
@@ -178,60 +180,60 @@ def _operand_types(trial: Trial, extension: OwnExtension) -> None:
         checks.equal(listed[identifier].byte_size, entry.byte_size, f"{what}: byteSize")
 
 
-def _support(trial: Trial, extension: OwnExtension) -> None:
+def _support(context: CaseContext, extension: OwnExtension) -> None:
     """The extension is listed if and only if its operations are supported, each in all of its vectors."""
-    is_listed = extension.name in _listed(trial)
+    is_listed = extension.name in _listed(context)
     for operation in extension.operations:
-        with trial.configuration(operation):
-            for vector in _positive(trial, operation):
-                (_supported_too if is_listed else _not_supported_either)(trial, vector)
+        with context.configuration(operation):
+            for vector in _positive(context, operation):
+                (_supported_too if is_listed else _not_supported_either)(context, vector)
     if not is_listed:
         raise NotSupported(f"the device does not list the extension {extension.name}")
 
 
-def _prefixes(trial: Trial, extension: OwnExtension) -> None:
+def _prefixes(context: CaseContext, extension: OwnExtension) -> None:
     """The prefix of the extension is the model's: the same model is supported with the lowest and the highest one."""
-    vector = _first_vector(trial, extension)
+    vector = _first_vector(context, extension)
     count = len(extension_names(vector))
-    for prefix in (1, _HIGHEST_PREFIX[trial.version.is_aidl] + 1 - count):
-        with trial.configuration(f"prefix_{prefix}"):
-            model = build_model(vector, trial.version, first_prefix=prefix).model
-            checks.that(all(trial.supported_operations(model)), f"prefix {prefix}: {vector.name} is not supported")
-            checks.status(trial.prepare(model).status, {ErrorStatus.NONE}, f"prefix {prefix}: prepareModel, notified")
+    for prefix in (1, _HIGHEST_PREFIX[context.version.is_aidl] + 1 - count):
+        with context.configuration(f"prefix_{prefix}"):
+            model = build_model(vector, context.version, first_prefix=prefix).model
+            checks.that(all(context.supported_operations(model)), f"prefix {prefix}: {vector.name} is not supported")
+            checks.status(context.prepare(model).status, {ErrorStatus.NONE}, f"prefix {prefix}: prepareModel, notified")
 
 
-def _side_by_side(trial: Trial, extension: OwnExtension) -> None:
+def _side_by_side(context: CaseContext, extension: OwnExtension) -> None:
     """One model under two prefixes, both prepared before either is executed, computes what is expected."""
-    vector = _first_vector(trial, extension)
-    models = [build_model(vector, trial.version, first_prefix=prefix).model for prefix in (3, 0x101)]
-    for prepared_model in [_prepared(trial, model) for model in models]:
-        _computes(trial, vector, prepared_model)
+    vector = _first_vector(context, extension)
+    models = [build_model(vector, context.version, first_prefix=prefix).model for prefix in (3, 0x101)]
+    for prepared_model in [_prepared(context, model) for model in models]:
+        _computes(context, vector, prepared_model)
 
 
-def _computes(trial: Trial, vector: Vector, prepared_model: PreparedModel) -> None:
+def _computes(context: CaseContext, vector: Vector, prepared_model: PreparedModel) -> None:
     example = vector.examples[0]
-    built = build_request(vector, example, trial.version)
-    given, output = trial.pool(len(built.input_data) or 1), trial.pool(built.output_size)
+    built = build_request(vector, example, context.version)
+    given, output = context.pool(len(built.input_data) or 1), context.pool(built.output_size)
     given.write(0, built.input_data)
     request = built.request(RequestMemoryPool(pool=given.memory), RequestMemoryPool(pool=output.memory))
-    execution = execute(trial, prepared_model, request, measure=False)
+    execution = execute(context, prepared_model, request, measure=False)
     checks.status(execution.status, {ErrorStatus.NONE}, f"execution of {vector.name}")
     content = output.read(0, built.output_size)
     shapes = {name: example.outputs[name].shape for name in vector.outputs}
-    judge(trial, vector, example, {name: built.read(name, content, shape) for name, shape in shapes.items()})
+    judge(context, vector, example, {name: built.read(name, content, shape) for name, shape in shapes.items()})
 
 
-def _prepared(trial: Trial, model: Model) -> PreparedModel:
-    preparation = trial.prepare(model)
+def _prepared(context: CaseContext, model: Model) -> PreparedModel:
+    preparation = context.prepare(model)
     checks.status(preparation.status, {ErrorStatus.NONE}, "prepareModel, notified")
     if preparation.prepared_model is None:
         checks.fail("prepareModel, notified", "a prepared model", "null")
     return preparation.prepared_model
 
 
-def _mapping(trial: Trial, extension: OwnExtension) -> None:
+def _mapping(context: CaseContext, extension: OwnExtension) -> None:
     """A mapping that is not one to one, or that lacks a prefix of the model, is refused; its order means nothing."""
-    model = build_model(_first_vector(trial, extension), trial.version, first_prefix=3).model
+    model = build_model(_first_vector(context, extension), context.version, first_prefix=3).model
     own = model.extension_name_to_prefix
     others = (ExtensionNameAndPrefix(_NOBODYS, 0x300),)
     refused = {
@@ -240,26 +242,26 @@ def _mapping(trial: Trial, extension: OwnExtension) -> None:
         "unmapped": (*own[1:], *others),
     }
     for name, mapping in refused.items():
-        with trial.configuration(name):
-            refused_at_once(trial, msgspec.structs.replace(model, extension_name_to_prefix=mapping))
+        with context.configuration(name):
+            expect_rejected_at_prepare(context, msgspec.structs.replace(model, extension_name_to_prefix=mapping))
     for name, mapping in {"others_first": (*others, *own), "others_last": (*own, *others)}.items():
-        with trial.configuration(name):
-            answers = trial.supported_operations(msgspec.structs.replace(model, extension_name_to_prefix=mapping))
+        with context.configuration(name):
+            answers = context.supported_operations(msgspec.structs.replace(model, extension_name_to_prefix=mapping))
             checks.that(all(answers), f"a mapping with an extension that the model does not use: found {list(answers)}")
 
 
-def _first_vector(trial: Trial, extension: OwnExtension) -> Vector:
+def _first_vector(context: CaseContext, extension: OwnExtension) -> Vector:
     """A vector that the device has to support. NotSupported where it does not list the extension."""
-    if extension.name not in _listed(trial):
+    if extension.name not in _listed(context):
         raise NotSupported(f"the device does not list the extension {extension.name}")
-    vector = next((one for operation in extension.operations for one in _positive(trial, operation)), None)
+    vector = next((one for operation in extension.operations for one in _positive(context, operation)), None)
     if vector is None:
-        raise NotApplicable(f"the catalogue has no vectors of {extension.name} for HAL {trial.version}")
+        raise NotApplicable(f"the catalogue has no vectors of {extension.name} for HAL {context.version}")
     return vector
 
 
-def _positive(trial: Trial, operation: str) -> Iterator[Vector]:
+def _positive(context: CaseContext, operation: str) -> Iterator[Vector]:
     """The vectors of an operation that a device of this version has to support."""
     for header in vectors.headers(operation) if operation in vectors.own_operations() else ():
-        if header.rejected is None and header.since <= trial.version:
+        if header.rejected is None and header.since <= context.version:
             yield vectors.load(operation, header.name)

@@ -16,7 +16,7 @@ from npu_conformance.vts.generated import case_from, case_of
 
 if TYPE_CHECKING:
     from npu_conformance.corpus.importers.aosp.children import Problem
-    from npu_conformance.harness.run.context import Trial
+    from npu_conformance.harness.run.context import CaseContext
 
 _SPECIFICATION = ".mod.py"
 
@@ -64,7 +64,7 @@ def _specifications(path: Path) -> Iterator[Case]:
 
 
 def _unreadable(problem: Problem) -> Case:
-    def run(trial: Trial) -> None:
+    def run(context: CaseContext) -> None:
         raise DocumentError(f"{problem.path}:{problem.line}", "", problem.what)
 
     folder, name = problem.path.absolute().parent.name, problem.path.name.removesuffix(_SPECIFICATION)

@@ -13,7 +13,7 @@ from npu_conformance.corpus import variations, vectors
 from npu_conformance.corpus.variations import allowed
 from npu_conformance.corpus.vectors import Vector, VectorHeader
 from npu_conformance.harness.run.cases import Case, Group, Scope
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.versions import NEWEST, Version
 
 _EXECUTION = (
@@ -104,10 +104,10 @@ def vector_from(payload: Any) -> Vector:
 def case_of(header: VectorHeader, load: Loader, case_id: str, since: Version | None) -> Case:
     """A case that executes a vector, or sees it refused."""
 
-    def run(trial: Trial) -> None:
+    def run(context: CaseContext) -> None:
         from npu_conformance.vts.lib import vector_run
 
-        vector_run.run(trial, load())
+        vector_run.run(context, load())
 
     boundary = [operand for operand in header.operands.values() if operand.role in ("input", "output")]
     elements = max((_elements(operand.dimensions) for operand in boundary), default=0)

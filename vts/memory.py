@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from msgspec.structs import replace
 
 from npu_conformance.harness.judge import checks
-from npu_conformance.harness.run.cases import Behaviours, Case, Group, Scope
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.cases import Case, CaseGroup, Group, Scope
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.errors import ServiceError, status_name
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
@@ -23,9 +23,9 @@ from npu_conformance.specs.versions import HIDL_LAST, OLDEST, Version
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.addition import Addition
 from npu_conformance.vts.lib.execution import Execution, execute
-from npu_conformance.vts.lib.rejection import refused_at_once
+from npu_conformance.vts.lib.rejection import expect_rejected_at_prepare
 
-_behaviours = Behaviours("vts.memory", group=Group.MEMORY)
+_behaviours = CaseGroup("vts.memory", group=Group.MEMORY)
 _KINDS = {
     "ashmem": (OLDEST, "NNHAL-MEMORY-001"),
     "mmap_fd": (OLDEST, "NNHAL-MEMORY-001"),
@@ -45,9 +45,11 @@ def cases() -> Iterator[Case]:
     yield from _behaviours()
 
 
-def _kind_case(kind: str, since: Version, requirement: str, use: str, check: Callable[[Trial, str], None]) -> Case:
-    def run(trial: Trial) -> None:
-        check(trial, kind)
+def _kind_case(
+    kind: str, since: Version, requirement: str, use: str, check: Callable[[CaseContext, str], None]
+) -> Case:
+    def run(context: CaseContext) -> None:
+        check(context, kind)
 
     more = ("NNHAL-MEMORY-010",) if kind == "hardware_buffer_blob" else ()
     return Case(
@@ -57,28 +59,28 @@ def _kind_case(kind: str, since: Version, requirement: str, use: str, check: Cal
     )  # fmt: skip
 
 
-def _adds_in(trial: Trial, kind: str) -> None:
-    chosen, pool = addition.supported(trial), trial.pool(addition.POOL, kind)
-    chosen.adds(trial, chosen.prepared(trial), pool, what=f"execution with {kind} memory")
+def _adds_in(context: CaseContext, kind: str) -> None:
+    chosen, pool = addition.supported(context), context.pool(addition.POOL, kind)
+    chosen.adds(context, chosen.prepared(context), pool, what=f"execution with {kind} memory")
 
 
-def _adds_constant_in(trial: Trial, kind: str) -> None:
-    chosen, constant = addition.supported(trial), trial.pool(addition.SIZE, kind)
+def _adds_constant_in(context: CaseContext, kind: str) -> None:
+    chosen, constant = addition.supported(context), context.pool(addition.SIZE, kind)
     constant.write(0, chosen.packed(addition.B))
-    _adds_constant_of(trial, chosen, constant.memory)
+    _adds_constant_of(context, chosen, constant.memory)
 
 
-def _adds_constant_of(trial: Trial, chosen: Addition, constant: Memory) -> None:
+def _adds_constant_of(context: CaseContext, chosen: Addition, constant: Memory) -> None:
     """The first bytes of the memory hold B, which is added to A."""
     what = f"execution with a constant in {constant.kind} memory"
-    chosen.adds(trial, chosen.prepared(trial, constant), trial.pool(addition.POOL), inputs=1, what=what)
+    chosen.adds(context, chosen.prepared(context, constant), context.pool(addition.POOL), inputs=1, what=what)
 
 
 @_behaviours.case("several.pools", "NNHAL-EXECUTE-001", "NNHAL-EXECUTE-002")
-def several_pools(trial: Trial) -> None:
+def several_pools(context: CaseContext) -> None:
     """Each argument lies in a pool of its own; inputs are left as they were."""
-    chosen = addition.supported(trial)
-    first, second, output = (trial.pool(addition.POOL) for _ in range(3))
+    chosen = addition.supported(context)
+    first, second, output = (context.pool(addition.POOL) for _ in range(3))
     first.write(0, chosen.packed(addition.A))
     second.write(8, chosen.packed(addition.B))
     places = (DataLocation(0, 0, addition.SIZE), DataLocation(1, 8, addition.SIZE), DataLocation(2, 16, addition.SIZE))
@@ -87,16 +89,16 @@ def several_pools(trial: Trial) -> None:
         (RequestArgument(location=places[2]),),
         tuple(RequestMemoryPool(pool=pool.memory) for pool in (first, second, output)),
     )
-    execution = execute(trial, chosen.prepared(trial), request, measure=False)
+    execution = execute(context, chosen.prepared(context), request, measure=False)
     checks.status(execution.status, {ErrorStatus.NONE}, "execution with three pools")
     chosen.check(bytes(output.read(16, addition.SIZE)), addition.SUM, "sum in the third pool")
     checks.equal(bytes(first.read(0, addition.SIZE)), chosen.packed(addition.A), "first input after the execution")
 
 
 @_behaviours.case("inputs.read_only", "NNHAL-EXECUTE-010", since=Version.FL5)
-def read_only_inputs(trial: Trial) -> None:
+def read_only_inputs(context: CaseContext) -> None:
     """Inputs lie in memory that may only be read; a driver must not map it writable (NNHAL-EXECUTE-010)."""
-    chosen, inputs, outputs = addition.supported(trial), trial.pool(addition.POOL), trial.pool(addition.POOL)
+    chosen, inputs, outputs = addition.supported(context), context.pool(addition.POOL), context.pool(addition.POOL)
     chosen.put(inputs)
     request = addition.request(replace(inputs.memory, prot=_READ_ONLY))
     place = DataLocation(1, addition.OUTPUT, addition.SIZE)
@@ -105,120 +107,120 @@ def read_only_inputs(trial: Trial) -> None:
         outputs=(RequestArgument(location=place),),
         pools=(*request.pools, RequestMemoryPool(pool=outputs.memory)),
     )
-    execution = execute(trial, chosen.prepared(trial), request, measure=False)
+    execution = execute(context, chosen.prepared(context), request, measure=False)
     checks.status(execution.status, {ErrorStatus.NONE}, "execution with read-only input memory")
     chosen.check(addition.result(outputs), addition.SUM, "sum from read-only memory")
 
 
 @_behaviours.case("large.four_mebibytes", "NNHAL-MEMORY-001")
-def large_pool(trial: Trial) -> None:
+def large_pool(context: CaseContext) -> None:
     """Arguments at the far end of a pool of four mebibytes."""
-    chosen, size = addition.supported(trial), 4 << 20
+    chosen, size = addition.supported(context), 4 << 20
     what = "execution at the end of a large pool"
-    chosen.adds(trial, chosen.prepared(trial), trial.pool(size), start=size - _PAGE, what=what)
+    chosen.adds(context, chosen.prepared(context), context.pool(size), start=size - _PAGE, what=what)
 
 
 @_behaviours.case("request.unknown_kind", "NNHAL-MEMORY-004", "NNHAL-REQUEST-016", until=HIDL_LAST)
-def unknown_kind_in_request(trial: Trial) -> None:
+def unknown_kind_in_request(context: CaseContext) -> None:
     """A request with a pool of a kind that does not exist; in AIDL the kinds are a closed union."""
-    prepared_model = addition.supported(trial).prepared(trial)
-    memory = replace(trial.pool(addition.POOL).memory, kind="no_such_kind")
-    execution = _executed(trial, prepared_model, memory)
+    prepared_model = addition.supported(context).prepared(context)
+    memory = replace(context.pool(addition.POOL).memory, kind="no_such_kind")
+    execution = _executed(context, prepared_model, memory)
     checks.status(execution.status, {ErrorStatus.INVALID_ARGUMENT}, "execution with memory of an unknown kind")
 
 
 @_behaviours.case("request.null_handle", "NNHAL-MEMORY-005", "NNHAL-REQUEST-016")
-def null_handle_in_request(trial: Trial) -> None:
+def null_handle_in_request(context: CaseContext) -> None:
     """A request with a pool that has no handle; in AIDL the transport may say no first."""
-    prepared_model = addition.supported(trial).prepared(trial)
-    memory = replace(trial.pool(addition.POOL).memory, token=0)
-    execution = _executed(trial, prepared_model, memory)
+    prepared_model = addition.supported(context).prepared(context)
+    memory = replace(context.pool(addition.POOL).memory, token=0)
+    execution = _executed(context, prepared_model, memory)
     refusals = {ErrorStatus.INVALID_ARGUMENT}
-    if trial.version.is_aidl:
+    if context.version.is_aidl:
         refusals.add(ErrorStatus.GENERAL_FAILURE)
     checks.status(execution.status, refusals, "execution with a null memory handle")
 
 
 @_behaviours.case("request.negative_size", "NNHAL-MEMORY-009", since=Version.FL5)
-def negative_size_in_request(trial: Trial) -> None:
+def negative_size_in_request(context: CaseContext) -> None:
     """A request with a pool of negative size."""
-    prepared_model = addition.supported(trial).prepared(trial)
-    execution = _executed(trial, prepared_model, replace(trial.pool(addition.POOL).memory, size=-1))
+    prepared_model = addition.supported(context).prepared(context)
+    execution = _executed(context, prepared_model, replace(context.pool(addition.POOL).memory, size=-1))
     checks.status(execution.status, {ErrorStatus.INVALID_ARGUMENT}, "execution with memory of negative size")
 
 
 @_behaviours.case("model.unknown_kind", "NNHAL-MEMORY-004", until=HIDL_LAST)
-def unknown_kind_in_model(trial: Trial) -> None:
+def unknown_kind_in_model(context: CaseContext) -> None:
     """A model with a pool of a kind that does not exist."""
-    memory = replace(trial.pool(addition.SIZE).memory, kind="no_such_kind")
-    refused_at_once(trial, addition.FLOAT32.model_with_constant(memory))
+    memory = replace(context.pool(addition.SIZE).memory, kind="no_such_kind")
+    expect_rejected_at_prepare(context, addition.FLOAT32.model_with_constant(memory))
 
 
 @_behaviours.case("model.constant_beyond_pool", "NNHAL-MODEL-031")
-def constant_beyond_pool(trial: Trial) -> None:
+def constant_beyond_pool(context: CaseContext) -> None:
     """A constant that reaches past the end of its pool."""
-    memory = replace(trial.pool(addition.SIZE).memory, size=addition.SIZE - 1)
-    refused_at_once(trial, addition.FLOAT32.model_with_constant(memory))
+    memory = replace(context.pool(addition.SIZE).memory, size=addition.SIZE - 1)
+    expect_rejected_at_prepare(context, addition.FLOAT32.model_with_constant(memory))
 
 
 @_behaviours.case("request.negative_offset", "NNHAL-MEMORY-009", since=Version.FL5)
-def negative_offset_in_request(trial: Trial) -> None:
+def negative_offset_in_request(context: CaseContext) -> None:
     """A request with a mapped file that begins before its beginning."""
-    prepared_model = addition.supported(trial).prepared(trial)
-    memory = replace(trial.pool(addition.POOL, "mmap_fd").memory, offset=-addition.POOL)
-    execution = _executed(trial, prepared_model, memory)
+    prepared_model = addition.supported(context).prepared(context)
+    memory = replace(context.pool(addition.POOL, "mmap_fd").memory, offset=-addition.POOL)
+    execution = _executed(context, prepared_model, memory)
     checks.status(execution.status, {ErrorStatus.INVALID_ARGUMENT}, "execution with memory of negative offset")
 
 
 @_behaviours.case("model.negative_size", "NNHAL-MEMORY-009", since=Version.FL5)
-def negative_size_in_model(trial: Trial) -> None:
+def negative_size_in_model(context: CaseContext) -> None:
     """A model with a pool of negative size or offset."""
-    memory = trial.pool(addition.SIZE, "mmap_fd").memory
+    memory = context.pool(addition.SIZE, "mmap_fd").memory
     for spoiled in (replace(memory, size=-addition.SIZE), replace(memory, offset=-1)):
-        refused_at_once(trial, addition.FLOAT32.model_with_constant(spoiled))
+        expect_rejected_at_prepare(context, addition.FLOAT32.model_with_constant(spoiled))
 
 
 @_behaviours.case("mmap_fd.offset", "NNHAL-MEMORY-001")
-def mapped_behind_the_beginning(trial: Trial) -> None:
+def mapped_behind_the_beginning(context: CaseContext) -> None:
     """A mapped file that begins on the second page of its file, for arguments and for a constant."""
-    chosen, pool = addition.supported(trial), trial.pool(2 * _PAGE, "mmap_fd")
+    chosen, pool = addition.supported(context), context.pool(2 * _PAGE, "mmap_fd")
     memory = replace(pool.memory, offset=_PAGE, size=_PAGE)
     chosen.put(pool, start=_PAGE)
-    execution = _executed(trial, chosen.prepared(trial), memory)
+    execution = _executed(context, chosen.prepared(context), memory)
     checks.status(execution.status, {ErrorStatus.NONE}, "execution with a mapped file from its second page on")
     chosen.check(addition.result(pool, _PAGE), addition.SUM, "sum in the second page")
     checks.equal(bytes(pool.read(0, _PAGE)), bytes(_PAGE), "first page after the execution")
     pool.write(_PAGE, chosen.packed(addition.B))
-    _adds_constant_of(trial, chosen, memory)
+    _adds_constant_of(context, chosen, memory)
 
 
 @_behaviours.case("mmap_fd.read_only_constant", "NNHAL-MEMORY-001")
-def read_only_constant(trial: Trial) -> None:
+def read_only_constant(context: CaseContext) -> None:
     """A constant in a file that may only be read is as good as one in a file that may be written."""
-    chosen, pool = addition.supported(trial), trial.pool(addition.SIZE, "mmap_fd")
+    chosen, pool = addition.supported(context), context.pool(addition.SIZE, "mmap_fd")
     pool.write(0, chosen.packed(addition.B))
-    chosen.prepared(trial, pool.memory)
+    chosen.prepared(context, pool.memory)
     memory = replace(pool.memory, prot=_READ_ONLY)
-    supported = trial.supported_operations(chosen.model_with_constant(memory))
+    supported = context.supported_operations(chosen.model_with_constant(memory))
     checks.equal(supported, (True,), "getSupportedOperations with a constant in read-only memory")
-    _adds_constant_of(trial, chosen, memory)
+    _adds_constant_of(context, chosen, memory)
 
 
 @_behaviours.case("hardware_buffer.arguments", "NNHAL-MEMORY-007", "NNHAL-MEMORY-008", since=Version.V1_2)
-def pixels_as_arguments(trial: Trial) -> None:
+def pixels_as_arguments(context: CaseContext) -> None:
     """A hardware buffer that is no BLOB holds an input, or the output: the execution is right, or fails.
 
     Such memory is optional (NNHAL-MEMORY-003). Another failure than GENERAL_FAILURE is a quality warning.
     """
-    chosen = addition.supported(trial)
-    prepared_model = chosen.prepared(trial)
+    chosen = addition.supported(context)
+    prepared_model = chosen.prepared(context)
     for name, place in (("input", 0), ("output", 2)):
-        with trial.configuration(name):
-            _adds_in_pixels(trial, chosen, prepared_model, place)
+        with context.configuration(name):
+            _adds_in_pixels(context, chosen, prepared_model, place)
 
 
-def _adds_in_pixels(trial: Trial, chosen: Addition, prepared_model: PreparedModel, place: int) -> None:
-    pools = [trial.pool(addition.SIZE, "hardware_buffer" if at == place else "ashmem") for at in range(3)]
+def _adds_in_pixels(context: CaseContext, chosen: Addition, prepared_model: PreparedModel, place: int) -> None:
+    pools = [context.pool(addition.SIZE, "hardware_buffer" if at == place else "ashmem") for at in range(3)]
     for pool, values in zip(pools, (addition.A, addition.B), strict=False):
         pool.write(0, chosen.packed(values))
     # Pixels have no offsets: they are used as a whole.
@@ -226,78 +228,78 @@ def _adds_in_pixels(trial: Trial, chosen: Addition, prepared_model: PreparedMode
     request = Request(
         tuple(arguments[:2]), tuple(arguments[2:]), tuple(RequestMemoryPool(pool=pool.memory) for pool in pools)
     )
-    execution = execute(trial, prepared_model, request, measure=False)
+    execution = execute(context, prepared_model, request, measure=False)
     if execution.status == ErrorStatus.NONE:
         chosen.check(bytes(pools[2].read(0, addition.SIZE)), addition.SUM, "sum with a hardware buffer")
-    _says_general_failure(trial, execution.status, "an execution")
+    _says_general_failure(context, execution.status, "an execution")
 
 
 @_behaviours.case(
     "hardware_buffer.constant", "NNHAL-MEMORY-006", "NNHAL-MEMORY-008", "NNHAL-MEMORY-011", "NNHAL-SUPPORT-011",
     since=Version.V1_2,
 )  # fmt: skip
-def pixels_as_constant(trial: Trial) -> None:
+def pixels_as_constant(context: CaseContext) -> None:
     """A constant in a hardware buffer that is no BLOB: the preparation fails, and support is better denied before."""
-    _constant_refused(trial, trial.pool(addition.SIZE, "hardware_buffer").memory)
+    _constant_refused(context, context.pool(addition.SIZE, "hardware_buffer").memory)
 
 
 @_behaviours.case("blob.of_another_format", "NNHAL-MEMORY-012", since=Version.V1_2, until=HIDL_LAST)
-def blob_of_another_format(trial: Trial) -> None:
+def blob_of_another_format(context: CaseContext) -> None:
     """Memory that is called a BLOB and described as pixels is refused; AIDL has no name that could be wrong."""
-    memory = _pixels_called_blob(trial, addition.SIZE)
-    with trial.configuration("constant"):
-        _constant_refused(trial, memory)
-    with trial.configuration("arguments"):
+    memory = _pixels_called_blob(context, addition.SIZE)
+    with context.configuration("constant"):
+        _constant_refused(context, memory)
+    with context.configuration("arguments"):
         execution = _executed(
-            trial, addition.supported(trial).prepared(trial), _pixels_called_blob(trial, addition.POOL)
+            context, addition.supported(context).prepared(context), _pixels_called_blob(context, addition.POOL)
         )
         _refused(execution.status, "execution with pixels that are called a BLOB")
 
 
-def _pixels_called_blob(trial: Trial, size: int) -> Memory:
-    pixels = trial.pool(size, "hardware_buffer").memory
-    return replace(trial.pool(size, "hardware_buffer_blob").memory, description=pixels.description)
+def _pixels_called_blob(context: CaseContext, size: int) -> Memory:
+    pixels = context.pool(size, "hardware_buffer").memory
+    return replace(context.pool(size, "hardware_buffer_blob").memory, description=pixels.description)
 
 
 @_behaviours.case("handle.of_nothing", "NNHAL-SUPPORT-011", "NNHAL-ROBUST-001")
-def handle_of_nothing(trial: Trial) -> None:
+def handle_of_nothing(context: CaseContext) -> None:
     """A handle behind which there is no memory, for a constant and for arguments."""
-    closed = trial.pool(addition.POOL)
+    closed = context.pool(addition.POOL)
     memory = closed.memory
     closed.close()
-    with trial.configuration("constant"):
-        _constant_refused(trial, memory)
-    with trial.configuration("arguments"):
-        execution = _executed(trial, addition.supported(trial).prepared(trial), memory)
+    with context.configuration("constant"):
+        _constant_refused(context, memory)
+    with context.configuration("arguments"):
+        execution = _executed(context, addition.supported(context).prepared(context), memory)
         _refused(execution.status, "execution with a handle of nothing")
 
 
-def _constant_refused(trial: Trial, memory: Memory) -> None:
+def _constant_refused(context: CaseContext, memory: Memory) -> None:
     """prepareModel fails. Support should have been denied before: the device is looked at for a quality warning."""
-    model = addition.supported(trial).model_with_constant(memory)
+    model = addition.supported(context).model_with_constant(memory)
     try:
-        is_supported = all(trial.supported_operations(model))
+        is_supported = all(context.supported_operations(model))
     except ServiceError as error:
         _refused(error.status, "getSupportedOperations")
         is_supported = False
-    preparation = trial.prepare(model)
+    preparation = context.prepare(model)
     checks.that(preparation.prepared_model is None, "prepareModel: expected no prepared model, found one")
     checks.that(preparation.status is not None, "prepareModel: expected a notification, found none")
     _refused(preparation.status or ErrorStatus.NONE, "prepareModel of a constant that can not be read, notified")
     if memory.kind.startswith("hardware"):
-        _says_general_failure(trial, preparation.status or ErrorStatus.NONE, "prepareModel")
+        _says_general_failure(context, preparation.status or ErrorStatus.NONE, "prepareModel")
     if is_supported:
-        trial.warn_quality("getSupportedOperations does not notice memory that can not be read (NNHAL-SUPPORT-011)")
+        context.warn_quality("getSupportedOperations does not notice memory that can not be read (NNHAL-SUPPORT-011)")
 
 
 def _refused(status: int, what: str) -> None:
     checks.that(status != ErrorStatus.NONE, f"{what}: expected a refusal, found NONE")
 
 
-def _says_general_failure(trial: Trial, status: int, what: str) -> None:
+def _says_general_failure(context: CaseContext, status: int, what: str) -> None:
     if status not in (ErrorStatus.NONE, ErrorStatus.GENERAL_FAILURE):
-        trial.warn_quality(f"{what} fails with {status_name(status)}, not GENERAL_FAILURE, for a hardware buffer")
+        context.warn_quality(f"{what} fails with {status_name(status)}, not GENERAL_FAILURE, for a hardware buffer")
 
 
-def _executed(trial: Trial, prepared_model: PreparedModel, memory: Memory) -> Execution:
-    return execute(trial, prepared_model, addition.request(memory), measure=False)
+def _executed(context: CaseContext, prepared_model: PreparedModel, memory: Memory) -> Execution:
+    return execute(context, prepared_model, addition.request(memory), measure=False)

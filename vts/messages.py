@@ -16,7 +16,7 @@ import msgspec
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable, NotSupported, Refused
 from npu_conformance.harness.run.cases import Case, Group
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.preparation import NO_TOKEN, PreparationArguments, PreparationRecorder, prepare
 from npu_conformance.harness.subject.remote import RemoteApplication, RemoteSubject
 from npu_conformance.harness.wire.binding import BoundMethod, bound_methods, wire_name
@@ -54,8 +54,8 @@ def cases() -> Iterator[Case]:
 
 
 def _case(interface: type, method: Method, kind: str, attack: Callable[[_Target], None]) -> Case:
-    def run(trial: Trial) -> None:
-        attack(_Target(trial, interface, method))
+    def run(context: CaseContext) -> None:
+        attack(_Target(context, interface, method))
 
     return Case(
         f"vts.messages.{interface.__name__}_{method.wire_name}.{kind}", run,
@@ -113,11 +113,11 @@ def _absurd(value: Any) -> list[Any]:
 class _Target:
     """One method, called on a connection of its own with whatever params."""
 
-    def __init__(self, trial: Trial, interface: type, method: Method) -> None:
-        self.trial, self.method = trial, method
+    def __init__(self, context: CaseContext, interface: type, method: Method) -> None:
+        self.context, self.method = context, method
         self._interface = interface
         self._bound: BoundMethod = bound_methods(interface)[f"{wire_name(interface)}.{method.wire_name}"]
-        self._statuses = {status_name(one) for one in documented_statuses(method.mark.statuses, trial.version)}
+        self._statuses = {status_name(one) for one in documented_statuses(method.mark.statuses, context.version)}
         self._connect()
 
     def params(self) -> Params:
@@ -147,17 +147,17 @@ class _Target:
         values = list(edits(_at(self._params, path)))
         if not values:
             return
-        with self.trial.configuration(_label(path)):
-            if self._restarts != self.trial.restarts:
+        with self.context.configuration(_label(path)):
+            if self._restarts != self.context.restarts:
                 self._connect()
             for value in values:
                 self.answer(_with(self._params, path, value))
             self._connection.call("device.getCapabilities", {"object": self._device}, msgspec.Raw)
 
     def _connect(self) -> None:
-        self._restarts = self.trial.restarts
-        application = _connection_to(self.trial)
-        device = self.trial.device_of(application)
+        self._restarts = self.context.restarts
+        application = _connection_to(self.context)
+        device = self.context.device_of(application)
         self._connection = application.connection
         self._device = self._connection.objects.number_of(device)
         self._memory = application.memory.create("ashmem", addition.POOL).memory
@@ -169,14 +169,14 @@ class _Target:
 
     def _prepared(self, device: hal.Device) -> hal.PreparedModel:
         arguments = PreparationArguments()
-        prepared_model = prepare(self.trial.subject, device, _MODEL, arguments, PreparationRecorder()).prepared_model
+        prepared_model = prepare(self.context.subject, device, _MODEL, arguments, PreparationRecorder()).prepared_model
         if prepared_model is None:
             raise NotSupported("the device does not support ADD of TENSOR_FLOAT32")
         return prepared_model
 
     @property
     def _none(self) -> int:
-        return self.trial.version.unavailable_time
+        return self.context.version.unavailable_time
 
     def _argument(self, name: str, kind: Any) -> Any:
         """A value for a parameter: by its name where the type alone does not tell, neutral where nothing is known."""
@@ -203,13 +203,13 @@ class _Target:
 _MODEL = addition.FLOAT32.model()
 
 
-def _connection_to(trial: Trial) -> RemoteApplication | RemoteSubject:
+def _connection_to(context: CaseContext) -> RemoteApplication | RemoteSubject:
     """A connection of its own where the subject gives any, else the run's."""
     try:
-        application = trial.application(UID)
+        application = context.application(UID)
     except NotApplicable:
-        if isinstance(trial.subject, RemoteSubject):
-            return trial.subject
+        if isinstance(context.subject, RemoteSubject):
+            return context.subject
         raise
     if not isinstance(application, RemoteApplication):
         raise NotApplicable("the subject's connections carry no messages")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from npu_conformance.harness.judge import checks
-from npu_conformance.harness.run.cases import Behaviours, Group
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.cases import CaseGroup, Group
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.preparation import NO_DEADLINE, NO_TOKEN
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, ExecutionPreference, OperationType, Priority
@@ -24,7 +24,7 @@ from npu_conformance.vts.lib.aosp_verdict import told
 from npu_conformance.vts.lib.execution import execute, executors
 from npu_conformance.vts.lib.structure_models import unary
 
-cases = Behaviours("vts.models", group=Group.VALIDATION)
+cases = CaseGroup("vts.models", group=Group.VALIDATION)
 
 _INVALID, _NONE = ErrorStatus.INVALID_ARGUMENT, ErrorStatus.NONE
 _DECLINES = {
@@ -43,9 +43,9 @@ _HUGE = {
 
 
 @cases.case("data.untouched", "NNHAL-MODEL-057", "NNHAL-PREPARE-013")
-def data_untouched(trial: Trial) -> None:
+def data_untouched(context: CaseContext) -> None:
     """The pool of constants and the model itself are after two preparations what they were before."""
-    chosen, pool = addition.supported(trial), trial.pool(3 * addition.SIZE)
+    chosen, pool = addition.supported(context), context.pool(3 * addition.SIZE)
     content = bytes(range(addition.SIZE)) + chosen.packed(addition.B) + bytes(range(addition.SIZE, 0, -1))
     pool.write(0, content)
     model = chosen.model_with_constant(pool.memory)
@@ -55,36 +55,36 @@ def data_untouched(trial: Trial) -> None:
     model = replace(model, main=replace(model.main, operands=tuple(operands)))
     twin = replace(model, main=replace(model.main))
     for _ in range(2):
-        trial.supported_operations(model)
-        trial.prepare(model)
+        context.supported_operations(model)
+        context.prepare(model)
         checks.equal(bytes(pool.read(0, len(content))), content, "pool of constants after a preparation")
         checks.equal(model == twin, True, "whether the model is what was handed in")
 
 
 @cases.case("capacity.answers", "NNHAL-ROBUST-002", "NNHAL-ROBUST-003")
-def capacity(trial: Trial) -> None:
+def capacity(context: CaseContext) -> None:
     """A valid model whose tensors are too large for anybody is refused, declined or prepared, and never a crash."""
     for name, dimensions in _HUGE.items():
-        with trial.configuration(name), told("no"):
+        with context.configuration(name), told("no"):
             model = unary(OperationType.RELU, dimensions=dimensions)
-            _answered(trial, model)
+            _answered(context, model)
 
 
 @cases.case("capacity.execution", "NNHAL-ROBUST-002", "NNHAL-ROBUST-003")
-def capacity_execution(trial: Trial) -> None:
+def capacity_execution(context: CaseContext) -> None:
     """A prepared model of such tensors is not executed in a pool of 64 bytes, whichever way."""
     for name, dimensions in _HUGE.items():
-        for executor in executors(trial.version):
-            with trial.configuration(f"{name}.{executor}"), told("no"):
-                _not_executed(trial, unary(OperationType.RELU, dimensions=dimensions), executor)
+        for executor in executors(context.version):
+            with context.configuration(f"{name}.{executor}"), told("no"):
+                _not_executed(context, unary(OperationType.RELU, dimensions=dimensions), executor)
 
 
-def _answered(trial: Trial, model: Model) -> None:
+def _answered(context: CaseContext, model: Model) -> None:
     try:
-        trial.supported_operations(model)
+        context.supported_operations(model)
     except ServiceError as error:
         checks.status(error.status, {_INVALID, *_DECLINES}, "getSupportedOperations of a huge model")
-    preparation = trial.prepare(model)
+    preparation = context.prepare(model)
     launched, notified = preparation.launch_status, preparation.status
     checks.status(launched, {_NONE, _INVALID, *_DECLINES}, "prepareModel of a huge model, returned")
     expected = {_NONE, _INVALID, *_DECLINES} if launched == _NONE else {launched}
@@ -92,41 +92,41 @@ def _answered(trial: Trial, model: Model) -> None:
     checks.equal(preparation.prepared_model is not None, notified == _NONE, "a prepared model of a huge model")
 
 
-def _not_executed(trial: Trial, model: Model, executor: str) -> None:
-    prepared_model = trial.prepare(model).prepared_model
+def _not_executed(context: CaseContext, model: Model, executor: str) -> None:
+    prepared_model = context.prepare(model).prepared_model
     if prepared_model is None:
         return
-    pool = RequestMemoryPool(pool=trial.pool(64).memory)
+    pool = RequestMemoryPool(pool=context.pool(64).memory)
     small = [RequestArgument(location=DataLocation(0, offset, 32)) for offset in (0, 32)]
     request = Request((small[0],), (small[1],), (pool,))
-    execution = execute(trial, prepared_model, request, measure=False, executor=executor)
+    execution = execute(context, prepared_model, request, measure=False, executor=executor)
     too_small = {_INVALID, ErrorStatus.OUTPUT_INSUFFICIENT_SIZE, *_DECLINES}
     checks.status(execution.status, too_small, "execution of a huge model in a small pool")
 
 
 @cases.case("arguments.token_length", "NNHAL-PREPARE-023", since=Version.FL5)
-def token_length(trial: Trial) -> None:
+def token_length(context: CaseContext) -> None:
     """A token that has not 32 bytes is refused, or ignored as there are no cache files: then a quality warning."""
     for length in (0, 31, 33):
-        with trial.configuration(f"bytes_{length}"), told("no"):
-            preparation = trial.prepare(addition.model(), token=bytes(length))
+        with context.configuration(f"bytes_{length}"), told("no"):
+            preparation = context.prepare(addition.model(), token=bytes(length))
             launched = preparation.launch_status
             checks.status(launched, {_NONE, _INVALID}, f"prepareModel with a token of {length} bytes, returned")
             if launched == _INVALID:
                 checks.status(preparation.status, {_INVALID}, "the same, notified")
                 checks.that(preparation.prepared_model is None, "the same: expected no prepared model, found one")
             else:
-                trial.warn_quality(f"a cache token of {length} bytes is taken; AIDL's have 32")
+                context.warn_quality(f"a cache token of {length} bytes is taken; AIDL's have 32")
 
 
 @cases.case("config.callback_null", "NNHAL-PREPARE-018", "NNHAL-PREPARE-022", since=Version.FL8)
-def config_callback_null(trial: Trial) -> None:
+def config_callback_null(context: CaseContext) -> None:
     """A null callback is refused with INVALID_ARGUMENT by prepareModelWithConfig, too."""
     config = PrepareModelConfig(
         ExecutionPreference.FAST_SINGLE_ANSWER, Priority.MEDIUM, NO_DEADLINE, (), (), NO_TOKEN
     )  # fmt: skip
 
     def call() -> None:
-        trial.device.prepare_model_with_config(addition.model(), config, None)
+        context.device.prepare_model_with_config(addition.model(), config, None)
 
     checks.raises_status(call, {_INVALID}, "prepareModelWithConfig with a null callback")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from npu_conformance.harness.judge import checks
-from npu_conformance.harness.run.cases import Behaviours, Group, Scope
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.cases import CaseGroup, Group, Scope
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.preparation import NO_DEADLINE, NO_TOKEN, PreparationRecorder
 from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, ExecutionPreference, Priority
@@ -13,37 +13,37 @@ from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.addition import Addition
 
-cases = Behaviours("vts.preparation", group=Group.EXECUTION)
+cases = CaseGroup("vts.preparation", group=Group.EXECUTION)
 
 
 @cases.case(
     "callback.once", "NNHAL-PREPARE-003", "NNHAL-PREPARE-005", "NNHAL-PREPARE-007", "NNHAL-PREPARE-008",
     scope=Scope.SMOKE,
 )  # fmt: skip
-def callback_once(trial: Trial) -> None:
+def callback_once(context: CaseContext) -> None:
     """A preparation that is accepted notifies its callback once, and not again while the device goes on."""
     recorder = PreparationRecorder()
-    preparation = trial.prepare(addition.model(), callback=recorder)
+    preparation = context.prepare(addition.model(), callback=recorder)
     checks.status(preparation.launch_status, {ErrorStatus.NONE}, "prepareModel of a valid model, returned")
-    _told_once(trial, recorder)
+    _told_once(context, recorder)
     has_model = preparation.prepared_model is not None
     checks.equal(has_model, preparation.status == ErrorStatus.NONE, "a prepared model comes with status NONE only")
 
 
 @cases.case("callback.once_when_refused", "NNHAL-PREPARE-002", "NNHAL-PREPARE-005")
-def callback_once_when_refused(trial: Trial) -> None:
+def callback_once_when_refused(context: CaseContext) -> None:
     """A preparation that is refused notifies its callback once, too."""
     recorder = PreparationRecorder()
-    trial.prepare(Model(main=Subgraph((), (), (), ())), callback=recorder)
-    _told_once(trial, recorder)
+    context.prepare(Model(main=Subgraph((), (), (), ())), callback=recorder)
+    _told_once(context, recorder)
 
 
 @cases.case("callback.null", "NNHAL-PREPARE-022")
-def callback_null(trial: Trial) -> None:
+def callback_null(context: CaseContext) -> None:
     """A null callback is refused with INVALID_ARGUMENT, and the device lives on."""
 
     def call() -> None:
-        trial.device.prepare_model(
+        context.device.prepare_model(
             addition.model(), ExecutionPreference.FAST_SINGLE_ANSWER, Priority.MEDIUM, NO_DEADLINE,
             (), (), NO_TOKEN, None,
         )  # fmt: skip
@@ -52,66 +52,66 @@ def callback_null(trial: Trial) -> None:
 
 
 @cases.case("arguments.preferences", "NNHAL-PREPARE-003", since=Version.V1_1)
-def preferences(trial: Trial) -> None:
+def preferences(context: CaseContext) -> None:
     """Every execution preference is taken, and the model computes the same."""
-    chosen = addition.supported(trial)
+    chosen = addition.supported(context)
     for preference in ExecutionPreference:
-        with trial.configuration(preference.name.lower()):
-            _prepared_adds(trial, chosen, preference=preference)
+        with context.configuration(preference.name.lower()):
+            _prepared_adds(context, chosen, preference=preference)
 
 
 @cases.case("arguments.priorities", "NNHAL-PREPARE-011", since=Version.V1_3)
-def priorities(trial: Trial) -> None:
+def priorities(context: CaseContext) -> None:
     """Every priority is taken, and the model computes the same."""
-    chosen = addition.supported(trial)
+    chosen = addition.supported(context)
     for priority in Priority:
-        with trial.configuration(priority.name.lower()):
-            _prepared_adds(trial, chosen, priority=priority)
+        with context.configuration(priority.name.lower()):
+            _prepared_adds(context, chosen, priority=priority)
 
 
 @cases.case("models.side_by_side", "NNHAL-PREPARE-013")
-def side_by_side(trial: Trial) -> None:
+def side_by_side(context: CaseContext) -> None:
     """Two prepared models of one device are executed in turn, each with its own constant."""
-    chosen, constants = addition.supported(trial), ((1.0, 2.0), (-8.0, 0.5))
-    models = [chosen.prepared(trial, _holding(trial, chosen.packed(values)).memory) for values in constants]
-    pool, what = trial.pool(addition.POOL), "execution with the model's own constant"
+    chosen, constants = addition.supported(context), ((1.0, 2.0), (-8.0, 0.5))
+    models = [chosen.prepared(context, _holding(context, chosen.packed(values)).memory) for values in constants]
+    pool, what = context.pool(addition.POOL), "execution with the model's own constant"
     for _ in range(2):
         for prepared_model, values in zip(models, constants, strict=True):
-            chosen.adds(trial, prepared_model, pool, values, inputs=1, what=what)
+            chosen.adds(context, prepared_model, pool, values, inputs=1, what=what)
 
 
 @cases.case("executions.fresh_results", "NNHAL-EXECUTE-001", "NNHAL-EXECUTE-002")
-def fresh_results(trial: Trial) -> None:
+def fresh_results(context: CaseContext) -> None:
     """Executions of one prepared model with other inputs give other results: nothing of the last one is left."""
-    chosen, pool = addition.supported(trial), trial.pool(addition.POOL)
-    prepared_model = chosen.prepared(trial)
+    chosen, pool = addition.supported(context), context.pool(addition.POOL)
+    prepared_model = chosen.prepared(context)
     for values in ((1.0, 2.0), (-4.0, 0.25), (0.0, 0.0)):
-        chosen.adds(trial, prepared_model, pool, values)
+        chosen.adds(context, prepared_model, pool, values)
 
 
-def _told_once(trial: Trial, recorder: PreparationRecorder) -> None:
+def _told_once(context: CaseContext, recorder: PreparationRecorder) -> None:
     # A further round trip of the same connection brings whatever the device has sent before.
-    trial.supported_operations(addition.model())
-    trial.subject.wait_until(lambda: len(recorder.answers) > 1, 0.0)
+    context.supported_operations(addition.model())
+    context.subject.wait_until(lambda: len(recorder.answers) > 1, 0.0)
     checks.equal(len(recorder.answers), 1, "number of notifications of one preparation")
 
 
 def _prepared_adds(
-    trial: Trial,
+    context: CaseContext,
     chosen: Addition,
     *,
     preference: int = ExecutionPreference.FAST_SINGLE_ANSWER,
     priority: int = Priority.MEDIUM,
 ) -> None:
-    chosen.prepared(trial)
-    preparation = trial.prepare(chosen.model(), preference=preference, priority=priority)
+    chosen.prepared(context)
+    preparation = context.prepare(chosen.model(), preference=preference, priority=priority)
     checks.status(preparation.status, {ErrorStatus.NONE}, "prepareModel of a supported model, notified")
     if preparation.prepared_model is None:
         checks.fail("prepareModel of a supported model, notified", "a prepared model", "null")
-    chosen.adds(trial, preparation.prepared_model, trial.pool(addition.POOL))
+    chosen.adds(context, preparation.prepared_model, context.pool(addition.POOL))
 
 
-def _holding(trial: Trial, data: bytes) -> Pool:
-    pool = trial.pool(addition.SIZE)
+def _holding(context: CaseContext, data: bytes) -> Pool:
+    pool = context.pool(addition.SIZE)
     pool.write(0, data)
     return pool

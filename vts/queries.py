@@ -12,8 +12,8 @@ from typing import Any
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
-from npu_conformance.harness.run.cases import Behaviours, Group, Scope
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.cases import CaseGroup, Group, Scope
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.interfaces import describe
 from npu_conformance.specs.neuralnetworks import hal, types
 from npu_conformance.specs.neuralnetworks.enums import (
@@ -25,74 +25,74 @@ from npu_conformance.specs.neuralnetworks.enums import (
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
 from npu_conformance.specs.versions import HIDL_LAST, Version
 
-cases = Behaviours("vts.queries", group=Group.QUERIES)
+cases = CaseGroup("vts.queries", group=Group.QUERIES)
 
 _EXTENSION_NAME = re.compile(r"[a-z0-9_]+(\.[a-z0-9_]+)+")
 
 
 @cases.case("status.available", "NNHAL-QUERY-002", "NNHAL-QUERY-003", until=HIDL_LAST, scope=Scope.SMOKE)
-def status_available(trial: Trial) -> None:
+def status_available(context: CaseContext) -> None:
     """An idle, healthy HIDL device is AVAILABLE."""
-    checks.equal(trial.device.get_status(), DeviceStatus.AVAILABLE, "getStatus of an idle device")
+    checks.equal(context.device.get_status(), DeviceStatus.AVAILABLE, "getStatus of an idle device")
 
 
 @cases.case("capabilities.positive", "NNHAL-QUERY-004", scope=Scope.SMOKE)
-def capabilities_positive(trial: Trial) -> None:
+def capabilities_positive(context: CaseContext) -> None:
     """Every performance value that is reported is a finite number greater than zero."""
-    for name, info in _performances(trial.device.get_capabilities()):
+    for name, info in _performances(context.device.get_capabilities()):
         for field in ("exec_time", "power_usage"):
             value = getattr(info, field)
             checks.that(value > 0 and not math.isnan(value), f"{name}.{field}: expected > 0, found {value}")
 
 
 @cases.case("capabilities.fields_of_version", "NNHAL-QUERY-005", "NNHAL-QUERY-008", "NNHAL-QUERY-027")
-def capabilities_fields(trial: Trial) -> None:
+def capabilities_fields(context: CaseContext) -> None:
     """The fields that the device's version defines are filled in."""
-    capabilities = trial.device.get_capabilities()
-    for field in _required_fields(trial.version):
+    capabilities = context.device.get_capabilities()
+    for field in _required_fields(context.version):
         checks.that(getattr(capabilities, field) is not None, f"capabilities.{field}: expected a value, found none")
 
 
 @cases.case("capabilities.sorted_by_type", "NNHAL-QUERY-006", since=Version.V1_2)
-def capabilities_sorted(trial: Trial) -> None:
+def capabilities_sorted(context: CaseContext) -> None:
     """The performance list is sorted by operand type, one entry a type."""
-    listed = [entry.type for entry in trial.device.get_capabilities().operand_performance]
+    listed = [entry.type for entry in context.device.get_capabilities().operand_performance]
     checks.equal(listed, sorted(listed), "order of capabilities.operandPerformance")
     checks.equal(len(set(listed)), len(listed), "number of different types in capabilities.operandPerformance")
 
 
 @cases.case("capabilities.no_subgraph", "NNHAL-QUERY-007", since=Version.V1_3)
-def capabilities_without_subgraph(trial: Trial) -> None:
+def capabilities_without_subgraph(context: CaseContext) -> None:
     """SUBGRAPH has no performance of its own."""
-    listed = [entry.type for entry in trial.device.get_capabilities().operand_performance]
+    listed = [entry.type for entry in context.device.get_capabilities().operand_performance]
     checks.that(OperandType.SUBGRAPH not in listed, "capabilities.operandPerformance lists SUBGRAPH")
 
 
 @cases.case("capabilities.known_types", "NNHAL-QUERY-009", since=Version.V1_2)
-def capabilities_known_types(trial: Trial) -> None:
+def capabilities_known_types(context: CaseContext) -> None:
     """Types may be left out of the performance list; those listed exist in the device's version."""
-    for entry in trial.device.get_capabilities().operand_performance:
+    for entry in context.device.get_capabilities().operand_performance:
         info = OPERAND_TYPES.get(entry.type)
-        known = info is not None and info.since <= trial.version
-        checks.that(known, f"capabilities.operandPerformance lists type {entry.type}, unknown to {trial.version}")
+        known = info is not None and info.since <= context.version
+        checks.that(known, f"capabilities.operandPerformance lists type {entry.type}, unknown to {context.version}")
 
 
 @cases.case("version_string.not_empty", "NNHAL-QUERY-011", since=Version.V1_2, scope=Scope.SMOKE)
-def version_string(trial: Trial) -> None:
+def version_string(context: CaseContext) -> None:
     """The version string says something."""
-    checks.that(bool(trial.device.get_version_string()), "getVersionString: expected a text, found an empty one")
+    checks.that(bool(context.device.get_version_string()), "getVersionString: expected a text, found an empty one")
 
 
 @cases.case("type.legal", "NNHAL-QUERY-013", since=Version.V1_2, scope=Scope.SMOKE)
-def device_type(trial: Trial) -> None:
+def device_type(context: CaseContext) -> None:
     """The type is one of OTHER, CPU, GPU, ACCELERATOR."""
-    checks.member(trial.device.get_type(), set(DeviceType), "getType")
+    checks.member(context.device.get_type(), set(DeviceType), "getType")
 
 
 @cases.case("instance.name", "NNHAL-QUERY-014", since=Version.V1_2, until=HIDL_LAST)
-def instance_name(trial: Trial) -> None:
+def instance_name(context: CaseContext) -> None:
     """A HIDL instance is named vendor-device, with exactly one hyphen."""
-    name = trial.manifest.instance
+    name = context.manifest.instance
     if not name:
         raise NotApplicable("the manifest names no HIDL instance")
     parts = name.split("-")
@@ -100,9 +100,9 @@ def instance_name(trial: Trial) -> None:
 
 
 @cases.case("extensions.names", "NNHAL-QUERY-017", "NNHAL-QUERY-018", "NNHAL-QUERY-025", since=Version.V1_2)
-def extension_names(trial: Trial) -> None:
+def extension_names(context: CaseContext) -> None:
     """Extension names are reverse domain names in small letters, each once."""
-    names = [extension.name for extension in trial.device.get_supported_extensions()]
+    names = [extension.name for extension in context.device.get_supported_extensions()]
     for name in names:
         legal = _EXTENSION_NAME.fullmatch(name) is not None
         checks.that(legal, f"extension name: expected small letters, digits, _ and at least one ., found {name!r}")
@@ -110,9 +110,9 @@ def extension_names(trial: Trial) -> None:
 
 
 @cases.case("extensions.operand_types", "NNHAL-QUERY-020", since=Version.V1_2)
-def extension_operand_types(trial: Trial) -> None:
+def extension_operand_types(context: CaseContext) -> None:
     """Each operand type of an extension has a 16-bit number and a size that is not negative."""
-    for extension in trial.device.get_supported_extensions():
+    for extension in context.device.get_supported_extensions():
         for entry in extension.operand_types:
             what = f"{extension.name}, operand type {entry.type}"
             checks.that(0 <= entry.type <= 0xFFFF, f"{what}: the number does not fit 16 bits")
@@ -120,9 +120,9 @@ def extension_operand_types(trial: Trial) -> None:
 
 
 @cases.case("cache_files.bounds", "NNHAL-QUERY-015", "NNHAL-QUERY-016", since=Version.V1_2)
-def cache_files(trial: Trial) -> None:
+def cache_files(context: CaseContext) -> None:
     """Each number of cache files is between 0 and 32."""
-    wanted = trial.device.get_number_of_cache_files_needed()
+    wanted = context.device.get_number_of_cache_files_needed()
     for field in ("num_model_cache", "num_data_cache"):
         number = getattr(wanted, field)
         legal = 0 <= number <= MAX_NUMBER_OF_CACHE_FILES
@@ -130,48 +130,48 @@ def cache_files(trial: Trial) -> None:
 
 
 @cases.case("interface.methods_of_version", "NNHAL-QUERY-022", "NNHAL-QUERY-024", "NNHAL-QUERY-023")
-def methods_of_version(trial: Trial) -> None:
+def methods_of_version(context: CaseContext) -> None:
     """Every query that the stated version has is implemented and does not fail."""
-    for name, query in _queries(trial):
+    for name, query in _queries(context):
         checks.succeeds(query, name)
 
 
 @cases.case("repeatability.same_answers", "NNHAL-QUERY-021")
-def same_answers(trial: Trial) -> None:
+def same_answers(context: CaseContext) -> None:
     """Each query gives the same answer every time."""
-    for name, query in _queries(trial):
+    for name, query in _queries(context):
         first = query()
         for _ in range(3):
             checks.equal(query(), first, f"{name}, asked again")
 
 
 @cases.case("repeatability.after_restart", "NNHAL-QUERY-021", "NNHAL-QUERY-012")
-def same_answers_after_restart(trial: Trial) -> None:
+def same_answers_after_restart(context: CaseContext) -> None:
     """A restart of the driver changes no answer: it is the same driver on the same device."""
-    before = {name: query() for name, query in _queries(trial)}
-    trial.restart()
-    after = {name: query() for name, query in _queries(trial)}
+    before = {name: query() for name, query in _queries(context)}
+    context.restart()
+    after = {name: query() for name, query in _queries(context)}
     for name, answer in before.items():
         checks.equal(after[name], answer, f"{name}, asked after a restart")
 
 
 @cases.case("liveness.ping", "NNHAL-QUERY-001", scope=Scope.SMOKE)
-def ping(trial: Trial) -> None:
+def ping(context: CaseContext) -> None:
     """The device answers, and its process is there behind the answer."""
-    checks.succeeds(trial.device.get_capabilities, "getCapabilities")
-    checks.that(trial.subject.alive(), "the device's process is gone after an answer")
+    checks.succeeds(context.device.get_capabilities, "getCapabilities")
+    checks.that(context.subject.alive(), "the device's process is gone after an answer")
 
 
-def _queries(trial: Trial) -> list[tuple[str, Callable[[], Any]]]:
+def _queries(context: CaseContext) -> list[tuple[str, Callable[[], Any]]]:
     names = (
         "get_capabilities", "get_version_string", "get_type",
         "get_supported_extensions", "get_number_of_cache_files_needed",
     )  # fmt: skip
     methods = describe(hal.Device)
     return [
-        (methods[name].wire_name, getattr(trial.device, name))
+        (methods[name].wire_name, getattr(context.device, name))
         for name in names
-        if methods[name].mark.since <= trial.version <= methods[name].mark.until
+        if methods[name].mark.since <= context.version <= methods[name].mark.until
     ]
 
 

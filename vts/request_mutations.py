@@ -20,7 +20,7 @@ from npu_conformance.corpus.wire_model import build_model, build_request
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable, NotSupported
 from npu_conformance.harness.run.cases import Case, Group, Scope
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
@@ -69,12 +69,12 @@ def cases() -> Iterator[Case]:
 
 
 def _case(operation: str, headers: list[VectorHeader]) -> Case:
-    def run(trial: Trial) -> None:
-        draw = random.Random(trial.seed)
-        legal = [header for header in headers if header.since <= trial.version]
+    def run(context: CaseContext) -> None:
+        draw = random.Random(context.seed)
+        legal = [header for header in headers if header.since <= context.version]
         if not legal:
-            raise NotApplicable(f"no vector of {operation} is legal in HAL {trial.version}")
-        if not sum(_refuses_requests(trial, vector, draw) for vector in _supported(trial, legal, draw)):
+            raise NotApplicable(f"no vector of {operation} is legal in HAL {context.version}")
+        if not sum(_refuses_requests(context, vector, draw) for vector in _supported(context, legal, draw)):
             raise NotSupported(f"no vector of {operation} that was tried is supported")
 
     return Case(
@@ -84,61 +84,63 @@ def _case(operation: str, headers: list[VectorHeader]) -> Case:
     )  # fmt: skip
 
 
-def _supported(trial: Trial, legal: list[VectorHeader], draw: random.Random) -> Iterator[Vector]:
+def _supported(context: CaseContext, legal: list[VectorHeader], draw: random.Random) -> Iterator[Vector]:
     """All supported vectors with an example, or two of them."""
-    full = trial.scope is Scope.FULL
+    full = context.scope is Scope.FULL
     if not full:
         draw.shuffle(legal)
     found = 0
     for header in legal:
         vector = vectors.load(header.operation, header.name)
-        if vector.examples and supports(trial, vector):
+        if vector.examples and supports(context, vector):
             yield vector
             found += 1
         if found == _VECTORS and not full:
             return
 
 
-def _refuses_requests(trial: Trial, vector: Vector, draw: random.Random) -> int:
+def _refuses_requests(context: CaseContext, vector: Vector, draw: random.Random) -> int:
     """See the edits of a vector's first request refused; return how many there were."""
-    model = build_model(vector, trial.version).model
-    preparation = trial.prepare(model)
-    prepared_model, restarts = preparation.prepared_model, trial.restarts
+    model = build_model(vector, context.version).model
+    preparation = context.prepare(model)
+    prepared_model, restarts = preparation.prepared_model, context.restarts
     if prepared_model is None:
         checks.status(preparation.status, {ErrorStatus.NONE}, f"prepareModel of {vector.name}, which is supported")
         checks.fail(f"prepareModel of {vector.name}, which is supported", "a prepared model", "null")
-    request = request_of(trial, build_request(vector, vector.examples[0], trial.version))
-    spoilt = _drawn(trial, list(mutations(request, model, trial.version)), draw)
+    request = request_of(context, build_request(vector, vector.examples[0], context.version))
+    spoilt = _drawn(context, list(mutations(request, model, context.version)), draw)
     for position, one in enumerate(spoilt):
-        for executor in _ways(trial, one, draw):
-            if trial.restarts != restarts:
+        for executor in _ways(context, one, draw):
+            if context.restarts != restarts:
                 # What the harness held of the subject died with it; the verdict is there already.
                 return len(spoilt)
             name = f"{vector.name}.{executor}.{one.label}"
-            if trial.wants(name):
-                with trial.configuration(name), told("yes" if one.in_aosp else "no"):
-                    refused(trial, prepared_model, one.request, executor, measure=position % 2 == 1)
+            if context.wants(name):
+                with context.configuration(name), told("yes" if one.in_aosp else "no"):
+                    refused(context, prepared_model, one.request, executor, measure=position % 2 == 1)
     return len(spoilt)
 
 
-def _drawn(trial: Trial, found: list[Spoilt], draw: random.Random) -> Sequence[Spoilt]:
-    if trial.scope is Scope.FULL:
+def _drawn(context: CaseContext, found: list[Spoilt], draw: random.Random) -> Sequence[Spoilt]:
+    if context.scope is Scope.FULL:
         return found
     draw.shuffle(found)
     return list({one.kind: one for one in found}.values())
 
 
-def _ways(trial: Trial, one: Spoilt, draw: random.Random) -> Sequence[str]:
-    ways = executors(trial.version)
-    return ways if one.in_aosp or trial.scope is Scope.FULL else (draw.choice(ways),)
+def _ways(context: CaseContext, one: Spoilt, draw: random.Random) -> Sequence[str]:
+    ways = executors(context.version)
+    return ways if one.in_aosp or context.scope is Scope.FULL else (draw.choice(ways),)
 
 
-def refused(trial: Trial, prepared_model: PreparedModel, request: Request, executor: str, *, measure: bool) -> None:
+def refused(
+    context: CaseContext, prepared_model: PreparedModel, request: Request, executor: str, *, measure: bool
+) -> None:
     """The request is refused with INVALID_ARGUMENT, without shapes or times (NNHAL-REQUEST-017)."""
-    execution = execute(trial, prepared_model, request, measure=measure, executor=executor)
+    execution = execute(context, prepared_model, request, measure=measure, executor=executor)
     checks.status(execution.status, {ErrorStatus.INVALID_ARGUMENT}, f"{executor} execution of the invalid request")
     checks.equal(execution.output_shapes, (), "output shapes of the refused request")
-    timing_rules(trial, execution, measured=measure)
+    timing_rules(context, execution, measured=measure)
 
 
 def mutations(request: Request, model: Model, version: Version) -> Iterator[Spoilt]:

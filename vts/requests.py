@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from npu_conformance.harness.judge.compare import AospVerdict
 from npu_conformance.harness.run.cases import Case, Group, Scope
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.types import (
     DataLocation,
     Request,
@@ -53,16 +53,16 @@ def cases() -> Iterator[Case]:
 
 
 def _case(spoiled: RequestEdit) -> Case:
-    def run(trial: Trial) -> None:
-        chosen = addition.supported(trial)
-        prepared_model, request = chosen.prepared(trial), small_request(trial)
-        usual, *others = executors(trial.version)
+    def run(context: CaseContext) -> None:
+        chosen = addition.supported(context)
+        prepared_model, request = chosen.prepared(context), small_request(context)
+        usual, *others = executors(context.version)
         for executor in (usual, *others):
             for measure in (False, True):
                 name = "timed" if measure else "untimed"
-                with trial.configuration(name if executor == usual else f"{executor}.{name}"), told(spoiled.aosp):
+                with context.configuration(name if executor == usual else f"{executor}.{name}"), told(spoiled.aosp):
                     edited = spoiled.edit(request, chosen.elements)
-                    refused(trial, prepared_model, edited, executor, measure=measure)
+                    refused(context, prepared_model, edited, executor, measure=measure)
 
     scope = Scope.SMOKE if spoiled.name == "input_removed" else Scope.DEFAULT
     return Case(
@@ -72,9 +72,9 @@ def _case(spoiled: RequestEdit) -> Case:
     )  # fmt: skip
 
 
-def small_request(trial: Trial) -> Request:
+def small_request(context: CaseContext) -> Request:
     """The valid request that is spoiled."""
-    pool = RequestMemoryPool(pool=trial.pool(_POOL).memory)
+    pool = RequestMemoryPool(pool=context.pool(_POOL).memory)
     inputs = tuple(RequestArgument(location=DataLocation(0, offset, _SIZE)) for offset in (0, 16))
     outputs = (RequestArgument(location=DataLocation(0, 32, _SIZE)),)
     return Request(inputs, outputs, (pool,))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable, NotSupported, Refused
-from npu_conformance.harness.run.cases import Behaviours, Group
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.cases import CaseGroup, Group
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.preparation import PreparationArguments, PreparationRecorder, prepare
 from npu_conformance.harness.subject.handle import Application
 from npu_conformance.harness.subject.remote import RemoteApplication
@@ -18,7 +18,7 @@ from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.addition import Addition, Pair
 
-cases = Behaviours("vts.robustness", group=Group.EXECUTION)
+cases = CaseGroup("vts.robustness", group=Group.EXECUTION)
 
 _FIRST_UID = 10_120
 _MANY = 64
@@ -34,105 +34,105 @@ _NO_ROOM = {
 
 
 @cases.case("models.many", "NNHAL-PREPARE-013")
-def many_models(trial: Trial) -> None:
+def many_models(context: CaseContext) -> None:
     """Sixty-four prepared models at once, each with a constant of its own; a driver may say that it has no room."""
-    chosen, pool = addition.supported(trial), trial.pool(addition.POOL)
+    chosen, pool = addition.supported(context), context.pool(addition.POOL)
     prepared: list[tuple[Pair, PreparedModel]] = []
     for number in range(_MANY):
         values = (0.25 * number, -0.25 * number)
-        model = _with_constant(trial, chosen, values)
-        preparation = trial.prepare(model)
+        model = _with_constant(context, chosen, values)
+        preparation = context.prepare(model)
         if preparation.prepared_model is None:
-            allowed = _NO_ROOM if prepared or not all(trial.supported_operations(model)) else {ErrorStatus.NONE}
+            allowed = _NO_ROOM if prepared or not all(context.supported_operations(model)) else {ErrorStatus.NONE}
             checks.status(preparation.status, allowed, f"preparation {number} of many")
             break
         prepared.append((values, preparation.prepared_model))
     if not prepared:
         raise NotSupported("ADD with a constant in a pool is not supported")
     for values, prepared_model in reversed(prepared):
-        chosen.adds(trial, prepared_model, pool, values, inputs=1)
+        chosen.adds(context, prepared_model, pool, values, inputs=1)
 
 
 @cases.case("models.released", "NNHAL-PREPARE-013")
-def released_models(trial: Trial) -> None:
+def released_models(context: CaseContext) -> None:
     """Sixty-four models are prepared and released one after the other: what was kept computes as before."""
-    chosen, pool = addition.supported(trial), trial.pool(addition.POOL)
-    kept = chosen.prepared(trial)
+    chosen, pool = addition.supported(context), context.pool(addition.POOL)
+    kept = chosen.prepared(context)
     for _ in range(_MANY):
-        chosen.prepared(trial)
-    chosen.adds(trial, kept, pool)
+        chosen.prepared(context)
+    chosen.adds(context, kept, pool)
 
 
 @cases.case("clients.one_dies", "NNHAL-QOS-011")
-def one_dies(trial: Trial) -> None:
+def one_dies(context: CaseContext) -> None:
     """An app dies with a prepared model in its hands; another one's goes on computing."""
-    chosen, pool = addition.supported(trial), trial.pool(addition.POOL)
-    ours = chosen.prepared(trial)
+    chosen, pool = addition.supported(context), context.pool(addition.POOL)
+    ours = chosen.prepared(context)
     for uid in range(_FIRST_UID, _FIRST_UID + 3):
-        application = trial.application(uid)
-        theirs = _prepared_as(trial, application, chosen.model())
-        chosen.adds(trial, theirs, application.memory.create("ashmem", addition.POOL))
+        application = context.application(uid)
+        theirs = _prepared_as(context, application, chosen.model())
+        chosen.adds(context, theirs, application.memory.create("ashmem", addition.POOL))
         application.close()
-        chosen.adds(trial, ours, pool)
+        chosen.adds(context, ours, pool)
 
 
 @cases.case("clients.at_once", "NNHAL-QOS-011", "NNHAL-PREPARE-013")
-def several_clients(trial: Trial) -> None:
+def several_clients(context: CaseContext) -> None:
     """Three apps with a model each execute in turn, in memory of their own: each gets its own sum."""
-    chosen, clients = addition.supported(trial), []
+    chosen, clients = addition.supported(context), []
     for number in range(3):
-        application = trial.application(_FIRST_UID + number)
+        application = context.application(_FIRST_UID + number)
         pool = application.memory.create("ashmem", addition.POOL)
-        clients.append((_prepared_as(trial, application, chosen.model()), pool, (0.25 * number, 1.0)))
+        clients.append((_prepared_as(context, application, chosen.model()), pool, (0.25 * number, 1.0)))
     for _ in range(2):
         for prepared_model, pool, values in clients:
-            chosen.adds(trial, prepared_model, pool, values)
+            chosen.adds(context, prepared_model, pool, values)
 
 
 @cases.case("clients.foreign_objects", "NNHAL-QOS-013", "NNHAL-ROBUST-001", since=Version.V1_2)
-def foreign_objects(trial: Trial) -> None:
+def foreign_objects(context: CaseContext) -> None:
     """An app that tries numbers of objects that it was not given executes nobody's model."""
-    chosen, owner = addition.supported(trial), trial.application(_FIRST_UID)
-    model = _prepared_as(trial, owner, chosen.model())
-    thief = trial.application(_FIRST_UID + 1)
+    chosen, owner = addition.supported(context), context.application(_FIRST_UID)
+    model = _prepared_as(context, owner, chosen.model())
+    thief = context.application(_FIRST_UID + 1)
     pool = thief.memory.create("ashmem", addition.POOL)
     pool.write(0, chosen.packed(addition.A) * (addition.POOL // addition.SIZE))
-    before, none = pool.read(0, addition.POOL), trial.version.unavailable_time
+    before, none = pool.read(0, addition.POOL), context.version.unavailable_time
     fields = {"request": addition.request(pool.memory), "measureTiming": False}
     params = {**fields, "deadlineNs": none, "loopTimeoutDurationNs": none}
     for number in _NUMBERS:
         is_executed = _executes(thief, {"object": number, **params})
         checks.that(not is_executed, f"object {number} of another app: expected an error, found an execution")
     checks.equal(pool.read(0, addition.POOL), before, "memory of the app that was given no model")
-    chosen.adds(trial, model, owner.memory.create("ashmem", addition.POOL))
+    chosen.adds(context, model, owner.memory.create("ashmem", addition.POOL))
 
 
 @cases.case("leaks.clients", "NNHAL-ROBUST-005")
-def leaks(trial: Trial) -> None:
+def leaks(context: CaseContext) -> None:
     """Apps that come, prepare, execute and die leave nothing: descriptors, shared memory and threads do not add up."""
-    chosen = addition.supported(trial)
+    chosen = addition.supported(context)
     for _ in range(2):
-        _passing_client(trial, chosen)
-    before = _resources(trial)
+        _passing_client(context, chosen)
+    before = _resources(context)
     for _ in range(_ROUNDS):
-        _passing_client(trial, chosen)
+        _passing_client(context, chosen)
     # The driver may still be clearing up behind the last ones.
-    seconds = trial.manifest.deadlines.call * trial.manifest.time_scale
-    trial.subject.wait_until(lambda: not _grown(before, _resources(trial)), seconds)
-    for name, growth in _grown(before, _resources(trial)).items():
-        trial.warn_quality(f"{_ROUNDS} clients that died have left {growth} {name.replace('_', ' ')} behind")
+    seconds = context.manifest.deadlines.call * context.manifest.time_scale
+    context.subject.wait_until(lambda: not _grown(before, _resources(context)), seconds)
+    for name, growth in _grown(before, _resources(context)).items():
+        context.warn_quality(f"{_ROUNDS} clients that died have left {growth} {name.replace('_', ' ')} behind")
 
 
-def _passing_client(trial: Trial, chosen: Addition) -> None:
+def _passing_client(context: CaseContext, chosen: Addition) -> None:
     """An app that dies without giving anything back."""
-    application = trial.application(_FIRST_UID)
+    application = context.application(_FIRST_UID)
     pool = application.memory.create("ashmem", addition.POOL)
-    chosen.adds(trial, _prepared_as(trial, application, chosen.model()), pool)
+    chosen.adds(context, _prepared_as(context, application, chosen.model()), pool)
     application.close()
 
 
-def _resources(trial: Trial) -> Resources:
-    found = resources_of(trial.subject.process())
+def _resources(context: CaseContext) -> Resources:
+    found = resources_of(context.subject.process())
     if found is None:
         raise NotApplicable("what the driver's process holds can not be seen")
     return found
@@ -143,17 +143,17 @@ def _grown(before: Resources, after: Resources) -> dict[str, int]:
     return {name: change for name, change in growth.items() if 2 * change >= _ROUNDS}
 
 
-def _with_constant(trial: Trial, chosen: Addition, values: Pair) -> Model:
-    constant = trial.pool(addition.SIZE)
+def _with_constant(context: CaseContext, chosen: Addition, values: Pair) -> Model:
+    constant = context.pool(addition.SIZE)
     constant.write(0, chosen.packed(values))
     return chosen.model_with_constant(constant.memory)
 
 
-def _prepared_as(trial: Trial, application: Application, model: Model) -> PreparedModel:
+def _prepared_as(context: CaseContext, application: Application, model: Model) -> PreparedModel:
     """Prepare a model that the device supports as another app."""
-    device = trial.device_of(application)
+    device = context.device_of(application)
     what = "prepareModel of a supported model, called by another app"
-    preparation = prepare(trial.subject, device, model, PreparationArguments(), PreparationRecorder())
+    preparation = prepare(context.subject, device, model, PreparationArguments(), PreparationRecorder())
     checks.status(preparation.status, {ErrorStatus.NONE}, what)
     if preparation.prepared_model is None:
         checks.fail(what, "a prepared model", "null")

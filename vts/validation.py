@@ -15,17 +15,17 @@ from npu_conformance.corpus import vectors
 from npu_conformance.corpus.vectors import VectorHeader
 from npu_conformance.corpus.wire_model import build_model
 from npu_conformance.harness.judge.verdicts import NotApplicable
-from npu_conformance.harness.run.cases import Behaviours, Case, Group, Scope
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.cases import Case, CaseGroup, Group, Scope
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.enums import OperandLifeTime, OperandType, OperationType
 from npu_conformance.specs.neuralnetworks.types import Memory, Model, Operand, Operation, Subgraph
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.aosp_verdict import told
 from npu_conformance.vts.lib.mutations import FAMILIES, Family, Mutation
-from npu_conformance.vts.lib.rejection import REFUSAL, preparation_refused, refused_at_once
+from npu_conformance.vts.lib.rejection import REFUSAL, expect_preparation_rejected, expect_rejected_at_prepare
 
-_behaviours = Behaviours("vts.validation", group=Group.VALIDATION)
+_behaviours = CaseGroup("vts.validation", group=Group.VALIDATION)
 
 
 def cases() -> Iterator[Case]:
@@ -46,13 +46,13 @@ def _fits(family: Family, header: VectorHeader) -> bool:
 
 
 def _family_case(operation: str, headers: list[VectorHeader], family: Family) -> Case:
-    def run(trial: Trial) -> None:
-        draw = random.Random(trial.seed)
-        chosen = _vectors(trial, headers, draw)
+    def run(context: CaseContext) -> None:
+        draw = random.Random(context.seed)
+        chosen = _vectors(context, headers, draw)
         if not chosen:
-            raise NotApplicable(f"no vector of {operation} is legal in HAL {trial.version}")
-        if not sum(_refuses_family(trial, header, family, draw) for header in chosen):
-            raise NotApplicable(f"no vector of {operation} offers this edit in HAL {trial.version}")
+            raise NotApplicable(f"no vector of {operation} is legal in HAL {context.version}")
+        if not sum(_refuses_family(context, header, family, draw) for header in chosen):
+            raise NotApplicable(f"no vector of {operation} offers this edit in HAL {context.version}")
 
     since = max(family.since, min(header.since for header in headers))
     tried = f"AOSP's VTS tries it: {family.aosp}." if family.aosp else "Interface text: AOSP's VTS does not try it."
@@ -65,9 +65,9 @@ def _family_case(operation: str, headers: list[VectorHeader], family: Family) ->
     )  # fmt: skip
 
 
-def _vectors(trial: Trial, headers: list[VectorHeader], draw: random.Random) -> list[VectorHeader]:
-    legal = [header for header in headers if header.since <= trial.version]
-    if trial.scope is Scope.FULL:
+def _vectors(context: CaseContext, headers: list[VectorHeader], draw: random.Random) -> list[VectorHeader]:
+    legal = [header for header in headers if header.since <= context.version]
+    if context.scope is Scope.FULL:
         return legal
     draw.shuffle(legal)
     return list({_types(header): header for header in legal}.values())
@@ -78,76 +78,76 @@ def _types(header: VectorHeader) -> frozenset[str]:
     return frozenset(operand.type for operand in header.operands.values())
 
 
-def _mutations(trial: Trial, family: Family, model: Model, draw: random.Random) -> Sequence[Mutation]:
-    if not family.since <= trial.version <= family.until:
+def _mutations(context: CaseContext, family: Family, model: Model, draw: random.Random) -> Sequence[Mutation]:
+    if not family.since <= context.version <= family.until:
         return []
-    found = list(family.mutate(model, trial.version))
-    if trial.scope is Scope.FULL:
+    found = list(family.mutate(model, context.version))
+    if context.scope is Scope.FULL:
         return found
     draw.shuffle(found)
     return list({mutation.kind: mutation for mutation in found}.values())
 
 
-def _refuses_family(trial: Trial, header: VectorHeader, family: Family, draw: random.Random) -> int:
+def _refuses_family(context: CaseContext, header: VectorHeader, family: Family, draw: random.Random) -> int:
     """See the mutations of a vector refused; return how many there were."""
 
     def pool_of(data: bytes) -> Memory:
-        pool = trial.pool(len(data))
+        pool = context.pool(len(data))
         pool.write(0, data)
         return pool.memory
 
     vector = vectors.load(header.operation, header.name)
-    model = build_model(vector, trial.version, create_pool=pool_of if family.pooled else None).model
-    mutations, restarts = _mutations(trial, family, model, draw), trial.restarts
+    model = build_model(vector, context.version, create_pool=pool_of if family.pooled else None).model
+    mutations, restarts = _mutations(context, family, model, draw), context.restarts
     for mutation in mutations:
-        if family.pooled and trial.restarts != restarts:
+        if family.pooled and context.restarts != restarts:
             break  # The host that knew the pool is dead, and its verdict is there.
         name = f"{header.name}.{mutation.label}"
-        if trial.wants(name):
-            with trial.configuration(name), told("yes" if family.aosp and mutation.in_aosp else "no"):
-                refused_at_once(trial, mutation.model)
+        if context.wants(name):
+            with context.configuration(name), told("yes" if family.aosp and mutation.in_aosp else "no"):
+                expect_rejected_at_prepare(context, mutation.model)
     return len(mutations)
 
 
 @_behaviours.case("model.cycle", "NNHAL-MODEL-047", *REFUSAL, scope=Scope.SMOKE)
-def cycle(trial: Trial) -> None:
+def cycle(context: CaseContext) -> None:
     """Three ADDs, two of which need each other's result: AOSP's CycleTest."""
     with told("yes"):
-        refused_at_once(trial, _cyclic_model())
+        expect_rejected_at_prepare(context, _cyclic_model())
 
 
 @_behaviours.case("model.empty", "NNHAL-MODEL-001", *REFUSAL, scope=Scope.SMOKE)
-def empty(trial: Trial) -> None:
+def empty(context: CaseContext) -> None:
     """A model without operations, and one without anything."""
     model = _cyclic_model()
-    with trial.configuration("no_operations"), told("unknown"):
-        refused_at_once(trial, Model(main=Subgraph(model.main.operands, (), (), ())))
-    with trial.configuration("nothing"), told("no"):
-        refused_at_once(trial, Model(main=Subgraph((), (), (), ())))
+    with context.configuration("no_operations"), told("unknown"):
+        expect_rejected_at_prepare(context, Model(main=Subgraph(model.main.operands, (), (), ())))
+    with context.configuration("nothing"), told("no"):
+        expect_rejected_at_prepare(context, Model(main=Subgraph((), (), (), ())))
 
 
 @_behaviours.case("arguments.preference", "NNHAL-PREPARE-009", *REFUSAL, since=Version.V1_1)
-def preference(trial: Trial) -> None:
+def preference(context: CaseContext) -> None:
     """An execution preference that does not exist: AOSP's mutateExecutionPreference."""
     for value in (-1, 3):
-        with trial.configuration(f"preference_{'minus_1' if value < 0 else value}"), told("yes"):
-            preparation_refused(trial, addition.model(), preference=value)
+        with context.configuration(f"preference_{'minus_1' if value < 0 else value}"), told("yes"):
+            expect_preparation_rejected(context, addition.model(), preference=value)
 
 
 @_behaviours.case("arguments.priority", "NNHAL-PREPARE-010", *REFUSAL, since=Version.V1_3)
-def priority(trial: Trial) -> None:
+def priority(context: CaseContext) -> None:
     """A priority that does not exist: AOSP's mutateExecutionPriority."""
     for value in (-1, 3):
-        with trial.configuration(f"priority_{'minus_1' if value < 0 else value}"), told("yes"):
-            preparation_refused(trial, addition.model(), priority=value)
+        with context.configuration(f"priority_{'minus_1' if value < 0 else value}"), told("yes"):
+            expect_preparation_rejected(context, addition.model(), priority=value)
 
 
 @_behaviours.case("arguments.deadline", "NNHAL-QOS-008", *REFUSAL, since=Version.FL5)
-def deadline(trial: Trial) -> None:
+def deadline(context: CaseContext) -> None:
     """A deadline below -1, which stands for none. Interface text: AOSP's VTS does not try it."""
     for name, value in {"minus_2": -2, "smallest": -(2**63)}.items():
-        with trial.configuration(f"deadline_{name}"), told("no"):
-            preparation_refused(trial, addition.model(), deadline=value)
+        with context.configuration(f"deadline_{name}"), told("no"):
+            expect_preparation_rejected(context, addition.model(), deadline=value)
 
 
 def _tensor(lifetime: OperandLifeTime, consumers: int) -> Operand:

@@ -12,12 +12,12 @@ from npu_conformance.corpus import vectors
 from npu_conformance.corpus.vectors import VectorHeader
 from npu_conformance.corpus.wire_model import build_model
 from npu_conformance.harness.run.cases import Case, Group
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks import catalogue
 from npu_conformance.specs.neuralnetworks.combinations import combination_since
 from npu_conformance.specs.neuralnetworks.operand_types import operand_type
 from npu_conformance.specs.versions import OLDEST, Version
-from npu_conformance.vts.lib.rejection import refused_at_once
+from npu_conformance.vts.lib.rejection import expect_rejected_at_prepare
 
 _REQUIREMENTS = ("NNHAL-MODEL-006", "NNHAL-MODEL-041", "NNHAL-MODEL-044")
 _BY_INPUT = {
@@ -55,8 +55,10 @@ def _types(header: VectorHeader) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def _case(header: VectorHeader, since: Version) -> Case:
-    def run(trial: Trial) -> None:
-        refused_at_once(trial, build_model(vectors.load(header.operation, header.name), trial.version).model)
+    def run(context: CaseContext) -> None:
+        expect_rejected_at_prepare(
+            context, build_model(vectors.load(header.operation, header.name), context.version).model
+        )
 
     return Case(
         f"vts.versions.{header.operation}.{header.name}", run, (*_REQUIREMENTS, *_of_inputs(header)),

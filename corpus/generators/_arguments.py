@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from npu_conformance.corpus.generators._elementwise import FLOAT16, FLOAT32, INT32, QUANT8, SHORT, SIGNED, stored_bytes
 from npu_conformance.corpus.generators.base import (
-    Planned,
+    OperandSpec,
     dyadic,
     int32,
     integers,
@@ -52,7 +52,7 @@ def vectors(operation: str) -> Iterator[Vector]:
 
 
 def _vector(
-    name: str, operation: str, source: Planned, axis: int, about: str = "", excluded: tuple[str, ...] = ()
+    name: str, operation: str, source: OperandSpec, axis: int, about: str = "", excluded: tuple[str, ...] = ()
 ) -> Vector:
     shape = list(source.shape)
     del shape[axis]
@@ -67,7 +67,7 @@ def _vector(
     )
 
 
-def _input(kind: OperandType, shape: Shape, seed: int) -> Planned:
+def _input(kind: OperandType, shape: Shape, seed: int) -> OperandSpec:
     if kind in (FLOAT32, FLOAT16):
         return tensor(kind, shape, dyadic(seed, shape))
     if kind is INT32:

@@ -18,7 +18,7 @@ from npu_conformance.corpus.generators._elementwise import (
 )
 from npu_conformance.corpus.generators._zero_sized import zero_sized
 from npu_conformance.corpus.generators.base import (
-    Planned,
+    OperandSpec,
     constant,
     dyadic,
     int32,
@@ -46,7 +46,7 @@ _SHAPES = {**SHAPES, "same": ((3, 4), (3, 4), (3, 4)), "row": ((3, 4), (4,), (3,
 _REAL = {"ADD": numpy.add, "SUB": numpy.subtract, "MUL": numpy.multiply}
 
 
-def operands(first: Planned, second: Planned, activation: int = 0) -> Mapping[str, Planned]:
+def operands(first: OperandSpec, second: OperandSpec, activation: int = 0) -> Mapping[str, OperandSpec]:
     """The three inputs of an arithmetic operation."""
     return {"input0": first, "input1": second, "activation": int32(activation)}
 

@@ -16,7 +16,7 @@ from npu_conformance.corpus.generators._moves import (
     unknown,
 )
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
-from npu_conformance.corpus.generators.base import Planned, boolean, positive, tensor
+from npu_conformance.corpus.generators.base import OperandSpec, boolean, positive, tensor
 from npu_conformance.corpus.vectors import Vector
 
 Shape = tuple[int, ...]
@@ -28,7 +28,7 @@ class Case:
 
     before: Shape
     after: Shape
-    arguments: Mapping[str, Planned]
+    arguments: Mapping[str, OperandSpec]
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class Plan:
             since = self.since if dimensions else "1.2"
             yield positive(f"float32_unknown_{name}", self.operation, inputs, outputs, since=since, traps=self.traps)
 
-    def refused_shapes(self, arguments: Mapping[str, Planned]) -> Iterator[Vector]:
+    def refused_shapes(self, arguments: Mapping[str, OperandSpec]) -> Iterator[Vector]:
         """Images that have not four dimensions. arguments: those for a block of 1."""
         yield from refused_ranks(self.operation, arguments, self.since)
         flat = {"input": source("float32", (4, 4, 4)), **arguments}

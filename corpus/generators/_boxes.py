@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy
 
-from npu_conformance.corpus.generators.base import Planned, int32s, rejected, scalar, tensor
+from npu_conformance.corpus.generators.base import OperandSpec, int32s, rejected, scalar, tensor
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.corpus.vectors.element_values import dtype_of
 from npu_conformance.specs.neuralnetworks.enums import OperandType
@@ -24,7 +24,7 @@ KINDS = {
 }
 """The type of scores, deltas and feature maps by how it is spelled in names of vectors."""
 
-Operands = dict[str, Planned]
+Operands = dict[str, OperandSpec]
 Numbers = Sequence[Any] | numpy.ndarray[Any, Any]
 
 
@@ -36,7 +36,7 @@ def values(
     scale: float = 0.0625,
     zero_point: int = 100,
     shape: Sequence[int] | None = None,
-) -> Planned:
+) -> OperandSpec:
     """Scores, deltas or a feature map. zero_point: of the unsigned type, the signed one's is smaller by 128."""
     if kind.startswith("float"):
         return tensor(KINDS[kind], dimensions, data, shape=shape)
@@ -46,29 +46,29 @@ def values(
 
 def boxes(
     kind: str, dimensions: Sequence[int], data: Numbers | None = None, shape: Sequence[int] | None = None
-) -> Planned:
+) -> OperandSpec:
     """Coordinates: floats, or TENSOR_QUANT16_ASYMM beside quantised data."""
     if kind.startswith("float"):
         return tensor(KINDS[kind], dimensions, data, shape=shape)
     return _quantized(OperandType.TENSOR_QUANT16_ASYMM, dimensions, data, 0.125, 0, shape)
 
 
-def number(kind: str, value: float) -> Planned:
+def number(kind: str, value: float) -> OperandSpec:
     """A scalar parameter: FLOAT16 beside float16 data, else FLOAT32."""
     return scalar(OperandType.FLOAT16 if kind == "float16" else OperandType.FLOAT32, value)
 
 
-def indices(*batches: int, constant: bool = False) -> Planned:
+def indices(*batches: int, constant: bool = False) -> OperandSpec:
     """The batch of each box."""
     return int32s(*batches) if constant else tensor(OperandType.TENSOR_INT32, (len(batches),), batches)
 
 
-def whole_numbers(dimensions: Sequence[int]) -> Planned:
+def whole_numbers(dimensions: Sequence[int]) -> OperandSpec:
     """An output of classes, batches or counts."""
     return tensor(OperandType.TENSOR_INT32, dimensions)
 
 
-def requantized(planned: Planned, scale: float, zero_point: int) -> Planned:
+def requantized(planned: OperandSpec, scale: float, zero_point: int) -> OperandSpec:
     """The same stored elements with another meaning."""
     return replace(planned, operand=replace(planned.operand, scale=scale, zero_point=zero_point))
 
@@ -109,7 +109,7 @@ def _quantized(
     scale: float,
     zero_point: int,
     shape: Sequence[int] | None,
-) -> Planned:
+) -> OperandSpec:
     limits: Any = numpy.iinfo(dtype_of(operand_type))
     stored = None
     if data is not None:

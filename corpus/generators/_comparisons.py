@@ -21,7 +21,7 @@ from npu_conformance.corpus.generators._elementwise import (
     telling,
 )
 from npu_conformance.corpus.generators.base import (
-    Planned,
+    OperandSpec,
     constant,
     dyadic,
     integers,
@@ -115,7 +115,7 @@ def _random(operation: str, kind: OperandType, shapes: str, seed: int) -> Vector
     )
 
 
-def _inputs(first: Planned, second: Planned) -> dict[str, Planned]:
+def _inputs(first: OperandSpec, second: OperandSpec) -> dict[str, OperandSpec]:
     return {"input0": first, "input1": second}
 
 

@@ -30,7 +30,7 @@ from npu_conformance.corpus.generators._windows import (
 )
 from npu_conformance.corpus.generators._zero_sized import zero_sized
 from npu_conformance.corpus.generators.base import (
-    Planned,
+    OperandSpec,
     constant,
     dyadic,
     integers,
@@ -152,7 +152,7 @@ class Values:
         return self.filter_scales or tuple(self.scales[1] * (1 + channel) / 2 for channel in range(channels))
 
 
-def operands(sizes: Sizes, window: Window, values: Values) -> tuple[dict[str, Planned], dict[str, Planned]]:
+def operands(sizes: Sizes, window: Window, values: Values) -> tuple[dict[str, OperandSpec], dict[str, OperandSpec]]:
     """Inputs and outputs of the operation."""
     source_type, _, bias_type = KINDS[values.kind]
     window = sizes.fit(window)
@@ -241,7 +241,7 @@ def _shifted(data: Any, values: Values) -> Any:
     return numpy.asarray(data) - values.shift if values.shift else data
 
 
-def _filter(sizes: Sizes, values: Values) -> Planned:
+def _filter(sizes: Sizes, values: Values) -> OperandSpec:
     kind = KINDS[values.kind][1]
     if kind is PER_CHANNEL:
         data = integers(values.seed + 1000, sizes.filter, -127, 127) if values.weights is None else values.weights

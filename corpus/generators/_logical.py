@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from npu_conformance.corpus.generators import _rejections
 from npu_conformance.corpus.generators._elementwise import BOOL8, FLOAT32, RANKS, SHAPES, Shape, all_bytes, telling
-from npu_conformance.corpus.generators.base import Planned, integers, positive, rejected, tensor
+from npu_conformance.corpus.generators.base import OperandSpec, integers, positive, rejected, tensor
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.documents.vectors import GeneratorDocument
 
@@ -72,11 +72,13 @@ def unary(operation: str) -> Iterator[Vector]:
     yield _of_floats(operation, ("input",))
 
 
-def _positive(name: str, operation: str, inputs: dict[str, Planned], output: Shape, description: str = "") -> Vector:
+def _positive(
+    name: str, operation: str, inputs: dict[str, OperandSpec], output: Shape, description: str = ""
+) -> Vector:
     return positive(name, operation, inputs, {"output": tensor(BOOL8, output)}, description=description)
 
 
-def _pair(seed: int, first: Shape, second: Shape) -> dict[str, Planned]:
+def _pair(seed: int, first: Shape, second: Shape) -> dict[str, OperandSpec]:
     return {
         "input0": tensor(BOOL8, first, integers(seed, first, 0, 1)),
         "input1": tensor(BOOL8, second, integers(seed + 30, second, 0, 1)),
@@ -87,15 +89,15 @@ def _random(name: str, operation: str, first: Shape, second: Shape, output: Shap
     return _positive(name, operation, _pair(seed, first, second), output)
 
 
-def _every_byte() -> Planned:
+def _every_byte() -> OperandSpec:
     return tensor(BOOL8, (32, 8), all_bytes(0))
 
 
-def _open(dimensions: Shape, shape: Shape, seed: int) -> Planned:
+def _open(dimensions: Shape, shape: Shape, seed: int) -> OperandSpec:
     return tensor(BOOL8, dimensions, integers(seed, shape, 0, 1), shape=shape)
 
 
-def _mask(shape: Shape, seed: int) -> Planned:
+def _mask(shape: Shape, seed: int) -> OperandSpec:
     return tensor(BOOL8, shape, GeneratorDocument(kind="integers", seed=seed, low=0, high=1))
 
 

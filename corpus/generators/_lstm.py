@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from npu_conformance.corpus.generators.base import Planned, dyadic, int32, omitted, pairwise, scalar, tensor
+from npu_conformance.corpus.generators.base import OperandSpec, dyadic, int32, omitted, pairwise, scalar, tensor
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 
@@ -58,7 +58,7 @@ class Cell:
         """Size of its output."""
         return self.units if self.output is None else self.output
 
-    def weights(self, prefix: str = "") -> dict[str, Planned]:
+    def weights(self, prefix: str = "") -> dict[str, OperandSpec]:
         """The 17 weights in their order, constants, those left out without value."""
         units, outputs = self.units, self.outputs
         shapes: dict[str, tuple[int, ...]] = {f"input_to_{gate}": (units, self.size) for gate in GATES}
@@ -68,11 +68,11 @@ class Cell:
         shapes |= {"projection_weights": (outputs, units), "projection_bias": (outputs,)}
         return self._planned(prefix, shapes)
 
-    def norms(self, prefix: str = "") -> dict[str, Planned]:
+    def norms(self, prefix: str = "") -> dict[str, OperandSpec]:
         """The 4 norm weights."""
         return self._planned(prefix, {f"{gate}_layer_norm_weights": (self.units,) for gate in GATES})
 
-    def states(self, output: str, cell: str) -> dict[str, Planned]:
+    def states(self, output: str, cell: str) -> dict[str, OperandSpec]:
         """Output state and cell state by the names that the operation has for them."""
         shapes = {output: (self.batch, self.outputs), cell: (self.batch, self.units)}
         if self.zero_states:
@@ -82,13 +82,13 @@ class Cell:
             for place, (name, shape) in enumerate(shapes.items())
         }
 
-    def _planned(self, prefix: str, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Planned]:
+    def _planned(self, prefix: str, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, OperandSpec]:
         return {
             prefix + name: self._weight(name, shape, self.seed + 7 * place + len(prefix))
             for place, (name, shape) in enumerate(shapes.items())
         }
 
-    def _weight(self, name: str, shape: tuple[int, ...], seed: int) -> Planned:
+    def _weight(self, name: str, shape: tuple[int, ...], seed: int) -> OperandSpec:
         if not self._has(name):
             return omitted(self.type, shape)
         if name.endswith("layer_norm_weights"):
@@ -139,7 +139,7 @@ def cover(more: Mapping[str, list[Any]]) -> Iterator[tuple[str, Cell, dict[str, 
         yield "_".join(part for part in parts if part), cell, row
 
 
-def parameters(kind: str, activation: str = "tanh", clips: Sequence[float] = (0.0, 0.0)) -> dict[str, Planned]:
+def parameters(kind: str, activation: str = "tanh", clips: Sequence[float] = (0.0, 0.0)) -> dict[str, OperandSpec]:
     """Activation code, cell clip and projection clip."""
     number = _SCALARS[kind]
     return {
@@ -159,14 +159,14 @@ def omitted_in_request(vector: Vector) -> Vector:
     return replace(vector, operands=operands, inputs=inputs)
 
 
-def given(changes: Mapping[str, Any], operands: Mapping[str, Planned]) -> dict[str, Planned]:
+def given(changes: Mapping[str, Any], operands: Mapping[str, OperandSpec]) -> dict[str, OperandSpec]:
     """The operands with some of them replaced."""
     return {name: changes.get(name, planned) for name, planned in operands.items()}
 
 
 def opened(
-    inputs: Mapping[str, Planned], outputs: Mapping[str, Planned], sizes: Mapping[int, int] | None
-) -> dict[str, Planned]:
+    inputs: Mapping[str, OperandSpec], outputs: Mapping[str, OperandSpec], sizes: Mapping[int, int] | None
+) -> dict[str, OperandSpec]:
     """Model inputs and outputs that leave sizes open, by axis, or with None the rank too."""
     found = {}
     for name, planned in {**inputs, **outputs}.items():
@@ -177,7 +177,7 @@ def opened(
     return found
 
 
-def zeros(operands: Mapping[str, Planned]) -> dict[str, Planned]:
+def zeros(operands: Mapping[str, OperandSpec]) -> dict[str, OperandSpec]:
     """Those of the operands that have a value, with zeros for it."""
     return {
         name: tensor(planned.operand.type, planned.operand.dimensions, 0.0, constant=True)
@@ -186,27 +186,27 @@ def zeros(operands: Mapping[str, Planned]) -> dict[str, Planned]:
     }
 
 
-def reshaped(planned: Planned, shape: Sequence[int]) -> Planned:
+def reshaped(planned: OperandSpec, shape: Sequence[int]) -> OperandSpec:
     """The operand with another shape and data of its own; the data of outputs stays away."""
     data = None if planned.data is None else dyadic(5, shape, -1.0, 1.0, 0.5)
     return tensor(planned.operand.type, shape, data, constant=planned.constant)
 
 
-def resized(operands: Mapping[str, Planned], name: str, axis: int) -> dict[str, Planned]:
+def resized(operands: Mapping[str, OperandSpec], name: str, axis: int) -> dict[str, OperandSpec]:
     """One operand, longer by one along an axis."""
     shape = list(operands[name].operand.dimensions)
     shape[axis] += 1
     return {name: reshaped(operands[name], shape)}
 
 
-def without(operands: Mapping[str, Planned], *names: str) -> dict[str, Planned]:
+def without(operands: Mapping[str, OperandSpec], *names: str) -> dict[str, OperandSpec]:
     """Some operands, without value."""
     return {name: omitted(operands[name].operand.type, operands[name].operand.dimensions) for name in names}
 
 
 def presence_refusals(
     cell: Cell, prefix: str = "", wrong: Callable[[Cell], Cell] = lambda cell: cell
-) -> Iterator[tuple[str, str, Cell, dict[str, Planned]]]:
+) -> Iterator[tuple[str, str, Cell, dict[str, OperandSpec]]]:
     """What must not be given or omitted alone: name, clause, cell, and the operands that differ from the cell's.
 
     The clauses have the same numbers in all operations. cell: sizes and types. wrong: which cell of the operation has

@@ -10,7 +10,7 @@ from typing import Any
 import numpy
 
 from npu_conformance.corpus.generators._rejections import RANK5, RANK_CLAUSE
-from npu_conformance.corpus.generators.base import Planned, positive, rejected, tensor
+from npu_conformance.corpus.generators.base import OperandSpec, positive, rejected, tensor
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.versions import Version
@@ -30,7 +30,9 @@ _STARTS = {"quant8": 0, "quant8_signed": -128, "int32": -(2**31)}
 _STEPS = {"quant8": 1, "quant8_signed": 1, "int32": 65537}
 
 
-def source(kind: str, dimensions: Sequence[int], *, zero_point: int = 3, scale: float = 0.5, first: int = 0) -> Planned:
+def source(
+    kind: str, dimensions: Sequence[int], *, zero_point: int = 3, scale: float = 0.5, first: int = 0
+) -> OperandSpec:
     """An input whose elements all differ (up to 256): counted up from the `first` value of the type.
 
     Thirds in float32 need all its bits: a device that moves them through float16 is seen.
@@ -40,7 +42,7 @@ def source(kind: str, dimensions: Sequence[int], *, zero_point: int = 3, scale: 
     return tensor(KINDS[kind], dimensions, data, **quantization(kind, zero_point, scale))
 
 
-def result(kind: str, dimensions: Sequence[int], *, zero_point: int = 3, scale: float = 0.5) -> Planned:
+def result(kind: str, dimensions: Sequence[int], *, zero_point: int = 3, scale: float = 0.5) -> OperandSpec:
     """An output with the quantisation of `source`."""
     return tensor(KINDS[kind], dimensions, **quantization(kind, zero_point, scale))
 
@@ -52,14 +54,14 @@ def quantization(kind: str, zero_point: int, scale: float) -> dict[str, Any]:
     return {"scale": scale, "zero_point": zero_point - 128 if kind == "quant8_signed" else zero_point}
 
 
-def unknown(planned: Planned, dimensions: Sequence[int]) -> Planned:
+def unknown(planned: OperandSpec, dimensions: Sequence[int]) -> OperandSpec:
     """The same data, of which the model says these dimensions only: 0 is an unknown size, () an unknown rank."""
     return replace(planned, operand=replace(planned.operand, dimensions=tuple(dimensions)))
 
 
 def opened(
     operation: str,
-    inputs: Mapping[str, Planned],
+    inputs: Mapping[str, OperandSpec],
     output: Sequence[int],
     since: str,
     traps: Sequence[int] = (),
@@ -78,17 +80,17 @@ def opened(
         yield positive(f"float32_unknown_{name}", operation, arguments, outputs, since=oldest, traps=traps)
 
 
-def late(planned: Planned) -> Planned:
+def late(planned: OperandSpec) -> OperandSpec:
     """The same operand as a model input: its value comes with the request."""
     return replace(planned, constant=False)
 
 
-def signed_zeros(kind: str, dimensions: Sequence[int]) -> Planned:
+def signed_zeros(kind: str, dimensions: Sequence[int]) -> OperandSpec:
     """An input of floats in which zeros of either sign alternate with numbers."""
     return tensor(KINDS[kind], dimensions, numpy.resize([-0.0, 1.5, 0.0, -0.0], prod(dimensions)))
 
 
-def special_floats(kind: str, dimensions: Sequence[int]) -> Planned:
+def special_floats(kind: str, dimensions: Sequence[int]) -> OperandSpec:
     """An input of floats with everything that arithmetic would change: zeros of either sign, infinities, NaN."""
     values = [-0.0, numpy.inf, 1.5, numpy.nan, 0.0, -numpy.inf, 65504.0]
     return tensor(KINDS[kind], dimensions, numpy.resize(values, prod(dimensions)))
@@ -98,8 +100,8 @@ def refused(
     operation: str,
     name: str,
     clause: str,
-    inputs: Mapping[str, Planned],
-    outputs: Mapping[str, Planned],
+    inputs: Mapping[str, OperandSpec],
+    outputs: Mapping[str, OperandSpec],
     since: str = "1.0",
     until: str = "fl8",
 ) -> Vector:
@@ -110,7 +112,7 @@ def refused(
     )
 
 
-def refused_ranks(operation: str, arguments: Mapping[str, Planned], since: str = "1.0") -> Iterator[Vector]:
+def refused_ranks(operation: str, arguments: Mapping[str, OperandSpec], since: str = "1.0") -> Iterator[Vector]:
     """An input of rank 5, which the model says, or which only the request says. arguments: the other inputs."""
     elements = numpy.arange(prod(RANK5)) * 0.25
     declared = {"input": tensor(FLOAT32, RANK5, elements), **arguments}
@@ -121,7 +123,7 @@ def refused_ranks(operation: str, arguments: Mapping[str, Planned], since: str =
 
 def refused_outputs(
     operation: str,
-    arguments: Mapping[str, Planned],
+    arguments: Mapping[str, OperandSpec],
     dimensions: tuple[int, ...],
     right: tuple[int, ...],
     clauses: tuple[str, str],

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy
 
 from npu_conformance.corpus.generators._boxes import Operands, boxes, indices, number, values, whole_numbers
-from npu_conformance.corpus.generators.base import Planned, constant, int32, int32s
+from npu_conformance.corpus.generators.base import OperandSpec, constant, int32, int32s
 from npu_conformance.corpus.vectors import Example, Vector, VectorOperand, VectorOperation
 from npu_conformance.corpus.vectors.element_values import dtype_of
 from npu_conformance.specs.neuralnetworks.enums import OperandType
@@ -29,11 +29,11 @@ NO_ROIS, NO_BATCHES = "no_rois", "no_batches"
 def without_boxes(
     operation: str,
     kind: str,
-    arguments: Mapping[str, Planned | str],
+    arguments: Mapping[str, OperandSpec | str],
     outputs: Operands,
     *,
     sliced: Operands | None = None,
-    between: Mapping[str, tuple[str, tuple[str, ...], Planned]] | None = None,
+    between: Mapping[str, tuple[str, tuple[str, ...], OperandSpec]] | None = None,
     constants: Operands | None = None,
 ) -> Vector:
     """A vector whose outputs are empty, which is certain without arithmetic.
@@ -47,7 +47,7 @@ def without_boxes(
     for name, (maker, read, planned) in (between or {}).items():
         operands[name] = planned.operand
         operations.append(VectorOperation(maker, read, (name,)))
-    own = {name: planned for name, planned in arguments.items() if isinstance(planned, Planned)}
+    own = {name: planned for name, planned in arguments.items() if isinstance(planned, OperandSpec)}
     operands |= {name: _operand(planned) for name, planned in {**(constants or {}), **own, **outputs}.items()}
     inputs = tuple(planned if isinstance(planned, str) else name for name, planned in arguments.items())
     operations.append(VectorOperation(operation, inputs, tuple(outputs)))
@@ -99,20 +99,20 @@ def _suppression(kind: str) -> Operands:
     }
 
 
-def _slicing(name: str, planned: Planned) -> Operands:
+def _slicing(name: str, planned: OperandSpec) -> Operands:
     """Inputs of SLICE, and the operand that it makes."""
     rank = len(planned.operand.dimensions)
     whole = replace(planned.operand, dimensions=(1, *planned.operand.dimensions[1:]))
     data = numpy.ones(whole.dimensions, dtype_of(whole.type))
     return {
-        f"some_{name}": Planned(whole, data, constant=True, shape=whole.dimensions),
+        f"some_{name}": OperandSpec(whole, data, constant=True, shape=whole.dimensions),
         f"{name}_begin": int32s(*([0] * rank)),
         f"{name}_size": constant(OperandType.TENSOR_INT32, (rank,), list(planned.operand.dimensions)),
         name: planned,
     }
 
 
-def _operand(planned: Planned) -> VectorOperand:
+def _operand(planned: OperandSpec) -> VectorOperand:
     if planned.constant and isinstance(planned.data, numpy.ndarray):
         return replace(planned.operand, value=planned.data)
     return planned.operand

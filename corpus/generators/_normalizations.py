@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from npu_conformance.corpus.generators import _rejections
 from npu_conformance.corpus.generators._elementwise import FLOAT16, FLOAT32, SHORT
-from npu_conformance.corpus.generators.base import Planned, int32, positive, rejected, scalar, tensor
+from npu_conformance.corpus.generators.base import OperandSpec, int32, positive, rejected, scalar, tensor
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.neuralnetworks.extension_codes import AnyOperandType
@@ -20,7 +20,7 @@ AXES = [(4, axis) for axis in range(-4, 4)] + [(1, 0), (1, -1), (2, 0), (3, -3),
 """Ranks with an axis: each of rank 4, and others, from either end."""
 
 
-def real_scalar(kind: AnyOperandType, value: float) -> Planned:
+def real_scalar(kind: AnyOperandType, value: float) -> OperandSpec:
     """A constant scalar of the type that goes with tensors of a type: FLOAT16, else FLOAT32."""
     return scalar(OperandType.FLOAT16 if kind is FLOAT16 else OperandType.FLOAT32, value)
 
@@ -34,11 +34,11 @@ class Along:
     """
 
     operation: str
-    source: Callable[[OperandType, Shape, int], Planned]
-    middle: Callable[[OperandType], Mapping[str, Planned]]
-    output: Callable[[OperandType, Shape], Planned]
+    source: Callable[[OperandType, Shape, int], OperandSpec]
+    middle: Callable[[OperandType], Mapping[str, OperandSpec]]
+    output: Callable[[OperandType, Shape], OperandSpec]
 
-    def vector(self, name: str, kind: OperandType, source: Planned, axis: int | None, about: str = "") -> Vector:
+    def vector(self, name: str, kind: OperandType, source: OperandSpec, axis: int | None, about: str = "") -> Vector:
         """A vector with the axis (since 1.2), or where it is None with the axis left off the end."""
         inputs = {"input": source, **self.middle(kind), **({} if axis is None else {"axis": int32(axis)})}
         output = {"output": self.output(kind, source.shape)}

@@ -22,7 +22,7 @@ from npu_conformance.corpus.generators._windows import (
 )
 from npu_conformance.corpus.generators._zero_sized import zero_sized
 from npu_conformance.corpus.generators.base import (
-    Planned,
+    OperandSpec,
     dyadic,
     int32,
     integers,
@@ -61,7 +61,7 @@ def kinds_of(operation: str) -> list[str]:
 
 def operands(
     kind: str, sizes: Sizes, window: Window, data: Any, scale: float = 0.05, zero_point: int = 100
-) -> tuple[dict[str, Planned], dict[str, Planned]]:
+) -> tuple[dict[str, OperandSpec], dict[str, OperandSpec]]:
     """Inputs and outputs of a pool. data, zero_point: of an unsigned type; a signed one gets them less 128."""
     shift = 128 if kind == "quant8_signed" else 0
     quantization: dict[str, Any] = (
@@ -183,13 +183,13 @@ def _refused_geometries(operation: str) -> Iterator[Vector]:
         yield rejected(f"refused_{name}", operation, inputs, outputs, clause=f"{operation}.{clause}")
 
 
-def _refused_operands(kind: str) -> tuple[dict[str, Planned], dict[str, Planned]]:
+def _refused_operands(kind: str) -> tuple[dict[str, OperandSpec], dict[str, OperandSpec]]:
     sizes, window = SHAPES["wide"], Window((1, 1, 1, 0))
     return operands(kind, sizes, window, seeded(kind, sizes, window, 1))
 
 
 def _refusal(
-    operation: str, name: str, clause: str, kind: str, changes: Mapping[str, Planned], since: str = "1.0"
+    operation: str, name: str, clause: str, kind: str, changes: Mapping[str, OperandSpec], since: str = "1.0"
 ) -> Vector:
     inputs, outputs = _refused_operands(kind)
     inputs |= {key: planned for key, planned in changes.items() if key in inputs}

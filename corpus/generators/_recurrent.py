@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from npu_conformance.corpus.generators.base import Planned, constant, dyadic, int32, rejected, tensor, uniform
+from npu_conformance.corpus.generators.base import OperandSpec, constant, dyadic, int32, rejected, tensor, uniform
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.documents.vectors import GeneratorDocument, Phase
 from npu_conformance.specs.neuralnetworks.enums import OperandType
@@ -19,7 +19,7 @@ ACTIVATIONS = {"none": 0, "relu": 1, "relu6": 3, "tanh": 4, "sigmoid": 6}
 NO_CODES = {"5": 5, "7": 7, "minus_1": -1}
 """Numbers that no cell has as activation, as they are spelled in names."""
 
-Operands = Mapping[str, Planned]
+Operands = Mapping[str, OperandSpec]
 
 
 @dataclass(frozen=True)
@@ -43,20 +43,20 @@ class Data:
             return uniform(seed, shape, -span, span).ravel().tolist()
         return dyadic(seed, shape, -span, span, 0.125 if span > 1 else 0.25).ravel().tolist()
 
-    def input(self, shape: Sequence[int], position: int, span: float = 2.0) -> Planned:
+    def input(self, shape: Sequence[int], position: int, span: float = 2.0) -> OperandSpec:
         """A model input."""
         return tensor(KINDS[self.kind], shape, self.elements(shape, span, position))
 
-    def weights(self, shape: Sequence[int], position: int, span: float = 1.0) -> Planned:
+    def weights(self, shape: Sequence[int], position: int, span: float = 1.0) -> OperandSpec:
         """A constant."""
         return constant(KINDS[self.kind], shape, self.elements(shape, span, position))
 
-    def output(self, shape: Sequence[int]) -> Planned:
+    def output(self, shape: Sequence[int]) -> OperandSpec:
         """An output."""
         return tensor(KINDS[self.kind], shape)
 
 
-def cell(data: Data, size: int, units: int, position: int, prefix: str = "") -> dict[str, Planned]:
+def cell(data: Data, size: int, units: int, position: int, prefix: str = "") -> dict[str, OperandSpec]:
     """Weights, recurrent weights and bias of a cell."""
     return {
         f"{prefix}weights": data.weights((units, size), position),
@@ -65,12 +65,12 @@ def cell(data: Data, size: int, units: int, position: int, prefix: str = "") -> 
     }
 
 
-def open_shape(planned: Planned, dimensions: Sequence[int]) -> Planned:
+def open_shape(planned: OperandSpec, dimensions: Sequence[int]) -> OperandSpec:
     """The same model input, of which the model leaves sizes (0) or the rank (none) open."""
     return tensor(planned.operand.type, dimensions, planned.data, shape=planned.shape)
 
 
-def constant_like(planned: Planned, shape: Sequence[int]) -> Planned:
+def constant_like(planned: OperandSpec, shape: Sequence[int]) -> OperandSpec:
     """A constant in the place of another one that has this shape."""
     return constant(planned.operand.type, shape, dyadic(1, shape))
 

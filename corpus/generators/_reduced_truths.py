@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy
 
 from npu_conformance.corpus.generators._reductions import BOOL8, Shape, cases, reduction, refused
-from npu_conformance.corpus.generators.base import Planned, integers, tensor
+from npu_conformance.corpus.generators.base import OperandSpec, integers, tensor
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 
@@ -16,7 +16,7 @@ from npu_conformance.specs.neuralnetworks.enums import OperandType
 def vectors(operation: str) -> Iterator[Vector]:
     """What all reductions have, with slices that come out either way; rows of every kind; bytes other than 1."""
 
-    def truths(kind: OperandType, shape: Shape, seed: int) -> Planned:
+    def truths(kind: OperandType, shape: Shape, seed: int) -> OperandSpec:
         # One or two elements decide their slices; with more of them all slices would come out alike.
         usual = int(operation == "REDUCE_ALL")
         data = numpy.full(math.prod(shape), usual)

@@ -8,7 +8,7 @@ from npu_conformance.corpus.generators import _rejections
 from npu_conformance.corpus.generators._elementwise import FLOAT16, FLOAT32, QUANT8, SIGNED, stored_bytes
 from npu_conformance.corpus.generators._elementwise import SHORT as _SHORT
 from npu_conformance.corpus.generators.base import (
-    Planned,
+    OperandSpec,
     boolean,
     dyadic,
     int32s,
@@ -25,7 +25,7 @@ from npu_conformance.specs.neuralnetworks.enums import OperandType
 BOOL8 = OperandType.TENSOR_BOOL8
 SHORT = {**_SHORT, BOOL8: "bool8"}
 Shape = tuple[int, ...]
-Data = Callable[[OperandType, Shape, int], Planned]
+Data = Callable[[OperandType, Shape, int], OperandSpec]
 """An input of a type and shape with seeded data."""
 
 CASES: dict[str, tuple[Shape, Shape]] = {
@@ -43,7 +43,7 @@ CASES: dict[str, tuple[Shape, Shape]] = {
 """Shape of the input and axes."""
 
 
-def numbers(kind: OperandType, shape: Shape, seed: int) -> Planned:
+def numbers(kind: OperandType, shape: Shape, seed: int) -> OperandSpec:
     """Multiples of 1/8, whose sums are exact in float16; stored bytes up to both limits; truth values."""
     if kind in (FLOAT32, FLOAT16):
         return tensor(kind, shape, dyadic(seed, shape))
@@ -54,7 +54,7 @@ def numbers(kind: OperandType, shape: Shape, seed: int) -> Planned:
 
 
 def reduction(
-    name: str, operation: str, source: Planned, axes: Sequence[int], keep: bool, about: str = "", trap: int = 23
+    name: str, operation: str, source: OperandSpec, axes: Sequence[int], keep: bool, about: str = "", trap: int = 23
 ) -> Vector:
     """A vector of a REDUCE operation with constant axes."""
     shape = source.shape

@@ -10,7 +10,7 @@ import numpy
 from npu_conformance.corpus.generators._convolutions import Sizes, Values, operands
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
 from npu_conformance.corpus.generators._windows import FLOAT16, FLOAT32, INT32, PER_CHANNEL, Window
-from npu_conformance.corpus.generators.base import Planned, constant, dyadic, int32, integers, rejected, tensor
+from npu_conformance.corpus.generators.base import OperandSpec, constant, dyadic, int32, integers, rejected, tensor
 from npu_conformance.corpus.vectors import Vector
 
 _EXPLICIT = Window((1, 1, 1, 0), nchw=False, dilation=(1, 1))
@@ -22,7 +22,7 @@ def refusal(
     clause: str,
     sizes: Sizes,
     values: Values,
-    changes: Mapping[str, Planned],
+    changes: Mapping[str, OperandSpec],
     window: Window = _EXPLICIT,
 ) -> Vector:
     """A vector with some operands changed (by name) so that it breaks one clause: C1 of the operation, or MODEL.P3R."""
@@ -110,5 +110,7 @@ def _signatures(sizes: Sizes) -> Iterator[Vector]:
     yield _unmatched("output_of_other_type", sizes, inputs, {"output": output})
 
 
-def _unmatched(name: str, sizes: Sizes, inputs: Mapping[str, Planned], outputs: Mapping[str, Planned]) -> Vector:
+def _unmatched(
+    name: str, sizes: Sizes, inputs: Mapping[str, OperandSpec], outputs: Mapping[str, OperandSpec]
+) -> Vector:
     return rejected(f"refused_{name}", sizes.operation, inputs, outputs, clause="MODEL.P3", since="1.2", traps=[2])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from npu_conformance.corpus.generators._elementwise import BOOL8, FLOAT32, INT32, QUANT8, SHORT, SIGNED, stored_bytes
-from npu_conformance.corpus.generators.base import Data, Planned, dyadic, int32, integers, rejected, tensor
+from npu_conformance.corpus.generators.base import Data, OperandSpec, dyadic, int32, integers, rejected, tensor
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.neuralnetworks import catalogue
 from npu_conformance.specs.neuralnetworks.enums import OperandType
@@ -54,7 +54,7 @@ def _binary_inputs(
     activation: bool,
     kind: OperandType = FLOAT32,
     names: tuple[str, str] = ("input0", "input1"),
-) -> Mapping[str, Planned]:
+) -> Mapping[str, OperandSpec]:
     given = zip(names, (first, second), (1, 2), strict=True)
     inputs = {name: tensor(kind, shape, _numbers(kind, seed, shape)) for name, shape, seed in given}
     return {**inputs, "activation": int32(0)} if activation else inputs
@@ -160,7 +160,7 @@ RANK5 = (1, 2, 1, 1, 3)
 
 
 def ranks_of(
-    operation: str, source: OperandType, target: OperandType, clause: str, extra: Mapping[str, Planned]
+    operation: str, source: OperandType, target: OperandType, clause: str, extra: Mapping[str, OperandSpec]
 ) -> Iterator[Vector]:
     """An input of rank 5, which the model says, or which only the request says (since 1.2). extra: further inputs."""
     for found in (False, True):
@@ -180,7 +180,7 @@ def rank5_name(found: bool) -> str:
     return "rank5_at_execution" if found else "rank5"
 
 
-def rank5(kind: OperandType, found: bool) -> Planned:
+def rank5(kind: OperandType, found: bool) -> OperandSpec:
     """An input of rank 5; `found`: of unknown rank in the model."""
     return tensor(kind, () if found else RANK5, [1, 2, 3, 4, 5, 6], scale=_scale(kind), shape=RANK5)
 
@@ -190,7 +190,7 @@ def declared(
     source: OperandType,
     target: OperandType,
     clause: str,
-    extra: Mapping[str, Planned] | None = None,
+    extra: Mapping[str, OperandSpec] | None = None,
 ) -> Iterator[Vector]:
     """Outputs whose declared dimensions are not the input's. extra: further inputs."""
     for name, shape in (("transposed", (3, 2)), ("of_higher_rank", (1, 2, 3)), ("too_small", (2, 2))):
@@ -208,7 +208,7 @@ def _scale(kind: OperandType) -> float:
 
 
 def output_quantization(
-    operation: str, clause: str, right: tuple[float, int], extra: Mapping[str, Planned] | None = None
+    operation: str, clause: str, right: tuple[float, int], extra: Mapping[str, OperandSpec] | None = None
 ) -> Iterator[Vector]:
     """A quantised output with a scale, or with a zero point, other than it must have.
 

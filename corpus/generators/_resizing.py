@@ -16,7 +16,7 @@ from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
 from npu_conformance.corpus.generators._windows import FLOAT16, FLOAT32, QUANT8, SIGNED, Pair
 from npu_conformance.corpus.generators._zero_sized import zero_sized
 from npu_conformance.corpus.generators.base import (
-    Planned,
+    OperandSpec,
     boolean,
     dyadic,
     int32,
@@ -84,19 +84,19 @@ class Form:
         """Dimensions of a tensor in this layout."""
         return (batches, channels, *size) if self.nchw else (batches, *size, channels)
 
-    def scalars(self, kind: str, sizes: Sizes) -> dict[str, Planned]:
+    def scalars(self, kind: str, sizes: Sizes) -> dict[str, OperandSpec]:
         """The arguments behind the tensor, width first."""
         height, width = (self._scalar(kind, sizes, axis) for axis in (0, 1))
         names = ("nchw_layout", "align_corners", "half_pixel_centers")
         return {"width": width, "height": height, **dict(zip(names, map(boolean, self.flags), strict=False))}
 
-    def _scalar(self, kind: str, sizes: Sizes, axis: int) -> Planned:
+    def _scalar(self, kind: str, sizes: Sizes, axis: int) -> OperandSpec:
         if not self.by_factors:
             return int32(sizes.target[axis])
         return scalar(OperandType.FLOAT16 if kind == "float16" else OperandType.FLOAT32, sizes.factors[axis])
 
 
-def operands(kind: str, sizes: Sizes, form: Form, data: Any) -> tuple[dict[str, Planned], dict[str, Planned]]:
+def operands(kind: str, sizes: Sizes, form: Form, data: Any) -> tuple[dict[str, OperandSpec], dict[str, OperandSpec]]:
     """Inputs and outputs. data: of an unsigned type; a signed one gets it less 128."""
     shift = 128 if kind == "quant8_signed" else 0
     quantization: dict[str, Any] = {} if kind.startswith("float") else {"scale": 0.05, "zero_point": 100 - shift}
@@ -207,7 +207,7 @@ def _refusal(
     operation: str,
     name: str,
     clause: str,
-    changes: Mapping[str, Planned],
+    changes: Mapping[str, OperandSpec],
     form: Form | None = None,
     *,
     kind: str = "float32",

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from npu_conformance.corpus.generators import _rejections
 from npu_conformance.corpus.generators._elementwise import FLOAT16, FLOAT32, INT32, RANKS, SHORT
-from npu_conformance.corpus.generators.base import Planned, dyadic, integers, positive, rejected, tensor, uniform
+from npu_conformance.corpus.generators.base import OperandSpec, dyadic, integers, positive, rejected, tensor, uniform
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.documents.vectors import GeneratorDocument
 from npu_conformance.specs.neuralnetworks import catalogue
@@ -68,7 +68,7 @@ def int32(operation: str) -> Iterator[Vector]:
     )
 
 
-def _of(name: str, operation: str, source: Planned, description: str = "", excluded: Sequence[str] = ()) -> Vector:
+def _of(name: str, operation: str, source: OperandSpec, description: str = "", excluded: Sequence[str] = ()) -> Vector:
     output = tensor(source.operand.type, source.operand.dimensions)
     return positive(
         name,

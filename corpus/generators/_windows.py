@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from npu_conformance.corpus.generators.base import Planned, boolean, int32, int32s
+from npu_conformance.corpus.generators.base import OperandSpec, boolean, int32, int32s
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 
 FLOAT32 = OperandType.TENSOR_FLOAT32
@@ -38,7 +38,7 @@ class Window:
         """The version that brought the last of the arguments used."""
         return "1.0" if self.nchw is None else "1.2"
 
-    def arguments(self, middle: Mapping[str, int]) -> dict[str, Planned]:
+    def arguments(self, middle: Mapping[str, int]) -> dict[str, OperandSpec]:
         """The scalar inputs in order; `middle` stands between the strides and the activation."""
         if isinstance(self.padding, str):
             scalars = {"padding_scheme": {"same": 1, "valid": 2}[self.padding]}
@@ -77,7 +77,7 @@ class TransposedWindow(Window):
 
     wanted: tuple[int, ...] = ()
 
-    def arguments(self, middle: Mapping[str, int]) -> dict[str, Planned]:
+    def arguments(self, middle: Mapping[str, int]) -> dict[str, OperandSpec]:
         """The inputs behind the bias, in order."""
         shape = {"output_shape": int32s(*self.wanted)} if isinstance(self.padding, str) else {}
         return {**shape, **super().arguments(middle)}

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy
 
-from npu_conformance.corpus.generators.base import Planned, constant
+from npu_conformance.corpus.generators.base import OperandSpec, constant
 from npu_conformance.corpus.vectors import Example, Vector, VectorOperand, VectorOperation
 from npu_conformance.corpus.vectors.element_values import dtype_of
 from npu_conformance.specs.neuralnetworks import catalogue
@@ -23,9 +23,9 @@ from npu_conformance.specs.versions import Version
 def zero_sized(
     name: str,
     operation: str,
-    feature_map: Planned,
-    arguments: Mapping[str, Planned | None],
-    outputs: Mapping[str, Planned],
+    feature_map: OperandSpec,
+    arguments: Mapping[str, OperandSpec | None],
+    outputs: Mapping[str, OperandSpec],
     *,
     since: str = "1.2",
     traps: Sequence[int] = (),
@@ -67,7 +67,7 @@ def zero_sized(
     )
 
 
-def _operand(planned: Planned) -> VectorOperand:
+def _operand(planned: OperandSpec) -> VectorOperand:
     if not isinstance(planned.data, numpy.ndarray):
         raise ValueError("the arguments of a zero-sized vector are constants")
     return replace(planned.operand, value=planned.data)

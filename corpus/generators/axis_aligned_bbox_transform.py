@@ -17,7 +17,7 @@ import numpy
 from npu_conformance.corpus.generators._boxes import Operands, boxes, indices, refusals, requantized, values
 from npu_conformance.corpus.generators._no_boxes import NO_BATCHES, NO_ROIS, without_boxes
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
-from npu_conformance.corpus.generators.base import Planned, dyadic, integers, pairwise, positive, tensor
+from npu_conformance.corpus.generators.base import OperandSpec, dyadic, integers, pairwise, positive, tensor
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 
@@ -130,7 +130,7 @@ def _unknown_sizes() -> Iterator[Vector]:
 def _no_rois() -> Iterator[Vector]:
     for kind in _KINDS:
         images = replace(boxes(kind, (2, 2), _IMAGES[:2]), constant=True)
-        arguments: dict[str, Planned | str] = {
+        arguments: dict[str, OperandSpec | str] = {
             "roi": NO_ROIS,
             "bbox_deltas": "deltas",
             "batch_indices": NO_BATCHES,

@@ -39,7 +39,7 @@ Data = Sequence[Any] | numpy.ndarray[Any, Any] | float | GeneratorDocument
 
 
 @dataclass(frozen=True)
-class Planned:
+class OperandSpec:
     """An operand with its data: a model input, or with `constant` a constant, or with neither an output.
 
     left_out: a model input without data, which requests leave out.
@@ -62,7 +62,7 @@ def tensor(
     channel_quant: tuple[Sequence[float], int] | None = None,
     constant: bool = False,
     shape: Sequence[int] | None = None,
-) -> Planned:
+) -> OperandSpec:
     """A tensor: with data a model input (or a constant), without data an output. channel_quant: scales, dimension.
 
     shape: that of the data, where the dimensions leave it open.
@@ -72,41 +72,41 @@ def tensor(
         quant = ChannelQuant(tuple(map(element_values.float32, channel_quant[0])), channel_quant[1])
     operand = VectorOperand(operand_type, tuple(dimensions), element_values.float32(scale), zero_point, quant)
     real = operand.dimensions if shape is None else tuple(shape)
-    return Planned(operand, _elements(data, operand, real), constant, real)
+    return OperandSpec(operand, _elements(data, operand, real), constant, real)
 
 
-def constant(operand_type: AnyOperandType, dimensions: Sequence[int], data: Data, **quantization: Any) -> Planned:
+def constant(operand_type: AnyOperandType, dimensions: Sequence[int], data: Data, **quantization: Any) -> OperandSpec:
     """A constant tensor."""
     return tensor(operand_type, dimensions, data, constant=True, **quantization)
 
 
-def int32s(*values: int) -> Planned:
+def int32s(*values: int) -> OperandSpec:
     """A constant TENSOR_INT32 of rank 1: axes, sizes, a shape."""
     return constant(OperandType.TENSOR_INT32, (len(values),), values)
 
 
-def scalar(operand_type: AnyOperandType, value: float) -> Planned:
+def scalar(operand_type: AnyOperandType, value: float) -> OperandSpec:
     """A constant scalar."""
     return tensor(operand_type, (), [value], constant=True)
 
 
-def int32(value: int) -> Planned:
+def int32(value: int) -> OperandSpec:
     """A constant INT32."""
     return scalar(OperandType.INT32, value)
 
 
-def boolean(value: bool) -> Planned:
+def boolean(value: bool) -> OperandSpec:
     """A constant BOOL."""
     return scalar(OperandType.BOOL, int(value))
 
 
-def reference(number: int) -> Planned:
+def reference(number: int) -> OperandSpec:
     """A reference to a graph of the vector, by its number."""
-    return Planned(VectorOperand(OperandType.SUBGRAPH, subgraph=number))
+    return OperandSpec(VectorOperand(OperandType.SUBGRAPH, subgraph=number))
 
 
 def graph(
-    operands: Mapping[str, Planned],
+    operands: Mapping[str, OperandSpec],
     operations: Sequence[tuple[str, Sequence[str], Sequence[str]]],
     inputs: Sequence[str],
     outputs: Sequence[str],
@@ -116,13 +116,13 @@ def graph(
     return Graph({name: _with_value(one) for name, one in operands.items()}, steps, tuple(inputs), tuple(outputs))
 
 
-def omitted(operand_type: AnyOperandType, dimensions: Sequence[int] = (), **quantization: Any) -> Planned:
+def omitted(operand_type: AnyOperandType, dimensions: Sequence[int] = (), **quantization: Any) -> OperandSpec:
     """An optional operand without value (NO_VALUE)."""
     planned = tensor(operand_type, dimensions, **quantization)
     return replace(planned, operand=replace(planned.operand, omitted=True))
 
 
-def left_out(operand_type: AnyOperandType, dimensions: Sequence[int] = (0,)) -> Planned:
+def left_out(operand_type: AnyOperandType, dimensions: Sequence[int] = (0,)) -> OperandSpec:
     """An optional operand that is an input of the model, and that requests leave out (hasNoValue)."""
     return replace(omitted(operand_type, dimensions), left_out=True)
 
@@ -130,8 +130,8 @@ def left_out(operand_type: AnyOperandType, dimensions: Sequence[int] = (0,)) -> 
 def positive(
     name: str,
     operation: str,
-    inputs: Mapping[str, Planned],
-    outputs: Mapping[str, Planned],
+    inputs: Mapping[str, OperandSpec],
+    outputs: Mapping[str, OperandSpec],
     *,
     since: str = "1.0",
     traps: Sequence[int] = (),
@@ -187,8 +187,8 @@ def _is_special(array: Array) -> bool:
 def rejected(
     name: str,
     operation: str,
-    inputs: Mapping[str, Planned],
-    outputs: Mapping[str, Planned],
+    inputs: Mapping[str, OperandSpec],
+    outputs: Mapping[str, OperandSpec],
     *,
     clause: str,
     phase: Phase | None = None,
@@ -220,8 +220,8 @@ def rejected(
 def _vector(
     name: str,
     operation: str,
-    inputs: Mapping[str, Planned],
-    outputs: Mapping[str, Planned],
+    inputs: Mapping[str, OperandSpec],
+    outputs: Mapping[str, OperandSpec],
     since: str,
     *,
     lift: bool = True,
@@ -238,19 +238,19 @@ def _vector(
     return Vector(name, operation, lifted, operands, operations, arguments, tuple(outputs), generators=generators)
 
 
-def _is_input(planned: Planned) -> bool:
+def _is_input(planned: OperandSpec) -> bool:
     return planned.left_out or _is_sent(planned)
 
 
-def _is_sent(planned: Planned) -> bool:
+def _is_sent(planned: OperandSpec) -> bool:
     return planned.data is not None and not planned.constant
 
 
-def _with_value(planned: Planned) -> VectorOperand:
+def _with_value(planned: OperandSpec) -> VectorOperand:
     return replace(planned.operand, value=materialised(planned)) if planned.constant else planned.operand
 
 
-def materialised(planned: Planned) -> Array:
+def materialised(planned: OperandSpec) -> Array:
     """The elements of a model input or constant; raises ValueError for an operand without any."""
     if isinstance(planned.data, GeneratorDocument):
         return element_values.generate(planned.data, planned.operand.type, planned.shape)

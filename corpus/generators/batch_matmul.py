@@ -9,7 +9,7 @@ from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
 from npu_conformance.corpus.generators._windows import FLOAT16, FLOAT32, INT32, QUANT8, SIGNED
 from npu_conformance.corpus.generators.base import (
     Data,
-    Planned,
+    OperandSpec,
     boolean,
     constant,
     dyadic,
@@ -51,7 +51,7 @@ def _operands(
     data: tuple[Data, Data],
     scales: tuple[float, float, float] = SCALES["dyadic"],
     zero_points: tuple[int, int, int] = (-7, 11, 5),
-) -> tuple[dict[str, Planned], dict[str, Planned]]:
+) -> tuple[dict[str, OperandSpec], dict[str, OperandSpec]]:
     """shapes: of both inputs as they are stored, and of the output."""
 
     def quantized(position: int) -> dict[str, Any]:
@@ -240,13 +240,13 @@ def _refused_types() -> Iterator[Vector]:
     yield rejected("refused_one_flag", OPERATION, inputs, outputs, clause="MODEL.P3", since="fl6")
 
 
-def _sound() -> tuple[dict[str, Planned], dict[str, Planned]]:
+def _sound() -> tuple[dict[str, OperandSpec], dict[str, OperandSpec]]:
     shapes = _shapes((2,), (2, 3, 4), (False, False))
     data = _seeded("float32", shapes[0], 1), _seeded("float32", shapes[1], 2)
     return _operands("float32", shapes, (False, False), data)
 
 
-def _refusal(name: str, clause: str, changes: Mapping[str, Planned]) -> Vector:
+def _refusal(name: str, clause: str, changes: Mapping[str, OperandSpec]) -> Vector:
     inputs, outputs = _sound()
     inputs |= {key: planned for key, planned in changes.items() if key in inputs}
     outputs |= {key: planned for key, planned in changes.items() if key in outputs}

@@ -16,7 +16,7 @@ from npu_conformance.corpus.generators._elementwise import FLOAT32
 from npu_conformance.corpus.generators._lstm import GATES, Cell, parameters
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
 from npu_conformance.corpus.generators.base import (
-    Planned,
+    OperandSpec,
     boolean,
     dyadic,
     int32,
@@ -61,7 +61,7 @@ def backward(cell: Cell, fewer: int = 1) -> Cell:
     return replace(cell, seed=cell.seed + 500, units=cell.units - fewer, output=output)
 
 
-def operands(cell: Cell, run: Run) -> tuple[dict[str, Planned], dict[str, Planned]]:
+def operands(cell: Cell, run: Run) -> tuple[dict[str, OperandSpec], dict[str, OperandSpec]]:
     """Inputs and outputs. cell: the forward one."""
     other, shape = backward(cell, run.fewer), run.shape(cell.batch, cell.size)
     linked = run.shape(cell.batch, run.auxiliary or cell.size)
@@ -81,7 +81,7 @@ def operands(cell: Cell, run: Run) -> tuple[dict[str, Planned], dict[str, Planne
     return inputs, _outputs(cell, other, run)
 
 
-def _auxiliary(prefix: str, cell: Cell, given: bool) -> dict[str, Planned]:
+def _auxiliary(prefix: str, cell: Cell, given: bool) -> dict[str, OperandSpec]:
     shape = (cell.units, cell.size)
     return {
         f"{prefix}_aux_input_to_{gate}_weights": tensor(
@@ -93,7 +93,7 @@ def _auxiliary(prefix: str, cell: Cell, given: bool) -> dict[str, Planned]:
     }
 
 
-def _outputs(cell: Cell, other: Cell, run: Run) -> dict[str, Planned]:
+def _outputs(cell: Cell, other: Cell, run: Run) -> dict[str, OperandSpec]:
     shapes: dict[str, tuple[int, ...]] = {"fw_output": run.shape(cell.batch, cell.outputs)}
     shapes["bw_output"] = run.shape(cell.batch, other.outputs)
     if run.merge:
@@ -124,7 +124,7 @@ def vectors() -> Iterator[Vector]:
 
 
 def _vector(name: str, cell: Cell, run: Run, **details: Any) -> Vector:
-    changes: Mapping[str, Planned] = details.pop("changes", {})
+    changes: Mapping[str, OperandSpec] = details.pop("changes", {})
     inputs, outputs = (_lstm.given(changes, part) for part in operands(cell, run))
     return positive(name, OPERATION, inputs, outputs, since="1.3" if run.states else "1.2", **details)
 
@@ -186,7 +186,7 @@ def _refused_sizes(small: Cell, run: Run) -> Iterator[Vector]:
     yield _refusal("backward_output_size_without_projection", "C8", small, run, _other_output_size(small, run))
 
 
-def _other_output_size(cell: Cell, run: Run) -> dict[str, Planned]:
+def _other_output_size(cell: Cell, run: Run) -> dict[str, OperandSpec]:
     """Everything that has the backward output size, one longer than the backward cell has units."""
     other = backward(replace(cell, output=cell.units + 1))
     weights = {f"bw_recurrent_to_{gate}": other.weights("bw_")[f"bw_recurrent_to_{gate}"] for gate in GATES}
@@ -211,7 +211,9 @@ def _refused_links(small: Cell, run: Run) -> Iterator[Vector]:
         yield _refusal(name, "C17", small, replace(run, merge=not merge), changes)
 
 
-def _refusal(name: str, clause: str, cell: Cell, run: Run, changes: Mapping[str, Planned], **details: Any) -> Vector:
+def _refusal(
+    name: str, clause: str, cell: Cell, run: Run, changes: Mapping[str, OperandSpec], **details: Any
+) -> Vector:
     inputs, outputs = (_lstm.given(changes, part) for part in operands(cell, run))
     full = clause if "." in clause else f"{OPERATION}.{clause}"
     return rejected(f"refused_{name}", OPERATION, inputs, outputs, clause=full, **{"since": "1.2", **details})

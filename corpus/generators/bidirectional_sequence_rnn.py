@@ -22,7 +22,7 @@ from npu_conformance.corpus.generators._recurrent import (
     wrong_activations,
 )
 from npu_conformance.corpus.generators.base import (
-    Planned,
+    OperandSpec,
     boolean,
     constant,
     dyadic,
@@ -67,7 +67,7 @@ class Form:
 
 def operands(
     shape: tuple[int, int, int, int, int], data: Data, form: Form
-) -> tuple[dict[str, Planned], dict[str, Planned]]:
+) -> tuple[dict[str, OperandSpec], dict[str, OperandSpec]]:
     """Inputs and outputs of the operation."""
     batch, time, size, forward, backward = shape
     steps = (time, batch) if form.major else (batch, time)
@@ -89,7 +89,9 @@ def operands(
     return inputs, outputs
 
 
-def _auxiliary(data: Data, form: Form, steps: tuple[int, int], sizes: tuple[int, int, int]) -> Mapping[str, Planned]:
+def _auxiliary(
+    data: Data, form: Form, steps: tuple[int, int], sizes: tuple[int, int, int]
+) -> Mapping[str, OperandSpec]:
     kind, (size, forward, backward) = KINDS[data.kind], sizes
     source = data.input((*steps, size), 10, 1.0)
     if form.auxiliary == "cross":
@@ -137,7 +139,7 @@ def _vector(name: str, shape: str, data: Data, form: Form) -> Vector:
 
 
 def _by_hand() -> Vector:
-    def one(*values: float) -> Planned:
+    def one(*values: float) -> OperandSpec:
         return constant(FLOAT32, (1, 1), values)
 
     inputs = {
@@ -171,7 +173,7 @@ def _open() -> Iterator[Vector]:
     yield positive("float32_scalars_as_inputs", OPERATION, inputs | scalars, outputs, since="1.3")
 
 
-def _open_dimensions(what: str, planned: Planned) -> tuple[int, ...]:
+def _open_dimensions(what: str, planned: OperandSpec) -> tuple[int, ...]:
     return (0,) * len(planned.shape) if what == "sizes" else ()
 
 

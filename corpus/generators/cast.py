@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from npu_conformance.corpus.generators import _rejections
 from npu_conformance.corpus.generators._elementwise import FLOAT16, FLOAT32, INT32, QUANT8, SIGNED
-from npu_conformance.corpus.generators.base import Planned, positive, rejected, tensor
+from npu_conformance.corpus.generators.base import OperandSpec, positive, rejected, tensor
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 
@@ -64,7 +64,7 @@ def _cast(
 
 def _typed(
     kind: OperandType, shape: tuple[int, ...], data: Sequence[float] | None, scale: float, point: int
-) -> Planned:
+) -> OperandSpec:
     if kind not in _QUANTIZED:
         return tensor(kind, shape, data)
     symmetric = kind in (OperandType.TENSOR_QUANT16_SYMM, OperandType.TENSOR_QUANT8_SYMM)

@@ -18,7 +18,7 @@ from npu_conformance.corpus.generators._moves import (
     source,
     special_floats,
 )
-from npu_conformance.corpus.generators.base import Planned, int32, positive
+from npu_conformance.corpus.generators.base import OperandSpec, int32, positive
 from npu_conformance.corpus.vectors import Vector
 
 OPERATION = "CHANNEL_SHUFFLE"
@@ -37,7 +37,7 @@ CASES: dict[str, tuple[tuple[int, ...], int, int]] = {
 """Dimensions, number of groups, axis."""
 
 
-def arguments(groups: int, axis: int) -> dict[str, Planned]:
+def arguments(groups: int, axis: int) -> dict[str, OperandSpec]:
     """The inputs behind the tensor."""
     return {"num_groups": int32(groups), "axis": int32(axis)}
 
@@ -80,6 +80,6 @@ def _refused() -> Iterator[Vector]:
     yield from refused_outputs(OPERATION, arguments(3, 1), (2, 6), (2, 6), ("C6", "C7"), "1.2")
 
 
-def _vector(name: str, given: Planned, groups: int, axis: int, output: Planned) -> Vector:
+def _vector(name: str, given: OperandSpec, groups: int, axis: int, output: OperandSpec) -> Vector:
     inputs = {"input": given, **arguments(groups, axis)}
     return positive(name, OPERATION, inputs, {"output": output}, since="1.2", traps=[32])

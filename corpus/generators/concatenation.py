@@ -8,7 +8,7 @@ from dataclasses import replace
 from npu_conformance.corpus.generators._moves import FOUR, KINDS, quantization, refused, result, signed_zeros, source
 from npu_conformance.corpus.generators._rejections import RANK5, RANK_CLAUSE
 from npu_conformance.corpus.generators._zero_sized import zero_sized
-from npu_conformance.corpus.generators.base import Planned, int32, integers, positive, tensor
+from npu_conformance.corpus.generators.base import OperandSpec, int32, integers, positive, tensor
 from npu_conformance.corpus.vectors import Vector
 
 CASES: dict[str, tuple[tuple[tuple[int, ...], ...], int]] = {
@@ -81,11 +81,11 @@ def _refused_ranks() -> Iterator[Vector]:
         yield refused("CONCATENATION", name, clause, {**inputs, "axis": int32(0)}, {"output": output}, since)
 
 
-def _vector(name: str, inputs: dict[str, Planned], axis: int, output: Planned, since: str = "1.0") -> Vector:
+def _vector(name: str, inputs: dict[str, OperandSpec], axis: int, output: OperandSpec, since: str = "1.0") -> Vector:
     return positive(name, "CONCATENATION", {**inputs, "axis": int32(axis)}, {"output": output}, since=since, traps=[13])
 
 
-def _source(kind: str, shape: tuple[int, ...], index: int) -> Planned:
+def _source(kind: str, shape: tuple[int, ...], index: int) -> OperandSpec:
     return source(kind, shape, first=20 * index)
 
 
@@ -106,7 +106,7 @@ def _requantized(kind: str) -> Iterator[Vector]:
         yield replace(vector, requirements=("NNHAL-OPERATION-004",))
 
 
-def _bytes(kind: str, seed: int, shape: tuple[int, ...], scale: float, zero_point: int) -> Planned:
+def _bytes(kind: str, seed: int, shape: tuple[int, ...], scale: float, zero_point: int) -> OperandSpec:
     data = integers(seed, shape, 0, 255) - (128 if kind == "quant8_signed" else 0)
     return tensor(KINDS[kind], shape, data, **quantization(kind, zero_point, scale))
 

@@ -16,7 +16,7 @@ from npu_conformance.corpus.generators._moves import (
     unknown,
 )
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
-from npu_conformance.corpus.generators.base import Planned, constant, int32s, positive
+from npu_conformance.corpus.generators.base import OperandSpec, constant, int32s, positive
 from npu_conformance.corpus.vectors import Vector
 
 OPERATION = "EMBEDDING_LOOKUP"
@@ -73,10 +73,12 @@ def _refused() -> Iterator[Vector]:
             yield _refusal(f"{kind}_output_{name}", "C6", int32s(2, 0), bytes_, other, "1.2")
 
 
-def _vector(name: str, lookups: Planned, values: Planned, output: Planned) -> Vector:
+def _vector(name: str, lookups: OperandSpec, values: OperandSpec, output: OperandSpec) -> Vector:
     return positive(name, OPERATION, {"lookups": lookups, "values": values}, {"output": output}, traps=[30])
 
 
-def _refusal(name: str, clause: str, lookups: Planned, values: Planned, output: Planned, since: str = "1.0") -> Vector:
+def _refusal(
+    name: str, clause: str, lookups: OperandSpec, values: OperandSpec, output: OperandSpec, since: str = "1.0"
+) -> Vector:
     inputs = {"lookups": lookups, "values": values}
     return refused(OPERATION, name, clause, inputs, {"output": output}, since)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from npu_conformance.corpus.generators._elementwise import FLOAT16, FLOAT32, INT32, SHORT
-from npu_conformance.corpus.generators.base import Planned, int32s, pairwise, positive, rejected, scalar, tensor
+from npu_conformance.corpus.generators.base import OperandSpec, int32s, pairwise, positive, rejected, scalar, tensor
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 
@@ -43,7 +43,7 @@ def vectors() -> Iterator[Vector]:
     yield from _rejected()
 
 
-def _vector(name: str, shape: Sequence[int], value: Planned, known: str) -> Vector:
+def _vector(name: str, shape: Sequence[int], value: OperandSpec, known: str) -> Vector:
     sizes = int32s(*shape) if known == "constant" else tensor(INT32, (len(shape),), shape)
     kind = next(kind for kind, scalar_kind in _SCALARS.items() if scalar_kind is value.operand.type)
     declared = {"open_sizes": (0,) * len(shape), "open_rank": ()}.get(known, tuple(shape))

@@ -14,7 +14,7 @@ from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
 from npu_conformance.corpus.generators._windows import ACTIVATIONS, FLOAT16, FLOAT32, INT32, QUANT8, SIGNED
 from npu_conformance.corpus.generators._zero_sized import zero_sized
 from npu_conformance.corpus.generators.base import (
-    Planned,
+    OperandSpec,
     constant,
     dyadic,
     int32,
@@ -82,7 +82,7 @@ class Values:
 
 def operands(
     shape: tuple[tuple[int, ...], int, int], values: Values, activation: int = 0
-) -> tuple[dict[str, Planned], dict[str, Planned]]:
+) -> tuple[dict[str, OperandSpec], dict[str, OperandSpec]]:
     """Inputs and outputs of the operation."""
     dimensions, size, units = shape
     kind = KINDS[values.kind]
@@ -113,7 +113,7 @@ def _vector(
     return positive(name, OPERATION, inputs, outputs, **details)
 
 
-def _bias(units: int, values: Values) -> Planned:
+def _bias(units: int, values: Values) -> OperandSpec:
     data = values.bias
     if values.is_float:
         floats = dyadic(values.seed + 2000, (units,), -2.0, 2.0, 0.25) if data is None else data
@@ -224,7 +224,7 @@ def _refusal(
     clause: str,
     shape: tuple[tuple[int, ...], int, int],
     values: Values,
-    changes: Mapping[str, Planned],
+    changes: Mapping[str, OperandSpec],
     since: str = "1.0",
 ) -> Vector:
     inputs, outputs = operands(shape, values)

@@ -17,7 +17,7 @@ from npu_conformance.corpus.generators._moves import (
     source,
     special_floats,
 )
-from npu_conformance.corpus.generators.base import Planned, constant, int32, positive
+from npu_conformance.corpus.generators.base import OperandSpec, constant, int32, positive
 from npu_conformance.corpus.vectors import Vector
 
 OPERATION = "GATHER"
@@ -44,7 +44,7 @@ def indexed(dimensions: tuple[int, ...], axis: int, indices: Indices) -> tuple[i
     return (*dimensions[:place], *numpy.shape(indices), *dimensions[place + 1 :])
 
 
-def chosen(indices: Indices) -> Planned:
+def chosen(indices: Indices) -> OperandSpec:
     """The operand of the indices, a constant."""
     return constant(INT32, numpy.shape(indices), indices)
 

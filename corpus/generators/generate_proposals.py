@@ -24,7 +24,16 @@ from npu_conformance.corpus.generators._boxes import (
 )
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
 from npu_conformance.corpus.generators._scenes import scores
-from npu_conformance.corpus.generators.base import Planned, boolean, constant, dyadic, int32, pairwise, positive, tensor
+from npu_conformance.corpus.generators.base import (
+    OperandSpec,
+    boolean,
+    constant,
+    dyadic,
+    int32,
+    pairwise,
+    positive,
+    tensor,
+)
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 
@@ -93,7 +102,7 @@ def _scalars(kind: str, limits: tuple[int, int], overlap: float, least: float) -
     }
 
 
-def _anchors(kind: str, given: Sequence[tuple[float, ...]]) -> Planned:
+def _anchors(kind: str, given: Sequence[tuple[float, ...]]) -> OperandSpec:
     if kind.startswith("float"):
         return boxes(kind, (len(given), 4), given)
     return tensor(OperandType.TENSOR_QUANT16_SYMM, (len(given), 4), numpy.array(given) * 8, scale=0.125)

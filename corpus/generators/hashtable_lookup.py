@@ -17,7 +17,7 @@ from npu_conformance.corpus.generators._moves import (
     unknown,
 )
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
-from npu_conformance.corpus.generators.base import Planned, constant, int32s, positive, tensor
+from npu_conformance.corpus.generators.base import OperandSpec, constant, int32s, positive, tensor
 from npu_conformance.corpus.vectors import Example, Vector, VectorOperand, VectorOperation
 
 OPERATION = "HASHTABLE_LOOKUP"
@@ -107,21 +107,23 @@ def _refused() -> Iterator[Vector]:
         yield _refusal(f"quant8_output_{name}", "C6", bytes_, other)
 
 
-def _arguments(lookups: Planned, keys: Planned, values: Planned) -> dict[str, Planned]:
+def _arguments(lookups: OperandSpec, keys: OperandSpec, values: OperandSpec) -> dict[str, OperandSpec]:
     return {"lookups": lookups, "keys": keys, "values": values}
 
 
-def _outputs(output: Planned | None = None, count: int | None = None) -> dict[str, Planned]:
+def _outputs(output: OperandSpec | None = None, count: int | None = None) -> dict[str, OperandSpec]:
     """The outputs; without arguments of unknown rank."""
     hits = tensor(QUANT8, () if count is None else (count,), scale=1.0)
     return {"output": output or result("float32", ()), "hits": hits}
 
 
-def _vector(name: str, inputs: dict[str, Planned], output: Planned, count: int, description: str = "") -> Vector:
+def _vector(
+    name: str, inputs: dict[str, OperandSpec], output: OperandSpec, count: int, description: str = ""
+) -> Vector:
     return positive(name, OPERATION, inputs, _outputs(output, count), traps=[30], description=description)
 
 
 def _refusal(
-    name: str, clause: str, inputs: dict[str, Planned], outputs: dict[str, Planned], since: str = "1.0"
+    name: str, clause: str, inputs: dict[str, OperandSpec], outputs: dict[str, OperandSpec], since: str = "1.0"
 ) -> Vector:
     return refused(OPERATION, name, clause, inputs, outputs, since)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from npu_conformance.corpus.generators._elementwise import FLOAT16, FLOAT32, INT32, QUANT8, SHORT, SIGNED, stored_bytes
 from npu_conformance.corpus.generators.base import (
-    Planned,
+    OperandSpec,
     constant,
     dyadic,
     graph,
@@ -101,8 +101,8 @@ def _open_sizes() -> Iterator[Vector]:
 def _if(
     name: str,
     condition: int,
-    inputs: dict[str, Planned],
-    outputs: dict[str, Planned],
+    inputs: dict[str, OperandSpec],
+    outputs: dict[str, OperandSpec],
     graphs: Sequence[Graph],
     *,
     is_constant: bool = False,
@@ -149,13 +149,13 @@ def _first_alone() -> Graph:
     return graph(operands, [("RELU", ("x",), ("result",))], ("x", "y"), ("result",))
 
 
-def _like(kind: OperandType, dimensions: tuple[int, ...] = _SHAPE) -> Planned:
+def _like(kind: OperandType, dimensions: tuple[int, ...] = _SHAPE) -> OperandSpec:
     if kind not in (QUANT8, SIGNED):
         return tensor(kind, dimensions)
     return tensor(kind, dimensions, scale=0.5, zero_point=100 if kind is QUANT8 else -28)
 
 
-def _data(kind: OperandType, seed: int) -> Planned:
+def _data(kind: OperandType, seed: int) -> OperandSpec:
     if kind is INT32:
         return tensor(kind, _SHAPE, integers(seed, _SHAPE, -50, 50))
     if kind is FLOAT32:

@@ -8,7 +8,7 @@ from npu_conformance.corpus.generators import _rejections
 from npu_conformance.corpus.generators._elementwise import FLOAT16, FLOAT32, SHORT
 from npu_conformance.corpus.generators._normalizations import Shape, real_scalar
 from npu_conformance.corpus.generators.base import (
-    Planned,
+    OperandSpec,
     boolean,
     dyadic,
     pairwise,
@@ -63,14 +63,14 @@ def _layout(shape: Shape, nchw: bool) -> Shape:
     return (batch, channels, height, width) if nchw else shape
 
 
-def _factors(kind: AnyOperandType, factors: tuple[float, float, float], nchw: bool) -> dict[str, Planned]:
+def _factors(kind: AnyOperandType, factors: tuple[float, float, float], nchw: bool) -> dict[str, OperandSpec]:
     names = ("gamma", "beta", "epsilon")
     reals = {name: real_scalar(kind, value) for name, value in zip(names, factors, strict=True)}
     return {**reals, "nchw_layout": boolean(nchw)}
 
 
 def _vector(
-    name: str, source: Planned, factors: tuple[float, float, float], nchw: bool = False, about: str = ""
+    name: str, source: OperandSpec, factors: tuple[float, float, float], nchw: bool = False, about: str = ""
 ) -> Vector:
     kind = source.operand.type
     inputs = {"input": source, **_factors(kind, factors, nchw)}

@@ -7,7 +7,16 @@ from collections.abc import Iterator
 from npu_conformance.corpus.generators import _rejections
 from npu_conformance.corpus.generators._elementwise import FLOAT16, FLOAT32, QUANT8, SHORT, SIGNED, stored_bytes
 from npu_conformance.corpus.generators._normalizations import SHAPES, Along, Shape
-from npu_conformance.corpus.generators.base import Planned, dyadic, int32, pairwise, positive, rejected, tensor, uniform
+from npu_conformance.corpus.generators.base import (
+    OperandSpec,
+    dyadic,
+    int32,
+    pairwise,
+    positive,
+    rejected,
+    tensor,
+    uniform,
+)
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.documents.vectors import GeneratorDocument
 from npu_conformance.specs.neuralnetworks.enums import OperandType
@@ -16,14 +25,14 @@ _OPERATION = "L2_NORMALIZATION"
 _KINDS = (FLOAT32, FLOAT16, QUANT8, SIGNED)
 
 
-def _source(kind: OperandType, shape: Shape, seed: int) -> Planned:
+def _source(kind: OperandType, shape: Shape, seed: int) -> OperandSpec:
     if kind in (FLOAT32, FLOAT16):
         return tensor(kind, shape, dyadic(seed, shape))
     shift = 128 if kind is SIGNED else 0
     return tensor(kind, shape, stored_bytes(seed, shape, shift), scale=0.25, zero_point=100 - shift)
 
 
-def _output(kind: OperandType, shape: Shape) -> Planned:
+def _output(kind: OperandType, shape: Shape) -> OperandSpec:
     if kind in (FLOAT32, FLOAT16):
         return tensor(kind, shape)
     return tensor(kind, shape, scale=1 / 128, zero_point=0 if kind is SIGNED else 128)

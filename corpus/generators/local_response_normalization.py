@@ -7,7 +7,16 @@ from typing import NamedTuple
 
 from npu_conformance.corpus.generators._elementwise import FLOAT16, FLOAT32, SHORT
 from npu_conformance.corpus.generators._normalizations import SHAPES, Along, Shape, real_scalar
-from npu_conformance.corpus.generators.base import Planned, dyadic, int32, pairwise, positive, rejected, tensor, uniform
+from npu_conformance.corpus.generators.base import (
+    OperandSpec,
+    dyadic,
+    int32,
+    pairwise,
+    positive,
+    rejected,
+    tensor,
+    uniform,
+)
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.neuralnetworks.extension_codes import AnyOperandType
@@ -23,13 +32,13 @@ class _Factors(NamedTuple):
     alpha: float = 0.5
     beta: float = 0.5
 
-    def operands(self, kind: AnyOperandType) -> Mapping[str, Planned]:
+    def operands(self, kind: AnyOperandType) -> Mapping[str, OperandSpec]:
         """As inputs, for tensors of a type."""
         reals = {"bias": self.bias, "alpha": self.alpha, "beta": self.beta}
         return {"radius": int32(self.radius), **{name: real_scalar(kind, value) for name, value in reals.items()}}
 
 
-def _source(kind: OperandType, shape: Shape, seed: int) -> Planned:
+def _source(kind: OperandType, shape: Shape, seed: int) -> OperandSpec:
     return tensor(kind, shape, dyadic(seed, shape, -2.0, 2.0))
 
 
@@ -87,7 +96,7 @@ def _borders() -> Iterator[Vector]:
     yield _vector("float32_all_bits", source, _Factors(2), "float16 inside would round bits away")
 
 
-def _vector(name: str, source: Planned, factors: _Factors, about: str = "") -> Vector:
+def _vector(name: str, source: OperandSpec, factors: _Factors, about: str = "") -> Vector:
     kind = source.operand.type
     inputs = {"input": source, **factors.operands(kind)}
     return positive(name, _OPERATION, inputs, {"output": tensor(kind, source.shape)}, traps=[17], description=about)

@@ -6,7 +6,16 @@ from collections.abc import Iterator
 
 from npu_conformance.corpus.generators._elementwise import FLOAT16, FLOAT32, SHORT
 from npu_conformance.corpus.generators._normalizations import SHAPES, Along, Shape, real_scalar
-from npu_conformance.corpus.generators.base import Planned, dyadic, int32, pairwise, positive, rejected, tensor, uniform
+from npu_conformance.corpus.generators.base import (
+    OperandSpec,
+    dyadic,
+    int32,
+    pairwise,
+    positive,
+    rejected,
+    tensor,
+    uniform,
+)
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 
@@ -14,7 +23,7 @@ _OPERATION = "LOG_SOFTMAX"
 _SHAPES = {**SHAPES, 5: (2, 1, 3, 2, 2)}
 
 
-def _source(kind: OperandType, shape: Shape, seed: int) -> Planned:
+def _source(kind: OperandType, shape: Shape, seed: int) -> OperandSpec:
     return tensor(kind, shape, dyadic(seed, shape, -2.0, 2.0))
 
 
@@ -54,7 +63,7 @@ def _extremes() -> Iterator[Vector]:
     yield _vector("float32_all_bits", source, 1.0, 1, "float16 inside would round bits away")
 
 
-def _vector(name: str, source: Planned, beta: float, axis: int, about: str = "") -> Vector:
+def _vector(name: str, source: OperandSpec, beta: float, axis: int, about: str = "") -> Vector:
     kind = source.operand.type
     inputs = {"input": source, "beta": real_scalar(kind, beta), "axis": int32(axis)}
     return positive(name, _OPERATION, inputs, {"output": tensor(kind, source.shape)}, description=about)

@@ -14,7 +14,7 @@ from npu_conformance.corpus.generators._moves import FLOAT32, INT32, KINDS, QUAN
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
 from npu_conformance.corpus.generators.base import (
     Data,
-    Planned,
+    OperandSpec,
     dyadic,
     int32,
     integers,
@@ -159,7 +159,7 @@ def _inexact(kind: str) -> tuple[str, ...]:
     return ("float16", "relaxed") if kind == "float32" else ()
 
 
-def _source(kind: str, dimensions: Sequence[int]) -> Planned:
+def _source(kind: str, dimensions: Sequence[int]) -> OperandSpec:
     """Data of which halves are exact in every float type."""
     if kind == "quant8":
         numbers: Data = integers(prod(dimensions), dimensions, 0, 255)
@@ -170,19 +170,19 @@ def _source(kind: str, dimensions: Sequence[int]) -> Planned:
     return tensor(KINDS[kind], dimensions, numbers, **quantization(kind, 3, 0.5))
 
 
-def _seeds(kind: str, hashes: int, width: int) -> Planned:
+def _seeds(kind: str, hashes: int, width: int) -> OperandSpec:
     return tensor(KINDS[kind], (hashes, width), dyadic(11, (hashes, width), -2.0, 2.0, 2.0**-7), constant=True)
 
 
-def _weights(kind: str, numbers: Sequence[float]) -> Planned:
+def _weights(kind: str, numbers: Sequence[float]) -> OperandSpec:
     return tensor(KINDS[kind], (len(numbers),), numbers, constant=True)
 
 
-def _no_weights(count: int, kind: str = "float32") -> Planned:
+def _no_weights(count: int, kind: str = "float32") -> OperandSpec:
     return omitted(KINDS[kind], (count,))
 
 
-def _constant(planned: Planned) -> Planned:
+def _constant(planned: OperandSpec) -> OperandSpec:
     return tensor(planned.operand.type, planned.shape, planned.data, constant=True)
 
 
@@ -190,7 +190,7 @@ def _plain(
     name: str,
     kind: str,
     seed_kind: str,
-    source: Planned,
+    source: OperandSpec,
     hashes: int = 4,
     width: int = 2,
     excluded: Sequence[str] = (),
@@ -207,9 +207,9 @@ def _plain(
 
 def _vector(
     name: str,
-    seeds: Planned,
-    source: Planned,
-    weights: Planned,
+    seeds: OperandSpec,
+    source: OperandSpec,
+    weights: OperandSpec,
     kind: str,
     *,
     output: tuple[int, ...] | None = None,
@@ -230,9 +230,9 @@ def _vector(
 def _refusal(
     name: str,
     clause: str,
-    seeds: Planned,
-    source: Planned,
-    weights: Planned,
+    seeds: OperandSpec,
+    source: OperandSpec,
+    weights: OperandSpec,
     kind: int = DENSE,
     output: tuple[int, ...] = (8,),
     since: str = "1.0",

@@ -14,7 +14,7 @@ from npu_conformance.corpus.generators import _lstm
 from npu_conformance.corpus.generators._elementwise import FLOAT32
 from npu_conformance.corpus.generators._lstm import Cell, parameters
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
-from npu_conformance.corpus.generators.base import Planned, dyadic, int32, positive, rejected, scalar, tensor
+from npu_conformance.corpus.generators.base import OperandSpec, dyadic, int32, positive, rejected, scalar, tensor
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.documents.vectors import GeneratorDocument
 from npu_conformance.specs.neuralnetworks.enums import OperandType
@@ -24,7 +24,7 @@ OPERATION = "LSTM"
 
 def operands(
     cell: Cell, activation: str = "tanh", clips: tuple[float, float] = (0.0, 0.0), *, norms: bool | None = None
-) -> tuple[dict[str, Planned], dict[str, Planned]]:
+) -> tuple[dict[str, OperandSpec], dict[str, OperandSpec]]:
     """Inputs and outputs. norms: whether the list has the four norm weights; by default where they have values."""
     shape = (cell.batch, cell.size)
     inputs = {"input": tensor(cell.type, shape, dyadic(cell.seed + 80, shape, -2.0, 2.0, 0.25)), **cell.weights()}
@@ -51,7 +51,7 @@ def _vector(
     name: str, cell: Cell, activation: str = "tanh", clips: tuple[float, float] = (0.0, 0.0), **details: Any
 ) -> Vector:
     norms = details.pop("norms", None)
-    changes: Mapping[str, Planned] = details.pop("changes", {})
+    changes: Mapping[str, OperandSpec] = details.pop("changes", {})
     inputs, outputs = operands(cell, activation, clips, norms=norms)
     inputs, outputs = _lstm.given(changes, inputs), _lstm.given(changes, outputs)
     return positive(name, OPERATION, inputs, outputs, ignored=["scratch_buffer"], **details)
@@ -153,7 +153,7 @@ def _without_bias(cell: Cell) -> Vector:
     return _lstm.omitted_in_request(vector)
 
 
-def _other_output_size(cell: Cell) -> dict[str, Planned]:
+def _other_output_size(cell: Cell) -> dict[str, OperandSpec]:
     """Everything that has the output size, one longer than there are units."""
     inputs, outputs = operands(replace(cell, output=cell.units + 1))
     names = [f"recurrent_to_{gate}" for gate in ("input", "forget", "cell", "output")]
@@ -184,7 +184,7 @@ def _refused_models(cell: Cell) -> Iterator[Vector]:
     yield _refusal("norm_until_1_1", "MODEL.P3", replace(cell, norm=True), {}, until="1.1")
 
 
-def _refusal(name: str, clause: str, cell: Cell, changes: Mapping[str, Planned], **details: Any) -> Vector:
+def _refusal(name: str, clause: str, cell: Cell, changes: Mapping[str, OperandSpec], **details: Any) -> Vector:
     inputs, outputs = (_lstm.given(changes, part) for part in operands(cell))
     full = clause if "." in clause else f"{OPERATION}.{clause}"
     return rejected(f"refused_{name}", OPERATION, inputs, outputs, clause=full, **details)

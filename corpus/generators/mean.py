@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from npu_conformance.corpus.generators import _rejections
 from npu_conformance.corpus.generators._elementwise import FLOAT16, FLOAT32, QUANT8, SHORT, SIGNED
 from npu_conformance.corpus.generators._reductions import CASES, numbers
-from npu_conformance.corpus.generators.base import Planned, int32, int32s, pairwise, positive, rejected, tensor
+from npu_conformance.corpus.generators.base import OperandSpec, int32, int32s, pairwise, positive, rejected, tensor
 from npu_conformance.corpus.vectors import Vector
 
 
@@ -41,7 +41,7 @@ def _rounding() -> Iterator[Vector]:
         yield _mean(f"{SHORT[kind]}_limits", source, (1,), 0, about)
 
 
-def _mean(name: str, source: Planned, axes: Sequence[int], keep: int, about: str = "") -> Vector:
+def _mean(name: str, source: OperandSpec, axes: Sequence[int], keep: int, about: str = "") -> Vector:
     shape = source.operand.dimensions
     reduced = {axis % len(shape) for axis in axes}
     kept = [1 if axis in reduced else size for axis, size in enumerate(shape) if keep or axis not in reduced]

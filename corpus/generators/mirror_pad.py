@@ -22,7 +22,7 @@ from npu_conformance.corpus.generators._moves import (
     unknown,
 )
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
-from npu_conformance.corpus.generators.base import Planned, constant, int32, positive, tensor
+from npu_conformance.corpus.generators.base import OperandSpec, constant, int32, positive, tensor
 from npu_conformance.corpus.generators.pad import padded, paddings
 from npu_conformance.corpus.vectors import Vector
 
@@ -47,7 +47,7 @@ BORDER_TWICE: dict[str, tuple[tuple[int, ...], Pairs]] = {
 """The same where only SYMMETRIC reaches as far."""
 
 
-def arguments(pairs: Pairs, mode: int) -> dict[str, Planned]:
+def arguments(pairs: Pairs, mode: int) -> dict[str, OperandSpec]:
     """The inputs behind the tensor."""
     return {"paddings": paddings(pairs), "mode": int32(mode)}
 

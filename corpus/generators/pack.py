@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from npu_conformance.corpus.generators._moves import FIVE, INT32, late, refused, result, source, special_floats, unknown
-from npu_conformance.corpus.generators.base import Planned, int32, positive, tensor
+from npu_conformance.corpus.generators.base import OperandSpec, int32, positive, tensor
 from npu_conformance.corpus.vectors import Vector
 
 OPERATION = "PACK"
@@ -82,14 +82,14 @@ def _refused() -> Iterator[Vector]:
             yield _refusal(f"{kind}_output_{name}", "C3", 0, [bytes_[0], bytes_[0]], other)
 
 
-def _arguments(axis: int, tensors: Sequence[Planned]) -> dict[str, Planned]:
+def _arguments(axis: int, tensors: Sequence[OperandSpec]) -> dict[str, OperandSpec]:
     return {"axis": int32(axis)} | {f"input{index}": planned for index, planned in enumerate(tensors)}
 
 
-def _vector(name: str, axis: int, tensors: Sequence[Planned], output: Planned, description: str = "") -> Vector:
+def _vector(name: str, axis: int, tensors: Sequence[OperandSpec], output: OperandSpec, description: str = "") -> Vector:
     inputs = _arguments(axis, tensors)
     return positive(name, OPERATION, inputs, {"output": output}, since="fl6", description=description)
 
 
-def _refusal(name: str, clause: str, axis: int, tensors: Sequence[Planned], output: Planned) -> Vector:
+def _refusal(name: str, clause: str, axis: int, tensors: Sequence[OperandSpec], output: OperandSpec) -> Vector:
     return refused(OPERATION, name, clause, _arguments(axis, tensors), {"output": output}, "fl6")

@@ -17,7 +17,7 @@ from npu_conformance.corpus.generators._moves import (
     source,
 )
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
-from npu_conformance.corpus.generators.base import Planned, constant, positive
+from npu_conformance.corpus.generators.base import OperandSpec, constant, positive
 from npu_conformance.corpus.vectors import Vector
 
 CASES: dict[str, tuple[tuple[int, ...], tuple[tuple[int, int], ...]]] = {
@@ -32,7 +32,7 @@ CASES: dict[str, tuple[tuple[int, ...], tuple[tuple[int, int], ...]]] = {
 """Dimensions, and how many elements before and after on each axis."""
 
 
-def paddings(pairs: tuple[tuple[int, int], ...]) -> Planned:
+def paddings(pairs: tuple[tuple[int, int], ...]) -> OperandSpec:
     """The constant paddings operand [rank, 2]."""
     return constant(INT32, (len(pairs), 2), pairs)
 
@@ -60,7 +60,7 @@ def vectors() -> Iterator[Vector]:
 
 
 def refused_paddings(
-    operation: str, extra: Mapping[str, Planned], clauses: tuple[str, str], since: str
+    operation: str, extra: Mapping[str, OperandSpec], clauses: tuple[str, str], since: str
 ) -> Iterator[Vector]:
     """What PAD and PAD_V2 refuse alike. extra: further inputs. clauses: about outputs' dimensions and quantisation."""
     yield from refused_ranks(operation, {"paddings": paddings(((0, 0),) * 5), **extra}, since)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from npu_conformance.corpus.generators import _rejections
 from npu_conformance.corpus.generators._elementwise import FLOAT16, FLOAT32, INT32, SHAPES, SHORT
-from npu_conformance.corpus.generators.base import Planned, dyadic, pairwise, positive, rejected, tensor, uniform
+from npu_conformance.corpus.generators.base import OperandSpec, dyadic, pairwise, positive, rejected, tensor, uniform
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.documents.vectors import GeneratorDocument
 
@@ -34,7 +34,7 @@ def vectors() -> Iterator[Vector]:
     )
 
 
-def _inputs(base: Planned, exponent: Planned) -> dict[str, Planned]:
+def _inputs(base: OperandSpec, exponent: OperandSpec) -> dict[str, OperandSpec]:
     return {"base": base, "exponent": exponent}
 
 

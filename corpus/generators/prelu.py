@@ -17,7 +17,7 @@ from npu_conformance.corpus.generators._elementwise import (
     all_bytes,
     stored_bytes,
 )
-from npu_conformance.corpus.generators.base import Planned, dyadic, pairwise, positive, tensor, uniform
+from npu_conformance.corpus.generators.base import OperandSpec, dyadic, pairwise, positive, tensor, uniform
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.documents.vectors import GeneratorDocument
 from npu_conformance.specs.neuralnetworks.enums import OperandType
@@ -124,7 +124,7 @@ def _special() -> Iterator[Vector]:
 
 def _shapes() -> Iterator[Vector]:
     first, second = (2, 1, 3, 1, 2), (1, 2, 1, 2, 1)
-    inputs: dict[str, Planned] = {
+    inputs: dict[str, OperandSpec] = {
         "input": tensor(FLOAT32, first, dyadic(1, first)),
         "alpha": tensor(FLOAT32, second, dyadic(2, second)),
     }

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from npu_conformance.corpus.generators._recurrent import refusals
-from npu_conformance.corpus.generators.base import Planned, constant, integers, positive, tensor
+from npu_conformance.corpus.generators.base import OperandSpec, constant, integers, positive, tensor
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 
@@ -23,7 +23,7 @@ CELL_SCALE = 1 / 2048
 
 def operands(
     shape: tuple[int, int, int], seed: int, *, scale: float = 1 / 64, point: int = 120, cell: int = 4000
-) -> tuple[dict[str, Planned], dict[str, Planned]]:
+) -> tuple[dict[str, OperandSpec], dict[str, OperandSpec]]:
     """Inputs and outputs. shape: batch, input size, output size. cell: largest element of the cell state."""
     batch, size, units = shape
     inputs = {"input": tensor(QUANT8, (batch, size), integers(100 * seed, (batch, size), 0, 255), **ACTIVATION)}
@@ -62,13 +62,13 @@ def vectors() -> Iterator[Vector]:
     yield from _refused()
 
 
-def _reopened(planned: Planned, dimensions: tuple[int, ...]) -> Planned:
+def _reopened(planned: OperandSpec, dimensions: tuple[int, ...]) -> OperandSpec:
     operand = planned.operand
     quantization: dict[str, Any] = {"scale": operand.scale, "zero_point": operand.zero_point}
     return tensor(operand.type, dimensions, planned.data, shape=planned.shape, **quantization)
 
 
-def _replaced(planned: Planned, **changes: Any) -> Planned:
+def _replaced(planned: OperandSpec, **changes: Any) -> OperandSpec:
     """The same operand with other dimensions (its data is made anew) or another scale or zero point."""
     operand = planned.operand
     dimensions = changes.get("dimensions", operand.dimensions)

@@ -18,7 +18,7 @@ import numpy
 
 from npu_conformance.corpus.generators import _lstm
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
-from npu_conformance.corpus.generators.base import Planned, int32, integers, positive, rejected, scalar, tensor
+from npu_conformance.corpus.generators.base import OperandSpec, int32, integers, positive, rejected, scalar, tensor
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.documents.vectors import GeneratorDocument
 from npu_conformance.specs.neuralnetworks.enums import OperandType
@@ -54,7 +54,7 @@ class Cell:
         return self.units if self.output is None else self.output
 
 
-def operands(cell: Cell) -> tuple[dict[str, Planned], dict[str, Planned]]:
+def operands(cell: Cell) -> tuple[dict[str, OperandSpec], dict[str, OperandSpec]]:
     """Inputs and outputs."""
     inputs = {"input": _random(cell, 0, _DATA, (cell.batch, cell.size), 100, scale=1 / 128, zero=cell.zero_points[0])}
     inputs |= _weights(cell)
@@ -81,12 +81,12 @@ def operands(cell: Cell) -> tuple[dict[str, Planned], dict[str, Planned]]:
     return inputs, {"output_state_out": output, "cell_state_out": _cell_state(cell), "output": output}
 
 
-def _cell_state(cell: Cell) -> Planned:
+def _cell_state(cell: Cell) -> OperandSpec:
     return tensor(_WORD, (cell.batch, cell.units), scale=2.0**cell.exponent)
 
 
-def _weights(cell: Cell) -> dict[str, Planned]:
-    found: dict[str, Planned] = {}
+def _weights(cell: Cell) -> dict[str, OperandSpec]:
+    found: dict[str, OperandSpec] = {}
     for group, length in (("input_to", cell.size), ("recurrent_to", cell.outputs)):
         for place, gate in enumerate(_lstm.GATES):
             weights = _random(cell, 10 + length + place, _BYTE, (cell.units, length), 127, scale=1 / 128, constant=True)
@@ -117,13 +117,13 @@ def _random(
     scale: float = 0.0,
     zero: int = 0,
     constant: bool = False,
-) -> Planned:
+) -> OperandSpec:
     """Integers from -largest, or from low, to largest."""
     data = integers(1000 * cell.seed + place, shape, -largest if low is None else low, largest)
     return tensor(kind, shape, data, scale=scale, zero_point=zero, constant=constant)
 
 
-def _omitted(planned: Planned) -> Planned:
+def _omitted(planned: OperandSpec) -> OperandSpec:
     return replace(planned, operand=replace(planned.operand, omitted=True), data=None, constant=False)
 
 
@@ -160,7 +160,7 @@ _CELLS = {
 
 
 def _vector(name: str, cell: Cell, **details: Any) -> Vector:
-    changes: Mapping[str, Planned] = details.pop("changes", {})
+    changes: Mapping[str, OperandSpec] = details.pop("changes", {})
     inputs, outputs = (_lstm.given(changes, part) for part in operands(cell))
     return positive(name, OPERATION, inputs, outputs, since="1.3", **details)
 
@@ -215,7 +215,7 @@ def _norms() -> Iterator[Vector]:
     yield _vector("norm_of_small_values", single, changes=small, description=description)
 
 
-def _shifted(planned: Planned, offset: int) -> Planned:
+def _shifted(planned: OperandSpec, offset: int) -> OperandSpec:
     """Bytes between the offset and 127."""
     if not isinstance(planned.data, numpy.ndarray):
         return planned
@@ -233,7 +233,7 @@ def _by_hand() -> Vector:
     return _vector("by_hand", cell, changes={**zeros, "prev_cell_state": state}, description=description)
 
 
-def _filled(planned: Planned, element: int) -> Planned:
+def _filled(planned: OperandSpec, element: int) -> OperandSpec:
     if not isinstance(planned.data, numpy.ndarray):
         return planned
     return replace(planned, data=numpy.full_like(planned.data, element))
@@ -300,18 +300,18 @@ def _float32(value: float) -> float:
     return float(numpy.float32(value))
 
 
-def _resized(planned: Mapping[str, Planned], name: str, axis: int) -> dict[str, Planned]:
+def _resized(planned: Mapping[str, OperandSpec], name: str, axis: int) -> dict[str, OperandSpec]:
     shape = list(planned[name].operand.dimensions)
     shape[axis] += 1
     return {name: _with_shape(planned[name], tuple(shape))}
 
 
-def _with_shape(planned: Planned, shape: tuple[int, ...]) -> Planned:
+def _with_shape(planned: OperandSpec, shape: tuple[int, ...]) -> OperandSpec:
     data = numpy.zeros(shape, planned.data.dtype) if isinstance(planned.data, numpy.ndarray) else None
     return replace(planned, operand=replace(planned.operand, dimensions=shape), data=data, shape=shape)
 
 
-def _refusal(name: str, clause: str, cell: Cell, changes: Mapping[str, Planned], **details: Any) -> Vector:
+def _refusal(name: str, clause: str, cell: Cell, changes: Mapping[str, OperandSpec], **details: Any) -> Vector:
     inputs, outputs = (_lstm.given(changes, part) for part in operands(cell))
     full = clause if "." in clause else f"{OPERATION}.{clause}"
     return rejected(f"refused_{name}", OPERATION, inputs, outputs, clause=full, since="1.3", **details)

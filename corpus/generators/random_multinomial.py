@@ -10,7 +10,7 @@ import numpy
 
 from npu_conformance.corpus.generators._moves import FLOAT32, INT32, KINDS, late, refused, unknown
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
-from npu_conformance.corpus.generators.base import Data, Planned, constant, dyadic, int32, int32s, positive, tensor
+from npu_conformance.corpus.generators.base import Data, OperandSpec, constant, dyadic, int32, int32s, positive, tensor
 from npu_conformance.corpus.vectors import Vector
 
 OPERATION = "RANDOM_MULTINOMIAL"
@@ -55,7 +55,7 @@ def vectors() -> Iterator[Vector]:
     yield from _refused(logits)
 
 
-def _opened(logits: Planned) -> Iterator[Vector]:
+def _opened(logits: OperandSpec) -> Iterator[Vector]:
     seeds = late(int32s(9, 10))
     yield _vector("float32_unknown_size", unknown(logits, (0, 3)), DRAWS, seeds)
     yield _vector("float32_unknown_sizes", unknown(logits, (0, 0)), DRAWS, unknown(seeds, (0,)))
@@ -63,7 +63,7 @@ def _opened(logits: Planned) -> Iterator[Vector]:
     yield _vector("float32_unknown_everything", unknown(logits, ()), DRAWS, unknown(seeds, ()), ())
 
 
-def _refused(logits: Planned) -> Iterator[Vector]:
+def _refused(logits: OperandSpec) -> Iterator[Vector]:
     seeds = int32s(1, 2)
     for name, dimensions in {"1": (6,), "3": (1, 2, 3)}.items():
         wrong = tensor(FLOAT32, dimensions, dyadic(1, dimensions))
@@ -79,12 +79,14 @@ def _refused(logits: Planned) -> Iterator[Vector]:
     yield _refusal("output_rank_1", RANK_CLAUSE, logits, 4, seeds, (8,))
 
 
-def _logits(kind: str, rows: Data) -> Planned:
+def _logits(kind: str, rows: Data) -> OperandSpec:
     values = numpy.asarray(rows)
     return tensor(KINDS[kind], values.shape, values)
 
 
-def _vector(name: str, logits: Planned, count: int, seeds: Planned, output: Sequence[int] | None = None) -> Vector:
+def _vector(
+    name: str, logits: OperandSpec, count: int, seeds: OperandSpec, output: Sequence[int] | None = None
+) -> Vector:
     """Held against the distribution. The logits are not computed inside the model: nobody would know them."""
     inputs = {"logits": logits, "num_samples": int32(count), "seeds": seeds}
     dimensions = (logits.shape[0], count) if output is None else output
@@ -96,7 +98,7 @@ def _vector(name: str, logits: Planned, count: int, seeds: Planned, output: Sequ
 
 
 def _refusal(
-    name: str, clause: str, logits: Planned, count: int, seeds: Planned, output: tuple[int, ...] = (2, 4)
+    name: str, clause: str, logits: OperandSpec, count: int, seeds: OperandSpec, output: tuple[int, ...] = (2, 4)
 ) -> Vector:
     inputs = {"logits": logits, "num_samples": int32(count), "seeds": seeds}
     return refused(OPERATION, name, clause, inputs, {"samples": tensor(INT32, output)}, "1.2")

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 
 from npu_conformance.corpus.generators._elementwise import SHORT
-from npu_conformance.corpus.generators.base import Planned, integers, positive, rejected, tensor
+from npu_conformance.corpus.generators.base import OperandSpec, integers, positive, rejected, tensor
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 
@@ -48,11 +48,11 @@ def vectors() -> Iterator[Vector]:
     )
 
 
-def _vector(name: str, source: Planned) -> Vector:
+def _vector(name: str, source: OperandSpec) -> Vector:
     return positive(name, "RANK", {"input": source}, {"output": tensor(_T.INT32, ())})
 
 
-def _input(kind: OperandType, shape: tuple[int, ...], declared: tuple[int, ...] | None = None) -> Planned:
+def _input(kind: OperandType, shape: tuple[int, ...], declared: tuple[int, ...] | None = None) -> OperandSpec:
     """declared: dimensions in the model, where they are not the shape."""
     quant = ((0.5,) * shape[-1], len(shape) - 1) if kind is _T.TENSOR_QUANT8_SYMM_PER_CHANNEL else None
     return tensor(

@@ -9,7 +9,7 @@ import numpy
 
 from npu_conformance.corpus.generators._elementwise import FLOAT16, FLOAT32
 from npu_conformance.corpus.generators._reductions import SHORT, Shape, cases, reduction, refused
-from npu_conformance.corpus.generators.base import Planned, tensor, uniform
+from npu_conformance.corpus.generators.base import OperandSpec, tensor, uniform
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 
@@ -37,5 +37,5 @@ def vectors() -> Iterator[Vector]:
     yield from refused(_OPERATION, FLOAT32, _factors)
 
 
-def _factors(kind: OperandType, shape: Shape, seed: int) -> Planned:
+def _factors(kind: OperandType, shape: Shape, seed: int) -> OperandSpec:
     return tensor(kind, shape, numpy.random.default_rng(seed).choice(_FACTORS, shape))

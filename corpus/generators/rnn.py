@@ -17,7 +17,7 @@ from npu_conformance.corpus.generators._recurrent import (
     refusals,
     wrong_activations,
 )
-from npu_conformance.corpus.generators.base import Planned, constant, dyadic, int32, pairwise, positive, tensor
+from npu_conformance.corpus.generators.base import OperandSpec, constant, dyadic, int32, pairwise, positive, tensor
 from npu_conformance.corpus.vectors import Vector
 
 OPERATION = "RNN"
@@ -27,7 +27,7 @@ SHAPES = {"plain": (2, 3, 4), "one_unit": (3, 4, 1), "one_batch": (1, 5, 3), "sq
 
 def operands(
     shape: tuple[int, int, int], data: Data, activation: int = 0
-) -> tuple[dict[str, Planned], dict[str, Planned]]:
+) -> tuple[dict[str, OperandSpec], dict[str, OperandSpec]]:
     """Inputs and outputs of the operation."""
     batch, size, units = shape
     inputs = {

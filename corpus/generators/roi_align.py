@@ -13,7 +13,7 @@ import numpy
 from npu_conformance.corpus.generators._boxes import refusals, values
 from npu_conformance.corpus.generators._no_boxes import NO_BATCHES, NO_ROIS, without_boxes
 from npu_conformance.corpus.generators._regions import Regions, cover, operands, refused, shared_extras
-from npu_conformance.corpus.generators.base import Planned, dyadic, int32, positive
+from npu_conformance.corpus.generators.base import OperandSpec, dyadic, int32, positive
 from npu_conformance.corpus.vectors import Vector
 
 OPERATION = "ROI_ALIGN"
@@ -60,7 +60,7 @@ def _no_rois() -> Iterator[Vector]:
         regions = Regions((1, 2, 3, 2), [(0, 0, 1, 1)], [0])
         inputs, _ = operands(kind, regions, (4, 5), (2.0, 2.0), nchw, numpy.ones(12), (0, 1))
         image = replace(inputs["input"], constant=True)
-        arguments: dict[str, Planned | str] = {
+        arguments: dict[str, OperandSpec | str] = {
             **inputs,
             "input": image,
             "rois": NO_ROIS,

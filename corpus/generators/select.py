@@ -21,7 +21,7 @@ from npu_conformance.corpus.generators._elementwise import (
     telling,
 )
 from npu_conformance.corpus.generators._extrema import QUANTIZATIONS
-from npu_conformance.corpus.generators.base import Planned, dyadic, integers, pairwise, positive, rejected, tensor
+from npu_conformance.corpus.generators.base import OperandSpec, dyadic, integers, pairwise, positive, rejected, tensor
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.documents.vectors import GeneratorDocument
 from npu_conformance.specs.neuralnetworks.enums import OperandType
@@ -36,11 +36,11 @@ def vectors() -> Iterator[Vector]:
     yield from _refused()
 
 
-def _inputs(condition: Planned, one: Planned, other: Planned) -> dict[str, Planned]:
+def _inputs(condition: OperandSpec, one: OperandSpec, other: OperandSpec) -> dict[str, OperandSpec]:
     return {"condition": condition, "input_true": one, "input_false": other}
 
 
-def _condition(seed: int, shape: Shape) -> Planned:
+def _condition(seed: int, shape: Shape) -> OperandSpec:
     return tensor(BOOL8, shape, integers(seed, shape, 0, 1))
 
 
@@ -83,7 +83,7 @@ def _of_bytes(
     name: str,
     kind: OperandType,
     shape: Shape,
-    condition: Planned,
+    condition: OperandSpec,
     data: tuple[list[int], list[int]],
     quantization: str,
 ) -> Vector:

@@ -8,7 +8,7 @@ from npu_conformance.corpus.generators import _rejections
 from npu_conformance.corpus.generators._elementwise import FLOAT16, FLOAT32, QUANT8, SHORT, SIGNED, stored_bytes
 from npu_conformance.corpus.generators._zero_sized import zero_sized
 from npu_conformance.corpus.generators.base import (
-    Planned,
+    OperandSpec,
     dyadic,
     int32,
     pairwise,
@@ -101,18 +101,18 @@ def _extremes() -> Iterator[Vector]:
         )
 
 
-def _input(kind: OperandType, shape: tuple[int, ...], seed: int, scale: float = 0.02) -> Planned:
+def _input(kind: OperandType, shape: tuple[int, ...], seed: int, scale: float = 0.02) -> OperandSpec:
     if kind in (FLOAT32, FLOAT16):
         return tensor(kind, shape, dyadic(seed, shape, -2.0, 2.0))
     shift = 128 if kind is SIGNED else 0
     return tensor(kind, shape, stored_bytes(seed, shape, shift), scale=scale, zero_point=100 - shift)
 
 
-def _beta(kind: OperandType, beta: float) -> Planned:
+def _beta(kind: OperandType, beta: float) -> OperandSpec:
     return scalar(OperandType.FLOAT16 if kind is FLOAT16 else OperandType.FLOAT32, beta)
 
 
-def _output(kind: OperandType, shape: tuple[int, ...]) -> Planned:
+def _output(kind: OperandType, shape: tuple[int, ...]) -> OperandSpec:
     if kind in (FLOAT32, FLOAT16):
         return tensor(kind, shape)
     return tensor(kind, shape, scale=1 / 256, zero_point=-128 if kind is SIGNED else 0)
@@ -140,7 +140,7 @@ def _rejected() -> Iterator[Vector]:
     yield from _rejections.output_quantization("SOFTMAX", "C7", (1 / 256, 0), one)
 
 
-def _rejected_shapes(one: Mapping[str, Planned]) -> Iterator[Vector]:
+def _rejected_shapes(one: Mapping[str, OperandSpec]) -> Iterator[Vector]:
     yield from _rejections.ranks_of("SOFTMAX", FLOAT32, FLOAT32, "SOFTMAX.C1", one)
     for name, shape, clause, until in (
         ("rank3_until_1_1", _SHAPES[3], "C2", "1.1"),

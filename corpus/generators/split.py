@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from npu_conformance.corpus.generators._moves import FOUR, refused, result, signed_zeros, source
-from npu_conformance.corpus.generators.base import Planned, int32, positive, tensor
+from npu_conformance.corpus.generators.base import OperandSpec, int32, positive, tensor
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 
@@ -49,7 +49,7 @@ def vectors() -> Iterator[Vector]:
 def _open() -> Iterator[Vector]:
     """What the model leaves open: the rank of the input, the axis, the number of parts."""
     whole, outputs = source("float32", (4, 6)), {f"output{index}": result("float32", (2, 6)) for index in range(2)}
-    arguments: dict[str, Planned] = {"input": whole, "axis": int32(0), "parts": int32(2)}
+    arguments: dict[str, OperandSpec] = {"input": whole, "axis": int32(0), "parts": int32(2)}
     changes = {
         "input_of_unknown_rank": {"input": tensor(OperandType.TENSOR_FLOAT32, (), whole.data, shape=(4, 6))},
         "axis_as_input": {"axis": replace(int32(0), constant=False)},

@@ -14,7 +14,7 @@ from npu_conformance.corpus.generators._moves import (
     signed_zeros,
     source,
 )
-from npu_conformance.corpus.generators.base import Planned, int32, int32s, positive
+from npu_conformance.corpus.generators.base import OperandSpec, int32, int32s, positive
 from npu_conformance.corpus.vectors import Vector
 
 Numbers = tuple[int, ...]
@@ -103,7 +103,7 @@ def _refused() -> Iterator[Vector]:
     yield from refused_outputs("STRIDED_SLICE", _arguments(longer), case.dimensions, longer.output, ("C6", ""), "1.1")
 
 
-def _arguments(case: Case) -> dict[str, Planned]:
+def _arguments(case: Case) -> dict[str, OperandSpec]:
     return {
         "begin": int32s(*case.begin),
         "end": int32s(*case.end),

@@ -17,7 +17,7 @@ from npu_conformance.corpus.generators._recurrent import (
 )
 from npu_conformance.corpus.generators._windows import ACTIVATIONS
 from npu_conformance.corpus.generators.base import (
-    Planned,
+    OperandSpec,
     constant,
     dyadic,
     int32,
@@ -59,7 +59,7 @@ SHAPES = {
 
 def operands(
     shape: Shape, data: Data, activation: int = 0, bias: str = "given"
-) -> tuple[dict[str, Planned], dict[str, Planned]]:
+) -> tuple[dict[str, OperandSpec], dict[str, OperandSpec]]:
     """Inputs and outputs of the operation. bias: given, omitted or left_out."""
     kind, state = KINDS[data.kind], (shape.batch, shape.memory * shape.filters)
     biases = {

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import numpy
 
 from npu_conformance.corpus.generators._elementwise import FLOAT16, FLOAT32, INT32, QUANT8, SHORT, SIGNED
-from npu_conformance.corpus.generators.base import Planned, int32, pairwise, positive, rejected, tensor
+from npu_conformance.corpus.generators.base import OperandSpec, int32, pairwise, positive, rejected, tensor
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.documents.vectors import GeneratorDocument
 from npu_conformance.specs.neuralnetworks.enums import OperandType
@@ -43,7 +43,7 @@ def vectors() -> Iterator[Vector]:
     yield from _rejected()
 
 
-def _distinct(kind: OperandType, shape: Shape, seed: int) -> Planned:
+def _distinct(kind: OperandType, shape: Shape, seed: int) -> OperandSpec:
     """Elements of which no two are equal, so that the indices are certain."""
     order = numpy.random.default_rng(seed).permutation(math.prod(shape))
     if kind in (FLOAT32, FLOAT16):
@@ -54,7 +54,7 @@ def _distinct(kind: OperandType, shape: Shape, seed: int) -> Planned:
     return tensor(kind, shape, order * (255 // order.size) - shift, scale=0.25, zero_point=90 - shift)
 
 
-def _outputs(source: Planned, shape: Sequence[int]) -> dict[str, Planned]:
+def _outputs(source: OperandSpec, shape: Sequence[int]) -> dict[str, OperandSpec]:
     operand = source.operand
     values = tensor(operand.type, shape, scale=operand.scale, zero_point=operand.zero_point)
     return {"values": values, "indices": tensor(INT32, shape)}
@@ -62,7 +62,7 @@ def _outputs(source: Planned, shape: Sequence[int]) -> dict[str, Planned]:
 
 def _vector(
     name: str,
-    source: Planned,
+    source: OperandSpec,
     k: int,
     about: str = "",
     ignored: tuple[str, ...] = (),

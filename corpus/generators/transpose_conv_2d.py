@@ -19,7 +19,7 @@ from npu_conformance.corpus.generators._convolutions import (
 )
 from npu_conformance.corpus.generators._refused_convolutions import refusal, refused
 from npu_conformance.corpus.generators._windows import FLOAT32, RELU6, Pads, Pair, Window
-from npu_conformance.corpus.generators.base import Planned, constant, dyadic, int32, positive, rejected, tensor
+from npu_conformance.corpus.generators.base import OperandSpec, constant, dyadic, int32, positive, rejected, tensor
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.documents.vectors import GeneratorDocument
 
@@ -123,7 +123,7 @@ def _upsampling() -> Vector:
 def _refused_shapes() -> Iterator[Vector]:
     sizes, values = SHAPES["wide"], Values("float32")
     weights = (sizes.out_channels, *sizes.window, sizes.in_channels + 1)
-    filter_: dict[str, Planned] = {"filter": constant(FLOAT32, weights, dyadic(1, weights))}
+    filter_: dict[str, OperandSpec] = {"filter": constant(FLOAT32, weights, dyadic(1, weights))}
     yield refusal("filter_input_channels", "C2", sizes, values, filter_)
     for name, pads in {"width": (4, 2, 0, 0), "height": (0, 0, 2, 1)}.items():
         inputs, outputs = operands(sizes, Window((0, 0, 0, 0)), values)

@@ -13,7 +13,16 @@ from npu_conformance.corpus.generators import _lstm
 from npu_conformance.corpus.generators._elementwise import FLOAT32
 from npu_conformance.corpus.generators._lstm import Cell, parameters
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
-from npu_conformance.corpus.generators.base import Planned, boolean, dyadic, int32, positive, rejected, scalar, tensor
+from npu_conformance.corpus.generators.base import (
+    OperandSpec,
+    boolean,
+    dyadic,
+    int32,
+    positive,
+    rejected,
+    scalar,
+    tensor,
+)
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.documents.vectors import GeneratorDocument
 from npu_conformance.specs.neuralnetworks.enums import OperandType
@@ -36,7 +45,7 @@ class Sequence:
         return (self.time, batch, size) if self.time_major else (batch, self.time, size)
 
 
-def operands(cell: Cell, sequence: Sequence) -> tuple[dict[str, Planned], dict[str, Planned]]:
+def operands(cell: Cell, sequence: Sequence) -> tuple[dict[str, OperandSpec], dict[str, OperandSpec]]:
     """Inputs and outputs."""
     shape = sequence.shape(cell.batch, cell.size)
     inputs = {"input": tensor(cell.type, shape, dyadic(cell.seed + 80, shape, -2.0, 2.0, 0.25)), **cell.weights()}
@@ -60,7 +69,7 @@ def vectors() -> Iterator[Vector]:
 
 
 def _vector(name: str, cell: Cell, sequence: Sequence, **details: Any) -> Vector:
-    changes: Mapping[str, Planned] = details.pop("changes", {})
+    changes: Mapping[str, OperandSpec] = details.pop("changes", {})
     inputs, outputs = (_lstm.given(changes, part) for part in operands(cell, sequence))
     return positive(name, OPERATION, inputs, outputs, since="1.3" if sequence.states else "1.2", **details)
 
@@ -117,7 +126,7 @@ def _refused() -> Iterator[Vector]:
     yield from _refused_models(small, short)
 
 
-def _other_output_size(cell: Cell, sequence: Sequence) -> dict[str, Planned]:
+def _other_output_size(cell: Cell, sequence: Sequence) -> dict[str, OperandSpec]:
     """Everything that has the output size, one longer than there are units."""
     inputs, outputs = operands(replace(cell, output=cell.units + 1), sequence)
     names = [f"recurrent_to_{gate}" for gate in ("input", "forget", "cell", "output")]
@@ -133,7 +142,7 @@ def _refused_models(cell: Cell, sequence: Sequence) -> Iterator[Vector]:
 
 
 def _refusal(
-    name: str, clause: str, cell: Cell, sequence: Sequence, changes: Mapping[str, Planned], **details: Any
+    name: str, clause: str, cell: Cell, sequence: Sequence, changes: Mapping[str, OperandSpec], **details: Any
 ) -> Vector:
     inputs, outputs = (_lstm.given(changes, part) for part in operands(cell, sequence))
     full = clause if "." in clause else f"{OPERATION}.{clause}"

@@ -19,7 +19,7 @@ from npu_conformance.corpus.generators._recurrent import (
     wrong_activations,
 )
 from npu_conformance.corpus.generators.base import (
-    Planned,
+    OperandSpec,
     boolean,
     constant,
     dyadic,
@@ -44,7 +44,7 @@ SHAPES: dict[str, Shape] = {
 
 def operands(
     shape: Shape, data: Data, activation: int = 0, *, major: int = 0, state: bool = False
-) -> tuple[dict[str, Planned], dict[str, Planned]]:
+) -> tuple[dict[str, OperandSpec], dict[str, OperandSpec]]:
     """Inputs and outputs of the operation. major: whether time comes first; state: whether the state is an output."""
     batch, time, size, units = shape
     steps = (time, batch) if major else (batch, time)

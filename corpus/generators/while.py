@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from npu_conformance.corpus.generators._elementwise import FLOAT16, FLOAT32, INT32, QUANT8, SHORT, SIGNED
 from npu_conformance.corpus.generators.base import (
-    Planned,
+    OperandSpec,
     constant,
     graph,
     int32,
@@ -157,8 +157,8 @@ def _refused() -> Iterator[Vector]:
 
 def _while(
     name: str,
-    inputs: Mapping[str, Planned],
-    outputs: Mapping[str, Planned],
+    inputs: Mapping[str, OperandSpec],
+    outputs: Mapping[str, OperandSpec],
     graphs: Sequence[Graph],
     *,
     about: str,
@@ -191,17 +191,17 @@ def _compared(operation: str, inputs: Sequence[str], first: str, second: str) ->
     return graph({**operands, "goes_on": tensor(BOOL8, _ONE)}, steps, inputs, ("goes_on",))
 
 
-def _floats(*names: str) -> dict[str, Planned]:
+def _floats(*names: str) -> dict[str, OperandSpec]:
     return {**{name: _like(FLOAT32) for name in names}, "none": int32(0)}
 
 
-def _like(kind: OperandType) -> Planned:
+def _like(kind: OperandType) -> OperandSpec:
     if kind not in (QUANT8, SIGNED):
         return tensor(kind, _ONE)
     return tensor(kind, _ONE, scale=0.5, zero_point=100 if kind is QUANT8 else -28)
 
 
-def _number(kind: OperandType, value: float, *, constant: bool = False) -> Planned:
+def _number(kind: OperandType, value: float, *, constant: bool = False) -> OperandSpec:
     """A number in a tensor of one element."""
     if kind not in (QUANT8, SIGNED):
         return tensor(kind, _ONE, [value], constant=constant)

@@ -32,7 +32,7 @@ from npu_conformance.specs.versions import NEWEST, Version
 if TYPE_CHECKING:
     from hypothesis.strategies import DrawFn, SearchStrategy
 
-    from npu_conformance.corpus.generators.base import Planned
+    from npu_conformance.corpus.generators.base import OperandSpec
     from npu_conformance.corpus.vectors import Array, Vector, VectorOperand
     from npu_conformance.specs.neuralnetworks.catalogue import Argument
 
@@ -149,7 +149,7 @@ def _assembled(call: Call, arguments: Arguments) -> Vector:
     return replace(draft.vector("drawn", call.form.operation, results), since=call.version)
 
 
-def _in_order(call: Call, arguments: Arguments) -> Iterator[tuple[str, Planned]]:
+def _in_order(call: Call, arguments: Arguments) -> Iterator[tuple[str, OperandSpec]]:
     """Names and operands as the signature lists them, as many as there shall be."""
     for position, argument in enumerate(call.form.signature.inputs):
         if call.count is not None and position >= call.count:
@@ -161,7 +161,7 @@ def _in_order(call: Call, arguments: Arguments) -> Iterator[tuple[str, Planned]]
             yield argument.name, given or call.default(argument)
 
 
-def _added(draft: Any, planned: Planned, name: str) -> str:
+def _added(draft: Any, planned: OperandSpec, name: str) -> str:
     from npu_conformance.corpus.generators.base import materialised
 
     operand = planned.operand

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from npu_conformance.corpus.generators.base import Planned, boolean, int32, omitted, tensor
+from npu_conformance.corpus.generators.base import OperandSpec, boolean, int32, omitted, tensor
 from npu_conformance.specs.neuralnetworks.catalogue import Argument, Signature
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
@@ -121,7 +121,7 @@ class Call:
         """A scale of a quantised operand."""
         return self.decisions.pick(_SCALES)
 
-    def tensor(self, name: str, shape: Sequence[int], data: Array | None = None, **details: Any) -> Planned:
+    def tensor(self, name: str, shape: Sequence[int], data: Array | None = None, **details: Any) -> OperandSpec:
         """A tensor for an argument; see `tensor_of`."""
         return self.tensor_of(self.kind(name), shape, data, **details)
 
@@ -135,7 +135,7 @@ class Call:
         nonzero: bool = False,
         constant: bool = False,
         quantization: tuple[float, int] | None = None,
-    ) -> Planned:
+    ) -> OperandSpec:
         """A model input, or a constant. data: real or stored values; by default random ones of moderate size.
 
         positive, nonzero: no element stands for 0 or less, for 0. quantization: scale and zero point; drawn if None.
@@ -180,7 +180,7 @@ class Call:
         low, high = OPERAND_TYPES[self.kind(name)].zero_points or (0, 0)
         self.results[name] = (self.scale() if scale is None else scale, self.between(low, high))
 
-    def default(self, argument: Argument) -> Planned:
+    def default(self, argument: Argument) -> OperandSpec:
         """What stands for an input that a recipe does not give: any legal value of a parameter, or nothing."""
         kind = OperandType[self.form.types.get(argument.type, argument.type)]
         if argument.optional:
@@ -197,7 +197,7 @@ class Call:
         return self.form.types.get("T") == "TENSOR_INT32"
 
 
-Arguments = Mapping[str, Planned | Sequence[Planned]]
+Arguments = Mapping[str, OperandSpec | Sequence[OperandSpec]]
 """Inputs by name of the catalogue; a list where the signature has one."""
 
 Recipe = Callable[[Call], Arguments]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy
 
-from npu_conformance.corpus.generators.base import Planned, reference, tensor
+from npu_conformance.corpus.generators.base import OperandSpec, reference, tensor
 from npu_conformance.corpus.model_builder import ModelBuilder
 from npu_conformance.corpus.strategies.calls import Arguments, Call, Recipe
 from npu_conformance.corpus.vectors import Graph, VectorOperand
@@ -21,14 +21,14 @@ _MOST_ROUNDS = 3
 _ONE = VectorOperand(_INT32, (1,))
 
 
-def _operands(call: Call) -> tuple[Planned, Planned]:
+def _operands(call: Call) -> tuple[OperandSpec, OperandSpec]:
     """Two tensors of a drawn type with equal shape and quantisation."""
     kind, shape = call.decisions.pick(_KINDS), tuple(call.size() for _ in range(call.between(1, 4)))
     first = call.tensor_of(kind, shape)
     return first, call.tensor_of(kind, shape, quantization=(first.operand.scale, first.operand.zero_point))
 
 
-def _graph(call: Call, first: Planned, second: Planned) -> Graph:
+def _graph(call: Call, first: OperandSpec, second: OperandSpec) -> Graph:
     """A graph that computes something of the type of its inputs from them."""
     draft, operation = ModelBuilder(call.version), call.decisions.pick((*_STEPS, *_CHOICES))
     inputs = [_input(draft, one.operand, name) for one, name in ((first, "a"), (second, "b"))]
@@ -67,18 +67,18 @@ def _while(call: Call) -> Arguments:
     return {"condition": reference(0), "body": reference(1), "inputs": inputs}
 
 
-def _loop_inputs(draft: ModelBuilder, first: Planned, second: Planned) -> list[str]:
+def _loop_inputs(draft: ModelBuilder, first: OperandSpec, second: OperandSpec) -> list[str]:
     operands = {"count": _ONE, "a": first.operand, "bound": _ONE, "b": second.operand}
     return [_input(draft, operand, name) for name, operand in operands.items()]
 
 
-def _condition(call: Call, first: Planned, second: Planned) -> Graph:
+def _condition(call: Call, first: OperandSpec, second: OperandSpec) -> Graph:
     draft = ModelBuilder(call.version)
     count, _, bound, _ = _loop_inputs(draft, first, second)
     return draft.vector("", "LESS", draft.apply("LESS", [count, bound], [VectorOperand(_BOOL8)])).main
 
 
-def _body(call: Call, first: Planned, second: Planned) -> Graph:
+def _body(call: Call, first: OperandSpec, second: OperandSpec) -> Graph:
     draft = ModelBuilder(call.version)
     count, a, _, b = _loop_inputs(draft, first, second)
     one = draft.constant(_ONE, numpy.array([1], numpy.int32))

@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING
 
 import numpy
 
-from npu_conformance.corpus.generators.base import Planned, boolean, constant, int32, int32s, omitted, scalar, tensor
+from npu_conformance.corpus.generators.base import (
+    OperandSpec,
+    boolean,
+    constant,
+    int32,
+    int32s,
+    omitted,
+    scalar,
+    tensor,
+)
 from npu_conformance.corpus.strategies.calls import Arguments, Call, Recipe
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.versions import Version
@@ -74,7 +83,7 @@ def _strided(call: Call) -> Arguments:
     }
 
 
-def _paddings(call: Call, shape: Sequence[int], largest: Sequence[int] | None = None) -> Planned:
+def _paddings(call: Call, shape: Sequence[int], largest: Sequence[int] | None = None) -> OperandSpec:
     limits = largest or [2] * len(shape)
     values = [[call.between(0, limit), call.between(0, limit)] for limit in limits]
     return constant(OperandType.TENSOR_INT32, (len(shape), 2), values)
@@ -85,7 +94,7 @@ def _padded(call: Call) -> Arguments:
     return {"input": _to_be_padded(call, shape), "paddings": _paddings(call, shape)}
 
 
-def _to_be_padded(call: Call, shape: Sequence[int]) -> Planned:
+def _to_be_padded(call: Call, shape: Sequence[int]) -> OperandSpec:
     """An input; before 1.2 its zero point is 0."""
     old = (call.scale(), 0) if call.version < Version.V1_2 else None
     return call.tensor("input", shape, quantization=old)

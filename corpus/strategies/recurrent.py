@@ -7,7 +7,7 @@ from typing import Any
 from npu_conformance.corpus.generators import _lstm, bidirectional_sequence_lstm, quantized_lstm
 from npu_conformance.corpus.generators import lstm as lstm_plan
 from npu_conformance.corpus.generators import unidirectional_sequence_lstm as sequence_lstm
-from npu_conformance.corpus.generators.base import Planned, boolean, int32, omitted
+from npu_conformance.corpus.generators.base import OperandSpec, boolean, int32, omitted
 from npu_conformance.corpus.strategies.calls import Arguments, Call, Recipe
 from npu_conformance.specs.versions import Version
 
@@ -86,7 +86,7 @@ def _quantized_lstm(call: Call) -> Arguments:
     return dict(zip(names, inputs.values(), strict=True))
 
 
-def _weights(call: Call, prefix: str, size: int, units: int) -> dict[str, Planned]:
+def _weights(call: Call, prefix: str, size: int, units: int) -> dict[str, OperandSpec]:
     shapes = {"weights": (units, size), "recurrent_weights": (units, units), "bias": (units,)}
     return {prefix + name: call.tensor(prefix + name, shape, constant=True) for name, shape in shapes.items()}
 
@@ -101,7 +101,7 @@ def _rnn(call: Call) -> Arguments:
     }
 
 
-def _bounded(call: Call) -> Planned:
+def _bounded(call: Call) -> OperandSpec:
     """An activation that keeps states small, whatever the weights."""
     return int32(call.decisions.pick((3, 4, 6)))
 
@@ -124,7 +124,10 @@ def _bidirectional_rnn(call: Call) -> Arguments:
     states = call.version >= Version.V1_3 and call.flag()
     call.result_count = (1 if merge else 2) + (2 if states else 0)
     shape = (time, batch, size) if major else (batch, time, size)
-    found: dict[str, Planned] = {"input": call.tensor("input", shape), "aux_input": omitted(call.kind("input"), shape)}
+    found: dict[str, OperandSpec] = {
+        "input": call.tensor("input", shape),
+        "aux_input": omitted(call.kind("input"), shape),
+    }
     for prefix, count in units.items():
         found |= _weights(call, prefix, size, count)
         found[f"{prefix}hidden_state"] = call.tensor(f"{prefix}hidden_state", (batch, count))

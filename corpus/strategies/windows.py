@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from npu_conformance.corpus.generators.base import Planned, boolean, int32, int32s, scalar, tensor
+from npu_conformance.corpus.generators.base import OperandSpec, boolean, int32, int32s, scalar, tensor
 from npu_conformance.corpus.strategies.calls import Arguments, Call, Recipe
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 
@@ -12,7 +12,7 @@ _PER_CHANNEL = OperandType.TENSOR_QUANT8_SYMM_PER_CHANNEL
 _VALID = 2
 
 
-def _steps(call: Call, window: tuple[int, int]) -> dict[str, Planned]:
+def _steps(call: Call, window: tuple[int, int]) -> dict[str, OperandSpec]:
     """Padding, strides and dilations. window: height and width of the dilated window."""
     numbers = {"stride_width": call.between(1, 3), "stride_height": call.between(1, 3)}
     if call.form.signature.variant == "explicit":
@@ -43,7 +43,7 @@ def _pool(call: Call) -> Arguments:
 
 
 def _convolution(
-    call: Call, channels: int, filter_shape: Sequence[int], channel_axis: int, more: dict[str, Planned]
+    call: Call, channels: int, filter_shape: Sequence[int], channel_axis: int, more: dict[str, OperandSpec]
 ) -> Arguments:
     """filter_shape: of which dimensions 1 and 2 are the window. channel_axis: that of the output channels."""
     nchw, dilations = call.layout(), _dilations(call)
@@ -61,7 +61,7 @@ def _convolution(
     }
 
 
-def _products(call: Call, given: Planned, name: str, shape: Sequence[int], axis: int) -> dict[str, Planned]:
+def _products(call: Call, given: OperandSpec, name: str, shape: Sequence[int], axis: int) -> dict[str, OperandSpec]:
     """Weights and bias that fit an input, and a scale of the output that fits both. axis: that of the channels."""
     weights = _weights(call, name, shape, axis)
     kind, channels = call.kind("bias"), shape[axis]
@@ -76,7 +76,7 @@ def _products(call: Call, given: Planned, name: str, shape: Sequence[int], axis:
     return {name: weights, "bias": tensor(kind, (channels,), bias.data, scale=scale, constant=True)}
 
 
-def _weights(call: Call, name: str, shape: Sequence[int], axis: int) -> Planned:
+def _weights(call: Call, name: str, shape: Sequence[int], axis: int) -> OperandSpec:
     kind = call.kind(name)
     if kind is not _PER_CHANNEL:
         return call.tensor(name, shape, constant=call.flag())
@@ -111,17 +111,17 @@ def _transposed(call: Call) -> Arguments:
     return arguments
 
 
-def _transposed_shape(arguments: dict[str, Planned | Sequence[Planned]], shape: Sequence[int]) -> Planned:
+def _transposed_shape(arguments: dict[str, OperandSpec | Sequence[OperandSpec]], shape: Sequence[int]) -> OperandSpec:
     """The output size of which the padding scheme makes the size of the input."""
 
     def number(name: str) -> int:
         planned = arguments[name]
-        assert isinstance(planned, Planned)
+        assert isinstance(planned, OperandSpec)
         assert planned.data is not None
         return int(planned.data)  # type: ignore[arg-type]
 
     given = arguments["input"]
-    assert isinstance(given, Planned)
+    assert isinstance(given, OperandSpec)
     nchw = bool(number("nchw_layout"))
     height, width = given.operand.dimensions[2:] if nchw else given.operand.dimensions[1:3]
     valid = number("padding_scheme") == _VALID

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import CaseEnded, NotApplicable
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.errors import DeadObject, IllegalArgument, InterfaceError, ServiceError, Unsupported
 from npu_conformance.specs.neuralnetworks.types import CacheHandle, Memory
@@ -80,15 +80,15 @@ class Recorder(AllocatorCallback):
 class App:
     """A process of an app: its connection, its allocator, and what it was told. It dies with the case."""
 
-    def __init__(self, trial: Trial, uid: int = CAMERA, pid: int = 0) -> None:
-        self.trial, self.uid = trial, uid
+    def __init__(self, context: CaseContext, uid: int = CAMERA, pid: int = 0) -> None:
+        self.context, self.uid = context, uid
         self.recorder = Recorder()
-        self.application = trial.application(uid, pid)
+        self.application = context.application(uid, pid)
         self._markers = itertools.count(_MARKER)
         self.allocator = self._create()
         self.place: tuple[int, int] = (-1, 0)
         self._asked: set[int] = set()
-        trial.close_later(self)
+        context.close_later(self)
 
     def supported(self) -> App:
         """This app, which from here on asks for what the manager supports; NotApplicable where that is nothing."""
@@ -158,8 +158,8 @@ class App:
 
     def happens(self, predicate: Callable[[], bool]) -> bool:
         """Let time pass until something has happened: true; false where it does not in time."""
-        pass_time(self.trial)
-        return self.trial.subject.wait_until(predicate, CALLBACK_SECONDS * self.trial.manifest.time_scale)
+        pass_time(self.context)
+        return self.context.subject.wait_until(predicate, CALLBACK_SECONDS * self.context.manifest.time_scale)
 
     def flush(self) -> None:
         """Wait for what has been sent: the answer to a request that asks for nothing comes behind it."""
@@ -186,7 +186,7 @@ class App:
         self, content: bytes, file_offset: int, length: int, buffer_offset: int, *, position: int = 0
     ) -> FileSegment:
         """A part of a new file with this content, opened for reading at a position of its own."""
-        file = self.trial.cache_file(content)
+        file = self.context.cache_file(content)
         token = self.application.files.open(file, "read", position)
         return FileSegment(CacheHandle((token,)), file_offset, length, buffer_offset)
 
@@ -204,7 +204,7 @@ class App:
         return next(answer for answer in reversed(self.recorder.answers) if answer.id == identifier)
 
     def _create(self) -> Allocator:
-        manager = self.trial.present(self.application.interfaces.manager, "manager")
+        manager = self.context.present(self.application.interfaces.manager, "manager")
         try:
             return manager.create_allocator(self.recorder)
         except Unsupported:
@@ -242,16 +242,16 @@ def is_refused(call: Callable[[], object]) -> bool:
     return errno_raised(call) != 0
 
 
-def pass_time(trial: Trial) -> None:
+def pass_time(context: CaseContext) -> None:
     """Let a virtual clock run a second, so that what is due happens; real time passes by itself."""
-    control = trial.subject.interfaces.manager_control
-    if trial.manifest.virtual_clock and control is not None:
+    control = context.subject.interfaces.manager_control
+    if context.manifest.virtual_clock and control is not None:
         control.advance_clock(_CLOCK_STEP_NS)
 
 
-def fresh_process(trial: Trial, uid: int) -> None:
+def fresh_process(context: CaseContext, uid: int) -> None:
     """Have an app installed where the subject can install apps: its earlier process is gone with what it had."""
-    control = trial.subject.interfaces.manager_control
+    control = context.subject.interfaces.manager_control
     if control is None:
         return
     with contextlib.suppress(IllegalArgument):

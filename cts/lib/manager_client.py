@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeVar
 
 from npu_conformance.harness.judge import checks
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.errors import IllegalArgument
 from npu_conformance.specs.npu.manager import (
     Manager,
@@ -84,11 +84,11 @@ class Recorder(ModelLoadRequestCallback):
 class Client:
     """A process of an installed app: its connection to the manager, and what it was told."""
 
-    def __init__(self, trial: Trial, uid: int, pid: int = 0) -> None:
-        self.trial, self.uid, self.pid, self.alive = trial, uid, pid, True
+    def __init__(self, context: CaseContext, uid: int, pid: int = 0) -> None:
+        self.context, self.uid, self.pid, self.alive = context, uid, pid, True
         self.recorder = Recorder()
-        self.process = trial.application(uid, pid)
-        self.manager: Manager = trial.present(self.process.interfaces.manager, "manager")
+        self.process = context.application(uid, pid)
+        self.manager: Manager = context.present(self.process.interfaces.manager, "manager")
 
     def request(self, request: ModelLoadRequest) -> None:
         """Submit a request; its callbacks go to the recorder."""
@@ -106,9 +106,9 @@ class Client:
 
     def awaited(self, find: Callable[[], Event | None], what: str) -> Event:
         """Let time pass until `find` finds an event; Failed where it does not in time."""
-        pass_time(self.trial)
-        seconds = CALLBACK_SECONDS * self.trial.manifest.time_scale
-        self.trial.subject.wait_until(lambda: find() is not None, seconds)
+        pass_time(self.context)
+        seconds = CALLBACK_SECONDS * self.context.manifest.time_scale
+        self.context.subject.wait_until(lambda: find() is not None, seconds)
         event = find()
         if event is None:
             checks.fail(what, f"a callback within {seconds} s", "none")
@@ -146,23 +146,23 @@ class Client:
         return next((event for event in later if event.kind == kind and event.request.id == request.id), None)
 
 
-def install(trial: Trial, uid: int, *, permitted: bool = True) -> Client:
+def install(context: CaseContext, uid: int, *, permitted: bool = True) -> Client:
     """Install an app afresh under status quo, so that nothing is left of earlier cases, and start its process."""
-    client = install_only(trial, uid, permitted=permitted)
+    client = install_only(context, uid, permitted=permitted)
     if permitted:
         client.manager.set_policy(Policy.STATUS_QUO, None)
     return client
 
 
 def install_only(
-    trial: Trial, uid: int, *, permitted: bool = True, declares: bool = True, target_sdk: int = BLOCKING_SDK
+    context: CaseContext, uid: int, *, permitted: bool = True, declares: bool = True, target_sdk: int = BLOCKING_SDK
 ) -> Client:
     """The same under whatever policy there is."""
-    manager_control = control(trial)
+    manager_control = control(context)
     _remove(manager_control, uid)
     manager_control.install_app(uid, package_of(uid), declares, target_sdk)
     manager_control.grant_permission(uid, PERMISSION, permitted)
-    return Client(trial, uid)
+    return Client(context, uid)
 
 
 def package_of(uid: int) -> str:
@@ -178,12 +178,12 @@ def barrier(manager: Manager) -> None:
     manager.cancel_model_load(ModelLoadRequest(_MARKER))
 
 
-def control(trial: Trial) -> ManagerControl:
+def control(context: CaseContext) -> ManagerControl:
     """The control interface; NotApplicable where the subject has none, since apps can not be arranged."""
-    return trial.present(trial.subject.interfaces.manager_control, "manager_control")
+    return context.present(context.subject.interfaces.manager_control, "manager_control")
 
 
-def answered(trial: Trial, call: Callable[[], Answer]) -> Answer:
+def answered(context: CaseContext, call: Callable[[], Answer]) -> Answer:
     """Make an app's call that the manager answers only once the suite, in another role, has answered the manager.
 
     The suite listens in that role while it makes calls of its own: here, to remove an app that does not exist.
@@ -191,14 +191,14 @@ def answered(trial: Trial, call: Callable[[], Answer]) -> Answer:
     with ThreadPoolExecutor(1) as caller:
         answer = caller.submit(call)
         while not answer.done():
-            control(trial).remove_app(_NOBODY)
+            control(context).remove_app(_NOBODY)
         return answer.result()
 
 
-def pass_time(trial: Trial) -> None:
+def pass_time(context: CaseContext) -> None:
     """Let a virtual clock run a second, so that what is due happens; real time passes by itself."""
-    if trial.manifest.virtual_clock:
-        control(trial).advance_clock(_CLOCK_STEP_NS)
+    if context.manifest.virtual_clock:
+        control(context).advance_clock(_CLOCK_STEP_NS)
 
 
 def _remove(manager_control: ManagerControl, uid: int) -> None:

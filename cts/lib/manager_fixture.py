@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from npu_conformance.cts.lib.manager_client import GRANT, WAIT, Client, Event, Said, control, install_only
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.errors import Unsupported
 from npu_conformance.specs.npu.manager import ModelLoadStatusListener
 from npu_conformance.specs.npu.types import (
@@ -46,26 +46,26 @@ class Scene:
     """Apps, in order of `app`, under a policy that was set afresh: no request is left of earlier cases."""
 
     def __init__(
-        self, trial: Trial, policy: Policy = Policy.BUDGET, parameters: PolicyParameters | None = None
+        self, context: CaseContext, policy: Policy = Policy.BUDGET, parameters: PolicyParameters | None = None
     ) -> None:
-        self.trial, self.control = trial, control(trial)
+        self.context, self.control = context, control(context)
         self.clients: list[Client] = []
-        self.settings = install_only(trial, SETTINGS)
+        self.settings = install_only(context, SETTINGS)
         self._relieve()
         self.settings.manager.set_policy(policy, parameters)
 
     def app(self, importance: int = Importance.FOREGROUND, *, declares: bool = True, target_sdk: int = 37) -> App:
         """Install the next app, with a process, at this importance."""
-        first = FIRST_APP if self.trial.manifest.virtual_clock else self.trial.own_uid(FIRST_APP)
+        first = FIRST_APP if self.context.manifest.virtual_clock else self.context.case_uid(FIRST_APP)
         uid = first + len(self.clients)
-        client = install_only(self.trial, uid, declares=declares, target_sdk=target_sdk)
+        client = install_only(self.context, uid, declares=declares, target_sdk=target_sdk)
         self.clients.append(client)
         self.control.set_importance(client.uid, importance)
         return App(self, client)
 
     def settle(self) -> None:
         """Let everything happen that is due, and all callbacks arrive."""
-        if self.trial.manifest.virtual_clock:
+        if self.context.manifest.virtual_clock:
             self.control.advance_clock(_STEP_NS)
         for client in self.clients:
             if client.alive:
@@ -74,12 +74,12 @@ class Scene:
     def wait(self, predicate: Callable[[], bool]) -> bool:
         """Settle, and wait for what may take real time."""
         self.settle()
-        seconds = 0.0 if self.trial.manifest.virtual_clock else CALLBACK_SECONDS * self.trial.manifest.time_scale
-        return self.trial.subject.wait_until(predicate, seconds)
+        seconds = 0.0 if self.context.manifest.virtual_clock else CALLBACK_SECONDS * self.context.manifest.time_scale
+        return self.context.subject.wait_until(predicate, seconds)
 
     def until(self, predicate: Callable[[], bool]) -> None:
         """Wait in real time also where the clock is virtual: for what the transport takes its time to notice."""
-        deadline = time.monotonic() + CALLBACK_SECONDS * self.trial.manifest.time_scale
+        deadline = time.monotonic() + CALLBACK_SECONDS * self.context.manifest.time_scale
         while not self.wait(predicate) and time.monotonic() < deadline:
             time.sleep(_POLL_SECONDS)
 
@@ -148,7 +148,7 @@ class App:
 
     def restarts(self) -> None:
         """Start a process again."""
-        self.client = Client(self.scene.trial, self.uid)
+        self.client = Client(self.scene.context, self.uid)
         self.scene.clients.append(self.client)
 
 
@@ -196,7 +196,7 @@ class Model:
         """Warn where the last unload request names another reason; naming none is as good."""
         given = [event.status for event in self.events if event.kind == "unload"][-1:]
         if given and given[0] not in (None, reason):
-            self.app.scene.trial.warn_quality(f"{self.name}: unload reason {given[0]}, expected {reason.name}")
+            self.app.scene.context.warn_quality(f"{self.name}: unload reason {given[0]}, expected {reason.name}")
 
     def load(self) -> None:
         """Notify that it is loaded."""
@@ -222,11 +222,11 @@ class Model:
 
     def _judge_repetitions(self) -> None:
         said: list[Said] = [(event.kind, event.status) for event in self.events]
-        trial = self.app.scene.trial
+        context = self.app.scene.context
         if len(said) > len(self.heard):
-            trial.warn_quality(f"{self.name}: told again what was said before and is unanswered")
+            context.warn_quality(f"{self.name}: told again what was said before and is unanswered")
         if (GRANT, WAIT) in itertools.pairwise(said):
-            trial.warn_quality(f"{self.name}: the wait was announced behind the grant that ended it")
+            context.warn_quality(f"{self.name}: the wait was announced behind the grant that ended it")
 
     def _judge_reasons(self) -> None:
         for event in self.events:
@@ -252,13 +252,13 @@ def without_repetitions(said: Sequence[Said]) -> list[Said]:
 
 
 @contextmanager
-def switched(trial: Trial, flag: Flag, enabled: bool) -> Iterator[None]:
+def switched(context: CaseContext, flag: Flag, enabled: bool) -> Iterator[None]:
     """Switch a flag for a while; all are on otherwise. NotApplicable where that can not be done."""
     try:
-        control(trial).set_flag(flag, enabled)
+        control(context).set_flag(flag, enabled)
     except Unsupported as error:
         raise NotApplicable(f"the flag {flag} can not be switched: {error}") from None
     try:
         yield
     finally:
-        control(trial).set_flag(flag, True)
+        control(context).set_flag(flag, True)

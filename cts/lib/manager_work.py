@@ -18,7 +18,7 @@ class Run(WorkloadCallback):
     """One run of an app. finished_as: when it ended, among all runs."""
 
     def __init__(self, scene: Scene, app: App) -> None:
-        workload = scene.trial.present(app.client.process.interfaces.workload, "workload")
+        workload = scene.context.present(app.client.process.interfaces.workload, "workload")
         self._scene = scene
         self.succeeded: bool | None = None
         self.finished_as = -1
@@ -34,7 +34,7 @@ class Run(WorkloadCallback):
 
     def finishes(self) -> None:
         """Wait for the end."""
-        step = self._scene.settle if self._scene.trial.manifest.virtual_clock else self._wait
+        step = self._scene.settle if self._scene.context.manifest.virtual_clock else self._wait
         for _ in range(10 * _SECONDS):
             step()
             if self.succeeded is not None:
@@ -43,7 +43,7 @@ class Run(WorkloadCallback):
         checks.fail("a run of inferences", f"an end within {_SECONDS} s", "none")
 
     def _wait(self) -> None:
-        self._scene.trial.subject.wait_until(lambda: self.succeeded is not None, 0.1)
+        self._scene.context.subject.wait_until(lambda: self.succeeded is not None, 0.1)
 
 
 def inferences_succeed(scene: Scene, app: App) -> bool:

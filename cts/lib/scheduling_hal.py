@@ -76,9 +76,9 @@ class Hal(Scheduling):
 
     def _settle(self) -> None:
         """Reports are not answered: a call behind them is, before any app's next call can overtake them."""
-        manager = self._scene.trial.subject.interfaces.manager
+        manager = self._scene.context.subject.interfaces.manager
         with suppress(SecurityDenied):
-            barrier(self._scene.trial.present(manager, "manager"))
+            barrier(self._scene.context.present(manager, "manager"))
         self._scene.settle()
 
     @property
@@ -95,7 +95,7 @@ class Hal(Scheduling):
         checks.equal(self.wrong, [], "pushes that a HAL has to refuse")
 
     def _keep(self, call: str, configs: tuple[SchedulingConfig, ...]) -> None:
-        while self._scene.trial.subject.serve_pending():  # what was said before this push counts as before
+        while self._scene.context.subject.serve_pending():  # what was said before this push counts as before
             pass
         uids = [config.uid for config in configs]
         if len(set(uids)) < len(uids):

@@ -19,19 +19,19 @@ from npu_conformance.cts.lib.buffer_fixture import (
 )
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
-from npu_conformance.harness.run.cases import Behaviours, Scope
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.cases import CaseGroup, Scope
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.npu.buffers import AllocRequest, BufferType, Errno, Protection
 
-cases = Behaviours("cts.npu_buffers.allocation", interface="manager")
+cases = CaseGroup("cts.npu_buffers.allocation", interface="manager")
 
 _FLOOD, _FULL_FLOOD = 200, 10_000
 
 
 @cases.case("single", "NPU-BUF-003", scope=Scope.SMOKE)
-def single(trial: Trial) -> None:
+def single(context: CaseContext) -> None:
     """A supported request gets one answer: success with a buffer, which can be freed."""
-    app = App(trial).supported()
+    app = App(context).supported()
     app.allocated(app.request(1))
     app.flush()
     checks.equal(app.recorder.of(1), [("allocated", 0)], "callbacks of request 1")
@@ -39,9 +39,9 @@ def single(trial: Trial) -> None:
 
 
 @cases.case("batch", "NPU-BUF-003", "NPU-BUF-002")
-def batch(trial: Trial) -> None:
+def batch(context: CaseContext) -> None:
     """Of a batch each request is answered exactly once, the wrong ones with EINVAL, the others with success."""
-    app = App(trial).supported()
+    app = App(context).supported()
     requests = [AllocRequest(one) if one % 3 == 0 else app.request(one) for one in range(1, 10)]
     app.get(*requests)
     app.flush()
@@ -51,35 +51,35 @@ def batch(trial: Trial) -> None:
 
 
 @cases.case("empty_batch", "NPU-BUF-003")
-def empty_batch(trial: Trial) -> None:
+def empty_batch(context: CaseContext) -> None:
     """A batch of nothing succeeds and is answered by nothing."""
-    app = App(trial)
+    app = App(context)
     checks.succeeds(lambda: app.allocator.get_buffers(()), "getBuffers of an empty list")
-    pass_time(trial)
+    pass_time(context)
     checks.that(not app.recorder.events, f"expected no callback, found {app.recorder.events}")
     checks.equal(app.allocator.is_supported(()), (), "isSupported of an empty list")
 
 
 @cases.case("unset_device", "NPU-BUF-001", "NPU-BUF-002")
-def unset_device(trial: Trial) -> None:
+def unset_device(context: CaseContext) -> None:
     """A request that names no device, or a negative one, is answered with EINVAL through the callback."""
-    app = App(trial)
+    app = App(context)
     app.refused(AllocRequest(1, buffer_type=BufferType.MODEL_WEIGHTS, size=PAGE), [Errno.EINVAL], "no device")
     wrong = AllocRequest(2, -7, BufferType.MODEL_WEIGHTS, PAGE)
     app.refused(wrong, [Errno.EINVAL], "device -7")
 
 
 @cases.case("unset_type", "NPU-BUF-001", "NPU-BUF-002")
-def unset_type(trial: Trial) -> None:
+def unset_type(context: CaseContext) -> None:
     """A request that names no type of buffer is answered with EINVAL through the callback."""
-    app = App(trial).supported()
+    app = App(context).supported()
     app.refused(AllocRequest(1, app.place[0], size=PAGE), [Errno.EINVAL], "no type of buffer")
 
 
 @cases.case("unknown_type", "NPU-BUF-002")
-def unknown_type(trial: Trial) -> None:
+def unknown_type(context: CaseContext) -> None:
     """A type that is none, such as 5, is refused with EINVAL, by the callback or by the call; others are served."""
-    app = App(trial).supported()
+    app = App(context).supported()
     for kind in (-1, 5, 127):
         request = AllocRequest(1, app.place[0], kind, PAGE)
         errno = errno_raised(functools.partial(app.allocator.get_buffers, (request,)))
@@ -92,9 +92,9 @@ def unknown_type(trial: Trial) -> None:
 
 
 @cases.case("defaults", "NPU-BUF-001", "NPU-BUF-006")
-def defaults(trial: Trial) -> None:
+def defaults(context: CaseContext) -> None:
     """A request with device, type and size alone: it can be mapped for reading only, and no file is loaded."""
-    app = App(trial).supported()
+    app = App(context).supported()
     buffer = app.allocated(AllocRequest(1, *app.place, PAGE))
     checks.equal(len(app.content(buffer, PAGE)), PAGE, "bytes of a mapping")
     writing = is_refused(lambda: buffer.map(PAGE, Protection.WRITE, 0))
@@ -104,9 +104,9 @@ def defaults(trial: Trial) -> None:
 
 
 @cases.case("size_zero", "NPU-BUF-001", "NPU-BUF-003")
-def size_zero(trial: Trial) -> None:
+def size_zero(context: CaseContext) -> None:
     """A request that leaves the size at 0 is answered once, however; what comes is freed."""
-    app = App(trial).supported()
+    app = App(context).supported()
     (answer,) = app.get(app.request(1, 0))
     checks.equal(answer.errno == 0, answer.buffer is not None, "a buffer exactly with success")
     app.flush()
@@ -116,9 +116,9 @@ def size_zero(trial: Trial) -> None:
 
 
 @cases.case("odd_sizes", "NPU-BUF-003", "NPU-BUF-006")
-def odd_sizes(trial: Trial) -> None:
+def odd_sizes(context: CaseContext) -> None:
     """Sizes are bytes, not pages: 1 byte, 100, a page and one more serve, and can be mapped whole."""
-    app = App(trial).supported()
+    app = App(context).supported()
     for size in (1, 100, PAGE - 1, PAGE + 1):
         buffer = app.allocated(app.request(size, size))
         app.fill(buffer, pattern(size, size))
@@ -126,18 +126,18 @@ def odd_sizes(trial: Trial) -> None:
 
 
 @cases.case("impossible_size", "NPU-BUF-003")
-def impossible_size(trial: Trial) -> None:
+def impossible_size(context: CaseContext) -> None:
     """A negative size and one of 2^50 bytes are answered once with an error, and the next request is served."""
-    app = App(trial).supported()
+    app = App(context).supported()
     app.refused(app.request(1, -PAGE), [], "size -4096")
     app.refused(app.request(2, 1 << 50), [], "size 2^50")
     app.allocated(app.request(3))
 
 
 @cases.case("live_id", "NPU-BUF-007")
-def live_id(trial: Trial) -> None:
+def live_id(context: CaseContext) -> None:
     """The id of a live buffer is refused with EINVAL and the buffer stays as it is; once freed, the id is free."""
-    app = App(trial).supported()
+    app = App(context).supported()
     buffer = app.allocated(app.request(1))
     app.fill(buffer, pattern(1, PAGE))
     errno = errno_raised(lambda: app.allocator.get_buffers((app.request(1),)))
@@ -151,9 +151,9 @@ def live_id(trial: Trial) -> None:
 
 
 @cases.case("id_twice_in_a_batch", "NPU-BUF-007", "NPU-BUF-003")
-def id_twice_in_a_batch(trial: Trial) -> None:
+def id_twice_in_a_batch(context: CaseContext) -> None:
     """An id twice in one batch: one buffer comes, and one EINVAL, or the whole batch is refused with EINVAL."""
-    app = App(trial).supported()
+    app = App(context).supported()
     errno = errno_raised(lambda: app.allocator.get_buffers((app.request(1), app.request(1))))
     check_errno(errno, [0, Errno.EINVAL], "getBuffers with an id twice")
     if errno == 0:
@@ -165,9 +165,9 @@ def id_twice_in_a_batch(trial: Trial) -> None:
 
 
 @cases.case("equal_ids_of_two_apps", "NPU-BUF-007")
-def equal_ids_of_two_apps(trial: Trial) -> None:
+def equal_ids_of_two_apps(context: CaseContext) -> None:
     """Ids are each client's own: two apps have a buffer 1 each, with bytes of their own."""
-    apps = [App(trial, uid).supported() for uid in (10_201, 10_202)]
+    apps = [App(context, uid).supported() for uid in (10_201, 10_202)]
     buffers = [app.allocated(app.request(1)) for app in apps]
     for seed, (app, buffer) in enumerate(zip(apps, buffers, strict=True)):
         app.fill(buffer, pattern(seed, PAGE))
@@ -176,9 +176,9 @@ def equal_ids_of_two_apps(trial: Trial) -> None:
 
 
 @cases.case("extreme_ids", "NPU-BUF-003")
-def extreme_ids(trial: Trial) -> None:
+def extreme_ids(context: CaseContext) -> None:
     """Ids are 64-bit numbers of the client's: 0, negative ones and the largest serve."""
-    app = App(trial).supported()
+    app = App(context).supported()
     identifiers = (0, -1, 2**63 - 1, -(2**63))
     for identifier in identifiers:
         app.allocated(app.request(identifier))
@@ -186,9 +186,9 @@ def extreme_ids(trial: Trial) -> None:
 
 
 @cases.case("snapshot_of_the_file", "NPU-BUF-004", "NPU-BUF-011")
-def snapshot_of_the_file(trial: Trial) -> None:
+def snapshot_of_the_file(context: CaseContext) -> None:
     """A request may be freed, its descriptor with it, once the call has returned: the file is loaded all the same."""
-    app = App(trial).supported()
+    app = App(context).supported()
     segment = app.segment(pattern(3, PAGE), 0, PAGE, 0)
     app.allocator.get_buffers((app.request(1, segment=segment),))
     app.application.files.close(segment.file.descriptors[0])
@@ -201,9 +201,9 @@ def snapshot_of_the_file(trial: Trial) -> None:
 
 
 @cases.case("unsupported_fails", "NPU-BUF-008")
-def unsupported_fails(trial: Trial) -> None:
+def unsupported_fails(context: CaseContext) -> None:
     """What isSupported denies is never allocated; it answers for each request of a list."""
-    app = App(trial)
+    app = App(context)
     places = (*PLACES, (1_000_000, BufferType.MODEL_WEIGHTS))
     requests = tuple(AllocRequest(1 + i, device, kind, PAGE) for i, (device, kind) in enumerate(places))
     answers = app.allocator.is_supported(requests)
@@ -217,9 +217,9 @@ def unsupported_fails(trial: Trial) -> None:
 
 
 @cases.case("every_supported_place", "NPU-BUF-003", "NPU-BUF-008")
-def every_supported_place(trial: Trial) -> None:
+def every_supported_place(context: CaseContext) -> None:
     """A page is allocated for every device and type that isSupported grants, unless there is no memory for it."""
-    app = App(trial).supported()
+    app = App(context).supported()
     requests = tuple(AllocRequest(1 + i, device, kind, PAGE) for i, (device, kind) in enumerate(PLACES))
     answers = app.allocator.is_supported(requests)
     for answer in app.get(*itertools.compress(requests, answers)):
@@ -227,9 +227,9 @@ def every_supported_place(trial: Trial) -> None:
 
 
 @cases.case("no_heap", "NPU-BUF-015")
-def no_heap(trial: Trial) -> None:
+def no_heap(context: CaseContext) -> None:
     """A type of buffer for which device 0 has no memory is answered with ENOSYS."""
-    app = App(trial)
+    app = App(context)
     requests = tuple(AllocRequest(kind, 0, kind, PAGE) for kind in tuple(BufferType)[1:])
     answers = app.allocator.is_supported(requests)
     denied = [request for request, answer in zip(requests, answers, strict=True) if not answer]
@@ -240,9 +240,9 @@ def no_heap(trial: Trial) -> None:
 
 
 @cases.case("supported_is_stable", "NPU-BUF-008")
-def supported_is_stable(trial: Trial) -> None:
+def supported_is_stable(context: CaseContext) -> None:
     """Support depends on the device and the type, not on the id, the callbacks, or on how many buffers live."""
-    app = App(trial).supported()
+    app = App(context).supported()
     asked = (app.request(1), app.request(2))
     checks.equal(app.allocator.is_supported(asked), (True, True), "isSupported before")
     app.allocated(app.request(1))
@@ -250,9 +250,9 @@ def supported_is_stable(trial: Trial) -> None:
 
 
 @cases.case("priorities", "NPU-BUF-014")
-def priorities(trial: Trial) -> None:
+def priorities(context: CaseContext) -> None:
     """Priorities of 0 to 1000 serve; others should be refused, by the request and by setPriority."""
-    app = App(trial).supported()
+    app = App(context).supported()
     for identifier, priority in enumerate((0, 1, 500, 1000)):
         app.allocated(app.request(identifier, priority=priority))
         checks.succeeds(lambda p=priority: app.allocator.set_priority(0, p), f"setPriority {priority}")  # type: ignore[misc]
@@ -261,15 +261,15 @@ def priorities(trial: Trial) -> None:
         (answer,) = app.get(app.request(identifier, priority=priority))
         accepted += [f"a request of priority {priority}"] if answer.errno == 0 else []
     if accepted:
-        trial.warn_quality(f"priorities outside 0 to 1000 should be refused; accepted: {', '.join(accepted)}")
+        context.warn_quality(f"priorities outside 0 to 1000 should be refused; accepted: {', '.join(accepted)}")
 
 
 @cases.case("flood", "NPU-BUF-003")
-def flood(trial: Trial) -> None:
+def flood(context: CaseContext) -> None:
     """Many requests outstanding at once are answered once each, and another app is served in between."""
-    app, other = App(trial).supported(), App(trial, 10_202).supported()
-    is_apart = trial.subject.process() != os.getpid()
-    count = _FULL_FLOOD if trial.scope is Scope.FULL and is_apart else _FLOOD
+    app, other = App(context).supported(), App(context, 10_202).supported()
+    is_apart = context.subject.process() != os.getpid()
+    count = _FULL_FLOOD if context.scope is Scope.FULL and is_apart else _FLOOD
     app.allocator.get_buffers(tuple(app.request(one, 64) for one in range(count)))
     other.allocated(other.request(1))
     app.awaited(lambda: len(app.recorder.answers) >= count, f"{count} answers")

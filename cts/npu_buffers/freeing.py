@@ -14,19 +14,19 @@ from npu_conformance.cts.lib.buffer_fixture import (
 )
 from npu_conformance.cts.lib.shortage import most
 from npu_conformance.harness.judge import checks
-from npu_conformance.harness.run.cases import Behaviours
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.cases import CaseGroup
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.npu.buffers import Errno, Protection
 
-cases = Behaviours("cts.npu_buffers.freeing", interface="manager")
+cases = CaseGroup("cts.npu_buffers.freeing", interface="manager")
 
 _PID = 5001
 
 
 @cases.case("unknown_among_known", "NPU-BUF-013")
-def unknown_among_known(trial: Trial) -> None:
+def unknown_among_known(context: CaseContext) -> None:
     """A list with an unknown buffer in its midst reports EINVAL, and the known ones are freed."""
-    app = App(trial).supported()
+    app = App(context).supported()
     app.get(app.request(1), app.request(2), app.request(3))
     raises_errno(lambda: app.allocator.put_buffers((1, 99, 2)), [Errno.EINVAL], "putBuffers of 1, 99, 2")
     for freed in (1, 2):
@@ -35,9 +35,9 @@ def unknown_among_known(trial: Trial) -> None:
 
 
 @cases.case("all_known", "NPU-BUF-013")
-def all_known(trial: Trial) -> None:
+def all_known(context: CaseContext) -> None:
     """A list of known buffers, and an empty one, is freed without an error; their ids can be used again."""
-    app = App(trial).supported()
+    app = App(context).supported()
     app.get(app.request(1), app.request(2))
     app.free(2, 1)
     app.free()
@@ -45,9 +45,9 @@ def all_known(trial: Trial) -> None:
 
 
 @cases.case("twice", "NPU-BUF-013")
-def twice(trial: Trial) -> None:
+def twice(context: CaseContext) -> None:
     """A buffer that was freed is unknown: to free it again reports EINVAL, and so does its priority."""
-    app = App(trial).supported()
+    app = App(context).supported()
     app.allocated(app.request(1))
     app.free(1)
     raises_errno(lambda: app.allocator.put_buffers((1,)), [Errno.EINVAL], "second putBuffers")
@@ -56,9 +56,9 @@ def twice(trial: Trial) -> None:
 
 
 @cases.case("of_another_app", "NPU-BUF-013")
-def of_another_app(trial: Trial) -> None:
+def of_another_app(context: CaseContext) -> None:
     """A buffer is known to its own client only: another app's attempt to free it reports EINVAL and does nothing."""
-    owner, other = App(trial, CAMERA).supported(), App(trial, ASSISTANT)
+    owner, other = App(context, CAMERA).supported(), App(context, ASSISTANT)
     buffer = owner.allocated(owner.request(1))
     owner.fill(buffer, pattern(4, PAGE))
     raises_errno(lambda: other.allocator.put_buffers((1,)), [Errno.EINVAL], "putBuffers of another app's buffer")
@@ -68,9 +68,9 @@ def of_another_app(trial: Trial) -> None:
 
 
 @cases.case("memory_comes_back", "NPU-BUF-013", "NPU-BUF-003")
-def memory_comes_back(trial: Trial) -> None:
+def memory_comes_back(context: CaseContext) -> None:
     """Freeing gives the memory back: as much as there is can be allocated again and again."""
-    app = App(trial).supported()
+    app = App(context).supported()
     size = most(app)
     for identifier in range(8):
         buffer = app.allocated(app.request(identifier, size))
@@ -79,9 +79,9 @@ def memory_comes_back(trial: Trial) -> None:
 
 
 @cases.case("while_allocating", "NPU-BUF-013", "NPU-BUF-003")
-def while_allocating(trial: Trial) -> None:
+def while_allocating(context: CaseContext) -> None:
     """A buffer that is freed before its answer came: one answer at most, and its memory comes back."""
-    app = App(trial).supported()
+    app = App(context).supported()
     size = most(app)
     app.allocator.get_buffers((app.request(1, size),))
     is_known = not is_refused(lambda: app.allocator.put_buffers((1,)))
@@ -93,12 +93,12 @@ def while_allocating(trial: Trial) -> None:
 
 
 @cases.case("death_of_the_client", "NPU-BUF-013")
-def death_of_the_client(trial: Trial) -> None:
+def death_of_the_client(context: CaseContext) -> None:
     """A client that dies with buffers, allocations and a mapping leaves nothing behind: another gets all its memory."""
-    survivor = App(trial, ASSISTANT).supported()
+    survivor = App(context, ASSISTANT).supported()
     size = most(survivor)
     for identifier in range(2):
-        doomed = App(trial, CAMERA).supported()
+        doomed = App(context, CAMERA).supported()
         buffer = doomed.allocated(doomed.request(1, size))
         buffer.map(PAGE, Protection.READ, 0)
         doomed.allocator.get_buffers(tuple(doomed.request(2 + one) for one in range(20)))
@@ -108,18 +108,18 @@ def death_of_the_client(trial: Trial) -> None:
 
 
 @cases.case("killed_client", "NPU-BUF-013")
-def killed_client(trial: Trial) -> None:
+def killed_client(context: CaseContext) -> None:
     """The same where the system kills the process; its app may come back and start afresh."""
-    control = trial.present(trial.subject.interfaces.manager_control, "manager_control")
-    fresh_process(trial, CAMERA)
-    survivor = App(trial, ASSISTANT).supported()
+    control = context.present(context.subject.interfaces.manager_control, "manager_control")
+    fresh_process(context, CAMERA)
+    survivor = App(context, ASSISTANT).supported()
     size = most(survivor)
-    doomed = App(trial, CAMERA, _PID).supported()
+    doomed = App(context, CAMERA, _PID).supported()
     doomed.allocated(doomed.request(1, size))
     control.kill_client(CAMERA)
     _gets_in_time(survivor, 1, size)
     survivor.free(1)
-    again = App(trial, CAMERA).supported()
+    again = App(context, CAMERA).supported()
     again.allocated(again.request(1, size))
 
 
@@ -134,5 +134,5 @@ def _gets_in_time(app: App, identifier: int, size: int) -> None:
     while not asks():
         if next(attempts, None) is None:
             checks.fail("memory of a dead client", "free for another", "still taken")
-        trial = app.trial
-        trial.subject.wait_until(lambda: False, 0.01 * trial.manifest.time_scale)
+        context = app.context
+        context.subject.wait_until(lambda: False, 0.01 * context.manifest.time_scale)

@@ -7,20 +7,20 @@ import os
 from npu_conformance.cts.lib.buffer_fixture import MIB, PAGE, App, check_errno, errno_raised, pattern
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
-from npu_conformance.harness.run.cases import Behaviours
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.cases import CaseGroup
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.types import CacheHandle
 from npu_conformance.specs.npu.buffers import AllocRequest, Errno, FileSegment, NpuBuffer, Protection
 
-cases = Behaviours("cts.npu_buffers.loading", interface="manager")
+cases = CaseGroup("cts.npu_buffers.loading", interface="manager")
 
 _FILE = pattern(11, 3 * PAGE)
 
 
 @cases.case("on_allocation", "NPU-BUF-011", "NPU-BUF-003")
-def on_allocation(trial: Trial) -> None:
+def on_allocation(context: CaseContext) -> None:
     """A request with a file segment: the buffer comes with the bytes in place, and there is no onLoad for them."""
-    app = App(trial).supported()
+    app = App(context).supported()
     buffer = app.allocated(app.request(1, 2 * PAGE, segment=app.segment(_FILE, 100, 1000, 512)))
     checks.equal(app.content(buffer, 2 * PAGE)[512:1512], _FILE[100:1100], "bytes 512 to 1512 of the buffer")
     app.flush()
@@ -28,9 +28,9 @@ def on_allocation(trial: Trial) -> None:
 
 
 @cases.case("later", "NPU-BUF-011")
-def later(trial: Trial) -> None:
+def later(context: CaseContext) -> None:
     """A segment is loaded to its place in an allocated buffer; the bytes around it stay."""
-    app = App(trial).supported()
+    app = App(context).supported()
     buffer = app.allocated(app.request(1, 2 * PAGE))
     app.fill(buffer, pattern(1, 2 * PAGE))
     check_errno(app.loaded(1, app.segment(_FILE, 4321, 2000, 3000)), [0], "load")
@@ -42,9 +42,9 @@ def later(trial: Trial) -> None:
 
 
 @cases.case("from_the_beginning_of_the_file", "NPU-BUF-011")
-def from_the_beginning_of_the_file(trial: Trial) -> None:
+def from_the_beginning_of_the_file(context: CaseContext) -> None:
     """The segment's offset counts from the beginning of the file, wherever the descriptor's position is."""
-    app = App(trial).supported()
+    app = App(context).supported()
     on_allocation = app.segment(_FILE, 10, 100, 0, position=5000)
     buffer = app.allocated(app.request(1, segment=on_allocation))
     checks.equal(app.content(buffer, 100), _FILE[10:110], "bytes loaded with the allocation")
@@ -53,10 +53,10 @@ def from_the_beginning_of_the_file(trial: Trial) -> None:
 
 
 @cases.case("position_of_the_file", "NPU-BUF-011")
-def position_of_the_file(trial: Trial) -> None:
+def position_of_the_file(context: CaseContext) -> None:
     """Loading leaves the position of the client's descriptor alone, and the file's content too."""
-    app = App(trial).supported()
-    file = trial.cache_file(_FILE)
+    app = App(context).supported()
+    file = context.cache_file(_FILE)
     descriptor = file.reopened("read", 777)
     try:
         token = app.application.files.lend(descriptor, "read")
@@ -71,9 +71,9 @@ def position_of_the_file(trial: Trial) -> None:
 
 
 @cases.case("for_readers_only", "NPU-BUF-011", "NPU-BUF-006")
-def for_readers_only(trial: Trial) -> None:
+def for_readers_only(context: CaseContext) -> None:
     """A buffer that its client may only read, or not map at all, is loaded all the same."""
-    app = App(trial).supported()
+    app = App(context).supported()
     buffer = app.allocated(app.request(1, protection=Protection.READ, segment=app.segment(_FILE, 0, PAGE, 0)))
     checks.equal(app.content(buffer, PAGE), _FILE[:PAGE], "content")
     closed = app.request(2, protection=Protection.NONE, segment=app.segment(_FILE, 0, PAGE, 0))
@@ -81,9 +81,9 @@ def for_readers_only(trial: Trial) -> None:
 
 
 @cases.case("again_and_again", "NPU-BUF-011", "NPU-BUF-012")
-def again_and_again(trial: Trial) -> None:
+def again_and_again(context: CaseContext) -> None:
     """A buffer is idle again after each load: the next one succeeds and replaces the bytes."""
-    app = App(trial).supported()
+    app = App(context).supported()
     buffer = app.allocated(app.request(1))
     for seed in range(4):
         check_errno(app.loaded(1, app.segment(pattern(seed, PAGE), 0, PAGE, 0)), [0], f"load {seed}")
@@ -91,9 +91,9 @@ def again_and_again(trial: Trial) -> None:
 
 
 @cases.case("unknown_buffer", "NPU-BUF-012")
-def unknown_buffer(trial: Trial) -> None:
+def unknown_buffer(context: CaseContext) -> None:
     """Loading to an id that is none, or was freed, is refused with EINVAL."""
-    app = App(trial).supported()
+    app = App(context).supported()
     check_errno(app.loaded(99, app.segment(_FILE, 0, PAGE, 0)), [Errno.EINVAL], "load of an unknown buffer")
     app.allocated(app.request(1))
     app.free(1)
@@ -101,9 +101,9 @@ def unknown_buffer(trial: Trial) -> None:
 
 
 @cases.case("while_loading", "NPU-BUF-012")
-def while_loading(trial: Trial) -> None:
+def while_loading(context: CaseContext) -> None:
     """Two loads at once: each is answered; the second by success where the first was over, else by EINVAL."""
-    app = App(trial).supported()
+    app = App(context).supported()
     buffer = app.allocated(app.request(1, MIB))
     contents = [pattern(seed, MIB) for seed in (1, 2)]
     errnos = []
@@ -123,9 +123,9 @@ def while_loading(trial: Trial) -> None:
 
 
 @cases.case("mapping_while_loading", "NPU-BUF-012")
-def mapping_while_loading(trial: Trial) -> None:
+def mapping_while_loading(context: CaseContext) -> None:
     """While a file is being loaded a mapping fails with ENOMEM; where the load was over already it succeeds."""
-    app = App(trial).supported()
+    app = App(context).supported()
     buffer = app.allocated(app.request(1, MIB))
     app.allocator.load_file_segment_to_buffer(1, app.segment(pattern(1, MIB), 0, MIB, 0))
     check_errno(_map(buffer), [0, Errno.ENOMEM], "map while loading")
@@ -134,9 +134,9 @@ def mapping_while_loading(trial: Trial) -> None:
 
 
 @cases.case("impossible_segments", "NPU-BUF-011")
-def impossible_segments(trial: Trial) -> None:
+def impossible_segments(context: CaseContext) -> None:
     """A segment with a negative number or beyond the buffer's end fails; nothing of it shows, nothing else suffers."""
-    app = App(trial).supported()
+    app = App(context).supported()
     buffer = app.allocated(app.request(1))
     app.fill(buffer, pattern(9, PAGE))
     for at, length, to in ((-1, 16, 0), (0, -16, 0), (0, 16, -16), (0, 16, PAGE - 8), (0, PAGE + 1, 0)):
@@ -148,9 +148,9 @@ def impossible_segments(trial: Trial) -> None:
 
 
 @cases.case("no_such_file", "NPU-BUF-011")
-def no_such_file(trial: Trial) -> None:
+def no_such_file(context: CaseContext) -> None:
     """A segment of a file that is not open fails the load or the request, and nothing else."""
-    app = App(trial).supported()
+    app = App(context).supported()
     app.allocated(app.request(1))
     segment = FileSegment(CacheHandle((4711,)), 0, 16, 0)
     checks.that(app.loaded(1, segment) != 0, "load from no file: expected an error, found success")
@@ -159,9 +159,9 @@ def no_such_file(trial: Trial) -> None:
 
 
 @cases.case("weights_of_4_mib", "NPU-BUF-003", "NPU-BUF-006", "NPU-BUF-011")
-def weights_of_4_mib(trial: Trial) -> None:
+def weights_of_4_mib(context: CaseContext) -> None:
     """CtsNpuManagerBufferTest.SingleBuffer: 4 MiB loaded with the allocation, compared byte by byte, freed."""
-    app = App(trial).supported()
+    app = App(context).supported()
     content = pattern(17, 4 * MIB)
     request = app.request(1, 4 * MIB, protection=Protection.READ, segment=app.segment(content, 0, 4 * MIB, 0))
     checks.equal(app.allocator.is_supported((request,)), (True,), "isSupported")
@@ -171,9 +171,9 @@ def weights_of_4_mib(trial: Trial) -> None:
 
 
 @cases.case("two_halves_of_8_mib", "NPU-BUF-003", "NPU-BUF-006", "NPU-BUF-011")
-def two_halves_of_8_mib(trial: Trial) -> None:
+def two_halves_of_8_mib(context: CaseContext) -> None:
     """CtsNpuManagerBufferTest.SingleBuffer: 8 MiB, one half loaded with the allocation and the other later."""
-    app = App(trial).supported()
+    app = App(context).supported()
     half = 4 * MIB
     content = pattern(23, 2 * half)
     buffer = _fitting(app, app.request(1, 2 * half, segment=app.segment(content, 0, half, 0)))

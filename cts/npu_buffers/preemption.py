@@ -20,11 +20,11 @@ from npu_conformance.cts.lib.buffer_fixture import (
 from npu_conformance.cts.lib.shortage import most
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
-from npu_conformance.harness.run.cases import Behaviours
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.cases import CaseGroup
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.npu.buffers import PRIORITY_MAX, PRIORITY_MIN, Errno, NpuBuffer, Protection
 
-cases = Behaviours("cts.npu_buffers.preemption", interface="manager")
+cases = CaseGroup("cts.npu_buffers.preemption", interface="manager")
 
 _ORDERS = ((PRIORITY_MAX, PRIORITY_MIN), (PRIORITY_MIN, PRIORITY_MAX))
 """Priorities of the victim and of the one that needs its memory."""
@@ -33,9 +33,9 @@ _GONE = (Errno.ENOMEM, Errno.ENOENT)
 
 
 @cases.case("idle_buffer", "NPU-BUF-009")
-def idle_buffer(trial: Trial) -> None:
+def idle_buffer(context: CaseContext) -> None:
     """A preempted buffer: one callback, no mapping any more, freed like any other."""
-    app, buffer, _ = _preempted(trial)
+    app, buffer, _ = _preempted(context)
     raises_errno(lambda: buffer.map(PAGE, Protection.READ, 0), _GONE, "map of a preempted buffer")
     app.flush()
     checks.equal(app.recorder.of(1), [("allocated", 0), ("preempted", 0)], "callbacks of buffer 1")
@@ -46,9 +46,9 @@ def idle_buffer(trial: Trial) -> None:
 
 
 @cases.case("id_lives_until_freed", "NPU-BUF-009", "NPU-BUF-007")
-def id_lives_until_freed(trial: Trial) -> None:
+def id_lives_until_freed(context: CaseContext) -> None:
     """A preempted buffer keeps its id until it is freed."""
-    app, _, _ = _preempted(trial)
+    app, _, _ = _preempted(context)
     errno = errno_raised(lambda: app.allocator.get_buffers((app.request(1),)))
     if errno == 0:
         app.awaited(lambda: app.recorder.count("allocated", 1) > 1, "answer to the second request")
@@ -58,17 +58,17 @@ def id_lives_until_freed(trial: Trial) -> None:
 
 
 @cases.case("load_of_a_preempted_buffer", "NPU-BUF-009", "NPU-BUF-012")
-def load_of_a_preempted_buffer(trial: Trial) -> None:
+def load_of_a_preempted_buffer(context: CaseContext) -> None:
     """Loading to a preempted buffer is refused with EINVAL, and does not bring it back."""
-    app, buffer, _ = _preempted(trial)
+    app, buffer, _ = _preempted(context)
     check_errno(app.loaded(1, app.segment(pattern(1, PAGE), 0, PAGE, 0)), [Errno.EINVAL], "load of a preempted buffer")
     raises_errno(lambda: buffer.map(PAGE, Protection.READ, 0), _GONE, "map of a preempted buffer")
 
 
 @cases.case("frees_the_memory_once", "NPU-BUF-009")
-def frees_the_memory_once(trial: Trial) -> None:
+def frees_the_memory_once(context: CaseContext) -> None:
     """Freeing a preempted buffer gives no memory back a second time: two of this size still do not fit."""
-    app, _, size = _preempted(trial)
+    app, _, size = _preempted(context)
     app.free(1)
     (answer,) = app.get(app.request(3, size, priority=500))
     app.flush()
@@ -77,9 +77,9 @@ def frees_the_memory_once(trial: Trial) -> None:
 
 
 @cases.case("not_while_mapped", "NPU-BUF-009")
-def not_while_mapped(trial: Trial) -> None:
+def not_while_mapped(context: CaseContext) -> None:
     """A mapped buffer keeps its bytes and hears of no preemption, whoever wants the memory."""
-    app = App(trial).supported()
+    app = App(context).supported()
     size = most(app)
     for weak, strong in _ORDERS:
         buffer = app.allocated(app.request(1, size, priority=weak))
@@ -97,7 +97,7 @@ def not_while_mapped(trial: Trial) -> None:
 
 
 @cases.case("during_a_load", "NPU-BUF-010")
-def during_a_load(trial: Trial) -> None:
+def during_a_load(context: CaseContext) -> None:
     """Another app needs the memory while a file is loaded: one answer, before the preemption; ECANCELED if cut off."""
 
     def begin(victim: App, size: int, priority: int) -> None:
@@ -105,24 +105,24 @@ def during_a_load(trial: Trial) -> None:
         segment = victim.segment(pattern(1, size // 2), 0, size // 2, 0)
         victim.allocator.load_file_segment_to_buffer(1, segment)
 
-    _interrupted(trial, begin, "loaded")
+    _interrupted(context, begin, "loaded")
 
 
 @cases.case("during_an_allocation", "NPU-BUF-010", "NPU-BUF-003")
-def during_an_allocation(trial: Trial) -> None:
+def during_an_allocation(context: CaseContext) -> None:
     """The same while a buffer is allocated and loaded: ECANCELED without a buffer, then the preemption."""
 
     def begin(victim: App, size: int, priority: int) -> None:
         segment = victim.segment(pattern(1, size // 2), 0, size // 2, 0)
         victim.allocator.get_buffers((victim.request(1, size, priority=priority, segment=segment),))
 
-    _interrupted(trial, begin, "allocated")
+    _interrupted(context, begin, "allocated")
 
 
 @cases.case("by_set_priority", "NPU-BUF-009", "NPU-BUF-014")
-def by_set_priority(trial: Trial) -> None:
+def by_set_priority(context: CaseContext) -> None:
     """Priorities count as setPriority left them: where the manager preempts by priority, the one made weak goes."""
-    app = App(trial).supported()
+    app = App(context).supported()
     size = most(app)
     for weak, strong in _ORDERS:
         app.allocated(app.request(1, size, priority=strong))
@@ -144,9 +144,9 @@ def by_set_priority(trial: Trial) -> None:
     raise NotApplicable("the manager does not preempt by priorities that setPriority changed")
 
 
-def _preempted(trial: Trial) -> tuple[App, NpuBuffer, int]:
+def _preempted(context: CaseContext) -> tuple[App, NpuBuffer, int]:
     """An app with buffer 1 preempted for buffer 2, and their size; NotApplicable where no order of priorities does."""
-    app = App(trial).supported()
+    app = App(context).supported()
     size = most(app)
     for weak, strong in _ORDERS:
         buffer = app.allocated(app.request(1, size, priority=weak))
@@ -161,10 +161,10 @@ def _preempted(trial: Trial) -> tuple[App, NpuBuffer, int]:
     raise NotApplicable("the manager does not preempt buffers: what finds no room fails")
 
 
-def _interrupted(trial: Trial, begin: Callable[[App, int, int], None], pending: str) -> None:
+def _interrupted(context: CaseContext, begin: Callable[[App, int, int], None], pending: str) -> None:
     """Let another app take the memory while something is under way, and judge what its owner hears."""
     for weak, strong in _ORDERS:
-        victim, other = App(trial, CAMERA).supported(), App(trial, ASSISTANT).supported()
+        victim, other = App(context, CAMERA).supported(), App(context, ASSISTANT).supported()
         size = most(victim)
         begin(victim, size, weak)
         other.get(other.request(1, size, priority=strong))

@@ -10,18 +10,18 @@ from npu_conformance.cts.lib.manager_work import inferences_succeed
 from npu_conformance.cts.lib.scheduling_hal import Hal, played_hal
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
-from npu_conformance.harness.run.cases import Behaviours, Group
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.cases import CaseGroup, Group
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.errors import SecurityDenied, Unsupported
 from npu_conformance.specs.npu.types import PERMISSION, SERVICE, Flag, Importance, ModelLoadRequest, Policy
 
-cases = Behaviours("cts.npu_manager.access", interface="manager", group=Group.MANAGER_PRIORITIES)
+cases = CaseGroup("cts.npu_manager.access", interface="manager", group=Group.MANAGER_PRIORITIES)
 
 
 @cases.case("set_policy_without_permission", "NPU-ACC-004", group=Group.MANAGER_VALIDATION)
-def set_policy_without_permission(trial: Trial) -> None:
+def set_policy_without_permission(context: CaseContext) -> None:
     """setPolicy without the permission is a security error and ends no request."""
-    camera, assistant = install(trial, CAMERA), install(trial, ASSISTANT, permitted=False)
+    camera, assistant = install(context, CAMERA), install(context, ASSISTANT, permitted=False)
     request = ModelLoadRequest(1)
     listener = camera.granted(request)
     for policy in Policy:
@@ -32,12 +32,12 @@ def set_policy_without_permission(trial: Trial) -> None:
 
 
 @cases.case("calls_without_permission", "NPU-ACC-005", group=Group.MANAGER_VALIDATION)
-def calls_without_permission(trial: Trial) -> None:
+def calls_without_permission(context: CaseContext) -> None:
     """Requesting, cancelling and notifying without the permission ought to be security errors without effect."""
-    camera = install(trial, CAMERA)
+    camera = install(context, CAMERA)
     request = ModelLoadRequest(1)
     listener = camera.granted(request)
-    control(trial).grant_permission(CAMERA, PERMISSION, False)
+    control(context).grant_permission(CAMERA, PERMISSION, False)
     calls: dict[str, Callable[[], None]] = {
         "requestCanLoadModel": lambda: camera.request(ModelLoadRequest(2)),
         "cancelModelLoad": lambda: camera.manager.cancel_model_load(request),
@@ -45,12 +45,12 @@ def calls_without_permission(trial: Trial) -> None:
         "notifyModelUnloaded": lambda: listener.notify_model_unloaded(request),
     }
     permissive = [name for name, call in calls.items() if not _is_denied(call)]
-    control(trial).grant_permission(CAMERA, PERMISSION, True)
+    control(context).grant_permission(CAMERA, PERMISSION, True)
     camera.flush()
     if permissive:
-        trial.warn_quality(f"callable without {PERMISSION}: {', '.join(permissive)}")
+        context.warn_quality(f"callable without {PERMISSION}: {', '.join(permissive)}")
     elif (camera.recorder.of(1), camera.recorder.of(2)) != ([GRANT], []):
-        trial.warn_quality(f"calls refused without {PERMISSION} had an effect all the same")
+        context.warn_quality(f"calls refused without {PERMISSION} had an effect all the same")
 
 
 def _denied(client: Client, policy: Policy) -> None:
@@ -67,85 +67,85 @@ def _is_denied(call: Callable[[], None]) -> bool:
 
 
 @cases.case("service_with_feature", "NPU-ACC-001", "NPU-ACC-006", group=Group.MANAGER_QUERIES)
-def service_with_feature(trial: Trial) -> None:
+def service_with_feature(context: CaseContext) -> None:
     """CTS getService: with the feature and the flag the service `npu` is there, and another name is not it."""
-    manager_control = control(trial)
-    found = _service(trial)
+    manager_control = control(context)
+    found = _service(context)
     checks.that(found is not None, f"expected a service {SERVICE!r}, found none")
     checks.equal(manager_control.get_system_service("npu2"), None, "the service 'npu2'")
 
 
 @cases.case("no_service_without_feature", "NPU-ACC-002", group=Group.MANAGER_QUERIES)
-def no_service_without_feature(trial: Trial) -> None:
+def no_service_without_feature(context: CaseContext) -> None:
     """CTS getService_noFeature: null on a device that does not declare android.hardware.npu."""
-    manager_control = control(trial)
-    _service(trial)
+    manager_control = control(context)
+    _service(context)
     try:
         manager_control.set_device_feature(False)
     except Unsupported as error:
         raise NotApplicable(f"the device's feature can not be taken away: {error}") from None
     try:
-        checks.equal(_service(trial), None, f"the service {SERVICE!r} without the feature")
+        checks.equal(_service(context), None, f"the service {SERVICE!r} without the feature")
     finally:
         manager_control.set_device_feature(True)
-    checks.that(_service(trial) is not None, f"expected a service {SERVICE!r} with the feature again, found none")
+    checks.that(_service(context) is not None, f"expected a service {SERVICE!r} with the feature again, found none")
 
 
 @cases.case("no_service_when_disabled", "NPU-ACC-003", group=Group.MANAGER_QUERIES)
-def no_service_when_disabled(trial: Trial) -> None:
+def no_service_when_disabled(context: CaseContext) -> None:
     """CTS getService_flagDisabled: null with the feature, but without the flag."""
-    _service(trial)
-    with switched(trial, Flag.ENABLED, False):
-        checks.equal(_service(trial), None, f"the service {SERVICE!r} with the flag off")
-    checks.that(_service(trial) is not None, f"expected a service {SERVICE!r} with the flag on again, found none")
+    _service(context)
+    with switched(context, Flag.ENABLED, False):
+        checks.equal(_service(context), None, f"the service {SERVICE!r} with the flag off")
+    checks.that(_service(context) is not None, f"expected a service {SERVICE!r} with the flag on again, found none")
 
 
 @cases.case("declaring_apps", "NPU-ACC-008", "NPU-ACC-007")
-def declaring_apps(trial: Trial) -> None:
+def declaring_apps(context: CaseContext) -> None:
     """An app that declares the feature has direct access, required or not, for whatever API it was made."""
-    scene = Scene(trial)
+    scene = Scene(context)
     apps = [scene.app(Importance.VISIBLE, target_sdk=target) for target in (36, 37, 38)]
     for app, required in zip(apps, (False, False, True), strict=True):
         scene.control.update_app(app.uid, True, 37, required)
-    with switched(trial, Flag.BLOCK_MISSING_FEATURE, True), played_hal(scene) as hal:
+    with switched(context, Flag.BLOCK_MISSING_FEATURE, True), played_hal(scene) as hal:
         for app in apps:
             checks.equal(_direct_access(hal, app), True, f"direct access of uid {app.uid}, which declares the feature")
 
 
 @cases.case("earlier_apps", "NPU-ACC-009")
-def earlier_apps(trial: Trial) -> None:
+def earlier_apps(context: CaseContext) -> None:
     """An app for an earlier API that declares nothing keeps direct access, and may ask for models."""
-    scene = Scene(trial)
+    scene = Scene(context)
     app = scene.app(Importance.VISIBLE, declares=False, target_sdk=36)
-    with switched(trial, Flag.BLOCK_MISSING_FEATURE, True), played_hal(scene) as hal:
+    with switched(context, Flag.BLOCK_MISSING_FEATURE, True), played_hal(scene) as hal:
         hal.requested(app.uid)
         checks.equal(_direct_access(hal, app), True, f"direct access of uid {app.uid}, made for API 36")
         app.granted()
 
 
 @cases.case("undeclared_apps", "NPU-ACC-007", "NPU-ACC-010")
-def undeclared_apps(trial: Trial) -> None:
+def undeclared_apps(context: CaseContext) -> None:
     """An undeclared app for API 37 may be denied direct access, when blocking is enabled; never its use of the API."""
-    scene = Scene(trial)
+    scene = Scene(context)
     app = scene.app(Importance.VISIBLE, declares=False, target_sdk=37)
     later = scene.app(Importance.VISIBLE, declares=False, target_sdk=38)
     with played_hal(scene) as hal:
-        with switched(trial, Flag.BLOCK_MISSING_FEATURE, True):
+        with switched(context, Flag.BLOCK_MISSING_FEATURE, True):
             for each in (app, later):
                 hal.requested(each.uid)
-            trial.note("blocks_undeclared_apps", not _direct_access(hal, app))
+            context.note("blocks_undeclared_apps", not _direct_access(hal, app))
             if _direct_access(hal, app) != _direct_access(hal, later):
-                trial.warn_quality("blocking does not begin at API 37")
+                context.warn_quality("blocking does not begin at API 37")
             app.granted()
-        with switched(trial, Flag.BLOCK_MISSING_FEATURE, False):
+        with switched(context, Flag.BLOCK_MISSING_FEATURE, False):
             app.moves(Importance.CACHED)
             checks.equal(_direct_access(hal, app), True, f"direct access of uid {app.uid} with blocking disabled")
 
 
 @cases.case("undeclared_app_at_work", "NPU-ACC-007", "NPU-ACC-009")
-def undeclared_app_at_work(trial: Trial) -> None:
+def undeclared_app_at_work(context: CaseContext) -> None:
     """Mobly cant_access_npu_without_hardware_feature: a declaring app's inferences succeed, a blocked app's do not."""
-    scene = Scene(trial)
+    scene = Scene(context)
     declaring = scene.app(Importance.FOREGROUND)
     undeclared = scene.app(Importance.FOREGROUND, declares=False, target_sdk=37)
     with played_hal(scene) as hal:
@@ -162,8 +162,8 @@ def _direct_access(hal: Hal, app: App) -> bool:
     return config is None or config.has_direct_access
 
 
-def _service(trial: Trial) -> object:
+def _service(context: CaseContext) -> object:
     try:
-        return control(trial).get_system_service(SERVICE)
+        return control(context).get_system_service(SERVICE)
     except Unsupported as error:
         raise NotApplicable(f"there is no lookup of services: {error}") from None

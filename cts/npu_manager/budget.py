@@ -5,11 +5,11 @@ from __future__ import annotations
 from npu_conformance.cts.lib.manager_client import CANCELLED, COMPLETE, GRANT, PARKED, WAIT
 from npu_conformance.cts.lib.manager_fixture import LARGE, MEDIUM, SMALL, UNLOAD, Model, Scene
 from npu_conformance.harness.judge import checks
-from npu_conformance.harness.run.cases import Behaviours, Group
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.cases import CaseGroup, Group
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.npu.types import Importance, ModelPriority, Policy, PolicyParameters
 
-cases = Behaviours("cts.npu_manager.budget", interface="manager", group=Group.MANAGER_POLICIES)
+cases = CaseGroup("cts.npu_manager.budget", interface="manager", group=Group.MANAGER_POLICIES)
 
 FOREGROUND, VISIBLE, SERVICE, CACHED = (
     Importance.FOREGROUND, Importance.VISIBLE, Importance.SERVICE, Importance.CACHED,
@@ -17,10 +17,10 @@ FOREGROUND, VISIBLE, SERVICE, CACHED = (
 
 
 @cases.case("default_weights", "NPU-POL-005", "NPU-POL-006", "NPU-POL-010")
-def default_weights(trial: Trial) -> None:
+def default_weights(context: CaseContext) -> None:
     """By default one large model fits, or two medium, or one medium and two small, or four small; and no more."""
     for sizes in ((LARGE,), (MEDIUM, MEDIUM), (MEDIUM, SMALL, SMALL), (SMALL,) * 4):
-        app = Scene(trial).app()
+        app = Scene(context).app()
         models = [app.loads(size) for size in sizes]
         app.asks(SMALL).hears(PARKED)
         for model in models:
@@ -28,18 +28,18 @@ def default_weights(trial: Trial) -> None:
 
 
 @cases.case("two_large_of_eight", "NPU-POL-010")
-def two_large_of_eight(trial: Trial) -> None:
+def two_large_of_eight(context: CaseContext) -> None:
     """CTS sufficientBudgetForTwo: a maximum of 8 has room for two large models; neither is asked to unload."""
-    scene = Scene(trial, parameters=PolicyParameters(max_budget=8))
+    scene = Scene(context, parameters=PolicyParameters(max_budget=8))
     held, another = scene.app(CACHED).loads(LARGE), scene.app(FOREGROUND).loads(LARGE)
     another.hears(GRANT)
     held.hears(GRANT)
 
 
 @cases.case("heavier_than_maximum", "NPU-POL-011")
-def heavier_than_maximum(trial: Trial) -> None:
+def heavier_than_maximum(context: CaseContext) -> None:
     """CTS insufficientBudget: what is heavier than the maximum is parked, and stays so when all capacity is free."""
-    scene = Scene(trial, parameters=PolicyParameters(max_budget=3))
+    scene = Scene(context, parameters=PolicyParameters(max_budget=3))
     app, other = scene.app(FOREGROUND), scene.app(CACHED)
     held, heavy = other.loads(MEDIUM), app.asks(LARGE)
     heavy.hears(PARKED)
@@ -50,18 +50,18 @@ def heavier_than_maximum(trial: Trial) -> None:
 
 
 @cases.case("custom_weights_fit", "NPU-POL-009", "NPU-POL-010")
-def custom_weights_fit(trial: Trial) -> None:
+def custom_weights_fit(context: CaseContext) -> None:
     """CTS customWeights_fitsBudget: a large model of weight 2 fits 3, and leaves room for a small one."""
-    app = Scene(trial, parameters=PolicyParameters(3, {"2": 2})).app()
+    app = Scene(context, parameters=PolicyParameters(3, {"2": 2})).app()
     app.loads(LARGE)
     app.loads(SMALL)
     app.asks(SMALL).hears(PARKED)
 
 
 @cases.case("custom_weights_exceed", "NPU-POL-009", "NPU-POL-011")
-def custom_weights_exceed(trial: Trial) -> None:
+def custom_weights_exceed(context: CaseContext) -> None:
     """CTS customWeights_exceedsBudget: a large model of weight 6 does not fit 5; the other sizes keep their weights."""
-    app = Scene(trial, parameters=PolicyParameters(5, {"2": 6})).app()
+    app = Scene(context, parameters=PolicyParameters(5, {"2": 6})).app()
     app.asks(LARGE).hears(PARKED)
     app.loads(MEDIUM)
     app.loads(MEDIUM)
@@ -70,38 +70,38 @@ def custom_weights_exceed(trial: Trial) -> None:
 
 
 @cases.case("smallest_numbers", "NPU-POL-007", "NPU-POL-008", "NPU-POL-010")
-def smallest_numbers(trial: Trial) -> None:
+def smallest_numbers(context: CaseContext) -> None:
     """A maximum of 1 and weights of 1 are legal: one model fits, of whichever size."""
     for size in (SMALL, MEDIUM, LARGE):
-        app = Scene(trial, parameters=PolicyParameters(1, {"0": 1, "1": 1, "2": 1})).app()
+        app = Scene(context, parameters=PolicyParameters(1, {"0": 1, "1": 1, "2": 1})).app()
         app.loads(size).hears(GRANT)
         app.asks(SMALL).hears(PARKED)
 
 
 @cases.case("maximum_follows_largest_class", "NPU-POL-006")
-def maximum_follows_largest_class(trial: Trial) -> None:
+def maximum_follows_largest_class(context: CaseContext) -> None:
     """Without a maximum it is the weight of the largest class, as overridden; not that of the heaviest."""
-    app = Scene(trial, parameters=PolicyParameters(None, {"2": 6})).app()
+    app = Scene(context, parameters=PolicyParameters(None, {"2": 6})).app()
     for _ in range(3):
         app.loads(MEDIUM)
     app.asks(SMALL).hears(PARKED)
-    app = Scene(trial, parameters=PolicyParameters(None, {"0": 9})).app()
+    app = Scene(context, parameters=PolicyParameters(None, {"0": 9})).app()
     app.asks(SMALL).hears(PARKED)
     app.loads(LARGE).hears(GRANT)
 
 
 @cases.case("unknown_weight_keys", "NPU-POL-009")
-def unknown_weight_keys(trial: Trial) -> None:
+def unknown_weight_keys(context: CaseContext) -> None:
     """Keys that name no size class are ignored, and so is what they say."""
-    app = Scene(trial, parameters=PolicyParameters(None, {"3": 9, "-1": 2, "large": 7})).app()
+    app = Scene(context, parameters=PolicyParameters(None, {"3": 9, "-1": 2, "large": 7})).app()
     app.loads(LARGE)
     app.asks(SMALL).hears(PARKED)
 
 
 @cases.case("own_models", "NPU-POL-016")
-def own_models(trial: Trial) -> None:
+def own_models(context: CaseContext) -> None:
     """CTS multipleModelsWaiting: an app's further requests are parked, not cancelled; an unload grants one."""
-    app = Scene(trial).app()
+    app = Scene(context).app()
     held, second, third = app.loads(LARGE), app.asks(LARGE), app.asks(LARGE)
     second.hears(PARKED)
     third.hears(PARKED)
@@ -114,18 +114,18 @@ def own_models(trial: Trial) -> None:
 
 
 @cases.case("own_granted_model", "NPU-POL-016", "NPU-POL-010")
-def own_granted_model(trial: Trial) -> None:
+def own_granted_model(context: CaseContext) -> None:
     """Nor does an app's further request displace its own that is granted and not loaded yet."""
-    app = Scene(trial).app()
+    app = Scene(context).app()
     first, second = app.granted(LARGE), app.asks(LARGE)
     second.hears(PARKED)
     first.hears(GRANT)
 
 
 @cases.case("grant_holds_budget", "NPU-POL-012", "NPU-POL-010")
-def grant_holds_budget(trial: Trial) -> None:
+def grant_holds_budget(context: CaseContext) -> None:
     """CTS multipleAppsRequesting: what is granted holds its budget against a background app before it is loaded."""
-    scene = Scene(trial)
+    scene = Scene(context)
     pending, parked = scene.app(FOREGROUND).granted(LARGE), scene.app(CACHED).asks(LARGE)
     parked.hears(PARKED)
     pending.hears(GRANT)
@@ -134,9 +134,9 @@ def grant_holds_budget(trial: Trial) -> None:
 
 
 @cases.case("least_important_first", "NPU-POL-013", "NPU-POL-020")
-def least_important_first(trial: Trial) -> None:
+def least_important_first(context: CaseContext) -> None:
     """One of two models is enough: the less important one's owner is asked to unload, the other hears nothing."""
-    scene = Scene(trial)
+    scene = Scene(context)
     middle, weak = scene.app(VISIBLE).loads(MEDIUM), scene.app(CACHED).loads(MEDIUM)
     wanted = scene.app(FOREGROUND).asks(MEDIUM)
     wanted.hears(WAIT)
@@ -148,9 +148,9 @@ def least_important_first(trial: Trial) -> None:
 
 
 @cases.case("as_many_as_needed", "NPU-POL-013", "NPU-POL-020", "NPU-POL-010")
-def as_many_as_needed(trial: Trial) -> None:
+def as_many_as_needed(context: CaseContext) -> None:
     """Where one is not enough the next is asked too, and the request waits until all are gone."""
-    scene = Scene(trial)
+    scene = Scene(context)
     strong = scene.app(VISIBLE).loads(SMALL)
     middle, weak = scene.app(SERVICE).loads(MEDIUM), scene.app(CACHED).loads(SMALL)
     wanted = scene.app(FOREGROUND).asks(MEDIUM)
@@ -166,18 +166,18 @@ def as_many_as_needed(trial: Trial) -> None:
 
 
 @cases.case("free_capacity_counts", "NPU-POL-020", "NPU-POL-010")
-def free_capacity_counts(trial: Trial) -> None:
+def free_capacity_counts(context: CaseContext) -> None:
     """What is free already need not be made free: nobody is disturbed by a request that fits."""
-    scene = Scene(trial)
+    scene = Scene(context)
     held = scene.app(CACHED).loads(MEDIUM)
     scene.app(FOREGROUND).loads(MEDIUM)
     held.hears(GRANT)
 
 
 @cases.case("loaded_and_granted_victims", "NPU-POL-013", "NPU-POL-014", "NPU-LIF-016")
-def loaded_and_granted_victims(trial: Trial) -> None:
+def loaded_and_granted_victims(context: CaseContext) -> None:
     """A request that needs both room of a loaded and of a granted model asks the one and cancels the other."""
-    scene = Scene(trial)
+    scene = Scene(context)
     loaded, pending = scene.app(CACHED).loads(MEDIUM), scene.app(SERVICE).granted(MEDIUM)
     wanted = scene.app(FOREGROUND).asks(LARGE)
     wanted.hears(WAIT)
@@ -188,9 +188,9 @@ def loaded_and_granted_victims(trial: Trial) -> None:
 
 
 @cases.case("remainder_of_a_victim", "NPU-POL-014", "NPU-POL-021", "NPU-LIF-008")
-def remainder_of_a_victim(trial: Trial) -> None:
+def remainder_of_a_victim(context: CaseContext) -> None:
     """What a displaced model leaves beyond the need of the stronger one goes to who waits for it."""
-    scene = Scene(trial, parameters=PolicyParameters(2))
+    scene = Scene(context, parameters=PolicyParameters(2))
     pending = scene.app(SERVICE).granted(MEDIUM)
     parked = scene.app(CACHED).asks(SMALL)
     parked.hears(PARKED)
@@ -201,9 +201,9 @@ def remainder_of_a_victim(trial: Trial) -> None:
 
 
 @cases.case("free_room_set_aside", "NPU-POL-014", "NPU-LIF-007", "NPU-POL-010")
-def free_room_set_aside(trial: Trial) -> None:
+def free_room_set_aside(context: CaseContext) -> None:
     """Free room that was meant for a waiting request of a weaker app serves a stronger one that it suffices for."""
-    scene = Scene(trial, parameters=PolicyParameters(5))
+    scene = Scene(context, parameters=PolicyParameters(5))
     middle, weak = scene.app(SERVICE).loads(LARGE), scene.app(CACHED).loads(SMALL)
     waiting = scene.app(VISIBLE).asks(MEDIUM)
     waiting.hears(WAIT)
@@ -220,9 +220,9 @@ def free_room_set_aside(trial: Trial) -> None:
 
 
 @cases.case("more_important_stays", "NPU-POL-015", "NPU-POL-020")
-def more_important_stays(trial: Trial) -> None:
+def more_important_stays(context: CaseContext) -> None:
     """Where the less important ones would not make room enough, nobody is displaced in vain."""
-    scene = Scene(trial)
+    scene = Scene(context)
     strong, weak = scene.app(FOREGROUND).loads(MEDIUM), scene.app(CACHED).loads(MEDIUM)
     scene.app(VISIBLE).asks(LARGE).hears(PARKED)
     strong.hears(GRANT)
@@ -230,9 +230,9 @@ def more_important_stays(trial: Trial) -> None:
 
 
 @cases.case("equals_stay", "NPU-POL-017")
-def equals_stay(trial: Trial) -> None:
+def equals_stay(context: CaseContext) -> None:
     """Between apps of one importance that have done no work, a request displaces nothing, loaded or granted."""
-    scene = Scene(trial)
+    scene = Scene(context)
     held, pending = scene.app(VISIBLE).loads(MEDIUM), scene.app(VISIBLE).granted(MEDIUM)
     scene.app(VISIBLE).asks(LARGE).hears(PARKED)
     held.hears(GRANT)
@@ -240,19 +240,19 @@ def equals_stay(trial: Trial) -> None:
 
 
 @cases.case("importance_not_priority", "NPU-POL-015", "NPU-PRI-002", "NPU-POL-025")
-def importance_not_priority(trial: Trial) -> None:
+def importance_not_priority(context: CaseContext) -> None:
     """The app's importance comes before the request's priority: a normal request of a cached app displaces nothing."""
-    scene = Scene(trial)
+    scene = Scene(context)
     held = scene.app(FOREGROUND).loads(LARGE, ModelPriority.BACKGROUND)
     scene.app(CACHED).asks(LARGE, ModelPriority.NORMAL).hears(PARKED)
     held.hears(GRANT)
 
 
 @cases.case("most_important_next", "NPU-POL-021", "NPU-LIF-008")
-def most_important_next(trial: Trial) -> None:
+def most_important_next(context: CaseContext) -> None:
     """Of several parked requests that fit, the most important app's is granted, whenever it came."""
     for order in ((VISIBLE, CACHED), (CACHED, VISIBLE)):
-        scene = Scene(trial)
+        scene = Scene(context)
         held = scene.app(FOREGROUND).loads(LARGE)
         parked = {importance: scene.app(importance).asks(LARGE) for importance in order}
         for model in parked.values():
@@ -263,9 +263,9 @@ def most_important_next(trial: Trial) -> None:
 
 
 @cases.case("next_that_fits", "NPU-POL-021", "NPU-POL-011", "NPU-POL-024")
-def next_that_fits(trial: Trial) -> None:
+def next_that_fits(context: CaseContext) -> None:
     """A parked request heavier than the maximum does not keep what fits from being granted."""
-    scene = Scene(trial, parameters=PolicyParameters(3))
+    scene = Scene(context, parameters=PolicyParameters(3))
     holder, strong, weak = scene.app(FOREGROUND), scene.app(VISIBLE), scene.app(CACHED)
     held, heavy, light = holder.loads(MEDIUM), strong.asks(LARGE), weak.asks(MEDIUM)
     heavy.hears(PARKED)
@@ -276,9 +276,9 @@ def next_that_fits(trial: Trial) -> None:
 
 
 @cases.case("room_for_the_smaller", "NPU-POL-024", "NPU-POL-010", "NPU-LIF-005")
-def room_for_the_smaller(trial: Trial) -> None:
+def room_for_the_smaller(context: CaseContext) -> None:
     """A small, less important request beside a parked large one is granted or parked: a freedom; it is answered."""
-    scene = Scene(trial)
+    scene = Scene(context)
     held = scene.app(FOREGROUND).loads(MEDIUM)
     parked = scene.app(VISIBLE).asks(LARGE)
     parked.hears(PARKED)
@@ -289,23 +289,25 @@ def room_for_the_smaller(trial: Trial) -> None:
 
 
 @cases.case("parked_take_no_budget", "NPU-POL-028", "NPU-LIF-005")
-def parked_take_no_budget(trial: Trial) -> None:
+def parked_take_no_budget(context: CaseContext) -> None:
     """A parked request ought not to count as used: a more important one that fits is answered, and best granted."""
-    scene = Scene(trial)
+    scene = Scene(context)
     held = scene.app(FOREGROUND).loads(MEDIUM)
     parked = scene.app(CACHED).asks(LARGE)
     parked.hears(PARKED)
     fitting = scene.app(VISIBLE).asks(MEDIUM)
     fitting.hears_one_of([GRANT], [WAIT, GRANT], [PARKED, GRANT], [PARKED], [WAIT])
     if GRANT not in fitting.heard:
-        trial.warn_quality("a parked request counts as used budget: what would fit beside the loaded models is refused")
+        context.warn_quality(
+            "a parked request counts as used budget: what would fit beside the loaded models is refused"
+        )
     held.hears(GRANT)
 
 
 @cases.case("every_request_answered", "NPU-LIF-005")
-def every_request_answered(trial: Trial) -> None:
+def every_request_answered(context: CaseContext) -> None:
     """Whatever stands in its way, parked requests only too, a request is answered."""
-    scene = Scene(trial)
+    scene = Scene(context)
     scene.app(FOREGROUND).loads(MEDIUM)
     weak = scene.app(CACHED)
     for size in (LARGE, LARGE, MEDIUM, SMALL):
@@ -314,10 +316,10 @@ def every_request_answered(trial: Trial) -> None:
 
 
 @cases.case("priority_within_an_app", "NPU-POL-025", "NPU-REQ-004")
-def priority_within_an_app(trial: Trial) -> None:
+def priority_within_an_app(context: CaseContext) -> None:
     """Of one app's parked requests the normal one ought to be granted before background, that before opportunistic."""
-    opportunistic = opportunistic_of(trial)
-    scene = Scene(trial)
+    opportunistic = opportunistic_of(context)
+    scene = Scene(context)
     app = scene.app()
     held = app.loads(LARGE)
     weakest_first = (opportunistic, ModelPriority.BACKGROUND, ModelPriority.NORMAL)
@@ -333,18 +335,18 @@ def priority_within_an_app(trial: Trial) -> None:
         served.append(held)
     if served != waiting[::-1]:
         ranks = ", ".join(str(model.request.priority) for model in served)
-        trial.warn_quality(f"requests of one app served in the order of priorities {ranks}")
+        context.warn_quality(f"requests of one app served in the order of priorities {ranks}")
 
 
 @cases.case("opportunistic_does_not_outrank", "NPU-REQ-004")
-def opportunistic_does_not_outrank(trial: Trial) -> None:
+def opportunistic_does_not_outrank(context: CaseContext) -> None:
     """An opportunistic request is accepted, and is not preferred to a normal one that was there before it."""
-    opportunistic = opportunistic_of(trial)
+    opportunistic = opportunistic_of(context)
     checks.that(
         opportunistic not in (ModelPriority.NORMAL, ModelPriority.BACKGROUND),
         f"expected an opportunistic priority of its own, found {opportunistic}",
     )
-    app = Scene(trial).app()
+    app = Scene(context).app()
     held = app.loads(LARGE)
     normal, weak = app.asks(LARGE, ModelPriority.NORMAL), app.asks(LARGE, opportunistic)
     normal.hears(PARKED)
@@ -355,10 +357,10 @@ def opportunistic_does_not_outrank(trial: Trial) -> None:
 
 
 @cases.case("turns_by_one", "NPU-POL-004")
-def turns_by_one(trial: Trial) -> None:
+def turns_by_one(context: CaseContext) -> None:
     """Turn taking has room for one model in the whole system, whatever its size and whoever's."""
     for size in (SMALL, MEDIUM, LARGE):
-        scene = Scene(trial, Policy.TURN_TAKING)
+        scene = Scene(context, Policy.TURN_TAKING)
         app, weak = scene.app(FOREGROUND), scene.app(CACHED)
         held = app.loads(size)
         own, foreign = app.asks(SMALL), weak.asks(SMALL)
@@ -371,9 +373,9 @@ def turns_by_one(trial: Trial) -> None:
 
 
 @cases.case("turns_to_the_foreground", "NPU-POL-004", "NPU-POL-013", "NPU-LIF-012")
-def turns_to_the_foreground(trial: Trial) -> None:
+def turns_to_the_foreground(context: CaseContext) -> None:
     """CTS turnTakingPolicy: the background model is asked to unload, the foreground is granted, loads and cancels."""
-    scene = Scene(trial, Policy.TURN_TAKING)
+    scene = Scene(context, Policy.TURN_TAKING)
     held, wanted = scene.app(CACHED).loads(SMALL), scene.app(FOREGROUND).asks(SMALL, 100)
     held.hears(GRANT, UNLOAD)
     wanted.hears(WAIT)
@@ -389,6 +391,6 @@ def _is_answered(model: Model) -> None:
     checks.that(bool(model.heard), f"{model.name}: expected an answer, found none")
 
 
-def opportunistic_of(trial: Trial) -> int:
+def opportunistic_of(context: CaseContext) -> int:
     """The number of NPU_MODEL_PRIORITY_OPPORTUNISTIC: the manifest's, where it has one."""
-    return trial.manifest.constants.get("NPU_MODEL_PRIORITY_OPPORTUNISTIC", ModelPriority.OPPORTUNISTIC)
+    return context.manifest.constants.get("NPU_MODEL_PRIORITY_OPPORTUNISTIC", ModelPriority.OPPORTUNISTIC)

@@ -6,20 +6,20 @@ from npu_conformance.cts.lib.manager_client import COMPLETE, GRANT, PARKED, WAIT
 from npu_conformance.cts.lib.manager_fixture import LARGE, MEDIUM, UNLOAD, Scene
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
-from npu_conformance.harness.run.cases import Behaviours, Group
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.cases import CaseGroup, Group
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.npu.types import Importance, ModelLoadRequest, Policy
 
-cases = Behaviours("cts.npu_manager.death", interface="manager", group=Group.MANAGER_REQUESTS)
+cases = CaseGroup("cts.npu_manager.death", interface="manager", group=Group.MANAGER_REQUESTS)
 
 FOREGROUND, VISIBLE, CACHED = Importance.FOREGROUND, Importance.VISIBLE, Importance.CACHED
 
 
 @cases.case("of_a_loaded_one", "NPU-LIF-019", "NPU-LIF-008")
-def of_a_loaded_one(trial: Trial) -> None:
+def of_a_loaded_one(context: CaseContext) -> None:
     """CTS killForegroundApp: the dead app's model is gone, another app's request is granted; both gating policies."""
     for policy in (Policy.TURN_TAKING, Policy.BUDGET):
-        scene = Scene(trial, policy)
+        scene = Scene(context, policy)
         holder = scene.app(FOREGROUND)
         held = holder.loads(LARGE)
         parked = scene.app(CACHED).asks(LARGE)
@@ -30,9 +30,9 @@ def of_a_loaded_one(trial: Trial) -> None:
 
 
 @cases.case("of_a_granted_one", "NPU-LIF-019", "NPU-LIF-008")
-def of_a_granted_one(trial: Trial) -> None:
+def of_a_granted_one(context: CaseContext) -> None:
     """A grant that was never used is not lost with the app that got it."""
-    scene = Scene(trial)
+    scene = Scene(context)
     holder = scene.app(FOREGROUND)
     pending, parked = holder.granted(LARGE), scene.app(CACHED).asks(LARGE)
     parked.hears(PARKED)
@@ -42,9 +42,9 @@ def of_a_granted_one(trial: Trial) -> None:
 
 
 @cases.case("of_an_asked_one", "NPU-LIF-019", "NPU-LIF-007")
-def of_an_asked_one(trial: Trial) -> None:
+def of_an_asked_one(context: CaseContext) -> None:
     """Death answers an unload request: who waited for it is granted."""
-    scene = Scene(trial)
+    scene = Scene(context)
     holder = scene.app(CACHED)
     held, wanted = holder.loads(LARGE), scene.app(FOREGROUND).asks(LARGE)
     held.hears(GRANT, UNLOAD)
@@ -54,9 +54,9 @@ def of_an_asked_one(trial: Trial) -> None:
 
 
 @cases.case("of_a_waiting_one", "NPU-LIF-019")
-def of_a_waiting_one(trial: Trial) -> None:
+def of_a_waiting_one(context: CaseContext) -> None:
     """What a dead app waited for goes to who is next when it comes."""
-    scene = Scene(trial)
+    scene = Scene(context)
     held = scene.app(CACHED).loads(LARGE)
     waiter = scene.app(FOREGROUND)
     wanted = waiter.asks(LARGE)
@@ -69,9 +69,9 @@ def of_a_waiting_one(trial: Trial) -> None:
 
 
 @cases.case("of_a_parked_one", "NPU-LIF-019", "NPU-LIF-005")
-def of_a_parked_one(trial: Trial) -> None:
+def of_a_parked_one(context: CaseContext) -> None:
     """A dead app's parked request is not granted when capacity comes: the next one is."""
-    scene = Scene(trial)
+    scene = Scene(context)
     holder, dying, other = scene.app(FOREGROUND), scene.app(VISIBLE), scene.app(CACHED)
     held, lost, parked = holder.loads(LARGE), dying.asks(LARGE), other.asks(LARGE)
     lost.hears(PARKED)
@@ -83,9 +83,9 @@ def of_a_parked_one(trial: Trial) -> None:
 
 
 @cases.case("comes_back", "NPU-LIF-019", "NPU-REQ-009", "NPU-REQ-011")
-def comes_back(trial: Trial) -> None:
+def comes_back(context: CaseContext) -> None:
     """An app that died comes back with an empty slate: the same id is free, and it has no budget of its former life."""
-    scene = Scene(trial)
+    scene = Scene(context)
     app = scene.app(VISIBLE)
     app.loads(MEDIUM)
     app.asks(LARGE).hears(PARKED)
@@ -99,9 +99,9 @@ def comes_back(trial: Trial) -> None:
 
 
 @cases.case("others_live", "NPU-LIF-019")
-def others_live(trial: Trial) -> None:
+def others_live(context: CaseContext) -> None:
     """A death ends nothing of other apps, in any state."""
-    scene = Scene(trial)
+    scene = Scene(context)
     weak, strong, dying = scene.app(CACHED), scene.app(FOREGROUND), scene.app(VISIBLE)
     held, pending = weak.loads(MEDIUM), strong.granted(MEDIUM)
     parked = weak.asks(LARGE)
@@ -117,12 +117,12 @@ def others_live(trial: Trial) -> None:
 
 
 @cases.case("of_one_process_of_two", "NPU-LIF-020", "NPU-LIF-019")
-def of_one_process_of_two(trial: Trial) -> None:
+def of_one_process_of_two(context: CaseContext) -> None:
     """The death of one process takes its own requests; another process of the same app ought to keep its own."""
-    scene = Scene(trial)
+    scene = Scene(context)
     app, other = scene.app(FOREGROUND), scene.app(VISIBLE)
-    first = Client(trial, app.uid, 5001)
-    second = Client(trial, app.uid, 5002)
+    first = Client(context, app.uid, 5001)
+    second = Client(context, app.uid, 5002)
     scene.clients += [first, second]
     first.granted(ModelLoadRequest(101, MEDIUM))
     listener = second.granted(ModelLoadRequest(102, MEDIUM))
@@ -134,17 +134,17 @@ def of_one_process_of_two(trial: Trial) -> None:
     listener.notify_model_unloaded(ModelLoadRequest(102, MEDIUM))
     scene.wait(lambda: COMPLETE in second.recorder.of(102))
     if second.recorder.of(102) != [GRANT, COMPLETE]:
-        trial.warn_quality("the death of one process drops the requests of another process of the same uid")
+        context.warn_quality("the death of one process drops the requests of another process of the same uid")
     checks.equal(first.recorder.of(101), [GRANT], "callbacks of a dead process")
 
 
 @cases.case("of_both_processes", "NPU-LIF-019", "NPU-LIF-008")
-def of_both_processes(trial: Trial) -> None:
+def of_both_processes(context: CaseContext) -> None:
     """When the last process of an app dies as well, by itself or with the app, what it had is free like the first's."""
     for whole_app in (False, True):
-        scene = Scene(trial)
+        scene = Scene(context)
         app, other = scene.app(FOREGROUND), scene.app(VISIBLE)
-        processes = [Client(trial, app.uid, pid) for pid in (5001, 5002)]
+        processes = [Client(context, app.uid, pid) for pid in (5001, 5002)]
         for identifier, process in enumerate(processes, 101):
             process.granted(ModelLoadRequest(identifier, MEDIUM))
         parked = other.asks(LARGE)
@@ -157,11 +157,11 @@ def of_both_processes(trial: Trial) -> None:
 
 
 @cases.case("before_the_answer", "NPU-LIF-019")
-def before_the_answer(trial: Trial) -> None:
+def before_the_answer(context: CaseContext) -> None:
     """What is on its way to a client when it dies is not delivered any more."""
-    if not trial.manifest.virtual_clock:
+    if not context.manifest.virtual_clock:
         raise NotApplicable("without a virtual clock the answer may come before the death")
-    scene = Scene(trial)
+    scene = Scene(context)
     app = scene.app(FOREGROUND)
     lost = app.asks(LARGE)
     app.client.barrier()
@@ -173,9 +173,9 @@ def before_the_answer(trial: Trial) -> None:
 
 
 @cases.case("connection_closed", "NPU-LIF-019", "NPU-LIF-008")
-def connection_closed(trial: Trial) -> None:
+def connection_closed(context: CaseContext) -> None:
     """An app whose connection ends is dead, without anybody telling the manager."""
-    scene = Scene(trial)
+    scene = Scene(context)
     holder = scene.app(FOREGROUND)
     holder.loads(LARGE)
     parked = scene.app(CACHED).asks(LARGE)
@@ -187,9 +187,9 @@ def connection_closed(trial: Trial) -> None:
 
 
 @cases.case("removed_app", "NPU-LIF-019", "NPU-PRI-010")
-def removed_app(trial: Trial) -> None:
+def removed_app(context: CaseContext) -> None:
     """Removing an app ends its process, and with that its requests."""
-    scene = Scene(trial)
+    scene = Scene(context)
     holder = scene.app(FOREGROUND)
     holder.loads(LARGE)
     parked = scene.app(CACHED).asks(LARGE)

@@ -17,25 +17,25 @@ from npu_conformance.cts.lib.manager_client import (
 )
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
-from npu_conformance.harness.run.cases import Behaviours, Group, Scope
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.cases import CaseGroup, Group, Scope
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.npu.types import ModelLoadRequest, ModelSize
 
-cases = Behaviours("cts.npu_manager.lifecycle", interface="manager", group=Group.MANAGER_REQUESTS)
+cases = CaseGroup("cts.npu_manager.lifecycle", interface="manager", group=Group.MANAGER_REQUESTS)
 
 
 @cases.case("grant", "NPU-LIF-004", "NPU-LIF-005", "NPU-POL-003", scope=Scope.SMOKE)
-def grant(trial: Trial) -> None:
+def grant(context: CaseContext) -> None:
     """A request gets exactly one decision: load now, with a status listener."""
-    camera = install(trial, CAMERA)
+    camera = install(context, CAMERA)
     camera.granted(ModelLoadRequest(1))
     camera.expect(1, GRANT)
 
 
 @cases.case("request_echoed", "NPU-LIF-003", "NPU-REQ-001", "NPU-REQ-005")
-def request_echoed(trial: Trial) -> None:
+def request_echoed(context: CaseContext) -> None:
     """Decision and completion carry the request as it was submitted: id, size and priority."""
-    camera = install(trial, CAMERA)
+    camera = install(context, CAMERA)
     request = ModelLoadRequest(7, ModelSize.BETWEEN_1GB_AND_2GB, 100)
     listener = camera.granted(request)
     listener.notify_model_unloaded(request)
@@ -45,21 +45,21 @@ def request_echoed(trial: Trial) -> None:
 
 
 @cases.case("decision_after_return", "NPU-LIF-001")
-def decision_after_return(trial: Trial) -> None:
+def decision_after_return(context: CaseContext) -> None:
     """The call returns first: while a virtual clock stands still no decision is delivered."""
-    if not trial.manifest.virtual_clock:
+    if not context.manifest.virtual_clock:
         raise NotApplicable("without a virtual clock a decision may overtake the return of the call")
-    camera = install(trial, CAMERA)
+    camera = install(context, CAMERA)
     camera.request(ModelLoadRequest(1))
-    early = trial.subject.wait_until(lambda: bool(camera.recorder.events), 0.0)
+    early = context.subject.wait_until(lambda: bool(camera.recorder.events), 0.0)
     checks.that(not early, "expected no callback before the clock moves, found one")
     camera.expect(1, GRANT)
 
 
 @cases.case("unload_completes_once", "NPU-LIF-009", "NPU-LIF-010", scope=Scope.SMOKE)
-def unload_completes_once(trial: Trial) -> None:
+def unload_completes_once(context: CaseContext) -> None:
     """Loaded, then unloaded: completion with COMPLETE, once."""
-    camera = install(trial, CAMERA)
+    camera = install(context, CAMERA)
     request = ModelLoadRequest(1)
     listener = camera.granted(request)
     listener.notify_model_loaded(request)
@@ -69,9 +69,9 @@ def unload_completes_once(trial: Trial) -> None:
 
 
 @cases.case("unload_twice", "NPU-LIF-010", "NPU-LIF-013", "NPU-LIF-014")
-def unload_twice(trial: Trial) -> None:
+def unload_twice(context: CaseContext) -> None:
     """A second unloaded notification changes nothing and raises nothing."""
-    camera = install(trial, CAMERA)
+    camera = install(context, CAMERA)
     request = ModelLoadRequest(1)
     listener = camera.granted(request)
     listener.notify_model_unloaded(request)
@@ -80,9 +80,9 @@ def unload_twice(trial: Trial) -> None:
 
 
 @cases.case("loaded_twice", "NPU-LIF-015")
-def loaded_twice(trial: Trial) -> None:
+def loaded_twice(context: CaseContext) -> None:
     """A second loaded notification changes nothing: one unloaded notification still completes the request."""
-    camera = install(trial, CAMERA)
+    camera = install(context, CAMERA)
     request = ModelLoadRequest(1)
     listener = camera.granted(request)
     listener.notify_model_loaded(request)
@@ -92,9 +92,9 @@ def loaded_twice(trial: Trial) -> None:
 
 
 @cases.case("cancel_granted", "NPU-LIF-011")
-def cancel_granted(trial: Trial) -> None:
+def cancel_granted(context: CaseContext) -> None:
     """Cancelling a granted request that is not loaded: completion with CANCELLED, once."""
-    camera = install(trial, CAMERA)
+    camera = install(context, CAMERA)
     request = ModelLoadRequest(1)
     camera.granted(request)
     camera.manager.cancel_model_load(request)
@@ -102,9 +102,9 @@ def cancel_granted(trial: Trial) -> None:
 
 
 @cases.case("cancel_loaded", "NPU-LIF-012")
-def cancel_loaded(trial: Trial) -> None:
+def cancel_loaded(context: CaseContext) -> None:
     """Cancelling a loaded request: completion with CANCELLED, once."""
-    camera = install(trial, CAMERA)
+    camera = install(context, CAMERA)
     request = ModelLoadRequest(1)
     camera.granted(request).notify_model_loaded(request)
     camera.manager.cancel_model_load(request)
@@ -112,9 +112,9 @@ def cancel_loaded(trial: Trial) -> None:
 
 
 @cases.case("cancel_at_once", "NPU-LIF-011", "NPU-LIF-013")
-def cancel_at_once(trial: Trial) -> None:
+def cancel_at_once(context: CaseContext) -> None:
     """Cancelling before the decision arrived: CANCELLED once, as the last callback."""
-    camera = install(trial, CAMERA)
+    camera = install(context, CAMERA)
     request = ModelLoadRequest(1)
     camera.request(request)
     camera.manager.cancel_model_load(request)
@@ -124,9 +124,9 @@ def cancel_at_once(trial: Trial) -> None:
 
 
 @cases.case("cancel_twice", "NPU-LIF-011", "NPU-LIF-014")
-def cancel_twice(trial: Trial) -> None:
+def cancel_twice(context: CaseContext) -> None:
     """A second cancellation changes nothing and raises nothing."""
-    camera = install(trial, CAMERA)
+    camera = install(context, CAMERA)
     request = ModelLoadRequest(1)
     camera.granted(request)
     camera.manager.cancel_model_load(request)
@@ -135,9 +135,9 @@ def cancel_twice(trial: Trial) -> None:
 
 
 @cases.case("silence_after_completion", "NPU-LIF-013", "NPU-LIF-014")
-def silence_after_completion(trial: Trial) -> None:
+def silence_after_completion(context: CaseContext) -> None:
     """After its completion nothing that the client does about a request has an effect."""
-    camera = install(trial, CAMERA)
+    camera = install(context, CAMERA)
     request = ModelLoadRequest(1)
     listener = camera.granted(request)
     camera.manager.cancel_model_load(request)
@@ -148,9 +148,9 @@ def silence_after_completion(trial: Trial) -> None:
 
 
 @cases.case("unknown_ignored", "NPU-LIF-014")
-def unknown_ignored(trial: Trial) -> None:
+def unknown_ignored(context: CaseContext) -> None:
     """Cancelling and notifying a request that was never submitted raises nothing and touches no other request."""
-    camera = install(trial, CAMERA)
+    camera = install(context, CAMERA)
     request, unknown = ModelLoadRequest(1), ModelLoadRequest(2)
     listener = camera.granted(request)
     checks.succeeds(lambda: camera.manager.cancel_model_load(unknown), "cancelModelLoad of an unknown request")
@@ -161,9 +161,9 @@ def unknown_ignored(trial: Trial) -> None:
 
 
 @cases.case("one_callback_many_requests", "NPU-LIF-025", "NPU-LIF-003")
-def one_callback_many_requests(trial: Trial) -> None:
+def one_callback_many_requests(context: CaseContext) -> None:
     """One callback object serves several requests, each call naming its own."""
-    camera = install(trial, CAMERA)
+    camera = install(context, CAMERA)
     requests = [ModelLoadRequest(identifier) for identifier in (1, 2, 3)]
     listeners = [camera.granted(request) for request in requests]
     camera.manager.cancel_model_load(requests[1])
@@ -174,16 +174,16 @@ def one_callback_many_requests(trial: Trial) -> None:
 
 
 @cases.case("client_death", "NPU-LIF-019")
-def client_death(trial: Trial) -> None:
+def client_death(context: CaseContext) -> None:
     """When a client dies its requests vanish without callbacks; its id is free again and other apps are unaffected."""
-    camera, assistant = install(trial, CAMERA), install(trial, ASSISTANT)
+    camera, assistant = install(context, CAMERA), install(context, ASSISTANT)
     camera.granted(ModelLoadRequest(1))
     camera.request(ModelLoadRequest(2))
     request = ModelLoadRequest(1)
     listener = assistant.granted(request)
     known = len(camera.recorder.of(2))
-    control(trial).kill_client(CAMERA)
-    reborn = Client(trial, CAMERA)
+    control(context).kill_client(CAMERA)
+    reborn = Client(context, CAMERA)
     reborn.granted(ModelLoadRequest(1))
     reborn.expect(1, GRANT)
     checks.equal(camera.recorder.of(1), [GRANT], "callbacks of the dead client's request 1")

@@ -18,8 +18,8 @@ from npu_conformance.cts.lib.manager_fixture import Scene
 from npu_conformance.cts.lib.scenario_runner import Player, Step
 from npu_conformance.cts.lib.scheduling_hal import played_hal
 from npu_conformance.harness.judge.verdicts import Failed, NotApplicable
-from npu_conformance.harness.run.cases import Behaviours, Case, Group, Scope
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.cases import Case, CaseGroup, Group, Scope
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.errors import InterfaceError
 from npu_conformance.specs.npu.types import (
     EndReason,
@@ -30,7 +30,7 @@ from npu_conformance.specs.npu.types import (
     ThermalStatus,
 )
 
-cases = Behaviours("cts.npu_manager.machine", interface="manager", group=Group.MANAGER_POLICIES)
+cases = CaseGroup("cts.npu_manager.machine", interface="manager", group=Group.MANAGER_POLICIES)
 
 _EXAMPLES = {Scope.SMOKE: (4, 20), Scope.DEFAULT: (16, 30), Scope.FULL: (400, 60)}
 """How many lives, of how many steps, by scope."""
@@ -45,33 +45,33 @@ _REQUIREMENTS = (
 
 
 @cases.case("budget", *_REQUIREMENTS, "NPU-POL-011", scope=Scope.SMOKE)
-def budget(trial: Trial) -> None:
+def budget(context: CaseContext) -> None:
     """Lives under the budget policy, with several maxima."""
-    _search(trial, _budget)
+    _search(context, _budget)
 
 
 @cases.case("turn_taking", *_REQUIREMENTS, "NPU-POL-004", scope=Scope.SMOKE)
-def turn_taking(trial: Trial) -> None:
+def turn_taking(context: CaseContext) -> None:
     """Lives under turn taking."""
-    _search(trial, lambda _: Step("policy", number=1, priority=Policy.TURN_TAKING))
+    _search(context, lambda _: Step("policy", number=1, priority=Policy.TURN_TAKING))
 
 
 @cases.case("status_quo", "NPU-POL-003", "NPU-LIF-005", "NPU-LIF-010", "NPU-LIF-013", "NPU-REQ-009", "NPU-PRI-002")
-def status_quo(trial: Trial) -> None:
+def status_quo(context: CaseContext) -> None:
     """Lives under status quo, which gates nothing."""
-    _search(trial, lambda _: Step("policy", number=1, priority=Policy.STATUS_QUO))
+    _search(context, lambda _: Step("policy", number=1, priority=Policy.STATUS_QUO))
 
 
 @cases.case("changing_policies", *_REQUIREMENTS, "NPU-POL-002")
-def changing_policies(trial: Trial) -> None:
+def changing_policies(context: CaseContext) -> None:
     """Lives in which the policy itself is replaced now and then."""
-    _search(trial, _any_policy, kinds=(*_KINDS, "policy", "policy"))
+    _search(context, _any_policy, kinds=(*_KINDS, "policy", "policy"))
 
 
 @cases.case("pressure", *_REQUIREMENTS, "NPU-POL-026", "NPU-POL-027")
-def pressure(trial: Trial) -> None:
+def pressure(context: CaseContext) -> None:
     """Lives under the budget policy on a device that gets hot, and short of memory, and recovers."""
-    _search(trial, _budget, kinds=(*_KINDS, "heat", "heat", "shortage"))
+    _search(context, _budget, kinds=(*_KINDS, "heat", "heat", "shortage"))
 
 
 def case_from(payload: Any) -> Case:
@@ -97,24 +97,24 @@ def _any_policy(number: int) -> Step:
     return Step("policy", number=_MAXIMA[number % len(_MAXIMA)], priority=tuple(Policy)[number % 3])
 
 
-def _search(trial: Trial, policy: Callable[[int], Step], kinds: Sequence[str] = ()) -> None:
+def _search(context: CaseContext, policy: Callable[[int], Step], kinds: Sequence[str] = ()) -> None:
     """Play random lives; the first that fails is cut down and raised."""
     import hypothesis
     from hypothesis import strategies
 
-    if not trial.manifest.virtual_clock:
+    if not context.manifest.virtual_clock:
         raise NotApplicable("without a virtual clock what comes late can not be told from what comes wrongly")
     kinds = kinds or _KINDS
-    examples, length = _EXAMPLES[trial.scope]
+    examples, length = _EXAMPLES[context.scope]
     ended: list[tuple[Exception, list[Step]]] = []
 
     def live(drawn: int) -> None:
         if ended:
             return
         played: list[Step] = []
-        chance = random.Random(f"{trial.seed} {drawn}")  # Hypothesis likes some numbers, whatever the seed
+        chance = random.Random(f"{context.seed} {drawn}")  # Hypothesis likes some numbers, whatever the seed
         try:
-            _play(trial, lambda player: _live(player, policy, chance, chance.choices(kinds, k=length)), played)
+            _play(context, lambda player: _live(player, policy, chance, chance.choices(kinds, k=length)), played)
         except Exception as error:  # Hypothesis would look for more of it: it is raised below
             ended.append((error, played))
 
@@ -125,9 +125,9 @@ def _search(trial: Trial, policy: Callable[[int], Step], kinds: Sequence[str] = 
         phases=[hypothesis.Phase.generate],
         suppress_health_check=list(hypothesis.HealthCheck),
     )
-    hypothesis.seed(trial.seed)(limits(hypothesis.given(strategies.integers(0, 2**62))(live)))()
+    hypothesis.seed(context.seed)(limits(hypothesis.given(strategies.integers(0, 2**62))(live)))()
     if ended:
-        _raise(trial, *ended[0])
+        _raise(context, *ended[0])
 
 
 def _live(player: Player, policy: Callable[[int], Step], chance: random.Random, kinds: Sequence[str]) -> None:
@@ -174,9 +174,9 @@ def _suitable(kind: str, own: list[Any]) -> list[Any]:
     return own
 
 
-def _play(trial: Trial, script: Callable[[Player], None], played: list[Step] | None = None) -> None:
+def _play(context: CaseContext, script: Callable[[Player], None], played: list[Step] | None = None) -> None:
     """Play on a device without history. played: gets the steps."""
-    scene = Scene(trial, Policy.STATUS_QUO)
+    scene = Scene(context, Policy.STATUS_QUO)
     try:
         with played_hal(scene) as hal:
             player = Player(scene, hal)
@@ -188,30 +188,30 @@ def _play(trial: Trial, script: Callable[[Player], None], played: list[Step] | N
             client.process.close()
 
 
-def _replay(trial: Trial, steps: Sequence[Step]) -> None:
+def _replay(context: CaseContext, steps: Sequence[Step]) -> None:
     """Play listed steps."""
-    trial.attach(lambda: _payload(trial, steps))
+    context.attach(lambda: _payload(context, steps))
 
     def script(player: Player) -> None:
         for step in steps:
             player.play(step)
 
-    _play(trial, script)
+    _play(context, script)
 
 
-def _payload(trial: Trial, steps: Sequence[Step]) -> dict[str, Any]:
-    return {"id": trial.case.id, "steps": [msgspec.to_builtins(step) for step in steps]}
+def _payload(context: CaseContext, steps: Sequence[Step]) -> dict[str, Any]:
+    return {"id": context.case.id, "steps": [msgspec.to_builtins(step) for step in steps]}
 
 
-def _raise(trial: Trial, error: Exception, steps: list[Step]) -> None:
+def _raise(context: CaseContext, error: Exception, steps: list[Step]) -> None:
     """Raise a failure with the fewest steps that still bring one about; what is no failure as it is."""
     if isinstance(error, Failed):
-        steps, error = _cut_down(trial, steps, error)
-    trial.attach(lambda: _payload(trial, steps))
+        steps, error = _cut_down(context, steps, error)
+    context.attach(lambda: _payload(context, steps))
     raise error
 
 
-def _cut_down(trial: Trial, steps: list[Step], error: Failed) -> tuple[list[Step], Failed]:
+def _cut_down(context: CaseContext, steps: list[Step], error: Failed) -> tuple[list[Step], Failed]:
     """Leave out parts, halves first and single steps last, while what is left fails."""
     size, replays = len(steps) // 2, 0
     while size and replays < _MOST_REPLAYS:
@@ -220,7 +220,7 @@ def _cut_down(trial: Trial, steps: list[Step], error: Failed) -> tuple[list[Step
             fewer = steps[:start] + steps[start + size :]
             replays += 1
             try:
-                _replay(trial, fewer)
+                _replay(context, fewer)
             except Failed as found:
                 steps, error = fewer, found
             except InterfaceError:  # another problem, or none: a step that needed what was left out

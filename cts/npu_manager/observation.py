@@ -11,8 +11,8 @@ from npu_conformance.cts.lib.manager_fixture import LARGE, MEDIUM, SMALL, App, S
 from npu_conformance.cts.lib.scheduling_hal import played_hal
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
-from npu_conformance.harness.run.cases import Behaviours, Group
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.cases import CaseGroup, Group
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.errors import SecurityDenied, Unsupported
 from npu_conformance.specs.npu.types import (
     DUMP_PERMISSION,
@@ -26,7 +26,7 @@ from npu_conformance.specs.npu.types import (
     ShellResult,
 )
 
-cases = Behaviours("cts.npu_manager.observation", interface="manager", group=Group.MANAGER_QUERIES)
+cases = CaseGroup("cts.npu_manager.observation", interface="manager", group=Group.MANAGER_QUERIES)
 
 FOREGROUND, VISIBLE, CACHED = Importance.FOREGROUND, Importance.VISIBLE, Importance.CACHED
 _PRIORITY = re.compile(r"^    (-?\d+) \[([^\]]*)\] (\d+)$", re.MULTILINE)
@@ -41,10 +41,10 @@ _COMMANDS = {
 
 
 @cases.case("dump_names_policy", "NPU-OBS-001", "NPU-POL-002")
-def dump_names_policy(trial: Trial) -> None:
+def dump_names_policy(context: CaseContext) -> None:
     """The dump names the policy; with the gating ones also the maximum and each request with its uid and package."""
     for policy, name in _NAMES.items():
-        scene = Scene(trial, policy, PolicyParameters(6) if policy is Policy.BUDGET else None)
+        scene = Scene(context, policy, PolicyParameters(6) if policy is Policy.BUDGET else None)
         app = scene.app(VISIBLE)
         app.granted(LARGE)
         text = _dump(scene)
@@ -56,9 +56,9 @@ def dump_names_policy(trial: Trial) -> None:
 
 
 @cases.case("dump_of_requests", "NPU-OBS-001", "NPU-LIF-009")
-def dump_of_requests(trial: Trial) -> None:
+def dump_of_requests(context: CaseContext) -> None:
     """The dump tells a loaded request from a granted and a parked one, and forgets what is unloaded."""
-    scene = Scene(trial)
+    scene = Scene(context)
     app, weak = scene.app(FOREGROUND), scene.app(CACHED)
     held = app.granted(MEDIUM)
     before = _state_of(_dump(scene), app)
@@ -74,9 +74,9 @@ def dump_of_requests(trial: Trial) -> None:
 
 
 @cases.case("dump_of_priorities", "NPU-OBS-001", "NPU-PRI-002")
-def dump_of_priorities(trial: Trial) -> None:
+def dump_of_priorities(context: CaseContext) -> None:
     """The priority table ascends, has each app with its package, and says what the HAL was told."""
-    scene = Scene(trial)
+    scene = Scene(context)
     apps = {scene.app(importance): importance for importance in (CACHED, FOREGROUND, VISIBLE)}
     with played_hal(scene) as hal:
         scene.settle()
@@ -96,9 +96,9 @@ def dump_of_priorities(trial: Trial) -> None:
 
 
 @cases.case("dump_without_permission", "NPU-OBS-002")
-def dump_without_permission(trial: Trial) -> None:
+def dump_without_permission(context: CaseContext) -> None:
     """Who may not dump is told so, with the name of the service, and sees nothing of other apps."""
-    scene = Scene(trial)
+    scene = Scene(context)
     app = scene.app(VISIBLE)
     app.granted(LARGE)
     try:
@@ -110,10 +110,10 @@ def dump_without_permission(trial: Trial) -> None:
 
 
 @cases.case("shell_sets_policies", "NPU-OBS-003")
-def shell_sets_policies(trial: Trial) -> None:
+def shell_sets_policies(context: CaseContext) -> None:
     """Each command sets its policy, with exit code 0, and `info` prints what the dump prints."""
-    scene = Scene(trial)
-    shell = _shell(trial)
+    scene = Scene(context)
+    shell = _shell(context)
     for command, policy in _COMMANDS.items():
         checks.equal(shell(command).exit_code, 0, f"exit code of cmd npu {command}")
         information = shell("info")
@@ -123,20 +123,20 @@ def shell_sets_policies(trial: Trial) -> None:
 
 
 @cases.case("shell_policy_gates", "NPU-OBS-003", "NPU-POL-004")
-def shell_policy_gates(trial: Trial) -> None:
+def shell_policy_gates(context: CaseContext) -> None:
     """A policy that the shell has set decides about requests."""
-    scene = Scene(trial, Policy.STATUS_QUO)
-    _shell(trial)("set-turn-taking-policy")
+    scene = Scene(context, Policy.STATUS_QUO)
+    _shell(context)("set-turn-taking-policy")
     app = scene.app(VISIBLE)
     app.granted(SMALL)
     app.asks(SMALL).hears(PARKED)
 
 
 @cases.case("shell_usage", "NPU-OBS-004")
-def shell_usage(trial: Trial) -> None:
+def shell_usage(context: CaseContext) -> None:
     """No command, and an unknown one, print the usage and exit with another code than 0; no policy is set."""
-    scene = Scene(trial)
-    shell = _shell(trial)
+    scene = Scene(context)
+    shell = _shell(context)
     for words in ((), ("help-me",), ("set-policy",)):
         result = shell(*words)
         what = f"cmd npu {' '.join(words)}"
@@ -146,10 +146,10 @@ def shell_usage(trial: Trial) -> None:
 
 
 @cases.case("shell_suspends_pushes", "NPU-OBS-005", "NPU-PRI-006")
-def shell_suspends_pushes(trial: Trial) -> None:
+def shell_suspends_pushes(context: CaseContext) -> None:
     """`disable` lets the HAL alone until `enable`, which sends the table as it is by then; both for root only."""
-    scene = Scene(trial)
-    root = _shell(trial, ROOT_UID)
+    scene = Scene(context)
+    root = _shell(context, ROOT_UID)
     app = scene.app(VISIBLE)
     with played_hal(scene) as hal:
         hal.expect(app.uid, VISIBLE)
@@ -168,14 +168,14 @@ def shell_suspends_pushes(trial: Trial) -> None:
 
 
 @cases.case("shell_root_only", "NPU-OBS-005")
-def shell_root_only(trial: Trial) -> None:
+def shell_root_only(context: CaseContext) -> None:
     """Another than root can not suspend pushes, whatever it is told."""
-    scene = Scene(trial)
+    scene = Scene(context)
     app = scene.app(VISIBLE)
     with played_hal(scene) as hal:
         hal.expect(app.uid, VISIBLE)
         try:
-            result = _shell(trial, app.uid)("disable")
+            result = _shell(context, app.uid)("disable")
         except SecurityDenied:
             result = ShellResult(1)
         try:
@@ -183,13 +183,13 @@ def shell_root_only(trial: Trial) -> None:
             app.moves(CACHED)
             hal.expect(app.uid, CACHED)
         finally:
-            _shell(trial, ROOT_UID)("enable")
+            _shell(context, ROOT_UID)("enable")
 
 
 @cases.case("requests_logged", "NPU-OBS-006")
-def requests_logged(trial: Trial) -> None:
+def requests_logged(context: CaseContext) -> None:
     """Requests, decisions, cancellations and changes of loading ought to be logged, enums one higher than the API's."""
-    scene = Scene(trial)
+    scene = Scene(context)
     take = _metrics(scene)
     app = scene.app(VISIBLE)
     take()
@@ -198,7 +198,7 @@ def requests_logged(trial: Trial) -> None:
     held.unload()
     uid = app.uid
     _judge_atoms(
-        trial,
+        context,
         [atom for atom in take() if atom.values.get("uid") == uid],
         [
             ("NpuModelLoadRequested", {"uid": uid, "id": 1, "size": 3, "priority": 1}),
@@ -213,9 +213,9 @@ def requests_logged(trial: Trial) -> None:
 
 
 @cases.case("loading_logged_under_status_quo", "NPU-OBS-006", "NPU-LIF-015")
-def loading_logged_under_status_quo(trial: Trial) -> None:
+def loading_logged_under_status_quo(context: CaseContext) -> None:
     """Changes of loading ought to be logged also where no policy needs to know, and once however often reported."""
-    scene = Scene(trial, Policy.STATUS_QUO)
+    scene = Scene(context, Policy.STATUS_QUO)
     take = _metrics(scene)
     held = scene.app(VISIBLE).granted(LARGE)
     take()
@@ -224,13 +224,13 @@ def loading_logged_under_status_quo(trial: Trial) -> None:
     held.unload()
     states = [atom.values.get("state") for atom in take() if atom.name == "NpuModelLoadStateChanged"]
     if states != [1, 2]:
-        trial.warn_quality(f"expected the states 1 and 2 logged of a model loaded and unloaded, found {states}")
+        context.warn_quality(f"expected the states 1 and 2 logged of a model loaded and unloaded, found {states}")
 
 
 @cases.case("work_logged", "NPU-OBS-006")
-def work_logged(trial: Trial) -> None:
+def work_logged(context: CaseContext) -> None:
     """Each work event ought to be logged with its type, and how it started or ended."""
-    scene = Scene(trial)
+    scene = Scene(context)
     take = _metrics(scene)
     app = scene.app(VISIBLE)
     with played_hal(scene) as hal:
@@ -238,16 +238,16 @@ def work_logged(trial: Trial) -> None:
         hal.works(app.uid, EndReason.FAILED)
         atoms = [atom for atom in take() if atom.name == "NpuWorkEventOccurred"]
     expected = [{"type": 1, "reason": 0}, {"type": 2, "reason": 1}, {"type": 3, "reason": 6}]
-    _judge_atoms(trial, atoms, [("NpuWorkEventOccurred", {"uid": app.uid, **each}) for each in expected])
+    _judge_atoms(context, atoms, [("NpuWorkEventOccurred", {"uid": app.uid, **each}) for each in expected])
 
 
 @cases.case("blocked_app_logged_once", "NPU-OBS-007")
-def blocked_app_logged_once(trial: Trial) -> None:
+def blocked_app_logged_once(context: CaseContext) -> None:
     """An app that is denied the NPU for lack of a declaration ought to be logged once."""
-    scene = Scene(trial)
+    scene = Scene(context)
     take = _metrics(scene)
     take()
-    client = install_only(trial, next(_FRESH_UIDS), declares=False)
+    client = install_only(context, next(_FRESH_UIDS), declares=False)
     scene.clients.append(client)
     app = App(scene, client)
     with played_hal(scene) as hal:
@@ -259,9 +259,9 @@ def blocked_app_logged_once(trial: Trial) -> None:
             raise NotApplicable("the manager blocks no app")
     blocked = [atom.values for atom in take() if atom.name == "NpuAppBlocked" and atom.values.get("uid") == app.uid]
     if len(blocked) > 1:
-        trial.warn_quality(f"a blocked app was logged {len(blocked)} times")
+        context.warn_quality(f"a blocked app was logged {len(blocked)} times")
     elif not blocked:
-        trial.warn_quality("a blocked app was not logged")
+        context.warn_quality("a blocked app was not logged")
 
 
 def _dump(scene: Scene) -> str:
@@ -282,11 +282,11 @@ def _state_of(dump: str, app: App) -> str:
     return str(found[0])
 
 
-def _shell(trial: Trial, uid: int = SHELL_UID) -> Callable[..., ShellResult]:
-    client = Client(trial, uid)
+def _shell(context: CaseContext, uid: int = SHELL_UID) -> Callable[..., ShellResult]:
+    client = Client(context, uid)
 
     def run(*words: str) -> ShellResult:
-        return answered(trial, lambda: client.manager.shell_command(words))
+        return answered(context, lambda: client.manager.shell_command(words))
 
     return run
 
@@ -303,10 +303,12 @@ def _metrics(scene: Scene) -> Callable[[], tuple[Atom, ...]]:
     return take
 
 
-def _judge_atoms(trial: Trial, found: list[Atom], expected: list[tuple[str, dict[str, int]]]) -> None:
+def _judge_atoms(context: CaseContext, found: list[Atom], expected: list[tuple[str, dict[str, int]]]) -> None:
     """Warn where a record is missing, or says something else; further fields and records are welcome."""
     rest = iter(found)
     for name, values in expected:
         if not any(atom.name == name and values.items() <= atom.values.items() for atom in rest):
-            trial.warn_quality(f"expected a metric {name} {values} in its place, found {[str(atom) for atom in found]}")
+            context.warn_quality(
+                f"expected a metric {name} {values} in its place, found {[str(atom) for atom in found]}"
+            )
             return

@@ -21,18 +21,18 @@ from npu_conformance.cts.lib.manager_client import (
 from npu_conformance.cts.lib.manager_fixture import LARGE, SMALL, Scene
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
-from npu_conformance.harness.run.cases import Behaviours, Group
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.cases import CaseGroup, Group
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.errors import IllegalArgument
 from npu_conformance.specs.npu.types import ModelLoadRequest, ModelPriority, ModelSize, Policy, PolicyParameters
 
-cases = Behaviours("cts.npu_manager.policy", interface="manager", group=Group.MANAGER_POLICIES)
+cases = CaseGroup("cts.npu_manager.policy", interface="manager", group=Group.MANAGER_POLICIES)
 
 
 @cases.case("status_quo_gates_nothing", "NPU-POL-003")
-def status_quo_gates_nothing(trial: Trial) -> None:
+def status_quo_gates_nothing(context: CaseContext) -> None:
     """Any number of the largest models of several apps is granted, and none is asked to unload."""
-    apps = [install(trial, CAMERA), install(trial, ASSISTANT)]
+    apps = [install(context, CAMERA), install(context, ASSISTANT)]
     for app, identifier in itertools.product(apps, range(4)):
         request = ModelLoadRequest(identifier, ModelSize.GREATER_THAN_2G, ModelPriority.BACKGROUND)
         app.granted(request).notify_model_loaded(request)
@@ -41,9 +41,9 @@ def status_quo_gates_nothing(trial: Trial) -> None:
 
 
 @cases.case("unknown_policy", "NPU-POL-002", group=Group.MANAGER_VALIDATION)
-def unknown_policy(trial: Trial) -> None:
+def unknown_policy(context: CaseContext) -> None:
     """An unknown policy number is an illegal argument and changes nothing: requests live on."""
-    camera = install(trial, CAMERA)
+    camera = install(context, CAMERA)
     request = ModelLoadRequest(1, ModelSize.GREATER_THAN_2G)
     listener = camera.granted(request)
     for policy in (-1, 3, 1000):
@@ -56,13 +56,13 @@ def unknown_policy(trial: Trial) -> None:
 
 
 @cases.case("replacement_ends_requests", "NPU-LIF-022", "NPU-LIF-023", "NPU-LIF-013")
-def replacement_ends_requests(trial: Trial) -> None:
+def replacement_ends_requests(context: CaseContext) -> None:
     """Setting a policy, even the same, ends all requests: at most CANCELLED is said, and then nothing."""
-    camera = install(trial, CAMERA)
+    camera = install(context, CAMERA)
     request = ModelLoadRequest(1)
     listener = camera.granted(request)
     checks.succeeds(lambda: camera.manager.set_policy(Policy.STATUS_QUO, None), "setPolicy(STATUS_QUO)")
-    pass_time(trial)
+    pass_time(context)
     listener.notify_model_loaded(request)
     listener.notify_model_unloaded(request)
     camera.manager.cancel_model_load(request)
@@ -71,13 +71,13 @@ def replacement_ends_requests(trial: Trial) -> None:
 
 
 @cases.case("default_after_start", "NPU-POL-001", "NPU-POL-003")
-def default_after_start(trial: Trial) -> None:
+def default_after_start(context: CaseContext) -> None:
     """A manager that has just been started gates nothing before somebody sets a policy."""
-    control(trial)
-    if trial.subject.process() == 0:
+    control(context)
+    if context.subject.process() == 0:
         raise NotApplicable("the manager is not the suite's to start")
-    trial.subject.restart()
-    camera = install_only(trial, CAMERA)
+    context.subject.restart()
+    camera = install_only(context, CAMERA)
     for identifier in range(3):
         request = ModelLoadRequest(identifier, ModelSize.GREATER_THAN_2G)
         camera.granted(request).notify_model_loaded(request)
@@ -86,18 +86,18 @@ def default_after_start(trial: Trial) -> None:
 
 
 @cases.case("illegal_maximum", "NPU-POL-007", group=Group.MANAGER_VALIDATION)
-def illegal_maximum(trial: Trial) -> None:
+def illegal_maximum(context: CaseContext) -> None:
     """CTS illegalMaxBudget: a maximum of zero or less is an illegal argument."""
-    scene = Scene(trial)
+    scene = Scene(context)
     for maximum in (0, -1, -(2**31)):
         _refused(scene, PolicyParameters(maximum), f"maximum {maximum}")
         _refused(scene, PolicyParameters(maximum, {"0": 1}), f"maximum {maximum} with weights")
 
 
 @cases.case("illegal_weight", "NPU-POL-008", group=Group.MANAGER_VALIDATION)
-def illegal_weight(trial: Trial) -> None:
+def illegal_weight(context: CaseContext) -> None:
     """CTS invalidWeight: a weight of zero or less is an illegal argument, of whichever size, beside good ones too."""
-    scene = Scene(trial)
+    scene = Scene(context)
     for size, weight in itertools.product(("0", "1", "2"), (0, -1, -(2**31))):
         _refused(scene, PolicyParameters(None, {size: weight}), f"weight {weight} of size {size}")
         _refused(scene, PolicyParameters(8, {"0": 1, "1": 2, "2": 4} | {size: weight}), f"weight {weight} of three")
@@ -111,9 +111,9 @@ def illegal_weight(trial: Trial) -> None:
     "NPU-REQ-011",
     group=Group.MANAGER_VALIDATION,
 )
-def refused_policy_changes_nothing(trial: Trial) -> None:
+def refused_policy_changes_nothing(context: CaseContext) -> None:
     """What is refused leaves the policy and its requests: what is held stays held, and is gated as before."""
-    scene = Scene(trial)
+    scene = Scene(context)
     app = scene.app()
     held, parked = app.loads(LARGE), app.asks(LARGE)
     parked.hears(PARKED)
@@ -129,21 +129,21 @@ def refused_policy_changes_nothing(trial: Trial) -> None:
 
 
 @cases.case("parameters_of_other_policies", "NPU-POL-004", "NPU-POL-003", "NPU-POL-007", "NPU-POL-008")
-def parameters_of_other_policies(trial: Trial) -> None:
+def parameters_of_other_policies(context: CaseContext) -> None:
     """Turn taking and status quo ignore the budget's parameters, good and bad: one model, and any number."""
     for parameters in (PolicyParameters(8, {"0": 1}), PolicyParameters(0), PolicyParameters(None, {"2": -1})):
-        app = Scene(trial, Policy.TURN_TAKING, parameters).app()
+        app = Scene(context, Policy.TURN_TAKING, parameters).app()
         app.loads(SMALL)
         app.asks(SMALL).hears(PARKED)
-        app = Scene(trial, Policy.STATUS_QUO, parameters).app()
+        app = Scene(context, Policy.STATUS_QUO, parameters).app()
         for _ in range(3):
             app.loads(LARGE)
 
 
 @cases.case("status_quo_takes_any_size", "NPU-POL-003")
-def status_quo_takes_any_size(trial: Trial) -> None:
+def status_quo_takes_any_size(context: CaseContext) -> None:
     """Status quo looks at no size: one that is none is granted like others, or refused; it disturbs nothing."""
-    app = Scene(trial, Policy.STATUS_QUO).app()
+    app = Scene(context, Policy.STATUS_QUO).app()
     for size in (3, -1):
         request = ModelLoadRequest(size, size)
         attempt: Callable[[], None] = partial(app.client.request, request)
@@ -156,9 +156,9 @@ def status_quo_takes_any_size(trial: Trial) -> None:
 
 
 @cases.case("replaced_budget_is_empty", "NPU-LIF-022", "NPU-POL-010")
-def replaced_budget_is_empty(trial: Trial) -> None:
+def replaced_budget_is_empty(context: CaseContext) -> None:
     """A new budget begins empty, and late notifications of the old one's requests take nothing of it."""
-    scene = Scene(trial)
+    scene = Scene(context)
     app = scene.app()
     held, pending = app.loads(ModelSize.BETWEEN_1GB_AND_2GB), app.granted(ModelSize.BETWEEN_1GB_AND_2GB)
     scene.settings.manager.set_policy(Policy.BUDGET, None)

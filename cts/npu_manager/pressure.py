@@ -13,8 +13,8 @@ from npu_conformance.cts.lib.manager_fixture import LARGE, MEDIUM, SMALL, UNLOAD
 from npu_conformance.cts.lib.scheduling_hal import played_hal
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
-from npu_conformance.harness.run.cases import Behaviours, Group
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.cases import CaseGroup, Group
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.errors import Unsupported
 from npu_conformance.specs.npu.types import (
     MAX_PRIORITY,
@@ -26,7 +26,7 @@ from npu_conformance.specs.npu.types import (
     UnloadReason,
 )
 
-cases = Behaviours("cts.npu_manager.pressure", interface="manager", group=Group.MANAGER_POLICIES)
+cases = CaseGroup("cts.npu_manager.pressure", interface="manager", group=Group.MANAGER_POLICIES)
 
 _STRONGEST_FIRST = (Importance.FOREGROUND, Importance.VISIBLE, Importance.SERVICE, Importance.CACHED)
 _HEAT = (ThermalStatus.SEVERE, ThermalStatus.CRITICAL, ThermalStatus.EMERGENCY, ThermalStatus.SHUTDOWN)
@@ -35,24 +35,24 @@ Press = Callable[[Scene, int], None]
 
 
 @cases.case("heat_unloads", "NPU-POL-026", "NPU-LIF-018")
-def heat_unloads(trial: Trial) -> None:
+def heat_unloads(context: CaseContext) -> None:
     """From severe heat on, models are asked to unload, the weakest holder's first."""
     for level in _HEAT:
-        _judge_weakest_first(Scene(trial), _heat, level, UnloadReason.THERMAL)
+        _judge_weakest_first(Scene(context), _heat, level, UnloadReason.THERMAL)
 
 
 @cases.case("shortage_unloads", "NPU-POL-026", "NPU-LIF-018")
-def shortage_unloads(trial: Trial) -> None:
+def shortage_unloads(context: CaseContext) -> None:
     """From low memory on, models are asked to unload, the weakest holder's first."""
     for level in _SHORTAGE:
-        _judge_weakest_first(Scene(trial), _shortage, level, UnloadReason.MEMORY)
+        _judge_weakest_first(Scene(context), _shortage, level, UnloadReason.MEMORY)
 
 
 @cases.case("no_grant_beyond", "NPU-POL-027", "NPU-LIF-005")
-def no_grant_beyond(trial: Trial) -> None:
+def no_grant_beyond(context: CaseContext) -> None:
     """While pressure lasts nothing is granted in place of what had to leave; when it ends, what was parked is."""
     for press, level in ((_heat, ThermalStatus.SEVERE), (_shortage, MemoryPressure.LOW)):
-        scene = Scene(trial)
+        scene = Scene(context)
         models = _four(scene)
         with pressed(scene, press, level):
             for model in _asked(models):
@@ -64,9 +64,9 @@ def no_grant_beyond(trial: Trial) -> None:
 
 
 @cases.case("no_grant_before_they_leave", "NPU-POL-027", "NPU-LIF-007", "NPU-LIF-008")
-def no_grant_before_they_leave(trial: Trial) -> None:
+def no_grant_before_they_leave(context: CaseContext) -> None:
     """Room that was free before the pressure is granted to nobody while what has to leave is still there."""
-    scene = Scene(trial, parameters=PolicyParameters(7))
+    scene = Scene(context, parameters=PolicyParameters(7))
     scene.app(Importance.SERVICE).loads(LARGE)
     medium, small = scene.app(Importance.CACHED).loads(MEDIUM), scene.app(Importance.GONE).loads(SMALL)
     scene.app(Importance.VISIBLE).asks(MEDIUM).hears(WAIT)
@@ -80,18 +80,18 @@ def no_grant_before_they_leave(trial: Trial) -> None:
 
 
 @cases.case("pending_leaves_too", "NPU-POL-026", "NPU-POL-027", "NPU-LIF-016")
-def pending_leaves_too(trial: Trial) -> None:
+def pending_leaves_too(context: CaseContext) -> None:
     """What is granted and not loaded gives way without being asked to unload: it is cancelled or parked."""
-    scene = Scene(trial)
+    scene = Scene(context)
     pending = scene.app(Importance.CACHED).granted(LARGE)
     with pressed(scene, _heat, ThermalStatus.CRITICAL):
         pending.hears_one_of([GRANT, CANCELLED], [GRANT, PARKED])
 
 
 @cases.case("heavier_than_what_is_left", "NPU-POL-027", "NPU-POL-011")
-def heavier_than_what_is_left(trial: Trial) -> None:
+def heavier_than_what_is_left(context: CaseContext) -> None:
     """A request that the reduced budget could never hold is parked while the pressure lasts, and granted afterwards."""
-    scene = Scene(trial)
+    scene = Scene(context)
     with pressed(scene, _shortage, MemoryPressure.CRITICAL):
         late = scene.app(Importance.FOREGROUND).asks(LARGE)
         late.hears(PARKED)
@@ -99,9 +99,9 @@ def heavier_than_what_is_left(trial: Trial) -> None:
 
 
 @cases.case("light_pressure", "NPU-POL-026", "NPU-POL-027")
-def light_pressure(trial: Trial) -> None:
+def light_pressure(context: CaseContext) -> None:
     """Light heat and moderate shortage may cost models or not: who is not asked stays loaded, undisturbed."""
-    scene = Scene(trial)
+    scene = Scene(context)
     models = _four(scene)
     for press, level in ((_heat, ThermalStatus.LIGHT), (_shortage, MemoryPressure.MODERATE)):
         with pressed(scene, press, level):
@@ -116,9 +116,9 @@ def light_pressure(trial: Trial) -> None:
 
 
 @cases.case("status_quo_gates_nothing", "NPU-POL-003")
-def status_quo_gates_nothing(trial: Trial) -> None:
+def status_quo_gates_nothing(context: CaseContext) -> None:
     """Under status quo neither heat nor lack of memory asks for an unload, and everything is granted."""
-    scene = Scene(trial, Policy.STATUS_QUO)
+    scene = Scene(context, Policy.STATUS_QUO)
     held = scene.app(Importance.CACHED).loads(LARGE)
     for press, level in ((_heat, ThermalStatus.SHUTDOWN), (_shortage, MemoryPressure.CRITICAL)):
         with pressed(scene, press, level):
@@ -127,9 +127,9 @@ def status_quo_gates_nothing(trial: Trial) -> None:
 
 
 @cases.case("priorities_in_range", "NPU-PRI-001", "NPU-PRI-015", "NPU-PRI-005", group=Group.MANAGER_PRIORITIES)
-def priorities_in_range(trial: Trial) -> None:
+def priorities_in_range(context: CaseContext) -> None:
     """Pressure may weaken priorities: then they stay within 0 to 1000, never get stronger, and come back at its end."""
-    scene = Scene(trial)
+    scene = Scene(context)
     apps = {scene.app(importance): importance for importance in (*_STRONGEST_FIRST, Importance.GONE)}
     with played_hal(scene) as hal:
         with pressed(scene, _heat, ThermalStatus.SHUTDOWN):
@@ -142,9 +142,9 @@ def priorities_in_range(trial: Trial) -> None:
 
 
 @cases.case("order_is_kept", "NPU-HAL-037", "NPU-PRI-002", "NPU-PRI-015", group=Group.MANAGER_PRIORITIES)
-def order_is_kept(trial: Trial) -> None:
+def order_is_kept(context: CaseContext) -> None:
     """However hot or short of memory the device is, no app gets ahead of a more important one by it."""
-    scene = Scene(trial)
+    scene = Scene(context)
     apps = {scene.app(importance): importance for importance in (*_STRONGEST_FIRST, Importance.GONE)}
     levels = [*((_heat, level) for level in _HEAT), *((_shortage, level) for level in _SHORTAGE)]
     with played_hal(scene) as hal:

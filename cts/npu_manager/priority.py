@@ -14,8 +14,8 @@ from npu_conformance.cts.lib.manager_work import Run
 from npu_conformance.cts.lib.scheduling_hal import Hal, played_hal
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
-from npu_conformance.harness.run.cases import Behaviours, Group, Scope
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.cases import CaseGroup, Group, Scope
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.errors import IllegalArgument, Unsupported
 from npu_conformance.specs.npu.types import (
     ATTRIBUTION_PERMISSION,
@@ -27,7 +27,7 @@ from npu_conformance.specs.npu.types import (
     SchedulingConfig,
 )
 
-cases = Behaviours("cts.npu_manager.priority", interface="manager", group=Group.MANAGER_PRIORITIES)
+cases = CaseGroup("cts.npu_manager.priority", interface="manager", group=Group.MANAGER_PRIORITIES)
 
 FOREGROUND, VISIBLE, CACHED, GONE = Importance.FOREGROUND, Importance.VISIBLE, Importance.CACHED, Importance.GONE
 _STATIC = (ROOT_UID, SYSTEM_UID)
@@ -36,9 +36,9 @@ _NATIVE = 10_298
 
 
 @cases.case("follows_importance", "NPU-PRI-001", "NPU-PRI-002", "NPU-PRI-005", scope=Scope.SMOKE)
-def follows_importance(trial: Trial) -> None:
+def follows_importance(context: CaseContext) -> None:
     """An app's priority is its importance, at each change, and nobody else's priority changes with it."""
-    scene = Scene(trial)
+    scene = Scene(context)
     with played_hal(scene) as hal:
         app, other = scene.app(CACHED), scene.app(VISIBLE)
         for importance in (*Importance, FOREGROUND, GONE):
@@ -48,9 +48,9 @@ def follows_importance(trial: Trial) -> None:
 
 
 @cases.case("changes_are_updates", "NPU-PRI-005")
-def changes_are_updates(trial: Trial) -> None:
+def changes_are_updates(context: CaseContext) -> None:
     """A change is pushed with the updating call and names the app alone; the replacing call would forget the others."""
-    scene = Scene(trial)
+    scene = Scene(context)
     with played_hal(scene) as hal:
         app = scene.app(CACHED)
         hal.expect(app.uid, CACHED)
@@ -62,9 +62,9 @@ def changes_are_updates(trial: Trial) -> None:
 
 
 @cases.case("pushed_before_policy", "NPU-PRI-005", "NPU-PRI-013")
-def pushed_before_policy(trial: Trial) -> None:
+def pushed_before_policy(context: CaseContext) -> None:
     """The HAL knows of a change before any app is told what the loading policy makes of it."""
-    scene = Scene(trial)
+    scene = Scene(context)
     with played_hal(scene) as hal:
         holder, riser = scene.app(VISIBLE), scene.app(CACHED)
         held, parked = holder.loads(LARGE), riser.asks(LARGE)
@@ -80,18 +80,18 @@ def pushed_before_policy(trial: Trial) -> None:
 
 
 @cases.case("table_on_connecting", "NPU-PRI-006", "NPU-PRI-003")
-def table_on_connecting(trial: Trial) -> None:
+def table_on_connecting(context: CaseContext) -> None:
     """A HAL that comes gets the whole table by the replacing call: each app's importance, and root and system fixed."""
-    scene = Scene(trial)
+    scene = Scene(context)
     apps = {scene.app(importance): importance for importance in (FOREGROUND, VISIBLE, CACHED)}
     with played_hal(scene) as hal:
         _judge_first_table(hal, apps)
 
 
 @cases.case("table_after_death", "NPU-PRI-006", "NPU-PRI-007", "NPU-PRI-003")
-def table_after_death(trial: Trial) -> None:
+def table_after_death(context: CaseContext) -> None:
     """After the HAL's death the next one gets the whole table and the callback; what apps hold or want is kept."""
-    scene = Scene(trial)
+    scene = Scene(context)
     with played_hal(scene) as first:
         holder, waiter = scene.app(VISIBLE), scene.app(VISIBLE)
         held, parked = holder.loads(LARGE), waiter.asks(LARGE)
@@ -108,9 +108,9 @@ def table_after_death(trial: Trial) -> None:
 
 
 @cases.case("rotation_after_death", "NPU-PRI-007", "NPU-POL-018")
-def rotation_after_death(trial: Trial) -> None:
+def rotation_after_death(context: CaseContext) -> None:
     """Work that the new HAL reports counts as before."""
-    scene = Scene(trial)
+    scene = Scene(context)
     with played_hal(scene):
         holder, waiter = scene.app(VISIBLE), scene.app(VISIBLE)
         held, parked = holder.loads(LARGE), waiter.asks(LARGE)
@@ -123,9 +123,9 @@ def rotation_after_death(trial: Trial) -> None:
 
 
 @cases.case("fixed_uids", "NPU-PRI-003", "NPU-PRI-010")
-def fixed_uids(trial: Trial) -> None:
+def fixed_uids(context: CaseContext) -> None:
     """Root and system keep priority 100, whatever is said of their importance or packages."""
-    scene = Scene(trial)
+    scene = Scene(context)
     with played_hal(scene) as hal:
         for uid in _STATIC:
             with suppress(IllegalArgument):  # a control that knows no such app says nothing of it
@@ -143,9 +143,9 @@ def fixed_uids(trial: Trial) -> None:
 
 
 @cases.case("installed_app", "NPU-PRI-009", "NPU-PRI-004")
-def installed_app(trial: Trial) -> None:
+def installed_app(context: CaseContext) -> None:
     """A declaring app that was just installed is in the table at 1000, until its importance is known."""
-    scene = Scene(trial)
+    scene = Scene(context)
     app = scene.app(GONE)
     with played_hal(scene) as hal:
         hal.expect(app.uid, MAX_PRIORITY)
@@ -154,9 +154,9 @@ def installed_app(trial: Trial) -> None:
 
 
 @cases.case("unknown_is_weakest", "NPU-PRI-004", "NPU-PRI-001")
-def unknown_is_weakest(trial: Trial) -> None:
+def unknown_is_weakest(context: CaseContext) -> None:
     """An app that nobody has set an importance of is weaker than a cached one: it makes room."""
-    scene = Scene(trial)
+    scene = Scene(context)
     unknown, cached = scene.app(GONE), scene.app(CACHED)
     held, wanted = unknown.loads(LARGE), cached.asks(LARGE)
     held.hears(GRANT, UNLOAD)
@@ -164,9 +164,9 @@ def unknown_is_weakest(trial: Trial) -> None:
 
 
 @cases.case("uid_without_an_app", "NPU-PRI-004", "NPU-PRI-010")
-def uid_without_an_app(trial: Trial) -> None:
+def uid_without_an_app(context: CaseContext) -> None:
     """A uid that no app has may work and change its importance: it is unknown at first, and disturbs nobody."""
-    scene = Scene(trial)
+    scene = Scene(context)
     app = scene.app(VISIBLE)
     scene.control.remove_app(_NATIVE)
     with played_hal(scene) as hal:
@@ -180,9 +180,9 @@ def uid_without_an_app(trial: Trial) -> None:
 
 
 @cases.case("removed_app", "NPU-PRI-010")
-def removed_app(trial: Trial) -> None:
+def removed_app(context: CaseContext) -> None:
     """A removed app is in no later table, and changes of its importance are pushed no more; others stay."""
-    scene = Scene(trial)
+    scene = Scene(context)
     app, other = scene.app(VISIBLE), scene.app(CACHED)
     app.client.alive = False
     scene.control.remove_app(app.uid)
@@ -193,9 +193,9 @@ def removed_app(trial: Trial) -> None:
 
 
 @cases.case("attribution", "NPU-PRI-011")
-def attribution(trial: Trial) -> None:
+def attribution(context: CaseContext) -> None:
     """Only who holds the permission to attribute work may: told with the next push about it."""
-    scene = Scene(trial)
+    scene = Scene(context)
     holder, other = scene.app(VISIBLE), scene.app(VISIBLE)
     scene.control.grant_permission(holder.uid, ATTRIBUTION_PERMISSION, True)
     with played_hal(scene) as hal:
@@ -207,11 +207,11 @@ def attribution(trial: Trial) -> None:
 
 
 @cases.case("legacy_app_that_works", "NPU-PRI-008", "NPU-ACC-009")
-def legacy_app_that_works(trial: Trial) -> None:
+def legacy_app_that_works(context: CaseContext) -> None:
     """In AOSP's profile an app that declared nothing is configured once work of its uid is reported."""
-    if trial.manifest.npu_profile != "aosp":
+    if context.manifest.npu_profile != "aosp":
         raise NotApplicable("in the public page's profile only declaring apps are ranked")
-    scene = Scene(trial)
+    scene = Scene(context)
     app = scene.app(VISIBLE, declares=False, target_sdk=36)
     with played_hal(scene) as hal:
         hal.requested(app.uid)
@@ -222,11 +222,11 @@ def legacy_app_that_works(trial: Trial) -> None:
 
 
 @cases.case("undeclared_is_not_ranked", "NPU-PRI-014")
-def undeclared_is_not_ranked(trial: Trial) -> None:
+def undeclared_is_not_ranked(context: CaseContext) -> None:
     """In the public page's profile an app that declared nothing stays at 1000, in the foreground and at work."""
-    if trial.manifest.npu_profile != "page":
+    if context.manifest.npu_profile != "page":
         raise NotApplicable("in AOSP's profile undeclared apps are ranked too")
-    scene = Scene(trial)
+    scene = Scene(context)
     cached, undeclared = scene.app(CACHED), scene.app(FOREGROUND, declares=False, target_sdk=36)
     with played_hal(scene) as hal:
         hal.requested(undeclared.uid)
@@ -239,9 +239,9 @@ def undeclared_is_not_ranked(trial: Trial) -> None:
 
 
 @cases.case("update_keeps_priority", "NPU-PRI-012", "NPU-ACC-007")
-def update_keeps_priority(trial: Trial) -> None:
+def update_keeps_priority(context: CaseContext) -> None:
     """Another version of an app is judged anew as to direct access, and ought to keep its priority."""
-    scene = Scene(trial)
+    scene = Scene(context)
     app = scene.app(VISIBLE)
     with played_hal(scene) as hal:
         hal.expect(app.uid, VISIBLE)
@@ -250,22 +250,22 @@ def update_keeps_priority(trial: Trial) -> None:
     with played_hal(scene) as hal:
         found = hal.table.get(app.uid)
         if found is None or found.priority != VISIBLE:
-            trial.warn_quality(f"an updated app has {found}, not the priority that it had")
+            context.warn_quality(f"an updated app has {found}, not the priority that it had")
         elif not found.has_direct_access:
             checks.fail("direct access of an updated app that declares the feature", "True", "False")
 
 
 @cases.case("foreground_finishes_first", "NPU-PRI-005", "NPU-PRI-002")
-def foreground_finishes_first(trial: Trial) -> None:
+def foreground_finishes_first(context: CaseContext) -> None:
     """Mobly foreground_app_finishes_first: the foreground app ought to be done first, though it started last."""
-    scene = Scene(trial)
+    scene = Scene(context)
     background, foreground = scene.app(CACHED), scene.app(FOREGROUND)
     runs = [Run(scene, background), Run(scene, foreground)]
     for run in runs:
         run.finishes()
     checks.equal([run.succeeded for run in runs], [True, True], "inferences of a background and a foreground app")
     if runs[0].finished_as < runs[1].finished_as:
-        trial.warn_quality("a background app's inferences are done before those of a foreground app")
+        context.warn_quality("a background app's inferences are done before those of a foreground app")
 
 
 @contextmanager

@@ -20,8 +20,8 @@ from npu_conformance.cts.lib.manager_client import (
 )
 from npu_conformance.cts.lib.manager_fixture import LARGE, MEDIUM, SMALL, App, Scene
 from npu_conformance.harness.judge import checks
-from npu_conformance.harness.run.cases import Behaviours, Group, Scope
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.cases import CaseGroup, Group, Scope
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.errors import IllegalArgument, IllegalState
 from npu_conformance.specs.npu.types import (
     Importance,
@@ -32,16 +32,16 @@ from npu_conformance.specs.npu.types import (
     PolicyParameters,
 )
 
-cases = Behaviours("cts.npu_manager.request", interface="manager", group=Group.MANAGER_REQUESTS)
+cases = CaseGroup("cts.npu_manager.request", interface="manager", group=Group.MANAGER_REQUESTS)
 
 _FLOOD = {Scope.SMOKE: 200, Scope.DEFAULT: 1500, Scope.FULL: 10_000}
 """How many live requests one app tries to have, by scope."""
 
 
 @cases.case("equal_ids_of_two_apps", "NPU-REQ-009", scope=Scope.SMOKE)
-def equal_ids_of_two_apps(trial: Trial) -> None:
+def equal_ids_of_two_apps(context: CaseContext) -> None:
     """Requests of two apps with one id are two requests: each app hears of its own only."""
-    camera, assistant = install(trial, CAMERA), install(trial, ASSISTANT)
+    camera, assistant = install(context, CAMERA), install(context, ASSISTANT)
     request = ModelLoadRequest(1)
     listener = camera.granted(request)
     assistant.granted(request)
@@ -54,9 +54,9 @@ def equal_ids_of_two_apps(trial: Trial) -> None:
 
 
 @cases.case("notification_of_another_app", "NPU-LIF-024", "NPU-REQ-009")
-def notification_of_another_app(trial: Trial) -> None:
+def notification_of_another_app(context: CaseContext) -> None:
     """An app that names another app's request to its own listener, or cancels it, changes nothing."""
-    camera, assistant = install(trial, CAMERA), install(trial, ASSISTANT)
+    camera, assistant = install(context, CAMERA), install(context, ASSISTANT)
     request = ModelLoadRequest(1)
     listener = camera.granted(request)
     foreign = assistant.granted(ModelLoadRequest(2))
@@ -70,9 +70,9 @@ def notification_of_another_app(trial: Trial) -> None:
 
 
 @cases.case("every_32_bit_id", "NPU-REQ-007")
-def every_32_bit_id(trial: Trial) -> None:
+def every_32_bit_id(context: CaseContext) -> None:
     """Negative and extreme ids are ids like any other."""
-    camera = install(trial, CAMERA)
+    camera = install(context, CAMERA)
     for identifier in (-(2**31), -1, 0, 1, 2**31 - 1):
         request = ModelLoadRequest(identifier)
         camera.granted(request).notify_model_unloaded(request)
@@ -80,9 +80,9 @@ def every_32_bit_id(trial: Trial) -> None:
 
 
 @cases.case("sizes_and_priorities", "NPU-REQ-002", "NPU-REQ-003", "NPU-POL-003")
-def sizes_and_priorities(trial: Trial) -> None:
+def sizes_and_priorities(context: CaseContext) -> None:
     """Each size class, and priorities from normal over one between to background, are accepted."""
-    camera = install(trial, CAMERA)
+    camera = install(context, CAMERA)
     priorities = (ModelPriority.NORMAL, 100, ModelPriority.BACKGROUND)
     for identifier, (size, priority) in enumerate(itertools.product(ModelSize, priorities)):
         camera.granted(ModelLoadRequest(identifier, size, priority))
@@ -90,9 +90,9 @@ def sizes_and_priorities(trial: Trial) -> None:
 
 
 @cases.case("live_id_again", "NPU-REQ-012", "NPU-REQ-011")
-def live_id_again(trial: Trial) -> None:
+def live_id_again(context: CaseContext) -> None:
     """Submitting a live id again is refused, or counts as the same request: it ends once, and then the id is free."""
-    camera = install(trial, CAMERA)
+    camera = install(context, CAMERA)
     request = ModelLoadRequest(1)
     listener = camera.granted(request)
     try:
@@ -109,19 +109,19 @@ def live_id_again(trial: Trial) -> None:
 
 
 @cases.case("default_size_is_smallest", "NPU-REQ-006", "NPU-POL-005")
-def default_size_is_smallest(trial: Trial) -> None:
+def default_size_is_smallest(context: CaseContext) -> None:
     """A request that names neither size nor priority is a small, normal one: four fit the budget."""
-    app = Scene(trial).app()
+    app = Scene(context).app()
     for identifier in range(1, 5):
         app.client.granted(ModelLoadRequest(identifier))
     app.asks(SMALL, identifier=5).hears(PARKED)
 
 
 @cases.case("unknown_size", "NPU-REQ-010", "NPU-REQ-011", "NPU-REQ-002", group=Group.MANAGER_VALIDATION)
-def unknown_size(trial: Trial) -> None:
+def unknown_size(context: CaseContext) -> None:
     """A size that is none is refused by the gating policies, and leaves neither budget taken nor a bad table."""
     for policy in (Policy.BUDGET, Policy.TURN_TAKING):
-        app = Scene(trial, policy).app()
+        app = Scene(context, policy).app()
         for size in (-1, 3, 1000, 2**31 - 1, -(2**31)):
             request = ModelLoadRequest(1, size)
             checks.raises(partial(app.client.request, request), IllegalArgument, f"request of size {size}")
@@ -134,12 +134,12 @@ def unknown_size(trial: Trial) -> None:
 
 
 @cases.case("null_callback", "NPU-REQ-013", "NPU-REQ-011", group=Group.MANAGER_VALIDATION)
-def null_callback(trial: Trial) -> None:
+def null_callback(context: CaseContext) -> None:
     """A request without a callback ought to be refused at once; either way it takes no budget and disturbs nobody."""
-    app = Scene(trial).app()
+    app = Scene(context).app()
     try:
         app.client.manager.request_can_load_model(ModelLoadRequest(1, LARGE), None)
-        trial.warn_quality("a request without a callback is accepted")
+        context.warn_quality("a request without a callback is accepted")
         app.client.manager.cancel_model_load(ModelLoadRequest(1, LARGE))
     except IllegalArgument:
         pass
@@ -147,15 +147,15 @@ def null_callback(trial: Trial) -> None:
 
 
 @cases.case("live_id_takes_budget_once", "NPU-REQ-012", "NPU-REQ-009", "NPU-REQ-011", "NPU-POL-010")
-def live_id_takes_budget_once(trial: Trial) -> None:
+def live_id_takes_budget_once(context: CaseContext) -> None:
     """A live id that is submitted again, refused or not, in whatever size, takes its budget once: no more, no less."""
     for size, beside in ((MEDIUM, (LARGE, MEDIUM)), (SMALL, (LARGE, MEDIUM)), (LARGE, (LARGE,))):
-        scene = Scene(trial, parameters=PolicyParameters(max_budget=8))
+        scene = Scene(context, parameters=PolicyParameters(max_budget=8))
         app, other = scene.app(), scene.app()
         first = app.granted(MEDIUM)
         try:
             app.client.request(ModelLoadRequest(first.request.id, size))
-            trial.warn_quality("a live id is accepted again")
+            context.warn_quality("a live id is accepted again")
         except IllegalArgument:
             first.hears(GRANT)
         fitting = [other.granted(each) for each in beside]
@@ -172,9 +172,9 @@ def live_id_takes_budget_once(trial: Trial) -> None:
 
 
 @cases.case("equal_ids_take_budget_each", "NPU-REQ-009", "NPU-POL-010")
-def equal_ids_take_budget_each(trial: Trial) -> None:
+def equal_ids_take_budget_each(context: CaseContext) -> None:
     """Equal ids of two apps take budget for each, and the end of the one frees nothing of the other."""
-    scene = Scene(trial)
+    scene = Scene(context)
     app, other, third = scene.app(), scene.app(), scene.app()
     mine, theirs = app.asks(MEDIUM, identifier=7), other.asks(MEDIUM, identifier=7)
     mine.hears(GRANT)
@@ -190,9 +190,9 @@ def equal_ids_take_budget_each(trial: Trial) -> None:
 
 
 @cases.case("foreign_notifications_free_nothing", "NPU-LIF-024", "NPU-POL-010")
-def foreign_notifications_free_nothing(trial: Trial) -> None:
+def foreign_notifications_free_nothing(context: CaseContext) -> None:
     """What an app notifies or cancels of another's request neither frees budget nor counts as loading."""
-    scene = Scene(trial)
+    scene = Scene(context)
     app, other = scene.app(), scene.app()
     held = app.asks(LARGE, identifier=1)
     held.hears(GRANT)
@@ -212,11 +212,11 @@ def foreign_notifications_free_nothing(trial: Trial) -> None:
 
 
 @cases.case("flood", "NPU-LIF-005", "NPU-LIF-011", "NPU-REQ-011")
-def flood(trial: Trial) -> None:
+def flood(context: CaseContext) -> None:
     """Each of very many requests is refused or answered, delays no stronger app, and ends as cancelled when it is."""
-    scene = Scene(trial)
+    scene = Scene(context)
     app, other = scene.app(Importance.CACHED), scene.app(Importance.FOREGROUND)
-    requests = map(ModelLoadRequest, range(1, _FLOOD[trial.scope] + 1))
+    requests = map(ModelLoadRequest, range(1, _FLOOD[context.scope] + 1))
     taken = [request for request in requests if _is_taken(app, request)]
     wanted = other.asks(LARGE)
     wanted.hears_one_of([GRANT], [WAIT, GRANT])

@@ -9,21 +9,21 @@ from npu_conformance.cts.lib.manager_client import CANCELLED, COMPLETE, GRANT, P
 from npu_conformance.cts.lib.manager_fixture import LARGE, MEDIUM, SMALL, UNLOAD, App, Model, Scene
 from npu_conformance.cts.lib.scheduling_hal import OWN, played_hal
 from npu_conformance.harness.judge import checks
-from npu_conformance.harness.run.cases import Behaviours, Group
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.cases import CaseGroup, Group
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.npu.types import ROOT_UID, EndReason, Importance, Policy, UnloadReason
 
-cases = Behaviours("cts.npu_manager.rotation", interface="manager", group=Group.MANAGER_POLICIES)
+cases = CaseGroup("cts.npu_manager.rotation", interface="manager", group=Group.MANAGER_POLICIES)
 
 VISIBLE, CACHED = Importance.VISIBLE, Importance.CACHED
 _WAYS_TO_A_GRANT: tuple[list[Said], ...] = ([GRANT], [PARKED, GRANT], [WAIT, GRANT], [PARKED, WAIT, GRANT])
 
 
 @cases.case("completion_rotates", "NPU-POL-018", "NPU-POL-004", "NPU-LIF-008")
-def completion_rotates(trial: Trial) -> None:
+def completion_rotates(context: CaseContext) -> None:
     """CTS equalImportances: the second of two equals is parked until the first completes work."""
     for policy in (Policy.TURN_TAKING, Policy.BUDGET):
-        scene = Scene(trial, policy)
+        scene = Scene(context, policy)
         with played_hal(scene) as hal:
             first, second = scene.app(VISIBLE), scene.app(VISIBLE)
             held, parked = first.loads(LARGE), second.asks(LARGE)
@@ -38,9 +38,9 @@ def completion_rotates(trial: Trial) -> None:
 
 
 @cases.case("all_models_of_the_completing_app", "NPU-POL-018")
-def all_models_of_the_completing_app(trial: Trial) -> None:
+def all_models_of_the_completing_app(context: CaseContext) -> None:
     """Rotation asks for all models of the app that completed work, and for nobody else's."""
-    scene = Scene(trial)
+    scene = Scene(context)
     with played_hal(scene) as hal:
         first, second, third = scene.app(VISIBLE), scene.app(VISIBLE), scene.app(VISIBLE)
         held = [first.loads(SMALL), first.loads(SMALL)]
@@ -53,9 +53,9 @@ def all_models_of_the_completing_app(trial: Trial) -> None:
 
 
 @cases.case("heir_needs_more", "NPU-POL-018", "NPU-POL-029", "NPU-LIF-008")
-def heir_needs_more(trial: Trial) -> None:
+def heir_needs_more(context: CaseContext) -> None:
     """The completing app makes room also where that is not enough for who waits; the rest may come in any way."""
-    scene = Scene(trial)
+    scene = Scene(context)
     with played_hal(scene) as hal:
         first, second, third = scene.app(VISIBLE), scene.app(VISIBLE), scene.app(VISIBLE)
         held, other, wanted = first.loads(MEDIUM), second.loads(MEDIUM), third.asks(LARGE)
@@ -70,9 +70,9 @@ def heir_needs_more(trial: Trial) -> None:
 
 
 @cases.case("other_ends", "NPU-POL-019")
-def other_ends(trial: Trial) -> None:
+def other_ends(context: CaseContext) -> None:
     """Work that ends in another way than completion rotates nothing."""
-    scene = Scene(trial)
+    scene = Scene(context)
     with played_hal(scene) as hal:
         first, second = scene.app(VISIBLE), scene.app(VISIBLE)
         held, parked = first.loads(LARGE), second.asks(LARGE)
@@ -85,9 +85,9 @@ def other_ends(trial: Trial) -> None:
 
 
 @cases.case("nobody_waits", "NPU-POL-018")
-def nobody_waits(trial: Trial) -> None:
+def nobody_waits(context: CaseContext) -> None:
     """Completed work asks for no unload while no equal has a request that is not loaded."""
-    scene = Scene(trial)
+    scene = Scene(context)
     with played_hal(scene) as hal:
         first, equal, weaker = scene.app(VISIBLE), scene.app(VISIBLE), scene.app(CACHED)
         held, other = first.loads(MEDIUM), equal.loads(MEDIUM)
@@ -98,9 +98,9 @@ def nobody_waits(trial: Trial) -> None:
 
 
 @cases.case("attributed_work", "NPU-POL-018")
-def attributed_work(trial: Trial) -> None:
+def attributed_work(context: CaseContext) -> None:
     """Work done for another app counts as that app's; an original uid of -1 means the submitter's own."""
-    scene = Scene(trial)
+    scene = Scene(context)
     with played_hal(scene) as hal:
         service, first, second = scene.app(VISIBLE), scene.app(VISIBLE), scene.app(VISIBLE)
         hosted, held, parked = service.loads(MEDIUM), first.loads(MEDIUM), second.asks(MEDIUM)
@@ -120,9 +120,9 @@ def attributed_work(trial: Trial) -> None:
 
 
 @cases.case("equal_that_worked_yields", "NPU-POL-017")
-def equal_that_worked_yields(trial: Trial) -> None:
+def equal_that_worked_yields(context: CaseContext) -> None:
     """A holder that has completed work more recently than an equal requester makes room for it."""
-    scene = Scene(trial)
+    scene = Scene(context)
     with played_hal(scene) as hal:
         first, second = scene.app(VISIBLE), scene.app(VISIBLE)
         held = first.loads(LARGE)
@@ -136,9 +136,9 @@ def equal_that_worked_yields(trial: Trial) -> None:
 
 
 @cases.case("equal_that_worked_before_stays", "NPU-POL-017")
-def equal_that_worked_before_stays(trial: Trial) -> None:
+def equal_that_worked_before_stays(context: CaseContext) -> None:
     """A requester that has completed work more recently than an equal holder displaces nothing."""
-    scene = Scene(trial)
+    scene = Scene(context)
     with played_hal(scene) as hal:
         first, second = scene.app(VISIBLE), scene.app(VISIBLE)
         held = first.loads(LARGE)
@@ -149,9 +149,9 @@ def equal_that_worked_before_stays(trial: Trial) -> None:
 
 
 @cases.case("least_recent_first", "NPU-POL-023")
-def least_recent_first(trial: Trial) -> None:
+def least_recent_first(context: CaseContext) -> None:
     """Of equals whose requests are parked, the one that completed work least recently ought to be next."""
-    scene = Scene(trial)
+    scene = Scene(context)
     with played_hal(scene) as hal:
         holder, early, late = scene.app(Importance.FOREGROUND), scene.app(VISIBLE), scene.app(VISIBLE)
         held = holder.loads(LARGE)
@@ -164,13 +164,13 @@ def least_recent_first(trial: Trial) -> None:
         served = [model for model in (next_one, last) if GRANT in model.heard]
         checks.equal(len(served), 1, "requests granted after one large model was unloaded")
         if served == [last]:
-            trial.warn_quality("the app that completed work most recently is served first")
+            context.warn_quality("the app that completed work most recently is served first")
 
 
 @cases.case("heirs_of_two_sizes", "NPU-POL-017", "NPU-POL-022", "NPU-POL-023")
-def heirs_of_two_sizes(trial: Trial) -> None:
+def heirs_of_two_sizes(context: CaseContext) -> None:
     """Whoever is next when an app completes work, an equal that waits as well loses nothing by it."""
-    scene = Scene(trial)
+    scene = Scene(context)
     with played_hal(scene) as hal:
         holder, early, late = scene.app(VISIBLE), scene.app(VISIBLE), scene.app(VISIBLE)
         held = holder.loads(LARGE)
@@ -185,13 +185,13 @@ def heirs_of_two_sizes(trial: Trial) -> None:
         for model in (next_one, last):
             model.hears_one_of([PARKED], [PARKED, WAIT], [PARKED, GRANT], [PARKED, WAIT, GRANT])
         if GRANT not in next_one.heard:
-            trial.warn_quality("the app that completed work most recently is served first")
+            context.warn_quality("the app that completed work most recently is served first")
 
 
 @cases.case("no_starvation", "NPU-POL-029", "NPU-POL-010")
-def no_starvation(trial: Trial) -> None:
+def no_starvation(context: CaseContext) -> None:
     """Equals that complete work and answer unload requests all get their turn, within two rounds of as many turns."""
-    scene = Scene(trial)
+    scene = Scene(context)
     with played_hal(scene) as hal:
         apps = [scene.app(VISIBLE) for _ in range(4)]
         models: dict[App, Model] = {app: app.asks(LARGE) for app in apps}
@@ -209,9 +209,9 @@ def no_starvation(trial: Trial) -> None:
 
 
 @cases.case("turns_while_others_load", "NPU-POL-029", "NPU-POL-021")
-def turns_while_others_load(trial: Trial) -> None:
+def turns_while_others_load(context: CaseContext) -> None:
     """A large request is not passed over for ever while two equals fill the budget with small ones in turn."""
-    scene = Scene(trial)
+    scene = Scene(context)
     with played_hal(scene) as hal:
         busy = [scene.app(VISIBLE), scene.app(VISIBLE)]
         held = {app: app.loads(MEDIUM) for app in busy}
@@ -231,9 +231,9 @@ def turns_while_others_load(trial: Trial) -> None:
 
 
 @cases.case("withdrawn_heir", "NPU-POL-018", "NPU-LIF-011")
-def withdrawn_heir(trial: Trial) -> None:
+def withdrawn_heir(context: CaseContext) -> None:
     """When the request that a rotation was for is withdrawn, the app that made room may have it again."""
-    scene = Scene(trial)
+    scene = Scene(context)
     with played_hal(scene) as hal:
         first, second = scene.app(VISIBLE), scene.app(VISIBLE)
         held, parked = first.loads(LARGE), second.asks(LARGE)

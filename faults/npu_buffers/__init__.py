@@ -6,7 +6,7 @@ import inspect
 import re
 from types import ModuleType
 
-from npu_conformance.faults.fault import Bent, Fault, Variant
+from npu_conformance.faults.fault import Fault, FaultySubject, Variant
 from npu_conformance.faults.npu_buffers import allocation, conforming_managers, contents, release
 from npu_conformance.faults.npu_buffers.boundary import Conforming, maker
 
@@ -24,9 +24,9 @@ def _id(kind: type[Conforming]) -> str:
     return "npu-buffers-" + re.sub(r"(?<!^)(?=[A-Z](?=[a-z])|(?<=[a-z])[A-Z])", "-", kind.__name__).lower()
 
 
-def _bent(kind: type[Conforming]) -> Bent:
+def _bent(kind: type[Conforming]) -> FaultySubject:
     clock = {"virtual_clock": not kind.real_time}
-    return Bent(maker(kind), ("manager", "manager_control"), manifest=lambda: clock)
+    return FaultySubject(maker(kind), ("manager", "manager_control"), manifest=lambda: clock)
 
 
 FAULTS = tuple(

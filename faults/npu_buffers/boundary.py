@@ -90,11 +90,11 @@ class Conforming(Allocator):
         """Deliver a preemption."""
         self.client.on_notify_preempted(id)
 
-    def map(self, buffer: BentBuffer, length: int, protection: int, offset: int) -> Memory:
+    def map(self, buffer: FaultyBuffer, length: int, protection: int, offset: int) -> Memory:
         """Forward a mapping."""
         return buffer.inner.map(length, protection, offset)
 
-    def unmap(self, buffer: BentBuffer, token: int) -> None:
+    def unmap(self, buffer: FaultyBuffer, token: int) -> None:
         """Forward the end of a mapping."""
         buffer.inner.unmap(token)
 
@@ -103,7 +103,7 @@ class Conforming(Allocator):
         return self.inner.client.buffers.get(id)
 
 
-class BentBuffer(NpuBuffer):
+class FaultyBuffer(NpuBuffer):
     """A buffer as the client sees it."""
 
     def __init__(self, inner: Buffer, allocator: Conforming) -> None:
@@ -132,7 +132,7 @@ class Callback(AllocatorCallback):
         """Pass through the boundary."""
         allocator = self._allocator()
         if allocator is not None:
-            wrapped = BentBuffer(buffer, allocator) if isinstance(buffer, Buffer) else None
+            wrapped = FaultyBuffer(buffer, allocator) if isinstance(buffer, Buffer) else None
             allocator.answer(id, wrapped, errno, message)
 
     def on_load(self, id: int, errno: int, message: str | None) -> None:

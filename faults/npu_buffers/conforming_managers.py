@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from npu_conformance.faults.npu_buffers.boundary import BentBuffer, BentManager, Conforming
+from npu_conformance.faults.npu_buffers.boundary import BentManager, Conforming, FaultyBuffer
 from npu_conformance.reference.npu_buffers.buffer import State
 from npu_conformance.specs.errors import IllegalArgument, ServiceError
 from npu_conformance.specs.interfaces import refuse
@@ -19,7 +19,7 @@ class Unbent(Conforming):
 class SaysNoEntryForThePreempted(Conforming):
     """Refuses to map a preempted buffer with ENOENT."""
 
-    def map(self, buffer: BentBuffer, length: int, protection: int, offset: int) -> Memory:
+    def map(self, buffer: FaultyBuffer, length: int, protection: int, offset: int) -> Memory:
         if buffer.inner.state is State.PREEMPTED:
             raise ServiceError(Errno.ENOENT, "preempted")
         return super().map(buffer, length, protection, offset)
@@ -90,7 +90,7 @@ class QueuesLoads(Conforming):
 class SaysInvalidBeyondTheProtection(Conforming):
     """Refuses mappings beyond the protection with EINVAL."""
 
-    def map(self, buffer: BentBuffer, length: int, protection: int, offset: int) -> Memory:
+    def map(self, buffer: FaultyBuffer, length: int, protection: int, offset: int) -> Memory:
         if protection & ~buffer.inner.request.protection:
             raise IllegalArgument(f"protection {protection}")
         return super().map(buffer, length, protection, offset)

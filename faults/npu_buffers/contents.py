@@ -6,7 +6,7 @@ import os
 
 from msgspec.structs import replace
 
-from npu_conformance.faults.npu_buffers.boundary import BentBuffer, Conforming
+from npu_conformance.faults.npu_buffers.boundary import Conforming, FaultyBuffer
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.types import Memory
 from npu_conformance.specs.npu.buffers import AllocRequest, Errno, FileSegment, NpuBuffer, Protection
@@ -29,7 +29,7 @@ class MapsExactlyItsProtection(Conforming):
     breaks = ("NPU-BUF-006",)
     caught_by = "cts.npu_buffers.mapping.within_protection"
 
-    def map(self, buffer: BentBuffer, length: int, protection: int, offset: int) -> Memory:
+    def map(self, buffer: FaultyBuffer, length: int, protection: int, offset: int) -> Memory:
         if protection != buffer.inner.request.protection:
             raise ServiceError(Errno.EACCES, f"protection {protection}")
         return super().map(buffer, length, protection, offset)
@@ -41,7 +41,7 @@ class MapsAllForWriting(Conforming):
     breaks = ("NPU-BUF-006",)
     caught_by = "cts.npu_buffers.mapping.read_only_mapping"
 
-    def map(self, buffer: BentBuffer, length: int, protection: int, offset: int) -> Memory:
+    def map(self, buffer: FaultyBuffer, length: int, protection: int, offset: int) -> Memory:
         return super().map(buffer, length, protection | buffer.inner.request.protection, offset)
 
 
@@ -51,7 +51,7 @@ class UnmapsNothing(Conforming):
     breaks = ("NPU-BUF-006",)
     caught_by = "cts.npu_buffers.mapping.unmap"
 
-    def unmap(self, buffer: BentBuffer, token: int) -> None:
+    def unmap(self, buffer: FaultyBuffer, token: int) -> None:
         pass
 
 
@@ -61,7 +61,7 @@ class UnmapsAll(Conforming):
     breaks = ("NPU-BUF-006",)
     caught_by = "cts.npu_buffers.mapping.two_mappings_are_one_memory"
 
-    def unmap(self, buffer: BentBuffer, token: int) -> None:
+    def unmap(self, buffer: FaultyBuffer, token: int) -> None:
         for each in tuple(buffer.inner.mappings):
             super().unmap(buffer, each)
 
@@ -72,13 +72,13 @@ class MapsCopies(Conforming):
     breaks = ("NPU-BUF-006",)
     caught_by = "cts.npu_buffers.mapping.write_and_read"
 
-    def map(self, buffer: BentBuffer, length: int, protection: int, offset: int) -> Memory:
+    def map(self, buffer: FaultyBuffer, length: int, protection: int, offset: int) -> Memory:
         memory = super().map(buffer, length, protection, offset)
         assert buffer.inner.memory is not None
         copy = memoryview(bytearray(buffer.inner.memory[offset : offset + length]))
         return replace(memory, token=self.service.context.exports.export(copy, protection))
 
-    def unmap(self, buffer: BentBuffer, token: int) -> None:
+    def unmap(self, buffer: FaultyBuffer, token: int) -> None:
         self.service.context.exports.withdraw(token)
 
 
@@ -88,7 +88,7 @@ class MapsFromTheBeginning(Conforming):
     breaks = ("NPU-BUF-006",)
     caught_by = "cts.npu_buffers.mapping.two_mappings_are_one_memory"
 
-    def map(self, buffer: BentBuffer, length: int, protection: int, offset: int) -> Memory:
+    def map(self, buffer: FaultyBuffer, length: int, protection: int, offset: int) -> Memory:
         return super().map(buffer, length, protection, 0)
 
 
@@ -98,7 +98,7 @@ class MapsEmptyRanges(Conforming):
     breaks = ("NPU-BUF-006",)
     caught_by = "cts.npu_buffers.mapping.empty_range"
 
-    def map(self, buffer: BentBuffer, length: int, protection: int, offset: int) -> Memory:
+    def map(self, buffer: FaultyBuffer, length: int, protection: int, offset: int) -> Memory:
         return super().map(buffer, length or buffer.inner.size, protection, offset)
 
 
@@ -108,7 +108,7 @@ class MapsBeyondTheEnd(Conforming):
     breaks = ("NPU-BUF-006",)
     caught_by = "cts.npu_buffers.mapping.beyond_the_end"
 
-    def map(self, buffer: BentBuffer, length: int, protection: int, offset: int) -> Memory:
+    def map(self, buffer: FaultyBuffer, length: int, protection: int, offset: int) -> Memory:
         if length <= 0 or offset < 0 or offset + length <= buffer.inner.size:
             return super().map(buffer, length, protection, offset)
         token = self.service.context.exports.export(memoryview(bytearray(length)), protection)
@@ -123,7 +123,7 @@ class ReusesALiveBuffer(Conforming):
 
     def answer(self, id: int, buffer: NpuBuffer | None, errno: int, message: str | None) -> None:
         first = next(iter(self.inner.client.buffers.values()), None)
-        if isinstance(buffer, BentBuffer) and first is not None and first.memory is not None:
+        if isinstance(buffer, FaultyBuffer) and first is not None and first.memory is not None:
             buffer.inner.memory = first.memory
         super().answer(id, buffer, errno, message)
 
@@ -174,7 +174,7 @@ class AnswersTheLoadOfARequest(Conforming):
 
     def answer(self, id: int, buffer: NpuBuffer | None, errno: int, message: str | None) -> None:
         super().answer(id, buffer, errno, message)
-        if isinstance(buffer, BentBuffer) and buffer.inner.request.file_segment is not None:
+        if isinstance(buffer, FaultyBuffer) and buffer.inner.request.file_segment is not None:
             self.loaded(id, 0, None)
 
 
@@ -286,7 +286,7 @@ class MapsBusyAsInvalid(Conforming):
     breaks = ("NPU-BUF-012",)
     caught_by = "cts.npu_buffers.loading.mapping_while_loading"
 
-    def map(self, buffer: BentBuffer, length: int, protection: int, offset: int) -> Memory:
+    def map(self, buffer: FaultyBuffer, length: int, protection: int, offset: int) -> Memory:
         if buffer.inner.state.name == "LOADING":
             raise ServiceError(Errno.EINVAL, "loading")
         return super().map(buffer, length, protection, offset)
@@ -323,7 +323,7 @@ class LoadsAMegabyteAtMost(Conforming):
     caught_by = "cts.npu_buffers.loading.weights_of_4_mib"
 
     def answer(self, id: int, buffer: NpuBuffer | None, errno: int, message: str | None) -> None:
-        if isinstance(buffer, BentBuffer) and buffer.inner.memory is not None:
+        if isinstance(buffer, FaultyBuffer) and buffer.inner.memory is not None:
             rest = range(1 << 20, buffer.inner.size)
             buffer.inner.memory[rest.start :] = bytes(len(rest))
         super().answer(id, buffer, errno, message)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from npu_conformance.faults.npu_buffers.boundary import BentBuffer, BentManager, Conforming
+from npu_conformance.faults.npu_buffers.boundary import BentManager, Conforming, FaultyBuffer
 from npu_conformance.reference.npu_buffers.buffer import State
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.types import Memory
@@ -144,7 +144,7 @@ class MapsThePreempted(Conforming):
     breaks = ("NPU-BUF-009",)
     caught_by = "cts.npu_buffers.preemption.idle_buffer"
 
-    def map(self, buffer: BentBuffer, length: int, protection: int, offset: int) -> Memory:
+    def map(self, buffer: FaultyBuffer, length: int, protection: int, offset: int) -> Memory:
         if buffer.inner.state is not State.PREEMPTED:
             return super().map(buffer, length, protection, offset)
         token = self.service.context.exports.export(memoryview(bytearray(length)), protection)
@@ -197,12 +197,12 @@ class PreemptsTheMapped(Conforming):
     breaks = ("NPU-BUF-009",)
     caught_by = "cts.npu_buffers.preemption.not_while_mapped"
 
-    def map(self, buffer: BentBuffer, length: int, protection: int, offset: int) -> Memory:
+    def map(self, buffer: FaultyBuffer, length: int, protection: int, offset: int) -> Memory:
         memory = super().map(buffer, length, protection, offset)
         buffer.inner.mappings.discard(memory.token)
         return memory
 
-    def unmap(self, buffer: BentBuffer, token: int) -> None:
+    def unmap(self, buffer: FaultyBuffer, token: int) -> None:
         self.service.context.exports.withdraw(token)
 
 

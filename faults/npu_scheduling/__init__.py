@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from npu_conformance.faults import source_edits
 from npu_conformance.faults.factories import IMPATIENCE, PATIENT
-from npu_conformance.faults.fault import Bent, Fault, NoticedAs, Variant
+from npu_conformance.faults.fault import Fault, FaultySubject, NoticedAs, Variant
 from npu_conformance.faults.npu_scheduling import idle, shapes
 from npu_conformance.faults.npu_scheduling.shapes import Shape
 from npu_conformance.faults.source_edits import EditedFault, SourceEdit
@@ -28,17 +28,17 @@ EXECUTIONS = source_edits.read(_FOLDER / "executions.json")
 """Faults of a device whose executions are work of the HAL."""
 
 
-def _edited(one: EditedFault, promise: int | None = 10) -> Bent:
+def _edited(one: EditedFault, promise: int | None = 10) -> FaultySubject:
     """The reference HAL with its source edited, which stays so in the process. promise: its npu_checkpoint_ms."""
 
     def create(context: Context, _: Version) -> Subject:
         source_edits.apply(one.edits)
         return shapes.reference(context)
 
-    return Bent(create, _ALL, manifest=lambda: {"npu_profile": "page", "npu_checkpoint_ms": promise})
+    return FaultySubject(create, _ALL, manifest=lambda: {"npu_profile": "page", "npu_checkpoint_ms": promise})
 
 
-def _with_device(shape: Shape, edits: tuple[SourceEdit, ...] = ()) -> Bent:
+def _with_device(shape: Shape, edits: tuple[SourceEdit, ...] = ()) -> FaultySubject:
     """A device in real time, which promises that its executions are work of its scheduling HAL."""
 
     def create(context: Context, _: Version) -> Subject:
@@ -46,11 +46,11 @@ def _with_device(shape: Shape, edits: tuple[SourceEdit, ...] = ()) -> Bent:
         return shape(context)
 
     manifest = {"npu_profile": "page", "npu_schedules_executions": True, "virtual_clock": False}
-    return Bent(create, ("device", "scheduling"), manifest=lambda: manifest)
+    return FaultySubject(create, ("device", "scheduling"), manifest=lambda: manifest)
 
 
-def _shaped(shape: Shape, interfaces: tuple[InterfaceName, ...] = _ALL, **manifest: Any) -> Bent:
-    return Bent(lambda context, _: shape(context), interfaces, manifest=lambda: manifest)
+def _shaped(shape: Shape, interfaces: tuple[InterfaceName, ...] = _ALL, **manifest: Any) -> FaultySubject:
+    return FaultySubject(lambda context, _: shape(context), interfaces, manifest=lambda: manifest)
 
 
 def _by_tool() -> dict[str, Any]:
@@ -75,7 +75,7 @@ FAULTS = (
           ("vts.npu_scheduling.work.undisturbed", "vts.npu_scheduling.callback.replaced",
            "vts.npu_scheduling.effects.set", "vts.npu_scheduling.effects.set_replaces",
            "vts.npu_scheduling.rights.no_direct_access"),
-          Bent(lambda context, _: idle.with_work(context), ("scheduling", "workload"), deadlines=PATIENT,
+          FaultySubject(lambda context, _: idle.with_work(context), ("scheduling", "workload"), deadlines=PATIENT,
                manifest=lambda: {"virtual_clock": False, "time_scale": IMPATIENCE})),
     Fault("executions-aside", "The device takes turns among apps, and knows nothing of the scheduling HAL.",
           ("NPU-HAL-011", "NPU-HAL-019"),
@@ -106,7 +106,7 @@ VARIANTS = (
                 SourceEdit("reference.device.compute_unit", "ComputeUnit._steps_aside", "with self._apps.lock:",
                            "return False\nwith self._apps.lock:"),))),
     Variant("npu-tool", "A device whose work comes from run-test-inference.",
-            Bent(lambda context, _: shapes.through_a_tool(context), ("scheduling",), manifest=_by_tool)),
+            FaultySubject(lambda context, _: shapes.through_a_tool(context), ("scheduling",), manifest=_by_tool)),
     Variant("npu-cuttlefish", "Cuttlefish's quirk: work of an app for itself has original uid -1.",
             _shaped(shapes.cuttlefish, npu_profile="cuttlefish")),
     *(Variant(one.id, one.description, _edited(one, None)) for one in EDITED_VARIANTS),

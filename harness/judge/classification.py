@@ -36,7 +36,7 @@ class Ending:
         return self.outcome in (Outcome.CRASH, Outcome.HANG)
 
 
-def ending_of(error: Exception) -> Ending:
+def classify_exception(error: Exception) -> Ending:
     """Say what an exception that ended a case, or a configuration, means.
 
     A CaseEnded says so itself. An error of the interface that no check expected is a failure of the implementation; a

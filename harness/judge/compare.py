@@ -16,7 +16,7 @@ from npu_conformance.harness.judge.verdicts import Failed
 if TYPE_CHECKING:
     import numpy as np
 
-    from npu_conformance.harness.run.context import Trial
+    from npu_conformance.harness.run.context import CaseContext
 
     Array = np.ndarray[Any, Any]
 
@@ -41,7 +41,7 @@ class Comparison:
 
 
 def check_output(
-    trial: Trial,
+    context: CaseContext,
     what: str,
     actual: Array,
     expected: Array,
@@ -55,15 +55,15 @@ def check_output(
     rules = floor(operand_type, circumstances)
     comparison = compare(what, actual, expected, operand_type, rules)
     if comparison.failing:
-        waived = trial.waived_tolerance()
+        waived = context.waived_tolerance()
         if waived is None:
             raise Failed(comparison.message, comparison.expected, comparison.found)
         widened = compare(what, actual, expected, operand_type, rules.widened(waived, operand_type in FLOATS))
         if widened.failing:
             raise Failed(f"even with a waiver's tolerance, {widened.message}", widened.expected, widened.found)
-        trial.mark_waived()
+        context.mark_waived()
     if comparison.warning:
-        trial.warn_quality(comparison.warning)
+        context.warn_quality(comparison.warning)
 
 
 def compare(what: str, actual: Array, expected: Array, operand_type: int, rules: Floor) -> Comparison:

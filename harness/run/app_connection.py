@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 from npu_conformance.harness.judge.verdicts import Crashed, NotApplicable
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.concurrency import Result
 from npu_conformance.harness.subject.endpoints import ListeningEndpoint, StartOptions
 from npu_conformance.harness.subject.plugin_loading import LoadError
@@ -87,12 +87,12 @@ class ClientSubject:
         self._endpoint.close()
 
 
-def ticket_for(trial: Trial, uid: int) -> tuple[str, str, str | None]:
-    """Where another process connects to the trial's subject, its ticket, and the folder that this is good for.
+def ticket_for(context: CaseContext, uid: int) -> tuple[str, str, str | None]:
+    """Where another process connects to the context's subject, its ticket, and the folder that this is good for.
 
     NotApplicable where none can.
     """
-    subject = trial.subject
+    subject = context.subject
     if not isinstance(subject, RemoteSubject):
         raise NotApplicable("client processes need a subject in a process of its own")
     try:

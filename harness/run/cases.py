@@ -16,7 +16,7 @@ from npu_conformance.specs.manifest import InterfaceName
 from npu_conformance.specs.versions import NEWEST, OLDEST, Version
 
 if TYPE_CHECKING:
-    from npu_conformance.harness.run.context import Trial
+    from npu_conformance.harness.run.context import CaseContext
 
 
 class Scope(enum.Enum):
@@ -68,7 +68,7 @@ class Case:
     """
 
     id: str
-    run: Callable[[Trial], None]
+    run: Callable[[CaseContext], None]
     requirements: tuple[str, ...]
     description: str = ""
     interface: InterfaceName = "device"
@@ -80,7 +80,7 @@ class Case:
     types: tuple[str, ...] = ()
 
 
-class Behaviours:
+class CaseGroup:
     """The behaviour tests of one area, in order of definition."""
 
     def __init__(self, area: str, *, interface: InterfaceName = "device", group: Group | None = None) -> None:
@@ -95,10 +95,10 @@ class Behaviours:
         until: Version = NEWEST,
         scope: Scope = Scope.DEFAULT,
         group: Group | None = None,
-    ) -> Callable[[Callable[[Trial], None]], Callable[[Trial], None]]:
+    ) -> Callable[[Callable[[CaseContext], None]], Callable[[CaseContext], None]]:
         """Declare a function as the case `<area>.<name>`; its docstring is the description. group: not the area's."""
 
-        def declare(run: Callable[[Trial], None]) -> Callable[[Trial], None]:
+        def declare(run: Callable[[CaseContext], None]) -> Callable[[CaseContext], None]:
             description = inspect.getdoc(run) or ""
             self._cases.append(
                 Case(

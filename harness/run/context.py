@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from npu_conformance.harness.judge import checks
-from npu_conformance.harness.judge.classification import Ending, SubjectLost, ending_of
+from npu_conformance.harness.judge.classification import Ending, SubjectLost, classify_exception
 from npu_conformance.harness.judge.verdicts import Crashed, Failed, NotApplicable
 from npu_conformance.harness.run.cases import Case, Scope
 from npu_conformance.harness.run.preparation import (
@@ -68,7 +68,7 @@ class Record:
     seconds: float = 0.0
 
 
-class Trial:
+class CaseContext:
     """One case while it runs.
 
     subject: the implementation under test. oracle: the reference, where the run has one. seed: of this case alone;
@@ -111,7 +111,7 @@ class Trial:
         self.present(getattr(self.subject.interfaces, self.case.interface), self.case.interface)
         self.case.run(self)
 
-    def own_uid(self, uid: int) -> int:
+    def case_uid(self, uid: int) -> int:
         """The uid of an app in this case alone, by its seed: in real time, what another's did is told late."""
         return uid + _UIDS_A_CASE * (self.seed % _CASES)
 
@@ -237,7 +237,7 @@ class Trial:
         except SubjectLost:
             raise
         except Exception as error:
-            record.ending = ending_of(error)
+            record.ending = classify_exception(error)
         finally:
             record.seconds = time.perf_counter() - started
             self._current = self.own
@@ -267,7 +267,7 @@ class Trial:
             record.ending = replace(ending, message=f"{ending.message}; the subject does not answer any more")
         elif lost and not ending.lost_host:
             what = ending.message or ending.outcome.value
-            record.ending = ending_of(Crashed(f"the subject does not answer any more, after: {what}"))
+            record.ending = classify_exception(Crashed(f"the subject does not answer any more, after: {what}"))
         if lost:
             self.restart()
 
@@ -284,7 +284,7 @@ class Trial:
         try:
             self.subject.restart()
         except Exception as error:
-            raise SubjectLost(f"the subject could not be restarted: {ending_of(error).message}") from error
+            raise SubjectLost(f"the subject could not be restarted: {classify_exception(error).message}") from error
 
     @contextmanager
     def playing(self, version: Version) -> Iterator[None]:

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Literal, Protocol
 from msgspec.structs import replace
 
 from npu_conformance.harness.judge import claims
-from npu_conformance.harness.judge.classification import Ending, SubjectLost, ending_of
+from npu_conformance.harness.judge.classification import Ending, SubjectLost, classify_exception
 from npu_conformance.harness.judge.outcome_table import is_red
 from npu_conformance.harness.judge.waivers import Waivers
 from npu_conformance.harness.run import seeds
 from npu_conformance.harness.run.applicability import inapplicable
 from npu_conformance.harness.run.cases import Case, Scope
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.recording import case_result, unexecuted
 from npu_conformance.specs.diagnostics import trace
 from npu_conformance.specs.documents import results
@@ -31,8 +31,8 @@ from npu_conformance.specs.outcomes import Outcome, worst
 if TYPE_CHECKING:
     from npu_conformance.harness.subject.handle import SubjectHandle
 
-OnFailure = Callable[[Trial, CaseResult], str]
-"""Called for each case that ended red, while its trial is still there: writes the failure file, returns its name."""
+OnFailure = Callable[[CaseContext, CaseResult], str]
+"""Called for each case that ended red, while its context is still there: writes the failure file, returns its name."""
 
 FAILURE_FILE = "failure_file"
 """Note of a red result: the name of its failure file, or why there is none."""
@@ -179,18 +179,18 @@ class Engine:
         reason = inapplicable(case, self._subject.manifest, self._subject.version)
         if reason:
             return unexecuted(case, Outcome.NOT_APPLICABLE, reason)
-        trial = self._trial(case)
+        context = self._trial(case)
         started = time.perf_counter()
-        self._execute(trial)
-        result = case_result(trial, time.perf_counter() - started)
-        result = self._waivers.apply(claims.enforce(result, trial.manifest.claims, trial.version))
+        self._execute(context)
+        result = case_result(context, time.perf_counter() - started)
+        result = self._waivers.apply(claims.enforce(result, context.manifest.claims, context.version))
         if self._on_failure and is_red(result.outcome, result.dispositions):
-            return _with_failure_file(self._on_failure, trial, result)
+            return _with_failure_file(self._on_failure, context, result)
         return result
 
-    def _trial(self, case: Case) -> Trial:
+    def _trial(self, case: Case) -> CaseContext:
         options = self._options
-        return Trial(
+        return CaseContext(
             case,
             self._subject,
             seed=seeds.case_seed(options.seed, case.id) if options.case_seed is None else options.case_seed,
@@ -200,13 +200,13 @@ class Engine:
             tolerance_of=self._waivers.tolerance,
         )
 
-    def _execute(self, trial: Trial) -> None:
-        with trace.span("case", trial.case.id):
-            trial.own.ending = self._guarded(trial.run)
-        trial.own.ending = _graver(trial.own.ending, self._guarded(trial.close))
+    def _execute(self, context: CaseContext) -> None:
+        with trace.span("case", context.case.id):
+            context.own.ending = self._guarded(context.run)
+        context.own.ending = _graver(context.own.ending, self._guarded(context.close))
         if self.outcome.ending != "subject-lost":
-            recovery = self._guarded(lambda: trial.recover(trial.own, always=True))
-            trial.own.ending = _graver(trial.own.ending, recovery)
+            recovery = self._guarded(lambda: context.recover(context.own, always=True))
+            context.own.ending = _graver(context.own.ending, recovery)
 
     def _guarded(self, step: Callable[[], object]) -> Ending:
         """Run a step and say how it ended. Losing the subject for good ends the run behind this case."""
@@ -216,7 +216,7 @@ class Engine:
             self._end("subject-lost", str(error))
             return Ending(Outcome.CRASH, str(error))
         except Exception as error:
-            return ending_of(error)
+            return classify_exception(error)
         return Ending()
 
     def _record(self, result: CaseResult) -> CaseResult:
@@ -246,10 +246,10 @@ class Engine:
         self.outcome.ending, self.outcome.reason = ending, reason
 
 
-def _with_failure_file(write: OnFailure, trial: Trial, result: CaseResult) -> CaseResult:
+def _with_failure_file(write: OnFailure, context: CaseContext, result: CaseResult) -> CaseResult:
     """Write the failure file. That it can not be written must cost neither the verdict nor the run: it is noted."""
     try:
-        name = write(trial, result)
+        name = write(context, result)
     except Exception as error:
         name = f"not written: {type(error).__name__}: {error}"
     return replace(result, notes={**result.notes, FAILURE_FILE: name})

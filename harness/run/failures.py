@@ -10,7 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from npu_conformance.harness.judge.outcome_table import is_red
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs import documents
 from npu_conformance.specs.documents import results
 from npu_conformance.specs.documents.failures import FailureFile
@@ -26,22 +26,22 @@ class FailureWriter:
     def __init__(self, directory: Path, suite_version: str, digests: Digests) -> None:
         self._directory, self._suite_version, self._digests = directory, suite_version, digests
 
-    def __call__(self, trial: Trial, result: CaseResult) -> str:
+    def __call__(self, context: CaseContext, result: CaseResult) -> str:
         """Write the file and return its name. Raises OSError, and whatever the case's payload raises."""
         red = tuple(part for part in result.configurations if is_red(part.outcome, part.dispositions))
         document = FailureFile(
             format=results.FORMAT,
             case=result.case,
-            description=trial.case.description,
+            description=context.case.description,
             requirements=result.requirements,
             configurations=tuple(part.name for part in red),
-            scope=trial.scope.value,
-            hal_version=trial.version,
+            scope=context.scope.value,
+            hal_version=context.version,
             result=replace(result, configurations=red),
-            manifest=trial.manifest,
+            manifest=context.manifest,
             suite_version=self._suite_version,
             digests=self._digests,
-            payload=trial.payload() if trial.payload else None,
+            payload=context.payload() if context.payload else None,
         )
         path = self._directory / file_name(result.case)
         self._directory.mkdir(parents=True, exist_ok=True)

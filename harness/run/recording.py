@@ -1,20 +1,20 @@
-"""Turns what collected in a trial into the document that events and reports carry."""
+"""Turns what collected in the context of a case into the document that events and reports carry."""
 
 from __future__ import annotations
 
 from npu_conformance.harness.run.cases import Case
-from npu_conformance.harness.run.context import Record, Trial
+from npu_conformance.harness.run.context import CaseContext, Record
 from npu_conformance.specs.documents.results import CaseResult, ConfigurationResult
 from npu_conformance.specs.outcomes import Disposition, Outcome, worst
 
 
-def case_result(trial: Trial, seconds: float) -> CaseResult:
+def case_result(context: CaseContext, seconds: float) -> CaseResult:
     """The verdict of a case that ran: the worst of its own and of its configurations'.
 
     A body that ended well adds nothing of its own where it opened configurations: those say it all.
     """
-    case, own = trial.case, trial.own
-    configurations = tuple(_configuration_result(record) for record in trial.configurations.values())
+    case, own = context.case, context.own
+    configurations = tuple(_configuration_result(record) for record in context.configurations.values())
     outcomes = [configuration.outcome for configuration in configurations]
     if own.ending.outcome is not Outcome.PASS or not outcomes:
         outcomes.append(own.ending.outcome)
@@ -25,15 +25,15 @@ def case_result(trial: Trial, seconds: float) -> CaseResult:
         expected=own.ending.expected,
         found=own.ending.found,
         own_outcome=own.ending.outcome,
-        dispositions=_dispositions([own, *trial.configurations.values()]),
+        dispositions=_dispositions([own, *context.configurations.values()]),
         configurations=configurations,
         requirements=case.requirements,
         operations=case.operations,
         types=case.types,
         group=case.group.value if case.group else None,
         warnings=tuple(own.warnings),
-        notes=trial.notes,
-        seed=trial.seed,
+        notes=context.notes,
+        seed=context.seed,
         seconds=seconds,
         signal=own.ending.signal,
         stderr=own.ending.stderr,

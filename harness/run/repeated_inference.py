@@ -12,7 +12,7 @@ from npu_conformance.harness.judge.compare import check_output
 from npu_conformance.harness.judge.tolerance import Circumstances
 from npu_conformance.harness.judge.verdicts import Hung
 from npu_conformance.harness.run.cases import Case
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperandType
 from npu_conformance.specs.neuralnetworks.hal import ExecutionCallback, PreparedModel
@@ -30,10 +30,10 @@ _UNWRITTEN = 0xA5
 
 def infer(subject: SubjectHandle, vector: Vector, inferences: int) -> Generator[int]:
     """Execute the first example of a vector; yields 0, then the number done. Failed where an output is wrong."""
-    trial = Trial(Case("mlts.stress.client.inference", lambda trial: None, ()), subject)
-    prepared_model = _prepared(trial, vector)
-    built = build_request(vector, vector.examples[0], trial.version)
-    inputs, outputs = trial.pool(len(built.input_data) or 1), trial.pool(built.output_size)
+    context = CaseContext(Case("mlts.stress.client.inference", lambda context: None, ()), subject)
+    prepared_model = _prepared(context, vector)
+    built = build_request(vector, vector.examples[0], context.version)
+    inputs, outputs = context.pool(len(built.input_data) or 1), context.pool(built.output_size)
     inputs.write(0, built.input_data)
     request = built.request(RequestMemoryPool(pool=inputs.memory), RequestMemoryPool(pool=outputs.memory))
     correct = b""
@@ -41,18 +41,18 @@ def infer(subject: SubjectHandle, vector: Vector, inferences: int) -> Generator[
         yield 0
         for number in range(1, inferences + 1):
             outputs.write(0, bytes([_UNWRITTEN]) * built.output_size)
-            checks.status(_execute(trial, prepared_model, request), {ErrorStatus.NONE}, f"inference {number}")
+            checks.status(_execute(context, prepared_model, request), {ErrorStatus.NONE}, f"inference {number}")
             content = outputs.read(0, built.output_size)
             if content != correct:
-                _judge(trial, vector, _read(built, content), number)
+                _judge(context, vector, _read(built, content), number)
                 correct = content
             yield number
     finally:
-        trial.close()
+        context.close()
 
 
-def _prepared(trial: Trial, vector: Vector) -> PreparedModel:
-    preparation = trial.prepare(build_model(vector, trial.version).model)
+def _prepared(context: CaseContext, vector: Vector) -> PreparedModel:
+    preparation = context.prepare(build_model(vector, context.version).model)
     checks.status(preparation.status, {ErrorStatus.NONE}, "prepareModel of a supported model")
     if preparation.prepared_model is None:
         checks.fail("prepareModel of a supported model", "a prepared model", "null")
@@ -69,18 +69,18 @@ class _Answer(ExecutionCallback):
         self.status = status
 
 
-def _execute(trial: Trial, prepared_model: PreparedModel, request: Request) -> int | None:
+def _execute(context: CaseContext, prepared_model: PreparedModel, request: Request) -> int | None:
     """Execute synchronously, or with a callback before HAL 1.2; the status."""
     try:
-        if trial.version >= Version.V1_2:
+        if context.version >= Version.V1_2:
             result = prepared_model.execute_synchronously(request, False, _NO_DEADLINE, _NO_DEADLINE)
             return ErrorStatus.NONE if result.output_sufficient_size else ErrorStatus.OUTPUT_INSUFFICIENT_SIZE
         answer = _Answer()
         prepared_model.execute(request, False, _NO_DEADLINE, _NO_DEADLINE, answer)
     except ServiceError as error:
         return error.status
-    seconds = trial.manifest.deadlines.execute * trial.manifest.time_scale
-    if not trial.subject.wait_until(lambda: answer.status is not None, seconds):
+    seconds = context.manifest.deadlines.execute * context.manifest.time_scale
+    if not context.subject.wait_until(lambda: answer.status is not None, seconds):
         raise Hung(f"execute was launched, but its callback was not notified within {seconds:g} s")
     return answer.status
 
@@ -90,12 +90,12 @@ def _read(built: BuiltRequest, content: bytes) -> Mapping[str, Array]:
     return {name: built.read(name, content, array.shape) for name, array in expected.items()}
 
 
-def _judge(trial: Trial, vector: Vector, outputs: Mapping[str, Array], number: int) -> None:
+def _judge(context: CaseContext, vector: Vector, outputs: Mapping[str, Array], number: int) -> None:
     kinds = {operand.type for operand in vector.operands.values()}
     circumstances = Circumstances(relaxed=vector.relaxed, any_float16=OperandType.TENSOR_FLOAT16 in kinds)
     for name, actual in outputs.items():
         if name not in vector.ignored:
             what = f"inference {number}, output {name}"
             check_output(
-                trial, what, actual, vector.examples[0].outputs[name], vector.operands[name].type, circumstances
+                context, what, actual, vector.examples[0].outputs[name], vector.operands[name].type, circumstances
             )

@@ -13,7 +13,7 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import Crashed, Failed, Hung, NotSupported
 from npu_conformance.harness.run.app_connection import ticket_for
 from npu_conformance.harness.run.cases import Scope
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.mlts.lib.reports import Plan, Verdict
 from npu_conformance.mlts.lib.supervision import ClientEnd, Patience
 
@@ -44,14 +44,14 @@ def judge(end: ClientEnd, inferences: int) -> None:
     checks.equal(end.inferences, inferences, "inferences of a successful client")
 
 
-def plan(trial: Trial, number: int, model: VectorHeader, inferences: int, *, die_after: int = 0) -> Plan:
+def plan(context: CaseContext, number: int, model: VectorHeader, inferences: int, *, die_after: int = 0) -> Plan:
     """What a client does with a model, under the uid of its number."""
-    address, ticket, folder = ticket_for(trial, _FIRST_UID + number)
+    address, ticket, folder = ticket_for(context, _FIRST_UID + number)
     return Plan(
         address=address,
         ticket=ticket,
-        transports=trial.subject.memory.transports,
-        version=trial.version,
+        transports=context.subject.memory.transports,
+        version=context.version,
         operation=model.operation,
         vector=model.name,
         inferences=inferences,
@@ -60,30 +60,30 @@ def plan(trial: Trial, number: int, model: VectorHeader, inferences: int, *, die
     )
 
 
-def patience(trial: Trial) -> Patience:
+def patience(context: CaseContext) -> Patience:
     """How long a client may be silent: the driver's own deadlines and a margin."""
-    deadlines, scale = trial.manifest.deadlines, trial.manifest.time_scale
+    deadlines, scale = context.manifest.deadlines, context.manifest.time_scale
     start = (deadlines.start + deadlines.call + deadlines.prepare) * scale + _MARGIN_SECONDS
     return Patience(start, deadlines.execute * scale + _MARGIN_SECONDS)
 
 
-def supported_models(trial: Trial) -> Iterator[VectorHeader]:
+def supported_models(context: CaseContext) -> Iterator[VectorHeader]:
     """Endlessly, up to four small models of different operations that the device supports; NotSupported without any."""
-    found = itertools.islice(filter(lambda header: _is_supported(trial, header), _candidates(trial)), _MODELS)
+    found = itertools.islice(filter(lambda header: _is_supported(context, header), _candidates(context)), _MODELS)
     models = list(found)
     if not models:
         raise NotSupported("the device supports none of the stored models")
     return itertools.cycle(models)
 
 
-def _candidates(trial: Trial) -> Iterator[VectorHeader]:
+def _candidates(context: CaseContext) -> Iterator[VectorHeader]:
     for operation in vectors.operations():
         for header in vectors.headers(operation):
-            if header.since <= trial.version and header.rejected is None and not header.relaxed:
+            if header.since <= context.version and header.rejected is None and not header.relaxed:
                 yield header
                 break
 
 
-def _is_supported(trial: Trial, header: VectorHeader) -> bool:
+def _is_supported(context: CaseContext, header: VectorHeader) -> bool:
     vector = vectors.load(header.operation, header.name)
-    return all(trial.supported_operations(build_model(vector, trial.version).model))
+    return all(context.supported_operations(build_model(vector, context.version).model))

@@ -13,7 +13,7 @@ import sys
 import threading
 from collections.abc import Callable
 
-from npu_conformance.harness.judge.classification import Ending, ending_of
+from npu_conformance.harness.judge.classification import Ending, classify_exception
 from npu_conformance.mlts.lib.reports import Line, Plan, Progress, Report, Verdict, encode
 from npu_conformance.specs import documents
 from npu_conformance.specs.outcomes import Outcome
@@ -46,7 +46,7 @@ def run(plan: Plan, say: Callable[[Line], None], told_to_go: threading.Event) ->
             if done and done == plan.die_after:
                 os.kill(os.getpid(), signal.SIGKILL)
     except Exception as error:
-        return _report(ending_of(error), done)
+        return _report(classify_exception(error), done)
     return Report(Verdict.SUCCESS, done)
 
 

@@ -215,7 +215,7 @@ def interrupted(
     ran: list[str] = []
 
     def case(name: str, body: Callable[[], object]) -> Case:
-        def run(trial: object) -> None:
+        def run(context: object) -> None:
             ran.append(name)
             body()
 

@@ -18,7 +18,7 @@ from npu_conformance.corpus.variations import allowed
 from npu_conformance.corpus.vectors import Example, Vector
 from npu_conformance.corpus.wire_model import build_model, build_request
 from npu_conformance.fuzz.lib.choices import SIZE, Choices
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.seeds import stable_hash
 from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.harness.subject.loading import open_subject
@@ -119,13 +119,13 @@ def execute(subject: SubjectHandle, vector: Vector) -> None:
     names = vector.outputs[: len(ignored)]
     whole = replace(vector, examples=(example,), witnesses=("oracle",), ignored=tuple(names))
     case = case_of(allowed.header_of(whole), lambda: whole, f"vts.generated.{vector.operation}.drawn", None)
-    trial = Trial(case, subject)
+    context = CaseContext(case, subject)
     try:
-        case.run(trial)
-        for record in trial.configurations.values():
+        case.run(context)
+        for record in context.configurations.values():
             assert record.ending.outcome.value in ("pass", "not-applicable"), f"{record.name}: {record.ending}"
     finally:
-        trial.close()
+        context.close()
 
 
 @OPERATIONS

@@ -83,7 +83,7 @@ def test_quant8_signed_moves_elements_and_zero_points_by_128() -> None:
     assert (after.outputs["output"].astype(int) == before.outputs["output"].astype(int) - 128).all()
 
 
-def _pool(layout: list[base.Planned]) -> Vector:
+def _pool(layout: list[base.OperandSpec]) -> Vector:
     """AVERAGE_POOL_2D, implicit padding, 1x1 window: the output is the input."""
     names = ("padding", "stride_width", "stride_height", "width", "height", "activation", "layout")
     scalars = [base.int32(value) for value in (2, 1, 1, 1, 1, 0)] + layout
@@ -97,7 +97,7 @@ def _pool(layout: list[base.Planned]) -> Vector:
 
 
 @pytest.mark.parametrize("layout", [[], [base.boolean(False)]], ids=["left_off", "given"])
-def test_nchw_permutes_input_and_output_and_sets_the_flag(layout: list[base.Planned]) -> None:
+def test_nchw_permutes_input_and_output_and_sets_the_flag(layout: list[base.OperandSpec]) -> None:
     vector = _pool(layout)
     result = varied("nchw", vector)
     assert result.since == Version.V1_2

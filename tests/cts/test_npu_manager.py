@@ -11,9 +11,9 @@ from npu_conformance.cts import npu_manager
 from npu_conformance.faults import managers, source_edits
 from npu_conformance.faults.npu_manager import FAULTS
 from npu_conformance.faults.source_edits import EditedFault
-from npu_conformance.harness.judge.classification import Ending, ending_of
+from npu_conformance.harness.judge.classification import Ending, classify_exception
 from npu_conformance.harness.run.cases import Case, Scope
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.harness.subject.loading import Isolation, open_subject
 from npu_conformance.specs import ids, requirements
@@ -30,14 +30,14 @@ LEFT_OUT = "legacy_app_that_works"
 
 def run(case: Case, subject: SubjectHandle, scope: Scope = Scope.SMOKE) -> tuple[Ending, list[str]]:
     """Run one case; the ending, and the quality warnings."""
-    trial = Trial(case, subject, seed=3, scope=scope)
+    context = CaseContext(case, subject, seed=3, scope=scope)
     try:
-        case.run(trial)
+        case.run(context)
     except Exception as error:
-        return ending_of(error), trial.own.warnings
+        return classify_exception(error), context.own.warnings
     finally:
-        trial.close()
-    return Ending(), trial.own.warnings
+        context.close()
+    return Ending(), context.own.warnings
 
 
 def noticed(case: Case, subject: SubjectHandle, as_: str) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from npu_conformance.cts import npu_buffers, npu_manager
 from npu_conformance.harness.judge.verdicts import NotApplicable
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.loading import open_subject
 from npu_conformance.reference.manager import manager
 from npu_conformance.specs.interfaces import Interface, describe, is_interface
@@ -41,13 +41,13 @@ def reached() -> Reached:
         subject = open_subject("reference", isolation="inprocess")
         try:
             for case in cases:
-                trial = Trial(case, subject)
+                context = CaseContext(case, subject)
                 try:
-                    case.run(trial)
+                    case.run(context)
                 except NotApplicable:
                     continue
                 finally:
-                    trial.close()
+                    context.close()
         finally:
             subject.close()
     return found

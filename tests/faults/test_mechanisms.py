@@ -10,7 +10,7 @@ import numpy
 import pytest
 
 from npu_conformance.faults import code_swap, source_edits
-from npu_conformance.faults.boundary import BentDevice, BentPreparedModel
+from npu_conformance.faults.boundary import FaultyDevice, FaultyPreparedModel
 from npu_conformance.faults.guard import GuardedDevice
 from npu_conformance.faults.source_edits import EditError, SourceEdit
 from npu_conformance.faults.workers import Ended, in_child
@@ -42,7 +42,7 @@ FORWARDED = [name for name in describe(hal.Device) if not name.startswith("prepa
 def test_a_boundary_forwards_every_method_of_a_device(name: str) -> None:
     inner = Recording()
     count = len(describe(hal.Device)[name].parameters)
-    getattr(BentDevice(inner), name)(*range(count))  # type: ignore[arg-type]
+    getattr(FaultyDevice(inner), name)(*range(count))  # type: ignore[arg-type]
     assert inner.calls == [(name, tuple(range(count)))]
 
 
@@ -50,7 +50,7 @@ def test_a_boundary_forwards_every_method_of_a_device(name: str) -> None:
 def test_a_boundary_forwards_every_method_of_a_prepared_model(name: str) -> None:
     inner = Recording()
     count = len(describe(hal.PreparedModel)[name].parameters)
-    getattr(BentPreparedModel(inner), name)(*range(count))  # type: ignore[arg-type]
+    getattr(FaultyPreparedModel(inner), name)(*range(count))  # type: ignore[arg-type]
     assert inner.calls == [(name, tuple(range(count)))]
 
 

@@ -107,7 +107,7 @@ def test_work_in_children_is_told_apart_by_its_place() -> None:
 
 def test_witnesses_are_of_every_kind_before_there_are_two_of_one() -> None:
     def witness(case: str, operation: str, hal: str = "fl8", group: Group = Group.EXECUTION) -> Witness:
-        return Witness(Case(case, lambda trial: None, (), operations=(operation,), group=group), hal, True)
+        return Witness(Case(case, lambda context: None, (), operations=(operation,), group=group), hal, True)
 
     first, second = witness("vts.generated.ADD.a", "ADD"), witness("vts.generated.ADD.b", "ADD")
     refused = witness("vts.generated.ADD.c", "ADD", group=Group.VALIDATION)

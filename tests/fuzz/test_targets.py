@@ -18,7 +18,7 @@ from npu_conformance.fuzz.lib.target import Target, minimised
 from npu_conformance.fuzz.models import ModelTarget
 from npu_conformance.fuzz.wire import WireTarget
 from npu_conformance.harness.judge.verdicts import CaseEnded, Crashed, Failed
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.loading import open_subject
 from npu_conformance.harness.subject.plugin_loading import load_plugin
 from npu_conformance.harness.wire.protocol import Envelope
@@ -196,12 +196,12 @@ CASES = {case.id: case for area in (models, wire) for case in area.cases()}
 @pytest.mark.parametrize("name", list(CASES))
 def test_the_short_cases_pass_on_what_conforms(name: str, isolation: str) -> None:
     subject = open_subject("fuzzed_drivers:plugin", {}, isolation)  # type: ignore[arg-type]
-    trial = Trial(CASES[name], subject, seed=5)
+    context = CaseContext(CASES[name], subject, seed=5)
     try:
-        CASES[name].run(trial)
-        assert trial.is_flawless
+        CASES[name].run(context)
+        assert context.is_flawless
     finally:
-        trial.close()
+        context.close()
         subject.close()
 
 
@@ -211,11 +211,11 @@ def test_a_death_in_a_short_case_is_a_crash_and_replays() -> None:
     data = next(data for seed in range(10_000) if (data := _with_six(target, seed)))
     payload = msgspec.json.decode(msgspec.json.encode(lines_of(data)))
     case = models.case_from(payload)
-    trial = Trial(case, subject)
+    context = CaseContext(case, subject)
     with pytest.raises(Crashed, match="SIGKILL"):
-        case.run(trial)
-    assert trial.payload is not None
-    assert trial.payload() == payload
+        case.run(context)
+    assert context.payload is not None
+    assert context.payload() == payload
     subject.close()
 
 
@@ -228,9 +228,9 @@ def _with_six(target: ModelTarget, seed: int) -> bytes:
 def test_a_failing_line_replays() -> None:
     subject = open_subject("fuzzed_drivers:plugin", {}, "inprocess")
     case = wire.case_from({"lines": ["nonsense", "[[[["], "encoding": "utf-8"})
-    trial = Trial(case, subject)
-    case.run(trial)
-    assert trial.payload is not None
+    context = CaseContext(case, subject)
+    case.run(context)
+    assert context.payload is not None
     subject.close()
 
 

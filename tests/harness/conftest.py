@@ -109,7 +109,7 @@ def recorder() -> Recorder:
 def make_case() -> Callable[..., Case]:
     """Make a case from a name and a body."""
 
-    def make(name: str, body: Callable[[Any], None] = lambda trial: None, **fields: Any) -> Case:
+    def make(name: str, body: Callable[[Any], None] = lambda context: None, **fields: Any) -> Case:
         requirements: Iterable[str] = fields.pop("requirements", ("REQ-1",))
         return Case(f"vts.area.subject.{name}", body, tuple(requirements), **fields)
 

@@ -12,7 +12,7 @@ from places import HOSTILE
 
 from npu_conformance.harness.judge.verdicts import CaseEnded, NotApplicable
 from npu_conformance.harness.run.cases import Scope
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.loading import open_subject
 from npu_conformance.mlts import stress
 from npu_conformance.specs import ids, requirements
@@ -28,16 +28,16 @@ def _drivers_can_be_imported(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     sys.modules.pop("stressed_drivers", None)
 
 
-def run(name: str, end: str) -> tuple[dict[str, str], Trial]:
-    """Run a case in smoke size; the outcome of each client, and the trial. No client may be left behind."""
+def run(name: str, end: str) -> tuple[dict[str, str], CaseContext]:
+    """Run a case in smoke size; the outcome of each client, and its context. No client may be left behind."""
     subject = open_subject("stressed_drivers:plugin", {"end": end})
     try:
-        trial = Trial(CASES[name], subject, scope=Scope.SMOKE)
-        CASES[name].run(trial)
+        context = CaseContext(CASES[name], subject, scope=Scope.SMOKE)
+        CASES[name].run(context)
     finally:
         subject.close()
     assert descendants() == []
-    return {name: record.ending.outcome.value for name, record in trial.configurations.items()}, trial
+    return {name: record.ending.outcome.value for name, record in context.configurations.items()}, context
 
 
 def descendants() -> list[str]:
@@ -68,28 +68,28 @@ def test_a_driver_that_dies_with_a_client_crashes_the_other() -> None:
 
 @pytest.mark.parametrize("end", ["refuse", "miscompute"])
 def test_a_driver_that_fails_under_load_fails(end: str) -> None:
-    outcomes, trial = run("processes", end)
+    outcomes, context = run("processes", end)
     assert outcomes == {"client_1": "fail", "client_2": "fail"}
-    assert "after 5 inferences: inference 6" in trial.configurations["client_1"].ending.message
+    assert "after 5 inferences: inference 6" in context.configurations["client_1"].ending.message
 
 
 def test_a_driver_that_hangs_under_load_hangs() -> None:
-    outcomes, trial = run("processes", "hang")
+    outcomes, context = run("processes", "hang")
     assert outcomes == {"client_1": "hang", "client_2": "hang"}
-    assert "no answer within 0.5 s" in trial.configurations["client_1"].ending.message
+    assert "no answer within 0.5 s" in context.configurations["client_1"].ending.message
 
 
 def test_a_driver_that_dies_under_load_crashes() -> None:
-    outcomes, trial = run("processes", "crash")
+    outcomes, context = run("processes", "crash")
     assert outcomes == {"client_1": "crash", "client_2": "crash"}
-    assert trial.restarts >= 1
+    assert context.restarts >= 1
 
 
 def test_a_subject_in_this_process_is_not_stressed_by_others() -> None:
     subject = open_subject("stressed_drivers:plugin", {"end": "none"}, "inprocess")
     try:
         with pytest.raises(NotApplicable, match="process of its own") as raised:
-            CASES["processes"].run(Trial(CASES["processes"], subject, scope=Scope.SMOKE))
+            CASES["processes"].run(CaseContext(CASES["processes"], subject, scope=Scope.SMOKE))
     finally:
         subject.close()
     assert isinstance(raised.value, CaseEnded)

@@ -20,7 +20,7 @@ _EACH = pytest.mark.parametrize("chosen", ADDITIONS, ids=lambda chosen: chosen.k
 
 
 def _trial(version: Version, *kinds: OperandType) -> Any:
-    """A trial of a device that supports these types alone."""
+    """The context of a case on a device that supports these types alone."""
 
     def supported_operations(model: Model) -> tuple[bool, ...]:
         return (model.main.operands[0].type in kinds,)

@@ -10,11 +10,11 @@ import pytest
 from npu_conformance.faults import kill_matrix, registry, source_edits
 from npu_conformance.faults.fault import Fault
 from npu_conformance.faults.npu_scheduling import EDITED, EDITED_VARIANTS, FAULTS
-from npu_conformance.harness.judge.classification import Ending, ending_of
+from npu_conformance.harness.judge.classification import Ending, classify_exception
 from npu_conformance.harness.judge.verdicts import Failed
 from npu_conformance.harness.run.applicability import inapplicable
 from npu_conformance.harness.run.cases import Case
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.inference_tool import ToolRun
 from npu_conformance.harness.subject.loading import Isolation, open_subject
 from npu_conformance.specs import ids, requirements
@@ -32,19 +32,21 @@ EXECUTIONS = {name for name in CASES if name.startswith("vts.npu_scheduling.exec
 def test_the_reference_passes(isolation: Isolation) -> None:
     subject = open_subject("reference", isolation=isolation)
     try:
-        endings = {case.id: _run(case, Trial(case, subject)) for case in CASES.values() if case.id not in EXECUTIONS}
+        endings = {
+            case.id: _run(case, CaseContext(case, subject)) for case in CASES.values() if case.id not in EXECUTIONS
+        }
     finally:
         subject.close()
     assert {name: ending for name, ending in endings.items() if ending != Ending()} == {}
 
 
-def _run(case: Case, trial: Trial) -> Ending:
+def _run(case: Case, context: CaseContext) -> Ending:
     try:
-        case.run(trial)
+        case.run(context)
     except Exception as error:
-        return ending_of(error)
+        return classify_exception(error)
     finally:
-        trial.close()
+        context.close()
     return Ending()
 
 

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import numpy
 import pytest
 
-from npu_conformance.harness.judge.classification import ending_of
+from npu_conformance.harness.judge.classification import classify_exception
 from npu_conformance.harness.judge.verdicts import Failed
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.seeds import case_seed
 from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.harness.subject.loading import open_subject
@@ -33,19 +33,19 @@ def reference() -> Iterator[SubjectHandle]:
 
 @pytest.fixture
 def lab(reference: SubjectHandle) -> Lab:
-    return Lab(Trial(CASES[0], reference), FLOAT32)
+    return Lab(CaseContext(CASES[0], reference), FLOAT32)
 
 
 def outcomes(subject: SubjectHandle, seed: int) -> Counter[Outcome]:
     found: Counter[Outcome] = Counter()
     for case in (case for case in CASES if case.since <= subject.version):
-        trial = Trial(case, subject, seed=case_seed(seed, case.id))
+        context = CaseContext(case, subject, seed=case_seed(seed, case.id))
         try:
-            case.run(trial)
+            case.run(context)
             found[Outcome.PASS] += 1
         except Exception as error:
-            found[ending_of(error).outcome] += 1
-        trial.close()
+            found[classify_exception(error).outcome] += 1
+        context.close()
     return found
 
 
@@ -72,7 +72,7 @@ def test_ids_and_requirements_are_known() -> None:
 
 def test_data_follow_from_the_seed(reference: SubjectHandle) -> None:
     def elements(seed: int) -> numpy.ndarray[tuple[int, ...], numpy.dtype[numpy.float32]]:
-        return Lab(Trial(CASES[0], reference, seed=seed), FLOAT32).tensor(3, 4).array
+        return Lab(CaseContext(CASES[0], reference, seed=seed), FLOAT32).tensor(3, 4).array
 
     assert (elements(1) == elements(1)).all()
     assert (elements(1) != elements(2)).any()
@@ -80,7 +80,7 @@ def test_data_follow_from_the_seed(reference: SubjectHandle) -> None:
 
 @pytest.mark.parametrize("kind", [UNSIGNED, SIGNED])
 def test_as_many_steps_as_roundings_may_lie_between(reference: SubjectHandle, kind: object) -> None:
-    lab = Lab(Trial(CASES[0], reference), kind)  # type: ignore[arg-type]
+    lab = Lab(CaseContext(CASES[0], reference), kind)  # type: ignore[arg-type]
     given = lab.tensor(5, 7).array // 2
     lab.agree("moved", (given + 2, given), roundings=2)
     with pytest.raises(Failed, match="moved: 35 of 35 elements differ by more than 2"):

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
-from npu_conformance.harness.run.cases import Behaviours, Group
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.cases import CaseGroup, Group
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import (
     DEFAULT_LOOP_TIMEOUT_DURATION_NS,
@@ -35,7 +35,7 @@ from npu_conformance.vts.lib.burst.fixture import PAIRS, Work, added, work
 from npu_conformance.vts.lib.execution import timing_rules
 from npu_conformance.vts.lib.structure_models import LOOP
 
-cases = Behaviours("vts.burst", group=Group.EXECUTION)
+cases = CaseGroup("vts.burst", group=Group.EXECUTION)
 
 _INVALID = {ErrorStatus.INVALID_ARGUMENT}
 _LARGE = 2**63 - 1
@@ -44,9 +44,9 @@ _PLACES, _SIZE = (0, 16, 32), 4
 _FOR_EVER, _ONE_ROUND = (-1.0, 0.0), (0.0, 1.0)
 
 
-def _forms(trial: Trial) -> dict[str, bool]:
+def _forms(context: CaseContext) -> dict[str, bool]:
     """Whether with a config, by the name of the configuration: since feature level 8 both, before without."""
-    return {"plain": False, "with_config": True} if trial.version >= Version.FL8 else {"plain": False}
+    return {"plain": False, "with_config": True} if context.version >= Version.FL8 else {"plain": False}
 
 
 def _in_three_pools(lab: Work) -> Request:
@@ -58,12 +58,12 @@ def _in_three_pools(lab: Work) -> Request:
 
 
 @cases.case("tokens.below_minus_one", "NNHAL-BURST-014", since=Version.FL5)
-def below_minus_one(trial: Trial) -> None:
+def below_minus_one(context: CaseContext) -> None:
     """A token below -1 is refused, at whatever place of the list."""
-    lab = work(trial)
+    lab = work(context)
     burst, request = opened(lab.prepared_model), _in_three_pools(lab)
-    for name, with_config in _forms(trial).items():
-        with trial.configuration(name):
+    for name, with_config in _forms(context).items():
+        with context.configuration(name):
             for place in range(3):
                 for wrong in (-2, -(2**63)):
                     tokens = tuple(wrong if at == place else at for at in range(3))
@@ -76,12 +76,12 @@ def below_minus_one(trial: Trial) -> None:
 
 
 @cases.case("tokens.wrong_number", "NNHAL-BURST-013", since=Version.FL5)
-def wrong_number(trial: Trial) -> None:
+def wrong_number(context: CaseContext) -> None:
     """There is one token for each pool: lists that are shorter or longer are refused."""
-    lab = work(trial)
+    lab = work(context)
     burst, request = opened(lab.prepared_model), _in_three_pools(lab)
-    for name, with_config in _forms(trial).items():
-        with trial.configuration(name):
+    for name, with_config in _forms(context).items():
+        with context.configuration(name):
             for tokens in ((0, 1), (0, 1, 2, 3), (), (NO_IDENTITY,) * 2, (NO_IDENTITY,) * 4):
                 execution = call(burst, request, tokens, with_config=with_config)
                 checks.status(execution.status, _INVALID, f"execution of three pools with tokens {list(tokens)}")
@@ -92,27 +92,27 @@ def wrong_number(trial: Trial) -> None:
 
 
 @cases.case("tokens.any", "NNHAL-BURST-014", "NNHAL-BURST-017", since=Version.FL5)
-def any_tokens(trial: Trial) -> None:
+def any_tokens(context: CaseContext) -> None:
     """-1 is no identity, also for several pools; 0, large numbers and one token twice for one memory are tokens."""
-    lab = work(trial)
+    lab = work(context)
     burst, request = opened(lab.prepared_model), _in_three_pools(lab)
     lists = ((-1, -1, -1), (0, -1, 1), (_LARGE, _LARGE - 1, 2**31), (5, 5, 5), (-1, 5, -1))
     for turn, tokens in enumerate(lists):
-        with trial.configuration(f"list_{turn}"):
+        with context.configuration(f"list_{turn}"):
             for first in PAIRS[:2]:
                 lab.fill(first, PAIRS[2])
                 execution = call(burst, request, tokens, turn % 2 == 0)
                 lab.succeeded(execution, added(first, PAIRS[2]), f"execution with tokens {list(tokens)}")
-                timing_rules(trial, execution, measured=turn % 2 == 0)
+                timing_rules(context, execution, measured=turn % 2 == 0)
 
 
 @cases.case("tokens.new_contents", "NNHAL-BURST-017", since=Version.FL5)
-def new_contents(trial: Trial) -> None:
+def new_contents(context: CaseContext) -> None:
     """What is kept of a token is where its memory is, not what is in it."""
-    lab = work(trial)
+    lab = work(context)
     burst = opened(lab.prepared_model)
-    for name, with_config in _forms(trial).items():
-        with trial.configuration(name):
+    for name, with_config in _forms(context).items():
+        with context.configuration(name):
             for turn in range(4):
                 lab.fill(PAIRS[turn], PAIRS[0])
                 execution = call(burst, lab.request(), (3,), with_config=with_config)
@@ -120,9 +120,9 @@ def new_contents(trial: Trial) -> None:
 
 
 @cases.case("tokens.none_is_not_kept", "NNHAL-BURST-014", "NNHAL-BURST-017", since=Version.FL5)
-def none_is_not_kept(trial: Trial) -> None:
+def none_is_not_kept(context: CaseContext) -> None:
     """Two memories under -1 are two memories."""
-    lab = work(trial)
+    lab = work(context)
     burst = opened(lab.prepared_model)
     for turn in range(4):
         pool = lab.another_pool()
@@ -132,9 +132,9 @@ def none_is_not_kept(trial: Trial) -> None:
 
 
 @cases.case("release.then_another", "NNHAL-BURST-015", "NNHAL-BURST-017", since=Version.FL5)
-def release_then_another(trial: Trial) -> None:
+def release_then_another(context: CaseContext) -> None:
     """A token that was released may name another memory."""
-    lab = work(trial)
+    lab = work(context)
     burst = opened(lab.prepared_model)
     for turn in range(4):
         pool = lab.another_pool() if turn % 2 else lab.pool
@@ -145,9 +145,9 @@ def release_then_another(trial: Trial) -> None:
 
 
 @cases.case("release.harmless", "NNHAL-BURST-015", since=Version.FL5)
-def release_harmless(trial: Trial) -> None:
+def release_harmless(context: CaseContext) -> None:
     """Releasing what was never used or was released already does nothing."""
-    lab = work(trial)
+    lab = work(context)
     burst = opened(lab.prepared_model)
     for tokens in ((0, 77, _LARGE), (2, 2)):
         lab.fill(*PAIRS[:2])
@@ -159,22 +159,22 @@ def release_harmless(trial: Trial) -> None:
 
 
 @cases.case("release.below_minus_one", "NNHAL-BURST-015", since=Version.FL5)
-def release_below_minus_one(trial: Trial) -> None:
+def release_below_minus_one(context: CaseContext) -> None:
     """releaseMemoryResource of a token below -1 is refused."""
-    burst = opened(work(trial).prepared_model)
+    burst = opened(work(context).prepared_model)
     for token in (-2, -(2**63)):
         call_it = partial(burst.release_memory_resource, token)
         checks.raises_status(call_it, _INVALID, f"releaseMemoryResource of {token}")
 
 
 @cases.case("times.deadline", "NNHAL-BURST-018", since=Version.FL5)
-def deadline(trial: Trial) -> None:
+def deadline(context: CaseContext) -> None:
     """Without a deadline and with a far one the result comes; after one that has passed, it or MISSED_DEADLINE."""
-    lab = work(trial)
+    lab = work(context)
     burst = opened(lab.prepared_model)
     far = time.clock_gettime_ns(time.CLOCK_BOOTTIME) + 3600 * 10**9
-    for name, with_config in _forms(trial).items():
-        with trial.configuration(name):
+    for name, with_config in _forms(context).items():
+        with context.configuration(name):
             for limit in (-1, far, _LARGE):
                 lab.fill(*PAIRS[:2])
                 execution = call(burst, lab.request(), (0,), deadline=limit, with_config=with_config)
@@ -187,12 +187,12 @@ def deadline(trial: Trial) -> None:
 
 
 @cases.case("times.below_none", "NNHAL-BURST-018", since=Version.FL5)
-def below_none(trial: Trial) -> None:
+def below_none(context: CaseContext) -> None:
     """A deadline or loop timeout below -1 is refused, and a loop timeout above 15 seconds."""
-    lab = work(trial)
+    lab = work(context)
     burst = opened(lab.prepared_model)
-    for name, with_config in _forms(trial).items():
-        with trial.configuration(name):
+    for name, with_config in _forms(context).items():
+        with context.configuration(name):
             for limit in (-2, -(2**63)):
                 execution = call(burst, lab.request(), (0,), deadline=limit, with_config=with_config)
                 checks.status(execution.status, _INVALID, f"execution with deadline {limit}")
@@ -202,20 +202,20 @@ def below_none(trial: Trial) -> None:
 
 
 @cases.case("times.loop_timeout", "NNHAL-BURST-018", "NNHAL-CONTROLFLOW-015", since=Version.FL5)
-def loop_timeout(trial: Trial) -> None:
+def loop_timeout(context: CaseContext) -> None:
     """A loop that never ends is aborted after the millisecond that the burst gives it, and the burst goes on."""
-    prepared_model, pool = addition.prepared(trial, LOOP), trial.pool(64)
+    prepared_model, pool = addition.prepared(context, LOOP), context.pool(64)
     burst = opened(prepared_model)
     *inputs, output = (RequestArgument(location=DataLocation(0, offset, _SIZE)) for offset in _PLACES)
     request = Request(tuple(inputs), (output,), (RequestMemoryPool(pool=pool.memory),))
-    for name, with_config in _forms(trial).items():
-        with trial.configuration(name):
+    for name, with_config in _forms(context).items():
+        with context.configuration(name):
             for offset, value in zip(_PLACES, _FOR_EVER, strict=False):
                 pool.write(offset, struct.pack("<f", value))
             started = time.monotonic()
             execution = call(burst, request, (0,), loop_timeout=MILLISECOND, with_config=with_config)
             aborted(execution, "an endless loop")
-            latest = DEFAULT_LOOP_TIMEOUT_DURATION_NS / 1e9 * max(trial.manifest.time_scale, 1.0)
+            latest = DEFAULT_LOOP_TIMEOUT_DURATION_NS / 1e9 * max(context.manifest.time_scale, 1.0)
             elapsed = time.monotonic() - started
             checks.that(elapsed < latest, f"aborted after {elapsed:.3f} s: expected less than the default {latest:g} s")
             for offset, value in zip(_PLACES, _ONE_ROUND, strict=False):
@@ -226,9 +226,9 @@ def loop_timeout(trial: Trial) -> None:
 
 
 @cases.case("device_memory.unknown_token", "NNHAL-BURST-018", since=Version.FL5)
-def unknown_device_memory(trial: Trial) -> None:
+def unknown_device_memory(context: CaseContext) -> None:
     """A pool that names device memory which nobody has allocated is refused."""
-    lab = work(trial)
+    lab = work(context)
     burst = opened(lab.prepared_model)
     for token in (0, 100):
         request = replace(_in_three_pools(lab), pools=(RequestMemoryPool(token=token), *lab.request().pools * 2))
@@ -237,10 +237,10 @@ def unknown_device_memory(trial: Trial) -> None:
 
 
 @cases.case("device_memory.input", "NNHAL-BURST-018", since=Version.FL5)
-def device_memory_input(trial: Trial) -> None:
+def device_memory_input(context: CaseContext) -> None:
     """Device memory is an input of executions in a burst, beside shared memory with and without identity."""
-    lab = work(trial)
-    burst, buffer = opened(lab.prepared_model), _allocated(trial, lab)
+    lab = work(context)
+    burst, buffer = opened(lab.prepared_model), _allocated(context, lab)
     request = _in_three_pools(lab)
     place = replace(request.inputs[0], location=DataLocation(0), dimensions=())
     request = replace(
@@ -249,7 +249,7 @@ def device_memory_input(trial: Trial) -> None:
         pools=(RequestMemoryPool(token=buffer.token), *request.pools[1:]),
     )
     for turn, tokens in enumerate(((-1, 1, 2), (-1, 1, 2), (-1, -1, -1))):
-        content = trial.pool(addition.SIZE)
+        content = context.pool(addition.SIZE)
         content.write(0, lab.chosen.packed(PAIRS[turn]))
         buffer.buffer.copy_from(content.memory, ())
         lab.fill(PAIRS[3], PAIRS[1])
@@ -259,11 +259,11 @@ def device_memory_input(trial: Trial) -> None:
         )
 
 
-def _allocated(trial: Trial, lab: Work) -> DeviceBuffer:
+def _allocated(context: CaseContext, lab: Work) -> DeviceBuffer:
     """Device memory for the first input. NotApplicable where the driver declines, which it may."""
     role = BufferRole(0, 0, 1.0)
     try:
-        return trial.device.allocate(BufferDesc((lab.chosen.elements,)), (lab.prepared_model,), (role,), ())
+        return context.device.allocate(BufferDesc((lab.chosen.elements,)), (lab.prepared_model,), (role,), ())
     except ServiceError as error:
         checks.status(error.status, {ErrorStatus.GENERAL_FAILURE}, "allocate")
         raise NotApplicable("the driver declines to allocate device memory") from None

@@ -6,8 +6,8 @@ from npu_conformance.corpus import vectors
 from npu_conformance.corpus.wire_model import build_model, build_request
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
-from npu_conformance.harness.run.cases import Behaviours, Group, Scope
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.cases import CaseGroup, Group, Scope
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.errors import ServiceError, Unsupported
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import BurstCallback
@@ -22,48 +22,48 @@ from npu_conformance.vts.lib.judging import judge
 from npu_conformance.vts.lib.support import supports
 from npu_conformance.vts.requests import EDITS
 
-cases = Behaviours("vts.burst", group=Group.EXECUTION)
+cases = CaseGroup("vts.burst", group=Group.EXECUTION)
 
 _ANY_SIZE = 2**32 - 1
 
 
 @cases.case("configure.succeeds", "NNHAL-BURST-001", since=Version.V1_2, scope=Scope.SMOKE)
-def succeeds(trial: Trial) -> None:
+def succeeds(context: CaseContext) -> None:
     """A prepared model opens a burst, and executes through it."""
-    lab = work(trial)
-    checks.succeeds(lambda: _open(trial, lab), "configureExecutionBurst")
-    _executes(lab, Burst(trial, lab.prepared_model), "execution through the burst")
+    lab = work(context)
+    checks.succeeds(lambda: _open(context, lab), "configureExecutionBurst")
+    _executes(lab, Burst(context, lab.prepared_model), "execution through the burst")
 
 
-def _open(trial: Trial, lab: Work) -> None:
-    if trial.version.is_aidl:
+def _open(context: CaseContext, lab: Work) -> None:
+    if context.version.is_aidl:
         checks.that(lab.prepared_model.configure_execution_burst() is not None, "configureExecutionBurst: found null")
         return
-    (_, requests), (_, results) = (queue_memory(trial, CAPACITY) for _ in range(2))
+    (_, requests), (_, results) = (queue_memory(context, CAPACITY) for _ in range(2))
     configured(lab.prepared_model, SlotTable(), requests, results)
 
 
 @cases.case("configure.null_callback", "NNHAL-BURST-021", since=Version.V1_2, until=HIDL_LAST)
-def null_callback(trial: Trial) -> None:
+def null_callback(context: CaseContext) -> None:
     """A null callback is refused; another burst opens."""
-    lab = work(trial)
-    (_, requests), (_, results) = (queue_memory(trial, CAPACITY) for _ in range(2))
+    lab = work(context)
+    (_, requests), (_, results) = (queue_memory(context, CAPACITY) for _ in range(2))
     _refused(lab, None, requests, results, "a null callback")
-    _executes(lab, Burst(trial, lab.prepared_model), "execution after the refusal")
+    _executes(lab, Burst(context, lab.prepared_model), "execution after the refusal")
 
 
 @cases.case("configure.bad_queues", "NNHAL-BURST-021", "NNHAL-ROBUST-003", since=Version.V1_2, until=HIDL_LAST)
-def bad_queues(trial: Trial) -> None:
+def bad_queues(context: CaseContext) -> None:
     """Queues without room, larger than their memory, or in memory that is not there are refused."""
-    lab = work(trial)
-    _, good = queue_memory(trial, CAPACITY)
+    lab = work(context)
+    _, good = queue_memory(context, CAPACITY)
     bad = {"no_room": QueueDescriptor(0, good.memory)}
     if good.memory is not None:
         bad["too_large"] = QueueDescriptor(CAPACITY + 1, good.memory)
         bad["far_too_large"] = QueueDescriptor(_ANY_SIZE, good.memory)
     for name, queue in bad.items():
         for place in ("requests", "results"):
-            with trial.configuration(f"{place}.{name}"):
+            with context.configuration(f"{place}.{name}"):
                 both = (queue, good) if place == "requests" else (good, queue)
                 _refused(lab, SlotTable(), *both, f"{place} of {queue.capacity} elements")
 
@@ -82,10 +82,10 @@ def _refused(
 
 
 @cases.case("several.side_by_side", "NNHAL-BURST-001", "NNHAL-BURST-017", since=Version.V1_2)
-def side_by_side(trial: Trial) -> None:
+def side_by_side(context: CaseContext) -> None:
     """Bursts of one prepared model know nothing of each other: one name means another memory in each."""
-    lab = work(trial)
-    bursts = [(Burst(trial, lab.prepared_model), lab.another_pool()) for _ in range(2)]
+    lab = work(context)
+    bursts = [(Burst(context, lab.prepared_model), lab.another_pool()) for _ in range(2)]
     for turn in range(3):
         for number, (burst, pool) in enumerate(bursts):
             first, second = PAIRS[turn], PAIRS[turn + 1 - number]
@@ -95,10 +95,10 @@ def side_by_side(trial: Trial) -> None:
 
 
 @cases.case("several.release_in_one", "NNHAL-BURST-017", since=Version.V1_2)
-def release_in_one(trial: Trial) -> None:
+def release_in_one(context: CaseContext) -> None:
     """What one burst forgets, another one of the same prepared model still has."""
-    lab = work(trial)
-    first, second = Burst(trial, lab.prepared_model), Burst(trial, lab.prepared_model)
+    lab = work(context)
+    first, second = Burst(context, lab.prepared_model), Burst(context, lab.prepared_model)
     for burst in (first, second):
         _executes(lab, burst, "execution before the release")
     first.release(0)
@@ -107,21 +107,21 @@ def release_in_one(trial: Trial) -> None:
 
 
 @cases.case("dropped.while_idle", "NNHAL-BURST-001", "NNHAL-ROBUST-003", since=Version.V1_2)
-def dropped_while_idle(trial: Trial) -> None:
+def dropped_while_idle(context: CaseContext) -> None:
     """Bursts that were used are dropped, one after the other; the prepared model executes as before."""
-    lab = work(trial)
+    lab = work(context)
     for turn in range(4):
-        burst = Burst(trial, lab.prepared_model)
+        burst = Burst(context, lab.prepared_model)
         _executes(lab, burst, f"execution of burst {turn}")
         del burst
-    _executes(lab, Burst(trial, lab.prepared_model), "execution of a burst after others were dropped")
+    _executes(lab, Burst(context, lab.prepared_model), "execution of a burst after others were dropped")
 
 
 @cases.case("order.own_results", "NNHAL-BURST-017", "NNHAL-BURST-016", since=Version.V1_2)
-def own_results(trial: Trial) -> None:
+def own_results(context: CaseContext) -> None:
     """Many executions one after the other, whose contents change: each has its own result, refused ones between."""
-    lab = work(trial)
-    burst = Burst(trial, lab.prepared_model)
+    lab = work(context)
+    burst = Burst(context, lab.prepared_model)
     for turn in range(24):
         first, second = PAIRS[turn % 4], PAIRS[(turn // 4 + turn) % 4]
         lab.fill(first, second)
@@ -132,34 +132,34 @@ def own_results(trial: Trial) -> None:
 
 
 @cases.case("request.invalid", "NNHAL-BURST-012", since=Version.V1_2, scope=Scope.SMOKE)
-def invalid_request(trial: Trial) -> None:
+def invalid_request(context: CaseContext) -> None:
     """Every spoiled request is refused with INVALID_ARGUMENT, and the burst goes on.
 
     AOSP's VTS tries the removed arguments; the others are what the interface text says of every form of execution.
     """
-    lab = work(trial)
-    burst = Burst(trial, lab.prepared_model)
+    lab = work(context)
+    burst = Burst(context, lab.prepared_model)
     for spoiled in EDITS:
-        if spoiled.since <= trial.version:
-            with trial.configuration(spoiled.name, requirements=spoiled.requirements):
+        if spoiled.since <= context.version:
+            with context.configuration(spoiled.name, requirements=spoiled.requirements):
                 request = spoiled.edit(lab.request(), lab.chosen.elements)
                 execution = burst.execute(request, measure=True)
                 checks.status(execution.status, {ErrorStatus.INVALID_ARGUMENT}, f"a request with {spoiled.name}")
                 checks.equal(execution.output_shapes, (), "output shapes of the refused request")
-                timing_rules(trial, execution, measured=True)
+                timing_rules(context, execution, measured=True)
                 _executes(lab, burst, "execution after the refusal")
 
 
 @cases.case("request.output_too_small", "NNHAL-BURST-003", "NNHAL-SHAPE-004", since=Version.V1_2)
-def output_too_small(trial: Trial) -> None:
+def output_too_small(context: CaseContext) -> None:
     """An output that does not fit is OUTPUT_INSUFFICIENT_SIZE with shapes, or a failure where that is declined."""
     vector = vectors.load("ADD", "float32_none_same")
-    if not supports(trial, vector):
+    if not supports(context, vector):
         raise NotApplicable("the device does not add float32")
-    prepared_model = addition.prepared(trial, build_model(vector, trial.version).model)
-    built = build_request(vector, vector.examples[0], trial.version, insufficient_output=True)
-    execution = Burst(trial, prepared_model).execute(request_of(trial, built), measure=True)
-    timing_rules(trial, execution, measured=True)
+    prepared_model = addition.prepared(context, build_model(vector, context.version).model)
+    built = build_request(vector, vector.examples[0], context.version, insufficient_output=True)
+    execution = Burst(context, prepared_model).execute(request_of(context, built), measure=True)
+    timing_rules(context, execution, measured=True)
     allowed = {ErrorStatus.OUTPUT_INSUFFICIENT_SIZE, ErrorStatus.GENERAL_FAILURE}
     checks.status(execution.status, allowed, "execution with an output that is a byte short")
     if execution.status == ErrorStatus.OUTPUT_INSUFFICIENT_SIZE:
@@ -170,23 +170,23 @@ def output_too_small(trial: Trial) -> None:
 
 
 @cases.case("request.input_left_out", "NNHAL-BURST-002", since=Version.V1_2)
-def input_left_out(trial: Trial) -> None:
+def input_left_out(context: CaseContext) -> None:
     """An optional input without a value, in a request of several pools, as the vectors of an operation have it."""
     vector = vectors.load("LSH_PROJECTION", "sparse_weights_left_out")
-    if not supports(trial, vector):
+    if not supports(context, vector):
         raise NotApplicable("the device has no LSH_PROJECTION")
-    prepared_model = addition.prepared(trial, build_model(vector, trial.version).model)
-    burst = Burst(trial, prepared_model)
+    prepared_model = addition.prepared(context, build_model(vector, context.version).model)
+    burst = Burst(context, prepared_model)
     for example in vector.examples:
-        built = build_request(vector, example, trial.version)
-        inputs, outputs = trial.pool(len(built.input_data) or 1), trial.pool(built.output_size)
+        built = build_request(vector, example, context.version)
+        inputs, outputs = context.pool(len(built.input_data) or 1), context.pool(built.output_size)
         inputs.write(0, built.input_data)
         request = built.request(RequestMemoryPool(pool=inputs.memory), RequestMemoryPool(pool=outputs.memory))
         execution = burst.execute(request)
         checks.status(execution.status, {ErrorStatus.NONE}, "execution without an optional input")
         data = outputs.read(0, built.output_size)
         found = {name: built.read(name, data, example.outputs[name].shape) for name in vector.outputs}
-        judge(trial, vector, example, found)
+        judge(context, vector, example, found)
 
 
 def _executes(lab: Work, burst: Burst, what: str) -> None:

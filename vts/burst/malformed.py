@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from msgspec.structs import astuple, replace
 
 from npu_conformance.harness.run.cases import Case, Group
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.burst_packets import (
     ELEMENT_SIZE,
     InputDimension,
@@ -52,10 +52,10 @@ def cases() -> Iterator[Case]:
 
 
 def _case(name: str, spoil: Callable[[Elements], Packets]) -> Case:
-    def run(trial: Trial) -> None:
+    def run(context: CaseContext) -> None:
         for measure in (True, False):
-            with trial.configuration("timed" if measure else "untimed"):
-                _each_refused(trial, spoil, measure)
+            with context.configuration("timed" if measure else "untimed"):
+                _each_refused(context, spoil, measure)
 
     requirements = ("NNHAL-BURST-002", "NNHAL-BURST-004", "NNHAL-BURST-005", "NNHAL-ROBUST-003")
     return Case(
@@ -64,9 +64,9 @@ def _case(name: str, spoil: Callable[[Elements], Packets]) -> Case:
     )  # fmt: skip
 
 
-def _each_refused(trial: Trial, spoil: Callable[[Elements], Packets], measure: bool) -> None:
-    lab = work(trial)
-    channel = Channel(trial, lab.prepared_model)
+def _each_refused(context: CaseContext, spoil: Callable[[Elements], Packets], measure: bool) -> None:
+    lab = work(context)
+    channel = Channel(context, lab.prepared_model)
     lab.fill(*PAIRS[:2])
     lab.succeeded(channel.execute(lab.request(), measure=measure), added(*PAIRS[:2]), "the packet in order")
     elements = request_elements(lab.request(), (0,), measure=measure)

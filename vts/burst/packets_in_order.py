@@ -7,8 +7,8 @@ import time
 from msgspec.structs import replace
 
 from npu_conformance.harness.judge import checks
-from npu_conformance.harness.run.cases import Behaviours, Group, Scope
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.cases import CaseGroup, Group, Scope
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.burst_packets import ELEMENT_SIZE, ResultInformation, pack, unpack_result
 from npu_conformance.specs.neuralnetworks.types import Request
 from npu_conformance.specs.versions import HIDL_LAST, Version
@@ -17,7 +17,7 @@ from npu_conformance.vts.lib.burst.fixture import PAIRS, Work, added, work
 from npu_conformance.vts.lib.burst.packets import failed, read_result, request_elements
 from npu_conformance.vts.lib.execution import Execution, timing_rules
 
-cases = Behaviours("vts.burst", group=Group.EXECUTION)
+cases = CaseGroup("vts.burst", group=Group.EXECUTION)
 
 _PAUSES = (0.001, 0.02, 0.1)
 _MOMENT = 0.02
@@ -27,17 +27,17 @@ _MOMENT = 0.02
 @cases.case(
     "packet.valid", "NNHAL-BURST-002", "NNHAL-BURST-003", since=Version.V1_2, until=HIDL_LAST, scope=Scope.SMOKE
 )
-def valid(trial: Trial) -> None:
+def valid(context: CaseContext) -> None:
     """Requests of every form are executed: with and without dimensions, in one pool and in several, timed and not."""
-    lab = work(trial)
-    channel = Channel(trial, lab.prepared_model)
+    lab = work(context)
+    channel = Channel(context, lab.prepared_model)
     for name, request in _forms(lab).items():
         for measure in (False, True):
-            with trial.configuration(f"{name}.{'timed' if measure else 'untimed'}"):
+            with context.configuration(f"{name}.{'timed' if measure else 'untimed'}"):
                 lab.fill(*PAIRS[:2])
                 execution = channel.execute(request, measure=measure)
                 lab.succeeded(execution, added(*PAIRS[:2]), f"a packet: {name.replace('_', ' ')}")
-                timing_rules(trial, execution, measured=measure)
+                timing_rules(context, execution, measured=measure)
 
 
 def _forms(lab: Work) -> dict[str, Request]:
@@ -57,24 +57,24 @@ def _forms(lab: Work) -> dict[str, Request]:
 
 
 @cases.case("packet.form_of_1_3", "NNHAL-BURST-019", since=Version.V1_3, until=Version.V1_3)
-def form_of_1_3(trial: Trial) -> None:
+def form_of_1_3(context: CaseContext) -> None:
     """1.3 has no burst of its own: packets are those of 1.2, without deadline, loop timeout and device memory."""
-    lab = work(trial)
-    channel = Channel(trial, lab.prepared_model)
+    lab = work(context)
+    channel = Channel(context, lab.prepared_model)
     lab.fill(*PAIRS[1:3])
     lab.succeeded(channel.execute(lab.request()), added(*PAIRS[1:3]), "a packet of 1.2 at 1.3")
     checks.that(bool(channel.slots.asked), "getMemories: expected a call for the slots of the packet, found none")
 
 
 @cases.case("packet.half", "NNHAL-BURST-008", "NNHAL-BURST-004", "NNHAL-BURST-005", since=Version.V1_2, until=HIDL_LAST)
-def half(trial: Trial) -> None:
+def half(context: CaseContext) -> None:
     """A packet that is written in two halves is two malformed packets, not one request: what is there is a packet."""
-    lab = work(trial)
-    channel = Channel(trial, lab.prepared_model)
+    lab = work(context)
+    channel = Channel(context, lab.prepared_model)
     channel.slots.memories[0] = lab.pool.memory
     elements = request_elements(lab.request(), (0,), measure=False)
     for end in (1, len(elements) // 2, len(elements) - 1):
-        with trial.configuration(f"after_{end}"):
+        with context.configuration(f"after_{end}"):
             lab.fill(*PAIRS[:2])
             before = lab.pool.read(32, 8)
             for part in (elements[:end], elements[end:]):
@@ -85,13 +85,13 @@ def half(trial: Trial) -> None:
 
 
 @cases.case("ring.wraps_around", "NNHAL-BURST-008", "NNHAL-BURST-005", since=Version.V1_2, until=HIDL_LAST)
-def wraps_around(trial: Trial) -> None:
+def wraps_around(context: CaseContext) -> None:
     """Queues that are hardly longer than a packet: packets begin at every place of the ring and run over its end."""
-    lab = work(trial)
+    lab = work(context)
     length = len(request_elements(lab.request(), (0,), measure=False))
     for spare in (0, 1, 2):
-        with trial.configuration(f"spare_{spare}"):
-            channel = Channel(trial, lab.prepared_model, request_capacity=length + spare, result_capacity=5 + spare)
+        with context.configuration(f"spare_{spare}"):
+            channel = Channel(context, lab.prepared_model, request_capacity=length + spare, result_capacity=5 + spare)
             for turn in range(2 * (length + spare)):
                 channel.litter()
                 first, second = PAIRS[turn % 4], PAIRS[(turn + 1) % 4]
@@ -101,10 +101,10 @@ def wraps_around(trial: Trial) -> None:
 
 
 @cases.case("ring.after_a_pause", "NNHAL-BURST-005", since=Version.V1_2, until=HIDL_LAST)
-def after_a_pause(trial: Trial) -> None:
+def after_a_pause(context: CaseContext) -> None:
     """A packet is answered also when the driver has given up looking for one and sleeps."""
-    lab = work(trial)
-    channel = Channel(trial, lab.prepared_model)
+    lab = work(context)
+    channel = Channel(context, lab.prepared_model)
     for pause in (0.0, *_PAUSES):
         time.sleep(pause)
         lab.fill(*PAIRS[:2])
@@ -112,10 +112,10 @@ def after_a_pause(trial: Trial) -> None:
 
 
 @cases.case("order.one_at_a_time", "NNHAL-BURST-016", since=Version.V1_2, until=HIDL_LAST)
-def one_at_a_time(trial: Trial) -> None:
+def one_at_a_time(context: CaseContext) -> None:
     """A packet that comes while another one is under way waits for its turn: even the refusal of a malformed one."""
-    lab, slots = work(trial), SlotTable()
-    channel = Channel(trial, lab.prepared_model, slots=slots)
+    lab, slots = work(context), SlotTable()
+    channel = Channel(context, lab.prepared_model, slots=slots)
     channel.requests  # noqa: B018 - without queues there is nothing to see
     elements = request_elements(lab.request(), (2,), measure=False)
     early: list[bool] = []

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
-from npu_conformance.harness.run.cases import Behaviours, Group
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.cases import CaseGroup, Group
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.burst_packets import pack
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.versions import HIDL_LAST, Version
@@ -14,22 +14,22 @@ from npu_conformance.vts.lib.burst.fixture import PAIRS, Work, added, work
 from npu_conformance.vts.lib.burst.packets import failed, request_elements
 from npu_conformance.vts.lib.execution import timing_rules
 
-cases = Behaviours("vts.burst", group=Group.EXECUTION)
+cases = CaseGroup("vts.burst", group=Group.EXECUTION)
 
 _SMALL = 8
 """Elements of the result queue that AOSP's VTS makes too small."""
 
 
 @cases.case("result.too_long", "NNHAL-BURST-006", "NNHAL-BURST-005", since=Version.V1_2, until=HIDL_LAST)
-def too_long(trial: Trial) -> None:
+def too_long(context: CaseContext) -> None:
     """A result of more elements than the queue has room is GENERAL_FAILURE, not a part of the result."""
-    lab = work(trial, outputs=4)
-    length = _length(trial, lab)
+    lab = work(context, outputs=4)
+    length = _length(context, lab)
     if length <= _SMALL:
         raise NotApplicable(f"the result has {length} elements, which fit everywhere")
     for capacity in sorted({2, _SMALL, length - 1}):
-        with trial.configuration(f"room_for_{capacity}"):
-            channel = Channel(trial, lab.prepared_model, result_capacity=capacity)
+        with context.configuration(f"room_for_{capacity}"):
+            channel = Channel(context, lab.prepared_model, result_capacity=capacity)
             for turn in range(3):
                 lab.fill(*PAIRS[:2])
                 execution = channel.execute(lab.request(), measure=bool(turn % 2))
@@ -39,18 +39,18 @@ def too_long(trial: Trial) -> None:
 
 
 @cases.case("result.fits_exactly", "NNHAL-BURST-006", "NNHAL-BURST-003", since=Version.V1_2, until=HIDL_LAST)
-def fits_exactly(trial: Trial) -> None:
+def fits_exactly(context: CaseContext) -> None:
     """A result that fills its queue to the last element is written."""
-    lab = work(trial, outputs=3)
-    channel = Channel(trial, lab.prepared_model, result_capacity=_length(trial, lab))
+    lab = work(context, outputs=3)
+    channel = Channel(context, lab.prepared_model, result_capacity=_length(context, lab))
     for turn in range(3):
         lab.fill(*PAIRS[:2])
         lab.succeeded(channel.execute(lab.request()), added(*PAIRS[:2]), f"result {turn} that fills its queue")
 
 
-def _length(trial: Trial, lab: Work) -> int:
+def _length(context: CaseContext, lab: Work) -> int:
     """Elements of a good result."""
-    channel = Channel(trial, lab.prepared_model)
+    channel = Channel(context, lab.prepared_model)
     lab.fill(*PAIRS[:2])
     execution = channel.execute(lab.request())
     lab.succeeded(execution, added(*PAIRS[:2]), "execution with room for its result")
@@ -58,13 +58,13 @@ def _length(trial: Trial, lab: Work) -> int:
 
 
 @cases.case("result.unused_bytes", "NNHAL-BURST-007", "NNHAL-ROBUST-004", since=Version.V1_2, until=HIDL_LAST)
-def unused_bytes(trial: Trial) -> None:
+def unused_bytes(context: CaseContext) -> None:
     """Bytes of result elements without a name are zero, whatever was computed, refused or in the queue before.
 
     AOSP's VTS looks at the three bytes behind isSufficient; here are all, also those of errors.
     """
-    lab = work(trial, outputs=2)
-    channel = Channel(trial, lab.prepared_model, result_capacity=13)
+    lab = work(context, outputs=2)
+    channel = Channel(context, lab.prepared_model, result_capacity=13)
     good = request_elements(lab.request(), (0,), measure=True)
     for turn in range(12):
         lab.fill(*PAIRS[:2])
@@ -77,12 +77,12 @@ def unused_bytes(trial: Trial) -> None:
 @cases.case(
     "result.times", "NNHAL-BURST-003", "NNHAL-TIMING-001", "NNHAL-TIMING-004", since=Version.V1_2, until=HIDL_LAST
 )
-def times(trial: Trial) -> None:
+def times(context: CaseContext) -> None:
     """Times come where they were asked for, and not because the packet before asked."""
-    lab = work(trial)
-    channel = Channel(trial, lab.prepared_model)
+    lab = work(context)
+    channel = Channel(context, lab.prepared_model)
     for measure in (True, False, True, True, False, False):
         lab.fill(*PAIRS[:2])
         execution = channel.execute(lab.request(), measure=measure)
         lab.succeeded(execution, added(*PAIRS[:2]), f"an execution with measureTiming {measure}")
-        timing_rules(trial, execution, measured=measure)
+        timing_rules(context, execution, measured=measure)

@@ -8,25 +8,25 @@ from functools import partial
 from msgspec.structs import replace
 
 from npu_conformance.harness.judge import checks
-from npu_conformance.harness.run.cases import Behaviours, Group
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.cases import CaseGroup, Group
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.types import Memory
 from npu_conformance.specs.versions import HIDL_LAST, Version
 from npu_conformance.vts.lib.burst.channel import Channel, SlotTable
 from npu_conformance.vts.lib.burst.fixture import PAIRS, added, work
 from npu_conformance.vts.lib.burst.packets import failed, request_elements
 
-cases = Behaviours("vts.burst", group=Group.EXECUTION)
+cases = CaseGroup("vts.burst", group=Group.EXECUTION)
 
 _UNKNOWN = 2**31 - 1
 _NAMES = (5, 70_000, 2**31 - 2)
 
 
 @cases.case("slots.asked_for", "NNHAL-BURST-009", since=Version.V1_2, until=HIDL_LAST)
-def asked_for(trial: Trial) -> None:
+def asked_for(context: CaseContext) -> None:
     """Slots are asked for by the names that the packet gives them, before they are used, and none else."""
-    lab = work(trial)
-    channel = Channel(trial, lab.prepared_model)
+    lab = work(context)
+    channel = Channel(context, lab.prepared_model)
     pools = [lab.another_pool() for _ in _NAMES]
     for turn in range(2):
         for name, pool in zip(_NAMES, pools, strict=True):
@@ -40,10 +40,10 @@ def asked_for(trial: Trial) -> None:
 
 
 @cases.case("slots.twice_in_a_packet", "NNHAL-BURST-009", since=Version.V1_2, until=HIDL_LAST)
-def twice_in_a_packet(trial: Trial) -> None:
+def twice_in_a_packet(context: CaseContext) -> None:
     """One slot for two pools of a request, with a third between that has another one."""
-    lab = work(trial)
-    channel, other = Channel(trial, lab.prepared_model), lab.another_pool()
+    lab = work(context)
+    channel, other = Channel(context, lab.prepared_model), lab.another_pool()
     first, second, output = *lab.request().inputs, *lab.request().outputs
     request = replace(
         lab.request(),
@@ -59,20 +59,20 @@ def twice_in_a_packet(trial: Trial) -> None:
 
 
 @cases.case("slots.new_contents", "NNHAL-BURST-017", "NNHAL-BURST-009", since=Version.V1_2, until=HIDL_LAST)
-def new_contents(trial: Trial) -> None:
+def new_contents(context: CaseContext) -> None:
     """What is kept of a slot is where its memory is, not what is in it."""
-    lab = work(trial)
-    channel = Channel(trial, lab.prepared_model)
+    lab = work(context)
+    channel = Channel(context, lab.prepared_model)
     for turn in range(4):
         lab.fill(PAIRS[turn], PAIRS[0])
         lab.succeeded(channel.execute(lab.request()), added(PAIRS[turn], PAIRS[0]), f"contents {turn} of one slot")
 
 
 @cases.case("slots.freed_then_another", "NNHAL-BURST-009", "NNHAL-BURST-017", since=Version.V1_2, until=HIDL_LAST)
-def freed_then_another(trial: Trial) -> None:
+def freed_then_another(context: CaseContext) -> None:
     """A slot that was freed means new memory from then on: the driver asks again."""
-    lab = work(trial)
-    channel = Channel(trial, lab.prepared_model)
+    lab = work(context)
+    channel = Channel(context, lab.prepared_model)
     pools = [lab.pool, lab.another_pool(), lab.pool, lab.another_pool()]
     for turn, pool in enumerate(pools):
         for one in pools:
@@ -86,10 +86,10 @@ def freed_then_another(trial: Trial) -> None:
 
 
 @cases.case("slots.free_unknown", "NNHAL-BURST-010", since=Version.V1_2, until=HIDL_LAST)
-def free_unknown(trial: Trial) -> None:
+def free_unknown(context: CaseContext) -> None:
     """Freeing what was never known, was freed already or can not be a slot does nothing."""
-    lab = work(trial)
-    channel = Channel(trial, lab.prepared_model)
+    lab = work(context)
+    channel = Channel(context, lab.prepared_model)
     _free(channel, (0, _UNKNOWN))
     for slots in ((3, 3), (_UNKNOWN, -1, -(2**31)), (0, 1, 1, 0)):
         lab.fill(*PAIRS[:2])
@@ -105,10 +105,10 @@ def _free(channel: Channel, slots: Sequence[int]) -> None:
 
 
 @cases.case("slots.unknown", "NNHAL-BURST-011", "NNHAL-BURST-005", since=Version.V1_2, until=HIDL_LAST)
-def unknown(trial: Trial) -> None:
+def unknown(context: CaseContext) -> None:
     """A slot that the client does not know ends in an error; once it does, the same slot works."""
-    lab = work(trial)
-    channel = Channel(trial, lab.prepared_model)
+    lab = work(context)
+    channel = Channel(context, lab.prepared_model)
     for name in (_UNKNOWN, -1, 6):
         lab.fill(*PAIRS[:2])
         elements = request_elements(lab.request(), (name,), measure=True)
@@ -121,13 +121,13 @@ def unknown(trial: Trial) -> None:
 
 
 @cases.case("slots.wrong_number_of_memories", "NNHAL-ROBUST-003", since=Version.V1_2, until=HIDL_LAST)
-def wrong_number(trial: Trial) -> None:
+def wrong_number(context: CaseContext) -> None:
     """A client that answers with too few memories, or too many, gets an error, and the burst goes on."""
     for name, change in {"none": 0, "too_many": 2}.items():
-        with trial.configuration(name):
-            lab = work(trial)
+        with context.configuration(name):
+            lab = work(context)
             slots = _Careless()
-            channel = Channel(trial, lab.prepared_model, slots=slots)
+            channel = Channel(context, lab.prepared_model, slots=slots)
             slots.repeated = change
             lab.fill(*PAIRS[:2])
             failed(channel.execute(lab.request()), f"{change} memories for one slot")

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from npu_conformance.harness.judge import checks
-from npu_conformance.harness.run.cases import Behaviours, Group
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.cases import CaseGroup, Group
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.preparation import NO_DEADLINE, Preparation
 from npu_conformance.harness.subject.files import Access
 from npu_conformance.specs.neuralnetworks.enums import MAX_NUMBER_OF_CACHE_FILES
@@ -30,25 +30,25 @@ from npu_conformance.vts.lib.caching.client import (
     refused,
 )
 
-cases = Behaviours("vts.caching", group=Group.EXECUTION)
+cases = CaseGroup("vts.caching", group=Group.EXECUTION)
 
 
 @cases.case("saving.wrong_number", "NNHAL-CACHE-001", "NNHAL-CACHE-003", "NNHAL-CACHE-011", since=Version.V1_2)
-def saving_wrong_number(trial: Trial) -> None:
+def saving_wrong_number(context: CaseContext) -> None:
     """A file too many or too few: the model is prepared; the same files are refused by prepareModelFromCache."""
-    caching, chain = Client(trial), chain_of(trial)
+    caching, chain = Client(context), chain_of(context)
     for name, handles in _wrong_numbers(caching, caching.cache()):
-        with trial.configuration(name):
+        with context.configuration(name):
             _disturbs_nothing(caching, chain, handles)
 
 
 @cases.case("restoring.wrong_number", "NNHAL-CACHE-011", "NNHAL-CACHE-001", since=Version.V1_2)
-def restoring_wrong_number(trial: Trial) -> None:
+def restoring_wrong_number(context: CaseContext) -> None:
     """A model that is in the cache is not restored from a file too many or too few."""
-    caching, chain = client(trial), chain_of(trial)
+    caching, chain = client(context), chain_of(context)
     cache = caching.saved(chain)
     for name, handles in _wrong_numbers(caching, cache):
-        with trial.configuration(name):
+        with context.configuration(name):
             _refused_then_prepared(caching, chain, handles, REFUSED)
 
 
@@ -56,39 +56,39 @@ def restoring_wrong_number(trial: Trial) -> None:
     "saving.wrong_descriptors", "NNHAL-CACHE-001", "NNHAL-CACHE-003", "NNHAL-CACHE-012",
     since=Version.V1_2, until=HIDL_LAST,
 )  # fmt: skip
-def saving_wrong_descriptors(trial: Trial) -> None:
+def saving_wrong_descriptors(context: CaseContext) -> None:
     """A handle with two descriptors or none: the model is prepared; restoring from it is refused."""
-    caching, chain = Client(trial), chain_of(trial)
+    caching, chain = Client(context), chain_of(context)
     for name, handles in _wrong_descriptors(caching, caching.cache()):
-        with trial.configuration(name):
+        with context.configuration(name):
             _disturbs_nothing(caching, chain, handles)
 
 
 @cases.case("restoring.wrong_descriptors", "NNHAL-CACHE-012", since=Version.V1_2, until=HIDL_LAST)
-def restoring_wrong_descriptors(trial: Trial) -> None:
+def restoring_wrong_descriptors(context: CaseContext) -> None:
     """A model that is in the cache is not restored where one handle holds two descriptors or none."""
-    caching, chain = client(trial), chain_of(trial)
+    caching, chain = client(context), chain_of(context)
     cache = caching.saved(chain)
     for name, handles in _wrong_descriptors(caching, cache):
-        with trial.configuration(name):
+        with context.configuration(name):
             _refused_then_prepared(caching, chain, handles, REFUSED)
 
 
 @cases.case("saving.read_only", "NNHAL-CACHE-001", "NNHAL-CACHE-002", "NNHAL-CACHE-003", since=Version.V1_2)
-def saving_read_only(trial: Trial) -> None:
+def saving_read_only(context: CaseContext) -> None:
     """A file that is open for reading alone: the model is prepared, and is not in the cache."""
-    caching, chain = client(trial), chain_of(trial)
+    caching, chain = client(context), chain_of(context)
     for number in range(len(caching.cache().files)):
-        with trial.configuration(f"file_{number}"):
+        with context.configuration(f"file_{number}"):
             _disturbs_nothing(caching, chain, _one_opened(caching.cache(), number, "read"))
 
 
 @cases.case("saving.write_only", "NNHAL-CACHE-001", "NNHAL-CACHE-003", since=Version.V1_2)
-def saving_write_only(trial: Trial) -> None:
+def saving_write_only(context: CaseContext) -> None:
     """A file that is open for writing alone: the model is prepared, whether or not it is saved."""
-    caching, chain = client(trial), chain_of(trial)
+    caching, chain = client(context), chain_of(context)
     for number in range(len(caching.cache().files)):
-        with trial.configuration(f"file_{number}"):
+        with context.configuration(f"file_{number}"):
             cache = caching.cache()
             preparation = caching.save(chain.model(), _one_opened(cache, number, "write"))
             caching.prepared_right(chain, preparation, "prepareModel with a write-only cache file")
@@ -96,35 +96,35 @@ def saving_write_only(trial: Trial) -> None:
 
 
 @cases.case("restoring.write_only", "NNHAL-CACHE-013", since=Version.V1_2, until=HIDL_LAST)
-def restoring_write_only_hidl(trial: Trial) -> None:
+def restoring_write_only_hidl(context: CaseContext) -> None:
     """HIDL: a file that is open for writing alone is GENERAL_FAILURE."""
-    _restoring_write_only(trial, ONLY_GENERAL)
+    _restoring_write_only(context, ONLY_GENERAL)
 
 
 @cases.case("restoring.write_only_aidl", "NNHAL-CACHE-014", since=Version.FL5)
-def restoring_write_only_aidl(trial: Trial) -> None:
+def restoring_write_only_aidl(context: CaseContext) -> None:
     """AIDL: a file that is open for writing alone is INVALID_ARGUMENT or GENERAL_FAILURE."""
-    _restoring_write_only(trial, REFUSED)
+    _restoring_write_only(context, REFUSED)
 
 
 @cases.case("restoring.read_only", "NNHAL-CACHE-010", since=Version.V1_2)
-def restoring_read_only(trial: Trial) -> None:
+def restoring_read_only(context: CaseContext) -> None:
     """Files that are open for reading alone: a device may ask for more, and else restores the model."""
-    caching, chain = client(trial), chain_of(trial)
+    caching, chain = client(context), chain_of(context)
     cache = caching.saved(chain)
     caching.right_or_refused(chain, caching.restore(cache.handles("read")), "prepareModelFromCache, read-only files")
 
 
 @cases.case("arguments.token_length", "NNHAL-PREPARE-023", since=Version.FL5)
-def token_length(trial: Trial) -> None:
+def token_length(context: CaseContext) -> None:
     """A token that has not 32 bytes should be INVALID_ARGUMENT, with files or without; it never does harm.
 
     The rule is AOSP's adapter's, and a SHOULD: a device that takes such tokens gets a warning.
     """
-    caching, chain = Client(trial), chain_of(trial)
+    caching, chain = Client(context), chain_of(context)
     for name, token in {"empty": b"", "short": TOKEN[:31], "long": TOKEN + b"\0"}.items():
         for with_files in (False, True):
-            with trial.configuration(f"{name}.{'files' if with_files else 'no_files'}"):
+            with context.configuration(f"{name}.{'files' if with_files else 'no_files'}"):
                 cache = caching.cache() if with_files else Cache((), ())
                 preparation = caching.save(chain.model(), cache.handles(), token)
                 _token_refused(caching, chain, preparation, "prepareModel")
@@ -132,26 +132,26 @@ def token_length(trial: Trial) -> None:
 
 
 @cases.case("arguments.null_callback", "NNHAL-CACHE-022", "NNHAL-PREPARE-022", since=Version.V1_2)
-def null_callback(trial: Trial) -> None:
+def null_callback(context: CaseContext) -> None:
     """prepareModelFromCache with a null callback is refused with INVALID_ARGUMENT, and the device lives on."""
-    caching, chain = Client(trial), chain_of(trial)
+    caching, chain = Client(context), chain_of(context)
     cache = caching.cache()
     caching.save(chain.model(), cache.handles())
     with caching.opened(cache.handles()) as (model_cache, data_cache):
         # A device that does not cache may find that out first.
         allowed = {INVALID} if caching.caches else REFUSED
         checks.raises_status(
-            lambda: trial.device.prepare_model_from_cache(NO_DEADLINE, model_cache, data_cache, TOKEN, None),
+            lambda: context.device.prepare_model_from_cache(NO_DEADLINE, model_cache, data_cache, TOKEN, None),
             allowed, "prepareModelFromCache with a null callback",
         )  # fmt: skip
-    checks.that(trial.is_alive(), "the device is gone after prepareModelFromCache with a null callback")
+    checks.that(context.is_alive(), "the device is gone after prepareModelFromCache with a null callback")
 
 
-def _restoring_write_only(trial: Trial, allowed: Statuses) -> None:
-    caching, chain = client(trial), chain_of(trial)
+def _restoring_write_only(context: CaseContext, allowed: Statuses) -> None:
+    caching, chain = client(context), chain_of(context)
     cache = caching.saved(chain)
     for number in range(len(cache.files)):
-        with trial.configuration(f"file_{number}"):
+        with context.configuration(f"file_{number}"):
             _refused_then_prepared(caching, chain, _one_opened(cache, number, "write"), allowed)
 
 
@@ -171,14 +171,14 @@ def _token_refused(caching: Client, chain: Chain, preparation: Preparation, what
         refused(preparation, frozenset({INVALID}), f"{what} with a token of the wrong length")
         return
     caching.right_or_refused(chain, preparation, f"{what} with a token of the wrong length")
-    caching.trial.warn_quality(f"{what} takes a token of the wrong length")
+    caching.context.warn_quality(f"{what} takes a token of the wrong length")
 
 
 def _wrong_numbers(caching: Client, cache: Cache) -> Iterator[tuple[str, Handles]]:
     right = cache.handles()
     for kind in ("model", "data"):
         own: tuple[Handle, ...] = getattr(right, kind)
-        extra = (Opening(caching.trial.cache_file()),)
+        extra = (Opening(caching.context.cache_file()),)
         if len(own) < MAX_NUMBER_OF_CACHE_FILES:
             yield f"{kind}_one_more", replace(right, **{kind: (*own, extra)})
         if own:
@@ -188,12 +188,12 @@ def _wrong_numbers(caching: Client, cache: Cache) -> Iterator[tuple[str, Handles
 def _wrong_descriptors(caching: Client, cache: Cache) -> Iterator[tuple[str, Handles]]:
     right = cache.handles()
     if not caching.caches:
-        right = Handles(((Opening(caching.trial.cache_file()),),), ())
+        right = Handles(((Opening(caching.context.cache_file()),),), ())
     for kind in ("model", "data"):
         own: tuple[Handle, ...] = getattr(right, kind)
         for at in sorted({0, len(own) - 1} if own else ()):
             (opening,) = own[at]
-            for name, handle in (("none", ()), ("two", (opening, Opening(caching.trial.cache_file())))):
+            for name, handle in (("none", ()), ("two", (opening, Opening(caching.context.cache_file())))):
                 changed = (*own[:at], handle, *own[at + 1 :])
                 yield f"{kind}_{at}.{name}", replace(right, **{kind: changed})
 

@@ -12,14 +12,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from npu_conformance.harness.run.cases import Behaviours, Group, Scope
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.cases import CaseGroup, Group, Scope
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.files import CacheFile, Watch
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.caching.chains import STEP, Chain
 from npu_conformance.vts.lib.caching.client import OTHER_TOKEN, Cache, Client, chain_of, client
 
-cases = Behaviours("vts.caching", group=Group.EXECUTION)
+cases = CaseGroup("vts.caching", group=Group.EXECUTION)
 _MOMENTS = range(1, 5)
 _ROUNDS, _ROUNDS_OF_AOSP = 12, 100
 _LENGTH, _OTHER_LENGTH = 40, 20
@@ -27,11 +27,11 @@ _LENGTH, _OTHER_LENGTH = 40, 20
 
 
 @cases.case("races.read_twice", "NNHAL-CACHE-021", since=Version.V1_2)
-def read_twice(trial: Trial) -> None:
+def read_twice(context: CaseContext) -> None:
     """What the device has read once of the model cache becomes another model's at once."""
-    caching, (cache, chain, other) = client(trial), _pair(trial)
+    caching, (cache, chain, other) = client(context), _pair(context)
     for place, name in enumerate(("each_read", *(f"after_{moment}" for moment in _MOMENTS))):
-        with trial.configuration(name):
+        with context.configuration(name):
             moment = None if place == 0 else _MOMENTS[place - 1]
             with _replaced(cache, other, "read", moment):
                 restored = caching.restore(cache.handles(), transport="message")
@@ -39,11 +39,11 @@ def read_twice(trial: Trial) -> None:
 
 
 @cases.case("races.written_meanwhile", "NNHAL-CACHE-021", since=Version.V1_2)
-def written_meanwhile(trial: Trial) -> None:
+def written_meanwhile(context: CaseContext) -> None:
     """Behind a write of the device the model cache becomes another model's, which it must not take for its own."""
-    caching, (_, chain, other) = client(trial), _pair(trial)
+    caching, (_, chain, other) = client(context), _pair(context)
     for moment in _MOMENTS:
-        with trial.configuration(f"after_{moment}"):
+        with context.configuration(f"after_{moment}"):
             cache = caching.cache()
             with _replaced(cache, other, "write", moment):
                 preparation = caching.save(chain.model(), cache.handles(), transport="message")
@@ -53,11 +53,11 @@ def written_meanwhile(trial: Trial) -> None:
 
 
 @cases.case("races.restoring", "NNHAL-CACHE-021", since=Version.V1_2)
-def restoring(trial: Trial) -> None:
+def restoring(context: CaseContext) -> None:
     """The model cache of another model is copied over this one's while it is restored."""
-    caching, (cache, chain, other) = client(trial), _pair(trial)
+    caching, (cache, chain, other) = client(context), _pair(context)
     right = [file.read() for file in cache.model]
-    for _ in range(_rounds(trial)):
+    for _ in range(_rounds(context)):
         for file, content in zip(cache.model, right, strict=True):
             file.write(content)
         with _rewriting(cache, right, other):
@@ -66,10 +66,10 @@ def restoring(trial: Trial) -> None:
 
 
 @cases.case("races.saving", "NNHAL-CACHE-021", since=Version.V1_2)
-def saving(trial: Trial) -> None:
+def saving(context: CaseContext) -> None:
     """The model cache of another model is copied over this one's while it is saved."""
-    caching, (_, chain, other) = client(trial), _pair(trial)
-    for _ in range(_rounds(trial)):
+    caching, (_, chain, other) = client(context), _pair(context)
+    for _ in range(_rounds(context)):
         cache = caching.cache()
         with _rewriting(cache, other, other):
             preparation = caching.save(chain.model(), cache.handles())
@@ -78,16 +78,16 @@ def saving(trial: Trial) -> None:
         caching.right_or_refused(chain, restored, "prepareModelFromCache of what was rewritten")
 
 
-def _pair(trial: Trial) -> tuple[Cache, Chain, list[bytes]]:
+def _pair(context: CaseContext) -> tuple[Cache, Chain, list[bytes]]:
     """A saved model, and the contents of the model cache of another one, which was saved under another token."""
-    caching = Client(trial)
-    chain = replace(chain_of(trial), length=_LENGTH, constant=STEP)
+    caching = Client(context)
+    chain = replace(chain_of(context), length=_LENGTH, constant=STEP)
     other = caching.saved(replace(chain, length=_OTHER_LENGTH), OTHER_TOKEN)
     return caching.saved(chain), chain, [file.read() for file in other.model]
 
 
-def _rounds(trial: Trial) -> int:
-    return _ROUNDS_OF_AOSP if trial.scope is Scope.FULL else _ROUNDS
+def _rounds(context: CaseContext) -> int:
+    return _ROUNDS_OF_AOSP if context.scope is Scope.FULL else _ROUNDS
 
 
 @contextmanager

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
-from npu_conformance.harness.run.cases import Behaviours, Group
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.cases import CaseGroup, Group
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.preparation import PreparationRecorder
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.versions import Version
@@ -23,32 +23,32 @@ from npu_conformance.vts.lib.caching.client import (
     refused,
 )
 
-cases = Behaviours("vts.caching", group=Group.EXECUTION)
+cases = CaseGroup("vts.caching", group=Group.EXECUTION)
 _HUGE = 1 << 30
 _MISSED = frozenset({ErrorStatus.MISSED_DEADLINE_TRANSIENT, ErrorStatus.MISSED_DEADLINE_PERSISTENT})
 
 
 @cases.case("restoring.without_caching", "NNHAL-CACHE-009", since=Version.V1_2)
-def without_caching(trial: Trial) -> None:
+def without_caching(context: CaseContext) -> None:
     """A device that wants no cache files answers GENERAL_FAILURE, without a model, with files or without."""
-    caching = Client(trial)
+    caching = Client(context)
     if caching.caches:
         raise NotApplicable("the device caches")
     refused(caching.restore(Handles((), ())), ONLY_GENERAL, "prepareModelFromCache of a device that does not cache")
 
 
 @cases.case("restoring.no_files", "NNHAL-CACHE-011", since=Version.V1_2)
-def no_files(trial: Trial) -> None:
+def no_files(context: CaseContext) -> None:
     """Without any file nothing is restored, also where a model of this token has just been prepared."""
-    caching, chain = client(trial), chain_of(trial)
+    caching, chain = client(context), chain_of(context)
     caching.saved(chain)
     refused(caching.restore(Handles((), ())), REFUSED, "prepareModelFromCache without files")
 
 
 @cases.case("restoring.again", "NNHAL-CACHE-010", "NNHAL-CACHE-006", since=Version.V1_2)
-def again(trial: Trial) -> None:
+def again(context: CaseContext) -> None:
     """A model is restored twice; both live side by side."""
-    caching, chain = client(trial), chain_of(trial)
+    caching, chain = client(context), chain_of(context)
     cache = caching.saved(chain)
     restored = [caching.restore(cache.handles()) for _ in range(2)]
     for preparation in (*restored, restored[0]):
@@ -56,31 +56,31 @@ def again(trial: Trial) -> None:
 
 
 @cases.case("restoring.after_restart", "NNHAL-CACHE-010", since=Version.V1_2)
-def after_restart(trial: Trial) -> None:
+def after_restart(context: CaseContext) -> None:
     """A restarted driver restores what it saved before, or says that it does not: caches are for the next start."""
-    caching, chain = client(trial), chain_of(trial)
+    caching, chain = client(context), chain_of(context)
     cache = caching.saved(chain)
-    trial.restart()
-    restored = Client(trial).restore(cache.handles())
+    context.restart()
+    restored = Client(context).restore(cache.handles())
     caching.right_or_refused(chain, restored, "prepareModelFromCache after a restart")
     if outcome(restored) != NONE:
-        trial.warn_quality("cache files are of no use after a restart of the driver")
+        context.warn_quality("cache files are of no use after a restart of the driver")
 
 
 @cases.case("restoring.copied_files", "NNHAL-CACHE-024", since=Version.V1_2)
-def copied_files(trial: Trial) -> None:
+def copied_files(context: CaseContext) -> None:
     """Other files with the same contents in the same order are the same cache: names and places mean nothing."""
-    caching, chain = client(trial), chain_of(trial)
+    caching, chain = client(context), chain_of(context)
     cache = caching.saved(chain)
-    copies = {file: trial.cache_file(file.read()) for file in reversed(cache.files)}
+    copies = {file: context.cache_file(file.read()) for file in reversed(cache.files)}
     copy = Cache(tuple(copies[file] for file in cache.model), tuple(copies[file] for file in cache.data))
     caching.prepared_right(chain, caching.restore(copy.handles()), "prepareModelFromCache of copied files")
 
 
 @cases.case("restoring.swapped_files", "NNHAL-CACHE-024", "NNHAL-CACHE-021", since=Version.V1_2)
-def swapped_files(trial: Trial) -> None:
+def swapped_files(context: CaseContext) -> None:
     """Files in another order give the model that was saved, or none."""
-    caching, chain = client(trial), chain_of(trial)
+    caching, chain = client(context), chain_of(context)
     cache = caching.saved(chain)
     swapped = {
         "model": Cache(tuple(reversed(cache.model)), cache.data),
@@ -89,53 +89,53 @@ def swapped_files(trial: Trial) -> None:
     for kind, other in swapped.items():
         if len(getattr(cache, kind)) < 2:
             continue
-        with trial.configuration(kind):
+        with context.configuration(kind):
             restored = caching.restore(other.handles())
             if kind == "model":
                 caching.right_or_refused(chain, restored, "prepareModelFromCache of swapped model-cache files")
             elif restored.prepared_model is not None:
-                chain.execute(trial, restored.prepared_model)
+                chain.execute(context, restored.prepared_model)
 
 
 @cases.case("restoring.never_saved", "NNHAL-CACHE-015", "NNHAL-CACHE-022", since=Version.V1_2)
-def never_saved(trial: Trial) -> None:
+def never_saved(context: CaseContext) -> None:
     """Files that no device has written: empty, of zeros, of garbage, very long."""
-    caching, chain = client(trial), chain_of(trial)
+    caching, chain = client(context), chain_of(context)
     caching.saved(chain)
     contents = {"empty": b"", "one_byte": b"\1", "zeros": bytes(4096), "garbage": bytes(range(256)) * 40}
     for name, content in contents.items():
-        with trial.configuration(name):
+        with context.configuration(name):
             # A device that finds nothing at all may call that a wrong argument.
             allowed = REFUSED if name == "empty" else ONLY_GENERAL
             refused(caching.restore(caching.cache(content).handles()), allowed, f"prepareModelFromCache, {name}")
-    with trial.configuration("huge"):
+    with context.configuration("huge"):
         cache = caching.cache()
         cache.files[0].stretch(_HUGE)
         refused(caching.restore(cache.handles()), ONLY_GENERAL, "prepareModelFromCache of a very long file")
 
 
 @cases.case("restoring.notified_once", "NNHAL-CACHE-023", since=Version.V1_2)
-def notified_once(trial: Trial) -> None:
+def notified_once(context: CaseContext) -> None:
     """The callback is told once, whether the model is restored or refused."""
-    caching, chain = client(trial), chain_of(trial)
+    caching, chain = client(context), chain_of(context)
     cache = caching.saved(chain)
     for name, handles in {"restored": cache.handles(), "refused": caching.cache(b"no cache").handles()}.items():
-        with trial.configuration(name):
+        with context.configuration(name):
             recorder = PreparationRecorder()
             caching.restore(handles, recorder=recorder)
-            _told_once(trial, recorder)
+            _told_once(context, recorder)
 
 
 @cases.case("restoring.checks_before_return", "NNHAL-CACHE-022", since=Version.V1_2)
-def checks_before_return(trial: Trial) -> None:
+def checks_before_return(context: CaseContext) -> None:
     """Wrong arguments and a changed model cache are told by the call itself, not by the callback alone."""
-    caching, chain = client(trial), chain_of(trial)
+    caching, chain = client(context), chain_of(context)
     cache = caching.saved(chain)
-    with trial.configuration("arguments"):
+    with context.configuration("arguments"):
         few = Handles(cache.handles().model[:-1], cache.handles().data)
         launched = caching.restore(few).launch_status
         checks.status(launched, REFUSED, "prepareModelFromCache with a file too few, returned")
-    with trial.configuration("integrity"):
+    with context.configuration("integrity"):
         if not cache.model:
             raise NotApplicable("the device wants no model-cache files")
         content = bytearray(cache.model[0].read())
@@ -148,27 +148,27 @@ def checks_before_return(trial: Trial) -> None:
 
 
 @cases.case("restoring.deadlines", "NNHAL-QOS-002", "NNHAL-QOS-008", "NNHAL-QOS-015", since=Version.V1_3)
-def deadlines(trial: Trial) -> None:
+def deadlines(context: CaseContext) -> None:
     """No deadline and a far one are kept; one that has passed may be noticed; AIDL has none below -1."""
-    caching, chain = client(trial), chain_of(trial)
+    caching, chain = client(context), chain_of(context)
     cache = caching.saved(chain)
-    for name, deadline in {"none": trial.version.unavailable_time, "far": 2**62}.items():
-        with trial.configuration(name):
+    for name, deadline in {"none": context.version.unavailable_time, "far": 2**62}.items():
+        with context.configuration(name):
             restored = caching.restore(cache.handles(), deadline=deadline)
             caching.prepared_right(chain, restored, f"prepareModelFromCache, deadline {name}")
-    with trial.configuration("past"):
+    with context.configuration("past"):
         restored = caching.restore(cache.handles(), deadline=1)
         checks.status(outcome(restored), {NONE, *_MISSED}, "prepareModelFromCache, deadline in the past")
         if outcome(restored) == NONE:
             caching.prepared_right(chain, restored, "prepareModelFromCache, deadline in the past")
-    if trial.version.is_aidl:
-        with trial.configuration("below_none"):
+    if context.version.is_aidl:
+        with context.configuration("below_none"):
             invalid = frozenset({ErrorStatus.INVALID_ARGUMENT})
             refused(caching.restore(cache.handles(), deadline=-2), invalid, "prepareModelFromCache, deadline -2")
 
 
-def _told_once(trial: Trial, recorder: PreparationRecorder) -> None:
+def _told_once(context: CaseContext, recorder: PreparationRecorder) -> None:
     # A further round trip of the same connection brings whatever the device has sent before.
-    trial.supported_operations(addition.model())
-    trial.subject.wait_until(lambda: len(recorder.answers) > 1, 0.0)
+    context.supported_operations(addition.model())
+    context.subject.wait_until(lambda: len(recorder.answers) > 1, 0.0)
     checks.equal(len(recorder.answers), 1, "number of notifications of one prepareModelFromCache")

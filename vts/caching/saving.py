@@ -9,8 +9,8 @@ from npu_conformance.corpus.vectors import Vector
 from npu_conformance.corpus.wire_model import build_model, build_request
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import Hung, NotApplicable, NotSupported
-from npu_conformance.harness.run.cases import Behaviours, Group
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.cases import CaseGroup, Group
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.preparation import NO_DEADLINE, PreparationRecorder
 from npu_conformance.specs.neuralnetworks.enums import ExecutionPreference, Priority
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
@@ -35,7 +35,7 @@ from npu_conformance.vts.lib.execution import execute
 from npu_conformance.vts.lib.judging import judge
 from npu_conformance.vts.lib.support import supports
 
-cases = Behaviours("vts.caching", group=Group.EXECUTION)
+cases = CaseGroup("vts.caching", group=Group.EXECUTION)
 _PRIOR = bytes(range(256)) * 256
 """Content that files have before: longer than what is saved of a small model."""
 
@@ -49,30 +49,30 @@ _VECTORS = {
 
 
 @cases.case("saving.every_type", "NNHAL-CACHE-010", since=Version.V1_2)
-def every_type(trial: Trial) -> None:
+def every_type(context: CaseContext) -> None:
     """A model is saved and restored, in every type that the device adds; both compute the same."""
-    caching = client(trial)
-    for kind in (kind for kind in ADDITIONS if kind.since <= trial.version):
-        with trial.configuration(kind.kind.name.lower()):
+    caching = client(context)
+    for kind in (kind for kind in ADDITIONS if kind.since <= context.version):
+        with context.configuration(kind.kind.name.lower()):
             chain = Chain(kind, 2, STEP_OF_CONSTANT)
-            if not all(trial.supported_operations(chain.model())):
+            if not all(context.supported_operations(chain.model())):
                 raise NotSupported(f"ADD is not supported of {kind.kind.name}")
             caching.saved(chain)
 
 
 @cases.case("saving.stored_models", "NNHAL-CACHE-010", since=Version.V1_2)
-def stored_models(trial: Trial) -> None:
+def stored_models(context: CaseContext) -> None:
     """Models with weights give the stored results after they were restored."""
-    caching = client(trial)
+    caching = client(context)
     for name, (operation, stored) in _VECTORS.items():
-        with trial.configuration(name):
-            _stored_model(trial, caching, vectors.load(operation, stored))
+        with context.configuration(name):
+            _stored_model(context, caching, vectors.load(operation, stored))
 
 
 @cases.case("saving.nonzero_offset", "NNHAL-CACHE-006", since=Version.V1_2)
-def nonzero_offset(trial: Trial) -> None:
+def nonzero_offset(context: CaseContext) -> None:
     """Files with two bytes in them, whose offset stands behind these; restored from descriptors that stand at one."""
-    caching, chain = client(trial), chain_of(trial)
+    caching, chain = client(context), chain_of(context)
     caching.saved(chain)
     cache = caching.cache(b"\x01\x02")
     caching.prepared_right(chain, caching.save(chain.model(), cache.handles(offset=2)), "prepareModel")
@@ -81,9 +81,9 @@ def nonzero_offset(trial: Trial) -> None:
 
 
 @cases.case("saving.truncates", "NNHAL-CACHE-005", since=Version.V1_2)
-def truncates(trial: Trial) -> None:
+def truncates(context: CaseContext) -> None:
     """What was in a file before is gone when it has been saved to, also where it was longer."""
-    caching, chain = client(trial), chain_of(trial)
+    caching, chain = client(context), chain_of(context)
     caching.saved(chain)
     cache = caching.cache(_PRIOR)
     caching.prepared_right(chain, caching.save(chain.model(), cache.handles()), "prepareModel with long cache files")
@@ -94,9 +94,9 @@ def truncates(trial: Trial) -> None:
 
 
 @cases.case("saving.over_another_model", "NNHAL-CACHE-005", "NNHAL-CACHE-010", since=Version.V1_2)
-def over_another_model(trial: Trial) -> None:
+def over_another_model(context: CaseContext) -> None:
     """Files that hold a longer model are used again for a shorter one, which is then restored."""
-    caching, shorter = client(trial), chain_of(trial)
+    caching, shorter = client(context), chain_of(context)
     caching.saved(shorter)
     cache = caching.saved(replace(shorter, length=20))
     preparation = caching.save(shorter.model(), cache.handles(), OTHER_TOKEN)
@@ -105,9 +105,9 @@ def over_another_model(trial: Trial) -> None:
 
 
 @cases.case("saving.closed_descriptors", "NNHAL-CACHE-007", since=Version.V1_2)
-def closed_descriptors(trial: Trial) -> None:
+def closed_descriptors(context: CaseContext) -> None:
     """The client closes its descriptors when the preparation has ended: the model executes all the same, twice."""
-    caching, chain = client(trial), chain_of(trial)
+    caching, chain = client(context), chain_of(context)
     cache = caching.cache()
     preparation = caching.save(chain.model(), cache.handles())
     for _ in range(2):
@@ -116,32 +116,32 @@ def closed_descriptors(trial: Trial) -> None:
 
 
 @cases.case("saving.with_config", "NNHAL-CACHE-010", since=Version.FL8)
-def with_config(trial: Trial) -> None:
+def with_config(context: CaseContext) -> None:
     """prepareModelWithConfig saves as prepareModel does."""
-    caching, chain = client(trial), chain_of(trial)
+    caching, chain = client(context), chain_of(context)
     caching.saved(chain)
     cache = caching.cache()
-    _prepare_with_config(trial, caching, chain, cache)
+    _prepare_with_config(context, caching, chain, cache)
     caching.must_restore(chain, cache.handles())
 
 
 @cases.case("saving.token_ignored", "NNHAL-CACHE-004", since=Version.V1_2)
-def token_ignored(trial: Trial) -> None:
+def token_ignored(context: CaseContext) -> None:
     """Without cache files the token says nothing: two models that have the same are prepared, each as itself."""
-    caching = Client(trial)
+    caching = Client(context)
     for token in (bytes(len(TOKEN)), TOKEN, bytes([255]) * len(TOKEN)):
         for length in (2, 5):
-            chain = chain_of(trial, length)
+            chain = chain_of(context, length)
             preparation = caching.save(chain.model(), Handles((), ()), token)
             caching.prepared_right(chain, preparation, f"prepareModel with a token, but no files, length {length}")
 
 
 @cases.case("saving.no_room", "NNHAL-CACHE-002", "NNHAL-CACHE-003", since=Version.V1_2)
-def no_room(trial: Trial) -> None:
+def no_room(context: CaseContext) -> None:
     """Files that can not be written, as on a full disk, do not disturb the preparation."""
-    caching, chain = client(trial), chain_of(trial)
+    caching, chain = client(context), chain_of(context)
     for number in range(len(caching.cache().files)):
-        with trial.configuration(f"file_{number}"):
+        with context.configuration(f"file_{number}"):
             cache = caching.cache()
             cache.files[number].stop_growing()
             preparation = caching.save(chain.model(), cache.handles(), transport=_transport(caching))
@@ -151,59 +151,59 @@ def no_room(trial: Trial) -> None:
 
 
 @cases.case("saving.late_deadline", "NNHAL-QOS-015", "NNHAL-CACHE-010", since=Version.V1_3)
-def late_deadline(trial: Trial) -> None:
+def late_deadline(context: CaseContext) -> None:
     """A far deadline does not keep a model from being saved."""
-    caching, chain = client(trial), chain_of(trial)
+    caching, chain = client(context), chain_of(context)
     caching.saved(chain)
     cache, far = caching.cache(), 2**62
     caching.prepared_right(chain, caching.save(chain.model(), cache.handles(), deadline=far), "prepareModel")
     caching.must_restore(chain, cache.handles())
 
 
-def _stored_model(trial: Trial, caching: Client, vector: Vector) -> None:
-    if vector.since > trial.version or not supports(trial, vector):
+def _stored_model(context: CaseContext, caching: Client, vector: Vector) -> None:
+    if vector.since > context.version or not supports(context, vector):
         raise NotSupported(f"{vector.operation} is not supported in the types of {vector.name}")
-    cache, model = caching.cache(), build_model(vector, trial.version).model
+    cache, model = caching.cache(), build_model(vector, context.version).model
     prepared_model = caching.save(model, cache.handles()).prepared_model
     if prepared_model is None:
         checks.fail("prepareModel of a supported model with cache files", "a prepared model", "null")
-    _judge(trial, vector, prepared_model)
+    _judge(context, vector, prepared_model)
     restored = caching.restore(cache.handles())
     if outcome(restored) == GENERAL:
         raise NotApplicable("the device does not cache this model, or not yet")
     checks.status(outcome(restored), {NONE}, "prepareModelFromCache of what was saved")
     assert restored.prepared_model is not None
-    _judge(trial, vector, restored.prepared_model)
+    _judge(context, vector, restored.prepared_model)
 
 
-def _judge(trial: Trial, vector: Vector, prepared_model: PreparedModel) -> None:
+def _judge(context: CaseContext, vector: Vector, prepared_model: PreparedModel) -> None:
     for example in vector.examples:
-        built = build_request(vector, example, trial.version)
-        inputs, outputs = trial.pool(len(built.input_data) or 1), trial.pool(built.output_size)
+        built = build_request(vector, example, context.version)
+        inputs, outputs = context.pool(len(built.input_data) or 1), context.pool(built.output_size)
         inputs.write(0, built.input_data)
         request = built.request(RequestMemoryPool(pool=inputs.memory), RequestMemoryPool(pool=outputs.memory))
-        execution = execute(trial, prepared_model, request, measure=False)
+        execution = execute(context, prepared_model, request, measure=False)
         checks.status(execution.status, {NONE}, "execution")
         content = outputs.read(0, built.output_size)
         found = {name: built.read(name, content, array.shape) for name, array in example.outputs.items()}
-        judge(trial, vector, example, found)
+        judge(context, vector, example, found)
 
 
-def _prepare_with_config(trial: Trial, caching: Client, chain: Chain, cache: Cache) -> None:
+def _prepare_with_config(context: CaseContext, caching: Client, chain: Chain, cache: Cache) -> None:
     recorder = PreparationRecorder()
     with caching.opened(cache.handles()) as (model_cache, data_cache):
         config = PrepareModelConfig(
             ExecutionPreference.FAST_SINGLE_ANSWER, Priority.MEDIUM, NO_DEADLINE, model_cache, data_cache, TOKEN
         )
-        trial.device.prepare_model_with_config(chain.model(), config, recorder)
-        seconds = trial.manifest.deadlines.prepare * trial.manifest.time_scale
-        if not trial.subject.wait_until(lambda: bool(recorder.answers), seconds):
+        context.device.prepare_model_with_config(chain.model(), config, recorder)
+        seconds = context.manifest.deadlines.prepare * context.manifest.time_scale
+        if not context.subject.wait_until(lambda: bool(recorder.answers), seconds):
             raise Hung(f"prepareModelWithConfig did not notify its callback within {seconds:g} s")
     status, prepared_model = recorder.answers[0]
     checks.status(status, {NONE}, "prepareModelWithConfig with cache files")
     if prepared_model is None:
         checks.fail("prepareModelWithConfig with cache files", "a prepared model", "null")
-    chain.check(trial, prepared_model, "the model of prepareModelWithConfig")
+    chain.check(context, prepared_model, "the model of prepareModelWithConfig")
 
 
 def _transport(caching: Client) -> str:

@@ -8,8 +8,8 @@ from dataclasses import replace
 from random import Random
 
 from npu_conformance.harness.judge.verdicts import NotApplicable
-from npu_conformance.harness.run.cases import Behaviours, Group
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.cases import CaseGroup, Group
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.files import CacheFile
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.caching.chains import Chain
@@ -27,7 +27,7 @@ from npu_conformance.vts.lib.caching.client import (
     seeds,
 )
 
-cases = Behaviours("vts.caching", group=Group.EXECUTION)
+cases = CaseGroup("vts.caching", group=Group.EXECUTION)
 _PLACES = 96
 """Bits that are flipped, evenly over all model-cache files."""
 
@@ -36,21 +36,21 @@ Change = Callable[[bytes, Random], bytes]
 
 
 @cases.case("security.corrupted_model_cache", "NNHAL-CACHE-015", since=Version.V1_2)
-def corrupted_model_cache(trial: Trial) -> None:
+def corrupted_model_cache(context: CaseContext) -> None:
     """One random bit of each model-cache file is flipped."""
-    _changed_model_cache(trial, _flip)
+    _changed_model_cache(context, _flip)
 
 
 @cases.case("security.every_part_of_model_cache", "NNHAL-CACHE-015", since=Version.V1_2)
-def every_part_of_model_cache(trial: Trial) -> None:
+def every_part_of_model_cache(context: CaseContext) -> None:
     """One bit is flipped at places from the first byte to the last, of one file at a time: all of it is protected."""
-    caching = client(trial)
+    caching = client(context)
     cache, original = _saved(caching)
     files = _filled(cache.model)
     steps = max(2, _PLACES // len(files))
     for number, file in enumerate(files):
         content = file.read()
-        with trial.configuration(f"file_{number}"):
+        with context.configuration(f"file_{number}"):
             for place in sorted({round(at * (len(content) - 1) / steps) for at in range(steps + 1)}):
                 changed = bytearray(content)
                 changed[place] ^= 1 << place % 8
@@ -61,52 +61,52 @@ def every_part_of_model_cache(trial: Trial) -> None:
 
 
 @cases.case("security.longer_model_cache", "NNHAL-CACHE-016", since=Version.V1_2)
-def longer_model_cache(trial: Trial) -> None:
+def longer_model_cache(context: CaseContext) -> None:
     """1 to 256 random bytes are appended to each model-cache file."""
-    _changed_model_cache(trial, _append)
+    _changed_model_cache(context, _append)
 
 
 @cases.case("security.one_file_longer", "NNHAL-CACHE-016", since=Version.V1_2)
-def one_file_longer(trial: Trial) -> None:
+def one_file_longer(context: CaseContext) -> None:
     """A byte is appended to one model-cache file."""
-    _one_file_changed(trial, lambda content: content + b"\0")
+    _one_file_changed(context, lambda content: content + b"\0")
 
 
 @cases.case("security.shorter_model_cache", "NNHAL-CACHE-015", since=Version.V1_2)
-def shorter_model_cache(trial: Trial) -> None:
+def shorter_model_cache(context: CaseContext) -> None:
     """One model-cache file lost its last byte, or half of it."""
-    _one_file_changed(trial, lambda content: content[:-1])
-    _one_file_changed(trial, lambda content: content[: len(content) // 2], "half_of_")
+    _one_file_changed(context, lambda content: content[:-1])
+    _one_file_changed(context, lambda content: content[: len(content) // 2], "half_of_")
 
 
 @cases.case("security.wrong_token", "NNHAL-CACHE-018", since=Version.V1_2)
-def wrong_token(trial: Trial) -> None:
+def wrong_token(context: CaseContext) -> None:
     """One random bit of the token is flipped; also the first and the last."""
-    caching = client(trial)
+    caching = client(context)
     cache, _ = _saved(caching)
-    for name, random in seeds(trial):
-        with trial.configuration(name):
+    for name, random in seeds(context):
+        with context.configuration(name):
             _token_refused(caching, cache, random.randrange(8 * len(TOKEN)))
     for name, bit in {"first_bit": 0, "last_bit": 8 * len(TOKEN) - 1}.items():
-        with trial.configuration(name):
+        with context.configuration(name):
             _token_refused(caching, cache, bit)
 
 
 @cases.case("security.replaced_model_cache", "NNHAL-CACHE-017", since=Version.V1_2)
-def replaced_model_cache(trial: Trial) -> None:
+def replaced_model_cache(context: CaseContext) -> None:
     """The model cache of another model, saved under a token that differs in one byte, is no cache of this one."""
-    caching, chain = client(trial), chain_of(trial)
+    caching, chain = client(context), chain_of(context)
     cache, other = caching.saved(chain), caching.saved(replace(chain, length=5), OTHER_TOKEN)
-    with trial.configuration("model_cache"):
+    with context.configuration("model_cache"):
         refused(caching.restore(Cache(other.model, cache.data).handles()), ONLY_GENERAL, "a replaced model cache")
-    with trial.configuration("whole_cache"):
+    with context.configuration("whole_cache"):
         refused(caching.restore(other.handles()), ONLY_GENERAL, "a cache that was replaced as a whole")
 
 
 @cases.case("security.mixed_model_cache", "NNHAL-CACHE-017", "NNHAL-CACHE-021", since=Version.V1_2)
-def mixed_model_cache(trial: Trial) -> None:
+def mixed_model_cache(context: CaseContext) -> None:
     """Model-cache files of two models with one token give one of the two, or none."""
-    caching, chain = client(trial), chain_of(trial)
+    caching, chain = client(context), chain_of(context)
     if caching.wanted.num_model_cache < 2:
         raise NotApplicable("the device wants fewer than two model-cache files")
     cache, longer = caching.saved(chain), replace(chain, length=5)
@@ -117,28 +117,28 @@ def mixed_model_cache(trial: Trial) -> None:
         refused(restored, ONLY_GENERAL, "a mixed model cache")
         return
     assert restored.prepared_model is not None
-    _, found = chain.execute(trial, restored.prepared_model)
+    _, found = chain.execute(context, restored.prepared_model)
     right = {each.kind.packed(each.expected()) for each in (chain, longer)}
     if found not in right:
         caching.prepared_right(chain, restored, "prepareModelFromCache of a mixed model cache")
 
 
 @cases.case("security.corrupted_data_cache", "NNHAL-CACHE-019", "NNHAL-CACHE-020", since=Version.V1_2)
-def corrupted_data_cache(trial: Trial) -> None:
+def corrupted_data_cache(context: CaseContext) -> None:
     """One random bit of each data-cache file is flipped: wrong values at worst."""
-    _changed_data_cache(trial, _flip)
+    _changed_data_cache(context, _flip)
 
 
 @cases.case("security.longer_data_cache", "NNHAL-CACHE-019", "NNHAL-CACHE-020", since=Version.V1_2)
-def longer_data_cache(trial: Trial) -> None:
+def longer_data_cache(context: CaseContext) -> None:
     """1 to 256 random bytes are appended to each data-cache file."""
-    _changed_data_cache(trial, _append)
+    _changed_data_cache(context, _append)
 
 
 @cases.case("security.spoiled_data_cache", "NNHAL-CACHE-019", "NNHAL-CACHE-020", since=Version.V1_2)
-def spoiled_data_cache(trial: Trial) -> None:
+def spoiled_data_cache(context: CaseContext) -> None:
     """Data-cache files that are shorter, empty, all ones, or another model's."""
-    caching = client(trial)
+    caching = client(context)
     cache, chain = _saved(caching)
     files = _filled(cache.data)
     other = caching.saved(replace(chain, length=5), OTHER_TOKEN)
@@ -149,14 +149,14 @@ def spoiled_data_cache(trial: Trial) -> None:
         "of_another_model": [file.read() for file in other.data][: len(files)],
     }
     for name, changed in contents.items():
-        with trial.configuration(name):
+        with context.configuration(name):
             for file, content in zip(files, changed, strict=True):
                 file.write(content)
             _harmless(caching, chain, cache)
 
 
 def _saved(caching: Client) -> tuple[Cache, Chain]:
-    chain = chain_of(caching.trial)
+    chain = chain_of(caching.context)
     return caching.saved(chain), chain
 
 
@@ -178,38 +178,38 @@ def _append(content: bytes, random: Random) -> bytes:
     return content + random.randbytes(random.randint(1, 256))
 
 
-def _changed_model_cache(trial: Trial, change: Change) -> None:
-    caching = client(trial)
+def _changed_model_cache(context: CaseContext, change: Change) -> None:
+    caching = client(context)
     cache, _ = _saved(caching)
 
     def check() -> None:
         refused(caching.restore(cache.handles()), ONLY_GENERAL, "prepareModelFromCache of a changed model cache")
 
-    _each_change(trial, _filled(cache.model), change, check)
+    _each_change(context, _filled(cache.model), change, check)
 
 
-def _one_file_changed(trial: Trial, change: Callable[[bytes], bytes], prefix: str = "") -> None:
-    caching = client(trial)
+def _one_file_changed(context: CaseContext, change: Callable[[bytes], bytes], prefix: str = "") -> None:
+    caching = client(context)
     cache, _ = _saved(caching)
     for number, file in enumerate(_filled(cache.model)):
-        with trial.configuration(f"{prefix}file_{number}"):
+        with context.configuration(f"{prefix}file_{number}"):
             content = file.read()
             file.write(change(content))
             refused(caching.restore(cache.handles()), ONLY_GENERAL, f"prepareModelFromCache, file {number} changed")
             file.write(content)
 
 
-def _changed_data_cache(trial: Trial, change: Change) -> None:
-    caching = client(trial)
+def _changed_data_cache(context: CaseContext, change: Change) -> None:
+    caching = client(context)
     cache, chain = _saved(caching)
-    _each_change(trial, _filled(cache.data), change, lambda: _harmless(caching, chain, cache))
+    _each_change(context, _filled(cache.data), change, lambda: _harmless(caching, chain, cache))
 
 
-def _each_change(trial: Trial, files: list[CacheFile], change: Change, check: Callable[[], None]) -> None:
+def _each_change(context: CaseContext, files: list[CacheFile], change: Change, check: Callable[[], None]) -> None:
     """Change all files with each seed, and check what becomes of it."""
     contents = {file: file.read() for file in files}
-    for name, random in seeds(trial):
-        with trial.configuration(name):
+    for name, random in seeds(context):
+        with context.configuration(name):
             for file, content in contents.items():
                 file.write(change(content, random))
             check()
@@ -219,7 +219,7 @@ def _harmless(caching: Client, chain: Chain, cache: Cache) -> None:
     """Whatever the answer, it is consistent, the device lives on, and an execution writes nowhere but its output."""
     restored = caching.restore(cache.handles())
     if restored.prepared_model is not None:
-        chain.execute(caching.trial, restored.prepared_model)
+        chain.execute(caching.context, restored.prepared_model)
 
 
 def _token_refused(caching: Client, cache: Cache, bit: int) -> None:

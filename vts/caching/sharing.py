@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from npu_conformance.harness.run.cases import Behaviours, Group
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.cases import CaseGroup, Group
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.caching.client import OTHER_TOKEN, TOKEN, Client, chain_of, client
 
-cases = Behaviours("vts.caching", group=Group.EXECUTION)
+cases = CaseGroup("vts.caching", group=Group.EXECUTION)
 _APPS = (10_101, 10_102)
 
 
 @cases.case("sharing.side_by_side", "NNHAL-CACHE-010", since=Version.V1_2)
-def side_by_side(trial: Trial) -> None:
+def side_by_side(context: CaseContext) -> None:
     """Models in files of their own are restored each as itself, under tokens of their own and under one token."""
-    caching, chain = client(trial), chain_of(trial)
+    caching, chain = client(context), chain_of(context)
     tokens = {"own_tokens": (TOKEN, OTHER_TOKEN), "one_token": (TOKEN, TOKEN)}
     for name, (first, second) in tokens.items():
-        with trial.configuration(name):
+        with context.configuration(name):
             chains = (chain, replace(chain, length=7))
             pairs = list(zip(chains, (first, second), strict=True))
             caches = [caching.saved(each, token) for each, token in pairs]
@@ -31,9 +31,9 @@ def side_by_side(trial: Trial) -> None:
 
 
 @cases.case("sharing.constants", "NNHAL-CACHE-010", since=Version.V1_2)
-def constants(trial: Trial) -> None:
+def constants(context: CaseContext) -> None:
     """Models that differ in nothing but a constant are told apart."""
-    caching, chain = client(trial), chain_of(trial)
+    caching, chain = client(context), chain_of(context)
     chains = (chain, replace(chain, constant=(1.0, 2.0)))
     caches = [caching.saved(each, token) for each, token in zip(chains, (TOKEN, OTHER_TOKEN), strict=True)]
     for each, cache, token in zip(chains, caches, (TOKEN, OTHER_TOKEN), strict=True):
@@ -41,15 +41,15 @@ def constants(trial: Trial) -> None:
 
 
 @cases.case("sharing.versions", "NNHAL-CACHE-010", since=Version.V1_3)
-def versions(trial: Trial) -> None:
+def versions(context: CaseContext) -> None:
     """A driver that was updated, or taken back, finds files of its other self: it restores the right model, or none.
 
     For subjects that can play an earlier version of the HAL.
     """
-    own, chain = client(trial), chain_of(trial)
-    cache, earlier = own.saved(chain), list(Version)[list(Version).index(trial.version) - 1]
-    with trial.playing(earlier):
-        other = Client(trial)
+    own, chain = client(context), chain_of(context)
+    cache, earlier = own.saved(chain), list(Version)[list(Version).index(context.version) - 1]
+    with context.playing(earlier):
+        other = Client(context)
         if other.wanted == own.wanted:
             other.right_or_refused(chain, other.restore(cache.handles()), f"prepareModelFromCache as HAL {earlier}")
         cache_of_earlier = other.saved(chain)
@@ -59,14 +59,14 @@ def versions(trial: Trial) -> None:
 
 
 @cases.case("sharing.applications", "NNHAL-CACHE-010", "NNHAL-CACHE-017", since=Version.V1_2)
-def applications(trial: Trial) -> None:
+def applications(context: CaseContext) -> None:
     """Two apps that use the same token restore each its own model.
 
     Whether an app may restore what another one handed over is said nowhere: the right model or a refusal.
     """
-    apps = [Client(trial, trial.application(uid)) for uid in _APPS]
-    own = client(trial)
-    chain = chain_of(trial)
+    apps = [Client(context, context.application(uid)) for uid in _APPS]
+    own = client(context)
+    chain = chain_of(context)
     chains = (chain, replace(chain, length=7))
     own.saved(chain)
     caches = [app.saved(each) for app, each in zip(apps, chains, strict=True)]

@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import Hung
-from npu_conformance.harness.run.cases import Behaviours, Group
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.cases import CaseGroup, Group
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.preparation import NO_TOKEN, PreparationRecorder
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, ExecutionPreference, Priority
@@ -22,66 +22,70 @@ from npu_conformance.vts.lib.addition import Addition, Pair
 from npu_conformance.vts.lib.execution import NO_DEADLINE, NO_LOOP_TIMEOUT, ExecutionRecorder, executors, opened
 from npu_conformance.vts.lib.sums import Sum, sum_of, with_dimensions
 
-cases = Behaviours("vts.executions", group=Group.EXECUTION)
+cases = CaseGroup("vts.executions", group=Group.EXECUTION)
 
 _CALLERS, _ROUNDS = 4, 8
 
 
 @cases.case("concurrent.one_prepared_model", "NNHAL-EXECUTE-007", since=Version.V1_2)
-def one_prepared_model(trial: Trial) -> None:
+def one_prepared_model(context: CaseContext) -> None:
     """Four callers execute one prepared model at once, first by the same path and then by all in turn."""
-    chosen = addition.supported(trial)
-    prepared_model = chosen.prepared(trial)
+    chosen = addition.supported(context)
+    prepared_model = chosen.prepared(context)
     # What comes as a notification or in a queue needs one thread that waits for it.
-    waiting = {"asynchronous"} if trial.version.is_aidl else {"asynchronous", "burst"}
-    paths = [executor for executor in executors(trial.version) if executor not in waiting]
+    waiting = {"asynchronous"} if context.version.is_aidl else {"asynchronous", "burst"}
+    paths = [executor for executor in executors(context.version) if executor not in waiting]
     callers = [
-        _caller(trial, prepared_model, sum_of(trial, chosen, _values(number)), paths[:1] * 2 + paths[number:] + paths)
+        _caller(
+            context, prepared_model, sum_of(context, chosen, _values(number)), paths[:1] * 2 + paths[number:] + paths
+        )
         for number in range(_CALLERS)
     ]
-    _all_end(trial, callers)
+    _all_end(context, callers)
 
 
 @cases.case("concurrent.with_other_calls", "NNHAL-EXECUTE-007", "NNHAL-PREPARE-012", since=Version.V1_2)
-def with_other_calls(trial: Trial) -> None:
+def with_other_calls(context: CaseContext) -> None:
     """A prepared model is executed while the device is asked for support and for its type."""
-    chosen = addition.supported(trial)
-    prepared_model, model = chosen.prepared(trial), chosen.model()
+    chosen = addition.supported(context)
+    prepared_model, model = chosen.prepared(context), chosen.model()
 
     def ask() -> None:
         for _ in range(_ROUNDS):
-            checks.equal(trial.supported_operations(model), (True,), "support of the model that was prepared")
-            trial.device.get_type()
+            checks.equal(context.supported_operations(model), (True,), "support of the model that was prepared")
+            context.device.get_type()
 
-    usual = [executors(trial.version)[0]]
-    callers = [_caller(trial, prepared_model, sum_of(trial, chosen, _values(number)), usual) for number in range(2)]
-    _all_end(trial, [*callers, ask, ask])
+    usual = [executors(context.version)[0]]
+    callers = [_caller(context, prepared_model, sum_of(context, chosen, _values(number)), usual) for number in range(2)]
+    _all_end(context, [*callers, ask, ask])
 
 
 @cases.case("concurrent.launched_ahead", "NNHAL-EXECUTE-007", "NNHAL-EXECUTE-003", until=HIDL_LAST)
-def launched_ahead(trial: Trial) -> None:
+def launched_ahead(context: CaseContext) -> None:
     """Four asynchronous executions are launched before any is waited for; each notifies once, with its own result."""
-    chosen = addition.supported(trial)
-    prepared_model = chosen.prepared(trial)
-    asked = [sum_of(trial, chosen, _values(number)) for number in range(_CALLERS)]
+    chosen = addition.supported(context)
+    prepared_model = chosen.prepared(context)
+    asked = [sum_of(context, chosen, _values(number)) for number in range(_CALLERS)]
     recorders = [ExecutionRecorder() for _ in asked]
     for one, recorder in zip(asked, recorders, strict=True):
         launch = functools.partial(prepared_model.execute, one.request, False, NO_DEADLINE, NO_LOOP_TIMEOUT, recorder)
         checks.succeeds(launch, "execute")
-    _wait(trial, lambda: all(recorder.answers for recorder in recorders), trial.manifest.deadlines.execute, "execute")
+    _wait(
+        context, lambda: all(recorder.answers for recorder in recorders), context.manifest.deadlines.execute, "execute"
+    )
     for one, recorder in zip(asked, recorders, strict=True):
         checks.equal(len(recorder.answers), 1, "number of notifications of one execution")
         one.check(recorder.answers[0], "one of four executions in flight")
 
 
 @cases.case("concurrent.other_sizes", "NNHAL-PREPARE-014", "NNHAL-EXECUTE-007", since=Version.V1_2)
-def other_sizes(trial: Trial) -> None:
+def other_sizes(context: CaseContext) -> None:
     """A model whose sizes are unknown is executed with different sizes at once."""
-    chosen = addition.supported(trial)
-    prepared_model = prepared_or_unsupported(trial, with_dimensions(chosen.model(), (0,), inputs=True))
+    chosen = addition.supported(context)
+    prepared_model = prepared_or_unsupported(context, with_dimensions(chosen.model(), (0,), inputs=True))
 
     def caller(asked: Sum, elements: int) -> Callable[[], None]:
-        run = opened(trial, prepared_model, of_size(asked, elements))
+        run = opened(context, prepared_model, of_size(asked, elements))
 
         def call() -> None:
             for _ in range(_ROUNDS):
@@ -91,26 +95,26 @@ def other_sizes(trial: Trial) -> None:
         return call
 
     sizes = [chosen.elements, 1, chosen.elements, 1]
-    _all_end(trial, [caller(sum_of(trial, chosen, _values(number)), size) for number, size in enumerate(sizes)])
+    _all_end(context, [caller(sum_of(context, chosen, _values(number)), size) for number, size in enumerate(sizes)])
 
 
 @cases.case("preparations.launched_ahead", "NNHAL-PREPARE-012", "NNHAL-PREPARE-005")
-def preparations_launched_ahead(trial: Trial) -> None:
+def preparations_launched_ahead(context: CaseContext) -> None:
     """Four preparations of one model are launched before any is waited for; each gives a model that works."""
-    chosen = addition.supported(trial)
+    chosen = addition.supported(context)
     recorders = [PreparationRecorder() for _ in range(_CALLERS)]
     for recorder in recorders:
-        _launch(trial, chosen.model(), recorder)
-    _prepared_all(trial, chosen, recorders)
+        _launch(context, chosen.model(), recorder)
+    _prepared_all(context, chosen, recorders)
 
 
 @cases.case("preparations.by_several_threads", "NNHAL-PREPARE-012", "NNHAL-PREPARE-005")
-def preparations_by_several_threads(trial: Trial) -> None:
+def preparations_by_several_threads(context: CaseContext) -> None:
     """Four threads prepare one model at once; each gets a model that works."""
-    chosen = addition.supported(trial)
+    chosen = addition.supported(context)
     recorders, model = [PreparationRecorder() for _ in range(_CALLERS)], chosen.model()
-    _all_end(trial, [functools.partial(_launch, trial, model, recorder) for recorder in recorders])
-    _prepared_all(trial, chosen, recorders)
+    _all_end(context, [functools.partial(_launch, context, model, recorder) for recorder in recorders])
+    _prepared_all(context, chosen, recorders)
 
 
 def _values(number: int) -> Pair:
@@ -118,8 +122,8 @@ def _values(number: int) -> Pair:
     return 0.5 * number, 1.0 - number
 
 
-def _caller(trial: Trial, prepared_model: PreparedModel, asked: Sum, paths: list[str]) -> Callable[[], None]:
-    runs = {path: opened(trial, prepared_model, asked.request, executor=path) for path in paths}
+def _caller(context: CaseContext, prepared_model: PreparedModel, asked: Sum, paths: list[str]) -> Callable[[], None]:
+    runs = {path: opened(context, prepared_model, asked.request, executor=path) for path in paths}
 
     def call() -> None:
         for path in itertools.islice(itertools.cycle(paths), _ROUNDS):
@@ -129,38 +133,38 @@ def _caller(trial: Trial, prepared_model: PreparedModel, asked: Sum, paths: list
     return call
 
 
-def _all_end(trial: Trial, calls: list[Callable[[], None]]) -> None:
+def _all_end(context: CaseContext, calls: list[Callable[[], None]]) -> None:
     """Make the calls at once; an error of any is this case's."""
-    for outcome in trial.at_once(calls):
+    for outcome in context.at_once(calls):
         if isinstance(outcome, ServiceError):
             checks.fail("a call beside others", "success", checks.spell_error(outcome))
         if outcome is not None:
             raise outcome
 
 
-def _launch(trial: Trial, model: Model, recorder: PreparationRecorder) -> None:
+def _launch(context: CaseContext, model: Model, recorder: PreparationRecorder) -> None:
     def call() -> None:
-        trial.device.prepare_model(
+        context.device.prepare_model(
             model, ExecutionPreference.FAST_SINGLE_ANSWER, Priority.MEDIUM, NO_DEADLINE, (), (), NO_TOKEN, recorder
         )
 
     checks.succeeds(call, "prepareModel beside others, returned")
 
 
-def _wait(trial: Trial, predicate: Callable[[], bool], seconds: float, method: str) -> None:
+def _wait(context: CaseContext, predicate: Callable[[], bool], seconds: float, method: str) -> None:
     """Wait as long as all of the calls may take one after the other."""
-    seconds *= trial.manifest.time_scale * _CALLERS
-    if not trial.subject.wait_until(predicate, seconds):
+    seconds *= context.manifest.time_scale * _CALLERS
+    if not context.subject.wait_until(predicate, seconds):
         raise Hung(f"{method} was launched, but not every callback was notified within {seconds:g} s")
 
 
-def _prepared_all(trial: Trial, chosen: Addition, recorders: list[PreparationRecorder]) -> None:
-    _wait(trial, lambda: all(one.answers for one in recorders), trial.manifest.deadlines.prepare, "prepareModel")
+def _prepared_all(context: CaseContext, chosen: Addition, recorders: list[PreparationRecorder]) -> None:
+    _wait(context, lambda: all(one.answers for one in recorders), context.manifest.deadlines.prepare, "prepareModel")
     for number, recorder in enumerate(recorders):
         checks.equal(len(recorder.answers), 1, "number of notifications of one preparation")
         ((status, prepared_model),) = recorder.answers
         checks.status(status, {ErrorStatus.NONE}, "prepareModel beside others, notified")
         if prepared_model is None:
             checks.fail("prepareModel beside others, notified", "a prepared model", "null")
-        asked = sum_of(trial, chosen, _values(number))
-        asked.check(opened(trial, prepared_model, asked.request)(), "execution of a model prepared beside others")
+        asked = sum_of(context, chosen, _values(number))
+        asked.check(opened(context, prepared_model, asked.request)(), "execution of a model prepared beside others")

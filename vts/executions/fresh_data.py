@@ -11,8 +11,8 @@ from npu_conformance.corpus.vectors import Example, Vector
 from npu_conformance.corpus.wire_model import BuiltRequest, build_request
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotSupported
-from npu_conformance.harness.run.cases import Behaviours, Group
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.cases import CaseGroup, Group
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.types import Request, RequestMemoryPool
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     Array = numpy.ndarray[Any, Any]
 
-cases = Behaviours("vts.executions", group=Group.EXECUTION)
+cases = CaseGroup("vts.executions", group=Group.EXECUTION)
 
 _OUTPUT = "output"
 _CHOOSING = (
@@ -65,12 +65,12 @@ class _Places:
         pools = (RequestMemoryPool(pool=self.inputs.memory), RequestMemoryPool(pool=self.outputs.memory))
         return self.built.request(*pools)
 
-    def put(self, trial: Trial, turn: _Turn) -> None:
+    def put(self, context: CaseContext, turn: _Turn) -> None:
         """Write the data of a turn, and clear what the last one left."""
-        self.inputs.write(0, build_request(self.vector, turn.example, trial.version).input_data)
+        self.inputs.write(0, build_request(self.vector, turn.example, context.version).input_data)
         self.outputs.write(0, bytes(self.built.output_size))
 
-    def check(self, trial: Trial, turn: _Turn, execution: Execution) -> None:
+    def check(self, context: CaseContext, turn: _Turn, execution: Execution) -> None:
         """Fail unless the turn was refused, or gave its result and its shape."""
         if not turn.example.outputs:
             checks.that(execution.status != ErrorStatus.NONE, f"{turn.what}: expected a refusal, found NONE")
@@ -80,36 +80,36 @@ class _Places:
         for shape in execution.output_shapes:
             checks.equal(shape.dimensions, expected.shape, f"dimensions of the output, {turn.what}")
         content = self.outputs.read(0, self.built.output_size)
-        judge(trial, self.vector, turn.example, {_OUTPUT: self.built.read(_OUTPUT, content, expected.shape)})
+        judge(context, self.vector, turn.example, {_OUTPUT: self.built.read(_OUTPUT, content, expected.shape)})
 
 
 @cases.case(
     "data.rows_outside", "NNHAL-OPERATION-EMBEDDING_LOOKUP-C3", "NNHAL-OPERATION-GATHER-C2", "NNHAL-EXECUTE-001",
     "NNHAL-ERROR-008",
 )  # fmt: skip
-def rows_outside(trial: Trial) -> None:
+def rows_outside(context: CaseContext) -> None:
     """After executions that succeeded, numbers of rows that there are not are refused; others choose their rows."""
-    known = _supported(trial, [vectors.load(operation, name) for operation, name in _CHOOSING])
+    known = _supported(context, [vectors.load(operation, name) for operation, name in _CHOOSING])
     if not known:
         raise NotSupported("no operation is supported that chooses rows by numbers of the request")
     for vector in known:
-        _each_path(trial, vector, list(_choosing(vector)))
+        _each_path(context, vector, list(_choosing(vector)))
 
 
 @cases.case(
     "data.other_shapes", "NNHAL-OPERATION-RESHAPE-C3", "NNHAL-SHAPE-002", "NNHAL-EXECUTE-001", "NNHAL-ERROR-008",
     since=Version.V1_2,
 )  # fmt: skip
-def other_shapes(trial: Trial) -> None:
+def other_shapes(context: CaseContext) -> None:
     """A shape that comes with the request holds for one execution; one that does not fit is refused."""
-    known = _supported(trial, [_of_two_sizes(vectors.load("RESHAPE", name)) for name in _RESHAPES])
+    known = _supported(context, [_of_two_sizes(vectors.load("RESHAPE", name)) for name in _RESHAPES])
     if not known:
         raise NotSupported("RESHAPE is not supported with a shape of the request")
-    _each_path(trial, known[0], list(_reshaping(known[0])), unspecified=True)
+    _each_path(context, known[0], list(_reshaping(known[0])), unspecified=True)
 
 
-def _supported(trial: Trial, stored: list[Vector]) -> list[Vector]:
-    return [vector for vector in stored if vector.since <= trial.version and supports(trial, vector)]
+def _supported(context: CaseContext, stored: list[Vector]) -> list[Vector]:
+    return [vector for vector in stored if vector.since <= context.version and supports(context, vector)]
 
 
 def _of_two_sizes(vector: Vector) -> Vector:
@@ -142,21 +142,21 @@ def _turn(
     return _Turn(Example({**given, name: changed}, outputs), f"execution with {what}")
 
 
-def _each_path(trial: Trial, vector: Vector, turns: list[_Turn], *, unspecified: bool = False) -> None:
+def _each_path(context: CaseContext, vector: Vector, turns: list[_Turn], *, unspecified: bool = False) -> None:
     """Take all turns by each path, over one request. unspecified: sizes of the output are unknown to the model."""
-    prepared_model = prepared(trial, vector, unspecified=unspecified)
-    places = _places(trial, vector, turns[0].example)
-    for executor in executors(trial.version, finding_shapes=unspecified):
-        with trial.configuration(f"{vector.operation}.{executor}"):
-            run = opened(trial, prepared_model, places.request, executor=executor)
+    prepared_model = prepared(context, vector, unspecified=unspecified)
+    places = _places(context, vector, turns[0].example)
+    for executor in executors(context.version, finding_shapes=unspecified):
+        with context.configuration(f"{vector.operation}.{executor}"):
+            run = opened(context, prepared_model, places.request, executor=executor)
             for number, turn in enumerate(turns):
-                places.put(trial, turn)
+                places.put(context, turn)
                 execution = run()
                 if unspecified and number == 0 and execution.status == ErrorStatus.GENERAL_FAILURE:
                     raise NotSupported("the device does not execute with outputs that are not fully specified")
-                places.check(trial, turn, execution)
+                places.check(context, turn, execution)
 
 
-def _places(trial: Trial, vector: Vector, first: Example) -> _Places:
-    built = build_request(vector, first, trial.version)
-    return _Places(vector, built, trial.pool(len(built.input_data)), trial.pool(built.output_size))
+def _places(context: CaseContext, vector: Vector, first: Example) -> _Places:
+    built = build_request(vector, first, context.version)
+    return _Places(vector, built, context.pool(len(built.input_data)), context.pool(built.output_size))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import itertools
 
 from npu_conformance.harness.judge import checks
-from npu_conformance.harness.run.cases import Behaviours, Group
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.cases import CaseGroup, Group
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.errors import InterfaceError
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.versions import Version
@@ -16,7 +16,7 @@ from npu_conformance.vts.lib.execution import Execution, Terms, opened, timing_r
 from npu_conformance.vts.lib.sums import sum_of
 from npu_conformance.vts.requests import EDITS, small_request
 
-cases = Behaviours("vts.executions", group=Group.EXECUTION)
+cases = CaseGroup("vts.executions", group=Group.EXECUTION)
 
 _FORMS = ("reusable", "reusable_fenced")
 _VALUES: tuple[Pair, ...] = ((0.25, 4.0), (-3.0, 1.5), (0.0, 0.0), (0.25, 4.0))
@@ -27,29 +27,29 @@ _REFUSED = {
 
 
 @cases.case("reusable.changed_inputs", "NNHAL-EXECUTE-014", "NNHAL-EXECUTE-018", since=Version.FL8)
-def changed_inputs(trial: Trial) -> None:
+def changed_inputs(context: CaseContext) -> None:
     """A reusable execution is run again and again: each time with what its input memory holds then."""
-    chosen = addition.supported(trial)
-    asked = sum_of(trial, chosen)
+    chosen = addition.supported(context)
+    asked = sum_of(context, chosen)
     for executor, measured in itertools.product(_FORMS, (False, True)):
-        with trial.configuration(f"{executor}.{'timed' if measured else 'untimed'}"):
-            run = opened(trial, chosen.prepared(trial), asked.request, Terms(measure=measured), executor)
+        with context.configuration(f"{executor}.{'timed' if measured else 'untimed'}"):
+            run = opened(context, chosen.prepared(context), asked.request, Terms(measure=measured), executor)
             results = []
             for turn, values in enumerate(_VALUES):
                 filled, execution = asked.put(values), run()
                 filled.check(execution, f"run {turn + 1} of a reusable execution")
-                timing_rules(trial, execution, measured=measured)
+                timing_rules(context, execution, measured=measured)
                 results.append(filled.result())
             checks.equal(results[-1], results[0], "bytes of the result of the same inputs")
 
 
 @cases.case("reusable.side_by_side", "NNHAL-EXECUTE-014", since=Version.FL8)
-def side_by_side(trial: Trial) -> None:
+def side_by_side(context: CaseContext) -> None:
     """Two reusable executions of one prepared model, each with its own request, are run in turn."""
-    chosen = addition.supported(trial)
-    prepared_model = chosen.prepared(trial)
-    both = [sum_of(trial, chosen, values) for values in _VALUES[:2]]
-    runs = [opened(trial, prepared_model, asked.request, executor="reusable") for asked in both]
+    chosen = addition.supported(context)
+    prepared_model = chosen.prepared(context)
+    both = [sum_of(context, chosen, values) for values in _VALUES[:2]]
+    runs = [opened(context, prepared_model, asked.request, executor="reusable") for asked in both]
     for _ in range(2):
         for asked, run in zip(both, runs, strict=True):
             asked.clear()
@@ -57,13 +57,13 @@ def side_by_side(trial: Trial) -> None:
 
 
 @cases.case("reusable.invalid_request", "NNHAL-EXECUTE-015", "NNHAL-ERROR-009", since=Version.FL8)
-def invalid_request(trial: Trial) -> None:
+def invalid_request(context: CaseContext) -> None:
     """An invalid request is refused where it is bound, or else each time that it is executed."""
-    chosen = addition.supported(trial)
-    prepared_model, request = chosen.prepared(trial), small_request(trial)
+    chosen = addition.supported(context)
+    prepared_model, request = chosen.prepared(context), small_request(context)
     for executor, spoiled in itertools.product(_FORMS, EDITS):
-        with trial.configuration(f"{executor}.{spoiled.name}"):
-            run = opened(trial, prepared_model, spoiled.edit(request, chosen.elements), executor=executor)
+        with context.configuration(f"{executor}.{spoiled.name}"):
+            run = opened(context, prepared_model, spoiled.edit(request, chosen.elements), executor=executor)
             for turn in ("first", "second"):
                 execution = run()
                 what = f"{turn} run of a reusable execution whose request is invalid"
@@ -71,12 +71,12 @@ def invalid_request(trial: Trial) -> None:
 
 
 @cases.case("reusable.one_in_flight", "NNHAL-EXECUTE-016", since=Version.FL8)
-def one_in_flight(trial: Trial) -> None:
+def one_in_flight(context: CaseContext) -> None:
     """Two runs of one object at once, which no client may ask for: each is right or refused, and it lives on."""
-    chosen = addition.supported(trial)
-    asked = sum_of(trial, chosen)
-    run = opened(trial, chosen.prepared(trial), asked.request, executor="reusable")
-    executions = trial.at_once([run, run])
+    chosen = addition.supported(context)
+    asked = sum_of(context, chosen)
+    run = opened(context, chosen.prepared(context), asked.request, executor="reusable")
+    executions = context.at_once([run, run])
     for execution in executions:
         if isinstance(execution, InterfaceError):
             raise execution

@@ -12,8 +12,8 @@ from npu_conformance.corpus.vectors import Vector
 from npu_conformance.corpus.wire_model import build_request
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotSupported
-from npu_conformance.harness.run.cases import Behaviours, Group
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.cases import CaseGroup, Group
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
@@ -34,7 +34,7 @@ from npu_conformance.vts.lib.sums import FILL, Sum, sum_of, twice, with_dimensio
 from npu_conformance.vts.lib.support import supports
 from npu_conformance.vts.lib.vector_run import prepared
 
-cases = Behaviours("vts.executions", group=Group.EXECUTION)
+cases = CaseGroup("vts.executions", group=Group.EXECUTION)
 
 _SHORT = {"first": (0,), "second": (1,), "both": (0, 1)}
 _ZERO_SIZED = ("zero_sized", "batch_zero", "no_boxes", "nothing_left")
@@ -42,7 +42,7 @@ _ZERO_SIZED = ("zero_sized", "batch_zero", "no_boxes", "nothing_left")
 
 
 @cases.case("shapes.specified", "NNHAL-SHAPE-001", "NNHAL-SHAPE-003", since=Version.V1_2)
-def specified(trial: Trial) -> None:
+def specified(context: CaseContext) -> None:
     """Of outputs that are fully specified, a device tells all shapes or none."""
 
     def check(asked: Sum, execution: Execution) -> None:
@@ -50,40 +50,40 @@ def specified(trial: Trial) -> None:
         if execution.output_shapes:
             _all_shapes(asked, execution)
 
-    _each_path(trial, check)
+    _each_path(context, check)
 
 
 @cases.case("shapes.unknown", "NNHAL-SHAPE-002", "NNHAL-SHAPE-003", since=Version.V1_2)
-def unknown(trial: Trial) -> None:
+def unknown(context: CaseContext) -> None:
     """Of outputs whose sizes, or also ranks, are unknown, a device tells every shape, exactly."""
 
     def check(asked: Sum, execution: Execution) -> None:
         asked.check(execution, "execution with unspecified outputs")
         _all_shapes(asked, execution)
 
-    _each_path(trial, check, model_dimensions=(0,), name="sizes")
-    _each_path(trial, check, model_dimensions=(), name="ranks")
+    _each_path(context, check, model_dimensions=(0,), name="sizes")
+    _each_path(context, check, model_dimensions=(), name="ranks")
 
 
 @cases.case(
     "shapes.insufficient", "NNHAL-SHAPE-004", "NNHAL-SHAPE-005", "NNHAL-SHAPE-006", "NNHAL-TIMING-002",
     since=Version.V1_2,
 )  # fmt: skip
-def insufficient(trial: Trial) -> None:
+def insufficient(context: CaseContext) -> None:
     """Outputs that lack a byte are marked, and no others; nothing is written outside; the next execution is right."""
     for name, short in _SHORT.items():
         for known in (True, False):
             _each_path(
-                trial, functools.partial(_is_insufficient, trial, short, known), short=short,
+                context, functools.partial(_is_insufficient, context, short, known), short=short,
                 model_dimensions=None if known else (0,), name=f"{name}.{'specified' if known else 'unspecified'}",
             )  # fmt: skip
 
 
 @cases.case("shapes.insufficient_is_a_result", "NNHAL-ERROR-007", "NNHAL-SHAPE-004", since=Version.FL5)
-def insufficient_is_a_result(trial: Trial) -> None:
+def insufficient_is_a_result(context: CaseContext) -> None:
     """An output that does not fit is told in a result with outputSufficientSize false, not as an error."""
-    chosen = addition.supported(trial)
-    asked, prepared_model = sum_of(trial, chosen), chosen.prepared(trial)
+    chosen = addition.supported(context)
+    asked, prepared_model = sum_of(context, chosen), chosen.prepared(context)
     request = asked.with_output(length=addition.SIZE - 1)
     try:
         result = prepared_model.execute_synchronously(request, False, NO_DEADLINE, NO_LOOP_TIMEOUT)
@@ -95,16 +95,16 @@ def insufficient_is_a_result(trial: Trial) -> None:
 
 
 @cases.case("shapes.padding_is_no_room", "NNHAL-SHAPE-008", "NNHAL-REQUEST-013", since=Version.FL5)
-def padding_is_no_room(trial: Trial) -> None:
+def padding_is_no_room(context: CaseContext) -> None:
     """An output that lacks a byte does not fit, whatever padding lies behind it; and none of it goes there."""
-    chosen = addition.supported(trial)
-    asked, prepared_model = sum_of(trial, chosen), chosen.prepared(trial)
+    chosen = addition.supported(context)
+    asked, prepared_model = sum_of(context, chosen), chosen.prepared(context)
     length = addition.SIZE - 1
     request = asked.with_output(length=length, padding=64 - length)
-    for executor in executors(trial.version, finding_shapes=True):
-        with trial.configuration(executor):
+    for executor in executors(context.version, finding_shapes=True):
+        with context.configuration(executor):
             asked.clear()
-            execution = opened(trial, prepared_model, request, executor=executor)()
+            execution = opened(context, prepared_model, request, executor=executor)()
             _may_decline(execution)
             expected = {ErrorStatus.OUTPUT_INSUFFICIENT_SIZE}
             checks.status(execution.status, expected, "execution with an output that would fit into its padding")
@@ -113,30 +113,30 @@ def padding_is_no_room(trial: Trial) -> None:
 
 
 @cases.case("shapes.none_of_a_failure", "NNHAL-SHAPE-007", "NNHAL-TIMING-002", since=Version.V1_2)
-def none_of_a_failure(trial: Trial) -> None:
+def none_of_a_failure(context: CaseContext) -> None:
     """An execution that is refused tells neither shapes nor times, and writes nothing."""
 
     def check(asked: Sum, execution: Execution) -> None:
         checks.status(execution.status, {ErrorStatus.INVALID_ARGUMENT}, "execution of the invalid request")
         checks.equal(set(asked.result()), {FILL}, "bytes of the output of a refused execution")
 
-    _each_path(trial, check, spoiled=True)
+    _each_path(context, check, spoiled=True)
 
 
 @cases.case("shapes.zero_sized", "NNHAL-SHAPE-010", since=Version.V1_2)
-def zero_sized(trial: Trial) -> None:
+def zero_sized(context: CaseContext) -> None:
     """Outputs without elements are told as such, and nothing is written to the byte of memory that each has."""
-    vector = _zero_sized(trial)
-    built = build_request(vector, vector.examples[0], trial.version)
-    inputs, outputs = trial.pool(len(built.input_data) or 1), trial.pool(built.output_size)
+    vector = _zero_sized(context)
+    built = build_request(vector, vector.examples[0], context.version)
+    inputs, outputs = context.pool(len(built.input_data) or 1), context.pool(built.output_size)
     inputs.write(0, built.input_data)
     outputs.write(0, bytes([FILL]) * built.output_size)
     request = built.request(RequestMemoryPool(pool=inputs.memory), RequestMemoryPool(pool=outputs.memory))
     expected = tuple(vector.examples[0].outputs[name].shape for name in vector.outputs)
-    prepared_model = prepared(trial, vector, unspecified=True)
-    for executor in executors(trial.version, finding_shapes=True):
-        with trial.configuration(executor):
-            execution = opened(trial, prepared_model, request, executor=executor)()
+    prepared_model = prepared(context, vector, unspecified=True)
+    for executor in executors(context.version, finding_shapes=True):
+        with context.configuration(executor):
+            execution = opened(context, prepared_model, request, executor=executor)()
             _may_decline(execution)
             checks.status(execution.status, {ErrorStatus.NONE}, "execution with outputs that have no elements")
             found = tuple(shape.dimensions for shape in execution.output_shapes)
@@ -145,21 +145,21 @@ def zero_sized(trial: Trial) -> None:
 
 
 @cases.case("shapes.other_sizes", "NNHAL-PREPARE-014")
-def other_sizes(trial: Trial) -> None:
+def other_sizes(context: CaseContext) -> None:
     """A model whose sizes are unknown is executed with one size, another one, and the first one again."""
-    chosen = addition.supported(trial)
-    prepared_model = prepared_or_unsupported(trial, with_dimensions(chosen.model(), (0,), inputs=True))
-    asked = sum_of(trial, chosen)
-    for executor in executors(trial.version):
-        with trial.configuration(executor):
+    chosen = addition.supported(context)
+    prepared_model = prepared_or_unsupported(context, with_dimensions(chosen.model(), (0,), inputs=True))
+    asked = sum_of(context, chosen)
+    for executor in executors(context.version):
+        with context.configuration(executor):
             for elements in (chosen.elements, 1, chosen.elements):
                 asked.clear()
                 request = of_size(asked, elements)
-                has_size(asked, opened(trial, prepared_model, request, executor=executor)(), elements)
+                has_size(asked, opened(context, prepared_model, request, executor=executor)(), elements)
 
 
 def _each_path(
-    trial: Trial,
+    context: CaseContext,
     check: Callable[[Sum, Execution], None],
     *,
     short: tuple[int, ...] = (),
@@ -172,27 +172,27 @@ def _each_path(
     short: outputs that get a byte too few. model_dimensions: of the outputs in the model, null where it gives them all.
     spoiled: the request lacks an output. name: in front of the names of configurations.
     """
-    chosen = addition.supported(trial)
+    chosen = addition.supported(context)
     model = twice(chosen.model())
     if model_dimensions is not None:
         model = with_dimensions(model, model_dimensions)
-    prepared_model = prepared_or_unsupported(trial, model)
-    asked = sum_of(trial, chosen, outputs=2)
+    prepared_model = prepared_or_unsupported(context, model)
+    asked = sum_of(context, chosen, outputs=2)
     outputs = tuple(
         asked.with_output(number, length=addition.SIZE - (number in short)).outputs[number] for number in range(2)
     )
     request = replace(asked.request, outputs=outputs[:1] if spoiled else outputs)
-    for executor in executors(trial.version, finding_shapes=True):
-        with trial.configuration(f"{name}.{executor}" if name else executor):
+    for executor in executors(context.version, finding_shapes=True):
+        with context.configuration(f"{name}.{executor}" if name else executor):
             for measured in (False, True):
                 asked.clear()
-                execution = opened(trial, prepared_model, request, Terms(measure=measured), executor)()
+                execution = opened(context, prepared_model, request, Terms(measure=measured), executor)()
                 shape_rules(execution)
-                timing_rules(trial, execution, measured=measured)
+                timing_rules(context, execution, measured=measured)
                 _may_decline(execution)
                 check(asked, execution)
             asked.clear()
-            asked.check(opened(trial, prepared_model, asked.request, executor=executor)(), "the execution after it")
+            asked.check(opened(context, prepared_model, asked.request, executor=executor)(), "the execution after it")
 
 
 def _may_decline(execution: Execution) -> None:
@@ -205,7 +205,9 @@ def _all_shapes(asked: Sum, execution: Execution) -> None:
     checks.equal(execution.output_shapes, (OutputShape((asked.chosen.elements,), True),) * 2, "output shapes")
 
 
-def _is_insufficient(trial: Trial, short: tuple[int, ...], known: bool, asked: Sum, execution: Execution) -> None:
+def _is_insufficient(
+    context: CaseContext, short: tuple[int, ...], known: bool, asked: Sum, execution: Execution
+) -> None:
     expected = {ErrorStatus.OUTPUT_INSUFFICIENT_SIZE}
     checks.status(execution.status, expected, f"execution with outputs {short} too small")
     flags = tuple(shape.is_sufficient for shape in execution.output_shapes)
@@ -213,15 +215,15 @@ def _is_insufficient(trial: Trial, short: tuple[int, ...], known: bool, asked: S
     for shape in execution.output_shapes:
         checks.member(shape.dimensions, {(asked.chosen.elements,), (0,)}, "dimensions where an output does not fit")
         if known and 0 in shape.dimensions:
-            trial.warn_quality("where an output does not fit, sizes are told as unknown that the model gives")
+            context.warn_quality("where an output does not fit, sizes are told as unknown that the model gives")
     for number in short:
         behind = asked.result(number)[-1:]
         checks.equal(behind, bytes([FILL]), f"byte behind output {number}, which is too small")
 
 
-def prepared_or_unsupported(trial: Trial, model: Model) -> PreparedModel:
-    supported = all(trial.supported_operations(model))
-    preparation = trial.prepare(model)
+def prepared_or_unsupported(context: CaseContext, model: Model) -> PreparedModel:
+    supported = all(context.supported_operations(model))
+    preparation = context.prepare(model)
     if preparation.prepared_model is not None:
         return preparation.prepared_model
     if supported:
@@ -229,13 +231,13 @@ def prepared_or_unsupported(trial: Trial, model: Model) -> PreparedModel:
     raise NotSupported("the device does not support the addition with two outputs, or with unknown sizes")
 
 
-def _zero_sized(trial: Trial) -> Vector:
+def _zero_sized(context: CaseContext) -> Vector:
     """The first vector whose outputs have no elements that the device supports; NotSupported where there is none."""
     for operation in vectors.operations():
         for header in vectors.headers(operation):
-            if header.since <= trial.version and not header.rejected and header.name.endswith(_ZERO_SIZED):
+            if header.since <= context.version and not header.rejected and header.name.endswith(_ZERO_SIZED):
                 vector = vectors.load(operation, header.name)
-                if supports(trial, vector) and all(array.size == 0 for array in vector.examples[0].outputs.values()):
+                if supports(context, vector) and all(array.size == 0 for array in vector.examples[0].outputs.values()):
                     return vector
     raise NotSupported("the device supports no model whose outputs have no elements")
 

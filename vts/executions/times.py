@@ -7,8 +7,8 @@ import time
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
-from npu_conformance.harness.run.cases import Behaviours, Group
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.cases import CaseGroup, Group
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.enums import MAXIMUM_LOOP_TIMEOUT_DURATION_NS, ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import DataLocation, Request, RequestArgument, RequestMemoryPool
@@ -18,7 +18,7 @@ from npu_conformance.vts.lib.execution import Terms, executors, opened, timing_r
 from npu_conformance.vts.lib.structure_models import LOOP
 from npu_conformance.vts.lib.sums import sum_of
 
-cases = Behaviours("vts.executions", group=Group.EXECUTION)
+cases = CaseGroup("vts.executions", group=Group.EXECUTION)
 
 _UNITS = ("NNHAL-TIMING-005", "NNHAL-TIMING-006")
 _MISSED = {ErrorStatus.MISSED_DEADLINE_TRANSIENT, ErrorStatus.MISSED_DEADLINE_PERSISTENT}
@@ -30,52 +30,52 @@ _FAR_OFF = 100
 
 
 @cases.case("times.only_where_asked", "NNHAL-TIMING-001", "NNHAL-TIMING-004", *_UNITS, since=Version.V1_2)
-def only_where_asked(trial: Trial) -> None:
+def only_where_asked(context: CaseContext) -> None:
     """Times are told where they were asked for, by each path, also when every other execution asks."""
-    chosen = addition.supported(trial)
-    prepared_model, asked = chosen.prepared(trial), sum_of(trial, chosen)
-    for executor in executors(trial.version):
-        with trial.configuration(executor):
+    chosen = addition.supported(context)
+    prepared_model, asked = chosen.prepared(context), sum_of(context, chosen)
+    for executor in executors(context.version):
+        with context.configuration(executor):
             runs = {
-                measured: opened(trial, prepared_model, asked.request, Terms(measure=measured), executor)
+                measured: opened(context, prepared_model, asked.request, Terms(measure=measured), executor)
                 for measured in (True, False)
             }
             for measured in (False, True, False):
                 execution = runs[measured]()
                 asked.check(execution, "execution")
-                timing_rules(trial, execution, measured=measured)
+                timing_rules(context, execution, measured=measured)
 
 
 @cases.case("times.longer_than_the_call", *_UNITS, since=Version.V1_2)
-def longer_than_the_call(trial: Trial) -> None:
+def longer_than_the_call(context: CaseContext) -> None:
     """The driver says that it took longer than its caller had to wait: a quality warning, as for a wrong unit.
 
     Nothing red: times of a simulator may be those of the device that it simulates.
     """
-    chosen = addition.supported(trial)
-    prepared_model, asked = chosen.prepared(trial), sum_of(trial, chosen)
-    for executor in executors(trial.version):
-        with trial.configuration(executor):
-            told, elapsed = _measure(trial, prepared_model, asked.request, executor)
+    chosen = addition.supported(context)
+    prepared_model, asked = chosen.prepared(context), sum_of(context, chosen)
+    for executor in executors(context.version):
+        with context.configuration(executor):
+            told, elapsed = _measure(context, prepared_model, asked.request, executor)
             if told is not None and told > elapsed:
-                trial.warn_quality(f"timeInDriver is {told} ns, and the whole call took {elapsed} ns")
+                context.warn_quality(f"timeInDriver is {told} ns, and the whole call took {elapsed} ns")
 
 
 @cases.case("times.of_long_work", *_UNITS, since=Version.V1_3)
-def of_long_work(trial: Trial) -> None:
+def of_long_work(context: CaseContext) -> None:
     """The times of a short and of a long loop differ by a tiny part of what the caller sees: a quality warning."""
-    prepared_model = addition.prepared(trial, LOOP)
-    short, long = (_loop(trial, prepared_model, rounds) for rounds in (1, _ROUNDS))
+    prepared_model = addition.prepared(context, LOOP)
+    short, long = (_loop(context, prepared_model, rounds) for rounds in (1, _ROUNDS))
     if short[0] is None or long[0] is None:
         return
     told, seen = long[0] - short[0], long[1] - short[1]
     if seen > _NOTICEABLE and told * _FAR_OFF < seen:
-        trial.warn_quality(f"timeInDriver of a longer loop is {told} ns more, and its caller waited {seen} ns more")
+        context.warn_quality(f"timeInDriver of a longer loop is {told} ns more, and its caller waited {seen} ns more")
 
 
-def _loop(trial: Trial, prepared_model: PreparedModel, rounds: int) -> tuple[int | None, int]:
+def _loop(context: CaseContext, prepared_model: PreparedModel, rounds: int) -> tuple[int | None, int]:
     """Execute a loop of so many rounds; returns the shortest of three times, as told and as seen by the caller."""
-    pool = trial.pool(64)
+    pool = context.pool(64)
     request = Request(
         tuple(RequestArgument(location=DataLocation(0, place, _SIZE)) for place in (0, 16)),
         (RequestArgument(location=DataLocation(0, 32, _SIZE)),),
@@ -83,24 +83,24 @@ def _loop(trial: Trial, prepared_model: PreparedModel, rounds: int) -> tuple[int
     )
     pool.write(0, struct.pack("<f", 1.0 - rounds))
     pool.write(16, struct.pack("<f", 1.0))
-    measured = [_measure(trial, prepared_model, request) for _ in range(3)]
+    measured = [_measure(context, prepared_model, request) for _ in range(3)]
     told = [one for one, _ in measured if one is not None]
     return min(told, default=None), min(elapsed for _, elapsed in measured)
 
 
 def _measure(
-    trial: Trial, prepared_model: PreparedModel, request: Request, executor: str = ""
+    context: CaseContext, prepared_model: PreparedModel, request: Request, executor: str = ""
 ) -> tuple[int | None, int]:
     """Execute; returns timeInDriver in nanoseconds, null where it is unavailable, and what the caller measured."""
     terms = Terms(measure=True, loop_timeout=MAXIMUM_LOOP_TIMEOUT_DURATION_NS)
-    run = opened(trial, prepared_model, request, terms, executor)
+    run = opened(context, prepared_model, request, terms, executor)
     started = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
     execution = run()
     elapsed = time.clock_gettime_ns(time.CLOCK_BOOTTIME) - started
     if execution.status in _MISSED:
         raise NotApplicable("a loop takes longer than loops may take")
     checks.status(execution.status, {ErrorStatus.NONE}, "measured execution")
-    timing_rules(trial, execution, measured=True)
-    if execution.timing is None or execution.timing.time_in_driver == trial.version.unavailable_time:
+    timing_rules(context, execution, measured=True)
+    if execution.timing is None or execution.timing.time_in_driver == context.version.unavailable_time:
         return None, elapsed
-    return execution.timing.time_in_driver * (1 if trial.version.is_aidl else 1000), elapsed
+    return execution.timing.time_in_driver * (1 if context.version.is_aidl else 1000), elapsed

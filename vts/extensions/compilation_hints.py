@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from npu_conformance.harness.judge import checks
-from npu_conformance.harness.run.cases import Behaviours
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.cases import CaseGroup
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import Model
@@ -16,7 +16,7 @@ from npu_conformance.vts.lib.edits import with_operand
 from npu_conformance.vts.lib.extensions import hints, models
 from npu_conformance.vts.lib.extensions.hints import Hints, hint
 
-cases = Behaviours("vts.extensions.compilation_hints")
+cases = CaseGroup("vts.extensions.compilation_hints")
 
 _NONE, _INVALID = ErrorStatus.NONE, ErrorStatus.INVALID_ARGUMENT
 _LENGTH = 12
@@ -25,56 +25,56 @@ _NO_HINTS = Hints("none", (), ())
 
 
 @cases.case("none", "NNHAL-PREPARE-018", since=Version.FL8)
-def none(trial: Trial) -> None:
+def none(context: CaseContext) -> None:
     """Without hints the model is prepared and computes as after prepareModel."""
-    _ignored(trial, [_NO_HINTS])
+    _ignored(context, [_NO_HINTS])
 
 
 @cases.case("ignored", "NNHAL-PREPARE-019", "NNHAL-PREPARE-020", since=Version.FL8)
-def ignored(trial: Trial) -> None:
+def ignored(context: CaseContext) -> None:
     """Hints of unknown extensions, with unknown prefixes or with garbage change nothing."""
-    _ignored(trial, hints.of_every_call(trial))
+    _ignored(context, hints.of_every_call(context))
 
 
 @cases.case("fibonacci", "NNHAL-PREPARE-020", since=Version.FL8)
-def fibonacci(trial: Trial) -> None:
+def fibonacci(context: CaseContext) -> None:
     """A hint of the fibonacci extension changes no result, followed, disregarded or invalid."""
-    models.need(trial, models.FIBONACCI)
+    models.need(context, models.FIBONACCI)
     for row in hints.of_fibonacci():
-        with trial.configuration(row.name):
-            prepared_model = prepare(trial, models.fibonacci(4, _LENGTH), row)
+        with context.configuration(row.name):
+            prepared_model = prepare(context, models.fibonacci(4, _LENGTH), row)
             if prepared_model is not None:
-                _computes_numbers(trial, prepared_model)
+                _computes_numbers(context, prepared_model)
 
 
 @cases.case("prefix_of_the_call", "NNHAL-EXTENSION-005", "NNHAL-PREPARE-019", since=Version.FL8)
-def prefix_of_the_call(trial: Trial) -> None:
+def prefix_of_the_call(context: CaseContext) -> None:
     """The mapping of the hints is not the model's: the same prefix may stand for another extension there."""
-    models.need(trial, models.FIBONACCI)
+    models.need(context, models.FIBONACCI)
     crossing = {
         "another_prefix": (8, Hints("", (hint(3, 0, hints.VALID_COUNT),), models.mapping(fibonacci=3))),
         "another_extension": (3, Hints("", (hint(3, 0, b"?"),), models.mapping(unknown=3))),
     }
     for name, (prefix, row) in crossing.items():
-        with trial.configuration(name):
-            _computes_numbers(trial, prepare(trial, models.fibonacci(prefix, _LENGTH), row))
+        with context.configuration(name):
+            _computes_numbers(context, prepare(context, models.fibonacci(prefix, _LENGTH), row))
 
 
 @cases.case("of_invalid_models", "NNHAL-PREPARE-018", since=Version.FL8)
-def of_invalid_models(trial: Trial) -> None:
+def of_invalid_models(context: CaseContext) -> None:
     """A hint makes no invalid model valid: it is refused as by prepareModel, by return value and callback."""
     invalid = with_operand(addition.model(), 0, zero_point=1)
     for row in (_NO_HINTS, Hints("unknown", (hint(1, 0, b"?"),), models.mapping(unknown=1))):
-        with trial.configuration(row.name):
-            preparation = trial.prepare(invalid, with_config=True, hints=row.hints, extensions=row.mapping)
+        with context.configuration(row.name):
+            preparation = context.prepare(invalid, with_config=True, hints=row.hints, extensions=row.mapping)
             what = "prepareModelWithConfig of an invalid model"
             checks.status(preparation.launch_status, {_INVALID}, f"{what}, returned")
             checks.equal(preparation.recorder.answers, [(_INVALID, None)], f"{what}, notified")
 
 
-def prepare(trial: Trial, model: Model, row: Hints) -> PreparedModel | None:
+def prepare(context: CaseContext, model: Model, row: Hints) -> PreparedModel | None:
     """Prepare a supported model with hints; null where the call may be refused, and is."""
-    preparation = trial.prepare(model, with_config=True, hints=row.hints, extensions=row.mapping)
+    preparation = context.prepare(model, with_config=True, hints=row.hints, extensions=row.mapping)
     launched = preparation.launch_status
     allowed = {_NONE, _INVALID} if row.refusable else {_NONE}
     checks.status(launched, allowed, "prepareModelWithConfig with hints, returned")
@@ -84,20 +84,20 @@ def prepare(trial: Trial, model: Model, row: Hints) -> PreparedModel | None:
     return preparation.prepared_model
 
 
-def _ignored(trial: Trial, rows: Iterable[Hints]) -> None:
-    chosen = addition.supported(trial)
-    chosen.prepared(trial)
+def _ignored(context: CaseContext, rows: Iterable[Hints]) -> None:
+    chosen = addition.supported(context)
+    chosen.prepared(context)
     for row in rows:
-        with trial.configuration(row.name):
-            prepared_model = prepare(trial, chosen.model(), row)
+        with context.configuration(row.name):
+            prepared_model = prepare(context, chosen.model(), row)
             if prepared_model is not None:
-                room = models.Room(trial, [chosen.packed(addition.A), chosen.packed(addition.B)], [addition.SIZE])
-                models.executed(trial, prepared_model, room)
+                room = models.Room(context, [chosen.packed(addition.A), chosen.packed(addition.B)], [addition.SIZE])
+                models.executed(context, prepared_model, room)
                 chosen.check(room.outputs()[0], addition.SUM, "sum after a preparation with hints")
 
 
-def _computes_numbers(trial: Trial, prepared_model: PreparedModel | None) -> None:
+def _computes_numbers(context: CaseContext, prepared_model: PreparedModel | None) -> None:
     if prepared_model is None:
         checks.fail("prepareModelWithConfig with hints", "a prepared model", "null")
     expected = [models.packed_numbers(models.stored(_LENGTH))]
-    models.computes(trial, prepared_model, [models.packed_count(_LENGTH)], expected, "FIBONACCI with a hint")
+    models.computes(context, prepared_model, [models.packed_count(_LENGTH)], expected, "FIBONACCI with a hint")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import struct
 
-from npu_conformance.harness.run.cases import Behaviours
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.cases import CaseGroup
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.extensions import models
 
-cases = Behaviours("vts.extensions.data")
+cases = CaseGroup("vts.extensions.data")
 
 _PREFIX = 2
 _LENGTHS = (0, 1, 2, 3, 4, 7, 64, 255, 256, 4095, 4096, 4097, 65536)
@@ -29,52 +29,52 @@ _CONTENTS = {
 
 
 @cases.case("lengths", "NNHAL-EXTENSION-013", since=Version.V1_2)
-def lengths(trial: Trial) -> None:
+def lengths(context: CaseContext) -> None:
     """Data of 0 bytes to 64 KiB arrives in full."""
-    models.need(trial, models.ECHO)
+    models.need(context, models.ECHO)
     for length in _LENGTHS:
-        with trial.configuration(f"bytes_{length}"):
-            _arrives(trial, bytes((7 * index + index // 256) % 255 + 1 for index in range(length)))
+        with context.configuration(f"bytes_{length}"):
+            _arrives(context, bytes((7 * index + index // 256) % 255 + 1 for index in range(length)))
 
 
 @cases.case("contents", "NNHAL-EXTENSION-013", since=Version.V1_2)
-def contents(trial: Trial) -> None:
+def contents(context: CaseContext) -> None:
     """Bytes mean nothing on the way: zeros, text and what is no text arrive unchanged."""
-    models.need(trial, models.ECHO)
+    models.need(context, models.ECHO)
     for name, content in _CONTENTS.items():
-        with trial.configuration(name):
-            _arrives(trial, content)
+        with context.configuration(name):
+            _arrives(context, content)
 
 
 @cases.case("of_each_operand", "NNHAL-EXTENSION-013", since=Version.V1_2)
-def of_each_operand(trial: Trial) -> None:
+def of_each_operand(context: CaseContext) -> None:
     """Data belongs to its operand: models that differ in nothing else compute different results, side by side."""
-    models.need(trial, models.FIBONACCI)
+    models.need(context, models.FIBONACCI)
     length = 9
     parameters = [(1.0, 0), (2.0, 7), (0.5, -1000), (1.0, (1 << 31) - 1), (1.0, -(1 << 31))]
-    made = [(one, models.prepared(trial, models.fibonacci(_PREFIX, length, _packed(*one)))) for one in parameters]
+    made = [(one, models.prepared(context, models.fibonacci(_PREFIX, length, _packed(*one)))) for one in parameters]
     for (scale, zero_point), prepared_model in made:
         expected = [models.packed_numbers(models.stored(length, scale, zero_point))]
         what = f"numbers with scale {scale} and zero point {zero_point}"
-        models.computes(trial, prepared_model, [models.packed_count(length)], expected, what)
+        models.computes(context, prepared_model, [models.packed_count(length)], expected, what)
 
 
 @cases.case("values", "NNHAL-EXTENSION-001", "NNHAL-EXTENSION-006", since=Version.V1_2)
-def values(trial: Trial) -> None:
+def values(context: CaseContext) -> None:
     """Scalars and tensors of an extension's types are read and written in full, up to the largest count."""
-    models.need(trial, models.FIBONACCI)
+    models.need(context, models.FIBONACCI)
     for length in (1, 2, 3, 40, 79):
-        with trial.configuration(f"count_{length}"):
-            prepared_model = models.prepared(trial, models.fibonacci(_PREFIX, length, _packed(1.0, -5)))
+        with context.configuration(f"count_{length}"):
+            prepared_model = models.prepared(context, models.fibonacci(_PREFIX, length, _packed(1.0, -5)))
             expected = [models.packed_numbers(models.stored(length, 1.0, -5))]
-            models.computes(trial, prepared_model, [models.packed_count(length)], expected, f"{length} numbers")
+            models.computes(context, prepared_model, [models.packed_count(length)], expected, f"{length} numbers")
 
 
 def _packed(scale: float, zero_point: int) -> bytes:
     return struct.pack("<dq", scale, zero_point)
 
 
-def _arrives(trial: Trial, content: bytes) -> None:
-    prepared_model = models.prepared(trial, models.echo(_PREFIX, content))
+def _arrives(context: CaseContext, content: bytes) -> None:
+    prepared_model = models.prepared(context, models.echo(_PREFIX, content))
     expected = [models.packed_echo(content)]
-    models.computes(trial, prepared_model, [b"\1\2"], expected, f"length and CRC-32 of {len(content)} bytes")
+    models.computes(context, prepared_model, [b"\1\2"], expected, f"length and CRC-32 of {len(content)} bytes")

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from npu_conformance.harness.judge import checks
-from npu_conformance.harness.run.cases import Behaviours
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.cases import CaseGroup
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.enums import MAXIMUM_LOOP_TIMEOUT_DURATION_NS, ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import ExecutionConfig, Request
@@ -21,7 +21,7 @@ from npu_conformance.vts.lib.execution import NO_DEADLINE, Execution, answer_of,
 from npu_conformance.vts.lib.extensions import hints, models
 from npu_conformance.vts.lib.extensions.hints import Hints
 
-cases = Behaviours("vts.extensions.execution_hints")
+cases = CaseGroup("vts.extensions.execution_hints")
 
 _NONE, _INVALID = ErrorStatus.NONE, ErrorStatus.INVALID_ARGUMENT
 Form = Callable[[PreparedModel, Request, ExecutionConfig], Execution]
@@ -44,29 +44,29 @@ FORMS: dict[str, Form] = {"synchronous": _synchronous, "reusable": _reusable}
 
 
 @cases.case("none", "NNHAL-EXECUTE-012", since=Version.FL8)
-def none(trial: Trial) -> None:
+def none(context: CaseContext) -> None:
     """Without hints a form computes what executeSynchronously does, with times where they are asked for."""
-    chosen = addition.supported(trial)
-    prepared_model = chosen.prepared(trial)
+    chosen = addition.supported(context)
+    prepared_model = chosen.prepared(context)
     for form, execute in FORMS.items():
         for measure in (False, True):
-            with trial.configuration(f"{form}.{'timed' if measure else 'untimed'}"):
-                older, room = _addition_room(trial, chosen), _addition_room(trial, chosen)
+            with context.configuration(f"{form}.{'timed' if measure else 'untimed'}"):
+                older, room = _addition_room(context, chosen), _addition_room(context, chosen)
                 expected = synchronous(prepared_model, older.request, measure=measure)
                 execution = execute(prepared_model, room.request, ExecutionConfig(measure_timing=measure))
                 checks.status(execution.status, {expected.status}, "execution with a configuration without hints")
                 if execution.output_shapes and expected.output_shapes:  # either may leave them out where they are known
                     checks.equal(execution.output_shapes, expected.output_shapes, "output shapes")
                 checks.equal(room.outputs(), older.outputs(), "outputs")
-                timing_rules(trial, execution, measured=measure)
+                timing_rules(context, execution, measured=measure)
 
 
 @cases.case("refusals", "NNHAL-EXECUTE-012", since=Version.FL8)
-def refusals(trial: Trial) -> None:
+def refusals(context: CaseContext) -> None:
     """Without hints a form refuses what executeSynchronously refuses: a bad request, a bad loop timeout."""
-    chosen = addition.supported(trial)
-    prepared_model = chosen.prepared(trial)
-    request = _addition_room(trial, chosen).request
+    chosen = addition.supported(context)
+    prepared_model = chosen.prepared(context)
+    request = _addition_room(context, chosen).request
     beyond = replace(request.inputs[0], location=replace(request.inputs[0].location, pool_index=2))
     broken = {
         "missing_input": (replace(request, inputs=request.inputs[1:]), ExecutionConfig()),
@@ -76,34 +76,34 @@ def refusals(trial: Trial) -> None:
     }
     for form, execute in FORMS.items():
         for name, (wrong, config) in broken.items():
-            with trial.configuration(f"{form}.{name}"):
+            with context.configuration(f"{form}.{name}"):
                 checks.status(execute(prepared_model, wrong, config).status, {_INVALID}, f"execution, {name}")
 
 
 @cases.case("ignored", "NNHAL-EXECUTE-013", since=Version.FL8)
-def ignored(trial: Trial) -> None:
+def ignored(context: CaseContext) -> None:
     """Hints of unknown extensions, with unknown prefixes or with garbage change nothing."""
-    chosen = addition.supported(trial)
-    rows = list(hints.of_every_call(trial))
+    chosen = addition.supported(context)
+    rows = list(hints.of_every_call(context))
     for form, execute in FORMS.items():
         for row in rows:
-            with trial.configuration(f"{form}.{row.name}"):
-                room, prepared_model = _addition_room(trial, chosen), chosen.prepared(trial)
+            with context.configuration(f"{form}.{row.name}"):
+                room, prepared_model = _addition_room(context, chosen), chosen.prepared(context)
                 if _succeeds(execute(prepared_model, room.request, _config(row)), row):
                     chosen.check(room.outputs()[0], addition.SUM, "sum of an execution with hints")
 
 
 @cases.case("fibonacci", "NNHAL-EXECUTE-013", since=Version.FL8)
-def fibonacci(trial: Trial) -> None:
+def fibonacci(context: CaseContext) -> None:
     """A hint of the fibonacci extension changes no result, followed, disregarded or invalid."""
-    models.need(trial, models.FIBONACCI)
+    models.need(context, models.FIBONACCI)
     length = 12
     expected = models.packed_numbers(models.stored(length))
     for form, execute in FORMS.items():
         for row in hints.of_fibonacci():
-            with trial.configuration(f"{form}.{row.name}"):
-                room = models.Room(trial, [models.packed_count(length)], [len(expected)])
-                prepared_model = models.prepared(trial, models.fibonacci(4, length))
+            with context.configuration(f"{form}.{row.name}"):
+                room = models.Room(context, [models.packed_count(length)], [len(expected)])
+                prepared_model = models.prepared(context, models.fibonacci(4, length))
                 if _succeeds(execute(prepared_model, room.request, _config(row)), row):
                     checks.equal(room.outputs()[0].hex(), expected.hex(), "numbers of an execution with hints")
 
@@ -118,5 +118,5 @@ def _succeeds(execution: Execution, row: Hints) -> bool:
     return execution.status == _NONE
 
 
-def _addition_room(trial: Trial, chosen: addition.Addition) -> models.Room:
-    return models.Room(trial, [chosen.packed(addition.A), chosen.packed(addition.B)], [addition.SIZE])
+def _addition_room(context: CaseContext, chosen: addition.Addition) -> models.Room:
+    return models.Room(context, [chosen.packed(addition.A), chosen.packed(addition.B)], [addition.SIZE])

@@ -8,18 +8,18 @@ from msgspec.structs import replace
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable, NotSupported
-from npu_conformance.harness.run.cases import Behaviours
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.cases import CaseGroup
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.enums import OperandType, OperationType
 from npu_conformance.specs.neuralnetworks.types import ExtensionNameAndPrefix, Model, Operation
 from npu_conformance.specs.versions import HIDL_LAST, Version
 from npu_conformance.vts.lib.edits import with_operation
 from npu_conformance.vts.lib.extensions import models
 from npu_conformance.vts.lib.extensions.models import ECHO, FIBONACCI
-from npu_conformance.vts.lib.rejection import refused_at_once
+from npu_conformance.vts.lib.rejection import expect_rejected_at_prepare
 from npu_conformance.vts.lib.structure_models import INPUT, OUTPUT, graph, reference, tensor
 
-cases = Behaviours("vts.extensions.prefixes")
+cases = CaseGroup("vts.extensions.prefixes")
 
 _LENGTH = 6
 _ALIKE = {
@@ -30,9 +30,9 @@ _ALIKE = {
 
 
 @cases.case("support", "NNHAL-QUERY-019", "NNHAL-QUERY-026", "NNHAL-EXTENSION-008", since=Version.V1_2)
-def support(trial: Trial) -> None:
+def support(context: CaseContext) -> None:
     """Each operation is supported if its extension is listed, and the extensions of its operands; else it is not."""
-    listed = models.listed(trial)
+    listed = models.listed(context)
     meant = {
         "fibonacci": (models.fibonacci(1, _LENGTH), {FIBONACCI}),
         "dequantize": (models.dequantize(1, _LENGTH), {FIBONACCI}),
@@ -40,8 +40,8 @@ def support(trial: Trial) -> None:
         "foreign": (_echo_of_numbers(1, 2), {FIBONACCI, ECHO}),
     }
     for name, (model, needed) in meant.items():
-        with trial.configuration(name):
-            found = models.supports_any(trial, model)
+        with context.configuration(name):
+            found = models.supports_any(context, model)
             spelled = ", ".join(sorted(needed))
             if needed <= listed:
                 checks.that(found, f"the device lists {spelled}, but does not support {name}")
@@ -52,13 +52,13 @@ def support(trial: Trial) -> None:
 
 
 @cases.case("listed_types", "NNHAL-QUERY-020", "NNHAL-QUERY-019", since=Version.V1_2)
-def listed_types(trial: Trial) -> None:
+def listed_types(context: CaseContext) -> None:
     """The operand types are listed with the numbers, kinds and sizes of the definition."""
     expected = {
         FIBONACCI: [(models.COUNT_TYPE, False, 8), (models.NUMBERS_TYPE, True, 8)],
         ECHO: [(models.BYTES_TYPE, True, 1)],
     }
-    found = {extension.name: extension for extension in trial.device.get_supported_extensions()}
+    found = {extension.name: extension for extension in context.device.get_supported_extensions()}
     if not found.keys() & expected.keys():
         raise NotApplicable("the device lists none of the extensions that are known here")
     for name in sorted(found.keys() & expected.keys()):
@@ -67,25 +67,25 @@ def listed_types(trial: Trial) -> None:
 
 
 @cases.case("limits", "NNHAL-EXTENSION-001", "NNHAL-EXTENSION-002", "NNHAL-EXTENSION-003", since=Version.V1_2)
-def limits(trial: Trial) -> None:
+def limits(context: CaseContext) -> None:
     """The result is the same under the lowest prefix, the highest, and those with a single bit."""
-    models.need(trial, FIBONACCI)
-    highest = models.highest_prefix(trial.version)
+    models.need(context, FIBONACCI)
+    highest = models.highest_prefix(context.version)
     for prefix in (*(1 << bit for bit in range(highest.bit_length())), highest, 0x00FF, 0x0101):
-        with trial.configuration(f"prefix_{prefix}"):
-            _computes_numbers(trial, models.fibonacci(prefix, _LENGTH))
+        with context.configuration(f"prefix_{prefix}"):
+            _computes_numbers(context, models.fibonacci(prefix, _LENGTH))
 
 
 @cases.case("above_15_bits", "NNHAL-EXTENSION-002", since=Version.V1_2, until=HIDL_LAST)
-def above_15_bits(trial: Trial) -> None:
+def above_15_bits(context: CaseContext) -> None:
     """HIDL's prefixes have 16 bits: two that differ in the highest one alone are two."""
-    _two_in_one_model(trial, 0x0003, 0x8003)
+    _two_in_one_model(context, 0x0003, 0x8003)
 
 
 @cases.case("sign_bit", "NNHAL-EXTENSION-003", since=Version.FL5)
-def sign_bit(trial: Trial) -> None:
+def sign_bit(context: CaseContext) -> None:
     """AIDL's codes are not negative, and a mapping to a prefix of 16 bits is refused."""
-    models.need(trial, FIBONACCI)
+    models.need(context, FIBONACCI)
     model = models.fibonacci(3, _LENGTH)
     negative = models.code(0x8003, models.FIBONACCI_OPERATION) - (1 << 32)
     refused = {
@@ -93,91 +93,91 @@ def sign_bit(trial: Trial) -> None:
         "mapping": replace(model, extension_name_to_prefix=models.mapping(fibonacci=3, echo=0x8003)),
     }
     for name, broken in refused.items():
-        with trial.configuration(name):
-            refused_at_once(trial, broken)
+        with context.configuration(name):
+            expect_rejected_at_prepare(context, broken)
 
 
 @cases.case("two_extensions", "NNHAL-EXTENSION-001", "NNHAL-EXTENSION-011", since=Version.V1_2)
-def two_extensions(trial: Trial) -> None:
+def two_extensions(context: CaseContext) -> None:
     """Operations with one local number, of two extensions in one model, are told apart by every bit of the prefix."""
     for name, (first, second) in _ALIKE.items():
-        with trial.configuration(name):
-            _two_in_one_model(trial, first, second)
-            _two_in_one_model(trial, second, first)
+        with context.configuration(name):
+            _two_in_one_model(context, first, second)
+            _two_in_one_model(context, second, first)
 
 
 @cases.case("types_of_two_extensions", "NNHAL-EXTENSION-011", since=Version.V1_2)
-def types_of_two_extensions(trial: Trial) -> None:
+def types_of_two_extensions(context: CaseContext) -> None:
     """Types with one local number are different types: FIBONACCI does not give the bytes of the other extension."""
-    models.need(trial, FIBONACCI, ECHO)
+    models.need(context, FIBONACCI, ECHO)
     model = models.foreign(1, 2, _LENGTH)
     (count, numbers, result) = model.main.operands
     other = replace(numbers, type=models.code(2, models.BYTES_TYPE))
-    refused_at_once(trial, replace(model, main=graph([count, other, result], model.main.operations)))
+    expect_rejected_at_prepare(context, replace(model, main=graph([count, other, result], model.main.operations)))
 
 
 @cases.case("foreign_types", "NNHAL-EXTENSION-012", "NNHAL-EXTENSION-011", since=Version.V1_2)
-def foreign_types(trial: Trial) -> None:
+def foreign_types(context: CaseContext) -> None:
     """An operation takes an operand of another extension where its definition says so, and gets its data."""
-    models.need(trial, FIBONACCI, ECHO)
-    prepared_model = models.prepared(trial, models.foreign(9, 4, _LENGTH))
+    models.need(context, FIBONACCI, ECHO)
+    prepared_model = models.prepared(context, models.foreign(9, 4, _LENGTH))
     expected = [models.packed_echo(models.PARAMETERS)]
-    models.computes(trial, prepared_model, [models.packed_count(_LENGTH)], expected, "data of a foreign operand")
+    models.computes(context, prepared_model, [models.packed_count(_LENGTH)], expected, "data of a foreign operand")
 
 
 @cases.case("standard_types", "NNHAL-EXTENSION-012", since=Version.V1_2)
-def standard_types(trial: Trial) -> None:
+def standard_types(context: CaseContext) -> None:
     """An operation gives TENSOR_FLOAT32 where its definition says so."""
-    models.need(trial, FIBONACCI)
+    models.need(context, FIBONACCI)
     numbers = [models.ZERO_POINT - 3, models.ZERO_POINT, models.ZERO_POINT + 1, 1000]
     expected = struct.pack(f"<{len(numbers)}f", *((one - models.ZERO_POINT) * models.SCALE for one in numbers))
-    prepared_model = models.prepared(trial, models.dequantize(5, len(numbers)))
-    models.computes(trial, prepared_model, [models.packed_numbers(numbers)], [expected], "FIBONACCI_DEQUANTIZE")
+    prepared_model = models.prepared(context, models.dequantize(5, len(numbers)))
+    models.computes(context, prepared_model, [models.packed_numbers(numbers)], [expected], "FIBONACCI_DEQUANTIZE")
 
 
 @cases.case("of_each_model", "NNHAL-EXTENSION-005", since=Version.V1_2)
-def of_each_model(trial: Trial) -> None:
+def of_each_model(context: CaseContext) -> None:
     """Two models side by side give one extension two prefixes, and keep them while they are executed in turn."""
-    models.need(trial, FIBONACCI)
-    made = [models.prepared(trial, models.fibonacci(prefix, _LENGTH)) for prefix in (17, 3, 0x1100)]
+    models.need(context, FIBONACCI)
+    made = [models.prepared(context, models.fibonacci(prefix, _LENGTH)) for prefix in (17, 3, 0x1100)]
     for _ in range(2):
         for prepared_model in made:
             expected = [models.packed_numbers(models.stored(_LENGTH))]
-            models.computes(trial, prepared_model, [models.packed_count(_LENGTH)], expected, "FIBONACCI")
+            models.computes(context, prepared_model, [models.packed_count(_LENGTH)], expected, "FIBONACCI")
 
 
 @cases.case("exchanged", "NNHAL-EXTENSION-005", "NNHAL-EXTENSION-011", since=Version.V1_2)
-def exchanged(trial: Trial) -> None:
+def exchanged(context: CaseContext) -> None:
     """What was the prefix of one extension in a model is that of the other in the next, while both are alive."""
-    models.need(trial, FIBONACCI, ECHO)
+    models.need(context, FIBONACCI, ECHO)
     content = b"another"
     made = [
-        (models.prepared(trial, models.fibonacci(8, _LENGTH)), models.packed_count(_LENGTH), _numbers()),
-        (models.prepared(trial, models.echo(8, content)), b"\1\2", models.packed_echo(content)),
-        (models.prepared(trial, models.fibonacci(8, _LENGTH)), models.packed_count(_LENGTH), _numbers()),
+        (models.prepared(context, models.fibonacci(8, _LENGTH)), models.packed_count(_LENGTH), _numbers()),
+        (models.prepared(context, models.echo(8, content)), b"\1\2", models.packed_echo(content)),
+        (models.prepared(context, models.fibonacci(8, _LENGTH)), models.packed_count(_LENGTH), _numbers()),
     ]
     for prepared_model, given, expected in made:
-        models.computes(trial, prepared_model, [given], [expected], "a model whose prefix another one used otherwise")
+        models.computes(context, prepared_model, [given], [expected], "a model whose prefix another one used otherwise")
 
 
 @cases.case("order_of_the_mapping", "NNHAL-EXTENSION-001", since=Version.V1_2)
-def order_of_the_mapping(trial: Trial) -> None:
+def order_of_the_mapping(context: CaseContext) -> None:
     """The mapping may be in any order, and name extensions that the model does not use."""
-    models.need(trial, FIBONACCI)
+    models.need(context, FIBONACCI)
     model = models.fibonacci(5, _LENGTH)
     orders = {
         "last": models.mapping(unknown=2, fibonacci=5), "first": models.mapping(fibonacci=5, unknown=2),
         "between": (*models.mapping(unknown=6, fibonacci=5), ExtensionNameAndPrefix("com.npu_conformance.fibonacc", 4)),
     }  # fmt: skip
     for name, mapping in orders.items():
-        with trial.configuration(name):
-            _computes_numbers(trial, replace(model, extension_name_to_prefix=mapping))
+        with context.configuration(name):
+            _computes_numbers(context, replace(model, extension_name_to_prefix=mapping))
 
 
 @cases.case("bijection", "NNHAL-EXTENSION-004", since=Version.V1_2)
-def bijection(trial: Trial) -> None:
+def bijection(context: CaseContext) -> None:
     """A mapping with a name or a prefix twice is refused, although the model would have a meaning without one entry."""
-    models.need(trial, FIBONACCI)
+    models.need(context, FIBONACCI)
     model = models.fibonacci(5, _LENGTH)
     own, again = model.extension_name_to_prefix, ExtensionNameAndPrefix(FIBONACCI, 6)
     doubled = {
@@ -185,28 +185,28 @@ def bijection(trial: Trial) -> None:
         "prefix_twice": (*own, *models.mapping(unknown=5)), "prefix_twice_own_last": (*models.mapping(unknown=5), *own),
     }  # fmt: skip
     for name, mapping in doubled.items():
-        with trial.configuration(name):
-            refused_at_once(trial, replace(model, extension_name_to_prefix=mapping))
+        with context.configuration(name):
+            expect_rejected_at_prepare(context, replace(model, extension_name_to_prefix=mapping))
 
 
 @cases.case("unmapped", "NNHAL-EXTENSION-007", since=Version.V1_2)
-def unmapped(trial: Trial) -> None:
+def unmapped(context: CaseContext) -> None:
     """A model with a prefix that it does not map is refused, also where another model has mapped it."""
-    models.need(trial, FIBONACCI)
+    models.need(context, FIBONACCI)
     known = models.fibonacci(5, _LENGTH)
-    models.prepared(trial, known)
+    models.prepared(context, known)
     without = {
         "empty": (), "another_prefix": models.mapping(fibonacci=6), "another_name": models.mapping(unknown=6),
     }  # fmt: skip
     for name, mapping in without.items():
-        with trial.configuration(name):
-            refused_at_once(trial, replace(known, extension_name_to_prefix=mapping))
+        with context.configuration(name):
+            expect_rejected_at_prepare(context, replace(known, extension_name_to_prefix=mapping))
 
 
 @cases.case("in_branches", "NNHAL-EXTENSION-001", "NNHAL-EXTENSION-011", since=Version.V1_3)
-def in_branches(trial: Trial) -> None:
+def in_branches(context: CaseContext) -> None:
     """The mapping is that of the whole model: the branches of an IF use it too."""
-    models.need(trial, FIBONACCI)
+    models.need(context, FIBONACCI)
     branch = models.fibonacci(5, _LENGTH).main
     operands = [
         tensor(OperandType.TENSOR_BOOL8, (1,), INPUT), reference(0), reference(1),
@@ -214,34 +214,34 @@ def in_branches(trial: Trial) -> None:
     ]  # fmt: skip
     main = graph(operands, [Operation(OperationType.IF, (0, 1, 2, 3), (4,))])
     model = Model(main, (branch, branch), extension_name_to_prefix=models.mapping(fibonacci=5))
-    if not all(trial.supported_operations(model)):
+    if not all(context.supported_operations(model)):
         raise NotSupported("IF with operations of an extension in its branches is not supported")
-    prepared_model = models.prepared(trial, model)
+    prepared_model = models.prepared(context, model)
     inputs = [b"\1", models.packed_count(_LENGTH)]
-    models.computes(trial, prepared_model, inputs, [_numbers()], "FIBONACCI in a branch")
+    models.computes(context, prepared_model, inputs, [_numbers()], "FIBONACCI in a branch")
 
 
 def _numbers() -> bytes:
     return models.packed_numbers(models.stored(_LENGTH))
 
 
-def _computes_numbers(trial: Trial, model: Model) -> None:
+def _computes_numbers(context: CaseContext, model: Model) -> None:
     models.computes(
-        trial, models.prepared(trial, model), [models.packed_count(_LENGTH)], [_numbers()], "FIBONACCI"
+        context, models.prepared(context, model), [models.packed_count(_LENGTH)], [_numbers()], "FIBONACCI"
     )  # fmt: skip
 
 
-def _two_in_one_model(trial: Trial, fibonacci_prefix: int, echo_prefix: int) -> None:
-    models.need(trial, FIBONACCI, ECHO)
+def _two_in_one_model(context: CaseContext, fibonacci_prefix: int, echo_prefix: int) -> None:
+    models.need(context, FIBONACCI, ECHO)
     numbers, content = models.fibonacci(fibonacci_prefix, _LENGTH), b"\0two\0"
     echo = models.echo(echo_prefix, content)
     operands = [*numbers.main.operands, *echo.main.operands]
     (first,), (second,) = numbers.main.operations, echo.main.operations
     main = graph(operands, [first, replace(second, inputs=(2,), outputs=(3,))])
     mapping = models.mapping(fibonacci=fibonacci_prefix, echo=echo_prefix)
-    prepared_model = models.prepared(trial, Model(main, extension_name_to_prefix=mapping))
+    prepared_model = models.prepared(context, Model(main, extension_name_to_prefix=mapping))
     inputs, expected = [models.packed_count(_LENGTH), b"\1\2"], [_numbers(), models.packed_echo(content)]
-    models.computes(trial, prepared_model, inputs, expected, f"prefixes {fibonacci_prefix:#x} and {echo_prefix:#x}")
+    models.computes(context, prepared_model, inputs, expected, f"prefixes {fibonacci_prefix:#x} and {echo_prefix:#x}")
 
 
 def _echo_of_numbers(fibonacci_prefix: int, echo_prefix: int) -> Model:

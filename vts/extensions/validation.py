@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import Case, Group
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperandType
 from npu_conformance.specs.neuralnetworks.types import (
     DataLocation,
@@ -28,7 +28,7 @@ from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.execution import execute
 from npu_conformance.vts.lib.extensions import models
 from npu_conformance.vts.lib.extensions.models import ECHO, FIBONACCI
-from npu_conformance.vts.lib.rejection import refused_at_once
+from npu_conformance.vts.lib.rejection import expect_rejected_at_prepare
 from npu_conformance.vts.lib.structure_models import COPY, INPUT, beside, graph, with_operand, with_operations
 
 _PREFIX, _LENGTH = 7, 4
@@ -52,35 +52,35 @@ def cases() -> Iterator[Case]:
     yield _case("echo", "An operand without data is refused; one with 0 bytes is not.", _echo)
 
 
-def _case(name: str, description: str, run: Callable[[Trial], None]) -> Case:
+def _case(name: str, description: str, run: Callable[[CaseContext], None]) -> Case:
     return Case(
         f"vts.extensions.validation.{name}", run, _VALIDATION, description, since=Version.V1_2, group=Group.VALIDATION
     )
 
 
-def _all_refused(broken: dict[str, Model], trial: Trial) -> None:
-    models.need(trial, FIBONACCI)
-    models.prepared(trial, _sound())
+def _all_refused(broken: dict[str, Model], context: CaseContext) -> None:
+    models.need(context, FIBONACCI)
+    models.prepared(context, _sound())
     for name, model in broken.items():
-        with trial.configuration(name):
-            refused_at_once(trial, model)
+        with context.configuration(name):
+            expect_rejected_at_prepare(context, model)
 
 
-def _counts(trial: Trial) -> None:
-    models.need(trial, FIBONACCI)
+def _counts(context: CaseContext) -> None:
+    models.need(context, FIBONACCI)
     for count in (0, -1, 80, 1 << 40):
-        with trial.configuration(f"minus_{-count}" if count < 0 else f"count_{count}"):
-            prepared_model = models.prepared(trial, with_operand(_sound(), _NUMBERS, dimensions=(0,)))
-            room = models.Room(trial, [models.packed_count(count)], [8 * 80])
-            status = execute(trial, prepared_model, room.request, measure=False).status
+        with context.configuration(f"minus_{-count}" if count < 0 else f"count_{count}"):
+            prepared_model = models.prepared(context, with_operand(_sound(), _NUMBERS, dimensions=(0,)))
+            room = models.Room(context, [models.packed_count(count)], [8 * 80])
+            status = execute(context, prepared_model, room.request, measure=False).status
             checks.that(status != ErrorStatus.NONE, f"FIBONACCI of {count} numbers: expected a refusal, found NONE")
 
 
-def _echo(trial: Trial) -> None:
-    models.need(trial, ECHO)
+def _echo(context: CaseContext) -> None:
+    models.need(context, ECHO)
     model = models.echo(_PREFIX, b"")
-    models.prepared(trial, model)
-    refused_at_once(trial, with_operand(model, 0, extra_params=None))
+    models.prepared(context, model)
+    expect_rejected_at_prepare(context, with_operand(model, 0, extra_params=None))
 
 
 def _sound() -> Model:

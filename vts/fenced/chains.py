@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotSupported
-from npu_conformance.harness.run.cases import Behaviours, Group
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.cases import CaseGroup, Group
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.preparation import PreparationArguments, PreparationRecorder, prepare
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, ExecutionPreference, FenceState, Priority
 from npu_conformance.specs.neuralnetworks.fences import SettableFence
@@ -18,7 +18,7 @@ from npu_conformance.vts.lib.addition import A, B, Pair
 from npu_conformance.vts.lib.fenced.launching import Launched, wait
 from npu_conformance.vts.lib.fenced.sums import PLACES, POOL, Bench, Sum
 
-cases = Behaviours("vts.fenced.chains", group=Group.EXECUTION)
+cases = CaseGroup("vts.fenced.chains", group=Group.EXECUTION)
 
 _SINCE = Version.V1_3
 _LENGTH = 3
@@ -29,17 +29,17 @@ _FIRST: tuple[Pair, ...] = (A, B, (0.5, 1.0), (3.0, -1.0))
 
 
 @cases.case("results_flow", "NNHAL-FENCED-012", "NNHAL-FENCED-005", since=_SINCE)
-def results_flow(trial: Trial) -> None:
+def results_flow(context: CaseContext) -> None:
     """Each of three executions waits for the fence of the one before and adds to its result."""
-    steps = Bench(trial).steps(_LENGTH)
-    _check_flow(steps, _chained(trial, steps, None))
+    steps = Bench(context).steps(_LENGTH)
+    _check_flow(steps, _chained(context, steps, None))
 
 
 @cases.case("results_flow_later", "NNHAL-FENCED-012", "NNHAL-FENCED-005", since=_SINCE)
-def results_flow_later(trial: Trial) -> None:
+def results_flow_later(context: CaseContext) -> None:
     """The whole chain is launched while the fence at its beginning is open."""
-    steps, fence = Bench(trial).steps(_LENGTH), trial.fence()
-    launched = _chained(trial, steps, fence)
+    steps, fence = Bench(context).steps(_LENGTH), context.fence()
+    launched = _chained(context, steps, fence)
     for step, one in zip(steps, launched, strict=True):
         step.check_nothing_happens(one)
     fence.signal()
@@ -47,9 +47,9 @@ def results_flow_later(trial: Trial) -> None:
 
 
 @cases.case("of_finished", "NNHAL-FENCED-012", since=_SINCE)
-def of_finished(trial: Trial) -> None:
+def of_finished(context: CaseContext) -> None:
     """The fence of an execution that has finished long ago can be waited for, also by several."""
-    bench = Bench(trial)
+    bench = Bench(context)
     first = bench.sum()
     launched = first.launch()
     first.succeeds(launched)
@@ -59,13 +59,13 @@ def of_finished(trial: Trial) -> None:
 
 
 @cases.case("beside_own", "NNHAL-FENCED-012", "NNHAL-FENCED-005", since=_SINCE)
-def beside_own(trial: Trial) -> None:
+def beside_own(context: CaseContext) -> None:
     """A returned fence and one of the client hold an execution back together."""
-    bench = Bench(trial)
+    bench = Bench(context)
     first = bench.sum()
     launched = first.launch()
     first.succeeds(launched)
-    total, fence = bench.sum(), trial.fence()
+    total, fence = bench.sum(), context.fence()
     second = total.launch(*_fences_of(launched), fence, settle=fence.signal)
     total.check_nothing_happens(second)
     second.settle()
@@ -73,9 +73,9 @@ def beside_own(trial: Trial) -> None:
 
 
 @cases.case("failure_flows", "NNHAL-FENCED-010", "NNHAL-FENCED-012", since=_SINCE)
-def failure_flows(trial: Trial) -> None:
+def failure_flows(context: CaseContext) -> None:
     """Where the fence at the beginning of a chain fails, nothing of the chain is executed."""
-    bench, fence = Bench(trial), trial.fence()
+    bench, fence = Bench(context), context.fence()
     first, second = bench.sum(), bench.sum()
     launched = first.launch(fence, settle=fence.fail)
     if not launched.is_waiting or launched.fence is None:
@@ -88,28 +88,28 @@ def failure_flows(trial: Trial) -> None:
 
 
 @cases.case("in_flight", "NNHAL-FENCED-005", "NNHAL-FENCED-006", since=_SINCE)
-def in_flight(trial: Trial) -> None:
+def in_flight(context: CaseContext) -> None:
     """Executions of one prepared model that wait for a fence each, let go from the last to the first, all succeed.
 
     Nothing is said about their order: a device may work through its queue in the order of the calls.
     """
-    bench = Bench(trial)
-    fences = [trial.fence() for _ in _FIRST]
+    bench = Bench(context)
+    fences = [context.fence() for _ in _FIRST]
     sums = [bench.sum(first, B) for first in _FIRST]
     launched = [total.launch(fence, settle=fence.signal) for total, fence in zip(sums, fences, strict=True)]
     for number in reversed(range(len(sums))):
         for total, one in zip(sums[: number + 1], launched, strict=False):
             total.check_nothing_happens(one)
         launched[number].settle()
-        _warn_if_blocked(trial, launched[number])
+        _warn_if_blocked(context, launched[number])
     for total, one, first in zip(sums, launched, _FIRST, strict=True):
         total.succeeds(one, _plus(first, B))
 
 
 @cases.case("one_fence_for_all", "NNHAL-FENCED-005", "NNHAL-FENCED-006", since=_SINCE)
-def one_fence_for_all(trial: Trial) -> None:
+def one_fence_for_all(context: CaseContext) -> None:
     """One signal lets every execution go that waits for it."""
-    bench, fence = Bench(trial), trial.fence()
+    bench, fence = Bench(context), context.fence()
     sums = [bench.sum(first, B) for first in _FIRST]
     launched = [total.launch(fence, settle=fence.signal) for total in sums]
     fence.signal()
@@ -118,13 +118,13 @@ def one_fence_for_all(trial: Trial) -> None:
 
 
 @cases.case("overtaken", "NNHAL-FENCED-005", "NNHAL-FENCED-006", since=_SINCE)
-def overtaken(trial: Trial) -> None:
+def overtaken(context: CaseContext) -> None:
     """An execution that waits, and one behind it that need not wait: both succeed, in whatever order."""
-    bench, fence = Bench(trial), trial.fence()
+    bench, fence = Bench(context), context.fence()
     waiting, total = bench.sum(), bench.sum(B, B)
     launched = waiting.launch(fence, settle=fence.signal)
     behind = total.launch(settle=launched.settle)
-    _warn_if_blocked(trial, behind)
+    _warn_if_blocked(context, behind)
     if fence.get_state() == FenceState.UNSIGNALLED:
         waiting.check_nothing_happens(launched)
     launched.settle()
@@ -133,39 +133,39 @@ def overtaken(trial: Trial) -> None:
 
 
 @cases.case("forgotten", "NNHAL-FENCED-006", "NNHAL-FENCED-007", since=_SINCE)
-def forgotten(trial: Trial) -> None:
+def forgotten(context: CaseContext) -> None:
     """A client that drops fence and callback of a waiting execution harms nobody: the device lives and executes."""
-    bench = Bench(trial)
+    bench = Bench(context)
     for ending in ("signalled", "failed"):
-        with trial.configuration(ending):
-            fence = trial.fence()
+        with context.configuration(ending):
+            fence = context.fence()
             settle = fence.signal if ending == "signalled" else fence.fail
             _launch_and_forget(bench.sum(), fence, settle)
             settle()
             total = bench.sum()
             total.succeeds(total.launch())
-            checks.that(trial.is_alive(), "the subject does not answer after an execution that nobody waits for")
+            checks.that(context.is_alive(), "the subject does not answer after an execution that nobody waits for")
 
 
 @cases.case("dead_client", "NNHAL-FENCED-005", "NNHAL-QOS-011", since=_SINCE)
-def dead_client(trial: Trial) -> None:
+def dead_client(context: CaseContext) -> None:
     """An app that dies while its execution waits takes nobody along: the device executes for others."""
-    bench, fence = Bench(trial), trial.fence()
-    application = trial.application(_UID)
-    device = trial.device_of(application)
+    bench, fence = Bench(context), context.fence()
+    application = context.application(_UID)
+    device = context.device_of(application)
     arguments = PreparationArguments(preference=ExecutionPreference.FAST_SINGLE_ANSWER, priority=Priority.MEDIUM)
     model = bench.chosen.model()
-    prepared_model = prepare(trial.subject, device, model, arguments, PreparationRecorder()).prepared_model
+    prepared_model = prepare(context.subject, device, model, arguments, PreparationRecorder()).prepared_model
     if prepared_model is None:
         raise NotSupported("the model could not be prepared for an app")
     pool = application.memory.create("ashmem", POOL)
-    waiting = Sum(Bench(trial, prepared_model), pool, PLACES, A, B)
+    waiting = Sum(Bench(context, prepared_model), pool, PLACES, A, B)
     waiting.check_nothing_happens(waiting.launch(fence, settle=fence.signal))
     application.close()
     fence.signal()
     total = bench.sum()
     total.succeeds(total.launch())
-    checks.that(trial.is_alive(), "the subject does not answer after the death of an app with a waiting execution")
+    checks.that(context.is_alive(), "the subject does not answer after the death of an app with a waiting execution")
 
 
 def _launch_and_forget(total: Sum, fence: SettableFence, settle: Callable[[], None]) -> None:
@@ -173,13 +173,13 @@ def _launch_and_forget(total: Sum, fence: SettableFence, settle: Callable[[], No
     gc.collect()
 
 
-def _warn_if_blocked(trial: Trial, launched: Launched) -> None:
+def _warn_if_blocked(context: CaseContext, launched: Launched) -> None:
     """Say so where an execution that could end waits for another one's fence."""
-    if launched.fence is not None and wait(trial, launched.fence, _PROMPT_SECONDS) == FenceState.UNSIGNALLED:
-        trial.warn_quality("an execution waits for an earlier one that it does not depend on")
+    if launched.fence is not None and wait(context, launched.fence, _PROMPT_SECONDS) == FenceState.UNSIGNALLED:
+        context.warn_quality("an execution waits for an earlier one that it does not depend on")
 
 
-def _chained(trial: Trial, steps: list[Sum], fence: SettableFence | None) -> list[Launched]:
+def _chained(context: CaseContext, steps: list[Sum], fence: SettableFence | None) -> list[Launched]:
     """Launch each step behind the one before. fence: what the first waits for."""
     launched: list[Launched] = []
     for step in steps:

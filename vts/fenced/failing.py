@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from functools import partial
 
 from npu_conformance.harness.judge import checks
-from npu_conformance.harness.run.cases import Behaviours, Group, Scope
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.cases import CaseGroup, Group, Scope
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, FenceState
 from npu_conformance.specs.neuralnetworks.fences import SettableFence
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.fenced.launching import Launched, Terms, forms, wait
 from npu_conformance.vts.lib.fenced.sums import Bench
 
-cases = Behaviours("vts.fenced.failing", group=Group.EXECUTION)
+cases = CaseGroup("vts.fenced.failing", group=Group.EXECUTION)
 
 _SINCE = Version.V1_3
 _PROMPT_SECONDS = 0.1
@@ -23,12 +23,12 @@ _REFUSED = {ErrorStatus.INVALID_ARGUMENT, ErrorStatus.GENERAL_FAILURE}
 
 
 @cases.case("before", "NNHAL-FENCED-001", "NNHAL-FENCED-004", since=_SINCE, scope=Scope.SMOKE)
-def before(trial: Trial) -> None:
+def before(context: CaseContext) -> None:
     """A wait fence that is in error already is refused, alone and at each position among sound ones."""
-    bench = Bench(trial)
+    bench = Bench(context)
     for count, position in ((1, 0), (3, 0), (3, 1), (3, 2)):
-        with trial.configuration(f"fence{position}of{count}"):
-            total, fences = bench.sum(), [trial.fence() for _ in range(count)]
+        with context.configuration(f"fence{position}of{count}"):
+            total, fences = bench.sum(), [context.fence() for _ in range(count)]
             _fail_one(fences, position)
             launched = total.launch(*fences)
             checks.status(launched.status, _REFUSED, "executeFenced with a wait fence in error")
@@ -36,12 +36,12 @@ def before(trial: Trial) -> None:
 
 
 @cases.case("null", "NNHAL-FENCED-001", "NNHAL-FENCED-003", since=_SINCE, until=_SINCE)
-def null(trial: Trial) -> None:
+def null(context: CaseContext) -> None:
     """A null handle among the wait fences is refused with INVALID_ARGUMENT, alone and beside a sound one."""
-    bench, sound = Bench(trial), trial.fence()
+    bench, sound = Bench(context), context.fence()
     sound.signal()
     for name, fences in {"alone": (None,), "first": (None, sound), "last": (sound, None)}.items():
-        with trial.configuration(name):
+        with context.configuration(name):
             total = bench.sum()
             launched = total.launch(*fences)
             checks.status(launched.status, {ErrorStatus.INVALID_ARGUMENT}, "executeFenced with a null wait fence")
@@ -49,32 +49,32 @@ def null(trial: Trial) -> None:
 
 
 @cases.case("later", "NNHAL-FENCED-010", "NNHAL-FENCED-014", since=_SINCE, scope=Scope.SMOKE)
-def later(trial: Trial) -> None:
+def later(context: CaseContext) -> None:
     """A wait fence that fails after the call fails the returned fence; the work is never done."""
-    bench = Bench(trial)
-    for form in forms(trial.version):
-        with trial.configuration(form):
-            total, fence = bench.sum(), trial.fence()
+    bench = Bench(context)
+    for form in forms(context.version):
+        with context.configuration(form):
+            total, fence = bench.sum(), context.fence()
             total.fails(total.waits(fence, settle=fence.fail, terms=Terms(form=form)))
 
 
 @cases.case("later_among_several", "NNHAL-FENCED-010", since=_SINCE)
-def later_among_several(trial: Trial) -> None:
+def later_among_several(context: CaseContext) -> None:
     """One of three wait fences fails, at each position, and the others signal: the work is never done."""
-    bench = Bench(trial)
+    bench = Bench(context)
     for position in range(3):
-        with trial.configuration(f"position{position}"):
-            total, fences = bench.sum(), [trial.fence() for _ in range(3)]
+        with context.configuration(f"position{position}"):
+            total, fences = bench.sum(), [context.fence() for _ in range(3)]
             total.fails(total.waits(*fences, settle=partial(_fail_one, fences, position)))
 
 
 @cases.case("at_once", "NNHAL-FENCED-010", since=_SINCE)
-def at_once(trial: Trial) -> None:
+def at_once(context: CaseContext) -> None:
     """A failure counts at once, while other wait fences are open.
 
     Kernels merge fences so that the merged one ends with the last of them: a device that follows is late, not wrong.
     """
-    total, (first, failing, last) = Bench(trial).sum(), (trial.fence() for _ in range(3))
+    total, (first, failing, last) = Bench(context).sum(), (context.fence() for _ in range(3))
 
     def settle() -> None:
         failing.fail()
@@ -85,14 +85,14 @@ def at_once(trial: Trial) -> None:
     if launched.is_waiting:
         total.check_nothing_happens(launched)
         failing.fail()
-        _warn_if_late(trial, launched)
+        _warn_if_late(context, launched)
     launched.settle()
     total.fails(launched)
 
 
-def _warn_if_late(trial: Trial, launched: Launched) -> None:
-    if launched.fence is not None and wait(trial, launched.fence, _PROMPT_SECONDS) == FenceState.UNSIGNALLED:
-        trial.warn_quality("a wait fence has failed, and the returned fence waits for the others all the same")
+def _warn_if_late(context: CaseContext, launched: Launched) -> None:
+    if launched.fence is not None and wait(context, launched.fence, _PROMPT_SECONDS) == FenceState.UNSIGNALLED:
+        context.warn_quality("a wait fence has failed, and the returned fence waits for the others all the same")
 
 
 def _fail_one(fences: Sequence[SettableFence], position: int) -> None:
@@ -102,10 +102,10 @@ def _fail_one(fences: Sequence[SettableFence], position: int) -> None:
 
 
 @cases.case("goes_on", "NNHAL-FENCED-010", since=_SINCE)
-def goes_on(trial: Trial) -> None:
+def goes_on(context: CaseContext) -> None:
     """After a failed fence the same prepared model executes as before."""
-    bench = Bench(trial)
-    failed, fence = bench.sum(), trial.fence()
+    bench = Bench(context)
+    failed, fence = bench.sum(), context.fence()
     failed.fails(failed.waits(fence, settle=fence.fail))
     total = bench.sum()
     total.succeeds(total.launch())

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
-from npu_conformance.harness.run.cases import Behaviours, Group
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.cases import CaseGroup, Group
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.types import DataLocation, Request, RequestArgument, RequestMemoryPool
 from npu_conformance.specs.versions import Version
@@ -20,7 +20,7 @@ from npu_conformance.vts.lib.fenced.launching import EXHAUSTED, MISSED, Terms, f
 from npu_conformance.vts.lib.fenced.sums import Bench, Sum
 from npu_conformance.vts.lib.structure_models import LOOP
 
-cases = Behaviours("vts.fenced.limits", group=Group.EXECUTION)
+cases = CaseGroup("vts.fenced.limits", group=Group.EXECUTION)
 
 _SINCE = Version.V1_3
 _MAXIMUM = 2**63 - 1
@@ -30,60 +30,60 @@ _SHORT_NS, _HELD_SECONDS = 50 * MILLISECOND, 0.06
 
 
 @cases.case("unlimited", "NNHAL-FENCED-015", "NNHAL-QOS-002", since=_SINCE)
-def unlimited(trial: Trial) -> None:
+def unlimited(context: CaseContext) -> None:
     """No limit, the largest one and an hour abort nothing."""
-    bench = Bench(trial)
+    bench = Bench(context)
     terms = {
         "none": Terms(), "duration_maximum": Terms(duration=_MAXIMUM), "duration_hour": Terms(duration=_HOUR),
         "deadline_maximum": Terms(deadline=_MAXIMUM), "both_maximum": Terms(deadline=_MAXIMUM, duration=_MAXIMUM),
     }  # fmt: skip
     for name, chosen in terms.items():
-        for form in forms(trial.version):
-            with trial.configuration(f"{form}.{name}"):
+        for form in forms(context.version):
+            with context.configuration(f"{form}.{name}"):
                 total = bench.sum()
                 total.succeeds(total.launch(terms=replace(chosen, form=form)))
 
 
 @cases.case("too_short", "NNHAL-FENCED-011", "NNHAL-FENCED-015", "NNHAL-QOS-003", "NNHAL-QOS-005", since=_SINCE)
-def too_short(trial: Trial) -> None:
+def too_short(context: CaseContext) -> None:
     """Limits that nothing can keep: the device aborts, which fails its fence, or gives the right result late."""
-    bench = Bench(trial)
+    bench = Bench(context)
     terms = {
         "duration": Terms(duration=1), "duration_zero": Terms(duration=0), "deadline": Terms(deadline=1),
         "deadline_before_duration": Terms(deadline=1, duration=_HOUR),
         "duration_before_deadline": Terms(deadline=_MAXIMUM, duration=1),
     }  # fmt: skip
     for name, chosen in terms.items():
-        for form in forms(trial.version):
-            with trial.configuration(f"{form}.{name}"):
-                _late_or_missed(trial, bench.sum(), replace(chosen, form=form))
+        for form in forms(context.version):
+            with context.configuration(f"{form}.{name}"):
+                _late_or_missed(context, bench.sum(), replace(chosen, form=form))
 
 
 @cases.case("too_short_behind_a_fence", "NNHAL-FENCED-011", "NNHAL-FENCED-015", since=_SINCE)
-def too_short_behind_a_fence(trial: Trial) -> None:
+def too_short_behind_a_fence(context: CaseContext) -> None:
     """The same where the work is held back first: the fence that was returned tells of the end."""
-    bench = Bench(trial)
+    bench = Bench(context)
     for name, chosen in {"duration": Terms(duration=1), "deadline": Terms(deadline=1)}.items():
-        with trial.configuration(name):
-            total, fence = bench.sum(), trial.fence()
+        with context.configuration(name):
+            total, fence = bench.sum(), context.fence()
             launched = total.launch(fence, terms=chosen, settle=fence.signal)
             launched.settle()
-            _check_late_or_missed(total, finish(trial, launched).status)
+            _check_late_or_missed(total, finish(context, launched).status)
 
 
 @cases.case("duration_from_the_signal", "NNHAL-FENCED-015", since=_SINCE)
-def duration_from_the_signal(trial: Trial) -> None:
+def duration_from_the_signal(context: CaseContext) -> None:
     """A duration counts from the last signal: one that is over by then, counted from the call, aborts nothing."""
-    bench, terms = Bench(trial), Terms(duration=_SHORT_NS)
+    bench, terms = Bench(context), Terms(duration=_SHORT_NS)
     at_once = bench.sum()
-    if finish(trial, at_once.launch(terms=terms)).status != ErrorStatus.NONE:
+    if finish(context, at_once.launch(terms=terms)).status != ErrorStatus.NONE:
         raise NotApplicable(f"an addition may take longer than {_SHORT_NS} ns")
-    total, fence = bench.sum(), trial.fence()
+    total, fence = bench.sum(), context.fence()
     launched = total.launch(fence, terms=terms, settle=fence.signal)
-    trial.subject.wait_until(lambda: False, _HELD_SECONDS)
+    context.subject.wait_until(lambda: False, _HELD_SECONDS)
     signalled = time.monotonic_ns()
     launched.settle()
-    status = finish(trial, launched).status
+    status = finish(context, launched).status
     may_be_over = not launched.is_waiting or time.monotonic_ns() - signalled >= _SHORT_NS
     if status in MISSED | EXHAUSTED and may_be_over:
         raise NotApplicable(f"the addition may have taken longer than {_SHORT_NS} ns this time")
@@ -92,16 +92,16 @@ def duration_from_the_signal(trial: Trial) -> None:
 
 
 @cases.case("malformed", "NNHAL-FENCED-001", "NNHAL-FENCED-016", "NNHAL-QOS-008", since=Version.FL5)
-def malformed(trial: Trial) -> None:
+def malformed(context: CaseContext) -> None:
     """Negative times other than -1 are refused with INVALID_ARGUMENT."""
-    bench = Bench(trial)
+    bench = Bench(context)
     terms = {
         "duration": Terms(duration=-2), "duration_lowest": Terms(duration=-(2**63)), "deadline": Terms(deadline=-2),
         "loop_timeout": Terms(loop_timeout=-2),
     }  # fmt: skip
     for name, chosen in terms.items():
-        for form in forms(trial.version):
-            with trial.configuration(f"{form}.{name}"):
+        for form in forms(context.version):
+            with context.configuration(f"{form}.{name}"):
                 total = bench.sum()
                 launched = total.launch(terms=replace(chosen, form=form))
                 checks.status(launched.status, {ErrorStatus.INVALID_ARGUMENT}, f"executeFenced with a {name} below -1")
@@ -109,21 +109,21 @@ def malformed(trial: Trial) -> None:
 
 
 @cases.case("loop_timeout", "NNHAL-CONTROLFLOW-015", "NNHAL-FENCED-011", since=_SINCE)
-def loop_timeout(trial: Trial) -> None:
+def loop_timeout(context: CaseContext) -> None:
     """A loop without end is aborted after a timeout of a millisecond, and the returned fence fails."""
-    prepared_model, pool = addition.prepared(trial, LOOP), trial.pool(64)
+    prepared_model, pool = addition.prepared(context, LOOP), context.pool(64)
     pool.write(0, struct.pack("<f", -1.0))
     pool.write(16, struct.pack("<f", 0.0))
     *inputs, output = (RequestArgument(location=DataLocation(0, offset, 4)) for offset in (0, 16, 32))
     request = Request(tuple(inputs), (output,), (RequestMemoryPool(pool=pool.memory),))
-    for form in forms(trial.version):
-        with trial.configuration(form):
-            launched = launch(trial, prepared_model, request, terms=Terms(loop_timeout=MILLISECOND, form=form))
-            aborted(Execution(finish(trial, launched).status, (), None), "an endless loop")
+    for form in forms(context.version):
+        with context.configuration(form):
+            launched = launch(context, prepared_model, request, terms=Terms(loop_timeout=MILLISECOND, form=form))
+            aborted(Execution(finish(context, launched).status, (), None), "an endless loop")
 
 
-def _late_or_missed(trial: Trial, total: Sum, terms: Terms) -> None:
-    _check_late_or_missed(total, finish(trial, total.launch(terms=terms)).status)
+def _late_or_missed(context: CaseContext, total: Sum, terms: Terms) -> None:
+    _check_late_or_missed(total, finish(context, total.launch(terms=terms)).status)
 
 
 def _check_late_or_missed(total: Sum, status: int) -> None:

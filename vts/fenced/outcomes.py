@@ -9,8 +9,8 @@ from npu_conformance.corpus.vectors import Vector
 from npu_conformance.corpus.wire_model import build_model, build_request
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable, NotSupported
-from npu_conformance.harness.run.cases import Behaviours, Group
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.cases import CaseGroup, Group
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.types import RequestMemoryPool
 from npu_conformance.specs.versions import Version
@@ -22,7 +22,7 @@ from npu_conformance.vts.lib.fenced.sums import Bench
 from npu_conformance.vts.lib.judging import judge
 from npu_conformance.vts.lib.support import supports
 
-cases = Behaviours("vts.fenced.outcomes", group=Group.EXECUTION)
+cases = CaseGroup("vts.fenced.outcomes", group=Group.EXECUTION)
 
 _SINCE = Version.V1_3
 _TWICE: Pair = (0.5, 8.0)
@@ -33,9 +33,9 @@ _VECTORS = ("ADD", "RELU", "CONV_2D", "SOFTMAX", "RESHAPE")
 
 
 @cases.case("callback_repeats", "NNHAL-FENCED-014", since=_SINCE)
-def callback_repeats(trial: Trial) -> None:
+def callback_repeats(context: CaseContext) -> None:
     """The callback answers the same as often as it is asked, also after later executions."""
-    bench = Bench(trial)
+    bench = Bench(context)
     total = bench.sum()
     launched = total.launch(terms=Terms(measure=True))
     first = total.succeeds(launched, measured=True)
@@ -48,24 +48,24 @@ def callback_repeats(trial: Trial) -> None:
 
 
 @cases.case("timings", "NNHAL-FENCED-014", "NNHAL-FENCED-018", "NNHAL-TIMING-001", "NNHAL-TIMING-004", since=_SINCE)
-def timings(trial: Trial) -> None:
+def timings(context: CaseContext) -> None:
     """Both timings come where they are asked for, and only there; none is a must. The fenced one is no longer."""
-    bench = Bench(trial)
-    for form in forms(trial.version):
+    bench = Bench(context)
+    for form in forms(context.version):
         for measure in (False, True):
-            with trial.configuration(f"{form}.{'timed' if measure else 'untimed'}"):
+            with context.configuration(f"{form}.{'timed' if measure else 'untimed'}"):
                 total = bench.sum()
                 total.succeeds(total.launch(terms=Terms(measure, form=form)), measured=measure)
 
 
 @cases.case("timings_of_waiting", "NNHAL-FENCED-014", "NNHAL-FENCED-018", since=_SINCE)
-def timings_of_waiting(trial: Trial) -> None:
+def timings_of_waiting(context: CaseContext) -> None:
     """The time that an execution is held back is in timingLaunched, and not in timingFenced."""
-    total, fence = Bench(trial).sum(), trial.fence()
+    total, fence = Bench(context).sum(), context.fence()
     launched = total.launch(fence, terms=Terms(measure=True), settle=fence.signal)
     started = time.monotonic_ns()
     total.check_nothing_happens(launched)
-    trial.subject.wait_until(lambda: False, _HELD_SECONDS)
+    context.subject.wait_until(lambda: False, _HELD_SECONDS)
     held_ns = time.monotonic_ns() - started
     if not launched.is_waiting:
         total.succeeds(launched, measured=True)
@@ -75,17 +75,17 @@ def timings_of_waiting(trial: Trial) -> None:
     assert outcome.launched is not None
     assert outcome.fenced is not None
     whole, after = outcome.launched.time_in_driver, outcome.fenced.time_in_driver
-    if trial.version.unavailable_time in (whole, after):
+    if context.version.unavailable_time in (whole, after):
         raise NotApplicable("the device does not measure both times in the driver")
-    held = held_ns // (1 if trial.version.is_aidl else 1000)
+    held = held_ns // (1 if context.version.is_aidl else 1000)
     what = f"timeInDriver: expected {whole} from the call on to exceed {after} from the signal on by {held} at least"
     checks.that(whole - after >= held * 0.9, what)
 
 
 @cases.case("memory_after_the_signal", "NNHAL-FENCED-007", since=_SINCE)
-def memory_after_the_signal(trial: Trial) -> None:
+def memory_after_the_signal(context: CaseContext) -> None:
     """When the returned fence has signalled, the request's memory is the client's again: nothing is written to it."""
-    bench = Bench(trial)
+    bench = Bench(context)
     total = bench.sum()
     launched = total.launch()
     total.succeeds(launched)
@@ -94,38 +94,38 @@ def memory_after_the_signal(trial: Trial) -> None:
     launched.callback.get_execution_info()
     other = bench.sum(B, B)
     other.succeeds(other.launch(), _TWICE)
-    trial.subject.wait_until(lambda: False, _LOOK_SECONDS)
+    context.subject.wait_until(lambda: False, _LOOK_SECONDS)
     total.check_untouched("the execution has finished, and its memory was given back")
 
 
 @cases.case("memory_after_a_failure", "NNHAL-FENCED-007", "NNHAL-FENCED-010", since=_SINCE)
-def memory_after_a_failure(trial: Trial) -> None:
+def memory_after_a_failure(context: CaseContext) -> None:
     """When the returned fence has failed, nothing is written any more either."""
-    bench, fence = Bench(trial), trial.fence()
+    bench, fence = Bench(context), context.fence()
     total = bench.sum()
     total.fails(total.waits(fence, settle=fence.fail))
     other = bench.sum(B, B)
     other.succeeds(other.launch(), _TWICE)
-    trial.subject.wait_until(lambda: False, _LOOK_SECONDS)
+    context.subject.wait_until(lambda: False, _LOOK_SECONDS)
     total.check_untouched("the execution has failed")
 
 
 @cases.case("vectors", "NNHAL-FENCED-006", "NNHAL-FENCED-014", since=_SINCE)
-def results_of_vectors(trial: Trial) -> None:
+def results_of_vectors(context: CaseContext) -> None:
     """Stored vectors have the expected results, and the bytes of a synchronous execution."""
     for name in _VECTORS:
         for kind in ("TENSOR_FLOAT32", "TENSOR_QUANT8_ASYMM"):
-            with trial.configuration(f"{name}.{kind}"):
-                _same_results(trial, _vector(trial, name, kind))
+            with context.configuration(f"{name}.{kind}"):
+                _same_results(context, _vector(context, name, kind))
 
 
-def _vector(trial: Trial, operation: str, kind: str) -> Vector:
+def _vector(context: CaseContext, operation: str, kind: str) -> Vector:
     """The first valid vector of an operation in a type that the device supports."""
     for header in vectors.headers(operation):
-        is_valid = header.rejected is None and header.operations == (operation,) and header.since <= trial.version
+        is_valid = header.rejected is None and header.operations == (operation,) and header.since <= context.version
         if is_valid and kind in header.types:
             vector = vectors.load(operation, header.name)
-            if _has_known_sizes(vector) and supports(trial, vector):
+            if _has_known_sizes(vector) and supports(context, vector):
                 return vector
     raise NotSupported(f"{operation} of {kind} is not supported")
 
@@ -136,23 +136,23 @@ def _has_known_sizes(vector: Vector) -> bool:
     return all(array.size for array in outputs) and not any(one.is_open for one in vector.operands.values())
 
 
-def _same_results(trial: Trial, vector: Vector) -> None:
-    model, example = build_model(vector, trial.version).model, vector.examples[0]
-    prepared_model = trial.prepare(model).prepared_model
+def _same_results(context: CaseContext, vector: Vector) -> None:
+    model, example = build_model(vector, context.version).model, vector.examples[0]
+    prepared_model = context.prepare(model).prepared_model
     if prepared_model is None:
         raise NotSupported(f"{vector.operation} could not be prepared")
-    built = build_request(vector, example, trial.version)
-    inputs = trial.pool(len(built.input_data) or 1)
+    built = build_request(vector, example, context.version)
+    inputs = context.pool(len(built.input_data) or 1)
     inputs.write(0, built.input_data)
     contents = []
     for is_fenced in (False, True):
-        pool = trial.pool(built.output_size)
+        pool = context.pool(built.output_size)
         request = built.request(RequestMemoryPool(pool=inputs.memory), RequestMemoryPool(pool=pool.memory))
         execute_so = launching.execute if is_fenced else execute
-        execution = execute_so(trial, prepared_model, request, measure=False)
+        execution = execute_so(context, prepared_model, request, measure=False)
         checks.status(execution.status, {ErrorStatus.NONE}, "execution")
         contents.append(bytes(pool.read(0, built.output_size)))
     outputs = {name: built.read(name, contents[1], array.shape) for name, array in example.outputs.items()}
-    judge(trial, vector, example, outputs)
+    judge(context, vector, example, outputs)
     if contents[0] != contents[1]:
-        trial.warn_quality("a fenced execution gives other bytes than a synchronous one")
+        context.warn_quality("a fenced execution gives other bytes than a synchronous one")

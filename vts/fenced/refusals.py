@@ -8,8 +8,8 @@ from msgspec.structs import replace
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotSupported
-from npu_conformance.harness.run.cases import Behaviours, Case, Group
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.cases import Case, CaseGroup, Group
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import Request
@@ -19,7 +19,7 @@ from npu_conformance.vts.lib.fenced.launching import Terms, finish, forms, launc
 from npu_conformance.vts.lib.fenced.sums import Bench
 from npu_conformance.vts.requests import EDITS, RequestEdit
 
-_behaviours = Behaviours("vts.fenced.refusals", group=Group.VALIDATION)
+_behaviours = CaseGroup("vts.fenced.refusals", group=Group.VALIDATION)
 
 _SINCE = Version.V1_3
 _OUTPUT = 3
@@ -34,13 +34,13 @@ def cases() -> Iterator[Case]:
 
 
 def _case(spoiled: RequestEdit) -> Case:
-    def run(trial: Trial) -> None:
-        bench = Bench(trial)
-        for form in forms(trial.version):
-            with trial.configuration(form):
+    def run(context: CaseContext) -> None:
+        bench = Bench(context)
+        for form in forms(context.version):
+            with context.configuration(form):
                 total = bench.sum()
                 request = spoiled.edit(total.request, bench.chosen.elements)
-                _refused(trial, bench.prepared_model, request, form)
+                _refused(context, bench.prepared_model, request, form)
                 total.check_untouched("the request was refused")
 
     return Case(
@@ -51,43 +51,43 @@ def _case(spoiled: RequestEdit) -> Case:
 
 
 @_behaviours.case("open_fence", "NNHAL-FENCED-001", since=_SINCE)
-def open_fence(trial: Trial) -> None:
+def open_fence(context: CaseContext) -> None:
     """An invalid request is refused by the call also where a wait fence is open: nobody waits to find out."""
-    bench = Bench(trial)
-    total, fence = bench.sum(), trial.fence()
+    bench = Bench(context)
+    total, fence = bench.sum(), context.fence()
     request = replace(total.request, inputs=total.request.inputs[:1])
-    launched = launch(trial, bench.prepared_model, request, (fence,), settle=fence.signal)
+    launched = launch(context, bench.prepared_model, request, (fence,), settle=fence.signal)
     checks.status(launched.status, {ErrorStatus.INVALID_ARGUMENT}, "executeFenced of an invalid request")
     launched.settle()
     total.check_untouched("the request was refused")
 
 
 @_behaviours.case("outputs_unknown", "NNHAL-FENCED-001", "NNHAL-FENCED-002", since=_SINCE)
-def outputs_unknown(trial: Trial) -> None:
+def outputs_unknown(context: CaseContext) -> None:
     """An output whose size or rank neither model nor request gives, or that has size zero, is refused."""
-    bench = Bench(trial)
+    bench = Bench(context)
     for name, declared, given in (
         ("size", (0,), ()), ("rank", (), ()), ("size_zero", (0,), (0,)), ("rank_and_zero", (), (0,)),
     ):  # fmt: skip
-        for form in forms(trial.version):
-            with trial.configuration(f"{form}.{name}"):
+        for form in forms(context.version):
+            with context.configuration(f"{form}.{name}"):
                 total = bench.sum()
                 output = replace(total.request.outputs[0], dimensions=given)
-                prepared_model = _with_output(trial, bench, declared)
-                _refused(trial, prepared_model, replace(total.request, outputs=(output,)), form)
+                prepared_model = _with_output(context, bench, declared)
+                _refused(context, prepared_model, replace(total.request, outputs=(output,)), form)
                 total.check_untouched("the request was refused")
 
 
 @_behaviours.case("outputs_of_the_request", "NNHAL-FENCED-002", "NNHAL-FENCED-006", since=_SINCE)
-def outputs_of_the_request(trial: Trial) -> None:
+def outputs_of_the_request(context: CaseContext) -> None:
     """An output that the model leaves open is fully specified where the request gives its dimensions."""
-    bench = Bench(trial)
+    bench = Bench(context)
     for name, declared in {"size": (0,), "rank": ()}.items():
-        with trial.configuration(name):
+        with context.configuration(name):
             total = bench.sum()
             output = replace(total.request.outputs[0], dimensions=(bench.chosen.elements,))
             request = replace(total.request, outputs=(output,))
-            outcome = finish(trial, launch(trial, _with_output(trial, bench, declared), request))
+            outcome = finish(context, launch(context, _with_output(context, bench, declared), request))
             if outcome.status == ErrorStatus.GENERAL_FAILURE:
                 raise NotSupported("the device does not execute models with outputs of unknown size")
             checks.status(outcome.status, {ErrorStatus.NONE}, "fenced execution")
@@ -95,33 +95,33 @@ def outputs_of_the_request(trial: Trial) -> None:
 
 
 @_behaviours.case("output_too_small", "NNHAL-FENCED-017", since=_SINCE)
-def output_too_small(trial: Trial) -> None:
+def output_too_small(context: CaseContext) -> None:
     """Memory too small for an output is a failure, of whatever name but OUTPUT_INSUFFICIENT_SIZE; nothing goes beyond.
 
     AIDL's request is invalid; HIDL's text leaves open whether the call or the callback tells.
     """
-    bench = Bench(trial)
-    for form in forms(trial.version):
-        with trial.configuration(form):
+    bench = Bench(context)
+    for form in forms(context.version):
+        with context.configuration(form):
             total = bench.sum()
             output = total.request.outputs[0]
             short = replace(output, location=replace(output.location, length=addition.SIZE - 1))
             request = replace(total.request, outputs=(short,))
-            outcome = finish(trial, launch(trial, bench.prepared_model, request, terms=Terms(form=form)))
+            outcome = finish(context, launch(context, bench.prepared_model, request, terms=Terms(form=form)))
             checks.that(
                 outcome.status != ErrorStatus.NONE, "an output has too little memory: expected a failure, found NONE"
             )
             total.check_untouched("an output had too little memory", from_byte=addition.SIZE - 1)
 
 
-def _refused(trial: Trial, prepared_model: PreparedModel, request: Request, form: str) -> None:
-    launched = launch(trial, prepared_model, request, terms=Terms(form=form))
+def _refused(context: CaseContext, prepared_model: PreparedModel, request: Request, form: str) -> None:
+    launched = launch(context, prepared_model, request, terms=Terms(form=form))
     checks.status(launched.status, {ErrorStatus.INVALID_ARGUMENT}, f"{form} of the invalid request")
 
 
-def _with_output(trial: Trial, bench: Bench, dimensions: tuple[int, ...]) -> PreparedModel:
+def _with_output(context: CaseContext, bench: Bench, dimensions: tuple[int, ...]) -> PreparedModel:
     """The addition with an output of other dimensions."""
     model = bench.chosen.model()
     operands = list(model.main.operands)
     operands[_OUTPUT] = replace(operands[_OUTPUT], dimensions=dimensions)
-    return addition.prepared(trial, replace(model, main=replace(model.main, operands=tuple(operands))))
+    return addition.prepared(context, replace(model, main=replace(model.main, operands=tuple(operands))))

@@ -6,15 +6,15 @@ import itertools
 from collections.abc import Sequence
 
 from npu_conformance.harness.judge.verdicts import NotApplicable
-from npu_conformance.harness.run.cases import Behaviours, Group, Scope
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.cases import CaseGroup, Group, Scope
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.fences import SettableFence
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.addition import A, B
 from npu_conformance.vts.lib.fenced.launching import Terms, forms
 from npu_conformance.vts.lib.fenced.sums import Bench, Sum
 
-cases = Behaviours("vts.fenced.waiting", group=Group.EXECUTION)
+cases = CaseGroup("vts.fenced.waiting", group=Group.EXECUTION)
 
 _SINCE = Version.V1_3
 
@@ -22,22 +22,22 @@ _SINCE = Version.V1_3
 @cases.case(
     "none", "NNHAL-FENCED-006", "NNHAL-FENCED-009", "NNHAL-FENCED-014", since=_SINCE, scope=Scope.SMOKE
 )  # fmt: skip
-def none(trial: Trial) -> None:
+def none(context: CaseContext) -> None:
     """Without wait fences the work starts at once; the sum is there when the returned fence has signalled."""
-    bench = Bench(trial)
-    for form in forms(trial.version):
-        with trial.configuration(form):
+    bench = Bench(context)
+    for form in forms(context.version):
+        with context.configuration(form):
             total = bench.sum()
             total.succeeds(total.launch(terms=Terms(form=form)))
 
 
 @cases.case("signalled_before", "NNHAL-FENCED-005", "NNHAL-FENCED-006", since=_SINCE)
-def signalled_before(trial: Trial) -> None:
+def signalled_before(context: CaseContext) -> None:
     """Fences that have signalled before the call are no hindrance."""
-    bench = Bench(trial)
+    bench = Bench(context)
     for count in (1, 3):
-        with trial.configuration(f"fences{count}"):
-            total, fences = bench.sum(), _fences(trial, count)
+        with context.configuration(f"fences{count}"):
+            total, fences = bench.sum(), _fences(context, count)
             _signal(fences)
             total.succeeds(total.launch(*fences))
 
@@ -46,58 +46,58 @@ def signalled_before(trial: Trial) -> None:
     "signalled_after", "NNHAL-FENCED-005", "NNHAL-FENCED-006", "NNHAL-FENCED-013", "NNHAL-FENCED-014",
     since=_SINCE, scope=Scope.SMOKE,
 )  # fmt: skip
-def signalled_after(trial: Trial) -> None:
+def signalled_after(context: CaseContext) -> None:
     """An open fence holds the work back: no output, fence and callback know of no end; its signal lets it go."""
-    bench = Bench(trial)
-    for form in forms(trial.version):
-        with trial.configuration(form):
-            total, fence = bench.sum(), trial.fence()
+    bench = Bench(context)
+    for form in forms(context.version):
+        with context.configuration(form):
+            total, fence = bench.sum(), context.fence()
             total.succeeds(total.waits(fence, settle=fence.signal, terms=Terms(form=form)))
 
 
 @cases.case("every_order", "NNHAL-FENCED-005", "NNHAL-FENCED-006", since=_SINCE)
-def every_order(trial: Trial) -> None:
+def every_order(context: CaseContext) -> None:
     """Of three open fences the last decides, whichever it is."""
-    bench = Bench(trial)
+    bench = Bench(context)
     for order in itertools.permutations(range(3)):
-        with trial.configuration("order" + "".join(map(str, order))):
-            fences = _fences(trial, 3)
+        with context.configuration("order" + "".join(map(str, order))):
+            fences = _fences(context, 3)
             _released_one_by_one(bench.sum(), fences, [fences[number] for number in order])
 
 
 @cases.case("one_open", "NNHAL-FENCED-005", since=_SINCE)
-def one_open(trial: Trial) -> None:
+def one_open(context: CaseContext) -> None:
     """One open fence among those that have signalled before holds the work back, at each position."""
-    bench = Bench(trial)
+    bench = Bench(context)
     for position in range(3):
-        with trial.configuration(f"position{position}"):
-            total, fences = bench.sum(), _fences(trial, 3)
+        with context.configuration(f"position{position}"):
+            total, fences = bench.sum(), _fences(context, 3)
             _signal(fences[:position] + fences[position + 1 :])
             total.succeeds(total.waits(*fences, settle=fences[position].signal))
 
 
 @cases.case("same_twice", "NNHAL-FENCED-005", "NNHAL-FENCED-006", since=_SINCE)
-def same_twice(trial: Trial) -> None:
+def same_twice(context: CaseContext) -> None:
     """A fence may be waited for twice by one execution."""
-    total, fence = Bench(trial).sum(), trial.fence()
+    total, fence = Bench(context).sum(), context.fence()
     total.succeeds(total.waits(fence, fence, settle=fence.signal))
 
 
 @cases.case("many", "NNHAL-FENCED-005", "NNHAL-FENCED-006", since=_SINCE)
-def many(trial: Trial) -> None:
+def many(context: CaseContext) -> None:
     """Thirty-two fences are waited for as one is."""
-    total, fences = Bench(trial).sum(), _fences(trial, 32)
+    total, fences = Bench(context).sum(), _fences(context, 32)
     _signal(fences[1:])
     total.succeeds(total.waits(*fences, settle=fences[0].signal))
 
 
 @cases.case("inputs_at_the_signal", "NNHAL-FENCED-005", since=_SINCE)
-def inputs_at_the_signal(trial: Trial) -> None:
+def inputs_at_the_signal(context: CaseContext) -> None:
     """The inputs that count are those at the signal: who signals a wait fence has just written them.
 
     A device that reads them earlier has started before its fences have signalled.
     """
-    total, fence = Bench(trial).sum(first=B), trial.fence()
+    total, fence = Bench(context).sum(first=B), context.fence()
     launched = total.launch(fence, settle=fence.signal)
     if not launched.is_waiting:
         raise NotApplicable("the device waits in the call: nobody can write inputs after it")
@@ -115,8 +115,8 @@ def _released_one_by_one(total: Sum, fences: Sequence[SettableFence], order: Seq
     total.succeeds(launched)
 
 
-def _fences(trial: Trial, count: int) -> list[SettableFence]:
-    return [trial.fence() for _ in range(count)]
+def _fences(context: CaseContext, count: int) -> list[SettableFence]:
+    return [context.fence() for _ in range(count)]
 
 
 def _signal(fences: Sequence[SettableFence]) -> None:

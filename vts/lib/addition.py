@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotSupported
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperandLifeTime, OperandType, OperationType
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
@@ -94,9 +94,9 @@ class Addition:
         constant = self._tensor(OperandLifeTime.CONSTANT_POOL, 1, DataLocation(length=SIZE))
         return self._model(constant, (0,), (pool,))
 
-    def prepared(self, trial: Trial, constant: Memory | None = None) -> PreparedModel:
+    def prepared(self, context: CaseContext, constant: Memory | None = None) -> PreparedModel:
         """Prepare the model, with a constant where its pool is given; NotSupported as of `prepared`."""
-        return prepared(trial, self.model() if constant is None else self.model_with_constant(constant))
+        return prepared(context, self.model() if constant is None else self.model_with_constant(constant))
 
     def put(self, pool: Pool, second: Pair = B, *, start: int = 0) -> None:
         """Write the summands where `request` has them, and nothing where it has the sum."""
@@ -105,7 +105,7 @@ class Addition:
 
     def adds(
         self,
-        trial: Trial,
+        context: CaseContext,
         prepared_model: PreparedModel,
         pool: Pool,
         second: Pair = B,
@@ -116,7 +116,7 @@ class Addition:
     ) -> None:
         """Execute in POOL bytes of a pool, and see A + second. inputs: 1 where the model has the second one."""
         self.put(pool, second, start=start)
-        execution = execute(trial, prepared_model, request(pool.memory, inputs, start), measure=False)
+        execution = execute(context, prepared_model, request(pool.memory, inputs, start), measure=False)
         checks.status(execution.status, {ErrorStatus.NONE}, what)
         self.check(result(pool, start), (A[0] + second[0], A[1] + second[1]), f"{what}, sum of {A} and {second}")
 
@@ -173,25 +173,25 @@ packed = FLOAT32.packed
 unpacked = FLOAT32.unpacked
 
 
-def supported(trial: Trial) -> Addition:
+def supported(context: CaseContext) -> Addition:
     """The addition in the first type that the device says it supports; to be asked for once a case.
 
     NotSupported where there is none.
     """
-    tried = [addition for addition in ADDITIONS if addition.since <= trial.version]
+    tried = [addition for addition in ADDITIONS if addition.since <= context.version]
     for addition in tried:
-        if all(trial.supported_operations(addition.model())):
+        if all(context.supported_operations(addition.model())):
             return addition
     names = ", ".join(addition.kind.name for addition in tried)
     raise NotSupported(f"ADD is supported of none of {names}")
 
 
-def prepared(trial: Trial, small: Model) -> PreparedModel:
+def prepared(context: CaseContext, small: Model) -> PreparedModel:
     """Prepare a model of one operation. NotSupported where the device said that it does not support it."""
     (operation,) = small.main.operations
     what = f"{OperationType(operation.type).name} of {OperandType(small.main.operands[operation.inputs[0]].type).name}"
-    is_supported = all(trial.supported_operations(small))
-    preparation = trial.prepare(small)
+    is_supported = all(context.supported_operations(small))
+    preparation = context.prepare(small)
     if preparation.prepared_model is not None:
         return preparation.prepared_model
     if is_supported:

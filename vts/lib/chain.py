@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotSupported
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.preparation import PreparationArguments, PreparationRecorder, prepare
 from npu_conformance.harness.subject.handle import Application
 from npu_conformance.harness.subject.pools import Pool
@@ -100,12 +100,12 @@ class Runner:
     """
 
     def __init__(
-        self, trial: Trial, chain: Chain, start: Pair, priority: int = Priority.MEDIUM,
+        self, context: CaseContext, chain: Chain, start: Pair, priority: int = Priority.MEDIUM,
         application: Application | None = None,
     ) -> None:  # fmt: skip
-        self.trial, self._chain, self._start = trial, chain, start
-        self.prepared_model = _prepared(trial, chain, priority, application)
-        self._pool = trial.pool(4 * chain.size, application=application)
+        self.context, self._chain, self._start = context, chain, start
+        self.prepared_model = _prepared(context, chain, priority, application)
+        self._pool = context.pool(4 * chain.size, application=application)
         self.request = chain.request(self._pool)
         self._pool.write(0, chain.contents(start))
         self._undisturbed, self.seconds = b"", 0.0
@@ -115,7 +115,7 @@ class Runner:
         """Execute over an output that is not written yet; see that a success is complete and right."""
         self.forget()
         execution = execute(
-            self.trial, self.prepared_model, self.request, measure=measure, deadline=deadline, executor=executor
+            self.context, self.prepared_model, self.request, measure=measure, deadline=deadline, executor=executor
         )
         if execution.status == ErrorStatus.NONE:
             self.check_output()
@@ -136,7 +136,7 @@ class Runner:
     def _execute_undisturbed(self) -> None:
         """Execute alone and without a deadline: floats come out exactly, quantised values nearly."""
         started = time.monotonic()
-        execution = execute(self.trial, self.prepared_model, self.request, measure=False)
+        execution = execute(self.context, self.prepared_model, self.request, measure=False)
         self.seconds = time.monotonic() - started
         checks.status(execution.status, {ErrorStatus.NONE}, "execution without a deadline")
         self._undisturbed = self.output()
@@ -159,19 +159,19 @@ class Runner:
         checks.fail(f"output of {self._chain.additions} additions from {self._start}, byte {wrong}", right, actual)
 
 
-def longest(trial: Trial, additions: int = LONG) -> Chain:
+def longest(context: CaseContext, additions: int = LONG) -> Chain:
     """The chain in the first type that the device has. NotSupported where there is none."""
     for addition in ADDITIONS:
         chain = Chain(addition, additions)
-        if addition.since <= trial.version and all(trial.supported_operations(chain.model())):
+        if addition.since <= context.version and all(context.supported_operations(chain.model())):
             return chain
     raise NotSupported("ADD is supported of no type")
 
 
-def _prepared(trial: Trial, chain: Chain, priority: int, application: Application | None) -> PreparedModel:
+def _prepared(context: CaseContext, chain: Chain, priority: int, application: Application | None) -> PreparedModel:
     arguments = PreparationArguments(preference=ExecutionPreference.FAST_SINGLE_ANSWER, priority=priority)
-    device = trial.device_of(application)
-    preparation = prepare(trial.subject, device, chain.model(), arguments, PreparationRecorder())
+    device = context.device_of(application)
+    preparation = prepare(context.subject, device, chain.model(), arguments, PreparationRecorder())
     checks.status(preparation.status, {ErrorStatus.NONE}, "prepareModel of a supported model, notified")
     if preparation.prepared_model is None:
         checks.fail("prepareModel of a supported model, notified", "a prepared model", "null")

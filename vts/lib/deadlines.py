@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from npu_conformance.harness.judge import checks
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.preparation import Preparation
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.versions import Version
@@ -61,11 +61,11 @@ def check_preparation(preparation: Preparation, name: str) -> None:
     checks.equal(has_model, preparation.status == ErrorStatus.NONE, "a prepared model comes with status NONE only")
 
 
-def check_execution(trial: Trial, execution: Execution, name: str) -> None:
+def check_execution(context: CaseContext, execution: Execution, name: str) -> None:
     """See that an execution with this deadline, measured, ended as the rules allow."""
     _check_launch(execution.launch_status, name, f"execute with the deadline '{name}', returned")
     checks.status(execution.status, allowed(name), f"execution with the deadline '{name}'")
-    timing_rules(trial, execution, measured=True)
+    timing_rules(context, execution, measured=True)
     if execution.status != ErrorStatus.NONE:
         checks.equal(execution.output_shapes, (), "output shapes of an execution that was aborted")
 

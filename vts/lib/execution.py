@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from npu_conformance.corpus.wire_model import BuiltRequest
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import Hung, NotApplicable
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.errors import ServiceError, status_name
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import ExecutionCallback, PreparedModel
@@ -64,7 +64,7 @@ class Terms:
 Run = Callable[[], Execution]
 """Executes one request once more."""
 
-Opener = Callable[[Trial, PreparedModel, Request, Terms], Run]
+Opener = Callable[[CaseContext, PreparedModel, Request, Terms], Run]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,26 +96,30 @@ def executors(version: Version, *, loop_timeout: bool = False, finding_shapes: b
     )
 
 
-def request_of(trial: Trial, built: BuiltRequest) -> Request:
+def request_of(context: CaseContext, built: BuiltRequest) -> Request:
     """The request in two pools of its own: one with its inputs, one for its outputs."""
-    inputs, outputs = trial.pool(len(built.input_data) or 1), trial.pool(built.output_size)
+    inputs, outputs = context.pool(len(built.input_data) or 1), context.pool(built.output_size)
     inputs.write(0, built.input_data)
     return built.request(RequestMemoryPool(pool=inputs.memory), RequestMemoryPool(pool=outputs.memory))
 
 
 def opened(
-    trial: Trial, prepared_model: PreparedModel, request: Request, terms: Terms | None = None, executor: str = ""
+    context: CaseContext,
+    prepared_model: PreparedModel,
+    request: Request,
+    terms: Terms | None = None,
+    executor: str = "",
 ) -> Run:
     """Make ready to execute a request by one of `executors`, the usual one where none is named.
 
     What the run returns is whatever came back; a failure is an answer, not an exception.
     """
-    path = PATHS[executor or executors(trial.version)[0]]
-    return path.open(trial, prepared_model, request, terms or Terms())
+    path = PATHS[executor or executors(context.version)[0]]
+    return path.open(context, prepared_model, request, terms or Terms())
 
 
 def execute(
-    trial: Trial,
+    context: CaseContext,
     prepared_model: PreparedModel,
     request: Request,
     *,
@@ -128,7 +132,7 @@ def execute(
 
     loop_timeout: nanoseconds. deadline: nanoseconds of CLOCK_BOOTTIME.
     """
-    return opened(trial, prepared_model, request, Terms(measure, loop_timeout, deadline), executor)()
+    return opened(context, prepared_model, request, Terms(measure, loop_timeout, deadline), executor)()
 
 
 def synchronous(
@@ -154,7 +158,7 @@ def answer_of(call: Callable[[], ExecutionResult]) -> Execution:
 
 
 def asynchronous(
-    trial: Trial,
+    context: CaseContext,
     prepared_model: PreparedModel,
     request: Request,
     *,
@@ -169,36 +173,36 @@ def asynchronous(
         prepared_model.execute(request, measure, deadline, loop_timeout, recorder)
     except ServiceError as error:
         launched = error.status
-    seconds = trial.manifest.deadlines.execute * trial.manifest.time_scale
-    answered = trial.subject.wait_until(lambda: bool(recorder.answers), seconds)
+    seconds = context.manifest.deadlines.execute * context.manifest.time_scale
+    answered = context.subject.wait_until(lambda: bool(recorder.answers), seconds)
     if launched == ErrorStatus.NONE and not answered:
         raise Hung(f"execute was launched, but its callback was not notified within {seconds:g} s")
     checks.that(answered, f"execute returned {status_name(launched)}: expected a notification of the same, found none")
     checks.equal(len(recorder.answers), 1, "number of notifications of one execution")
     answer = recorder.answers[0]
-    if trial.version < Version.V1_2:
+    if context.version < Version.V1_2:
         checks.equal((answer.output_shapes, answer.timing), ((), None), "shapes and timing before HAL 1.2")
     if launched != ErrorStatus.NONE:
         checks.status(answer.status, {launched}, "status notified after a failed launch")
     return replace(answer, launch_status=launched)
 
 
-def _open_synchronous(trial: Trial, prepared_model: PreparedModel, request: Request, terms: Terms) -> Run:
+def _open_synchronous(context: CaseContext, prepared_model: PreparedModel, request: Request, terms: Terms) -> Run:
     times = {"loop_timeout": terms.loop_timeout, "deadline": terms.deadline}
     return lambda: synchronous(prepared_model, request, measure=terms.measure, **times)
 
 
-def _open_asynchronous(trial: Trial, prepared_model: PreparedModel, request: Request, terms: Terms) -> Run:
+def _open_asynchronous(context: CaseContext, prepared_model: PreparedModel, request: Request, terms: Terms) -> Run:
     times = {"loop_timeout": terms.loop_timeout, "deadline": terms.deadline}
-    return lambda: asynchronous(trial, prepared_model, request, measure=terms.measure, **times)
+    return lambda: asynchronous(context, prepared_model, request, measure=terms.measure, **times)
 
 
-def _open_with_config(trial: Trial, prepared_model: PreparedModel, request: Request, terms: Terms) -> Run:
+def _open_with_config(context: CaseContext, prepared_model: PreparedModel, request: Request, terms: Terms) -> Run:
     config = config_of(terms)
     return lambda: answer_of(lambda: prepared_model.execute_synchronously_with_config(request, config, terms.deadline))
 
 
-def _open_reusable(trial: Trial, prepared_model: PreparedModel, request: Request, terms: Terms) -> Run:
+def _open_reusable(context: CaseContext, prepared_model: PreparedModel, request: Request, terms: Terms) -> Run:
     """A request may be refused when it is bound, or at each execution (NNHAL-EXECUTE-015)."""
     try:
         reusable = prepared_model.create_reusable_execution(request, config_of(terms))
@@ -209,14 +213,14 @@ def _open_reusable(trial: Trial, prepared_model: PreparedModel, request: Request
 
 
 def _open_burst(
-    trial: Trial, prepared_model: PreparedModel, request: Request, terms: Terms, *, with_config: bool = False
+    context: CaseContext, prepared_model: PreparedModel, request: Request, terms: Terms, *, with_config: bool = False
 ) -> Run:
     """A burst of its own; it is told the memory's names, so that a second run may know the memory already."""
     from npu_conformance.vts.lib.burst.executor import Burst
 
-    if not trial.version.is_aidl and any(pool.pool is None for pool in request.pools):
+    if not context.version.is_aidl and any(pool.pool is None for pool in request.pools):
         raise NotApplicable("HIDL's packets can not name memory of the device")
-    burst = Burst(trial, prepared_model)
+    burst = Burst(context, prepared_model)
     return lambda: burst.execute(
         request, measure=terms.measure, deadline=terms.deadline, loop_timeout=terms.loop_timeout,
         with_config=with_config,
@@ -224,7 +228,7 @@ def _open_burst(
 
 
 def _open_fenced(
-    trial: Trial, prepared_model: PreparedModel, request: Request, terms: Terms, *, with_config: bool = False
+    context: CaseContext, prepared_model: PreparedModel, request: Request, terms: Terms, *, with_config: bool = False
 ) -> Run:
     """Without wait fences; the end is waited for."""
     from npu_conformance.vts.lib.fenced import launching
@@ -236,14 +240,14 @@ def _open_fenced(
 
     def run() -> Execution:
         outcome = launching.finish(
-            trial, launching.launch(trial, prepared_model, request, terms=fenced), measured=terms.measure
+            context, launching.launch(context, prepared_model, request, terms=fenced), measured=terms.measure
         )
         return Execution(outcome.status, (), outcome.launched)
 
     return run
 
 
-def _open_reusable_fenced(trial: Trial, prepared_model: PreparedModel, request: Request, terms: Terms) -> Run:
+def _open_reusable_fenced(context: CaseContext, prepared_model: PreparedModel, request: Request, terms: Terms) -> Run:
     """As _open_reusable; the end of each run is waited for."""
     from npu_conformance.vts.lib.fenced import launching
 
@@ -260,7 +264,7 @@ def _open_reusable_fenced(trial: Trial, prepared_model: PreparedModel, request: 
             return Execution(error.status, (), None)
         checks.that(result.callback is not None, "executeFenced with status NONE: expected a callback, found null")
         launched = launching.Launched(ErrorStatus.NONE, result.callback, result.sync_fence)
-        outcome = launching.finish(trial, launched, measured=terms.measure)
+        outcome = launching.finish(context, launched, measured=terms.measure)
         return Execution(outcome.status, (), outcome.launched)
 
     return run
@@ -293,11 +297,11 @@ def shape_rules(execution: Execution) -> None:
         checks.equal(execution.output_shapes, (), f"output shapes of an execution that ended with {execution.status}")
 
 
-def timing_rules(trial: Trial, execution: Execution, *, measured: bool) -> None:
+def timing_rules(context: CaseContext, execution: Execution, *, measured: bool) -> None:
     """Times come only if asked for and with status NONE, the device's within the driver's (NNHAL-TIMING-001, -004)."""
     if execution.timing is None:
         return
-    unavailable = trial.version.unavailable_time
+    unavailable = context.version.unavailable_time
     device, driver = execution.timing.time_on_device, execution.timing.time_in_driver
     if not measured or execution.status != ErrorStatus.NONE:
         what = "timing that was not asked for" if not measured else "timing of a failed execution (NNHAL-TIMING-002)"

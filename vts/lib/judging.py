@@ -12,7 +12,7 @@ from npu_conformance.harness.judge.quality import Exact
 from npu_conformance.harness.judge.quality import judge as judge_quality
 from npu_conformance.harness.judge.tolerance import Circumstances
 from npu_conformance.harness.judge.verdicts import Failed
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks import catalogue
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 
@@ -39,7 +39,7 @@ _ROUNDED = "aosp"
 """The witness of external collections: their values were typed with a few digits and say nothing about ULP."""
 
 
-def judge(trial: Trial, vector: Vector, example: Example, outputs: Mapping[str, Array]) -> None:
+def judge(context: CaseContext, vector: Vector, example: Example, outputs: Mapping[str, Array]) -> None:
     """Compare every output that counts. Failed beyond the floor; quality warnings for single operations in floats."""
     if vector.kind == "multinomial":
         _judge_samples(vector, example, outputs)
@@ -54,9 +54,9 @@ def judge(trial: Trial, vector: Vector, example: Example, outputs: Mapping[str, 
         if name in vector.ignored:
             continue
         expected, kind = example.outputs[name], vector.operands[name].type
-        check_output(trial, f"output '{name}'", actual, expected, kind, circumstances)
+        check_output(context, f"output '{name}'", actual, expected, kind, circumstances)
         if kind in _FLOATS and len(vector.operations) == 1 and _has_quality(vector):
-            _judge_quality(trial, vector, example, name, actual)
+            _judge_quality(context, vector, example, name, actual)
 
 
 def _judge_samples(vector: Vector, example: Example, outputs: Mapping[str, Array]) -> None:
@@ -74,7 +74,7 @@ def _has_quality(vector: Vector) -> bool:
     return _ROUNDED not in vector.witnesses and not catalogue.is_own(vector.operation)
 
 
-def _judge_quality(trial: Trial, vector: Vector, example: Example, name: str, actual: Array) -> None:
+def _judge_quality(context: CaseContext, vector: Vector, example: Example, name: str, actual: Array) -> None:
     """Warn where the result is worse than it could be. The magnitude of sums is worked out only if it matters."""
     import numpy
 
@@ -92,7 +92,7 @@ def _judge_quality(trial: Trial, vector: Vector, example: Example, name: str, ac
         exact = replace(exact, magnitude=numpy.broadcast_to(largest, exact.values.shape))
         findings = judge_quality(actual, exact, vector.operation, relaxed=vector.relaxed)
     for finding in findings:
-        trial.warn_quality(finding)
+        context.warn_quality(finding)
 
 
 def _reduction_length(vector: Vector, example: Example, output: str) -> int:

@@ -7,7 +7,7 @@ from npu_conformance.corpus.vectors import Example, Vector
 from npu_conformance.corpus.wire_model import build_model, build_request
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotSupported
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.preparation import NO_DEADLINE
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, ExecutionPreference, Priority
@@ -21,30 +21,30 @@ REFUSAL = ("NNHAL-SUPPORT-003", "NNHAL-PREPARE-001", "NNHAL-PREPARE-002", "NNHAL
 """What the refusal of an invalid model is evidence for, whatever is wrong with the model."""
 
 
-def refused(trial: Trial, vector: Vector) -> None:
+def refused(context: CaseContext, vector: Vector) -> None:
     """See a rejected vector refused. Fails where it is accepted; an unsupported operation proves nothing."""
-    model = build_model(vector, trial.version).model
+    model = build_model(vector, context.version).model
     if vector.rejected is not None and vector.rejected.phase == "model":
-        refused_at_once(trial, model)
+        expect_rejected_at_prepare(context, model)
         return
-    prepared_model = _prepared_or_refused(trial, vector, model)
+    prepared_model = _prepared_or_refused(context, vector, model)
     for example in vector.examples or (Example({}, {}),):
         if prepared_model is not None:
-            _execution_refused(trial, vector, example, prepared_model)
+            _execution_refused(context, vector, example, prepared_model)
 
 
-def refused_at_once(trial: Trial, model: Model) -> None:
+def expect_rejected_at_prepare(context: CaseContext, model: Model) -> None:
     """The model is refused with INVALID_ARGUMENT wherever it can be handed in (`REFUSAL`)."""
     checks.raises_status(
-        lambda: trial.device.get_supported_operations(model),
+        lambda: context.device.get_supported_operations(model),
         {ErrorStatus.INVALID_ARGUMENT},
         "getSupportedOperations of the invalid model",
     )
-    preparation_refused(trial, model)
+    expect_preparation_rejected(context, model)
 
 
-def preparation_refused(
-    trial: Trial,
+def expect_preparation_rejected(
+    context: CaseContext,
     model: Model,
     *,
     preference: int = ExecutionPreference.FAST_SINGLE_ANSWER,
@@ -55,8 +55,8 @@ def preparation_refused(
 
     So does prepareModelWithConfig, where there is one (NNHAL-PREPARE-018).
     """
-    for with_config in (False, True) if trial.version >= Version.FL8 else (False,):
-        preparation = trial.prepare(
+    for with_config in (False, True) if context.version >= Version.FL8 else (False,):
+        preparation = context.prepare(
             model, preference=preference, priority=priority, deadline=deadline, with_config=with_config
         )  # fmt: skip
         what = f"prepareModel{'WithConfig' if with_config else ''} of the invalid model"
@@ -65,37 +65,37 @@ def preparation_refused(
         checks.that(preparation.prepared_model is None, f"{what}: expected no prepared model, found one")
 
 
-def _prepared_or_refused(trial: Trial, vector: Vector, model: Model) -> PreparedModel | None:
+def _prepared_or_refused(context: CaseContext, vector: Vector, model: Model) -> PreparedModel | None:
     try:
-        supported = all(trial.supported_operations(model))
+        supported = all(context.supported_operations(model))
     except ServiceError as error:
         checks.status(error.status, {ErrorStatus.INVALID_ARGUMENT}, "getSupportedOperations of the invalid model")
-        preparation_refused(trial, model)
+        expect_preparation_rejected(context, model)
         return None
-    preparation = trial.prepare(model)
+    preparation = context.prepare(model)
     says_why = preparation.status == ErrorStatus.INVALID_ARGUMENT
-    if preparation.prepared_model is None and not (supported or says_why or _supports_valid(trial, vector)):
+    if preparation.prepared_model is None and not (supported or says_why or _supports_valid(context, vector)):
         raise NotSupported(f"{vector.operation} is not supported at all, so that a refusal proves nothing")
     return preparation.prepared_model
 
 
-def _supports_valid(trial: Trial, vector: Vector) -> bool:
+def _supports_valid(context: CaseContext, vector: Vector) -> bool:
     """True where the device supports the operation in a valid model, so that it is this one that it refuses."""
     boundary = {vector.operands[name].type.name for name in (*vector.inputs, *vector.outputs)}
     valid = [
         header
         for header in vectors.headers(vector.operation)
-        if header.rejected is None and header.since <= trial.version and header.operations == (vector.operation,)
+        if header.rejected is None and header.since <= context.version and header.operations == (vector.operation,)
     ]
     valid.sort(key=lambda header: set(header.types) != boundary)
     if not valid:
         return False
-    return supports(trial, vectors.load(vector.operation, valid[0].name))
+    return supports(context, vectors.load(vector.operation, valid[0].name))
 
 
-def _execution_refused(trial: Trial, vector: Vector, example: Example, prepared_model: PreparedModel) -> None:
-    request = request_of(trial, build_request(vector, example, trial.version))
-    execution = execute(trial, prepared_model, request, measure=False)
+def _execution_refused(context: CaseContext, vector: Vector, example: Example, prepared_model: PreparedModel) -> None:
+    request = request_of(context, build_request(vector, example, context.version))
+    execution = execute(context, prepared_model, request, measure=False)
     clause = vector.rejected.clause if vector.rejected else ""
     checks.that(
         execution.status != ErrorStatus.NONE,

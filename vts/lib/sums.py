@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from msgspec.structs import replace
 
 from npu_conformance.harness.judge import checks
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperationType
 from npu_conformance.specs.neuralnetworks.types import (
@@ -69,9 +69,9 @@ def total(second: Pair) -> Pair:
     return addition.A[0] + second[0], addition.A[1] + second[1]
 
 
-def sum_of(trial: Trial, chosen: Addition, second: Pair = addition.B, *, outputs: int = 1) -> Sum:
+def sum_of(context: CaseContext, chosen: Addition, second: Pair = addition.B, *, outputs: int = 1) -> Sum:
     """A request over new pools. outputs: how many the model has, as of `twice`."""
-    input_pool, output_pool = trial.pool(_POOL), trial.pool(_POOL)
+    input_pool, output_pool = context.pool(_POOL), context.pool(_POOL)
     inputs, results = (
         tuple(RequestArgument(location=DataLocation(pool, place, addition.SIZE)) for place in _PLACES[:count])
         for pool, count in ((0, 2), (1, outputs))

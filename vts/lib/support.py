@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.corpus.wire_model import build_model
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.types import Model
 
 
-def supports(trial: Trial, vector: Vector) -> bool:
+def supports(context: CaseContext, vector: Vector) -> bool:
     """True where getSupportedOperations says yes to every operation of the vector's model."""
-    answers = support(trial, build_model(vector, trial.version).model)
+    answers = support(context, build_model(vector, context.version).model)
     return answers is not None and all(answers)
 
 
-def support(trial: Trial, model: Model) -> tuple[bool, ...] | None:
+def support(context: CaseContext, model: Model) -> tuple[bool, ...] | None:
     """What getSupportedOperations says of a valid model.
 
     None where a graph has no inputs and the device refuses that, as the interface text wants (NNHAL-MODEL-054).
     """
     try:
-        return trial.supported_operations(model)
+        return context.supported_operations(model)
     except ServiceError as error:
         graphs = (model.main, *model.referenced)
         if error.status == ErrorStatus.INVALID_ARGUMENT and not all(graph.input_indexes for graph in graphs):

@@ -11,7 +11,7 @@ from npu_conformance.corpus.vectors import Example, Rejected, Vector
 from npu_conformance.corpus.wire_model import BuiltRequest, build_model, build_request, extension_names
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import Failed, NotApplicable, NotSupported
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
@@ -46,42 +46,42 @@ _OTHER_BITS = "the results differ in some bits from those of another way to exec
 _OTHER_SAMPLES = "equal seeds gave other samples than in an execution before"
 
 
-def run(trial: Trial, vector: Vector) -> None:
+def run(context: CaseContext, vector: Vector) -> None:
     """Execute the vector in every configuration, or see it refused."""
-    attach(trial, vector)
+    attach(context, vector)
     if _has_open_loop(vector):
         # Legal above the HAL; AOSP runs such vectors in CTS, not in VTS.
         vector = replace(vector, rejected=Rejected("MODEL.P8", "model"))
     if vector.kind == "infinite_loop_timeout":
-        _aborted(trial, vector)
+        _aborted(context, vector)
         return
     if vector.rejected is not None:
-        refused(trial, vector)
+        refused(context, vector)
         return
     twin = coupling.unsigned_twin(vector)
     try:
-        runner = _Runner(trial, vector)
+        runner = _Runner(context, vector)
     except NotSupported:
         if twin is not None:
-            coupling.supported_alike(False, supports(trial, twin))
+            coupling.supported_alike(False, supports(context, twin))
         raise
-    for configuration in configurations(vector, trial.case.id, trial.version, trial.scope):
-        if trial.wants(configuration.name):
-            with trial.configuration(configuration.name, requirements=configuration.requirements(trial.version)):
+    for configuration in configurations(vector, context.case.id, context.version, context.scope):
+        if context.wants(configuration.name):
+            with context.configuration(configuration.name, requirements=configuration.requirements(context.version)):
                 runner.execute(configuration)
-    if twin is not None and trial.wants(coupling.CONFIGURATION):
-        with trial.configuration(coupling.CONFIGURATION, requirements=coupling.REQUIREMENTS):
-            coupling.supported_alike(True, supports(trial, twin))
-            coupling.same_results(trial, vector, runner.outputs(), _Runner(trial, twin).outputs())
+    if twin is not None and context.wants(coupling.CONFIGURATION):
+        with context.configuration(coupling.CONFIGURATION, requirements=coupling.REQUIREMENTS):
+            coupling.supported_alike(True, supports(context, twin))
+            coupling.same_results(context, vector, runner.outputs(), _Runner(context, twin).outputs())
 
 
-def attach(trial: Trial, vector: Vector) -> None:
+def attach(context: CaseContext, vector: Vector) -> None:
     """Give the failure file of a case what it needs to run the vector again."""
     from npu_conformance.corpus.vectors.writing import document_of
 
-    trial.attach(
+    context.attach(
         lambda: {
-            "id": trial.case.id,
+            "id": context.case.id,
             "operation": vector.operation,
             "vector": document_of(vector),
             "extensions": extension_names(vector),
@@ -89,14 +89,14 @@ def attach(trial: Trial, vector: Vector) -> None:
     )
 
 
-def _aborted(trial: Trial, vector: Vector) -> None:
+def _aborted(context: CaseContext, vector: Vector) -> None:
     """A loop without end is aborted after its timeout of a millisecond (NNHAL-CONTROLFLOW-011)."""
-    prepared_model = prepared(trial, vector)
-    request = request_of(trial, build_request(vector, vector.examples[0], trial.version))
-    for executor in executors(trial.version, loop_timeout=True):
-        with trial.configuration(executor, requirements=("NNHAL-CONTROLFLOW-011",)):
+    prepared_model = prepared(context, vector)
+    request = request_of(context, build_request(vector, vector.examples[0], context.version))
+    for executor in executors(context.version, loop_timeout=True):
+        with context.configuration(executor, requirements=("NNHAL-CONTROLFLOW-011",)):
             execution = execute(
-                trial, prepared_model, request, measure=False, executor=executor, loop_timeout=MILLISECOND
+                context, prepared_model, request, measure=False, executor=executor, loop_timeout=MILLISECOND
             )
             aborted(execution, "an endless loop")
 
@@ -123,8 +123,8 @@ class _InPools:
 class _Runner:
     """Prepared models and pools of one vector, made when first needed and again after a restart of the subject."""
 
-    def __init__(self, trial: Trial, vector: Vector) -> None:
-        self._trial, self._vector = trial, vector
+    def __init__(self, context: CaseContext, vector: Vector) -> None:
+        self._trial, self._vector = context, vector
         self._prepared: dict[tuple[str, int], PreparedModel] = {}
         self._made: dict[tuple[str, str, int, int], Pool] = {}
         self._built: dict[tuple[int, bool, bool, bool], BuiltRequest] = {}
@@ -272,16 +272,18 @@ class _Runner:
             raise Failed("executed twice with the same inputs, the second outputs differ from the first ones")
 
 
-def prepared(trial: Trial, vector: Vector, *, unspecified: bool = False, unranked: bool = False) -> PreparedModel:
+def prepared(
+    context: CaseContext, vector: Vector, *, unspecified: bool = False, unranked: bool = False
+) -> PreparedModel:
     """Prepare the vector's model. NotSupported where the device said before that it does not support it all.
 
     unspecified: sizes of outputs are unknown; unranked: also their ranks.
     """
-    model = build_model(vector, trial.version, unspecified_outputs=unspecified, unranked_outputs=unranked).model
-    supported = support(trial, model)
+    model = build_model(vector, context.version, unspecified_outputs=unspecified, unranked_outputs=unranked).model
+    supported = support(context, model)
     if supported is None:
         raise NotSupported("the device refuses graphs without inputs")
-    preparation = trial.prepare(model)
+    preparation = context.prepare(model)
     checks.status(preparation.launch_status, {ErrorStatus.NONE}, "prepareModel of a valid model, returned")
     if preparation.status != ErrorStatus.NONE:
         checks.that(preparation.prepared_model is None, "a failed preparation notified a prepared model")
@@ -308,8 +310,10 @@ def _first_output_size(built: BuiltRequest) -> int:
     return next(iter(built.outputs.values())).length
 
 
-def _exact_shapes(trial: Trial, vector: Vector, example: Example, shapes: tuple[OutputShape, ...], shape: str) -> None:
-    if trial.version < Version.V1_2 or (shape == "specified" and not shapes):
+def _exact_shapes(
+    context: CaseContext, vector: Vector, example: Example, shapes: tuple[OutputShape, ...], shape: str
+) -> None:
+    if context.version < Version.V1_2 or (shape == "specified" and not shapes):
         return
     checks.equal(len(shapes), len(vector.outputs), "number of output shapes")
     for name, found in zip(vector.outputs, shapes, strict=True):

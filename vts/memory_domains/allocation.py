@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
-from npu_conformance.harness.run.cases import Behaviours, Group
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.cases import CaseGroup, Group
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.enums import OperandLifeTime, OperandType, OperationType
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import (
@@ -33,7 +33,7 @@ from npu_conformance.vts.lib.memory_domains.fixture import (
     in_each_type,
 )
 
-cases = Behaviours("vts.memory_domains", group=Group.MEMORY)
+cases = CaseGroup("vts.memory_domains", group=Group.MEMORY)
 _SINCE = Version.V1_3
 _REFUSED = "NNHAL-MEMDOMAIN-002"
 _TYPE_TWINS = {0: 1, 1: 0, 2: 3, 3: 2}
@@ -90,7 +90,7 @@ def foreign_model(bench: Bench) -> None:
 def model_index(bench: Bench) -> None:
     """Roles of a prepared model that is not in the list."""
     models = (bench.prepare(),)
-    for index in (1, 2**31 - 1, *((-1,) if bench.trial.version.is_aidl else (2**32 - 1,))):
+    for index in (1, 2**31 - 1, *((-1,) if bench.context.version.is_aidl else (2**32 - 1,))):
         _refuses(bench, f"an input of model {index}", Allocation(models, inputs=((index, 0),)))
         _refuses(bench, f"an output of model {index}", Allocation(models, outputs=((index, 0),)))
 
@@ -99,7 +99,7 @@ def model_index(bench: Bench) -> None:
 @in_each_type
 def io_index(bench: Bench) -> None:
     """Roles of an input or output that the model does not have."""
-    models, beyond = (bench.prepare(),), -1 if bench.trial.version.is_aidl else 2**32 - 1
+    models, beyond = (bench.prepare(),), -1 if bench.context.version.is_aidl else 2**32 - 1
     for index in (2, 9999, beyond):
         _refuses(bench, f"input {index} of two", Allocation(models, inputs=((0, index),)))
     for index in (1, 9999, beyond):
@@ -134,7 +134,7 @@ def conflicting_type(bench: Bench) -> None:
     """Roles of different operand types."""
     other = ADDITIONS[_TYPE_TWINS[ADDITIONS.index(bench.chosen)]]
     # As many dimensions and sizes as the first: the type alone is in conflict.
-    model = Bench(bench.trial, other).prepare(dimensions=(bench.elements,))
+    model = Bench(bench.context, other).prepare(dimensions=(bench.elements,))
     _refuses_pairings(bench, f"{bench.chosen.kind.name} and {other.kind.name}", model)
 
 
@@ -161,9 +161,9 @@ def _quantised(bench: Bench) -> None:
 
 
 @cases.case("allocate.conflicting_channels", "NNHAL-MEMDOMAIN-011", _REFUSED, since=_SINCE)
-def conflicting_channels(trial: Trial) -> None:
+def conflicting_channels(context: CaseContext) -> None:
     """Roles whose channels have different scales."""
-    bench = Bench(trial, FLOAT32)
+    bench = Bench(context, FLOAT32)
     models = [bench.prepare_model(_dequantize(scales)) for scales in ((0.5, 0.25), (0.5, 1.0))]
     _refuses(bench, "two inputs of different channel scales", Allocation(tuple(models), inputs=((0, 0), (1, 0))))
 

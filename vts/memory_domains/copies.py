@@ -5,15 +5,15 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from npu_conformance.harness.judge import checks
-from npu_conformance.harness.run.cases import Behaviours, Group
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.cases import CaseGroup, Group
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.hal import DeviceBuffer
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.addition import SIZE, A, B
 from npu_conformance.vts.lib.memory_domains.fixture import GENERAL, INVALID, NONE, Bench, Shape, in_each_type, status_of
 
-cases = Behaviours("vts.memory_domains", group=Group.MEMORY)
+cases = CaseGroup("vts.memory_domains", group=Group.MEMORY)
 _SINCE = Version.V1_3
 _WRONG_SIZES = (SIZE // 2, SIZE * 2, SIZE - 1, SIZE + 1)
 _KINDS = ("ashmem", "mmap_fd", "hardware_buffer_blob")
@@ -150,30 +150,30 @@ def many_elements(bench: Bench) -> None:
     checks.equal(bench.content(made, len(data)), data, f"content of {shape}")
 
 
-def _copies(trial: Trial, source: str, target: str) -> None:
+def _copies(context: CaseContext, source: str, target: str) -> None:
     """What is copied in from one kind of memory comes out to another."""
-    bench = Bench(trial, addition.supported(trial))
+    bench = Bench(context, addition.supported(context))
     made, data = _closed(bench), bench.chosen.packed(B)
     checks.status(bench.copy_from(made, data, kind=source), {NONE}, f"copyFrom of {source} memory")
     checks.equal(bench.content(made, kind=target), data, f"content in {target} memory")
 
 
 @cases.case("copy.kinds", "NNHAL-MEMDOMAIN-021", "NNHAL-MEMDOMAIN-022", since=_SINCE)
-def kinds(trial: Trial) -> None:
+def kinds(context: CaseContext) -> None:
     """Every kind of memory that has to be mapped, as source and as target."""
     for source in _KINDS:
         for target in _KINDS:
-            with trial.configuration(f"{source}.{target}"):
-                _copies(trial, source, target)
+            with context.configuration(f"{source}.{target}"):
+                _copies(context, source, target)
 
 
 @cases.case("copy.pixels", "NNHAL-MEMDOMAIN-016", "NNHAL-MEMDOMAIN-022", since=_SINCE)
-def pixels(trial: Trial) -> None:
+def pixels(context: CaseContext) -> None:
     """A hardware buffer that is no BLOB may be copied or refused: the buffer then holds its data, or nothing.
 
     Copies of such memory are optional (NNHAL-MEMDOMAIN-034).
     """
-    bench = Bench(trial, addition.supported(trial))
+    bench = Bench(context, addition.supported(context))
     made = _closed(bench)
     bench.fill(made, A)
     copied = bench.copy_from(made, bench.chosen.packed(B), kind="hardware_buffer")

@@ -6,7 +6,7 @@ Every refusal is looked at from the side of an input and of an output.
 from __future__ import annotations
 
 from npu_conformance.harness.judge import checks
-from npu_conformance.harness.run.cases import Behaviours, Group
+from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.specs.neuralnetworks.hal import DeviceBuffer, PreparedModel
 from npu_conformance.specs.neuralnetworks.types import DataLocation
 from npu_conformance.specs.versions import Version
@@ -23,7 +23,7 @@ from npu_conformance.vts.lib.memory_domains.fixture import (
     by_each_executor,
 )
 
-cases = Behaviours("vts.memory_domains", group=Group.MEMORY)
+cases = CaseGroup("vts.memory_domains", group=Group.MEMORY)
 _SINCE = Version.V1_3
 _UNKNOWN_TOKEN = 100
 
@@ -75,7 +75,7 @@ def location_in_buffer(bench: Bench) -> None:
     model = bench.prepare()
     source, target = _filled(bench, model), bench.allocate(model, outputs=(0,))
     places = [DataLocation(offset=4), DataLocation(length=SIZE)]
-    places += [DataLocation(padding=4)] if bench.trial.version.is_aidl else []
+    places += [DataLocation(padding=4)] if bench.context.version.is_aidl else []
     for place in places:
         _refused_as_input(bench, model, Argument(source, location=place), f"{place} in a buffer")
         _refused_as_output(bench, model, Argument(target, location=place), f"{place} in a buffer")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
-from npu_conformance.harness.run.cases import Behaviours, Group
+from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.neuralnetworks.hal import DeviceBuffer, PreparedModel
 from npu_conformance.specs.versions import Version
@@ -23,12 +23,12 @@ from npu_conformance.vts.lib.memory_domains.fixture import (
     by_each_executor,
 )
 
-cases = Behaviours("vts.memory_domains", group=Group.MEMORY)
+cases = CaseGroup("vts.memory_domains", group=Group.MEMORY)
 _SINCE = Version.V1_3
 
 
 def _needs_open_outputs(bench: Bench) -> None:
-    if bench.executor not in executors(bench.trial.version, finding_shapes=True):
+    if bench.executor not in executors(bench.context.version, finding_shapes=True):
         raise NotApplicable("a fenced execution knows the shapes of its outputs beforehand")
 
 

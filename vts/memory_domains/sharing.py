@@ -6,8 +6,8 @@ import functools
 from collections.abc import Callable
 
 from npu_conformance.harness.judge import checks
-from npu_conformance.harness.run.cases import Behaviours, Group
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.cases import CaseGroup, Group
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.errors import InterfaceError
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.versions import HIDL_LAST, Version
@@ -24,22 +24,22 @@ from npu_conformance.vts.lib.memory_domains.fixture import (
     request_of,
 )
 
-cases = Behaviours("vts.memory_domains", group=Group.MEMORY)
+cases = CaseGroup("vts.memory_domains", group=Group.MEMORY)
 _SINCE = Version.V1_3
 _OWNER, _SPY = 10_101, 10_102
 _AT_ONCE, _THREADS, _ROUNDS = 12, 4, 6
 
 
-def _benches(trial: Trial, *callers: tuple[int, int]) -> list[Bench]:
+def _benches(context: CaseContext, *callers: tuple[int, int]) -> list[Bench]:
     """One bench for each caller, as (uid, pid)."""
-    chosen = addition.supported(trial)
-    return [Bench(trial, chosen, application=trial.application(*caller)) for caller in callers]
+    chosen = addition.supported(context)
+    return [Bench(context, chosen, application=context.application(*caller)) for caller in callers]
 
 
 @cases.case("tokens.of_applications", "NNHAL-MEMDOMAIN-004", since=_SINCE)
-def tokens_of_applications(trial: Trial) -> None:
+def tokens_of_applications(context: CaseContext) -> None:
     """Tokens of different applications are different as well: they are those of one service."""
-    benches = _benches(trial, (_OWNER, 1), (_SPY, 2))
+    benches = _benches(context, (_OWNER, 1), (_SPY, 2))
     models = [bench.prepare() for bench in benches]
     living = [
         bench.allocate(model, inputs=(0,)) for _ in range(3) for bench, model in zip(benches, models, strict=True)
@@ -48,8 +48,8 @@ def tokens_of_applications(trial: Trial) -> None:
     checks.equal(len(set(tokens)), len(tokens), f"number of different tokens among {tokens}")
 
 
-def _spied_on(trial: Trial, spy_is: tuple[int, int]) -> None:
-    owner, spy = _benches(trial, (_OWNER, 1), spy_is)
+def _spied_on(context: CaseContext, spy_is: tuple[int, int]) -> None:
+    owner, spy = _benches(context, (_OWNER, 1), spy_is)
     model, own_model = owner.prepare(), spy.prepare()
     secret = owner.allocate(model, inputs=(0, 1), outputs=(0,))
     owner.fill(secret, A)
@@ -65,23 +65,23 @@ def _spied_on(trial: Trial, spy_is: tuple[int, int]) -> None:
 
 
 @cases.case("tokens.of_another_process", "NNHAL-MEMDOMAIN-031", since=_SINCE)
-def of_another_process(trial: Trial) -> None:
+def of_another_process(context: CaseContext) -> None:
     """The token of another application's buffer, and of another process's of the same application, is no key to it."""
     for name, spy in (("other_uid", (_SPY, 2)), ("same_uid", (_OWNER, 2))):
-        with trial.configuration(name):
-            _spied_on(trial, spy)
+        with context.configuration(name):
+            _spied_on(context, spy)
 
 
 @cases.case("tokens.of_the_dead", "NNHAL-MEMDOMAIN-031", "NNHAL-MEMDOMAIN-014", since=_SINCE)
-def of_the_dead(trial: Trial) -> None:
+def of_the_dead(context: CaseContext) -> None:
     """An application's death takes its buffers along: its token is no key for who comes after, and nothing is left."""
-    application = trial.application(_OWNER, 1)
-    owner = Bench(trial, addition.supported(trial), application=application)
+    application = context.application(_OWNER, 1)
+    owner = Bench(context, addition.supported(context), application=application)
     model = owner.prepare()
     secret = owner.allocate(model, inputs=(0,))
     owner.fill(secret, A)
     application.close()
-    (heir,) = _benches(trial, (_OWNER, 2))
+    (heir,) = _benches(context, (_OWNER, 2))
     model = heir.prepare()
     heir.fails(model, (secret.token, heir.pool()), (heir.pool(),), INVALID, "execution on a dead application's buffer")
     made = heir.allocate(model, inputs=(0,))
@@ -112,7 +112,7 @@ def of_the_freed(bench: Bench) -> None:
     checks.status(execution.status, {NONE, INVALID}, "execution with the token of a freed buffer")
     if execution.status == NONE:
         bench.chosen.check(bytes(result.read(0, SIZE)), A, "content of the buffer that was freed and is still there")
-        bench.trial.warn_quality("the token of a freed buffer can still be used: buffers are kept")
+        bench.context.warn_quality("the token of a freed buffer can still be used: buffers are kept")
 
 
 @cases.case("tokens.many", "NNHAL-MEMDOMAIN-003", "NNHAL-MEMDOMAIN-004", since=_SINCE)
@@ -131,9 +131,9 @@ def many(bench: Bench) -> None:
 
 
 @cases.case("at_once.launched", "NNHAL-MEMDOMAIN-030", since=_SINCE, until=HIDL_LAST)
-def launched_at_once(trial: Trial) -> None:
+def launched_at_once(context: CaseContext) -> None:
     """Asynchronous executions that read one buffer while others write another: every one is notified."""
-    bench = Bench(trial, addition.supported(trial))
+    bench = Bench(context, addition.supported(context))
     model = bench.prepare()
     source, target = bench.allocate(model, inputs=(0, 1)), bench.allocate(model, inputs=(0,), outputs=(0,))
     bench.fill(source, A)
@@ -143,8 +143,8 @@ def launched_at_once(trial: Trial) -> None:
         for inputs, output in (((source, other), result), ((source, other), target), ((target, other), bench.pool())):
             recorders.append(ExecutionRecorder())
             model.execute(request_of(inputs, (output,)), False, NO_DEADLINE, NO_LOOP_TIMEOUT, recorders[-1])
-    seconds = trial.manifest.deadlines.execute * trial.manifest.time_scale
-    ended = trial.subject.wait_until(lambda: all(recorder.answers for recorder in recorders), seconds)
+    seconds = context.manifest.deadlines.execute * context.manifest.time_scale
+    ended = context.subject.wait_until(lambda: all(recorder.answers for recorder in recorders), seconds)
     checks.that(ended, f"executions launched at once: not all were notified within {seconds:g} s")
     for place, result in enumerate(results):
         (answer,) = recorders[3 * place].answers
@@ -154,9 +154,9 @@ def launched_at_once(trial: Trial) -> None:
 
 
 @cases.case("at_once.readers", "NNHAL-MEMDOMAIN-030", since=_SINCE)
-def readers_at_once(trial: Trial) -> None:
+def readers_at_once(context: CaseContext) -> None:
     """Threads that execute on one buffer and copy it out: each gets what is in it."""
-    bench = Bench(trial, addition.supported(trial))
+    bench = Bench(context, addition.supported(context))
     model = bench.prepare()
     source, other = bench.allocate(model, inputs=(0, 1)), bench.pool(bench.chosen.packed(B))
     bench.fill(source, A)
@@ -165,7 +165,7 @@ def readers_at_once(trial: Trial) -> None:
     for result, copy in zip(results, copies, strict=True):
         calls.append(_adds(model, source, other, result))
         calls.append(functools.partial(source.buffer.copy_to, copy.memory))
-    for outcome in trial.at_once(calls * _ROUNDS):
+    for outcome in context.at_once(calls * _ROUNDS):
         if isinstance(outcome, InterfaceError):
             checks.fail("a call that reads a buffer while others do", "success", checks.spell_error(outcome))
     for result, copy in zip(results, copies, strict=True):
@@ -174,9 +174,9 @@ def readers_at_once(trial: Trial) -> None:
 
 
 @cases.case("at_once.writers", "NNHAL-MEMDOMAIN-030", since=_SINCE)
-def writers_at_once(trial: Trial) -> None:
+def writers_at_once(context: CaseContext) -> None:
     """Threads that write one buffer and others that read it: each call ends, however it does; the buffer works on."""
-    bench = Bench(trial, addition.supported(trial))
+    bench = Bench(context, addition.supported(context))
     model = bench.prepare()
     made, other = bench.allocate(model, inputs=(0,), outputs=(0,)), bench.pool(bench.chosen.packed(B))
     bench.fill(made, A)
@@ -187,7 +187,7 @@ def writers_at_once(trial: Trial) -> None:
         _adds(model, made, other, reading),
         lambda: made.buffer.copy_to(copy.memory),
     ]
-    trial.at_once(calls * _ROUNDS)
+    context.at_once(calls * _ROUNDS)
     checks.status(bench.copy_to(made), {NONE, GENERAL}, "copyTo after all others")
     bench.fill(made, B)
     bench.holds(made, B, "content after all others")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
-from npu_conformance.harness.run.cases import Behaviours, Group, Scope
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.cases import CaseGroup, Group, Scope
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.npu.scheduling import Scheduling
 from npu_conformance.vts.lib.npu_scheduling.fixture import UNDISTURBED, Lab, Recorder, config, lab
 
-cases = Behaviours("vts.npu_scheduling.callback", interface="scheduling", group=Group.SCHEDULING_EVENTS)
+cases = CaseGroup("vts.npu_scheduling.callback", interface="scheduling", group=Group.SCHEDULING_EVENTS)
 
 _LISTENER_UID = 1000
 """The system, which has the callback on a device."""
@@ -18,31 +18,31 @@ _RUNS = 150
 
 
 @cases.case("set", "NPU-HAL-016", scope=Scope.SMOKE, group=Group.SCHEDULING_VALIDATION)
-def set_callback(trial: Trial) -> None:
+def set_callback(context: CaseContext) -> None:
     """A callback can be registered (AOSP: SetCallback)."""
-    with lab(trial) as npu:
+    with lab(context) as npu:
         npu.hear()
 
 
 @cases.case("null", "NPU-HAL-016", scope=Scope.SMOKE, group=Group.SCHEDULING_VALIDATION)
-def null(trial: Trial) -> None:
+def null(context: CaseContext) -> None:
     """Null can be registered, also where nothing is to be removed (AOSP: SetCallbackNull)."""
-    with lab(trial) as npu:
+    with lab(context) as npu:
         npu.listen(None)
         npu.listen(None)
 
 
 @cases.case("none", "NPU-HAL-018", group=Group.SCHEDULING_VALIDATION)
-def none(trial: Trial) -> None:
+def none(context: CaseContext) -> None:
     """Without a callback work is done all the same."""
-    with lab(trial) as npu:
+    with lab(context) as npu:
         npu.app(npu.camera).works()
 
 
 @cases.case("replaced", "NPU-HAL-016", "NPU-HAL-017")
-def replaced(trial: Trial) -> None:
+def replaced(context: CaseContext) -> None:
     """The callback registered last gets every event, the one before none."""
-    with lab(trial) as npu:
+    with lab(context) as npu:
         first, camera = Recorder(), npu.app(npu.camera)
         npu.listen(first)
         npu.hear()
@@ -53,9 +53,9 @@ def replaced(trial: Trial) -> None:
 
 
 @cases.case("replaced_after_events", "NPU-HAL-017")
-def replaced_after_events(trial: Trial) -> None:
+def replaced_after_events(context: CaseContext) -> None:
     """A callback that has had events gets no more once it is replaced."""
-    with lab(trial) as npu:
+    with lab(context) as npu:
         first, camera = Recorder(), npu.app(npu.camera)
         npu.listen(first)
         camera.works()
@@ -68,9 +68,9 @@ def replaced_after_events(trial: Trial) -> None:
 
 
 @cases.case("registered_twice", "NPU-HAL-016", "NPU-HAL-019")
-def registered_twice(trial: Trial) -> None:
+def registered_twice(context: CaseContext) -> None:
     """Registering one callback twice does not double its events."""
-    with lab(trial) as npu:
+    with lab(context) as npu:
         camera = npu.app(npu.camera)
         npu.hear()
         npu.hear()
@@ -80,9 +80,9 @@ def registered_twice(trial: Trial) -> None:
 
 
 @cases.case("removed", "NPU-HAL-016", "NPU-HAL-017")
-def removed(trial: Trial) -> None:
+def removed(context: CaseContext) -> None:
     """A callback that was removed gets no events; registered again, it does."""
-    with lab(trial) as npu:
+    with lab(context) as npu:
         camera = npu.app(npu.camera)
         npu.hear()
         npu.listen(None)
@@ -96,10 +96,10 @@ def removed(trial: Trial) -> None:
 
 
 @cases.case("dead", "NPU-HAL-018")
-def dead(trial: Trial) -> None:
+def dead(context: CaseContext) -> None:
     """A callback whose process died disturbs neither work nor configs, and a new one can be registered."""
-    with lab(trial) as npu:
-        listener = trial.application(_LISTENER_UID)
+    with lab(context) as npu:
+        listener = context.application(_LISTENER_UID)
         _registered(listener.interfaces.scheduling)
         camera = npu.app(npu.camera)
         npu.configure(config(npu.camera, 100))
@@ -118,10 +118,10 @@ def dead(trial: Trial) -> None:
 
 
 @cases.case("dead_during_work", "NPU-HAL-018", group=Group.SCHEDULING_VALIDATION)
-def dead_during_work(trial: Trial) -> None:
+def dead_during_work(context: CaseContext) -> None:
     """A callback that dies while events are on their way does not stop the work."""
-    with lab(trial) as npu:
-        listener = trial.application(_LISTENER_UID)
+    with lab(context) as npu:
+        listener = context.application(_LISTENER_UID)
         _registered(listener.interfaces.scheduling)
         camera, assistant = npu.app(npu.camera), npu.app(npu.assistant)
         runs = [camera.start()]
@@ -133,11 +133,11 @@ def dead_during_work(trial: Trial) -> None:
 
 
 @cases.case("blocked", "NPU-HAL-035")
-def blocked(trial: Trial) -> None:
+def blocked(context: CaseContext) -> None:
     """A callback that hangs and reads nothing does not keep work from being done."""
-    with lab(trial) as npu:
+    with lab(context) as npu:
         npu.need_virtual_clock()  # in real time so many runs take minutes
-        listener = trial.application(_LISTENER_UID)
+        listener = context.application(_LISTENER_UID)
         _registered(listener.interfaces.scheduling)
         camera = npu.app(npu.camera)
         listener.is_deaf = True

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 from npu_conformance.harness.judge import checks
-from npu_conformance.harness.run.cases import Behaviours, Group, Scope
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.cases import CaseGroup, Group, Scope
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.errors import IllegalArgument
 from npu_conformance.specs.npu.types import MAX_PRIORITY, MIN_PRIORITY, SchedulingConfig
 from npu_conformance.vts.lib.npu_scheduling.fixture import ASSISTANT, CAMERA, GALLERY, config, lab, scheduling
 
-cases = Behaviours("vts.npu_scheduling.configs", interface="scheduling", group=Group.SCHEDULING_VALIDATION)
+cases = CaseGroup("vts.npu_scheduling.configs", interface="scheduling", group=Group.SCHEDULING_VALIDATION)
 
 _CALLS = {"set": "set_scheduling_configs", "update": "update_scheduling_configs"}
 _OUTSIDE = {"minus_1": -1, "1001": 1001, "smallest": -(2**31), "largest": 2**31 - 1}
@@ -28,92 +28,92 @@ _MANY = 2000
 
 
 @cases.case("implements_hal", "NPU-ACC-006", scope=Scope.SMOKE)
-def implements_hal(trial: Trial) -> None:
+def implements_hal(context: CaseContext) -> None:
     """A subject that names the scheduling HAL has it, and it answers (AOSP: NpuFeature.ImplementsHal)."""
-    checks.succeeds(lambda: scheduling(trial).set_scheduling_configs(()), "setSchedulingConfigs")
+    checks.succeeds(lambda: scheduling(context).set_scheduling_configs(()), "setSchedulingConfigs")
 
 
-def _call(trial: Trial, name: str, *configs: SchedulingConfig) -> Callable[[], None]:
-    function: Any = getattr(scheduling(trial), _CALLS[name])
+def _call(context: CaseContext, name: str, *configs: SchedulingConfig) -> Callable[[], None]:
+    function: Any = getattr(scheduling(context), _CALLS[name])
     return lambda: function(configs)
 
 
-def _refused(trial: Trial, name: str, what: str, *configs: SchedulingConfig) -> None:
-    with lab(trial):
-        checks.raises(_call(trial, name, *configs), IllegalArgument, f"{what}, by {_CALLS[name]}")
+def _refused(context: CaseContext, name: str, what: str, *configs: SchedulingConfig) -> None:
+    with lab(context):
+        checks.raises(_call(context, name, *configs), IllegalArgument, f"{what}, by {_CALLS[name]}")
 
 
-def _accepted(trial: Trial, name: str, what: str, *configs: SchedulingConfig) -> None:
-    with lab(trial):
-        checks.succeeds(_call(trial, name, *configs), f"{what}, by {_CALLS[name]}")
+def _accepted(context: CaseContext, name: str, what: str, *configs: SchedulingConfig) -> None:
+    with lab(context):
+        checks.succeeds(_call(context, name, *configs), f"{what}, by {_CALLS[name]}")
 
 
 def _declare_accepted(name: str) -> None:
     @cases.case(f"{name}.valid", "NPU-HAL-038", scope=Scope.SMOKE)
-    def valid(trial: Trial) -> None:
+    def valid(context: CaseContext) -> None:
         """A config with every right in the middle of the range is taken (AOSP: (Set|Update)SchedulingConfigs)."""
-        _accepted(trial, name, "a valid config", config(1001, 500, attribute=True))
+        _accepted(context, name, "a valid config", config(1001, 500, attribute=True))
 
     @cases.case(f"{name}.bounds", "NPU-HAL-004")
-    def bounds(trial: Trial) -> None:
+    def bounds(context: CaseContext) -> None:
         """The strongest and the weakest priority are taken."""
-        _accepted(trial, name, "priorities 0 and 1000", config(CAMERA, MIN_PRIORITY), config(ASSISTANT, MAX_PRIORITY))
+        _accepted(context, name, "priorities 0 and 1000", config(CAMERA, MIN_PRIORITY), config(ASSISTANT, MAX_PRIORITY))
 
     @cases.case(f"{name}.empty", "NPU-HAL-002" if name == "set" else "NPU-HAL-003")
-    def empty(trial: Trial) -> None:
+    def empty(context: CaseContext) -> None:
         """A list without configs is taken."""
-        _accepted(trial, name, "an empty list")
+        _accepted(context, name, "an empty list")
 
     @cases.case(f"{name}.equal_priorities", "NPU-HAL-005")
-    def equal_priorities(trial: Trial) -> None:
+    def equal_priorities(context: CaseContext) -> None:
         """Several uids may have one priority; only a uid may not come twice."""
-        _accepted(trial, name, "two uids of one priority", config(CAMERA, 7), config(ASSISTANT, 7))
+        _accepted(context, name, "two uids of one priority", config(CAMERA, 7), config(ASSISTANT, 7))
 
     @cases.case(f"{name}.many", "NPU-HAL-038")
-    def many(trial: Trial) -> None:
+    def many(context: CaseContext) -> None:
         """A device has many apps: thousands of configs are taken in one call."""
-        _accepted(trial, name, f"{_MANY} configs", *(config(10_000 + index, index % 1001) for index in range(_MANY)))
+        _accepted(context, name, f"{_MANY} configs", *(config(10_000 + index, index % 1001) for index in range(_MANY)))
 
 
 def _declare_duplicates(name: str) -> None:
     @cases.case(f"{name}.duplicate_uid", "NPU-HAL-005")
-    def duplicate_uid(trial: Trial) -> None:
+    def duplicate_uid(context: CaseContext) -> None:
         """A uid that comes twice in one call is refused (AOSP: SetSchedulingConfigsDuplicateUid)."""
-        _refused(trial, name, "a uid twice", config(CAMERA, 1), config(ASSISTANT, 2), config(CAMERA, 3))
+        _refused(context, name, "a uid twice", config(CAMERA, 1), config(ASSISTANT, 2), config(CAMERA, 3))
 
     @cases.case(f"{name}.duplicate_config", "NPU-HAL-005")
-    def duplicate_config(trial: Trial) -> None:
+    def duplicate_config(context: CaseContext) -> None:
         """The same config twice is a uid twice, too."""
-        _refused(trial, name, "a config twice", config(CAMERA, 1), config(CAMERA, 1))
+        _refused(context, name, "a config twice", config(CAMERA, 1), config(CAMERA, 1))
 
 
 def _declare_own_bounds(name: str) -> None:
     @cases.case(f"{name}.own_bounds", "NPU-HAL-036", "NPU-HAL-038")
-    def own_bounds(trial: Trial) -> None:
+    def own_bounds(context: CaseContext) -> None:
         """In the public page's profile a config may have bounds of its own around its priority."""
-        with lab(trial) as npu:
+        with lab(context) as npu:
             npu.need_profile_of_page()
             given = (
                 SchedulingConfig(CAMERA, 300, True, False, 300, 300),
                 SchedulingConfig(GALLERY, 5, True, False, 0, 9),
             )
-            checks.succeeds(_call(trial, name, *given), "configs within their own bounds")
+            checks.succeeds(_call(context, name, *given), "configs within their own bounds")
 
 
 def _declare_outside(name: str, spelled: str, priority: int) -> None:
     @cases.case(f"{name}.priority_{spelled}", "NPU-HAL-004")
-    def outside(trial: Trial) -> None:
+    def outside(context: CaseContext) -> None:
         """A priority outside 0 to 1000 is refused, also behind a good one (AOSP: ...InvalidPriority)."""
-        _refused(trial, name, f"priority {priority}", config(ASSISTANT, 500), config(CAMERA, priority))
+        _refused(context, name, f"priority {priority}", config(ASSISTANT, 500), config(CAMERA, priority))
 
 
 def _declare_disorder(name: str, spelled: str, wrong: SchedulingConfig) -> None:
     @cases.case(f"{name}.{spelled}", "NPU-HAL-036")
-    def disorder(trial: Trial) -> None:
+    def disorder(context: CaseContext) -> None:
         """In the public page's profile a config whose bounds and priority are not in order is refused."""
-        with lab(trial) as npu:
+        with lab(context) as npu:
             npu.need_profile_of_page()
-            checks.raises(_call(trial, name, wrong), IllegalArgument, f"{wrong}")
+            checks.raises(_call(context, name, wrong), IllegalArgument, f"{wrong}")
 
 
 for _name in _CALLS:

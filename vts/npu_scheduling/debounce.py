@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
-from npu_conformance.harness.run.cases import Behaviours, Group
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.cases import CaseGroup, Group
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.npu.types import DEBOUNCE_DURATION_MS
 from npu_conformance.specs.npu.workload import InferenceRun
 from npu_conformance.vts.lib.npu_scheduling.fixture import (
@@ -25,7 +25,7 @@ from npu_conformance.vts.lib.npu_scheduling.fixture import (
     lab,
 )
 
-cases = Behaviours("vts.npu_scheduling.debounce", interface="scheduling", group=Group.SCHEDULING_EVENTS)
+cases = CaseGroup("vts.npu_scheduling.debounce", interface="scheduling", group=Group.SCHEDULING_EVENTS)
 
 TWICE = (*UNDISTURBED, *UNDISTURBED)
 _OTHER_UID = 42
@@ -36,9 +36,9 @@ def _run_to_its_end(npu: Lab, app: App, run: InferenceRun | None = None) -> None
     checks.that(npu.end_of(app.start(run), step_ms=1), "inferences: expected success, found a failure")
 
 
-def _two_runs(trial: Trial, gap_ms: int, *expected: Told, debounce_ms: int | None = None) -> None:
+def _two_runs(context: CaseContext, gap_ms: int, *expected: Told, debounce_ms: int | None = None) -> None:
     """Run twice with a pause between end and request."""
-    with lab(trial) as npu:
+    with lab(context) as npu:
         npu.need_virtual_clock()
         if debounce_ms is not None:
             npu.need_profile_of_page()
@@ -52,51 +52,51 @@ def _two_runs(trial: Trial, gap_ms: int, *expected: Told, debounce_ms: int | Non
 
 
 @cases.case("at_once", "NPU-HAL-022", "NPU-HAL-023", "NPU-HAL-025")
-def at_once(trial: Trial) -> None:
+def at_once(context: CaseContext) -> None:
     """A request at the moment of the end belongs to the same burst."""
-    _two_runs(trial, 0, *UNDISTURBED)
+    _two_runs(context, 0, *UNDISTURBED)
 
 
 @cases.case("gap_below", "NPU-HAL-022", "NPU-HAL-024", "NPU-HAL-027")
-def gap_below(trial: Trial) -> None:
+def gap_below(context: CaseContext) -> None:
     """A request 49 ms after the end is suppressed, and so is the end."""
-    _two_runs(trial, DEBOUNCE_DURATION_MS - 1, *UNDISTURBED)
+    _two_runs(context, DEBOUNCE_DURATION_MS - 1, *UNDISTURBED)
 
 
 @cases.case("gap_equal", "NPU-HAL-022", "NPU-HAL-027")
-def gap_equal(trial: Trial) -> None:
+def gap_equal(context: CaseContext) -> None:
     """A request 50 ms after the end is not less than the debounce time after it: a new burst."""
-    _two_runs(trial, DEBOUNCE_DURATION_MS, *TWICE)
+    _two_runs(context, DEBOUNCE_DURATION_MS, *TWICE)
 
 
 @cases.case("gap_above", "NPU-HAL-022", "NPU-HAL-024", "NPU-HAL-027")
-def gap_above(trial: Trial) -> None:
+def gap_above(context: CaseContext) -> None:
     """A request 51 ms after the end is a new burst, with an end before it and events of its own."""
-    _two_runs(trial, DEBOUNCE_DURATION_MS + 1, *TWICE)
+    _two_runs(context, DEBOUNCE_DURATION_MS + 1, *TWICE)
 
 
 @cases.case("longer", "NPU-HAL-028")
-def longer(trial: Trial) -> None:
+def longer(context: CaseContext) -> None:
     """In the public page's profile the time is the one given with the callback: 200 ms bridge a gap of 199."""
-    _two_runs(trial, 199, *UNDISTURBED, debounce_ms=200)
+    _two_runs(context, 199, *UNDISTURBED, debounce_ms=200)
 
 
 @cases.case("longer_over", "NPU-HAL-028")
-def longer_over(trial: Trial) -> None:
+def longer_over(context: CaseContext) -> None:
     """And not one of 200."""
-    _two_runs(trial, 200, *TWICE, debounce_ms=200)
+    _two_runs(context, 200, *TWICE, debounce_ms=200)
 
 
 @cases.case("shorter", "NPU-HAL-028")
-def shorter(trial: Trial) -> None:
+def shorter(context: CaseContext) -> None:
     """A debounce time of 5 ms does not bridge a gap of 30."""
-    _two_runs(trial, 30, *TWICE, debounce_ms=5)
+    _two_runs(context, 30, *TWICE, debounce_ms=5)
 
 
 @cases.case("zero", "NPU-HAL-028")
-def zero(trial: Trial) -> None:
+def zero(context: CaseContext) -> None:
     """A debounce time of 0 is taken: the burst of a run may then be several, each with its three events."""
-    with lab(trial) as npu:
+    with lab(context) as npu:
         npu.need_profile_of_page()
         camera = npu.app(npu.camera)
         npu.hear(0)
@@ -108,9 +108,9 @@ def zero(trial: Trial) -> None:
 
 
 @cases.case("default_returns", "NPU-HAL-027", "NPU-HAL-028")
-def default_returns(trial: Trial) -> None:
+def default_returns(context: CaseContext) -> None:
     """A registration without a debounce time has the default, whatever an earlier one asked for."""
-    with lab(trial) as npu:
+    with lab(context) as npu:
         npu.need_virtual_clock()
         npu.need_profile_of_page()
         camera = npu.app(npu.camera)
@@ -122,9 +122,9 @@ def default_returns(trial: Trial) -> None:
 
 
 @cases.case("end_is_withheld", "NPU-HAL-024", "NPU-HAL-027")
-def end_is_withheld(trial: Trial) -> None:
+def end_is_withheld(context: CaseContext) -> None:
     """The end is not told before the debounce time has passed, and told then."""
-    with lab(trial) as npu:
+    with lab(context) as npu:
         npu.need_virtual_clock()
         camera = npu.app(npu.camera)
         npu.hear()
@@ -136,9 +136,9 @@ def end_is_withheld(trial: Trial) -> None:
 
 
 @cases.case("end_is_withdrawn", "NPU-HAL-024", "NPU-HAL-025")
-def end_is_withdrawn(trial: Trial) -> None:
+def end_is_withdrawn(context: CaseContext) -> None:
     """A request withdraws the end that waits, also when the new work lasts longer than the debounce time."""
-    with lab(trial) as npu:
+    with lab(context) as npu:
         npu.need_virtual_clock()
         camera = npu.app(npu.camera)
         npu.hear()
@@ -153,9 +153,9 @@ def end_is_withdrawn(trial: Trial) -> None:
 
 
 @cases.case("many_runs", "NPU-HAL-025")
-def many_runs(trial: Trial) -> None:
+def many_runs(context: CaseContext) -> None:
     """Five runs with small gaps are one burst."""
-    with lab(trial) as npu:
+    with lab(context) as npu:
         npu.need_virtual_clock()
         camera = npu.app(npu.camera)
         npu.hear()
@@ -167,9 +167,9 @@ def many_runs(trial: Trial) -> None:
 
 
 @cases.case("end_of_the_last", "NPU-HAL-024")
-def end_of_the_last(trial: Trial) -> None:
+def end_of_the_last(context: CaseContext) -> None:
     """The end of a burst has the time and the job priority of its last work."""
-    with lab(trial) as npu:
+    with lab(context) as npu:
         npu.need_virtual_clock()
         camera = npu.app(npu.camera)
         npu.hear()
@@ -186,9 +186,9 @@ def end_of_the_last(trial: Trial) -> None:
 
 
 @cases.case("during_work", "NPU-HAL-022", "NPU-HAL-023", "NPU-HAL-025")
-def during_work(trial: Trial) -> None:
+def during_work(context: CaseContext) -> None:
     """A request of a uid whose work is going on is suppressed; the burst ends with the last of both."""
-    with lab(trial) as npu:
+    with lab(context) as npu:
         camera = npu.app(npu.camera)
         npu.hear()
         first = camera.start()
@@ -205,9 +205,9 @@ def during_work(trial: Trial) -> None:
 
 
 @cases.case("other_uid_between", "NPU-HAL-026")
-def other_uid_between(trial: Trial) -> None:
+def other_uid_between(context: CaseContext) -> None:
     """Work of one uid within the debounce time of another one's has all its events, and so has the other one."""
-    with lab(trial) as npu:
+    with lab(context) as npu:
         npu.need_virtual_clock()
         camera, assistant = npu.app(npu.camera), npu.app(npu.assistant)
         npu.hear()
@@ -220,9 +220,9 @@ def other_uid_between(trial: Trial) -> None:
 
 
 @cases.case("other_uid_goes_on", "NPU-HAL-026", "NPU-HAL-024")
-def other_uid_goes_on(trial: Trial) -> None:
+def other_uid_goes_on(context: CaseContext) -> None:
     """The end of one uid's work does not wait for another one's."""
-    with lab(trial) as npu:
+    with lab(context) as npu:
         npu.need_virtual_clock()
         camera, assistant = npu.app(npu.camera), npu.app(npu.assistant)
         npu.hear()
@@ -235,9 +235,9 @@ def other_uid_goes_on(trial: Trial) -> None:
 
 
 @cases.case("by_the_requesting_uid", "NPU-HAL-022", "NPU-HAL-026")
-def by_the_requesting_uid(trial: Trial) -> None:
+def by_the_requesting_uid(context: CaseContext) -> None:
     """Debouncing goes by the uid that submits: its work for somebody else continues its own burst."""
-    with lab(trial) as npu:
+    with lab(context) as npu:
         npu.need_virtual_clock()
         npu.configure(config(npu.camera, 500, attribute=True))
         camera = npu.app(npu.camera)
@@ -250,9 +250,9 @@ def by_the_requesting_uid(trial: Trial) -> None:
 
 
 @cases.case("not_by_the_original_uid", "NPU-HAL-026")
-def not_by_the_original_uid(trial: Trial) -> None:
+def not_by_the_original_uid(context: CaseContext) -> None:
     """Work for an app within the debounce time of its own is a burst of the submitter."""
-    with lab(trial) as npu:
+    with lab(context) as npu:
         npu.need_virtual_clock()
         npu.configure(config(npu.assistant, 500, attribute=True))
         camera, assistant = npu.app(npu.camera), npu.app(npu.assistant)
@@ -266,9 +266,9 @@ def not_by_the_original_uid(trial: Trial) -> None:
 
 
 @cases.case("after_long_silence", "NPU-HAL-022", "NPU-HAL-025")
-def after_long_silence(trial: Trial) -> None:
+def after_long_silence(context: CaseContext) -> None:
     """Work long after the last one has its own three events, on any clock."""
-    with lab(trial) as npu:
+    with lab(context) as npu:
         camera = npu.app(npu.camera)
         npu.hear()
         for _ in range(2):
@@ -278,9 +278,9 @@ def after_long_silence(trial: Trial) -> None:
 
 
 @cases.case("silence_after_the_end", "NPU-HAL-019", "NPU-HAL-024")
-def silence_after_the_end(trial: Trial) -> None:
+def silence_after_the_end(context: CaseContext) -> None:
     """After the end of a burst nothing more is told of it."""
-    with lab(trial) as npu:
+    with lab(context) as npu:
         npu.need_virtual_clock()
         camera = npu.app(npu.camera)
         npu.hear()

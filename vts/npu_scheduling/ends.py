@@ -6,8 +6,8 @@ import functools
 from collections.abc import Callable
 
 from npu_conformance.harness.judge import checks
-from npu_conformance.harness.run.cases import Behaviours, Group
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.cases import CaseGroup, Group
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.npu.types import EndReason
 from npu_conformance.vts.lib.npu_scheduling.fixture import (
     REQUESTED,
@@ -21,14 +21,14 @@ from npu_conformance.vts.lib.npu_scheduling.fixture import (
     lab,
 )
 
-cases = Behaviours("vts.npu_scheduling.ends", interface="scheduling", group=Group.SCHEDULING_EVENTS)
+cases = CaseGroup("vts.npu_scheduling.ends", interface="scheduling", group=Group.SCHEDULING_EVENTS)
 
 USER: Told = ("ended", EndReason.CANCELLED_USER)
 SYSTEM: Told = ("ended", EndReason.CANCELLED_SYSTEM)
 FAILED: Told = ("ended", EndReason.FAILED)
 
 End = Callable[[Lab, App], None]
-Check = Callable[[Trial, End, Told], None]
+Check = Callable[[CaseContext, End, Told], None]
 
 
 def _by_user(npu: Lab, app: App) -> None:
@@ -63,9 +63,9 @@ def _ended_early(npu: Lab, app: App, end: End) -> None:
     checks.that(not npu.end_of(run), "inferences that were ended early: expected no success, found success")
 
 
-def _has_its_reason(trial: Trial, end: End, told: Told) -> None:
+def _has_its_reason(context: CaseContext, end: End, told: Told) -> None:
     """Work that ends early ends with its own reason, and the run has no success."""
-    with lab(trial) as npu:
+    with lab(context) as npu:
         camera = npu.app(npu.camera)
         npu.hear()
         _ended_early(npu, camera, end)
@@ -73,9 +73,9 @@ def _has_its_reason(trial: Trial, end: End, told: Told) -> None:
         npu.expect(camera, REQUESTED, STARTED, told)
 
 
-def _then_works(trial: Trial, end: End, told: Told) -> None:
+def _then_works(context: CaseContext, end: End, told: Told) -> None:
     """Work after an early end is undisturbed, a burst of its own."""
-    with lab(trial) as npu:
+    with lab(context) as npu:
         camera = npu.app(npu.camera)
         npu.hear()
         _ended_early(npu, camera, end)
@@ -85,9 +85,9 @@ def _then_works(trial: Trial, end: End, told: Told) -> None:
         npu.expect(camera, REQUESTED, STARTED, told, *UNDISTURBED)
 
 
-def _is_last(trial: Trial, end: End, told: Told) -> None:
+def _is_last(context: CaseContext, end: End, told: Told) -> None:
     """A burst that begins with completed work and ends with other work has the reason of the last."""
-    with lab(trial) as npu:
+    with lab(context) as npu:
         npu.need_virtual_clock()
         camera = npu.app(npu.camera)
         npu.hear()
@@ -101,9 +101,9 @@ def _is_last(trial: Trial, end: End, told: Told) -> None:
         npu.expect(camera, REQUESTED, STARTED, told)
 
 
-def _is_first(trial: Trial, end: End, told: Told) -> None:
+def _is_first(context: CaseContext, end: End, told: Told) -> None:
     """A burst whose first work ends early and whose last completes is completed."""
-    with lab(trial) as npu:
+    with lab(context) as npu:
         npu.need_virtual_clock()
         camera = npu.app(npu.camera)
         npu.hear()
@@ -117,9 +117,9 @@ def _is_first(trial: Trial, end: End, told: Told) -> None:
         npu.expect(camera, *UNDISTURBED)
 
 
-def _leaves_others(trial: Trial, end: End, told: Told) -> None:
+def _leaves_others(context: CaseContext, end: End, told: Told) -> None:
     """What ends the work of one uid leaves that of another."""
-    with lab(trial) as npu:
+    with lab(context) as npu:
         camera, assistant = npu.app(npu.camera), npu.app(npu.assistant)
         npu.configure(config(camera.uid, 100), config(assistant.uid, 400))
         npu.hear()
@@ -131,9 +131,9 @@ def _leaves_others(trial: Trial, end: End, told: Told) -> None:
         npu.expect(camera, REQUESTED, STARTED, told)
 
 
-def _while_waiting(trial: Trial, end: End, told: Told) -> None:
+def _while_waiting(context: CaseContext, end: End, told: Told) -> None:
     """Work that ends before it has started has no start. Where it did start, which no rule forbids, it has one."""
-    with lab(trial) as npu:
+    with lab(context) as npu:
         camera, assistant = npu.app(npu.camera), npu.app(npu.assistant)
         npu.configure(config(camera.uid, 100), config(assistant.uid, 400))
         npu.hear()
@@ -164,8 +164,8 @@ _ABOUT = (
 def _declare(name: str, end: End, told: Told, check: Check, requirements: tuple[str, ...]) -> None:
     @cases.case(name, *requirements)
     @functools.wraps(check)
-    def run(trial: Trial) -> None:
-        check(trial, end, told)
+    def run(context: CaseContext) -> None:
+        check(context, end, told)
 
 
 for _name, (_end, _told) in _ENDS.items():
@@ -174,9 +174,9 @@ for _name, (_end, _told) in _ENDS.items():
 
 
 @cases.case("nothing_to_cancel", "NPU-HAL-030")
-def nothing_to_cancel(trial: Trial) -> None:
+def nothing_to_cancel(context: CaseContext) -> None:
     """Ending the work of a uid that has none tells of nothing."""
-    with lab(trial) as npu:
+    with lab(context) as npu:
         camera = npu.app(npu.camera)
         npu.hear()
         camera.cancel()

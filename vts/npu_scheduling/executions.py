@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
-from npu_conformance.harness.run.cases import Behaviours, Group
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.cases import CaseGroup, Group
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.errors import SecurityDenied
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.vts.lib.chain import LONG, SHORT, Runner, longest
@@ -16,7 +16,7 @@ from npu_conformance.vts.lib.execution import executors
 from npu_conformance.vts.lib.npu_scheduling.fixture import SLACK_MS, UNDISTURBED, Lab, config, lab
 from npu_conformance.vts.quality_of_service.load import under_load
 
-cases = Behaviours("vts.npu_scheduling.executions", interface="scheduling", group=Group.SCHEDULING_DECISIONS)
+cases = CaseGroup("vts.npu_scheduling.executions", interface="scheduling", group=Group.SCHEDULING_DECISIONS)
 
 _START = (-4.0, -6.0)
 _WEAK_UIDS = range(10_211, 10_219)
@@ -28,13 +28,13 @@ _MOST_TRIES = 10
 
 
 def _need_promise(npu: Lab) -> None:
-    if not npu.trial.manifest.npu_schedules_executions:
+    if not npu.context.manifest.npu_schedules_executions:
         raise NotApplicable("the manifest does not say npu_schedules_executions")
 
 
 def _runner(npu: Lab, uid: int, additions: int) -> Runner:
-    trial = npu.trial
-    return Runner(trial, longest(trial, additions), _START, application=trial.application(uid))
+    context = npu.context
+    return Runner(context, longest(context, additions), _START, application=context.application(uid))
 
 
 def _succeeds(runner: Runner, executor: str) -> bool:
@@ -45,12 +45,12 @@ def _succeeds(runner: Runner, executor: str) -> bool:
 
 
 @cases.case("direct_access", "NPU-HAL-011")
-def direct_access(trial: Trial) -> None:
+def direct_access(context: CaseContext) -> None:
     """By no way of execution has a uid success whose config denies direct access; given again, it counts at once."""
-    with lab(trial) as npu:
+    with lab(context) as npu:
         _need_promise(npu)
         runner = _runner(npu, npu.camera, SHORT)
-        for executor in executors(trial.version):
+        for executor in executors(context.version):
             npu.configure(config(npu.camera, 500, direct=False))
             what = f"{executor} execution of a uid without direct access: expected a refusal, found success"
             checks.that(not _succeeds(runner, executor), what)
@@ -60,9 +60,9 @@ def direct_access(trial: Trial) -> None:
 
 
 @cases.case("told", "NPU-HAL-019", "NPU-HAL-015", "NPU-HAL-013", "NPU-HAL-008", group=Group.SCHEDULING_EVENTS)
-def told(trial: Trial) -> None:
+def told(context: CaseContext) -> None:
     """An execution is told as requested, started and complete, as work of the app whose model it is."""
-    with lab(trial) as npu:
+    with lab(context) as npu:
         _need_promise(npu)
         runner = _runner(npu, npu.camera, LONG)
         npu.configure(config(npu.camera, 100))
@@ -72,20 +72,20 @@ def told(trial: Trial) -> None:
         npu.settle()
         events = npu.recorder.of(npu.camera)
         checks.equal([event.told for event in events], list(UNDISTURBED), f"events of uid {npu.camera}")
-        own = (npu.camera, -1) if trial.manifest.npu_profile == "cuttlefish" else (npu.camera,)
+        own = (npu.camera, -1) if context.manifest.npu_profile == "cuttlefish" else (npu.camera,)
         for event in events:
             checks.member(event.work.original_uid, own, "original uid of an execution")
             checks.equal(event.work.effective_priority, 100 + event.work.job_priority, "effective priority")
 
 
 @cases.case("order", "NPU-HAL-009", "NPU-HAL-037", "NPU-HAL-031")
-def order(trial: Trial) -> None:
+def order(context: CaseContext) -> None:
     """An app in the foreground does not wait for all that apps in the background have launched before it.
 
     Theirs are many times as long as its own, so that it is done first also on a device with several units. What it
     interrupts is right to the last bit in the end. That it has been first once is enough, as a client may be held up.
     """
-    with lab(trial) as npu:
+    with lab(context) as npu:
         _need_promise(npu)
         strong = _runner(npu, npu.camera, SHORT)
         weak = [_runner(npu, uid, LONG) for uid in _WEAK_UIDS]

@@ -9,8 +9,8 @@ from collections.abc import Callable
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
-from npu_conformance.harness.run.cases import Behaviours, Group
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.cases import CaseGroup, Group
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.npu.workload import InferenceRun
 from npu_conformance.vts.lib.npu_scheduling.fixture import (
     COMPLETED,
@@ -28,7 +28,7 @@ from npu_conformance.vts.lib.npu_scheduling.fixture import (
 )
 from npu_conformance.vts.npu_scheduling.stream import of_kind, without_pauses
 
-cases = Behaviours("vts.npu_scheduling.preemption", interface="scheduling", group=Group.SCHEDULING_DECISIONS)
+cases = CaseGroup("vts.npu_scheduling.preemption", interface="scheduling", group=Group.SCHEDULING_DECISIONS)
 
 _OFFSETS_MS = (1, 5, 9, 10, 11, 22, 35, 79, 101)
 """How far into the weaker work the stronger one comes."""
@@ -37,7 +37,7 @@ _INTO_MS = 103
 
 def _promised_ms(npu: Lab) -> int:
     npu.need_virtual_clock()
-    found = npu.trial.manifest.npu_checkpoint_ms
+    found = npu.context.manifest.npu_checkpoint_ms
     if found is None:
         raise NotApplicable("the manifest promises no npu_checkpoint_ms")
     return found
@@ -67,9 +67,9 @@ def _length_ms(npu: Lab, app: App) -> int:
 
 
 @cases.case("in_time", "NPU-HAL-009", "NPU-HAL-031")
-def in_time(trial: Trial) -> None:
+def in_time(context: CaseContext) -> None:
     """Stronger work has the NPU within the promised time, wherever in the weaker work it comes; that one is paused."""
-    with lab(trial) as npu:
+    with lab(context) as npu:
         promised = _promised_ms(npu)
         strong, weak = _strong_and_weak(npu)
         for offset in _OFFSETS_MS:
@@ -90,12 +90,12 @@ def in_time(trial: Trial) -> None:
 
 
 @cases.case("told", "NPU-HAL-030", "NPU-HAL-041", "NPU-HAL-029")
-def told(trial: Trial) -> None:
+def told(context: CaseContext) -> None:
     """Work that is interrupted in the middle for several hundred milliseconds is told as paused, and as resumed then.
 
     At some moments it may be between two inferences, and is not paused but waits; not at all of them.
     """
-    with lab(trial) as npu:
+    with lab(context) as npu:
         _promised_ms(npu)
         strong, weak = _strong_and_weak(npu)
         for offset in _OFFSETS_MS:
@@ -109,9 +109,9 @@ def told(trial: Trial) -> None:
 
 
 @cases.case("goes_on", "NPU-HAL-031")
-def goes_on(trial: Trial) -> None:
+def goes_on(context: CaseContext) -> None:
     """What was interrupted goes on where it stopped: both works together take as long as each alone."""
-    with lab(trial) as npu:
+    with lab(context) as npu:
         promised = _promised_ms(npu)
         strong, weak = _strong_and_weak(npu)
         alone = _length_ms(npu, strong) + _length_ms(npu, weak)
@@ -128,9 +128,9 @@ def goes_on(trial: Trial) -> None:
 
 
 @cases.case("several", "NPU-HAL-009", "NPU-HAL-031")
-def several(trial: Trial) -> None:
+def several(context: CaseContext) -> None:
     """Work in the middle is interrupted by stronger work, and interrupts weaker work."""
-    with lab(trial) as npu:
+    with lab(context) as npu:
         promised = _promised_ms(npu)
         npu.configure(config(npu.camera, 100), config(npu.assistant, 400), config(npu.gallery, 1000))
         npu.hear()
@@ -148,9 +148,9 @@ def several(trial: Trial) -> None:
 
 
 @cases.case("equals_wait", "NPU-HAL-009")
-def equals_wait(trial: Trial) -> None:
+def equals_wait(context: CaseContext) -> None:
     """Work is not interrupted for its equal: no pause is told of either."""
-    with lab(trial) as npu:
+    with lab(context) as npu:
         _promised_ms(npu)
         npu.configure(config(npu.camera, 500), config(npu.assistant, 500))
         npu.hear()
@@ -164,9 +164,9 @@ def equals_wait(trial: Trial) -> None:
 
 
 @cases.case("withdrawn", "NPU-HAL-031")
-def withdrawn(trial: Trial) -> None:
+def withdrawn(context: CaseContext) -> None:
     """Stronger work that is withdrawn again interrupts nothing: the weaker takes as long as alone."""
-    with lab(trial) as npu:
+    with lab(context) as npu:
         promised = _promised_ms(npu)
         strong, weak = _strong_and_weak(npu)
         alone = _length_ms(npu, weak)
@@ -207,23 +207,23 @@ def _changed(npu: Lab, camera: int, assistant: int, change: Callable[[], None]) 
 
 
 @cases.case("made_stronger", "NPU-HAL-009", "NPU-HAL-003")
-def made_stronger(trial: Trial) -> None:
+def made_stronger(context: CaseContext) -> None:
     """Work that waits and whose app comes to the foreground has the NPU in time."""
-    with lab(trial) as npu:
+    with lab(context) as npu:
         _changed(npu, 400, 1000, lambda: npu.update(config(npu.assistant, 100)))
 
 
 @cases.case("made_weaker", "NPU-HAL-009", "NPU-HAL-003")
-def made_weaker(trial: Trial) -> None:
+def made_weaker(context: CaseContext) -> None:
     """Work whose app goes to the background loses the NPU in time to what waits."""
-    with lab(trial) as npu:
+    with lab(context) as npu:
         _changed(npu, 100, 400, lambda: npu.update(config(npu.camera, 1000)))
 
 
 @cases.case("cleared", "NPU-HAL-002", "NPU-HAL-009")
-def cleared(trial: Trial) -> None:
+def cleared(context: CaseContext) -> None:
     """Clearing all configs makes equals of a waiting and a running app: nothing is interrupted, both succeed."""
-    with lab(trial) as npu:
+    with lab(context) as npu:
         _promised_ms(npu)
         strong, weak = _strong_and_weak(npu)
         runs = [strong.start()]
@@ -238,9 +238,9 @@ def cleared(trial: Trial) -> None:
 
 
 @cases.case("pause_before_start", "NPU-HAL-023", "NPU-HAL-041")
-def pause_before_start(trial: Trial) -> None:
+def pause_before_start(context: CaseContext) -> None:
     """A pause is told only of what was told to have started: work of a uid whose first work still waits is not."""
-    with lab(trial) as npu:
+    with lab(context) as npu:
         _promised_ms(npu)
         npu.configure(config(npu.camera, 600), config(npu.assistant, 100), config(npu.gallery, 0))
         npu.hear()

@@ -6,8 +6,8 @@ import time
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
-from npu_conformance.harness.run.cases import Behaviours, Group
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.cases import CaseGroup, Group
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.npu.workload import InferenceRun
 from npu_conformance.vts.lib.npu_scheduling.fixture import (
     COMPLETED,
@@ -24,7 +24,7 @@ from npu_conformance.vts.lib.npu_scheduling.fixture import (
 from npu_conformance.vts.npu_scheduling.ends import USER
 from npu_conformance.vts.npu_scheduling.stream import of_kind, without_pauses
 
-cases = Behaviours("vts.npu_scheduling.priority", interface="scheduling", group=Group.SCHEDULING_DECISIONS)
+cases = CaseGroup("vts.npu_scheduling.priority", interface="scheduling", group=Group.SCHEDULING_DECISIONS)
 
 _JUDGED_SECONDS = 0.3
 """In real time a tool takes a while to start: for so long the weaker run has to go on beside the stronger."""
@@ -58,12 +58,12 @@ def _weak_and_strong(npu: Lab, weak: App, weak_run: InferenceRun, strong: App, s
 
 
 @cases.case("by_job", "NPU-HAL-009")
-def by_job(trial: Trial) -> None:
+def by_job(context: CaseContext) -> None:
     """Of two runs of one uid that of job 0 ends first, though it begins 100 ms later (AOSP: RunInferencesPrioritized).
 
     The interface asks for a best effort; AOSP's test fails a HAL that serves the weaker work to its end first.
     """
-    with lab(trial) as npu:
+    with lab(context) as npu:
         npu.configure(config(npu.camera, 500))
         app = npu.app(npu.camera)
         order = _weak_and_strong(npu, app, InferenceRun(job_priority=1000), app, InferenceRun(job_priority=0))
@@ -71,9 +71,9 @@ def by_job(trial: Trial) -> None:
 
 
 @cases.case("by_uid", "NPU-HAL-009", "NPU-HAL-037")
-def by_uid(trial: Trial) -> None:
+def by_uid(context: CaseContext) -> None:
     """Of the same job of two apps that of the one in the foreground ends first."""
-    with lab(trial) as npu:
+    with lab(context) as npu:
         npu.configure(config(npu.camera, 100), config(npu.assistant, 1000))
         weak, strong = npu.app(npu.assistant), npu.app(npu.camera)
         order = _weak_and_strong(npu, weak, InferenceRun(), strong, InferenceRun())
@@ -81,9 +81,9 @@ def by_uid(trial: Trial) -> None:
 
 
 @cases.case("by_sum", "NPU-HAL-009", "NPU-HAL-008")
-def by_sum(trial: Trial) -> None:
+def by_sum(context: CaseContext) -> None:
     """Neither the uid nor the job decides alone: uid 600 with job 0 goes before uid 100 with job 1000."""
-    with lab(trial) as npu:
+    with lab(context) as npu:
         npu.configure(config(npu.camera, 600), config(npu.assistant, 100))
         weak, strong = npu.app(npu.assistant), npu.app(npu.camera)
         order = _weak_and_strong(npu, weak, InferenceRun(job_priority=1000), strong, InferenceRun(job_priority=0))
@@ -91,18 +91,18 @@ def by_sum(trial: Trial) -> None:
 
 
 @cases.case("equals", "NPU-HAL-009")
-def equals(trial: Trial) -> None:
+def equals(context: CaseContext) -> None:
     """Among equals nobody starves: both runs come to their end."""
-    with lab(trial) as npu:
+    with lab(context) as npu:
         npu.configure(config(npu.camera, 500), config(npu.assistant, 500))
         first, second = npu.app(npu.camera), npu.app(npu.assistant)
         _weak_and_strong(npu, first, InferenceRun(), second, InferenceRun())
 
 
 @cases.case("attributed", "NPU-HAL-014", "NPU-HAL-008")
-def attributed(trial: Trial) -> None:
+def attributed(context: CaseContext) -> None:
     """Work for another uid counts as that one's where it has a config: Cuttlefish's way, else a warning."""
-    with lab(trial) as npu:
+    with lab(context) as npu:
         npu.hear()
         camera = npu.app(npu.camera)
         npu.configure(config(npu.camera, 300, attribute=True), config(42, 700))
@@ -113,7 +113,7 @@ def attributed(trial: Trial) -> None:
             found = npu.first_event(camera, seen).work.effective_priority - 10
             checks.member(found, (300, 700), f"priority of work for uid {original_uid}, beside that of the job")
             if found != expected:
-                trial.warn_quality(f"work for uid {original_uid} has priority {found}, expected {expected}")
+                context.warn_quality(f"work for uid {original_uid} has priority {found}, expected {expected}")
 
 
 def _paused(npu: Lab, debounce_ms: int | None = None) -> App:
@@ -132,9 +132,9 @@ def _paused(npu: Lab, debounce_ms: int | None = None) -> App:
 
 
 @cases.case("paused_and_resumed", "NPU-HAL-029", "NPU-HAL-031", "NPU-HAL-041")
-def paused_and_resumed(trial: Trial) -> None:
+def paused_and_resumed(context: CaseContext) -> None:
     """A pause that is told is followed by a start as RESUMED, and by a final end. Pausing is a freedom."""
-    with lab(trial) as npu:
+    with lab(context) as npu:
         weak = _paused(npu)
         checks.equal(without_pauses(weak.told()), list(UNDISTURBED), "events without pauses that were resumed from")
         pauses = of_kind(weak.events(), PAUSED)
@@ -143,9 +143,9 @@ def paused_and_resumed(trial: Trial) -> None:
 
 
 @cases.case("pause_has_its_times", "NPU-HAL-021", "NPU-HAL-031")
-def pause_has_its_times(trial: Trial) -> None:
+def pause_has_its_times(context: CaseContext) -> None:
     """Pause and start again have the times at which they happened: between both the stronger work was done."""
-    with lab(trial) as npu:
+    with lab(context) as npu:
         npu.need_virtual_clock()
         weak = _paused(npu)
         if PAUSED not in weak.told():
@@ -163,9 +163,9 @@ def pause_has_its_times(trial: Trial) -> None:
 
 
 @cases.case("short_pause", "NPU-HAL-041", "NPU-HAL-024")
-def short_pause(trial: Trial) -> None:
+def short_pause(context: CaseContext) -> None:
     """A pause shorter than the debounce time is not told, and neither is the start that ends it."""
-    with lab(trial) as npu:
+    with lab(context) as npu:
         npu.need_virtual_clock()
         npu.need_profile_of_page()
         weak = _paused(npu, _LONG_DEBOUNCE_MS)
@@ -173,9 +173,9 @@ def short_pause(trial: Trial) -> None:
 
 
 @cases.case("paused_and_cancelled", "NPU-HAL-031", "NPU-HAL-030")
-def paused_and_cancelled(trial: Trial) -> None:
+def paused_and_cancelled(context: CaseContext) -> None:
     """Work that is cancelled while it is paused ends with a final reason and is not resumed."""
-    with lab(trial) as npu:
+    with lab(context) as npu:
         npu.need_virtual_clock()
         npu.configure(config(npu.camera, 100), config(npu.assistant, 1000))
         strong, weak = npu.app(npu.camera), npu.app(npu.assistant)
@@ -194,9 +194,9 @@ def paused_and_cancelled(trial: Trial) -> None:
 
 
 @cases.case("no_pause_for_weaker", "NPU-HAL-009")
-def no_pause_for_weaker(trial: Trial) -> None:
+def no_pause_for_weaker(context: CaseContext) -> None:
     """Work is not paused for weaker work."""
-    with lab(trial) as npu:
+    with lab(context) as npu:
         npu.configure(config(npu.camera, 100), config(npu.assistant, 1000))
         strong, weak = npu.app(npu.camera), npu.app(npu.assistant)
         npu.hear()

@@ -3,29 +3,29 @@
 from __future__ import annotations
 
 from npu_conformance.harness.judge import checks
-from npu_conformance.harness.run.cases import Behaviours, Group, Scope
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.cases import CaseGroup, Group, Scope
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.npu.workload import InferenceRun
 from npu_conformance.vts.lib.npu_scheduling.fixture import UNDISTURBED, config, lab
 
-cases = Behaviours("vts.npu_scheduling.rights", interface="scheduling", group=Group.SCHEDULING_DECISIONS)
+cases = CaseGroup("vts.npu_scheduling.rights", interface="scheduling", group=Group.SCHEDULING_DECISIONS)
 
 _SOMEBODY = 42
 """A uid without app and config; AOSP's tests use it, too."""
 
 
 @cases.case("no_direct_access", "NPU-HAL-011", scope=Scope.SMOKE)
-def no_direct_access(trial: Trial) -> None:
+def no_direct_access(context: CaseContext) -> None:
     """A uid whose config denies direct access can not work (AOSP: RunInferenceFailsWithoutDirectAccess)."""
-    with lab(trial) as npu:
+    with lab(context) as npu:
         npu.configure(config(npu.camera, 500, direct=False))
         npu.app(npu.camera).is_refused()
 
 
 @cases.case("direct_access_returns", "NPU-HAL-011", "NPU-HAL-003")
-def direct_access_returns(trial: Trial) -> None:
+def direct_access_returns(context: CaseContext) -> None:
     """Access that is given again counts from the next work on."""
-    with lab(trial) as npu:
+    with lab(context) as npu:
         camera = npu.app(npu.camera)
         npu.configure(config(npu.camera, 500, direct=False))
         camera.is_refused()
@@ -34,9 +34,9 @@ def direct_access_returns(trial: Trial) -> None:
 
 
 @cases.case("direct_access_withdrawn", "NPU-HAL-011")
-def direct_access_withdrawn(trial: Trial) -> None:
+def direct_access_withdrawn(context: CaseContext) -> None:
     """A run that loses direct access midway goes on to its end or fails: it does not succeed with work left undone."""
-    with lab(trial) as npu:
+    with lab(context) as npu:
         npu.need_virtual_clock()
         camera = npu.app(npu.camera)
         npu.configure(config(npu.camera, 500))
@@ -54,18 +54,18 @@ def direct_access_withdrawn(trial: Trial) -> None:
 
 
 @cases.case("direct_access_by_uid", "NPU-HAL-011")
-def direct_access_by_uid(trial: Trial) -> None:
+def direct_access_by_uid(context: CaseContext) -> None:
     """What is denied to one uid is not denied to another."""
-    with lab(trial) as npu:
+    with lab(context) as npu:
         npu.configure(config(npu.camera, 500, direct=False), config(npu.assistant, 500))
         npu.app(npu.assistant).works()
         npu.app(npu.camera).is_refused()
 
 
 @cases.case("refusal_is_silent", "NPU-HAL-011", "NPU-HAL-012", "NPU-HAL-019")
-def refusal_is_silent(trial: Trial) -> None:
+def refusal_is_silent(context: CaseContext) -> None:
     """Work that is refused was never requested, started or ended: no event tells of it."""
-    with lab(trial) as npu:
+    with lab(context) as npu:
         camera = npu.app(npu.camera)
         npu.hear()
         npu.configure(config(npu.camera, 500, direct=False))
@@ -77,17 +77,17 @@ def refusal_is_silent(trial: Trial) -> None:
 
 
 @cases.case("no_attribution", "NPU-HAL-012", scope=Scope.SMOKE)
-def no_attribution(trial: Trial) -> None:
+def no_attribution(context: CaseContext) -> None:
     """A uid that may not attribute can not work for another (AOSP: RunInferenceFailsWithoutAttributeOtherUid)."""
-    with lab(trial) as npu:
+    with lab(context) as npu:
         npu.configure(config(npu.camera, 500))
         npu.app(npu.camera).is_refused(InferenceRun(original_uid=_SOMEBODY))
 
 
 @cases.case("attribution", "NPU-HAL-012", "NPU-HAL-015", "NPU-HAL-039")
-def attribution(trial: Trial) -> None:
+def attribution(context: CaseContext) -> None:
     """A uid that may attribute works for another: events name both, the submitter as uid."""
-    with lab(trial) as npu:
+    with lab(context) as npu:
         camera = npu.app(npu.camera)
         npu.configure(config(npu.camera, 500, attribute=True))
         npu.hear()
@@ -99,9 +99,9 @@ def attribution(trial: Trial) -> None:
 
 
 @cases.case("attribution_ends", "NPU-HAL-012", "NPU-HAL-003")
-def attribution_ends(trial: Trial) -> None:
+def attribution_ends(context: CaseContext) -> None:
     """The right to attribute ends with the config that gave it."""
-    with lab(trial) as npu:
+    with lab(context) as npu:
         camera = npu.app(npu.camera)
         npu.configure(config(npu.camera, 500, attribute=True))
         camera.works(InferenceRun(original_uid=_SOMEBODY))
@@ -110,41 +110,41 @@ def attribution_ends(trial: Trial) -> None:
 
 
 @cases.case("own_uid_needs_no_right", "NPU-HAL-012", "NPU-HAL-013", group=Group.SCHEDULING_VALIDATION)
-def own_uid_needs_no_right(trial: Trial) -> None:
+def own_uid_needs_no_right(context: CaseContext) -> None:
     """Naming oneself as the original uid is no attribution."""
-    with lab(trial) as npu:
+    with lab(context) as npu:
         npu.configure(config(npu.camera, 500))
         npu.app(npu.camera).works(InferenceRun(original_uid=npu.camera))
 
 
 @cases.case("right_of_the_submitter", "NPU-HAL-012")
-def right_of_the_submitter(trial: Trial) -> None:
+def right_of_the_submitter(context: CaseContext) -> None:
     """The submitter has to have the right; that of the uid it works for does not help."""
-    with lab(trial) as npu:
+    with lab(context) as npu:
         npu.configure(config(npu.camera, 500), config(npu.assistant, 500, attribute=True))
         npu.app(npu.camera).is_refused(InferenceRun(original_uid=npu.assistant))
 
 
 @cases.case("intermediary", "NPU-HAL-011", "NPU-HAL-012", group=Group.SCHEDULING_VALIDATION)
-def intermediary(trial: Trial) -> None:
+def intermediary(context: CaseContext) -> None:
     """A service with access and attribution may work for an app that has no direct access."""
-    with lab(trial) as npu:
+    with lab(context) as npu:
         npu.configure(config(npu.camera, 500, attribute=True), config(_SOMEBODY, 500, direct=False))
         npu.app(npu.camera).works(InferenceRun(original_uid=_SOMEBODY))
 
 
 @cases.case("attribution_is_no_access", "NPU-HAL-011")
-def attribution_is_no_access(trial: Trial) -> None:
+def attribution_is_no_access(context: CaseContext) -> None:
     """The right to attribute does not stand for direct access."""
-    with lab(trial) as npu:
+    with lab(context) as npu:
         npu.configure(config(npu.camera, 500, direct=False, attribute=True))
         npu.app(npu.camera).is_refused()
 
 
 @cases.case("undeclared_app", "NPU-ACC-007", "NPU-HAL-011")
-def undeclared_app(trial: Trial) -> None:
+def undeclared_app(context: CaseContext) -> None:
     """The HAL's side of blocking undeclared apps: once an update denies access, work is refused."""
-    with lab(trial) as npu:
+    with lab(context) as npu:
         camera = npu.app(npu.camera)
         camera.works()
         npu.update(config(npu.camera, 100, direct=False))
@@ -153,9 +153,9 @@ def undeclared_app(trial: Trial) -> None:
 
 def _declare_job_priority(name: str, job_priority: int) -> None:
     @cases.case(f"job_priority_{name}", "NPU-HAL-034", group=Group.SCHEDULING_VALIDATION)
-    def job_priority_outside(trial: Trial) -> None:
+    def job_priority_outside(context: CaseContext) -> None:
         """No event tells of a job priority outside 0 to 1000: such work is refused, or the number brought inside."""
-        with lab(trial) as npu:
+        with lab(context) as npu:
             camera = npu.app(npu.camera)
             npu.hear()
             camera.ends(InferenceRun(job_priority=job_priority))

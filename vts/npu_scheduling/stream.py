@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from npu_conformance.harness.judge import checks
-from npu_conformance.harness.run.cases import Behaviours, Group
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.cases import CaseGroup, Group
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.npu.workload import InferenceRun
 from npu_conformance.vts.lib.npu_scheduling.fixture import (
     COMPLETED,
@@ -21,7 +21,7 @@ from npu_conformance.vts.lib.npu_scheduling.fixture import (
     lab,
 )
 
-cases = Behaviours("vts.npu_scheduling.stream", interface="scheduling", group=Group.SCHEDULING_EVENTS)
+cases = CaseGroup("vts.npu_scheduling.stream", interface="scheduling", group=Group.SCHEDULING_EVENTS)
 
 _MANY = 20
 _FIRST_UID = 10_300
@@ -56,18 +56,18 @@ def without_pauses(told: list[Told]) -> list[Told]:
 
 
 @cases.case("each_app", "NPU-HAL-019", "NPU-HAL-026", "NPU-HAL-031")
-def each_app(trial: Trial) -> None:
+def each_app(context: CaseContext) -> None:
     """Each of several apps has its own requests, starts and ends, in order, whatever the others do."""
-    with lab(trial) as npu:
+    with lab(context) as npu:
         for app in _busy(npu):
             told = without_pauses(app.told())
             checks.member(told, ([*UNDISTURBED], [*UNDISTURBED, *UNDISTURBED]), f"events of uid {app.uid}")
 
 
 @cases.case("ids_of_one_work", "NPU-HAL-020", "NPU-HAL-039")
-def ids_of_one_work(trial: Trial) -> None:
+def ids_of_one_work(context: CaseContext) -> None:
     """An id is that of one event, as AOSP's test has it, or of one work: never of two apps, or of two bursts."""
-    with lab(trial) as npu:
+    with lab(context) as npu:
         owners: dict[int, set[object]] = {}
         for app in _busy(npu):
             for index, event in enumerate(app.events()):
@@ -78,13 +78,13 @@ def ids_of_one_work(trial: Trial) -> None:
 
 
 @cases.case("ids_rise", "NPU-HAL-020")
-def ids_rise(trial: Trial) -> None:
+def ids_rise(context: CaseContext) -> None:
     """Ids never decrease over the events of an app; where each event has its own, they rise over all apps, too.
 
     An end is told later than it happens, and its id may be of either moment: so ids rise over all events either as they
     arrive, or as their timestamps do.
     """
-    with lab(trial) as npu:
+    with lab(context) as npu:
         for app in _busy(npu):
             own = [event.work.id for event in app.events()]
             checks.equal(own, sorted(own), f"ids of uid {app.uid} in order of arrival")
@@ -98,18 +98,18 @@ def ids_rise(trial: Trial) -> None:
 
 
 @cases.case("times_never_go_back", "NPU-HAL-021")
-def times_never_go_back(trial: Trial) -> None:
+def times_never_go_back(context: CaseContext) -> None:
     """Timestamps of an app's events never decrease."""
-    with lab(trial) as npu:
+    with lab(context) as npu:
         for app in _busy(npu):
             times = [event.work.timestamp_ms for event in app.events()]
             checks.equal(times, sorted(times), f"timestamps of uid {app.uid} in order of arrival")
 
 
 @cases.case("times_follow_the_clock", "NPU-HAL-021")
-def times_follow_the_clock(trial: Trial) -> None:
+def times_follow_the_clock(context: CaseContext) -> None:
     """Between the requests of two runs as many milliseconds have passed as on the clock."""
-    with lab(trial) as npu:
+    with lab(context) as npu:
         npu.need_virtual_clock()
         camera = npu.app(npu.camera)
         npu.hear()
@@ -125,9 +125,9 @@ def times_follow_the_clock(trial: Trial) -> None:
 
 
 @cases.case("times_of_the_events", "NPU-HAL-021", "NPU-HAL-024")
-def times_of_the_events(trial: Trial) -> None:
+def times_of_the_events(context: CaseContext) -> None:
     """The end has the time at which the work ended, not that at which it is told."""
-    with lab(trial) as npu:
+    with lab(context) as npu:
         npu.need_virtual_clock()
         camera = npu.app(npu.camera)
         npu.hear()
@@ -143,9 +143,9 @@ def times_of_the_events(trial: Trial) -> None:
 
 
 @cases.case("many_apps", "NPU-HAL-026", "NPU-HAL-015")
-def many_apps(trial: Trial) -> None:
+def many_apps(context: CaseContext) -> None:
     """Twenty apps at once: all are served, and events of each are its own."""
-    with lab(trial) as npu:
+    with lab(context) as npu:
         npu.need_virtual_clock()  # in real time so much work may take minutes
         npu.hear()
         apps = [npu.app(_FIRST_UID + index) for index in range(_MANY)]
@@ -160,9 +160,9 @@ def many_apps(trial: Trial) -> None:
 
 
 @cases.case("order_within_a_run", "NPU-HAL-019")
-def order_within_a_run(trial: Trial) -> None:
+def order_within_a_run(context: CaseContext) -> None:
     """A run is requested before it is started, and started before its end is known."""
-    with lab(trial) as npu:
+    with lab(context) as npu:
         camera = npu.app(npu.camera)
         npu.hear()
         run = camera.start()

@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable
 
 from npu_conformance.harness.judge import checks
-from npu_conformance.harness.run.cases import Behaviours, Group
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.cases import CaseGroup, Group
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.preparation import NO_TOKEN, PreparationRecorder
 from npu_conformance.specs.errors import ServiceError, status_name
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, ExecutionPreference, Priority
@@ -27,7 +27,7 @@ from npu_conformance.vts.lib.deadlines import (
 )
 from npu_conformance.vts.lib.execution import NO_LOOP_TIMEOUT, Execution, execute, executors
 
-cases = Behaviours("vts.quality_of_service", group=Group.EXECUTION)
+cases = CaseGroup("vts.quality_of_service", group=Group.EXECUTION)
 
 _START = (-20.0, -18.0)
 _INVALID = frozenset({ErrorStatus.INVALID_ARGUMENT})
@@ -42,121 +42,121 @@ _NOTICEABLE_SECONDS = 0.003
     "deadline.executions", "NNHAL-QOS-002", "NNHAL-QOS-003", "NNHAL-QOS-005", "NNHAL-QOS-006", "NNHAL-QOS-007",
     "NNHAL-QOS-015", "NNHAL-ERROR-003", since=Version.V1_3,
 )  # fmt: skip
-def executions(trial: Trial) -> None:
+def executions(context: CaseContext) -> None:
     """Executions with every kind of deadline: one in an hour, in nanoseconds of the right clock, is not missed."""
-    runner = Runner(trial, longest(trial, SHORT), _START)
-    for executor in executors(trial.version):
+    runner = Runner(context, longest(context, SHORT), _START)
+    for executor in executors(context.version):
         for name in (*LIMITED, *UNLIMITED):
-            with trial.configuration(f"{executor}.{name}"):
-                time_point = deadline(name, trial.version)
+            with context.configuration(f"{executor}.{name}"):
+                time_point = deadline(name, context.version)
                 execution = runner.execute(deadline=time_point, measure=True, executor=executor)
-                check_execution(trial, execution, name)
-                _warn_of_hope(trial, name, execution.status, "execution")
+                check_execution(context, execution, name)
+                _warn_of_hope(context, name, execution.status, "execution")
 
 
 @cases.case(
     "deadline.preparations", "NNHAL-QOS-002", "NNHAL-QOS-003", "NNHAL-QOS-004", "NNHAL-QOS-006", "NNHAL-QOS-007",
     "NNHAL-QOS-015", "NNHAL-ERROR-003", since=Version.V1_3,
 )  # fmt: skip
-def preparations(trial: Trial) -> None:
+def preparations(context: CaseContext) -> None:
     """Preparations with every kind of deadline: launched all the same, and missed in the callback at the most."""
-    model = longest(trial, SHORT).model()
+    model = longest(context, SHORT).model()
     for name in (*LIMITED, *UNLIMITED):
-        with trial.configuration(name):
-            preparation = trial.prepare(model, deadline=deadline(name, trial.version))
+        with context.configuration(name):
+            preparation = context.prepare(model, deadline=deadline(name, context.version))
             check_preparation(preparation, name)
-            _warn_of_hope(trial, name, preparation.status, "preparation")
+            _warn_of_hope(context, name, preparation.status, "preparation")
 
 
 @cases.case("deadline.from_cache", "NNHAL-QOS-003", "NNHAL-QOS-015", since=Version.V1_3)
-def from_cache(trial: Trial) -> None:
+def from_cache(context: CaseContext) -> None:
     """Preparation from no cache files, with every kind of deadline: refused, but not for a deadline that is not.
 
     A device that wants files finds their number wrong; one that caches nothing fails. See vts.caching for the rest.
     """
     for name in (*LIMITED, *UNLIMITED):
-        with trial.configuration(name):
-            told = _from_cache(trial, deadline(name, trial.version))
+        with context.configuration(name):
+            told = _from_cache(context, deadline(name, context.version))
             expected = {*_NO_CACHE, *(LATE - {ErrorStatus.NONE} if name in LIMITED else ())}
             for status in told:
                 checks.status(status, expected, f"prepareModelFromCache with the deadline '{name}'")
 
 
 @cases.case("deadline.below_none", "NNHAL-QOS-007", "NNHAL-QOS-008", since=Version.FL5)
-def below_none(trial: Trial) -> None:
+def below_none(context: CaseContext) -> None:
     """A deadline below -1 is refused with INVALID_ARGUMENT by every call that takes one.
 
     A preparation from no cache files fails anyhow, and may do so first; vts.caching asks with files.
     """
-    runner = Runner(trial, longest(trial, SHORT), _START)
-    for call, make in _calls(trial, runner).items():
+    runner = Runner(context, longest(context, SHORT), _START)
+    for call, make in _calls(context, runner).items():
         allowed = _NO_CACHE if call == "prepareModelFromCache" else _INVALID
         for name, value in _BELOW_NONE.items():
-            with trial.configuration(f"{call}.{name}"):
+            with context.configuration(f"{call}.{name}"):
                 checks.raises_status(lambda: make(value), allowed, f"{call} with a deadline of {value} ns")  # noqa: B023
-    with trial.configuration("afterwards"):
+    with context.configuration("afterwards"):
         checks.status(runner.execute().status, {ErrorStatus.NONE}, "execution after refused deadlines")
 
 
 @cases.case("deadline.abort_is_early", "NNHAL-QOS-019", "NNHAL-QOS-003", "NNHAL-QOS-005", since=Version.V1_3)
-def abort_is_early(trial: Trial) -> None:
+def abort_is_early(context: CaseContext) -> None:
     """A long execution that its deadline aborts should be over earlier than without one; a warning where it is not."""
-    runner = Runner(trial, longest(trial, LONG), _START)
-    whole, whole_seconds = _quickest(trial, runner, "none")
-    aborted, seconds = _quickest(trial, runner, "now")
-    in_driver = seconds_in_driver(trial.version, whole)
+    runner = Runner(context, longest(context, LONG), _START)
+    whole, whole_seconds = _quickest(context, runner, "none")
+    aborted, seconds = _quickest(context, runner, "now")
+    in_driver = seconds_in_driver(context.version, whole)
     if aborted.status not in MISSED or in_driver is None or in_driver < _NOTICEABLE_SECONDS:
         return
     # What a call takes beside the execution is no abort's fault.
     if seconds > whole_seconds - in_driver / 4:
-        trial.warn_quality(f"aborted after {seconds:.3f} s; the whole execution takes {whole_seconds:.3f} s")
+        context.warn_quality(f"aborted after {seconds:.3f} s; the whole execution takes {whole_seconds:.3f} s")
 
 
-def _quickest(trial: Trial, runner: Runner, name: str) -> tuple[Execution, float]:
+def _quickest(context: CaseContext, runner: Runner, name: str) -> tuple[Execution, float]:
     """The quickest of some executions with a deadline: what came back, and after how many seconds."""
-    return min((_timed(trial, runner, name) for _ in range(_ATTEMPTS)), key=lambda one: one[1])
+    return min((_timed(context, runner, name) for _ in range(_ATTEMPTS)), key=lambda one: one[1])
 
 
-def _timed(trial: Trial, runner: Runner, name: str) -> tuple[Execution, float]:
+def _timed(context: CaseContext, runner: Runner, name: str) -> tuple[Execution, float]:
     runner.forget()
     started = time.monotonic()
     execution = execute(
-        trial, runner.prepared_model, runner.request, measure=True, deadline=deadline(name, trial.version)
+        context, runner.prepared_model, runner.request, measure=True, deadline=deadline(name, context.version)
     )
     seconds = time.monotonic() - started
-    check_execution(trial, execution, name)
+    check_execution(context, execution, name)
     if execution.status == ErrorStatus.NONE:
         runner.check_output()
     return execution, seconds
 
 
-def _warn_of_hope(trial: Trial, name: str, status: int | None, what: str) -> None:
+def _warn_of_hope(context: CaseContext, name: str, status: int | None, what: str) -> None:
     """An idle device misses a past deadline again: TRANSIENT promises too much (NNHAL-QOS-017, NNHAL-ERROR-004)."""
     if name == "past" and status not in (ErrorStatus.NONE, *PERSISTENT):
         told = "nothing" if status is None else status_name(status)
-        trial.warn_quality(f"{what} with a deadline long past: {told}, where a PERSISTENT status tells more")
+        context.warn_quality(f"{what} with a deadline long past: {told}, where a PERSISTENT status tells more")
 
 
-def _from_cache(trial: Trial, deadline_ns: int) -> list[int]:
+def _from_cache(context: CaseContext, deadline_ns: int) -> list[int]:
     """What the call returned, and what it notified."""
     recorder = PreparationRecorder()
     launched: int = ErrorStatus.NONE
     try:
-        trial.device.prepare_model_from_cache(deadline_ns, (), (), NO_TOKEN, recorder)
+        context.device.prepare_model_from_cache(deadline_ns, (), (), NO_TOKEN, recorder)
     except ServiceError as error:
         launched = error.status
-    seconds = trial.manifest.deadlines.prepare * trial.manifest.time_scale
-    trial.subject.wait_until(lambda: bool(recorder.answers), seconds)
+    seconds = context.manifest.deadlines.prepare * context.manifest.time_scale
+    context.subject.wait_until(lambda: bool(recorder.answers), seconds)
     checks.equal(len(recorder.answers), 1, "number of notifications of prepareModelFromCache")
     ((notified, prepared_model),) = recorder.answers
     checks.that(prepared_model is None, "a prepared model came from a cache that does not exist")
     return [notified] if launched == ErrorStatus.NONE else [launched, notified]
 
 
-def _calls(trial: Trial, runner: Runner) -> dict[str, Callable[[int], object]]:
+def _calls(context: CaseContext, runner: Runner) -> dict[str, Callable[[int], object]]:
     """Every call of the device and of a prepared model that takes a deadline, made with one."""
-    device, prepared_model, request = trial.device, runner.prepared_model, runner.request
-    model = longest(trial, SHORT).model()
+    device, prepared_model, request = context.device, runner.prepared_model, runner.request
+    model = longest(context, SHORT).model()
     preference, priority = ExecutionPreference.FAST_SINGLE_ANSWER, Priority.MEDIUM
     calls: dict[str, Callable[[int], object]] = {
         "prepareModel": lambda value: device.prepare_model(
@@ -169,7 +169,7 @@ def _calls(trial: Trial, runner: Runner) -> dict[str, Callable[[int], object]]:
             request, False, value, NO_LOOP_TIMEOUT
         ),
     }
-    if trial.version >= Version.FL8:
+    if context.version >= Version.FL8:
         config = ExecutionConfig(False, NO_LOOP_TIMEOUT)
         calls["prepareModelWithConfig"] = lambda value: device.prepare_model_with_config(
             model, PrepareModelConfig(preference, priority, value, (), (), NO_TOKEN), PreparationRecorder()

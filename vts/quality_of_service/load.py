@@ -15,8 +15,8 @@ from dataclasses import dataclass
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import Hung
-from npu_conformance.harness.run.cases import Behaviours, Group
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.cases import CaseGroup, Group
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.errors import ServiceError, status_name
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, Priority
 from npu_conformance.specs.neuralnetworks.hal import documented_statuses
@@ -34,7 +34,7 @@ from npu_conformance.vts.lib.execution import (
     timing_rules,
 )
 
-cases = Behaviours("vts.quality_of_service", group=Group.EXECUTION)
+cases = CaseGroup("vts.quality_of_service", group=Group.EXECUTION)
 
 _ONE_APP, _ANOTHER_APP = 10101, 10102
 _STARTS: Sequence[Pair] = tuple((float(number), number - 2.0) for number in range(-18, 0, 2))
@@ -48,16 +48,16 @@ _PATIENCE = 16
 
 
 @cases.case("load.preempted_result", "NNHAL-QOS-013", "NNHAL-QOS-014", "NNHAL-QOS-016", since=Version.V1_3)
-def preempted_result(trial: Trial) -> None:
+def preempted_result(context: CaseContext) -> None:
     """A long execution of low priority gives the same result, bit for bit, while urgent ones of its app come and go."""
-    low = Runner(trial, longest(trial, LONG), _STARTS[0], Priority.LOW, trial.application(_ONE_APP))
-    high = _runners(trial, _ONE_APP, Priority.HIGH, 2)
+    low = Runner(context, longest(context, LONG), _STARTS[0], Priority.LOW, context.application(_ONE_APP))
+    high = _runners(context, _ONE_APP, Priority.HIGH, 2)
     interrupted = 0
     for _ in range(_MOST_ROUNDS):
         with under_load(high) as load:
             load.wait_for_executions(1)
             before = load.executions
-            _succeeds_or_is_too_much(trial, low.execute(), "a long execution under load")
+            _succeeds_or_is_too_much(context, low.execute(), "a long execution under load")
             interrupted += load.executions > before
         if interrupted >= _ROUNDS:
             break
@@ -65,27 +65,27 @@ def preempted_result(trial: Trial) -> None:
 
 
 @cases.case("load.priorities", "NNHAL-PREPARE-011", "NNHAL-QOS-014", since=Version.V1_3)
-def priorities(trial: Trial) -> None:
+def priorities(context: CaseContext) -> None:
     """Executions of all three priorities, at the same time: each is answered, with its own result."""
     runners = [
-        Runner(trial, longest(trial, SHORT * 2), start, priority, trial.application(_ONE_APP))
+        Runner(context, longest(context, SHORT * 2), start, priority, context.application(_ONE_APP))
         for start, priority in zip(_STARTS, Priority, strict=False)
     ]
     with ThreadPoolExecutor(len(runners)) as pool:
         for _ in range(_ROUNDS):
             for future in [pool.submit(runner.execute) for runner in runners]:
-                _succeeds_or_is_too_much(trial, future.result(), "one of three executions at once")
+                _succeeds_or_is_too_much(context, future.result(), "one of three executions at once")
 
 
 @cases.case("load.apps", "NNHAL-QOS-009", "NNHAL-QOS-011", "NNHAL-QOS-013", since=Version.V1_3)
-def apps(trial: Trial) -> None:
+def apps(context: CaseContext) -> None:
     """An app that executes with high priority all the time does not keep another one from executing.
 
     Priorities mean nothing between apps, whose names are their uids. A warning where a low one of another app is
     refused, or overtaken again and again.
     """
-    own = Runner(trial, longest(trial, SHORT), _STARTS[0], Priority.LOW, trial.application(_ONE_APP))
-    others = _runners(trial, _ANOTHER_APP, Priority.HIGH, 5, LONG // 2)
+    own = Runner(context, longest(context, SHORT), _STARTS[0], Priority.LOW, context.application(_ONE_APP))
+    others = _runners(context, _ANOTHER_APP, Priority.HIGH, 5, LONG // 2)
     with under_load(others) as load:
         load.wait_for_executions(len(others))
         own.forget()
@@ -93,30 +93,30 @@ def apps(trial: Trial) -> None:
         execution = synchronous(own.prepared_model, own.request, measure=False)
         overtaken = load.executions - before
     status = execution.status
-    checks.status(status, _shortages(trial) | {ErrorStatus.NONE}, "execution while another app executes")
+    checks.status(status, _shortages(context) | {ErrorStatus.NONE}, "execution while another app executes")
     if status == ErrorStatus.NONE:
         own.check_output()
     else:
-        trial.warn_quality(f"an app is refused while another one executes: {status_name(status)}")
+        context.warn_quality(f"an app is refused while another one executes: {status_name(status)}")
     if overtaken > _PATIENCE:
-        trial.warn_quality(f"{overtaken} executions of another app overtook one that was launched before them")
+        context.warn_quality(f"{overtaken} executions of another app overtook one that was launched before them")
 
 
 @cases.case("load.deadlines", "NNHAL-QOS-003", "NNHAL-QOS-005", "NNHAL-QOS-016", "NNHAL-ERROR-004", since=Version.V1_3)
-def deadlines(trial: Trial) -> None:
+def deadlines(context: CaseContext) -> None:
     """A deadline that the load alone makes a device miss is missed in passing: without load the call succeeds."""
-    runner = Runner(trial, longest(trial, SHORT), _STARTS[0], Priority.LOW, trial.application(_ONE_APP))
-    with under_load(_runners(trial, _ONE_APP, Priority.HIGH, 5, LONG // 2)) as load:
+    runner = Runner(context, longest(context, SHORT), _STARTS[0], Priority.LOW, context.application(_ONE_APP))
+    with under_load(_runners(context, _ONE_APP, Priority.HIGH, 5, LONG // 2)) as load:
         load.wait_for_executions(1)
-        busy = [runner.execute(deadline=deadline("soon", trial.version)).status for _ in range(_ROUNDS)]
-    idle = [runner.execute(deadline=deadline("soon", trial.version)).status for _ in range(_ROUNDS)]
+        busy = [runner.execute(deadline=deadline("soon", context.version)).status for _ in range(_ROUNDS)]
+    idle = [runner.execute(deadline=deadline("soon", context.version)).status for _ in range(_ROUNDS)]
     for status in (*busy, *idle):
         checks.status(status, LATE, "execution with a deadline in 20 ms")
     missed = [status for status in busy if status != ErrorStatus.NONE]
     # One alone may really have been past when it arrived.
     if len(missed) > 1 and PERSISTENT.issuperset(missed) and set(idle) == {ErrorStatus.NONE}:
         found = status_name(missed[0])
-        trial.warn_quality(f"{found} under load, though the same call succeeds without: TRANSIENT tells more")
+        context.warn_quality(f"{found} under load, though the same call succeeds without: TRANSIENT tells more")
     checks.status(runner.execute().status, {ErrorStatus.NONE}, "execution when the load is gone")
 
 
@@ -124,27 +124,27 @@ def deadlines(trial: Trial) -> None:
     "load.asynchronous", "NNHAL-QOS-014", "NNHAL-QOS-016", "NNHAL-ERROR-002", "NNHAL-EXECUTE-003", "NNHAL-TIMING-007",
     until=HIDL_LAST,
 )  # fmt: skip
-def asynchronous(trial: Trial) -> None:
+def asynchronous(context: CaseContext) -> None:
     """Executions that are launched one upon the other: each notifies once, with its own result, in legal statuses.
 
     The times that it reports include the waiting for the others; a warning where they are hardly any of it.
     """
-    chain = longest(trial, SHORT * 4)
+    chain = longest(context, SHORT * 4)
     runners = [
-        Runner(trial, chain, start, Priority.MEDIUM if trial.version < Version.V1_3 else priority)
+        Runner(context, chain, start, Priority.MEDIUM if context.version < Version.V1_3 else priority)
         for start, priority in zip(_STARTS, _PRIORITIES, strict=True)
     ]
-    alone, oddities = _quickest_alone(trial, runners[0]), []
+    alone, oddities = _quickest_alone(context, runners[0]), []
     for _ in range(_ROUNDS):
-        launched = [_launch(trial, runner) for runner in runners]
+        launched = [_launch(context, runner) for runner in runners]
         for one in launched:
-            _ended(trial, one)
-        _told_once(trial, launched)
-        oddities.append(_odd_time(trial, alone, max(launched, key=lambda one: one.recorder.ended)))
+            _ended(context, one)
+        _told_once(context, launched)
+        oddities.append(_odd_time(context, alone, max(launched, key=lambda one: one.recorder.ended)))
     # A client that was held up itself sees an odd time once, not again.
     odd = [one for one in oddities if one]
     if 2 * len(odd) > _ROUNDS:
-        trial.warn_quality(odd[0])
+        context.warn_quality(odd[0])
     for runner in runners:
         status = runner.execute(executor="asynchronous").status
         checks.status(status, {ErrorStatus.NONE}, "the same execution when the load is gone")
@@ -203,36 +203,36 @@ def under_load(runners: Sequence[Runner], most: int | None = None) -> Iterator[_
             yield load
         finally:
             load.stop()
-        allowed = _shortages(runners[0].trial) | {ErrorStatus.NONE}
+        allowed = _shortages(runners[0].context) | {ErrorStatus.NONE}
         for status in load.statuses():
             checks.status(status, allowed, "execution that is part of the load")
 
 
 def _few(runners: Sequence[Runner]) -> int:
     """How often each runner executes: what is urgent may starve the rest of its app meanwhile (NNHAL-QOS-010)."""
-    trial = runners[0].trial
-    patience = trial.manifest.deadlines.execute * trial.manifest.time_scale / 4
+    context = runners[0].context
+    patience = context.manifest.deadlines.execute * context.manifest.time_scale / 4
     in_time = patience / (len(runners) * max(runner.seconds for runner in runners))
     return max(1, min(_FEW, int(in_time)))
 
 
-def _runners(trial: Trial, uid: int, priority: int, count: int, additions: int = SHORT) -> list[Runner]:
+def _runners(context: CaseContext, uid: int, priority: int, count: int, additions: int = SHORT) -> list[Runner]:
     """Runners of one app, each over a connection of its own."""
-    chain = longest(trial, additions)
-    return [Runner(trial, chain, start, priority, trial.application(uid)) for start in _STARTS[1 : 1 + count]]
+    chain = longest(context, additions)
+    return [Runner(context, chain, start, priority, context.application(uid)) for start in _STARTS[1 : 1 + count]]
 
 
-def _shortages(trial: Trial) -> frozenset[ErrorStatus]:
+def _shortages(context: CaseContext) -> frozenset[ErrorStatus]:
     """How a version says that it can not take more: before 1.3 only in general."""
-    letters = "R" if trial.version >= Version.V1_3 else "G"
-    return documented_statuses(letters, trial.version)
+    letters = "R" if context.version >= Version.V1_3 else "G"
+    return documented_statuses(letters, context.version)
 
 
-def _succeeds_or_is_too_much(trial: Trial, execution: Execution, what: str) -> None:
+def _succeeds_or_is_too_much(context: CaseContext, execution: Execution, what: str) -> None:
     """No deadline was given, so none was missed; that there is too much to do is to be told as TRANSIENT."""
-    checks.status(execution.status, _shortages(trial) | {ErrorStatus.NONE}, what)
+    checks.status(execution.status, _shortages(context) | {ErrorStatus.NONE}, what)
     if execution.status in PERSISTENT:
-        trial.warn_quality(f"{what}: {status_name(execution.status)}, though it succeeds alone: TRANSIENT tells more")
+        context.warn_quality(f"{what}: {status_name(execution.status)}, though it succeeds alone: TRANSIENT tells more")
 
 
 class _Stopwatch(ExecutionRecorder):
@@ -262,9 +262,9 @@ class _Launched:
         return self.recorder.ended - self.recorder.started
 
 
-def _launch(trial: Trial, runner: Runner) -> _Launched:
+def _launch(context: CaseContext, runner: Runner) -> _Launched:
     runner.forget()
-    recorder, measured, status = _Stopwatch(), trial.version >= Version.V1_2, int(ErrorStatus.NONE)
+    recorder, measured, status = _Stopwatch(), context.version >= Version.V1_2, int(ErrorStatus.NONE)
     try:
         runner.prepared_model.execute(runner.request, measured, NO_DEADLINE, NO_LOOP_TIMEOUT, recorder)
     except ServiceError as error:
@@ -272,39 +272,39 @@ def _launch(trial: Trial, runner: Runner) -> _Launched:
     return _Launched(runner, recorder, status)
 
 
-def _ended(trial: Trial, one: _Launched) -> None:
+def _ended(context: CaseContext, one: _Launched) -> None:
     """Wait for the answer of an execution, and judge it."""
-    seconds = trial.manifest.deadlines.execute * trial.manifest.time_scale
-    if not trial.subject.wait_until(lambda: bool(one.recorder.answers), seconds):
+    seconds = context.manifest.deadlines.execute * context.manifest.time_scale
+    if not context.subject.wait_until(lambda: bool(one.recorder.answers), seconds):
         raise Hung(f"execute was launched, but its callback was not notified within {seconds:g} s")
     execution = one.recorder.answers[0]
     if one.launch_status != ErrorStatus.NONE:
         checks.status(execution.status, {one.launch_status}, "status notified after a failed launch")
-    _succeeds_or_is_too_much(trial, execution, "an asynchronous execution beside others")
-    timing_rules(trial, execution, measured=True)
+    _succeeds_or_is_too_much(context, execution, "an asynchronous execution beside others")
+    timing_rules(context, execution, measured=True)
     if execution.status == ErrorStatus.NONE:
         one.runner.check_output()
 
 
-def _quickest_alone(trial: Trial, runner: Runner) -> _Launched:
+def _quickest_alone(context: CaseContext, runner: Runner) -> _Launched:
     launched = []
     for _ in range(_ROUNDS):
-        launched.append(_launch(trial, runner))
-        _ended(trial, launched[-1])
+        launched.append(_launch(context, runner))
+        _ended(context, launched[-1])
     return min(launched, key=lambda one: one.seconds)
 
 
-def _told_once(trial: Trial, launched: Sequence[_Launched]) -> None:
+def _told_once(context: CaseContext, launched: Sequence[_Launched]) -> None:
     """A round trip brings whatever the device has sent before."""
-    trial.device.get_status()
-    trial.subject.wait_until(lambda: any(len(one.recorder.answers) > 1 for one in launched), 0.0)
+    context.device.get_status()
+    context.subject.wait_until(lambda: any(len(one.recorder.answers) > 1 for one in launched), 0.0)
     for one in launched:
         checks.equal(len(one.recorder.answers), 1, "number of notifications of one execution")
 
 
-def _odd_time(trial: Trial, alone: _Launched, last: _Launched) -> str:
+def _odd_time(context: CaseContext, alone: _Launched, last: _Launched) -> str:
     """What is odd about the time in the driver of the execution that ended last, by its client's clock."""
-    told = seconds_in_driver(trial.version, last.recorder.answers[0])
+    told = seconds_in_driver(context.version, last.recorder.answers[0])
     if told is None:
         return ""
     if told > last.seconds + _MICROSECOND:

@@ -6,8 +6,8 @@ import struct
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotSupported
-from npu_conformance.harness.run.cases import Behaviours, Group
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.cases import CaseGroup, Group
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.errors import status_name
 from npu_conformance.specs.neuralnetworks.enums import OperandType, OperationType
 from npu_conformance.specs.neuralnetworks.hal import documented_statuses
@@ -24,7 +24,7 @@ from npu_conformance.vts.lib.deadlines import TRANSIENT
 from npu_conformance.vts.lib.execution import execute
 from npu_conformance.vts.lib.structure_models import INPUT, OUTPUT, graph, tensor
 
-cases = Behaviours("vts.quality_of_service", group=Group.EXECUTION)
+cases = CaseGroup("vts.quality_of_service", group=Group.EXECUTION)
 
 _REPEATS = 1 << 20
 _REFUSALS = "GOR"
@@ -34,21 +34,21 @@ _MULTIPLES, _DATA, _OUTPUT, _ROOM = 0, 16, 32, 16
 @cases.case(
     "shortage.result_beyond_any_memory", "NNHAL-ERROR-002", "NNHAL-ERROR-003", "NNHAL-QOS-017", since=Version.V1_2,
 )  # fmt: skip
-def result_beyond_any_memory(trial: Trial) -> None:
+def result_beyond_any_memory(context: CaseContext) -> None:
     """A result of 4 TiB, as only the request shows: refused, in the statuses of the version, and not as TRANSIENT."""
     model = _tile()
-    if not all(trial.supported_operations(model)):
+    if not all(context.supported_operations(model)):
         raise NotSupported("TILE to a size that only the request knows is not supported")
-    preparation = trial.prepare(model)
+    preparation = context.prepare(model)
     if preparation.prepared_model is None:
         raise NotSupported("TILE to a size that only the request knows is not prepared")
     for attempt in ("first", "again"):
-        with trial.configuration(attempt):
-            execution = execute(trial, preparation.prepared_model, _request(trial), measure=False)
-            expected = documented_statuses(_REFUSALS, trial.version)
+        with context.configuration(attempt):
+            execution = execute(context, preparation.prepared_model, _request(context), measure=False)
+            expected = documented_statuses(_REFUSALS, context.version)
             checks.status(execution.status, expected, "execution whose result takes 4 TiB")
             if execution.status in TRANSIENT:
-                trial.warn_quality(f"a result of 4 TiB: {status_name(execution.status)}, where it can never succeed")
+                context.warn_quality(f"a result of 4 TiB: {status_name(execution.status)}, where it can never succeed")
 
 
 def _tile() -> Model:
@@ -61,8 +61,8 @@ def _tile() -> Model:
     return Model(graph(operands, [Operation(OperationType.TILE, (0, 1), (2,))]))
 
 
-def _request(trial: Trial) -> Request:
-    pool = trial.pool(_OUTPUT + _ROOM)
+def _request(context: CaseContext) -> Request:
+    pool = context.pool(_OUTPUT + _ROOM)
     pool.write(_MULTIPLES, struct.pack("<2i", _REPEATS, _REPEATS))
     pool.write(_DATA, struct.pack("<f", 1.0))
     data, multiples = (RequestArgument(location=DataLocation(0, *place)) for place in ((_DATA, 4), (_MULTIPLES, 8)))

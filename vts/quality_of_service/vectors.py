@@ -12,7 +12,7 @@ from npu_conformance.corpus.vectors import Vector, VectorHeader
 from npu_conformance.corpus.wire_model import build_model, build_request
 from npu_conformance.harness.judge.verdicts import NotSupported
 from npu_conformance.harness.run.cases import Case, Group
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, Priority
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import RequestMemoryPool
@@ -49,62 +49,64 @@ def _headers(operation: str) -> list[VectorHeader]:
 
 def _case(operation: str, headers: Sequence[VectorHeader]) -> Case:
     return Case(
-        f"vts.quality_of_service.{operation}.deadlines", lambda trial: _run(trial, headers), _REQUIREMENTS,
+        f"vts.quality_of_service.{operation}.deadlines", lambda context: _run(context, headers), _REQUIREMENTS,
         "Preparation and execution with a deadline of now, in 5 ms, and without end.",
         since=max(Version.V1_3, min(header.since for header in headers)), group=Group.EXECUTION,
         operations=(operation,), types=headers[0].types,
     )  # fmt: skip
 
 
-def _run(trial: Trial, headers: Sequence[VectorHeader]) -> None:
-    vector = _supported(trial, headers)
+def _run(context: CaseContext, headers: Sequence[VectorHeader]) -> None:
+    vector = _supported(context, headers)
     for priority in (Priority.LOW, Priority.HIGH):
-        with trial.configuration(f"prepare.{priority.name.lower()}"):
-            _execute(trial, vector, _prepare(trial, vector, "none", priority), "none")
+        with context.configuration(f"prepare.{priority.name.lower()}"):
+            _execute(context, vector, _prepare(context, vector, "none", priority), "none")
     for name in _DEADLINES:
-        with trial.configuration(f"prepare.{name}"):
-            prepared_model = _prepare(trial, vector, name)
+        with context.configuration(f"prepare.{name}"):
+            prepared_model = _prepare(context, vector, name)
             if prepared_model is not None:
-                _execute(trial, vector, prepared_model, "none")
-    for executor in executors(trial.version):
+                _execute(context, vector, prepared_model, "none")
+    for executor in executors(context.version):
         for name in _DEADLINES:
-            with trial.configuration(f"{executor}.{name}"):
-                _execute(trial, vector, _prepare(trial, vector, "none"), name, executor)
+            with context.configuration(f"{executor}.{name}"):
+                _execute(context, vector, _prepare(context, vector, "none"), name, executor)
 
 
-def _supported(trial: Trial, headers: Sequence[VectorHeader]) -> Vector:
+def _supported(context: CaseContext, headers: Sequence[VectorHeader]) -> Vector:
     for header in headers:
-        if header.since <= trial.version:
+        if header.since <= context.version:
             vector = vectors.load(header.operation, header.name)
-            if supports(trial, vector):
+            if supports(context, vector):
                 return vector
     raise NotSupported(f"not supported: {headers[0].operation}")
 
 
-def _prepare(trial: Trial, vector: Vector, name: str, priority: int = Priority.MEDIUM) -> PreparedModel | None:
+def _prepare(context: CaseContext, vector: Vector, name: str, priority: int = Priority.MEDIUM) -> PreparedModel | None:
     """Prepare with a deadline; null where it was missed."""
-    model = build_model(vector, trial.version).model
-    preparation = trial.prepare(model, priority=priority, deadline=deadline(name, trial.version))
+    model = build_model(vector, context.version).model
+    preparation = context.prepare(model, priority=priority, deadline=deadline(name, context.version))
     check_preparation(preparation, name)
     return preparation.prepared_model
 
 
-def _execute(trial: Trial, vector: Vector, prepared_model: PreparedModel | None, name: str, executor: str = "") -> None:
+def _execute(
+    context: CaseContext, vector: Vector, prepared_model: PreparedModel | None, name: str, executor: str = ""
+) -> None:
     """Execute with a deadline; whatever is called a success must be right and complete."""
     assert prepared_model is not None
     example = vector.examples[0]
-    built = build_request(vector, example, trial.version)
-    inputs, outputs = trial.pool(len(built.input_data) or 1), trial.pool(built.output_size)
+    built = build_request(vector, example, context.version)
+    inputs, outputs = context.pool(len(built.input_data) or 1), context.pool(built.output_size)
     inputs.write(0, built.input_data)
     outputs.write(0, bytes([_FILL]) * built.output_size)
     request = built.request(RequestMemoryPool(pool=inputs.memory), RequestMemoryPool(pool=outputs.memory))
     execution = execute(
-        trial, prepared_model, request, measure=True, executor=executor, deadline=deadline(name, trial.version)
+        context, prepared_model, request, measure=True, executor=executor, deadline=deadline(name, context.version)
     )
-    check_execution(trial, execution, name)
+    check_execution(context, execution, name)
     if execution.status != ErrorStatus.NONE:
         return
     content = outputs.read(0, built.output_size)
     judge(
-        trial, vector, example, {key: built.read(key, content, array.shape) for key, array in example.outputs.items()}
+        context, vector, example, {key: built.read(key, content, array.shape) for key, array in example.outputs.items()}
     )

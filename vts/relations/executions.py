@@ -32,7 +32,7 @@ def _vector(lab: Lab, sample: Sample, given: Tensor, *, nchw: bool = False) -> V
 
 def _again(lab: Lab) -> Lab:
     """A lab whose data begin from the start: constants of a second model are those of the first."""
-    return Lab(lab.trial, lab.kind)
+    return Lab(lab.context, lab.kind)
 
 
 def _two(lab: Lab, sample: Sample) -> tuple[Lab, Lab, Tensor]:

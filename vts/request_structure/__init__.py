@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotSupported
 from npu_conformance.harness.run.cases import Case, Group
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperandLifeTime, OperandType, OperationType
 from npu_conformance.specs.neuralnetworks.types import (
@@ -72,7 +72,7 @@ def cases() -> Iterator[Case]:
 def _case(
     rule: str,
     name: str,
-    run: Callable[[Trial], None],
+    run: Callable[[CaseContext], None],
     requirements: tuple[str, ...],
     since: Version,
     until: Version,
@@ -87,19 +87,19 @@ def _case(
     )  # fmt: skip
 
 
-def _runner(row: Row) -> Callable[[Trial], None]:
-    def run(trial: Trial) -> None:
-        prepared_model = addition.prepared(trial, _model(row))
-        pool = trial.pool(_POOL)
+def _runner(row: Row) -> Callable[[CaseContext], None]:
+    def run(context: CaseContext) -> None:
+        prepared_model = addition.prepared(context, _model(row))
+        pool = context.pool(_POOL)
         for offset in (0, _POOL - _SIZE):
             pool.write(offset, addition.packed(addition.A))
         pool.write(16, addition.packed(addition.B))
         request = row.edit(_request(row, pool))
         if not row.sound:
             with aosp_verdict.told(aosp_verdict.of_rule(row.rule)):
-                refused(trial, prepared_model, request, executors(trial.version)[0], measure=False)
+                refused(context, prepared_model, request, executors(context.version)[0], measure=False)
             return
-        execution = execute(trial, prepared_model, request, measure=False)
+        execution = execute(context, prepared_model, request, measure=False)
         if execution.status == ErrorStatus.GENERAL_FAILURE and 0 in (row.dimensions or (0,)):
             raise NotSupported("the device does not execute with these open dimensions")
         checks.status(execution.status, {ErrorStatus.NONE}, "execution of the valid request")
@@ -135,17 +135,17 @@ def _complete(dimensions: tuple[int, ...]) -> tuple[int, ...]:
     return {(): (2,), (0,): (2,), (0, 2): (1, 2), (0, 0): (1, 2)}[dimensions]
 
 
-def _executes_without_axes(trial: Trial) -> None:
+def _executes_without_axes(context: CaseContext) -> None:
     axes = tensor(OperandType.TENSOR_INT32, [1], INPUT)
     operands = [tensor(dimensions=[1, 2], lifetime=INPUT), axes, tensor(lifetime=OUTPUT)]
     model = Model(graph(operands, [Operation(OperationType.SQUEEZE, (0, 1), (2,))]))
-    prepared_model = addition.prepared(trial, model)
-    pool = trial.pool(_POOL)
+    prepared_model = addition.prepared(context, model)
+    pool = context.pool(_POOL)
     pool.write(0, addition.packed(addition.A))
     inputs = (RequestArgument(location=DataLocation(0, 0, _SIZE)), RequestArgument(has_no_value=True))
     outputs = (RequestArgument(location=DataLocation(0, _OUTPUT, _SIZE)),)
     request = Request(inputs, outputs, (RequestMemoryPool(pool=pool.memory),))
-    execution = execute(trial, prepared_model, request, measure=False)
+    execution = execute(context, prepared_model, request, measure=False)
     checks.status(execution.status, {ErrorStatus.NONE}, "execution without an optional input")
     checks.equal(addition.unpacked(bytes(pool.read(_OUTPUT, _SIZE))), addition.A, "what SQUEEZE without axes gives")
 

@@ -12,8 +12,8 @@ from msgspec.structs import replace
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotSupported
-from npu_conformance.harness.run.cases import Behaviours, Case, Group
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.cases import Case, CaseGroup, Group
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperandType, OperationType
 from npu_conformance.specs.neuralnetworks.types import (
@@ -31,7 +31,7 @@ from npu_conformance.vts.lib.aosp_verdict import told
 from npu_conformance.vts.lib.execution import Execution, execute, executors
 from npu_conformance.vts.lib.structure_models import INPUT, OUTPUT, graph, tensor
 
-_behaviours = Behaviours("vts.request_structure", group=Group.VALIDATION)
+_behaviours = CaseGroup("vts.request_structure", group=Group.VALIDATION)
 
 _SIZE, _POOL, _FILL = addition.SIZE, 64, 0xA5
 _OUTPUT = 32
@@ -44,44 +44,44 @@ def cases() -> Iterator[Case]:
 
 
 @_behaviours.case("R6.may_refuse_other_length", "NNHAL-REQUEST-012", since=Version.FL5)
-def other_length(trial: Trial) -> None:
+def other_length(context: CaseContext) -> None:
     """An argument whose length is not that of its type and dimensions; what is executed all the same adds right."""
-    chosen = addition.supported(trial)
-    prepared_model = chosen.prepared(trial)
+    chosen = addition.supported(context)
+    prepared_model = chosen.prepared(context)
     for side in ("input", "output"):
-        pool = _filled(trial, chosen)
+        pool = _filled(context, chosen)
         request = _request(pool, **{f"{side}_length": _SIZE + 4})
-        for executor in executors(trial.version):
-            with trial.configuration(f"{side}_longer.{executor}"), told("no"):
-                execution = execute(trial, prepared_model, request, measure=False, executor=executor)
-                _declined_or_adds(trial, chosen, pool, execution)
+        for executor in executors(context.version):
+            with context.configuration(f"{side}_longer.{executor}"), told("no"):
+                execution = execute(context, prepared_model, request, measure=False, executor=executor)
+                _declined_or_adds(context, chosen, pool, execution)
 
 
 @_behaviours.case("R6.may_refuse_input_too_short", "NNHAL-REQUEST-012", since=Version.FL5)
-def input_too_short(trial: Trial) -> None:
+def input_too_short(context: CaseContext) -> None:
     """An input of which the last byte lies behind the end of its pool: refused, or executed whatever comes out."""
-    chosen = addition.supported(trial)
-    prepared_model = chosen.prepared(trial)
-    request = _request(_filled(trial, chosen))
+    chosen = addition.supported(context)
+    prepared_model = chosen.prepared(context)
+    request = _request(_filled(context, chosen))
     request = replace(request, inputs=(_place(_POOL - _SIZE + 1, _SIZE - 1), request.inputs[1]))
-    for executor in executors(trial.version):
-        with trial.configuration(executor), told("no"):
-            execution = execute(trial, prepared_model, request, measure=False, executor=executor)
-            _ends(trial, execution, "an input that ends before its last byte")
+    for executor in executors(context.version):
+        with context.configuration(executor), told("no"):
+            execution = execute(context, prepared_model, request, measure=False, executor=executor)
+            _ends(context, execution, "an input that ends before its last byte")
 
 
 @_behaviours.case("R6.padding_without_data", "NNHAL-REQUEST-013", "NNHAL-SHAPE-008", since=Version.FL5)
-def padding_without_data(trial: Trial) -> None:
+def padding_without_data(context: CaseContext) -> None:
     """An output a byte too short, with room in its padding, is refused or insufficient, and the byte not put there."""
-    chosen = addition.supported(trial)
-    prepared_model = chosen.prepared(trial)
+    chosen = addition.supported(context)
+    prepared_model = chosen.prepared(context)
     last = chosen.packed(addition.SUM)[-1]
-    for executor in executors(trial.version):
-        with trial.configuration(executor), told("yes"):
-            pool = _filled(trial, chosen)
+    for executor in executors(context.version):
+        with context.configuration(executor), told("yes"):
+            pool = _filled(context, chosen)
             output = RequestArgument(location=DataLocation(0, _OUTPUT, _SIZE - 1, 9))
             request = replace(_request(pool), outputs=(output,))
-            execution = execute(trial, prepared_model, request, measure=False, executor=executor)
+            execution = execute(context, prepared_model, request, measure=False, executor=executor)
             allowed = {*_DECLINED, ErrorStatus.OUTPUT_INSUFFICIENT_SIZE}
             checks.status(execution.status, allowed, "execution with an output that needs its padding")
             found = bytes(pool.read(_OUTPUT + _SIZE - 1, 1))[0]
@@ -91,54 +91,54 @@ def padding_without_data(trial: Trial) -> None:
 
 
 @_behaviours.case("R7.may_refuse_output_over_input", "NNHAL-REQUEST-014")
-def output_over_input(trial: Trial) -> None:
+def output_over_input(context: CaseContext) -> None:
     """An output in the place of an input, wholly or by half: refused, or executed whatever comes out."""
-    chosen = addition.supported(trial)
-    prepared_model = chosen.prepared(trial)
+    chosen = addition.supported(context)
+    prepared_model = chosen.prepared(context)
     for name, offset in {"all": 0, "half": 4}.items():
-        for executor in executors(trial.version):
-            with trial.configuration(f"{name}.{executor}"), told("no"):
-                request = replace(_request(_filled(trial, chosen)), outputs=(_place(offset),))
-                execution = execute(trial, prepared_model, request, measure=False, executor=executor)
-                _ends(trial, execution, "an output over an input")
+        for executor in executors(context.version):
+            with context.configuration(f"{name}.{executor}"), told("no"):
+                request = replace(_request(_filled(context, chosen)), outputs=(_place(offset),))
+                execution = execute(context, prepared_model, request, measure=False, executor=executor)
+                _ends(context, execution, "an output over an input")
 
 
 @_behaviours.case("R7.may_refuse_output_over_output", "NNHAL-REQUEST-014")
-def output_over_output(trial: Trial) -> None:
+def output_over_output(context: CaseContext) -> None:
     """Two outputs in one place: refused, or executed whatever comes out."""
-    chosen = addition.supported(trial)
+    chosen = addition.supported(context)
     model = _twice(chosen)
-    prepared_model = trial.prepare(model).prepared_model if all(trial.supported_operations(model)) else None
+    prepared_model = context.prepare(model).prepared_model if all(context.supported_operations(model)) else None
     if prepared_model is None:
         raise NotSupported("the device has no model of two outputs here")
-    for executor in executors(trial.version):
-        with trial.configuration(executor), told("no"):
-            pool = _filled(trial, chosen)
+    for executor in executors(context.version):
+        with context.configuration(executor), told("no"):
+            pool = _filled(context, chosen)
             request = replace(_request(pool), inputs=(_place(0),), outputs=(_place(_OUTPUT), _place(_OUTPUT)))
-            execution = execute(trial, prepared_model, request, measure=False, executor=executor)
-            _ends(trial, execution, "an output over an output")
+            execution = execute(context, prepared_model, request, measure=False, executor=executor)
+            _ends(context, execution, "an output over an output")
 
 
-def _ends(trial: Trial, execution: Execution, what: str) -> None:
+def _ends(context: CaseContext, execution: Execution, what: str) -> None:
     checks.status(execution.status, {ErrorStatus.NONE, *_DECLINED}, f"execution with {what}")
     if execution.status == ErrorStatus.NONE:
-        trial.warn_quality(f"{what} is taken; the interface text forbids it")
+        context.warn_quality(f"{what} is taken; the interface text forbids it")
 
 
-def _declined_or_adds(trial: Trial, chosen: Addition, pool: Pool, execution: Execution) -> None:
+def _declined_or_adds(context: CaseContext, chosen: Addition, pool: Pool, execution: Execution) -> None:
     checks.status(execution.status, {ErrorStatus.NONE, *_DECLINED}, "execution with an argument of another length")
     if execution.status == ErrorStatus.NONE:
         chosen.check(bytes(pool.read(_OUTPUT, _SIZE)), addition.SUM, "sum")
-        trial.warn_quality("a length that is not that of type and dimensions is taken; the interface text forbids it")
+        context.warn_quality("a length that is not that of type and dimensions is taken; the interface text forbids it")
 
 
 def _place(offset: int, length: int = _SIZE) -> RequestArgument:
     return RequestArgument(location=DataLocation(0, offset, length))
 
 
-def _filled(trial: Trial, chosen: Addition) -> Pool:
+def _filled(context: CaseContext, chosen: Addition) -> Pool:
     """A pool with both summands, and a pattern everywhere else."""
-    pool = trial.pool(_POOL)
+    pool = context.pool(_POOL)
     pool.write(0, bytes([_FILL]) * _POOL)
     pool.write(0, chosen.packed(addition.A))
     pool.write(16, chosen.packed(addition.B))

@@ -11,7 +11,7 @@ from npu_conformance.harness.judge.compare import Comparison, check_output, comp
 from npu_conformance.harness.judge.tolerance import Circumstances, floor
 from npu_conformance.harness.judge.verdicts import Failed
 from npu_conformance.harness.run.cases import Case
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.documents.waivers import WaivedTolerance
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 
@@ -145,28 +145,28 @@ def test_an_empty_output_passes() -> None:
     assert compare("y", np.zeros((0, 2)), np.zeros((0, 2)), T.TENSOR_FLOAT32, rules).failing == 0
 
 
-def trial_with(tolerance: WaivedTolerance | None, subject: Any) -> Trial:
-    case = Case("vts.a.b.c", lambda trial: None, ("REQ-1",))
-    return Trial(case, subject, tolerance_of=lambda name, requirements: tolerance)
+def trial_with(tolerance: WaivedTolerance | None, subject: Any) -> CaseContext:
+    case = Case("vts.a.b.c", lambda context: None, ("REQ-1",))
+    return CaseContext(case, subject, tolerance_of=lambda name, requirements: tolerance)
 
 
 def test_a_waived_tolerance_lets_through_just_what_it_says(subject: Any) -> None:
-    trial = trial_with(WaivedTolerance(lsb=2), subject)
+    context = trial_with(WaivedTolerance(lsb=2), subject)
     arrays = np.array([2], np.uint8), np.array([0], np.uint8)
-    check_output(trial, "y", *arrays, T.TENSOR_QUANT8_ASYMM)
-    assert trial.own.waived
+    check_output(context, "y", *arrays, T.TENSOR_QUANT8_ASYMM)
+    assert context.own.waived
     with pytest.raises(Failed, match="even with a waiver's tolerance"):
-        check_output(trial, "y", arrays[0] + 1, arrays[1], T.TENSOR_QUANT8_ASYMM)
+        check_output(context, "y", arrays[0] + 1, arrays[1], T.TENSOR_QUANT8_ASYMM)
 
 
 def test_a_waiver_for_floats_does_not_widen_integers(subject: Any) -> None:
-    trial = trial_with(WaivedTolerance(atol=100.0), subject)
+    context = trial_with(WaivedTolerance(atol=100.0), subject)
     with pytest.raises(Failed):
-        check_output(trial, "y", np.array([9], np.int32), np.array([0], np.int32), T.TENSOR_INT32)
+        check_output(context, "y", np.array([9], np.int32), np.array([0], np.int32), T.TENSOR_INT32)
 
 
 def test_without_a_waiver_the_floor_stands(subject: Any) -> None:
-    trial = trial_with(None, subject)
+    context = trial_with(None, subject)
     with pytest.raises(Failed, match="1 of 1 elements") as caught:
-        check_output(trial, "y", np.array([2.0], np.float32), np.array([1.0], np.float32), T.TENSOR_FLOAT32)
+        check_output(context, "y", np.array([2.0], np.float32), np.array([1.0], np.float32), T.TENSOR_FLOAT32)
     assert (caught.value.expected, caught.value.found) == ("1", "2")

@@ -10,7 +10,7 @@ import pytest
 from npu_conformance.cts import npu_buffers, npu_manager
 from npu_conformance.faults import npu_scheduling as scheduling_faults
 from npu_conformance.faults import plugin, registry
-from npu_conformance.faults.fault import Bent
+from npu_conformance.faults.fault import FaultySubject
 from npu_conformance.harness.report import table
 from npu_conformance.harness.run import results
 from npu_conformance.harness.run.cases import MANDATORY, Case, Group
@@ -50,7 +50,7 @@ ONE_OF_EACH = [
 ASKED = [
     name
     for name, variant in registry.conforming().items()
-    if isinstance(variant.mechanism, Bent)
+    if isinstance(variant.mechanism, FaultySubject)
     and {"scheduling", "manager"} & set(variant.mechanism.interfaces)
     and name != "npu-no-workload"
 ]

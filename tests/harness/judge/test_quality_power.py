@@ -14,7 +14,7 @@ from npu_conformance.corpus import vectors
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.harness.judge.quality import ZERO_SIGN_FIXED
 from npu_conformance.harness.judge.verdicts import Failed
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.vts.lib.judging import judge
 
@@ -24,7 +24,7 @@ DRIFT = np.float32(1 + 1e-4)
 
 
 class Listener:
-    """Stands in for a Trial: keeps the warnings, knows no waivers."""
+    """Stands in for a CaseContext: keeps the warnings, knows no waivers."""
 
     def __init__(self) -> None:
         self.warnings: list[str] = []
@@ -46,7 +46,7 @@ def findings(vector: Vector, bend: Callable[[Array], Array]) -> list[str]:
         }
         listener = Listener()
         try:
-            judge(cast(Trial, listener), vector, example, outputs)
+            judge(cast(CaseContext, listener), vector, example, outputs)
         except Failed as failure:
             found.append(str(failure))
         found += listener.warnings

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import Failed, Hung, NotApplicable
 from npu_conformance.harness.run.cases import Case
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.errors import DeadObject, IllegalArgument, ServiceError, Unsupported
 from npu_conformance.specs.neuralnetworks.enums import DeviceStatus, ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import Device, PreparedModel
@@ -43,9 +43,9 @@ class FakeDevice(Device):
         return self.supported
 
 
-def trial_of(subject: Any, device: Device | None) -> Trial:
+def trial_of(subject: Any, device: Device | None) -> CaseContext:
     subject.interfaces = Subject(device=device)
-    return Trial(Case("vts.a.b.c", lambda trial: None, ()), subject)
+    return CaseContext(Case("vts.a.b.c", lambda context: None, ()), subject)
 
 
 def test_a_preparation_that_succeeds(subject: Any) -> None:
@@ -89,14 +89,14 @@ def test_the_number_of_supported_operations_is_checked(subject: Any) -> None:
 
 
 def test_without_a_device_or_an_oracle_a_case_does_not_apply(subject: Any) -> None:
-    trial = trial_of(subject, None)
+    context = trial_of(subject, None)
     with pytest.raises(Failed, match="expected device, which its manifest names, found none"):
-        _ = trial.device
+        _ = context.device
     subject.manifest = replace(subject.manifest, interfaces=("manager",))
     with pytest.raises(NotApplicable, match="no device"):
-        _ = trial.device
+        _ = context.device
     with pytest.raises(NotApplicable, match="no oracle"):
-        trial.need_oracle()
+        context.need_oracle()
 
 
 def raising(error: Exception) -> Callable[[], None]:

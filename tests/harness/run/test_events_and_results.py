@@ -29,16 +29,16 @@ from npu_conformance.specs.outcomes import Disposition, Outcome
 MakeCase = Callable[..., Case]
 
 
-def fails(trial: Any) -> None:
+def fails(context: Any) -> None:
     raise Failed("wrong")
 
 
-def refuses(trial: Any) -> None:
+def refuses(context: Any) -> None:
     raise NotSupported("no")
 
 
-def lacks_control(trial: Any) -> None:
-    trial.present(None, "manager_control")
+def lacks_control(context: Any) -> None:
+    context.present(None, "manager_control")
 
 
 def logged(cases: list[Case], subject: Any, path: Path, **options: Any) -> Log:
@@ -65,7 +65,7 @@ def test_a_run_in_which_everything_passed_is_conformant(make_case: MakeCase, sub
 
 @pytest.mark.parametrize(
     ("body", "code", "reason"),
-    [(fails, 1, "1 fail: vts.area.subject.x"), (lambda trial: 1 / 0, 3, "1 suite-error: vts.area.subject.x")],
+    [(fails, 1, "1 fail: vts.area.subject.x"), (lambda context: 1 / 0, 3, "1 suite-error: vts.area.subject.x")],
 )
 def test_what_is_wrong_is_named(
     make_case: MakeCase, subject: Any, path: Path, body: Any, code: int, reason: str
@@ -100,7 +100,7 @@ def test_passes_of_one_interface_stand_for_no_other(make_case: MakeCase, subject
 
 def test_a_group_is_explained_by_what_most_of_its_cases_say(make_case: MakeCase, subject: Any, path: Path) -> None:
     def says(reason: str) -> Callable[[Any], None]:
-        def body(trial: Any) -> None:
+        def body(context: Any) -> None:
             raise NotApplicable(reason)
 
         return body
@@ -121,8 +121,8 @@ def test_a_single_shard_is_not_conformant(make_case: MakeCase, subject: Any, pat
 
 
 def test_a_case_is_explained_by_its_configuration(make_case: MakeCase, subject: Any, path: Path) -> None:
-    def body(trial: Any) -> None:
-        with trial.configuration("x"):
+    def body(context: Any) -> None:
+        with context.configuration("x"):
             raise Failed("wrong")
 
     assert build(logged([make_case("a", body)], subject, path)).cases[0].message == "#x: wrong"
@@ -248,9 +248,9 @@ def test_a_run_resumes_behind_a_torn_line(make_case: MakeCase, subject: Any, pat
     ran = []
 
     def cases(*broken: str) -> list[Case]:
-        def body(trial: Any) -> None:
-            ran.append(trial.case.id[-1])
-            if trial.case.id[-1] in broken:
+        def body(context: Any) -> None:
+            ran.append(context.case.id[-1])
+            if context.case.id[-1] in broken:
                 raise KeyboardInterrupt
 
         return [make_case(name, body) for name in "abc"]
@@ -305,7 +305,7 @@ def test_what_is_no_event_file_is_refused(tmp_path: Path, text: bytes) -> None:
 def test_events_reach_the_file_before_the_next_step(make_case: MakeCase, subject: Any, path: Path) -> None:
     seen = []
 
-    def body(trial: Any) -> None:
+    def body(context: Any) -> None:
         seen.append(read_log(path).open_cases)
 
     logged([make_case("a", body)], subject, path)
@@ -332,7 +332,7 @@ def test_the_groups_of_the_documents_are_those_of_the_cases() -> None:
 
 
 def test_a_crash_is_recorded_with_its_signal(make_case: MakeCase, subject: Any, path: Path) -> None:
-    def body(trial: Any) -> None:
+    def body(context: Any) -> None:
         raise Crashed("died", signal.SIGSEGV, "last words")
 
     verdict = logged([make_case("a", body)], subject, path).results["vts.area.subject.a"]

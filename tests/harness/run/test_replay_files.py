@@ -23,11 +23,11 @@ from npu_conformance.specs.outcomes import Outcome
 MakeCase = Callable[..., Case]
 
 
-def failing(trial: Any) -> None:
-    trial.attach(lambda: {"value": 3})
-    with trial.configuration("good"):
+def failing(context: Any) -> None:
+    context.attach(lambda: {"value": 3})
+    with context.configuration("good"):
         pass
-    with trial.configuration("bad"):
+    with context.configuration("bad"):
         raise Failed("y: expected 1, found 2", "1", "2")
 
 
@@ -56,8 +56,8 @@ def test_a_pass_leaves_no_file(make_case: MakeCase, subject: Any, recorder: Any,
 def test_a_file_that_can_not_be_written_costs_no_verdict(
     make_case: MakeCase, subject: Any, recorder: Any, tmp_path: Path
 ) -> None:
-    def body(trial: Any) -> None:
-        trial.attach(lambda: 1 / 0)
+    def body(context: Any) -> None:
+        context.attach(lambda: 1 / 0)
         raise Failed("wrong")
 
     result = run(make_case("a", body), subject, recorder, tmp_path)
@@ -83,8 +83,8 @@ def replayed(before: Case, now: Case, subject: Any, recorder: Any, tmp_path: Pat
 def test_bisect_codes(
     make_case: MakeCase, subject: Any, recorder: Any, tmp_path: Path, error: Exception | None, code: int
 ) -> None:
-    def now(trial: Any) -> None:
-        with trial.configuration("bad"):
+    def now(context: Any) -> None:
+        with context.configuration("bad"):
             if error:
                 raise error
 
@@ -92,11 +92,11 @@ def test_bisect_codes(
 
 
 def test_other_configurations_do_not_count(make_case: MakeCase, subject: Any, recorder: Any, tmp_path: Path) -> None:
-    def now(trial: Any) -> None:
-        assert not trial.wants("other")
-        with trial.configuration("other"):
+    def now(context: Any) -> None:
+        assert not context.wants("other")
+        with context.configuration("other"):
             raise Failed("wrong")
-        with trial.configuration("bad"):
+        with context.configuration("bad"):
             pass
 
     assert replayed(make_case("a", failing), make_case("a", now), subject, recorder, tmp_path).bisect_code == 0
@@ -111,8 +111,8 @@ def test_a_configuration_that_is_gone_proves_nothing(
 def test_the_seed_is_the_files(make_case: MakeCase, subject: Any, recorder: Any, tmp_path: Path) -> None:
     seeds = []
 
-    def body(trial: Any) -> None:
-        seeds.append(trial.seed)
+    def body(context: Any) -> None:
+        seeds.append(context.seed)
         raise Failed("wrong")
 
     replayed(make_case("a", body), make_case("a", body), subject, recorder, tmp_path)
@@ -129,7 +129,7 @@ def test_a_file_with_a_payload_is_rebuilt_by_its_area(
 
     def rebuild(case_id: str, payload: Any) -> Case:
         payloads.append((case_id, payload))
-        return replace(case, run=lambda trial: None)
+        return replace(case, run=lambda context: None)
 
     monkeypatch.setattr(suites, "rebuild", rebuild)
     replay_file(tmp_path / "vts.area.subject.a.json", subject)
@@ -149,7 +149,7 @@ def test_a_bad_file_is_named_with_path_and_rule(
 
 
 def test_a_case_no_suite_has_is_bad_input(subject: Any, make_case: MakeCase, recorder: Any, tmp_path: Path) -> None:
-    def body(trial: Any) -> None:
+    def body(context: Any) -> None:
         raise Failed("wrong")
 
     run(make_case("a", body), subject, recorder, tmp_path)

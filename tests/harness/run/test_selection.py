@@ -50,7 +50,7 @@ def test_bad_expressions_say_where(expression: str, message: str) -> None:
 
 
 def declared(*names: str, **fields: Any) -> list[Case]:
-    return [Case(name, lambda trial: None, ("REQ-1",), **fields) for name in names]
+    return [Case(name, lambda context: None, ("REQ-1",), **fields) for name in names]
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ MakeCase = Callable[..., Case]
 
 
 def raising(error: BaseException) -> Callable[[Any], None]:
-    def body(trial: Any) -> None:
+    def body(context: Any) -> None:
         raise error
 
     return body
@@ -87,8 +87,8 @@ def test_losing_the_subject_inside_a_configuration_ends_the_case(
     subject.restart_error = OSError("no such device")
     reached: list[str] = []
 
-    def body(trial: Any) -> None:
-        with trial.configuration("one"):
+    def body(context: Any) -> None:
+        with context.configuration("one"):
             raise Crashed("died")
         reached.append("behind")
 
@@ -115,8 +115,8 @@ def test_an_interrupt_leaves_the_rest_not_run_and_writes_the_footer(
 def test_a_subject_found_dead_is_restarted_and_its_death_is_not_the_next_cases(
     make_case: MakeCase, subject: Any, recorder: Any, error: Exception | None, outcome: Outcome, inside: bool
 ) -> None:
-    def body(trial: Any) -> None:
-        with trial.configuration("x") if inside else nullcontext():
+    def body(context: Any) -> None:
+        with context.configuration("x") if inside else nullcontext():
             subject.living = False
             if error:
                 raise error
@@ -138,12 +138,12 @@ def test_cases_of_other_versions_and_interfaces_do_not_apply(make_case: MakeCase
 
 
 def test_a_case_has_the_worst_of_its_configurations(make_case: MakeCase, subject: Any, recorder: Any) -> None:
-    def body(trial: Any) -> None:
-        with trial.configuration("good"):
+    def body(context: Any) -> None:
+        with context.configuration("good"):
             pass
-        with trial.configuration("bad"):
+        with context.configuration("bad"):
             raise Failed("wrong", "1", "2")
-        with trial.configuration("elsewhere"):
+        with context.configuration("elsewhere"):
             raise NotApplicable("not here")
 
     verdict = run([make_case("a", body)], subject, recorder).results[0]
@@ -157,8 +157,8 @@ def test_a_case_has_the_worst_of_its_configurations(make_case: MakeCase, subject
 def test_a_case_whose_configurations_do_not_apply_does_not_apply(
     make_case: MakeCase, subject: Any, recorder: Any
 ) -> None:
-    def body(trial: Any) -> None:
-        with trial.configuration("elsewhere"):
+    def body(context: Any) -> None:
+        with context.configuration("elsewhere"):
             raise NotApplicable("not here")
 
     assert run([make_case("a", body)], subject, recorder).results[0].outcome is Outcome.NOT_APPLICABLE
@@ -167,11 +167,11 @@ def test_a_case_whose_configurations_do_not_apply_does_not_apply(
 def test_a_crash_in_a_configuration_restarts_and_the_case_goes_on(
     make_case: MakeCase, subject: Any, recorder: Any
 ) -> None:
-    def body(trial: Any) -> None:
-        with trial.configuration("dies"):
+    def body(context: Any) -> None:
+        with context.configuration("dies"):
             raise Crashed("died")
-        assert trial.restarts == 1
-        with trial.configuration("lives"):
+        assert context.restarts == 1
+        with context.configuration("lives"):
             pass
 
     verdict = run([make_case("a", body)], subject, recorder).results[0]
@@ -183,18 +183,18 @@ def test_a_crash_in_a_configuration_restarts_and_the_case_goes_on(
 def test_a_configuration_needs_a_name_of_its_own(
     make_case: MakeCase, subject: Any, recorder: Any, names: tuple[str, ...]
 ) -> None:
-    def body(trial: Any) -> None:
+    def body(context: Any) -> None:
         for name in names:
-            with trial.configuration(name):
+            with context.configuration(name):
                 pass
 
     assert run([make_case("a", body)], subject, recorder).results[0].outcome is Outcome.SUITE_ERROR
 
 
 def test_pools_and_applications_are_closed_when_the_case_ends(make_case: MakeCase, subject: Any, recorder: Any) -> None:
-    def body(trial: Any) -> None:
-        trial.pool(16)
-        trial.application(10001)
+    def body(context: Any) -> None:
+        context.pool(16)
+        context.application(10001)
         raise Failed("wrong")
 
     run([make_case("a", body)], subject, recorder)
@@ -238,6 +238,6 @@ def test_stop_after_leaves_the_rest_not_run(make_case: MakeCase, subject: Any, r
 
 
 def test_a_quality_warning_changes_no_outcome(make_case: MakeCase, subject: Any, recorder: Any) -> None:
-    verdict = run([make_case("a", lambda trial: trial.warn_quality("coarse"))], subject, recorder).results[0]
+    verdict = run([make_case("a", lambda context: context.warn_quality("coarse"))], subject, recorder).results[0]
     assert (verdict.outcome, verdict.warnings) == (Outcome.PASS, ("coarse",))
     assert [disposition.value for disposition in verdict.dispositions] == ["quality-warning"]

@@ -13,7 +13,7 @@ from npu_conformance.cts import npu_buffers as cases
 from npu_conformance.cts.lib.buffer_fixture import App, pattern
 from npu_conformance.faults import npu_buffers as faults
 from npu_conformance.harness.judge.verdicts import CaseEnded, Crashed
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.loading import Isolation, open_subject
 from npu_conformance.harness.wire.memory import HostMemory
 from npu_conformance.harness.wire.protocol import Detach, MemoryRead, MemoryWrite
@@ -202,13 +202,13 @@ def test_the_reference_passes_twice(isolation: Isolation) -> None:
     subject = open_subject("reference", isolation=isolation)
     try:
         for case in (*CASES.values(), *CASES.values()):
-            trial = Trial(case, subject)
+            context = CaseContext(case, subject)
             try:
-                case.run(trial)
+                case.run(context)
             except CaseEnded as ended:
                 assert case.id == "cts.npu_buffers.loading.position_of_the_file", ended  # noqa: PT017
             finally:
-                trial.close()
+                context.close()
     finally:
         subject.close()
 
@@ -221,15 +221,15 @@ def test_a_killed_service_leaves_nothing_and_the_next_has_all() -> None:
     try:
         own = left()
         size = 32 * MIB
-        trial = Trial(next(iter(CASES.values())), subject)
-        app = App(trial).supported()
+        context = CaseContext(next(iter(CASES.values())), subject)
+        app = App(context).supported()
         app.fill(app.allocated(app.request(1, size)), pattern(1, MIB))
         os.kill(subject.process(), signal.SIGKILL)
         with pytest.raises(Crashed):
             app.get(app.request(2))
-        trial.close()
+        context.close()
         subject.restart()
-        again = Trial(trial.case, subject)
+        again = CaseContext(context.case, subject)
         app = App(again).supported()
         app.allocated(app.request(1, size))
         again.close()

@@ -15,7 +15,7 @@ from npu_conformance.faults import source_edits
 from npu_conformance.faults.managers import EDITED
 from npu_conformance.harness.judge.verdicts import Failed
 from npu_conformance.harness.run.cases import Scope
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.loading import open_subject
 from npu_conformance.specs.npu.types import ModelLoadRequest, Policy
 
@@ -79,15 +79,15 @@ def failure() -> tuple[Failed, list[Step], str]:
     fault = next(one for one in EDITED if one.id == "manager-granted-is-not-counted")
     with source_edits.applied(fault.edits):
         subject = open_subject("reference", isolation="inprocess")
-        trial = Trial(CASE, subject, seed=5, scope=Scope.SMOKE)
+        context = CaseContext(CASE, subject, seed=5, scope=Scope.SMOKE)
         try:
             with pytest.raises(Failed) as raised:
-                CASE.run(trial)
+                CASE.run(context)
         finally:
-            trial.close()
+            context.close()
             subject.close()
-    assert trial.payload is not None
-    payload = json.loads(json.dumps(trial.payload()))
+    assert context.payload is not None
+    payload = json.loads(json.dumps(context.payload()))
     return raised.value, msgspec.convert(payload["steps"], list[Step]), fault.id
 
 
@@ -104,9 +104,9 @@ def test_a_failure_is_replayed_without_a_seed(failure: tuple[Failed, list[Step],
     edits = next(one for one in EDITED if one.id == name).edits
     subject = open_subject("reference", isolation="inprocess")
     try:
-        case.run(Trial(case, subject))
+        case.run(CaseContext(case, subject))
         with source_edits.applied(edits), pytest.raises(Failed) as raised:
-            case.run(Trial(case, subject))
+            case.run(CaseContext(case, subject))
     finally:
         subject.close()
     assert str(raised.value) == str(error)
@@ -118,7 +118,7 @@ def test_equal_seeds_play_equal_lives() -> None:
         subject = open_subject("reference", isolation="inprocess")
         step_text = Step.__str__
         try:
-            trial = Trial(CASE, subject, seed=seed, scope=Scope.SMOKE)
+            context = CaseContext(CASE, subject, seed=seed, scope=Scope.SMOKE)
             with pytest.MonkeyPatch.context() as patch:
                 from npu_conformance.cts.lib.scenario_runner import Player
 
@@ -129,8 +129,8 @@ def test_equal_seeds_play_equal_lives() -> None:
                     original(player, step)
 
                 patch.setattr(Player, "play", play)
-                CASE.run(trial)
-            trial.close()
+                CASE.run(context)
+            context.close()
         finally:
             subject.close()
         return played

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import Failed, Hung, NotApplicable, NotSupported
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.errors import DeadObject, InterfaceError, ServiceError
 from npu_conformance.specs.neuralnetworks.burst_packets import ELEMENT_SIZE, pack
@@ -48,7 +48,7 @@ class Channel:
 
     def __init__(
         self,
-        trial: Trial,
+        context: CaseContext,
         prepared_model: PreparedModel,
         *,
         slots: SlotTable | None = None,
@@ -56,9 +56,9 @@ class Channel:
         result_capacity: int = CAPACITY,
     ) -> None:
         """NotSupported where the device opens no burst: `configure.succeeds` says that it must."""
-        self._trial, self.slots = trial, slots or SlotTable()
-        self._request_pool, requests = queue_memory(trial, request_capacity)
-        self._result_pool, results = queue_memory(trial, result_capacity)
+        self._trial, self.slots = context, slots or SlotTable()
+        self._request_pool, requests = queue_memory(context, request_capacity)
+        self._result_pool, results = queue_memory(context, result_capacity)
         try:
             self.context = configured(prepared_model, self.slots, requests, results)
         except DeadObject:
@@ -146,9 +146,9 @@ def configured(
     return context
 
 
-def queue_memory(trial: Trial, capacity: int) -> tuple[Pool, QueueDescriptor]:
+def queue_memory(context: CaseContext, capacity: int) -> tuple[Pool, QueueDescriptor]:
     """Memory for a queue; without memory where the subject shares none."""
-    pool = trial.pool(size_of(capacity, ELEMENT_SIZE))
+    pool = context.pool(size_of(capacity, ELEMENT_SIZE))
     # The driver may look at its queues until it has handled the end of the burst.
     pool.apart = True
     return pool, QueueDescriptor(capacity, None if pool.view is None else pool.memory)

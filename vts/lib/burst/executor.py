@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from npu_conformance.harness.judge.verdicts import NotSupported
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.errors import DeadObject, InterfaceError, ServiceError
 from npu_conformance.specs.neuralnetworks import hal
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
@@ -19,14 +19,14 @@ NO_IDENTITY = -1
 class Burst:
     """A burst of the version that is tested: queues in HIDL, calls in AIDL. names: slots, or identifier tokens."""
 
-    def __init__(self, trial: Trial, prepared_model: hal.PreparedModel) -> None:
+    def __init__(self, context: CaseContext, prepared_model: hal.PreparedModel) -> None:
         """NotSupported where the device opens no burst: `configure.succeeds` says that it must."""
         self._channel: Channel | None = None
         self._calls: hal.Burst | None = None
-        if trial.version.is_aidl:
+        if context.version.is_aidl:
             self._calls = opened(prepared_model)
         else:
-            self._channel = Channel(trial, prepared_model)
+            self._channel = Channel(context, prepared_model)
 
     def execute(
         self,
@@ -93,7 +93,7 @@ def call(
 
 
 def execute_in_burst(
-    trial: Trial,
+    context: CaseContext,
     prepared_model: hal.PreparedModel,
     request: Request,
     *,
@@ -105,7 +105,7 @@ def execute_in_burst(
 
     HIDL's burst has no loop timeout: what is given is not used there.
     """
-    burst = Burst(trial, prepared_model)
+    burst = Burst(context, prepared_model)
     execution = burst.execute(request, measure=measure, loop_timeout=loop_timeout, with_config=with_config)
     for number, pool in enumerate(request.pools):
         if pool.pool is not None:

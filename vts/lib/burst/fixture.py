@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotSupported
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
@@ -33,7 +33,7 @@ PAIRS: tuple[Pair, Pair, Pair, Pair] = (addition.A, addition.B, (0.5, -1.0), (-0
 class Work:
     """An addition and memory for it. outputs: how often the model adds."""
 
-    trial: Trial
+    context: CaseContext
     chosen: Addition
     prepared_model: PreparedModel
     pool: Pool
@@ -56,7 +56,7 @@ class Work:
 
     def another_pool(self) -> Pool:
         """Memory of the same size."""
-        return self.trial.pool(_size(self.outputs))
+        return self.context.pool(_size(self.outputs))
 
     def succeeded(self, execution: Execution, expected: Pair, what: str, pool: Pool | None = None) -> None:
         """See an execution end well: status, shapes, sums."""
@@ -69,11 +69,11 @@ class Work:
             self.chosen.check(data, expected, f"sum {number}, {what}")
 
 
-def work(trial: Trial, *, outputs: int = 1) -> Work:
+def work(context: CaseContext, *, outputs: int = 1) -> Work:
     """Prepare the addition. NotSupported where the device adds nothing."""
-    chosen = addition.supported(trial)
-    prepared_model = chosen.prepared(trial) if outputs == 1 else _prepared(trial, several(chosen.model(), outputs))
-    return Work(trial, chosen, prepared_model, trial.pool(_size(outputs)), outputs)
+    chosen = addition.supported(context)
+    prepared_model = chosen.prepared(context) if outputs == 1 else _prepared(context, several(chosen.model(), outputs))
+    return Work(context, chosen, prepared_model, context.pool(_size(outputs)), outputs)
 
 
 def _size(outputs: int) -> int:
@@ -81,8 +81,8 @@ def _size(outputs: int) -> int:
     return _OUTPUT + outputs * _APART
 
 
-def _prepared(trial: Trial, model: Model) -> PreparedModel:
-    supported, preparation = all(trial.supported_operations(model)), trial.prepare(model)
+def _prepared(context: CaseContext, model: Model) -> PreparedModel:
+    supported, preparation = all(context.supported_operations(model)), context.prepare(model)
     if preparation.prepared_model is None:
         if supported:
             checks.status(preparation.status, {ErrorStatus.NONE}, "prepareModel of supported additions, notified")

@@ -6,7 +6,7 @@ import contextlib
 from dataclasses import dataclass
 
 from npu_conformance.harness.judge import checks
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.pools import Pool, Pools
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperandLifeTime, OperandType, OperationType
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
@@ -65,9 +65,11 @@ class Chain:
         second = self.constant or STEP
         return A[0] + self.length * second[0], A[1] + self.length * second[1]
 
-    def check(self, trial: Trial, prepared_model: PreparedModel, what: str, memory: Pools | None = None) -> None:
+    def check(
+        self, context: CaseContext, prepared_model: PreparedModel, what: str, memory: Pools | None = None
+    ) -> None:
         """Fail unless the prepared model computes this chain. memory: of the app that prepared it."""
-        status, found = self.execute(trial, prepared_model, memory)
+        status, found = self.execute(context, prepared_model, memory)
         checks.status(status, {ErrorStatus.NONE}, f"execution of {what}")
         expected = self.expected()
         values = self.kind.unpacked(found)
@@ -77,12 +79,14 @@ class Chain:
         if not right:
             checks.fail(f"output of {what}", checks.spell(expected), checks.spell(values))
 
-    def execute(self, trial: Trial, prepared_model: PreparedModel, memory: Pools | None = None) -> tuple[int, bytes]:
+    def execute(
+        self, context: CaseContext, prepared_model: PreparedModel, memory: Pools | None = None
+    ) -> tuple[int, bytes]:
         """Return the status and the output's bytes; Failed where anything beside the output was written."""
-        with contextlib.closing((memory or trial.subject.memory).create("ashmem", _POOL)) as pool:
-            return self._execute(trial, prepared_model, pool)
+        with contextlib.closing((memory or context.subject.memory).create("ashmem", _POOL)) as pool:
+            return self._execute(context, prepared_model, pool)
 
-    def _execute(self, trial: Trial, prepared_model: PreparedModel, pool: Pool) -> tuple[int, bytes]:
+    def _execute(self, context: CaseContext, prepared_model: PreparedModel, pool: Pool) -> tuple[int, bytes]:
         before = bytearray([_FILL]) * _POOL
         before[:SIZE], before[_SECOND : _SECOND + SIZE] = self.kind.packed(A), self.kind.packed(STEP)
         pool.write(0, before)
@@ -90,7 +94,7 @@ class Chain:
         output = RequestArgument(location=DataLocation(0, _OUTPUT, SIZE))
         count = 2 if self.constant is None else 1
         request = Request(inputs[:count], (output,), (RequestMemoryPool(pool=pool.memory),))
-        execution = execute(trial, prepared_model, request, measure=False)
+        execution = execute(context, prepared_model, request, measure=False)
         after = pool.read(0, _POOL)
         kept = after[:_OUTPUT] + after[_OUTPUT + SIZE :]
         checks.that(kept == before[:_OUTPUT] + before[_OUTPUT + SIZE :], "the execution wrote beside its output")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.preparation import (
     NO_DEADLINE,
     Preparation,
@@ -87,20 +87,20 @@ class Cache:
 class Client:
     """An app that caches. application: another than the harness itself."""
 
-    def __init__(self, trial: Trial, application: Application | None = None) -> None:
-        self.trial = trial
+    def __init__(self, context: CaseContext, application: Application | None = None) -> None:
+        self.context = context
         self._application = application
-        self.wanted = trial.device.get_number_of_cache_files_needed()
+        self.wanted = context.device.get_number_of_cache_files_needed()
 
     @property
     def device(self) -> Device:
         """The device, as this app calls it."""
-        return self.trial.device_of(self._application)
+        return self.context.device_of(self._application)
 
     @property
     def files(self) -> Files:
         """Hands files over for this app."""
-        return (self._application or self.trial.subject).files
+        return (self._application or self.context.subject).files
 
     @property
     def caches(self) -> bool:
@@ -110,7 +110,7 @@ class Client:
     def cache(self, content: bytes = b"") -> Cache:
         """As many files as the device wants, each with this content."""
         numbers = (self.wanted.num_model_cache, self.wanted.num_data_cache)
-        model, data = (tuple(self.trial.cache_file(content) for _ in range(number)) for number in numbers)
+        model, data = (tuple(self.context.cache_file(content) for _ in range(number)) for number in numbers)
         return Cache(model, data)
 
     def save(
@@ -128,7 +128,7 @@ class Client:
             arguments = PreparationArguments(
                 model_cache=model_cache, data_cache=data_cache, token=token, deadline_ns=deadline
             )
-            return prepare(self.trial.subject, self.device, model, arguments, recorder)
+            return prepare(self.context.subject, self.device, model, arguments, recorder)
 
     def restore(
         self,
@@ -145,7 +145,7 @@ class Client:
                 model_cache=model_cache, data_cache=data_cache, token=token, deadline_ns=deadline
             )
             preparation = prepare_from_cache(
-                self.trial.subject, self.device, arguments, recorder or PreparationRecorder()
+                self.context.subject, self.device, arguments, recorder or PreparationRecorder()
             )
         _consistent(preparation)
         return preparation
@@ -183,7 +183,7 @@ class Client:
         if preparation.prepared_model is None:
             checks.fail(what, "a prepared model", "null")
         memory = None if self._application is None else self._application.memory
-        chain.check(self.trial, preparation.prepared_model, f"the model of {what}", memory)
+        chain.check(self.context, preparation.prepared_model, f"the model of {what}", memory)
 
     def right_or_refused(self, chain: Chain, preparation: Preparation, what: str) -> None:
         """The preparation was refused, or gave a model that computes the chain."""
@@ -209,7 +209,7 @@ class Client:
         restored = self._restored(cache.handles(), token)
         if outcome(restored) == GENERAL:
             if any(now != then for now, then in zip(cache.contents(), before, strict=True)):
-                self.trial.warn_quality("the device wrote cache files from which it does not restore the model")
+                self.context.warn_quality("the device wrote cache files from which it does not restore the model")
             raise NotApplicable("the device does not cache this model")
         self.prepared_right(chain, restored, "prepareModelFromCache of what was saved")
 
@@ -225,25 +225,25 @@ class Client:
     def _changes(self, handles: Handles) -> bool:
         """Wait for files that are still being written."""
         files = [one.file for handle in (*handles.model, *handles.data) for one in handle]
-        seconds, before = _LATE_SECONDS * self.trial.manifest.time_scale, [file.read() for file in files]
+        seconds, before = _LATE_SECONDS * self.context.manifest.time_scale, [file.read() for file in files]
         for _ in range(round(seconds / _GLANCE_SECONDS)):
             if [file.read() for file in files] != before:
                 return True
-            self.trial.subject.wait_until(lambda: False, _GLANCE_SECONDS)
+            self.context.subject.wait_until(lambda: False, _GLANCE_SECONDS)
         return False
 
 
-def client(trial: Trial) -> Client:
+def client(context: CaseContext) -> Client:
     """A client of a device that caches; NotApplicable where it wants no files."""
-    found = Client(trial)
+    found = Client(context)
     if not found.caches:
         raise NotApplicable("the device wants no cache files: it does not cache")
     return found
 
 
-def chain_of(trial: Trial, length: int = 2) -> Chain:
+def chain_of(context: CaseContext, length: int = 2) -> Chain:
     """A chain with a constant in the first type that the device supports."""
-    return Chain(addition.supported(trial), length, constant=STEP_OF_CONSTANT)
+    return Chain(addition.supported(context), length, constant=STEP_OF_CONSTANT)
 
 
 STEP_OF_CONSTANT = (0.5, -0.25)
@@ -268,7 +268,7 @@ def _consistent(preparation: Preparation) -> None:
         checks.status(preparation.status, {preparation.launch_status}, "status notified after a failed launch")
 
 
-def seeds(trial: Trial, count: int = 10) -> Iterator[tuple[str, random.Random]]:
+def seeds(context: CaseContext, count: int = 10) -> Iterator[tuple[str, random.Random]]:
     """Names and generators of the rounds of a security case, as many as in AOSP's VTS."""
     for number in range(count):
-        yield f"seed_{number}", random.Random(trial.seed + number)
+        yield f"seed_{number}", random.Random(context.seed + number)

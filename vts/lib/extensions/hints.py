@@ -11,7 +11,7 @@ import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.types import ExtensionNameAndPrefix, TokenValuePair
 from npu_conformance.vts.lib.extensions import models
 
@@ -31,7 +31,7 @@ class Hints:
     refusable: bool = False
 
 
-def of_every_call(trial: Trial) -> Iterator[Hints]:
+def of_every_call(context: CaseContext) -> Iterator[Hints]:
     """Hints that are ignored, each for a reason of its own; those of extensions that the device lists too."""
     unknown = models.mapping(unknown=1)
     yield Hints("mapping_without_hints", (), unknown)
@@ -45,7 +45,7 @@ def of_every_call(trial: Trial) -> Iterator[Hints]:
     yield Hints("unmapped.no_mapping", (hint(1, 0),), ())
     yield Hints("prefix_0", (hint(0, 0), hint(0, 5, bytes(4))), ())
     yield from _breaking_rules()
-    for place, name in enumerate(sorted(models.listed(trial))):
+    for place, name in enumerate(sorted(models.listed(context))):
         yield from _of_listed(f"listed_{place}", name)
 
 

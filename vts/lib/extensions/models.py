@@ -13,7 +13,7 @@ from math import floor
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import Failed, NotApplicable
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperandType
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
@@ -148,33 +148,33 @@ def packed_echo(content: bytes) -> bytes:
     return struct.pack("<iI", len(content), zlib.crc32(content))
 
 
-def listed(trial: Trial) -> set[str]:
+def listed(context: CaseContext) -> set[str]:
     """The names of the extensions that the device lists."""
-    return {extension.name for extension in trial.device.get_supported_extensions()}
+    return {extension.name for extension in context.device.get_supported_extensions()}
 
 
-def need(trial: Trial, *names: str) -> None:
+def need(context: CaseContext, *names: str) -> None:
     """NotApplicable unless the device lists all of them."""
-    missing = sorted(set(names) - listed(trial))
+    missing = sorted(set(names) - listed(context))
     if missing:
         raise NotApplicable(f"the device does not list {', '.join(missing)}")
 
 
-def supports_any(trial: Trial, model: Model) -> bool:
+def supports_any(context: CaseContext, model: Model) -> bool:
     """True where the device says that it supports an operation; a model that it refuses has none."""
     try:
-        return any(trial.supported_operations(model))
+        return any(context.supported_operations(model))
     except ServiceError as error:
         allowed = {ErrorStatus.INVALID_ARGUMENT, ErrorStatus.GENERAL_FAILURE}
         checks.status(error.status, allowed, "getSupportedOperations of operations that the device may not have")
         return False
 
 
-def prepared(trial: Trial, model: Model) -> PreparedModel:
+def prepared(context: CaseContext, model: Model) -> PreparedModel:
     """Prepare a model of extensions that the device lists: it has to support all of it (NNHAL-QUERY-019)."""
-    answers = checks.succeeds(lambda: trial.supported_operations(model), "getSupportedOperations")
+    answers = checks.succeeds(lambda: context.supported_operations(model), "getSupportedOperations")
     checks.that(all(answers), f"getSupportedOperations: expected all supported, as listed, found {list(answers)}")
-    preparation = trial.prepare(model)
+    preparation = context.prepare(model)
     checks.status(preparation.status, {ErrorStatus.NONE}, "prepareModel of a supported model, notified")
     if preparation.prepared_model is None:
         raise Failed("prepareModel of a supported model: expected a prepared model, found null")
@@ -194,19 +194,19 @@ def _arguments(pool: int, places: Sequence[int], sizes: Sequence[int]) -> tuple[
     return tuple(RequestArgument(location=DataLocation(pool, place, size)) for place, size in located)
 
 
-def executed(trial: Trial, prepared_model: PreparedModel, room: Room, executor: str = "") -> None:
+def executed(context: CaseContext, prepared_model: PreparedModel, room: Room, executor: str = "") -> None:
     """Execute once, in the usual way where none is named; it has to end in NONE."""
-    execution = execute(trial, prepared_model, room.request, measure=False, executor=executor)
+    execution = execute(context, prepared_model, room.request, measure=False, executor=executor)
     checks.status(execution.status, {ErrorStatus.NONE}, "execution")
 
 
 def computes(
-    trial: Trial, prepared_model: PreparedModel, inputs: Sequence[bytes], expected: Sequence[bytes], what: str
+    context: CaseContext, prepared_model: PreparedModel, inputs: Sequence[bytes], expected: Sequence[bytes], what: str
 ) -> None:
     """Execute in each way that the version has; the outputs have to be these bytes."""
-    for executor in executors(trial.version):
-        room = Room(trial, inputs, [len(one) for one in expected])
-        executed(trial, prepared_model, room, executor)
+    for executor in executors(context.version):
+        room = Room(context, inputs, [len(one) for one in expected])
+        executed(context, prepared_model, room, executor)
         for position, (found, wanted) in enumerate(zip(room.outputs(), expected, strict=True)):
             checks.equal(found.hex(), wanted.hex(), f"{what}, {executor} execution, bytes of output {position}")
 
@@ -214,12 +214,12 @@ def computes(
 class Room:
     """Memory for one execution: inputs with these bytes in one pool, outputs of these sizes in another."""
 
-    def __init__(self, trial: Trial, inputs: Sequence[bytes], sizes: Sequence[int]) -> None:
+    def __init__(self, context: CaseContext, inputs: Sequence[bytes], sizes: Sequence[int]) -> None:
         lengths = [len(one) for one in inputs]
-        given, self._sizes = trial.pool(_end(lengths)), sizes
+        given, self._sizes = context.pool(_end(lengths)), sizes
         for place, content in zip(_places(lengths), inputs, strict=True):
             given.write(place, content)
-        self._output = trial.pool(_end(sizes))
+        self._output = context.pool(_end(sizes))
         pools = (RequestMemoryPool(pool=given.memory), RequestMemoryPool(pool=self._output.memory))
         outputs = _arguments(1, _places(sizes), sizes)
         self.request = Request(_arguments(0, _places(lengths), lengths), outputs, pools)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import Hung
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, FenceState
 from npu_conformance.specs.neuralnetworks.fences import SettableFence
@@ -96,7 +96,7 @@ class _WhileItLasts:
 
 
 def launch(
-    trial: Trial,
+    context: CaseContext,
     prepared_model: PreparedModel,
     request: Request,
     wait_for: tuple[Fence | None, ...] = (),
@@ -112,15 +112,15 @@ def launch(
     (NNHAL-FENCED-009), and where an empty fence says that the end came before the wait fences were settled.
     """
     is_open = any(map(_is_open, wait_for if held_by is None else (held_by,)))
-    during = None if settle is None else _WhileItLasts(settle, _GRACE_SECONDS * trial.manifest.time_scale)
+    during = None if settle is None else _WhileItLasts(settle, _GRACE_SECONDS * context.manifest.time_scale)
     status: int = ErrorStatus.NONE
     try:
-        result = _call(trial.version, prepared_model, request, wait_for, terms or Terms())
+        result = _call(context.version, prepared_model, request, wait_for, terms or Terms())
     except ServiceError as error:
         status, result = error.status, FencedExecutionResult(None, None)
     finally:
         is_waiting = during is not None and during.call_ended() and is_open
-    _documented(trial, status, "executeFenced")
+    _documented(context, status, "executeFenced")
     if status == ErrorStatus.NONE:
         checks.that(result.callback is not None, "executeFenced with status NONE: expected a callback, found null")
         ended_early = is_waiting and result.sync_fence is None
@@ -130,38 +130,43 @@ def launch(
     )  # fmt: skip
 
 
-def finish(trial: Trial, launched: Launched, *, measured: bool = False) -> Outcome:
+def finish(context: CaseContext, launched: Launched, *, measured: bool = False) -> Outcome:
     """Wait for the end and ask how it went. Hung where the fence never signals; `measured`: times were asked for."""
     if launched.callback is None:
         return Outcome(launched.status)
-    state = FenceState.SIGNALLED if launched.fence is None else wait(trial, launched.fence)
+    state = FenceState.SIGNALLED if launched.fence is None else wait(context, launched.fence)
     info = checks.succeeds(launched.callback.get_execution_info, "getExecutionInfo")
-    _documented(trial, info.status, "getExecutionInfo")
+    _documented(context, info.status, "getExecutionInfo")
     if state == FenceState.ERROR:
         checks.that(info.status != ErrorStatus.NONE, "the returned fence is in error: expected a failure, found NONE")
     elif launched.fence is not None:
         aborted = info.status in MISSED
         checks.that(not aborted, "the work was aborted: expected the returned fence in error, found it signalled")
     outcome = Outcome(info.status, info.timing_launched, info.timing_fenced)
-    _timings(trial, outcome, measured)
+    _timings(context, outcome, measured)
     return outcome
 
 
 def execute(
-    trial: Trial, prepared_model: PreparedModel, request: Request, *, measure: bool, loop_timeout: int | None = None
+    context: CaseContext,
+    prepared_model: PreparedModel,
+    request: Request,
+    *,
+    measure: bool,
+    loop_timeout: int | None = None,
 ) -> Execution:
     """Execute without wait fences and wait for the end: one more executor beside those of `vts.execution`."""
     terms = Terms(measure, loop_timeout=loop_timeout)
-    outcome = finish(trial, launch(trial, prepared_model, request, terms=terms), measured=measure)
+    outcome = finish(context, launch(context, prepared_model, request, terms=terms), measured=measure)
     return Execution(outcome.status, (), outcome.launched)
 
 
-def wait(trial: Trial, fence: Fence, seconds: float | None = None) -> int:
+def wait(context: CaseContext, fence: Fence, seconds: float | None = None) -> int:
     """Wait for a fence of the driver, until the manifest's deadline of executions; return its state.
 
     seconds: wait as long at most, and return UNSIGNALLED; without it, Hung.
     """
-    limit = trial.manifest.deadlines.execute * trial.manifest.time_scale if seconds is None else seconds
+    limit = context.manifest.deadlines.execute * context.manifest.time_scale if seconds is None else seconds
     end = time.monotonic() + limit
     state = fence.wait(min(_SLICE_NS, int(limit * 1e9)))
     while state == FenceState.UNSIGNALLED and time.monotonic() < end:
@@ -196,19 +201,19 @@ def _is_open(fence: Fence | None) -> bool:
     return isinstance(fence, SettableFence) and fence.get_state() == FenceState.UNSIGNALLED
 
 
-def _documented(trial: Trial, status: int, what: str) -> None:
+def _documented(context: CaseContext, status: int, what: str) -> None:
     """A status outside of its list, OUTPUT_INSUFFICIENT_SIZE above all, is never legal (NNHAL-FENCED-017)."""
     letters = "NUGAMR" if what == "executeFenced" else "NUGMR"
-    checks.status(status, documented_statuses(letters, trial.version), what)
+    checks.status(status, documented_statuses(letters, context.version), what)
 
 
-def _timings(trial: Trial, outcome: Outcome, measured: bool) -> None:
+def _timings(context: CaseContext, outcome: Outcome, measured: bool) -> None:
     """Both timings have the form of every timing; both end together, so the one from the last signal is no longer."""
     for timing in (outcome.launched, outcome.fenced):
-        timing_rules(trial, Execution(outcome.status, (), timing), measured=measured)
+        timing_rules(context, Execution(outcome.status, (), timing), measured=measured)
     if outcome.launched is None or outcome.fenced is None:
         return
-    unavailable = trial.version.unavailable_time
+    unavailable = context.version.unavailable_time
     for name in ("time_on_device", "time_in_driver"):
         launched, fenced = getattr(outcome.launched, name), getattr(outcome.fenced, name)
         if unavailable not in (launched, fenced):

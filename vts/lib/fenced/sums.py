@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 
 from npu_conformance.harness.judge import checks
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.errors import status_name
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, FenceState
@@ -28,19 +28,19 @@ _ROUNDS, _ROUND_SECONDS = 4, 0.002
 class Bench:
     """A prepared addition, and sums of it that lie in one pool each."""
 
-    def __init__(self, trial: Trial, prepared_model: PreparedModel | None = None) -> None:
+    def __init__(self, context: CaseContext, prepared_model: PreparedModel | None = None) -> None:
         """prepared_model: the addition in the first type that the device has; prepared here where there is none."""
-        self.trial = trial
-        self.chosen = addition.supported(trial)
-        self.prepared_model = prepared_model or self.chosen.prepared(trial)
+        self.context = context
+        self.chosen = addition.supported(context)
+        self.prepared_model = prepared_model or self.chosen.prepared(context)
 
     def sum(self, first: Pair = A, second: Pair = B) -> Sum:
         """An addition with its own memory."""
-        return Sum(self, self.trial.pool(POOL), PLACES, first, second)
+        return Sum(self, self.context.pool(POOL), PLACES, first, second)
 
     def steps(self, count: int) -> list[Sum]:
         """Additions in one pool, each of the result of the one before, A at the beginning, and B."""
-        pool = self.trial.pool((count + 2) * _STEP)
+        pool = self.context.pool((count + 2) * _STEP)
         places = [(0 if step == 0 else (step + 1) * _STEP, _STEP, (step + 2) * _STEP) for step in range(count)]
         return [Sum(self, pool, place, A if step == 0 else None, B) for step, place in enumerate(places)]
 
@@ -76,8 +76,8 @@ class Sum:
     ) -> Launched:
         """Launch; see launching.launch."""
         bench = self._bench
-        model, trial = bench.prepared_model, bench.trial
-        return launch(trial, model, self.request, wait_for, terms, settle=settle, held_by=held_by)
+        model, context = bench.prepared_model, bench.context
+        return launch(context, model, self.request, wait_for, terms, settle=settle, held_by=held_by)
 
     def waits(self, *wait_for: SettableFence, settle: Callable[[], None], terms: Terms | None = None) -> Launched:
         """Launch with open fences, see that nothing happens, settle them."""
@@ -88,7 +88,7 @@ class Sum:
 
     def succeeds(self, launched: Launched, expected: Pair = SUM, *, measured: bool = False) -> Outcome:
         """Wait for the end: status NONE, and the sum is there by then."""
-        outcome = finish(self._bench.trial, launched, measured=measured)
+        outcome = finish(self._bench.context, launched, measured=measured)
         checks.status(outcome.status, {ErrorStatus.NONE}, "fenced execution")
         self.check(expected)
         return outcome
@@ -96,9 +96,9 @@ class Sum:
     def fails(self, launched: Launched) -> None:
         """Wait for the end that a failed wait fence brings about: an error, nothing written (NNHAL-FENCED-010)."""
         if launched.fence is not None:
-            state = wait(self._bench.trial, launched.fence)
+            state = wait(self._bench.context, launched.fence)
             checks.equal(state, FenceState.ERROR, "state of the returned fence after a wait fence has failed")
-        outcome = finish(self._bench.trial, launched)
+        outcome = finish(self._bench.context, launched)
         checks.that(outcome.status != ErrorStatus.NONE, "a wait fence has failed: expected a failure, found NONE")
         self.check_untouched("a wait fence has failed")
 

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable, NotSupported
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.preparation import PreparationArguments, PreparationRecorder, prepare
 from npu_conformance.harness.subject.handle import Application
 from npu_conformance.harness.subject.pools import Pool
@@ -87,10 +87,10 @@ class Bench:
     """
 
     def __init__(
-        self, trial: Trial, chosen: Addition, executor: str = "", application: Application | None = None
+        self, context: CaseContext, chosen: Addition, executor: str = "", application: Application | None = None
     ) -> None:
-        self.trial, self.chosen, self.executor, self._application = trial, chosen, executor, application
-        self.device = trial.device_of(application)
+        self.context, self.chosen, self.executor, self._application = context, chosen, executor, application
+        self.device = context.device_of(application)
 
     @property
     def elements(self) -> int:
@@ -105,7 +105,7 @@ class Bench:
         """Prepare a model. NotSupported where the device said that it does not support all of it."""
         is_supported = all(self.device.get_supported_operations(model))
         arguments = PreparationArguments(preference=ExecutionPreference.FAST_SINGLE_ANSWER, priority=Priority.MEDIUM)
-        preparation = prepare(self.trial.subject, self.device, model, arguments, PreparationRecorder())
+        preparation = prepare(self.context.subject, self.device, model, arguments, PreparationRecorder())
         if preparation.prepared_model is not None:
             return preparation.prepared_model
         if is_supported:
@@ -135,7 +135,7 @@ class Bench:
 
     def pool(self, data: bytes | int = SIZE, kind: str = "ashmem") -> Pool:
         """Shared memory with these bytes, or of this size."""
-        pool = self.trial.pool(data if isinstance(data, int) else len(data), kind, self._application)
+        pool = self.context.pool(data if isinstance(data, int) else len(data), kind, self._application)
         if not isinstance(data, int):
             pool.write(0, data)
         return pool
@@ -169,8 +169,8 @@ class Bench:
     ) -> Execution:
         """Execute once. A failure reports no shapes; times were not asked for (NNHAL-REQUEST-017, TIMING-001)."""
         request = request_of(inputs, outputs)
-        execution = execute(self.trial, model, request, measure=False, executor=executor or self.executor)
-        timing_rules(self.trial, execution, measured=False)
+        execution = execute(self.context, model, request, measure=False, executor=executor or self.executor)
+        timing_rules(self.context, execution, measured=False)
         if execution.status not in (NONE, ErrorStatus.OUTPUT_INSUFFICIENT_SIZE):
             checks.equal(execution.output_shapes, (), "output shapes of a failed execution")
         return execution
@@ -258,35 +258,35 @@ def _request_pool(place: DeviceBuffer | int | Pool) -> RequestMemoryPool:
     return RequestMemoryPool(token=place if isinstance(place, int) else place.token)
 
 
-def in_each_type(check: Check) -> Callable[[Trial], None]:
+def in_each_type(check: Check) -> Callable[[CaseContext], None]:
     """A case of one configuration for each type that the device has."""
     return _case(check, by_executor=False)
 
 
-def by_each_executor(check: Check) -> Callable[[Trial], None]:
+def by_each_executor(check: Check) -> Callable[[CaseContext], None]:
     """A case of one configuration for each type that the device has and each way of execution."""
     return _case(check, by_executor=True)
 
 
-def _case(check: Check, *, by_executor: bool) -> Callable[[Trial], None]:
+def _case(check: Check, *, by_executor: bool) -> Callable[[CaseContext], None]:
     @functools.wraps(check)
-    def run(trial: Trial) -> None:
-        ways: Collection[str] = executors(trial.version) if by_executor else ("",)
-        for chosen in types_of(trial):
+    def run(context: CaseContext) -> None:
+        ways: Collection[str] = executors(context.version) if by_executor else ("",)
+        for chosen in types_of(context):
             for executor in ways:
                 name = f"{chosen.kind.name.lower()}.{executor}".rstrip(".")
-                if trial.wants(name):
-                    with trial.configuration(name):
-                        check(Bench(trial, chosen, executor))
+                if context.wants(name):
+                    with context.configuration(name):
+                        check(Bench(context, chosen, executor))
 
     return run
 
 
-def types_of(trial: Trial) -> list[Addition]:
+def types_of(context: CaseContext) -> list[Addition]:
     """The additions that the device has; NotSupported where it has none."""
-    addition.supported(trial)
+    addition.supported(context)
     return [
         chosen
         for chosen in ADDITIONS
-        if chosen.since <= trial.version and all(trial.supported_operations(chosen.model()))
+        if chosen.since <= context.version and all(context.supported_operations(chosen.model()))
     ]

@@ -14,7 +14,7 @@ from npu_conformance.corpus.wire_model import BuiltRequest, Region, build_reques
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import Case, Group
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
@@ -57,8 +57,8 @@ def cases() -> Iterator[Case]:
 
 
 def _case(operation: str, name: str, since: Version, types: tuple[str, ...]) -> Case:
-    def run(trial: Trial) -> None:
-        _run(trial, vectors.load(operation, name))
+    def run(context: CaseContext) -> None:
+        _run(context, vectors.load(operation, name))
 
     return Case(
         f"vts.memory_domains.{operation}.{name}", run, ("NNHAL-MEMDOMAIN-032", "NNHAL-MEMDOMAIN-022"),
@@ -67,33 +67,33 @@ def _case(operation: str, name: str, since: Version, types: tuple[str, ...]) -> 
     )  # fmt: skip
 
 
-def _run(trial: Trial, vector: Vector) -> None:
+def _run(context: CaseContext, vector: Vector) -> None:
     from npu_conformance.vts.lib.vector_run import attach, prepared
 
-    attach(trial, vector)
-    for executor in executors(trial.version):
-        with trial.configuration(executor):
-            _executed(trial, vector, prepared(trial, vector, unspecified=False), executor)
+    attach(context, vector)
+    for executor in executors(context.version):
+        with context.configuration(executor):
+            _executed(context, vector, prepared(context, vector, unspecified=False), executor)
 
 
-def _executed(trial: Trial, vector: Vector, prepared_model: PreparedModel, executor: str) -> None:
+def _executed(context: CaseContext, vector: Vector, prepared_model: PreparedModel, executor: str) -> None:
     from npu_conformance.vts.lib.judging import judge
 
     example = vector.examples[0]
-    built = build_request(vector, example, trial.version)
-    inputs, outputs = trial.pool(len(built.input_data) or 1), trial.pool(built.output_size)
+    built = build_request(vector, example, context.version)
+    inputs, outputs = context.pool(len(built.input_data) or 1), context.pool(built.output_size)
     inputs.write(0, built.input_data)
-    buffered = request_in_buffers(trial, prepared_model, built, example, inputs, outputs)
+    buffered = request_in_buffers(context, prepared_model, built, example, inputs, outputs)
     # Twice: inputs keep their content, outputs take a new one.
     for _ in range(2):
-        execution = execute(trial, prepared_model, buffered.request, measure=False, executor=executor)
-        timing_rules(trial, execution, measured=False)
+        execution = execute(context, prepared_model, buffered.request, measure=False, executor=executor)
+        timing_rules(context, execution, measured=False)
         checks.status(execution.status, {ErrorStatus.NONE}, "execution with buffers of the device")
         outputs.write(0, bytes(built.output_size))
         buffered.collect()
         content = outputs.read(0, built.output_size)
         judge(
-            trial,
+            context,
             vector,
             example,
             {name: built.read(name, content, array.shape) for name, array in example.outputs.items()},
@@ -105,7 +105,7 @@ class BufferedRequest:
     """A request with buffers. They live as long as this object."""
 
     request: Request
-    _trial: Trial
+    _trial: CaseContext
     _inputs: tuple[DeviceBuffer, ...]
     _outputs: tuple[tuple[Region, DeviceBuffer], ...]
     _pool: Pool
@@ -122,7 +122,12 @@ class BufferedRequest:
 
 
 def request_in_buffers(
-    trial: Trial, prepared_model: PreparedModel, built: BuiltRequest, example: Example, inputs: Pool, outputs: Pool
+    context: CaseContext,
+    prepared_model: PreparedModel,
+    built: BuiltRequest,
+    example: Example,
+    inputs: Pool,
+    outputs: Pool,
 ) -> BufferedRequest:
     """The request of a vector with every input and output in a buffer of the device, as AOSP's MemoryDomainTest does.
 
@@ -132,7 +137,7 @@ def request_in_buffers(
     Failed where allocate or copyFrom ends in another way than NONE or GENERAL_FAILURE, or NONE.
     """
     plain = built.request(RequestMemoryPool(pool=inputs.memory), RequestMemoryPool(pool=outputs.memory))
-    maker = _Maker(trial, prepared_model, [*plain.pools])
+    maker = _Maker(context, prepared_model, [*plain.pools])
     filled, taken, vector = [], [], built.vector
     arguments_in, arguments_out = list(plain.inputs), list(plain.outputs)
     for index, name in enumerate(vector.inputs):
@@ -140,7 +145,7 @@ def request_in_buffers(
         region = built.inputs.get(name)
         made = maker.allocate(index, shape, is_input=True) if region is not None and region.length else None
         if made is not None and region is not None:
-            _fill(trial, made, built.input_data[region.offset : region.offset + region.length], shape)
+            _fill(context, made, built.input_data[region.offset : region.offset + region.length], shape)
             filled.append(made)
             arguments_in[index] = maker.argument(made, arguments_in[index])
     for index, name in enumerate(vector.outputs):
@@ -152,14 +157,14 @@ def request_in_buffers(
     if not filled and not taken:
         raise NotApplicable("the device declines to allocate a buffer for any input or output")
     request = Request(tuple(arguments_in), tuple(arguments_out), tuple(maker.pools))
-    return BufferedRequest(request, trial, tuple(filled), tuple(taken), outputs)
+    return BufferedRequest(request, context, tuple(filled), tuple(taken), outputs)
 
 
 @dataclass(frozen=True, slots=True)
 class _Maker:
     """Allocates buffers of one role each. pools: those of the request, to which their tokens are appended."""
 
-    trial: Trial
+    context: CaseContext
     prepared_model: PreparedModel
     pools: list[RequestMemoryPool]
 
@@ -168,7 +173,7 @@ class _Maker:
         roles = (BufferRole(0, index, 1.0),)
         parts = (roles, ()) if is_input else ((), roles)
         try:
-            return self.trial.device.allocate(BufferDesc(shape), (self.prepared_model,), *parts)
+            return self.context.device.allocate(BufferDesc(shape), (self.prepared_model,), *parts)
         except ServiceError as error:
             checks.status(error.status, {ErrorStatus.NONE, ErrorStatus.GENERAL_FAILURE}, "allocate of a valid role")
             return None
@@ -179,8 +184,8 @@ class _Maker:
         return replace(plain, location=DataLocation(len(self.pools) - 1))
 
 
-def _fill(trial: Trial, made: DeviceBuffer, data: bytes, shape: tuple[int, ...]) -> None:
-    with closing(trial.pool(len(data))) as pool:
+def _fill(context: CaseContext, made: DeviceBuffer, data: bytes, shape: tuple[int, ...]) -> None:
+    with closing(context.pool(len(data))) as pool:
         pool.write(0, data)
         try:
             made.buffer.copy_from(pool.memory, shape)

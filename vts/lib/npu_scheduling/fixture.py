@@ -9,7 +9,7 @@ from typing import Literal
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.inference_tool import IGNORED, ToolRun
 from npu_conformance.specs.errors import IllegalArgument, SecurityDenied, Unsupported
 from npu_conformance.specs.npu.manager import ManagerControl
@@ -93,12 +93,12 @@ class App:
 
     def __init__(self, lab: Lab, uid: int, pid: int) -> None:
         self.uid, self._lab = uid, lab
-        tool = lab.trial.manifest.inference_tool
+        tool = lab.context.manifest.inference_tool
         self._workload: Workload | None = None
         if tool is None:
-            if lab.trial.subject.ignores_tool and "workload" not in lab.trial.manifest.interfaces:
+            if lab.context.subject.ignores_tool and "workload" not in lab.context.manifest.interfaces:
                 raise NotApplicable(IGNORED)
-            self._workload = lab.trial.present(lab.trial.application(uid, pid).interfaces.workload, "workload")
+            self._workload = lab.context.present(lab.context.application(uid, pid).interfaces.workload, "workload")
 
     def start(self, run: InferenceRun | None = None) -> Run | ToolRun:
         """Begin a run; what is refused is a run that ends without success."""
@@ -137,7 +137,7 @@ class App:
     def _by_tool(self, run: InferenceRun) -> ToolRun:
         if (run.device_number, run.group_id, run.feature_id) != (None, None, None):
             raise NotApplicable("an inference tool takes job priority and original uid alone")
-        tool = self._lab.trial.manifest.inference_tool
+        tool = self._lab.context.manifest.inference_tool
         assert tool is not None
         return ToolRun(tool, self.uid, run)
 
@@ -153,23 +153,23 @@ class App:
 class Lab:
     """The subject's HAL without configs, a recorder, and the time."""
 
-    def __init__(self, trial: Trial) -> None:
-        self.trial = trial
+    def __init__(self, context: CaseContext) -> None:
+        self.context = context
         self.recorder = Recorder()
         self.runs: list[Run | ToolRun] = []
-        self._clock = _clock(trial)
-        tool = trial.manifest.inference_tool
+        self._clock = _clock(context)
+        tool = context.manifest.inference_tool
         self._fixed_uid = None if tool is None else tool.uid
         self._listener: Recorder | None = None
         """To whom is told what happens now."""
         self.passed_ms = 0
         """How far this case has moved the virtual clock."""
-        self.scheduling = scheduling(trial)
+        self.scheduling = scheduling(context)
 
     @property
     def debounce_ms(self) -> int:
         """The debounce time of a registration that asks for none."""
-        return self.trial.manifest.constants.get("DEBOUNCE_DURATION_MS", DEBOUNCE_DURATION_MS)
+        return self.context.manifest.constants.get("DEBOUNCE_DURATION_MS", DEBOUNCE_DURATION_MS)
 
     @property
     def camera(self) -> int:
@@ -201,7 +201,7 @@ class Lab:
         return self._uid(uid)
 
     def _uid(self, uid: int) -> int:
-        return uid if self._clock is not None else self.trial.own_uid(uid)
+        return uid if self._clock is not None else self.context.case_uid(uid)
 
     def events(self, recorder: Recorder | None = None) -> list[Event]:
         """What a recorder, by default the lab's own, was told of this case's work."""
@@ -223,12 +223,12 @@ class Lab:
 
     def need_profile_of_page(self) -> None:
         """NotApplicable where AOSP's interface is all there is."""
-        if self.trial.manifest.npu_profile != "page":
+        if self.context.manifest.npu_profile != "page":
             raise NotApplicable("the subject has AOSP's profile, see npu_profile of the manifest")
 
     def control(self) -> SchedulingControl:
         """What steers the subject. NotApplicable without."""
-        return self.trial.present(self.trial.subject.interfaces.scheduling_control, "scheduling_control")
+        return self.context.present(self.context.subject.interfaces.scheduling_control, "scheduling_control")
 
     def configure(self, *configs: SchedulingConfig) -> None:
         """Set configs in place of all others."""
@@ -256,23 +256,23 @@ class Lab:
     def pass_ms(self, duration_ms: int) -> None:
         """Let time pass, and what happens in it arrive."""
         if self._clock is None:
-            seconds = duration_ms / 1000 * self.trial.manifest.time_scale
-            self.trial.subject.wait_until(lambda: False, seconds)
+            seconds = duration_ms / 1000 * self.context.manifest.time_scale
+            self.context.subject.wait_until(lambda: False, seconds)
             return
         self._clock.advance_clock(duration_ms * _NS_PER_MS)
         self.passed_ms += duration_ms
-        self.trial.subject.wait_until(lambda: False, 0.0)
+        self.context.subject.wait_until(lambda: False, 0.0)
 
     def wait(self, holds: Callable[[], bool], what: str, step_ms: int = _STEP_MS) -> None:
         """Let time pass until something holds. Failed where it never does."""
-        seconds = _RUN_SECONDS * self.trial.manifest.time_scale
+        seconds = _RUN_SECONDS * self.context.manifest.time_scale
         if self._clock is not None:
             for _ in range(int(seconds * 1000 / step_ms)):
                 if holds():
                     return
                 self.pass_ms(step_ms)
             seconds = 1.0
-        if not self.trial.subject.wait_until(holds, seconds):
+        if not self.context.subject.wait_until(holds, seconds):
             checks.fail(what, f"within {_RUN_SECONDS} s", "nothing")
 
     def end_of(self, run: Run | ToolRun, step_ms: int = _STEP_MS) -> bool:
@@ -290,7 +290,7 @@ class Lab:
     def _wait_late(self, holds: Callable[[], bool]) -> None:
         """In real time, wait until something holds, for as long as events may be late."""
         if self._clock is None:
-            self.trial.subject.wait_until(holds, _LATE_SECONDS * self.trial.manifest.time_scale)
+            self.context.subject.wait_until(holds, _LATE_SECONDS * self.context.manifest.time_scale)
 
     def need_running(self, run: Run | ToolRun) -> None:
         """See that a run of several hundred milliseconds is not over yet; where time passes by itself it may be."""
@@ -330,9 +330,9 @@ class Lab:
 
 
 @contextmanager
-def lab(trial: Trial) -> Iterator[Lab]:
+def lab(context: CaseContext) -> Iterator[Lab]:
     """Begin without configs and callback, and end so, with all work done."""
-    found = Lab(trial)
+    found = Lab(context)
     found.configure()
     found.deafen()
     try:
@@ -347,9 +347,9 @@ def lab(trial: Trial) -> Iterator[Lab]:
         found.kill_tools()
 
 
-def scheduling(trial: Trial) -> Scheduling:
+def scheduling(context: CaseContext) -> Scheduling:
     """The HAL; Failed where the manifest promises it and it is not there (NPU-ACC-006)."""
-    return trial.present(trial.subject.interfaces.scheduling, "scheduling")
+    return context.present(context.subject.interfaces.scheduling, "scheduling")
 
 
 def asked(call: Callable[[], None], what: str) -> None:
@@ -365,8 +365,8 @@ def config(uid: int, priority: int, *, direct: bool = True, attribute: bool = Fa
     return SchedulingConfig(uid, priority, direct, attribute)
 
 
-def _clock(trial: Trial) -> SchedulingControl | ManagerControl | None:
-    if not trial.manifest.virtual_clock:
+def _clock(context: CaseContext) -> SchedulingControl | ManagerControl | None:
+    if not context.manifest.virtual_clock:
         return None
-    interfaces = trial.subject.interfaces
+    interfaces = context.subject.interfaces
     return interfaces.scheduling_control or interfaces.manager_control

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from npu_conformance.corpus.model_builder import IllegalOperationError
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import Case, Group
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks import catalogue
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
@@ -48,12 +48,12 @@ class Relation:
             yield self._case(kind, max(since, self.since))
 
     def _case(self, kind: OperandType, since: Version) -> Case:
-        def run(trial: Trial) -> None:
-            trial.attach(lambda: {"id": trial.case.id})
+        def run(context: CaseContext) -> None:
+            context.attach(lambda: {"id": context.case.id})
             try:
-                self.check(Lab(trial, kind))
+                self.check(Lab(context, kind))
             except IllegalOperationError as error:
-                raise NotApplicable(f"HAL {trial.version} does not allow it: {error}") from error
+                raise NotApplicable(f"HAL {context.version} does not allow it: {error}") from error
 
         results = (f"NNHAL-OPERATION-{operation}-RESULT" for operation in self.operations)
         return Case(

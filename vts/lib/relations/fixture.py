@@ -12,7 +12,7 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.compare import outside
 from npu_conformance.harness.judge.tolerance import Circumstances, Tolerance, floor
 from npu_conformance.harness.judge.verdicts import NotApplicable, NotSupported
-from npu_conformance.harness.run.context import Trial
+from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperandType
 from npu_conformance.specs.neuralnetworks.extension_codes import AnyOperandType
 from npu_conformance.specs.neuralnetworks.types import RequestMemoryPool
@@ -29,17 +29,17 @@ _SECOND_ORDER = 1.01
 
 
 class Lab:
-    """One relation in one type on one device. kind: the type. Data follow from the trial's seed."""
+    """One relation in one type on one device. kind: the type. Data follow from the context's seed."""
 
-    def __init__(self, trial: Trial, kind: OperandType) -> None:
+    def __init__(self, context: CaseContext, kind: OperandType) -> None:
         import numpy
 
-        self.trial, self.kind = trial, kind
-        self._random = numpy.random.default_rng(trial.seed)
+        self.context, self.kind = context, kind
+        self._random = numpy.random.default_rng(context.seed)
 
     def net(self, referenced: Sequence[Graph] = ()) -> Net:
         """A model to be built."""
-        return Net(self.kind, self.trial.version, referenced)
+        return Net(self.kind, self.context.version, referenced)
 
     def tensor(self, *shape: int, kind: AnyOperandType | None = None, low: float = -2.0, high: float = 2.0) -> Tensor:
         """Random elements: floats in [low, high) that need all their bits, quantised ones that use the whole range."""
@@ -98,16 +98,16 @@ class Lab:
     def execute(self, vector: Vector, *, unspecified: bool = False) -> list[Array]:
         """Execute a vector's example; returns the stored elements of its outputs. unspecified: let the device find out
         their shapes. NotSupported, NotApplicable where the device or its version has not all operations."""
-        trial = self.trial
-        if vector.since > trial.version:
+        context = self.context
+        if vector.since > context.version:
             raise NotApplicable(f"the model needs HAL {vector.since}")
-        prepared_model = prepared(trial, vector, unspecified=unspecified)
-        built = build_request(vector, vector.examples[0], trial.version)
-        inputs, outputs = trial.pool(len(built.input_data) or 1), trial.pool(built.output_size)
+        prepared_model = prepared(context, vector, unspecified=unspecified)
+        built = build_request(vector, vector.examples[0], context.version)
+        inputs, outputs = context.pool(len(built.input_data) or 1), context.pool(built.output_size)
         inputs.write(0, built.input_data)
         outputs.write(0, bytes([_FILL]) * built.output_size)
         pools = RequestMemoryPool(pool=inputs.memory), RequestMemoryPool(pool=outputs.memory)
-        execution = execute(trial, prepared_model, built.request(*pools), measure=False)
+        execution = execute(context, prepared_model, built.request(*pools), measure=False)
         if unspecified and execution.status == ErrorStatus.GENERAL_FAILURE:
             raise NotSupported("the device does not execute with unspecified outputs")
         checks.status(execution.status, {ErrorStatus.NONE}, "execution")
