@@ -109,16 +109,23 @@ def case_of(header: VectorHeader, load: Loader, case_id: str, since: Version | N
 
         vector_run.run(context, load())
 
-    boundary = [operand for operand in header.operands.values() if operand.role in ("input", "output")]
-    elements = max((_elements(operand.dimensions) for operand in boundary), default=0)
     return Case(
         case_id, run, _requirements(header), header.description, since=since or header.since,
         until=header.rejected.until if header.rejected else NEWEST,
         group=Group.VALIDATION if header.rejected else Group.EXECUTION,
-        scope=Scope.SMOKE if not header.rejected and "[" not in case_id and elements <= 64 and not header.traps
-        else Scope.DEFAULT,
+        scope=Scope.SMOKE if _is_smoke(header, case_id) else Scope.DEFAULT,
         operations=tuple(dict.fromkeys(header.operations)), types=header.types,
     )  # fmt: skip
+
+
+def _is_smoke(header: VectorHeader, case_id: str) -> bool:
+    """True for what scope smoke has of the vectors: the small ones that run as stored and that look at no hazard.
+
+    They say within seconds whether a driver computes the operation at all; the hazards are for those that do.
+    """
+    boundary = [operand for operand in header.operands.values() if operand.role in ("input", "output")]
+    is_small = all(_elements(operand.dimensions) <= 64 for operand in boundary)
+    return is_small and not header.rejected and "[" not in case_id and not header.hazards
 
 
 def _elements(dimensions: tuple[int, ...]) -> int:

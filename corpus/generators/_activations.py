@@ -64,7 +64,7 @@ def tiny(operation: str) -> Vector:
 
 
 def every_byte(
-    operation: str, inputs: Sequence[Quantization], output: Quantization | None, traps: Sequence[int]
+    operation: str, inputs: Sequence[Quantization], output: Quantization | None, hazards: Sequence[str]
 ) -> Iterator[Vector]:
     """All 256 stored values of both types, for each scale and (unsigned) zero point of the input.
 
@@ -79,7 +79,7 @@ def every_byte(
                 operation,
                 {"input": tensor(kind, (32, 8), all_bytes(shift), scale=scale, zero_point=point - shift)},
                 {"output": tensor(kind, (32, 8), scale=out_scale, zero_point=out_point - shift)},
-                traps=traps,
+                hazards=hazards,
                 description=f"scale {scale}, zero point {point - shift}",
             )
 

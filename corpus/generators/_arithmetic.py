@@ -62,7 +62,7 @@ def floats(operation: str) -> Iterator[Vector]:
             operation,
             operands(tensor(kind, first, dyadic(seed, first)), tensor(kind, second, data), row["activation"]),
             {"output": tensor(kind, output)},
-            traps=[6],
+            hazards=["activation-in-quanta"],
         )
     yield positive(
         "float32_all_bits",
@@ -153,7 +153,7 @@ def _quantized(
         operation,
         operands(sources[0], sources[1], activation),
         {"output": tensor(kind, output, scale=fitted[0], zero_point=fitted[1] - shift)},
-        traps=[6, 8] if operation == "MUL" else [6],
+        hazards=["activation-in-quanta", "mul-scale-product"] if operation == "MUL" else ["activation-in-quanta"],
     )
 
 
@@ -186,18 +186,18 @@ def _rounded(scale: float) -> float:
 
 
 def int32_row(operation: str) -> Iterator[Vector]:
-    """int32 with broadcasting and negative numbers; DIV rounds towards minus infinity (trap 9)."""
+    """int32 with broadcasting and negative numbers; DIV rounds towards minus infinity."""
     yield positive(
         "int32_row",
         operation,
         operands(tensor(INT32, (2, 3), [-7, 5, 100000, 3, 0, -12]), tensor(INT32, (3,), [2, -3, 70000])),
         {"output": tensor(INT32, (2, 3))},
-        traps=[9],
+        hazards=["int32-arithmetic"],
     )
 
 
 def int32_wraparound(operation: str) -> Iterator[Vector]:
-    """Two's complement wraparound (trap 9)."""
+    """Two's complement wraparound."""
     top, bottom = 2**31 - 1, -(2**31)
     first, second = [top, bottom, bottom, 65537, top], [1, -1, 1, 65537, bottom]
     yield positive(
@@ -205,12 +205,12 @@ def int32_wraparound(operation: str) -> Iterator[Vector]:
         operation,
         operands(tensor(INT32, (5,), first), tensor(INT32, (5,), second)),
         {"output": tensor(INT32, (5,))},
-        traps=[9],
+        hazards=["int32-arithmetic"],
     )
 
 
 def scales_far_apart(operation: str) -> Iterator[Vector]:
-    """ADD and SUB: inputs of very different scales, of which the finer one still counts (trap 7)."""
+    """ADD and SUB: inputs of very different scales, of which the finer one still counts."""
     for kind in (QUANT8, SIGNED):
         shift = 128 if kind is SIGNED else 0
         first = [element - shift for element in (0, 90, 255, 128, 17, 200)]
@@ -223,7 +223,7 @@ def scales_far_apart(operation: str) -> Iterator[Vector]:
                 tensor(kind, (3,), second, scale=0.01, zero_point=5 - shift),
             ),
             {"output": tensor(kind, (2, 3), scale=0.8, zero_point=120 - shift)},
-            traps=[7],
+            hazards=["add-scales-apart"],
         )
 
 

@@ -33,12 +33,12 @@ class Case:
 
 @dataclass(frozen=True)
 class Plan:
-    """One operation. padded: it writes zero points, of which some need 1.2. traps: of all its vectors."""
+    """One operation. padded: it writes zero points, of which some need 1.2. hazards: of all its vectors."""
 
     operation: str
     since: str
     cases: Mapping[str, Case]
-    traps: tuple[int, ...] = (31,)
+    hazards: tuple[str, ...] = ("block-order",)
     is_padding: bool = False
 
     def vectors(self) -> Iterator[Vector]:
@@ -73,7 +73,7 @@ class Plan:
             {"input": source(kind, before, zero_point=zero_point), **case.arguments, **flag},
             {"output": result(kind, after, zero_point=zero_point)},
             since="1.2" if needs_zero_point or flag else self.since,
-            traps=self.traps,
+            hazards=self.hazards,
             description=description,
         )
 
@@ -88,7 +88,9 @@ class Plan:
             inputs = {"input": unknown(source("float32", case.before), dimensions), **case.arguments}
             outputs = {"output": result("float32", output)}
             since = self.since if dimensions else "1.2"
-            yield positive(f"float32_unknown_{name}", self.operation, inputs, outputs, since=since, traps=self.traps)
+            yield positive(
+                f"float32_unknown_{name}", self.operation, inputs, outputs, since=since, hazards=self.hazards
+            )
 
     def refused_shapes(self, arguments: Mapping[str, OperandSpec]) -> Iterator[Vector]:
         """Images that have not four dimensions. arguments: those for a block of 1."""

@@ -203,7 +203,7 @@ def cover(shapes: Mapping[str, Sizes]) -> Iterator[Vector]:
         words = [row["kind"], row["shape"], row["padding"], stride, row["trailing"], row["activation"]]
         values = Values(row["kind"], SCALES["odd" if seed % 3 == 1 else "dyadic"], seed=seed)
         name = "_".join(word for word in words if word != "none")
-        yield vector(name, sizes, window, values, traps=_traps(row))
+        yield vector(name, sizes, window, values, hazards=_hazards(row))
 
 
 def _old_versions(shapes: Mapping[str, Sizes]) -> list[dict[str, Any]]:
@@ -217,14 +217,14 @@ def _old_versions(shapes: Mapping[str, Sizes]) -> list[dict[str, Any]]:
     return [{**row, "trailing": "none", "activation": list(ACTIVATIONS)[seed % 4]} for seed, row in enumerate(rows)]
 
 
-def _traps(row: Mapping[str, Any]) -> list[int]:
-    traps = [1] if row["padding"] == "same" else []
+def _hazards(row: Mapping[str, Any]) -> list[str]:
+    hazards = ["same-padding-tail"] if row["padding"] == "same" else []
     nchw, dilation = TRAILING[row["trailing"]]
     if dilation:
-        traps.append(2)
+        hazards.append("variant-by-type")
     if nchw:
-        traps.append(3)
-    return [*traps, *([] if row["kind"].startswith("float") else [6, 11])]
+        hazards.append("nchw-activations-only")
+    return [*hazards, *([] if row["kind"].startswith("float") else ["activation-in-quanta", "bias-scale"])]
 
 
 def _source(shape: Shape, values: Values) -> Any:
@@ -306,7 +306,7 @@ def extremes(sizes: Sizes) -> Iterator[Vector]:
                 bias=_small_bias(sizes),
             ),
             since="1.2",
-            traps=[12],
+            hazards=["output-finer-than-product"],
             description="the output is finer than the product of the scales, which only 1.2 allows",
         )
     yield _spread_channels("per_channel", sizes)
@@ -319,7 +319,7 @@ def _zero_points_at_ends(kind: str, sizes: Sizes) -> Iterator[Vector]:
         ends = {"all_low": (0, 0, 0), "all_high": (255, 0, 255)}
     for seed, (name, points) in enumerate(ends.items()):
         values = Values(kind, (1 / 16, 1 / 128, 0.75), points, seed)
-        yield vector(f"{kind}_zero_points_{name}", sizes, Window("same"), values, traps=[11])
+        yield vector(f"{kind}_zero_points_{name}", sizes, Window("same"), values, hazards=["bias-scale"])
 
 
 def _large_bias(kind: str, sizes: Sizes) -> Vector:
@@ -351,7 +351,7 @@ def _spread_channels(kind: str, sizes: Sizes) -> Vector:
         Window("same"),
         Values(kind, scales=(1 / 16, 1.0, 0.25), filter_scales=scales, bias=bias, seed=6),
         description="each channel has a scale four times finer than the one before",
-        traps=[11],
+        hazards=["bias-scale"],
     )
 
 
@@ -362,7 +362,7 @@ def odd_geometries(sizes: Sizes) -> Iterator[Vector]:
         values = Values(kind, seed=8)
         yield vector(f"{kind}_window_is_input", replace(sizes, size=sizes.window), Window("valid"), values)
         skipping = Window("same", (height - 1, width - 1))
-        yield vector(f"{kind}_same_skipping_stride", sizes, skipping, values, traps=[1])
+        yield vector(f"{kind}_same_skipping_stride", sizes, skipping, values, hazards=["same-padding-tail"])
         once = Window("valid", (height, width))
         yield vector(f"{kind}_stride_larger_than_input", sizes, once, values)
         padded = Window(pads("uneven", sizes.window), (2, 3))

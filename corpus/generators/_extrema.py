@@ -25,7 +25,7 @@ QUANTIZATIONS = {
     "all_differ": ((0.5, 1.0, 0.8), (150, 100, 110)),
     "saturating": ((1.0, 0.75, 0.6), (128, 100, 120)),
 }
-"""Scales and (unsigned) zero points of the two inputs and the output (trap 29)."""
+"""Scales and (unsigned) zero points of the two inputs and the output (hazard operands-of-own-scale)."""
 
 _SHAPES = {**SHAPES, "same": ((3, 4), (3, 4), (3, 4)), "row": ((3, 4), (4,), (3, 4))}
 
@@ -75,7 +75,7 @@ def _quantized(operation: str) -> Iterator[Vector]:
                 "input1": tensor(kind, second, data[1], scale=scales[1], zero_point=points[1]),
             },
             {"output": tensor(kind, output, scale=scales[2], zero_point=points[2])},
-            traps=[29],
+            hazards=["operands-of-own-scale"],
         )
 
 

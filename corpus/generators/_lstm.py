@@ -58,6 +58,11 @@ class Cell:
         """Size of its output."""
         return self.units if self.output is None else self.output
 
+    @property
+    def hazards(self) -> list[str]:
+        """The hazards that it looks at."""
+        return ["recurrent-activation-codes", *(["lstm-layer-norm"] if self.norm else [])]
+
     def weights(self, prefix: str = "") -> dict[str, OperandSpec]:
         """The 17 weights in their order, constants, those left out without value."""
         units, outputs = self.units, self.outputs

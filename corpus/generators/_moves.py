@@ -64,7 +64,7 @@ def opened(
     inputs: Mapping[str, OperandSpec],
     output: Sequence[int],
     since: str,
-    traps: Sequence[int] = (),
+    hazards: Sequence[str] = (),
     key: str = "input",
 ) -> Iterator[Vector]:
     """Calls in which the model leaves to the request a size of one input, its rank, the output's rank too.
@@ -77,7 +77,7 @@ def opened(
         arguments = {**inputs, key: unknown(whole, declared)}
         outputs = {"output": result("float32", shape)}
         oldest = since if declared else max(Version(since), Version.V1_2).value
-        yield positive(f"float32_unknown_{name}", operation, arguments, outputs, since=oldest, traps=traps)
+        yield positive(f"float32_unknown_{name}", operation, arguments, outputs, since=oldest, hazards=hazards)
 
 
 def late(planned: OperandSpec) -> OperandSpec:

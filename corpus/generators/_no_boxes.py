@@ -65,7 +65,7 @@ def without_boxes(
         examples=(Example({"score": below}, {name: _empty(planned.operand) for name, planned in outputs.items()}),),
         witnesses=("closed_form", "oracle"),
         description="the operation gets no boxes, which turns out only as the model runs, and gives empty results",
-        traps=(39,),
+        hazards=("sizes-found-late",),
     )
 
 

@@ -114,10 +114,10 @@ def cover(operation: str) -> Iterator[Vector]:
         window = Window(pads(row["padding"], sizes.window), row["stride"], None, nchw, activation)
         stride = "stride{}x{}".format(*row["stride"])
         words = [row["kind"], row["shape"], row["padding"], stride, row["layout"], row["activation"]]
-        traps = ([1] if row["padding"] == "same" else []) + ([3] if nchw else [])
-        yield vector(
-            operation, "_".join(word for word in words if word != "none"), row["kind"], sizes, window, seed, traps=traps
-        )
+        hazards = ["same-padding-tail"] if row["padding"] == "same" else []
+        hazards += ["nchw-activations-only"] if nchw else []
+        name = "_".join(word for word in words if word != "none")
+        yield vector(operation, name, row["kind"], sizes, window, seed, hazards=hazards)
 
 
 def odd_geometries(operation: str) -> Iterator[Vector]:
@@ -125,13 +125,16 @@ def odd_geometries(operation: str) -> Iterator[Vector]:
     for seed, kind in enumerate(kinds_of(operation)):
         yield vector(operation, f"{kind}_global", kind, Sizes(2, (3, 5), 3, (3, 5)), Window(), seed)
         skipping = Window("same", (4, 6))
-        yield vector(operation, f"{kind}_same_skipping_stride", kind, SHAPES["wide"], skipping, seed, traps=[1])
+        sizes, name = SHAPES["wide"], f"{kind}_same_skipping_stride"
+        yield vector(operation, name, kind, sizes, skipping, seed, hazards=["same-padding-tail"])
     for kind in kinds_of(operation)[2:]:
         for zero_point in (0, 255):
             sizes, window = SHAPES["wide"], Window("same", activation=RELU1)
             data = seeded(kind, sizes, window, zero_point) // 2 + zero_point // 2
             inputs, outputs = operands(kind, sizes, window, data, scale=0.012, zero_point=zero_point)
-            yield positive(f"{kind}_relu1_zero_point_{zero_point}", operation, inputs, outputs, traps=[6])
+            yield positive(
+                f"{kind}_relu1_zero_point_{zero_point}", operation, inputs, outputs, hazards=["activation-in-quanta"]
+            )
 
 
 def batch_zero(operation: str) -> Iterator[Vector]:

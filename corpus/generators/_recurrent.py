@@ -14,7 +14,7 @@ FLOAT32 = OperandType.TENSOR_FLOAT32
 FLOAT16 = OperandType.TENSOR_FLOAT16
 KINDS = {"float32": FLOAT32, "float16": FLOAT16}
 ACTIVATIONS = {"none": 0, "relu": 1, "relu6": 3, "tanh": 4, "sigmoid": 6}
-"""Codes of recurrent cells (trap 33)."""
+"""Codes of recurrent cells (hazard recurrent-activation-codes)."""
 
 NO_CODES = {"5": 5, "7": 7, "minus_1": -1}
 """Numbers that no cell has as activation, as they are spelled in names."""

@@ -29,10 +29,12 @@ def vectors(operation: str) -> Iterator[Vector]:
     for kind in (FLOAT32, FLOAT16):
         source = tensor(kind, (2, 3), [sign * value for value in (3.5, 2.0, 7.0, 0.5, 0.25, 9.0)])
         about = "an accumulator that starts at 0 would win"
-        yield reduction(f"{SHORT[kind]}_far_side_of_zero", operation, source, (1,), False, about, trap=24)
+        yield reduction(
+            f"{SHORT[kind]}_far_side_of_zero", operation, source, (1,), False, about, hazard="reduction-start-value"
+        )
         infinite = [math.inf, 1.5, -2.0, -math.inf, 4.0, 2.0, math.inf, -3.0, -math.inf]
         source = tensor(kind, (3, 3), infinite)
-        yield reduction(f"{SHORT[kind]}_infinities", operation, source, (1,), True, trap=24)
+        yield reduction(f"{SHORT[kind]}_infinities", operation, source, (1,), True, hazard="reduction-start-value")
     source = tensor(FLOAT32, (2, 7), uniform(4, (2, 7)))
     yield reduction("float32_all_bits", operation, source, (0,), False, "float16 inside would round bits away")
     for kind in (QUANT8, SIGNED):

@@ -54,7 +54,13 @@ def numbers(kind: OperandType, shape: Shape, seed: int) -> OperandSpec:
 
 
 def reduction(
-    name: str, operation: str, source: OperandSpec, axes: Sequence[int], keep: bool, about: str = "", trap: int = 23
+    name: str,
+    operation: str,
+    source: OperandSpec,
+    axes: Sequence[int],
+    keep: bool,
+    about: str = "",
+    hazard: str = "reduction-keep-dims",
 ) -> Vector:
     """A vector of a REDUCE operation with constant axes."""
     shape = source.shape
@@ -66,7 +72,7 @@ def reduction(
         operation,
         {"input": source, "axes": int32s(*axes), "keep_dims": boolean(keep)},
         {"output": tensor(operand.type, left or [1], scale=operand.scale, zero_point=operand.zero_point)},
-        traps=[trap],
+        hazards=[hazard],
         description=about,
     )
 
@@ -101,7 +107,7 @@ def _open(operation: str, kind: OperandType, data: Data) -> Iterator[Vector]:
         operation,
         {"input": data(kind, (2, 3, 4), 81), "axes": axes, "keep_dims": keeps},
         {"output": tensor(kind, (1, 3, 1))},
-        traps=[23],
+        hazards=["reduction-keep-dims"],
         description="axes and keep_dims are model inputs",
     )
     yield reduction(f"{SHORT[kind]}_axes_of_size_1", operation, data(kind, (1, 3, 1), 82), (0, 2), False)
@@ -141,7 +147,7 @@ def refused(operation: str, kind: OperandType, data: Data) -> Iterator[Vector]:
         {"output": tensor(kind, (2,))},
         clause="MODEL.P3",
         since="1.2",
-        traps=[23],
+        hazards=["reduction-keep-dims"],
     )
 
 

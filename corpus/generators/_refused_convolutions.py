@@ -113,4 +113,6 @@ def _signatures(sizes: Sizes) -> Iterator[Vector]:
 def _unmatched(
     name: str, sizes: Sizes, inputs: Mapping[str, OperandSpec], outputs: Mapping[str, OperandSpec]
 ) -> Vector:
-    return rejected(f"refused_{name}", sizes.operation, inputs, outputs, clause="MODEL.P3", since="1.2", traps=[2])
+    return rejected(
+        f"refused_{name}", sizes.operation, inputs, outputs, clause="MODEL.P3", since="1.2", hazards=["variant-by-type"]
+    )

@@ -101,7 +101,9 @@ def cover(
         )  # fmt: skip
         words = [row["kind"], row["map"], f"to_{out[0]}x{out[1]}", row["ratios"], row["layout"], row["sampling"]]
         name = "_".join(word for word in words if word)
-        yield positive(name, operation, inputs, results, since="1.2", traps=[36] if row["ratios"] else [])
+        yield positive(
+            name, operation, inputs, results, since="1.2", hazards=["box-coordinates"] if row["ratios"] else []
+        )
 
 
 def shared_extras(operation: str, sampling: Pair | None) -> Iterator[Vector]:
@@ -129,7 +131,7 @@ def _realistic(operation: str, sampling: Pair | None) -> Vector:
     inputs, outputs = operands(
         "float32", Regions(size, spans, [0]), (7, 7), (16.0, 16.0), False, dyadic(60, size, -4.0, 4.0, 0.5), sampling
     )
-    return positive("float32_stride_16_to_7x7", operation, inputs, outputs, since="1.2", traps=[36])
+    return positive("float32_stride_16_to_7x7", operation, inputs, outputs, since="1.2", hazards=["box-coordinates"])
 
 
 def _infinities_elsewhere(operation: str, sampling: Pair | None) -> Vector:

@@ -103,7 +103,7 @@ def arithmetic(operation: str) -> Iterator[Vector]:
         },
         {"output": tensor(INT32, (2, 3))},
         clause=f"{operation}.C4",
-        traps=[9],
+        hazards=["int32-arithmetic"],
     )
     yield mixed_types(operation, activation=True)
 
@@ -225,5 +225,5 @@ def output_quantization(
                 {"input": source, **(extra or {})},
                 {"output": tensor(kind, (2, 3), scale=scale, zero_point=point - shift)},
                 clause=f"{operation}.{clause}",
-                traps=[15] if operation in ("LOGISTIC", "TANH") else [],
+                hazards=["fixed-output-quantization"] if operation in ("LOGISTIC", "TANH") else [],
             )

@@ -135,8 +135,10 @@ def cover(operation: str, *, layout: bool) -> Iterator[Vector]:
     for seed, row in enumerate(pairwise(parameters)):
         form = Form(row["by"] == "factor", TRAILING[row["trailing"]])
         name = "_".join(word for word in row.values() if word != "none")
-        traps = [19, *([18] if any(form.flags[1:]) else []), *([3] if form.nchw else [])]
-        yield vector(operation, name, row["kind"], SHAPES[row["shape"]], form, seed, traps=traps)
+        hazards = ["resize-width-first"]
+        hazards += ["resize-pixel-centres"] if any(form.flags[1:]) else []
+        hazards += ["nchw-activations-only"] if form.nchw else []
+        yield vector(operation, name, row["kind"], SHAPES[row["shape"]], form, seed, hazards=hazards)
 
 
 def every_ratio(operation: str) -> Iterator[Vector]:
@@ -144,7 +146,9 @@ def every_ratio(operation: str) -> Iterator[Vector]:
     for shape, sizes in SHAPES.items():
         for trailing in ("nhwc", "nhwc_align_no_half", "nhwc_half"):
             form = Form(flags=TRAILING[trailing])
-            yield vector(operation, f"ratios_{shape}_{trailing}", "float32", sizes, form, 77, traps=[18])
+            yield vector(
+                operation, f"ratios_{shape}_{trailing}", "float32", sizes, form, 77, hazards=["resize-pixel-centres"]
+            )
 
 
 def found_late(operation: str) -> Iterator[Vector]:
@@ -166,7 +170,9 @@ def batch_zero(operation: str) -> Iterator[Vector]:
             sizes, form = Sizes(0, (2, 3), 2, (4, 2), (2.25, 0.75)), Form(nchw, (nchw,))
             inputs, outputs = operands(kind, sizes, form, None)
             name = f"{kind}_batch_zero_{'nchw_by_factor' if nchw else 'nhwc_by_size'}"
-            yield zero_sized(name, operation, inputs["input"], {**inputs, "input": None}, outputs, traps=[19])
+            yield zero_sized(
+                name, operation, inputs["input"], {**inputs, "input": None}, outputs, hazards=["resize-width-first"]
+            )
 
 
 def refused(operation: str) -> Iterator[Vector]:

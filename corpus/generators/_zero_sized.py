@@ -28,7 +28,7 @@ def zero_sized(
     outputs: Mapping[str, OperandSpec],
     *,
     since: str = "1.2",
-    traps: Sequence[int] = (),
+    hazards: Sequence[str] = (),
 ) -> Vector:
     """A vector whose tested operation gets a tensor of size 0 on axis 0.
 
@@ -63,7 +63,7 @@ def zero_sized(
         examples=(Example({"image": _array_of(whole, 1)}, expected),),
         witnesses=("closed_form", "oracle"),
         description="the operation gets a tensor without elements and gives an empty result",
-        traps=tuple(traps),
+        hazards=tuple(hazards),
     )
 
 

@@ -80,7 +80,7 @@ def _vector(
     description: str = "",
 ) -> Vector:
     inputs, outputs = _operands(kind, rois, deltas, batches, images)
-    return positive(name, OPERATION, inputs, outputs, since="1.2", traps=[36], description=description)
+    return positive(name, OPERATION, inputs, outputs, since="1.2", hazards=["box-coordinates"], description=description)
 
 
 def _by_hand() -> Iterator[Vector]:

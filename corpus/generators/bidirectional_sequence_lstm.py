@@ -118,7 +118,7 @@ def vectors() -> Iterator[Vector]:
             name, cell = name.replace("cifg_", ""), replace(cell, coupled=False)
         run = Run(row["link"], row["merge"], row["time_major"], row["states"], row["activation"], row["clips"])
         run, cell = replace(run, fewer=index % 4 // 3), replace(cell, size=2, units=3, output=cell.output and 2)
-        yield _vector(name, cell, run, traps=[33, 34] if cell.norm else [33])
+        yield _vector(name, cell, run, hazards=cell.hazards)
     yield from _special()
     yield from _refused()
 

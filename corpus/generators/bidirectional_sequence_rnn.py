@@ -135,7 +135,7 @@ def vectors() -> Iterator[Vector]:
 
 def _vector(name: str, shape: str, data: Data, form: Form) -> Vector:
     inputs, outputs = operands(SHAPES[shape], data, form)
-    return positive(name, OPERATION, inputs, outputs, since=form.since, traps=[33])
+    return positive(name, OPERATION, inputs, outputs, since=form.since, hazards=["recurrent-activation-codes"])
 
 
 def _by_hand() -> Vector:

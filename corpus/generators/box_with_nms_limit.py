@@ -118,7 +118,15 @@ def _vector(
     name: str, kind: str, given: Any, rois: Any, batches: tuple[int, ...], scalars: Operands, description: str = ""
 ) -> Vector:
     inputs, outputs = _operands(kind, given, rois, batches, scalars)
-    planned = positive(name, OPERATION, inputs, outputs, since="1.2", traps=[37, 39], description=description)
+    planned = positive(
+        name,
+        OPERATION,
+        inputs,
+        outputs,
+        since="1.2",
+        hazards=["suppression-rules", "sizes-found-late"],
+        description=description,
+    )
     return declared(planned)
 
 
@@ -186,14 +194,16 @@ def _unknown_sizes() -> Iterator[Vector]:
         scalars = _scalars(kind, "hard", -1)
         inputs, outputs = _operands(kind, given, rois, batches, scalars)
         inputs["batch_indices"] = indices(*batches, constant=True)
-        yield positive(f"{kind}_constant_batch_indices", OPERATION, inputs, outputs, since="1.2", traps=[39])
+        yield positive(
+            f"{kind}_constant_batch_indices", OPERATION, inputs, outputs, since="1.2", hazards=["sizes-found-late"]
+        )
         inputs |= {
             "scores": values(kind, (0, 0), given, shape=given.shape, **_QUANTIZATION),
             "rois": boxes(kind, (0, 0), rois, shape=rois.shape),
             "batch_indices": tensor(OperandType.TENSOR_INT32, (0,), batches, shape=(6,)),
         }
         outputs |= {"rois_out": boxes(kind, ()), "classes_out": whole_numbers(())}
-        yield positive(f"{kind}_sizes_unknown", OPERATION, inputs, outputs, since="1.2", traps=[39])
+        yield positive(f"{kind}_sizes_unknown", OPERATION, inputs, outputs, since="1.2", hazards=["sizes-found-late"])
 
 
 def _refused() -> Iterator[Vector]:

@@ -57,7 +57,7 @@ def _cast(
         "CAST",
         {"input": _typed(source, shape, data, 0.5, 7)},
         {"output": _typed(target, shape, None, 0.25, 100)},
-        traps=[27],
+        hazards=["cast-stored-values"],
         description=about,
     )
 

@@ -55,12 +55,26 @@ def vectors() -> Iterator[Vector]:
     for kind in ("float32", "float16"):
         yield _vector(f"{kind}_special_values", special_floats(kind, (2, 6)), 3, 1, result(kind, (2, 6)))
     inputs = {"input": source("float32", (3, 6)), **arguments(2, -1)}
-    yield from opened(OPERATION, inputs, (3, 6), "1.2", traps=[32])
+    yield from opened(OPERATION, inputs, (3, 6), "1.2", hazards=["groups-without-options"])
     requested = {key: late(planned) for key, planned in inputs.items()}
     outputs = {"output": result("float32", (3, 6))}
-    yield positive("float32_arguments_with_the_request", OPERATION, requested, outputs, since="1.2", traps=[32])
+    yield positive(
+        "float32_arguments_with_the_request",
+        OPERATION,
+        requested,
+        outputs,
+        since="1.2",
+        hazards=["groups-without-options"],
+    )
     single = {**requested, "num_groups": late(int32(1))}
-    yield positive("float32_one_group_with_the_request", OPERATION, single, outputs, since="1.2", traps=[32])
+    yield positive(
+        "float32_one_group_with_the_request",
+        OPERATION,
+        single,
+        outputs,
+        since="1.2",
+        hazards=["groups-without-options"],
+    )
     yield from _refused()
 
 
@@ -82,4 +96,4 @@ def _refused() -> Iterator[Vector]:
 
 def _vector(name: str, given: OperandSpec, groups: int, axis: int, output: OperandSpec) -> Vector:
     inputs = {"input": given, **arguments(groups, axis)}
-    return positive(name, OPERATION, inputs, {"output": output}, since="1.2", traps=[32])
+    return positive(name, OPERATION, inputs, {"output": output}, since="1.2", hazards=["groups-without-options"])

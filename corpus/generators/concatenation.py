@@ -82,7 +82,14 @@ def _refused_ranks() -> Iterator[Vector]:
 
 
 def _vector(name: str, inputs: dict[str, OperandSpec], axis: int, output: OperandSpec, since: str = "1.0") -> Vector:
-    return positive(name, "CONCATENATION", {**inputs, "axis": int32(axis)}, {"output": output}, since=since, traps=[13])
+    return positive(
+        name,
+        "CONCATENATION",
+        {**inputs, "axis": int32(axis)},
+        {"output": output},
+        since=since,
+        hazards=["concatenation-quantization"],
+    )
 
 
 def _source(kind: str, shape: tuple[int, ...], index: int) -> OperandSpec:

@@ -72,6 +72,6 @@ def _first_layers() -> Iterator[Vector]:
             sizes,
             window,
             Values(kind, source=data, seed=9),
-            traps=[1],
+            hazards=["same-padding-tail"],
             description="the first layer of an image network",
         )

@@ -113,7 +113,15 @@ def _vector(
     regular, most, each = (_value(scalars, key) for key in _ROWS)
     rows = most if regular else most * each
     inputs, outputs = _operands(kind, given, deltas, scalars, rows, anchors)
-    return positive(name, OPERATION, inputs, outputs, since="1.2", traps=[36, 37], description=description)
+    return positive(
+        name,
+        OPERATION,
+        inputs,
+        outputs,
+        since="1.2",
+        hazards=["box-coordinates", "suppression-rules"],
+        description=description,
+    )
 
 
 _ROWS = ("use_regular_nms", "max_detections", "max_classes_per_detection")

@@ -30,13 +30,13 @@ def _rounds_down() -> Vector:
         "DIV",
         _arithmetic.operands(tensor(INT32, (9,), first), tensor(INT32, (9,), second)),
         {"output": tensor(INT32, (9,))},
-        traps=[9],
+        hazards=["int32-arithmetic"],
         description="-5 / 2 is -3, in every combination of signs, and at the limits of the type",
     )
 
 
 def _by_zero() -> Iterator[Vector]:
-    """The contract leaves the result open (traps 9 and 10): only the shape is compared, and that the device lives."""
+    """The contract leaves the result open: only the shape is compared, and that the device lives."""
     for kind in (FLOAT32, FLOAT16, INT32):
         first, second = [3, -3, 0, 7, 1, -1], [0, 0, 0, 2, 0, -2]
         yield positive(
@@ -44,6 +44,6 @@ def _by_zero() -> Iterator[Vector]:
             "DIV",
             _arithmetic.operands(tensor(kind, (2, 3), first), tensor(kind, (2, 3), second)),
             {"output": tensor(kind, (2, 3))},
-            traps=[9] if kind is INT32 else [10],
+            hazards=["int32-arithmetic"] if kind is INT32 else ["float-division-by-zero"],
             ignored=["output"],
         )

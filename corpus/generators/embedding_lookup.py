@@ -49,7 +49,7 @@ def vectors() -> Iterator[Vector]:
     for kind in ("float32", "float16"):
         yield _vector(f"{kind}_special_values", int32s(1, 0), special_floats(kind, (2, 3)), result(kind, (2, 3)))
     inputs = {"lookups": unknown(late(int32s(2, 0, 1)), (0,)), "values": source("float32", (3, 2))}
-    yield from opened(OPERATION, inputs, (3, 2), "1.0", traps=[30], key="values")
+    yield from opened(OPERATION, inputs, (3, 2), "1.0", hazards=["lookup-misses"], key="values")
     yield _vector("float32_vocabulary", int32s(41, 7, 0), source("float32", (42, 5)), result("float32", (3, 5)))
     yield from _refused()
 
@@ -74,7 +74,9 @@ def _refused() -> Iterator[Vector]:
 
 
 def _vector(name: str, lookups: OperandSpec, values: OperandSpec, output: OperandSpec) -> Vector:
-    return positive(name, OPERATION, {"lookups": lookups, "values": values}, {"output": output}, traps=[30])
+    return positive(
+        name, OPERATION, {"lookups": lookups, "values": values}, {"output": output}, hazards=["lookup-misses"]
+    )
 
 
 def _refusal(

@@ -133,7 +133,13 @@ def _cover() -> Iterator[Vector]:
     for seed, row in enumerate(pairwise(parameters)):
         kind, shape, activation, scales = row.values()
         name = f"{kind}_{shape}_{activation}" + ("" if kind.startswith("float") else f"_{scales}")
-        yield _vector(name, SHAPES[shape], Values(kind, seed, SCALES[scales]), ACTIVATIONS[activation], traps=[6])
+        yield _vector(
+            name,
+            SHAPES[shape],
+            Values(kind, seed, SCALES[scales]),
+            ACTIVATIONS[activation],
+            hazards=["activation-in-quanta"],
+        )
     bits = Values(
         "float32", source=uniform(1, (2, 3), 0.5, 1), weights=uniform(2, (4, 3), 0.5, 1), bias=uniform(3, (4,), 0.5, 1)
     )
@@ -145,7 +151,10 @@ def _corners() -> Iterator[Vector]:
     for kind in ("quant8", "quant8_signed"):
         for name, points in {"low": (0, 0, 0), "input_high": (255, 0, 255), "weights_high": (0, 255, 255)}.items():
             yield _vector(
-                f"{kind}_zero_points_{name}", shape, Values(kind, 3, (1 / 16, 1 / 128, 0.25), points), traps=[11]
+                f"{kind}_zero_points_{name}",
+                shape,
+                Values(kind, 3, (1 / 16, 1 / 128, 0.25), points),
+                hazards=["bias-scale"],
             )
         yield _vector(f"{kind}_saturates", shape, Values(kind, 4, (0.5, 0.25, 0.3)))
         large = [2**20, -(2**20) - 70001, 2**21 + 3, -(2**19)]
@@ -160,7 +169,12 @@ def _corners() -> Iterator[Vector]:
         )
         description = "the output is finer than the product of the scales, which only 1.2 allows"
         yield _vector(
-            f"{kind}_output_scale_below_product", shape, fine, since="1.2", traps=[12], description=description
+            f"{kind}_output_scale_below_product",
+            shape,
+            fine,
+            since="1.2",
+            hazards=["output-finer-than-product"],
+            description=description,
         )
 
 

@@ -55,21 +55,23 @@ def vectors() -> Iterator[Vector]:
         for name, (dimensions, axis, indices) in CASES.items():
             output = {"output": result(kind, indexed(dimensions, axis, indices))}
             inputs = {"input": source(kind, dimensions), "axis": int32(axis), "indices": chosen(indices)}
-            yield positive(f"{kind}_{name}", OPERATION, inputs, output, since="1.2", traps=[30])
+            yield positive(f"{kind}_{name}", OPERATION, inputs, output, since="1.2", hazards=["lookup-misses"])
     for kind in ("quant8", "quant8_signed"):
         for zero_point in (0, 255):
             point = {"zero_point": zero_point}
             inputs = {"input": source(kind, (3, 2), **point), "axis": int32(0), "indices": chosen([2, 0])}
             outputs = {"output": result(kind, (2, 2), **point)}
-            yield positive(f"{kind}_zero_point_{zero_point}", OPERATION, inputs, outputs, since="1.2", traps=[30])
+            yield positive(
+                f"{kind}_zero_point_{zero_point}", OPERATION, inputs, outputs, since="1.2", hazards=["lookup-misses"]
+            )
     for kind in ("float32", "float16"):
         inputs = {"input": special_floats(kind, (4, 3)), "axis": int32(1), "indices": chosen([2, 1, 0])}
         yield positive(f"{kind}_special_values", OPERATION, inputs, {"output": result(kind, (4, 3))}, since="1.2")
     inputs = {"input": source("float32", (3, 2)), "axis": int32(0), "indices": late(chosen([[1, 0], [2, 2]]))}
-    yield from opened(OPERATION, inputs, (2, 2, 2), "1.2", traps=[30])
+    yield from opened(OPERATION, inputs, (2, 2, 2), "1.2", hazards=["lookup-misses"])
     inputs = {"input": source("float32", (3, 2, 2)), "axis": late(int32(1)), "indices": chosen([[1, 0, 0]])}
     outputs = {"output": result("float32", (3, 1, 3, 2))}
-    yield positive("float32_axis_with_the_request", OPERATION, inputs, outputs, since="1.2", traps=[30])
+    yield positive("float32_axis_with_the_request", OPERATION, inputs, outputs, since="1.2", hazards=["lookup-misses"])
     yield from _refused()
 
 

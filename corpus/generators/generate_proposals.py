@@ -136,7 +136,15 @@ def _vector(
 ) -> Vector:
     inputs, outputs = _operands(kind, given, deltas, nchw, scalars, **rest)
     return declared(
-        positive(name, OPERATION, inputs, outputs, since="1.2", traps=[36, 37, 39], description=description)
+        positive(
+            name,
+            OPERATION,
+            inputs,
+            outputs,
+            since="1.2",
+            hazards=["box-coordinates", "suppression-rules", "sizes-found-late"],
+            description=description,
+        )
     )
 
 
@@ -180,7 +188,7 @@ def _sizes_unknown() -> Iterator[Vector]:
             "image_info": boxes(kind, (0, 2), _IMAGES, shape=(2, 2)),
         }
         outputs |= {"rois_out": boxes(kind, ()), "batches_out": whole_numbers(())}
-        yield positive(f"{kind}_sizes_unknown", OPERATION, inputs, outputs, since="1.2", traps=[39])
+        yield positive(f"{kind}_sizes_unknown", OPERATION, inputs, outputs, since="1.2", hazards=["sizes-found-late"])
 
 
 def _refused() -> Iterator[Vector]:

@@ -63,7 +63,9 @@ def _by_hand() -> Vector:
         "the last two times ten: 1 2 30 40"
     )
     sizes = Sizes(1, (1, 1), 4, (1, 1), 4, groups=2)
-    return vector("float32_by_hand", sizes, Window("valid"), values, traps=[32], description=derivation)
+    return vector(
+        "float32_by_hand", sizes, Window("valid"), values, hazards=["groups-without-options"], description=derivation
+    )
 
 
 def _many_groups() -> Vector:
@@ -95,4 +97,6 @@ def _refused_groups() -> Iterator[Vector]:
     inputs, outputs = operands(sizes, Window("same"), values)
     del inputs["nchw_layout"]
     name = "refused_without_layout"
-    yield rejected(name, sizes.operation, inputs, outputs, clause="MODEL.P3", since="1.2", traps=[32])
+    yield rejected(
+        name, sizes.operation, inputs, outputs, clause="MODEL.P3", since="1.2", hazards=["groups-without-options"]
+    )

@@ -63,7 +63,9 @@ def _used_hits() -> Vector:
     real = VectorOperand(result("float32", (4,)).operand.type, (4,))
     operations = (*alone.operations, VectorOperation("DEQUANTIZE", ("hits",), ("real_hits",)))
     operands = {**alone.operands, "real_hits": real}
-    both = replace(alone, operands=operands, operations=operations, outputs=("output", "real_hits"), traps=(30,))
+    both = replace(
+        alone, operands=operands, operations=operations, outputs=("output", "real_hits"), hazards=("lookup-misses",)
+    )
     (example,) = alone.examples
     expected = oracles.evaluate(both.main, example.inputs)
     return replace(both, examples=(Example(example.inputs, expected),), description="hits are 1.0, misses 0.0")
@@ -75,10 +77,12 @@ def _opened() -> Iterator[Vector]:
     sizes = _arguments(
         unknown(late(int32s(9, 3, 5)), (0,)), unknown(late(int32s(3, 5, 7)), (0,)), unknown(values, (0, 0))
     )
-    yield positive("float32_unknown_sizes", OPERATION, sizes, _outputs(result("float32", (3, 2)), 3), traps=[30])
+    yield positive(
+        "float32_unknown_sizes", OPERATION, sizes, _outputs(result("float32", (3, 2)), 3), hazards=["lookup-misses"]
+    )
     ranks = {key: unknown(planned, ()) for key, planned in sizes.items()}
     for name, output in {"ranks": _outputs(result("float32", (3, 2)), 3), "everything": _outputs()}.items():
-        yield positive(f"float32_unknown_{name}", OPERATION, ranks, output, since="1.2", traps=[30])
+        yield positive(f"float32_unknown_{name}", OPERATION, ranks, output, since="1.2", hazards=["lookup-misses"])
 
 
 def _refused() -> Iterator[Vector]:
@@ -120,7 +124,9 @@ def _outputs(output: OperandSpec | None = None, count: int | None = None) -> dic
 def _vector(
     name: str, inputs: dict[str, OperandSpec], output: OperandSpec, count: int, description: str = ""
 ) -> Vector:
-    return positive(name, OPERATION, inputs, _outputs(output, count), traps=[30], description=description)
+    return positive(
+        name, OPERATION, inputs, _outputs(output, count), hazards=["lookup-misses"], description=description
+    )
 
 
 def _refusal(

@@ -119,7 +119,7 @@ def _if(
             **inputs,
         },
         outputs,
-        traps=[40],
+        hazards=["control-flow-signatures"],
         referenced=graphs,
         description=about,
     )

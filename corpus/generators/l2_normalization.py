@@ -77,7 +77,7 @@ def _zeros() -> Iterator[Vector]:
             {"input": source, "axis": int32(1)},
             {"output": _output(kind, (3, 3))},
             since="1.3",
-            traps=[16],
+            hazards=["zero-vector-norm"],
             description="a slice of zeros stays zeros; before 1.3 that was undefined",
         )
 

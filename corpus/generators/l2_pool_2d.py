@@ -36,7 +36,7 @@ def _divisor() -> Iterator[Vector]:
                 OPERATION,
                 inputs,
                 outputs,
-                traps=[1, 5],
+                hazards=["same-padding-tail", "pool-divisor"],
                 description="the root of the mean square of equal elements is their magnitude, at the border too",
             )
 

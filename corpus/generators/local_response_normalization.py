@@ -99,4 +99,6 @@ def _borders() -> Iterator[Vector]:
 def _vector(name: str, source: OperandSpec, factors: _Factors, about: str = "") -> Vector:
     kind = source.operand.type
     inputs = {"input": source, **factors.operands(kind)}
-    return positive(name, _OPERATION, inputs, {"output": tensor(kind, source.shape)}, traps=[17], description=about)
+    return positive(
+        name, _OPERATION, inputs, {"output": tensor(kind, source.shape)}, hazards=["lrn-window-sum"], description=about
+    )

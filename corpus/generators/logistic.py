@@ -12,11 +12,13 @@ _OUTPUT = (1 / 256, 0)
 
 
 def vectors() -> Iterator[Vector]:
-    """Every type and rank; saturation; every stored value; output parameters of trap 15."""
+    """Every type and rank; saturation; every stored value; fixed output parameters."""
     yield from _activations.ranks("LOGISTIC", -8.0, 8.0)
     yield from _activations.special("LOGISTIC", [0.0, math.inf, -math.inf, 100.0, -100.0, 88.75, -88.75, 60000.0])
     yield _activations.tiny("LOGISTIC")
-    yield from _activations.every_byte("LOGISTIC", [(0.0625, 128), (0.02, 10), (0.25, 200)], _OUTPUT, [15])
+    yield from _activations.every_byte(
+        "LOGISTIC", [(0.0625, 128), (0.02, 10), (0.25, 200)], _OUTPUT, hazards=["fixed-output-quantization"]
+    )
     yield from _activations.quantized_ranks("LOGISTIC", (0.05, 120), _OUTPUT)
     yield from _activations.without_elements("LOGISTIC", _OUTPUT)
     yield from _rejections.unary("LOGISTIC", ranks="C1", outputs="C3")

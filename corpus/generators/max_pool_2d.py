@@ -44,6 +44,6 @@ def _below_zero() -> Iterator[Vector]:
                 OPERATION,
                 inputs,
                 outputs,
-                traps=[1],
+                hazards=["same-padding-tail"],
                 description="every element is negative, so that a padding of zero would be the largest",
             )

@@ -51,7 +51,7 @@ def _mean(name: str, source: OperandSpec, axes: Sequence[int], keep: int, about:
         "MEAN",
         {"input": source, "axes": int32s(*axes), "keep_dims": int32(keep)},
         {"output": tensor(operand.type, kept or [1], scale=operand.scale, zero_point=operand.zero_point)},
-        traps=[23],
+        hazards=["reduction-keep-dims"],
         description=about,
     )
 

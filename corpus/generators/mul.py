@@ -38,7 +38,7 @@ def _multiplier_near_one() -> Iterator[Vector]:
                 tensor(kind, (3,), second, scale=1.0, zero_point=5 - shift),
             ),
             {"output": tensor(kind, (2, 3), scale=0.500001, zero_point=100 - shift)},
-            traps=[8],
+            hazards=["mul-scale-product"],
             description="the output's scale is hardly more than the product of the inputs'",
         )
 
@@ -57,5 +57,5 @@ def _output_scale() -> Iterator[Vector]:
                 ),
                 {"output": tensor(kind, (2, 3), scale=scale, zero_point=100 - shift)},
                 clause="MUL.C7",
-                traps=[8],
+                hazards=["mul-scale-product"],
             )

@@ -94,5 +94,5 @@ def _vector(
         {"input": source(kind, dimensions, zero_point=zero_point), "paddings": paddings(pairs)},
         {"output": result(kind, padded(dimensions, pairs), zero_point=zero_point)},
         since="1.2" if needs_zero_point else "1.1",
-        traps=[22],
+        hazards=["pad-raw-zero"],
     )

@@ -34,7 +34,14 @@ def _negative_zeros(kind: str) -> Vector:
         "input": signed_zeros(kind, (4,)), "paddings": paddings(((1, 1),)),
         "pad_value": scalar(SCALARS[kind], -0.0),
     }  # fmt: skip
-    return positive(f"{kind}_negative_zeros", "PAD_V2", inputs, {"output": result(kind, (6,))}, since="1.2", traps=[22])
+    return positive(
+        f"{kind}_negative_zeros",
+        "PAD_V2",
+        inputs,
+        {"output": result(kind, (6,))},
+        since="1.2",
+        hazards=["pad-raw-zero"],
+    )
 
 
 def _refused() -> Iterator[Vector]:
@@ -67,5 +74,5 @@ def _vector(name: str, kind: str, case: str, value: float) -> Vector:
         },
         {"output": result(kind, padded(dimensions, pairs), zero_point=9)},
         since="1.2",
-        traps=[22],
+        hazards=["pad-raw-zero"],
     )

@@ -105,7 +105,7 @@ def _of_bytes(
     x, alpha, output = (
         tensor(kind, shape, values, scale=scale, zero_point=point - shift) for shape, values, (scale, point) in given
     )
-    return positive(name, "PRELU", {"input": x, "alpha": alpha}, {"output": output}, traps=[29])
+    return positive(name, "PRELU", {"input": x, "alpha": alpha}, {"output": output}, hazards=["operands-of-own-scale"])
 
 
 def _special() -> Iterator[Vector]:

@@ -28,10 +28,10 @@ def vectors() -> Iterator[Vector]:
         zeros = [0.0, 3.0, -2.0, 4.0, 2.0, -1.5, 0.0, 0.0, 1.0]
         source = tensor(kind, (3, 3), zeros)
         about = "a factor of 0 makes the product 0"
-        yield reduction(f"{SHORT[kind]}_zeros", _OPERATION, source, (1,), False, about, trap=24)
+        yield reduction(f"{SHORT[kind]}_zeros", _OPERATION, source, (1,), False, about, hazard="reduction-start-value")
         infinite = [math.inf, 2.0, -0.5, -math.inf, math.inf, -1.0]
         source = tensor(kind, (2, 3), infinite)
-        yield reduction(f"{SHORT[kind]}_infinities", _OPERATION, source, (1,), True, trap=24)
+        yield reduction(f"{SHORT[kind]}_infinities", _OPERATION, source, (1,), True, hazard="reduction-start-value")
     source = tensor(FLOAT32, (2, 7), uniform(4, (2, 7), 0.5, 2.0))
     yield reduction("float32_all_bits", _OPERATION, source, (0,), False, "float16 inside would round bits away")
     yield from refused(_OPERATION, FLOAT32, _factors)

@@ -14,7 +14,9 @@ def vectors() -> Iterator[Vector]:
     yield from _activations.ranks("RELU", -4.0, 4.0)
     yield from _activations.special("RELU", [0.0, -math.inf, -60000.0, 60000.0, -0.0009765625, 1.0, 6.5])
     yield _activations.tiny("RELU")
-    yield from _activations.every_byte("RELU", [(0.5, 100), (0.07, 0), (0.03, 200)], None, [6])
+    yield from _activations.every_byte(
+        "RELU", [(0.5, 100), (0.07, 0), (0.03, 200)], None, hazards=["activation-in-quanta"]
+    )
     yield from _activations.quantized_ranks("RELU", (0.07, 90), None)
     yield from _activations.without_elements("RELU", None)
     yield from _rejections.unary("RELU", ranks="C1", outputs="C3")

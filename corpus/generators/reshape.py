@@ -75,5 +75,5 @@ def _vector(
         {"input": source(kind, dimensions, zero_point=zero_point), "shape": int32s(*shape)},
         {"output": result(kind, output, zero_point=zero_point)},
         since="fl6" if kind == "int32" else "1.0",
-        traps=[20],
+        hazards=["optional-shape-operand"],
     )

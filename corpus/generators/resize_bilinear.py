@@ -48,7 +48,16 @@ def _by_hand() -> Iterator[Vector]:
     }
     for name, (flags, derivation) in derivations.items():
         form = Form(flags=flags)
-        yield vector(OPERATION, f"by_hand_{name}", "float32", sizes, form, data, traps=[18], description=derivation)
+        yield vector(
+            OPERATION,
+            f"by_hand_{name}",
+            "float32",
+            sizes,
+            form,
+            data,
+            hazards=["resize-pixel-centres"],
+            description=derivation,
+        )
 
 
 def _floats() -> Iterator[Vector]:
@@ -58,4 +67,4 @@ def _floats() -> Iterator[Vector]:
     yield vector(OPERATION, "float32_all_bits", "float32", sizes, form, data, description="values of 24 bits")
     whole, nhwc = Sizes(1, (48, 40), 3, (24, 80), (0.5, 2.0)), Form(by_factors=True)
     image = GeneratorDocument(kind="dyadic", seed=224, low=-1.0, high=1.0, step=0.125)
-    yield vector(OPERATION, "float32_picture", "float32", whole, nhwc, image, traps=[19])
+    yield vector(OPERATION, "float32_picture", "float32", whole, nhwc, image, hazards=["resize-width-first"])

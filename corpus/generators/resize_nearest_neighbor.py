@@ -54,7 +54,16 @@ def _by_hand() -> Iterator[Vector]:
     for name, (target, flags, derivation) in derivations.items():
         sizes, form = Sizes(1, (1, 5), 1, (1, target), (1.0, 1.0)), Form(flags=flags)
         data = numpy.arange(5.0).reshape(1, 1, 5, 1)
-        yield vector(OPERATION, f"by_hand_{name}", "float32", sizes, form, data, traps=[18], description=derivation)
+        yield vector(
+            OPERATION,
+            f"by_hand_{name}",
+            "float32",
+            sizes,
+            form,
+            data,
+            hazards=["resize-pixel-centres"],
+            description=derivation,
+        )
 
 
 def _copies() -> Iterator[Vector]:

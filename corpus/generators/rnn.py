@@ -57,7 +57,7 @@ def vectors() -> Iterator[Vector]:
 
 def _vector(name: str, shape: tuple[int, int, int], data: Data, activation: int, **details: Any) -> Vector:
     inputs, outputs = operands(shape, data, activation)
-    return positive(name, OPERATION, inputs, outputs, traps=[33], **details)
+    return positive(name, OPERATION, inputs, outputs, hazards=["recurrent-activation-codes"], **details)
 
 
 def _by_hand() -> Vector:
@@ -84,7 +84,7 @@ def _saturated(kind: str) -> Iterator[Vector]:
         inputs, outputs = operands((3, 2, 2), Data(kind, 1), ACTIVATIONS[name])
         identity = constant(KINDS[kind], (2, 2), [1.0, 0.0, 0.0, 1.0])
         inputs |= {"input": far, "weights": identity}
-        yield positive(f"{kind}_saturated_{name}", OPERATION, inputs, outputs, traps=[33])
+        yield positive(f"{kind}_saturated_{name}", OPERATION, inputs, outputs, hazards=["recurrent-activation-codes"])
 
 
 def _open() -> Iterator[Vector]:

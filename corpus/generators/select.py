@@ -63,7 +63,7 @@ def _numbers(kind: OperandType, seed: int, shape: Shape) -> list[float]:
 
 
 def _quantized() -> Iterator[Vector]:
-    """Pairwise type, rank and quantisation of the three (trap 29); then every stored value under either condition."""
+    """Pairwise type, rank and quantisation, each operand its own; then every stored value under either condition."""
     rows = pairwise({"type": [QUANT8, SIGNED], "shape": [(12,), (3, 4), (2, 1, 3, 2)], "quantization": QUANTIZATIONS})
     for seed, row in enumerate(rows):
         kind, shape = row["type"], row["shape"]
@@ -98,7 +98,7 @@ def _of_bytes(
         "SELECT",
         _inputs(condition, one, other),
         {"output": tensor(kind, shape, scale=scales[2], zero_point=points[2] - shift)},
-        traps=[29],
+        hazards=["operands-of-own-scale"],
     )
 
 
@@ -199,4 +199,11 @@ def _refused_shapes(name: str, condition: Shape, one: Shape, other: Shape, outpu
     inputs = _inputs(
         _condition(1, condition), tensor(FLOAT32, one, dyadic(2, one)), tensor(FLOAT32, other, dyadic(3, other))
     )
-    return rejected(name, "SELECT", inputs, {"output": tensor(FLOAT32, output)}, clause=f"SELECT.{clause}", traps=[29])
+    return rejected(
+        name,
+        "SELECT",
+        inputs,
+        {"output": tensor(FLOAT32, output)},
+        clause=f"SELECT.{clause}",
+        hazards=["operands-of-own-scale"],
+    )

@@ -52,7 +52,7 @@ def _ranks() -> Iterator[Vector]:
             {"input": _input(kind, shape, seed, 0.02 / beta), "beta": _beta(kind, beta)},
             {"output": _output(kind, shape)},
             since="1.0" if row["rank"] in (2, 4) else "1.2",
-            traps=[14],
+            hazards=["softmax-axis"],
         )
 
 
@@ -69,7 +69,7 @@ def _axes() -> Iterator[Vector]:
             {"input": _input(kind, shape, seed + 30), "beta": _beta(kind, 0.5), "axis": int32(axis)},
             {"output": _output(kind, shape)},
             since="1.2",
-            traps=[14],
+            hazards=["softmax-axis"],
         )
 
 
@@ -153,7 +153,7 @@ def _rejected_shapes(one: Mapping[str, OperandSpec]) -> Iterator[Vector]:
             {"output": _output(FLOAT32, shape)},
             clause=f"SOFTMAX.{clause}",
             until=until,
-            traps=[14],
+            hazards=["softmax-axis"],
         )
     for name, declared in (("transposed", (3, 2)), ("of_higher_rank", (1, 2, 3))):
         yield rejected(

@@ -44,7 +44,7 @@ def vectors() -> Iterator[Vector]:
                 },
                 {"output": result(kind, output, zero_point=7)},
                 since="1.1",
-                traps=[20],
+                hazards=["optional-shape-operand"],
             )
     for kind in ("float32", "float16"):
         inputs = {"input": signed_zeros(kind, (1, 4)), "axes": int32s(0)}

@@ -121,5 +121,5 @@ def _vector(kind: str, name: str, case: Case) -> Vector:
         {"input": source(kind, case.dimensions), **_arguments(case)},
         {"output": result(kind, case.output)},
         since="1.1",
-        traps=[21],
+        hazards=["strided-slice-ends"],
     )

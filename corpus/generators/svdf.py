@@ -102,7 +102,7 @@ def vectors() -> Iterator[Vector]:
 
 def _vector(name: str, shape: Shape, data: Data, activation: int = 0, bias: str = "given", **details: Any) -> Vector:
     inputs, outputs = operands(shape, data, activation, bias)
-    return positive(name, OPERATION, inputs, outputs, traps=[35], **details)
+    return positive(name, OPERATION, inputs, outputs, hazards=["svdf-state-size"], **details)
 
 
 def _by_hand() -> Vector:
@@ -120,7 +120,7 @@ def _by_hand() -> Vector:
         "new features 2*1 + 1*0.5 = 2.5 and -2 + 3 = 1 stand where 99 and 77 were; "
         "3 + 40 + 250 = 293 and 10 + 120 + 200 = 330 and 0.5 make 623.5; the state moves on: 4, 2.5, 0, 6, 1, 0"
     )
-    return positive("float32_by_hand", OPERATION, inputs, outputs, description=description, traps=[35])
+    return positive("float32_by_hand", OPERATION, inputs, outputs, description=description, hazards=["svdf-state-size"])
 
 
 def _limited(kind: str) -> Iterator[Vector]:

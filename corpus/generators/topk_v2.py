@@ -29,7 +29,7 @@ _CASES: dict[str, tuple[Shape, int]] = {
 
 
 def vectors() -> Iterator[Vector]:
-    """Pairwise: type, rank and k; the limits; equal elements, whose order is open (trap 26); open dimensions.
+    """Pairwise: type, rank and k; the limits; equal elements, whose order is open; open dimensions.
 
     What a NaN gives is left out.
     """
@@ -73,7 +73,7 @@ def _vector(
         _OPERATION,
         {"input": source, "k": int32(k)},
         _outputs(source, (*source.shape[:-1], k)),
-        traps=[26],
+        hazards=["topk-ties"],
         description=about,
         ignored=ignored,
         excluded=excluded,

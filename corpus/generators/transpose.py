@@ -68,7 +68,7 @@ def _omitted(kind: str) -> Vector:
         {"input": source(kind, (2, 5)), "permutation": omitted(INT32, (0,))},
         {"output": result(kind, (5, 2))},
         since="1.1",
-        traps=[20],
+        hazards=["optional-shape-operand"],
         description="without a permutation the axes are reversed",
     )
 

@@ -63,13 +63,15 @@ def _negative_tails() -> Iterator[Vector]:
     for kind in ("float32", "per_channel"):
         for name, pads in {"right": (1, -2, 0, 0), "bottom": (0, 1, 1, -3), "both": (0, -1, 0, -2)}.items():
             sizes, window = SHAPES["tall"], Window(pads, (2, 1), activation=RELU6 if name == "both" else 0)
-            yield vector(f"{kind}_negative_{name}", sizes, window, Values(kind, seed=14), traps=[4])
+            yield vector(
+                f"{kind}_negative_{name}", sizes, window, Values(kind, seed=14), hazards=["transposed-padding"]
+            )
 
     inputs, outputs = operands(SHAPES["wide"], Window((1, -1, 0, 1), (1, 2)), Values("float32", seed=17))
     inputs["pad_right"] = replace(inputs["pad_right"], constant=False)
     about = "the padding on the right is a model input"
     name = "float32_padding_from_request"
-    yield positive(name, "TRANSPOSE_CONV_2D", inputs, outputs, traps=[4], description=about)
+    yield positive(name, "TRANSPOSE_CONV_2D", inputs, outputs, hazards=["transposed-padding"], description=about)
 
 
 def _schemes() -> Iterator[Vector]:
@@ -85,7 +87,13 @@ def _schemes() -> Iterator[Vector]:
                 sizes = Sizes(1, size, 2, window, 3, transposed=True)
                 layout = "nchw" if nchw else "nhwc"
                 values = Values(kind, seed=15)
-                yield vector(f"{kind}_{name}_{layout}", sizes, Window("same", stride, nchw=nchw), values, traps=[4])
+                yield vector(
+                    f"{kind}_{name}_{layout}",
+                    sizes,
+                    Window("same", stride, nchw=nchw),
+                    values,
+                    hazards=["transposed-padding"],
+                )
     yield from _shape_from_request()
 
 
@@ -110,7 +118,9 @@ def _by_hand() -> Iterator[Vector]:
     }
     for name, (padding, stride, derivation) in derivations.items():
         sizes, window = Sizes(1, (1, 2), 1, (1, 3), 1, transposed=True), Window(padding, (1, stride))
-        yield vector(f"float32_by_hand_{name}", sizes, window, values, traps=[4], description=derivation)
+        yield vector(
+            f"float32_by_hand_{name}", sizes, window, values, hazards=["transposed-padding"], description=derivation
+        )
 
 
 def _upsampling() -> Vector:
@@ -134,4 +144,6 @@ def _refused_shapes() -> Iterator[Vector]:
     inputs, outputs = operands(sizes, Window("same"), values)
     del inputs["nchw_layout"]
     name = "refused_without_layout"
-    yield rejected(name, sizes.operation, inputs, outputs, clause="MODEL.P3", since="1.2", traps=[32])
+    yield rejected(
+        name, sizes.operation, inputs, outputs, clause="MODEL.P3", since="1.2", hazards=["groups-without-options"]
+    )

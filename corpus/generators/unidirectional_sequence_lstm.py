@@ -63,7 +63,7 @@ def vectors() -> Iterator[Vector]:
     """Pairwise over what a cell may have, layouts and outputs; lengths; refusals."""
     for name, cell, row in _lstm.cover({"time_major": [False, True], "states": [False, True]}):
         sequence = Sequence(3, row["time_major"], row["states"], row["activation"], row["clips"])
-        yield _vector(name, cell, sequence, traps=[33, 34] if cell.norm else [33])
+        yield _vector(name, cell, sequence, hazards=cell.hazards)
     yield from _special()
     yield from _refused()
 

@@ -83,7 +83,9 @@ def vectors() -> Iterator[Vector]:
 
 def _vector(name: str, shape: Shape, data: Data, activation: int, *, major: int = 0, state: bool = False) -> Vector:
     inputs, outputs = operands(shape, data, activation, major=major, state=state)
-    return positive(name, OPERATION, inputs, outputs, since="1.3" if state else "1.2", traps=[33])
+    return positive(
+        name, OPERATION, inputs, outputs, since="1.3" if state else "1.2", hazards=["recurrent-activation-codes"]
+    )
 
 
 def _by_hand() -> Vector:

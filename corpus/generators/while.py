@@ -165,7 +165,9 @@ def _while(
 ) -> Vector:
     """WHILE with the first graph as its condition and the second as its body."""
     arguments = {"condition": reference(0), "body": reference(1), **inputs}
-    return positive(name, "WHILE", arguments, outputs, traps=[40], referenced=graphs, description=about)
+    return positive(
+        name, "WHILE", arguments, outputs, hazards=["control-flow-signatures"], referenced=graphs, description=about
+    )
 
 
 def _less(kind: OperandType) -> Graph:

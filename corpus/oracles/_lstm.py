@@ -25,7 +25,10 @@ ACTIVATIONS: dict[int, Callable[[float], float]] = {
     4: math.tanh,
     6: lambda value: sigmoid(value),
 }
-"""By the codes of recurrent operations, which are not those of fused activations (trap 33)."""
+"""By the codes of recurrent operations, which are not those of fused activations.
+
+Hazard: recurrent-activation-codes.
+"""
 
 _INPUT, _FORGET, _CANDIDATE, _OUTPUT = range(4)
 _PEEPHOLES = {_INPUT: 8, _FORGET: 9, _OUTPUT: 10}

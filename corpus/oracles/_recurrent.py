@@ -47,7 +47,7 @@ def _product(matrix: OracleOperand, unit: int, row: Row) -> Fraction:
 
 
 def activated(value: Real, code: int) -> Real:
-    """0 is the value itself, 1 RELU, 3 RELU6, 4 TANH, 6 SIGMOID (trap 33)."""
+    """0 is the value itself, 1 RELU, 3 RELU6, 4 TANH, 6 SIGMOID (hazard recurrent-activation-codes)."""
     if code == 1:
         return max(value, 0)
     if code == 3:

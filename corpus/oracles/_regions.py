@@ -1,4 +1,7 @@
-"""What ROI_ALIGN and ROI_POOLING share: regions of a feature map, in exact fractions (trap 36: ratios divide)."""
+"""What ROI_ALIGN and ROI_POOLING share: regions of a feature map, in exact fractions; ratios divide.
+
+Hazard: box-coordinates.
+"""
 
 from __future__ import annotations
 

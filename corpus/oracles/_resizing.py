@@ -1,4 +1,7 @@
-"""What RESIZE_BILINEAR and RESIZE_NEAREST_NEIGHBOR share: where an output element lies in the input (traps 18, 19)."""
+"""What RESIZE_BILINEAR and RESIZE_NEAREST_NEIGHBOR share: where an output element lies in the input.
+
+Hazards: resize-pixel-centres and resize-width-first.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Sums of products: what convolutions and fully connected layers have in common (traps 6 and 11)."""
+"""Sums of products: what convolutions and fully connected layers have in common.
+
+Hazards: activation-in-quanta and bias-scale.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,10 @@ def centred(operand: OracleOperand) -> Sequence[Exact]:
 
 
 def activation_limits(activation: int, output: OracleOperand) -> tuple[int, int]:
-    """The smallest and the largest stored integer that a fused activation leaves of a quantised type (trap 6)."""
+    """The smallest and the largest stored integer that a fused activation leaves of a quantised type.
+
+    Hazard: activation-in-quanta.
+    """
     beyond = Fraction(output.scale) * 2**40
     return int(activated(-beyond, activation, output)), int(activated(beyond, activation, output))
 

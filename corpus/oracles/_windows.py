@@ -1,6 +1,6 @@
 """Geometry of the operations that slide a window over height and width, from the text of the operations' definitions.
 
-Padding scheme 1 is SAME, 2 VALID;traps 1, 2 and 3 of the operations.
+Padding scheme 1 is SAME, 2 is VALID. Hazards: same-padding-tail, variant-by-type and nchw-activations-only.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ def arguments(inputs: Sequence[OracleOperand | None], tensors: int, middle: int)
     """Read the scalars behind the first `tensors` inputs; `middle` of them stand between strides and activation.
 
     The explicit variant has three scalars more than the implicit one, which may have a BOOL and dilations behind it:
-    where the implicit variant would have its BOOL, an INT32 tells that it is the explicit one (trap 2).
+    where the implicit variant would have its BOOL, an INT32 tells that it is the explicit one (variant-by-type).
     """
     scalars = [operand for operand in inputs[tensors:] if operand is not None]
     implicit_count = 3 + middle + 1

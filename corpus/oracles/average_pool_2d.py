@@ -1,4 +1,4 @@
-"""AVERAGE_POOL_2D: the mean of the elements of each window that are not padding (trap 5)."""
+"""AVERAGE_POOL_2D: the mean of the elements of each window that are not padding (hazard pool-divisor)."""
 
 from __future__ import annotations
 

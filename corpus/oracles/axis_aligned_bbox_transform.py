@@ -11,7 +11,7 @@ from npu_conformance.corpus.oracles.base import OracleOperand, Result, present, 
 def axis_aligned_bbox_transform(
     inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]
 ) -> list[Result]:
-    """In float64; image information is height, then width (trap 36)."""
+    """In float64; image information is height, then width (hazard box-coordinates)."""
     rois, deltas, batches, images = map(present, inputs)
     count, columns = deltas.dimensions
     values: list[int | float] = []

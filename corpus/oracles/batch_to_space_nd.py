@@ -1,4 +1,7 @@
-"""BATCH_TO_SPACE_ND: batches become the pixels of a block; the batch index is (row, column, output batch), trap 31."""
+"""BATCH_TO_SPACE_ND: batches become the pixels of a block; the batch index is (row, column, output batch).
+
+Hazard: block-order.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""BOX_WITH_NMS_LIMIT: hard or soft suppression within each class of each batch (trap 37)."""
+"""BOX_WITH_NMS_LIMIT: hard or soft suppression within each class of each batch (hazard suppression-rules)."""
 
 from __future__ import annotations
 

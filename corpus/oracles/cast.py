@@ -1,4 +1,4 @@
-"""CAST: the stored elements converted, whatever their scale and zero point (trap 27)."""
+"""CAST: the stored elements converted, whatever their scale and zero point (hazard cast-stored-values)."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from npu_conformance.corpus.oracles.base import OracleOperand, Result, indexes, 
 
 
 def concatenation(inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]) -> list[Result]:
-    """Inputs: tensors, then the axis (trap 13)."""
+    """Inputs: tensors, then the axis (hazard concatenation-quantization)."""
     *tensors, last = map(present, inputs)
     axis = int(last.scalar)
     first = tensors[0].dimensions

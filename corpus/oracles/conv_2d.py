@@ -11,7 +11,10 @@ from npu_conformance.corpus.oracles.base import OracleOperand, Result, present
 
 
 def conv_2d(inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]) -> list[Result]:
-    """Filter [output channels, height, width, input channels], whatever the layout of the activations (trap 3)."""
+    """Filter [output channels, height, width, input channels], whatever the layout of the activations.
+
+    Hazard: nchw-activations-only.
+    """
     source, weights, bias = map(present, inputs[:3])
     given = arguments(inputs, 3, 0)
     layout = Layout(source.dimensions, given.nchw)

@@ -1,4 +1,7 @@
-"""DEPTH_TO_SPACE: channels become pixels of a block; a channel index is (row, column, output channel), trap 31."""
+"""DEPTH_TO_SPACE: channels become pixels of a block; a channel index is (row, column, output channel).
+
+Hazard: block-order.
+"""
 
 from __future__ import annotations
 

@@ -10,7 +10,10 @@ from npu_conformance.corpus.oracles.base import OracleOperand, Result, present
 
 
 def depthwise_conv_2d(inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]) -> list[Result]:
-    """Filter [1, height, width, output channels], whatever the layout of the activations (trap 3)."""
+    """Filter [1, height, width, output channels], whatever the layout of the activations.
+
+    Hazard: nchw-activations-only.
+    """
     source, weights, bias = map(present, inputs[:3])
     given = arguments(inputs, 3, 1)
     layout = Layout(source.dimensions, given.nchw)

@@ -54,7 +54,7 @@ def detection_postprocessing(inputs: Sequence[OracleOperand | None], outputs: Se
 
 
 def _box(anchors: OracleOperand, deltas: OracleOperand, batch: int, anchor: int, scales: list[float]) -> Box:
-    """y1, x1, y2, x2 (trap 36: the scales divide)."""
+    """y1, x1, y2, x2 (hazard box-coordinates: the scales divide)."""
     y, x, height, width = (float(anchors.at(anchor, position)) for position in range(4))
     dy, dx, dh, dw = (float(deltas.at(batch, anchor, position)) / scales[position] for position in range(4))
     y, x = y + height * dy, x + width * dx

@@ -1,4 +1,4 @@
-"""EMBEDDING_LOOKUP: rows of a table, chosen by indices (trap 30)."""
+"""EMBEDDING_LOOKUP: rows of a table, chosen by indices (hazard lookup-misses)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""HASHTABLE_LOOKUP: the row of each key that is found; stored zeros, not the zero point, for others (trap 30)."""
+"""HASHTABLE_LOOKUP: the row of each key that is found; stored zeros, not the zero point, for others.
+
+Hazard: lookup-misses.
+"""
 
 from __future__ import annotations
 

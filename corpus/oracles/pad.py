@@ -1,4 +1,4 @@
-"""PAD: the input surrounded by real zeros, which quantised types store as their zero point (trap 22)."""
+"""PAD: the input surrounded by real zeros, which quantised types store as their zero point (hazard pad-raw-zero)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""PAD_V2: the input surrounded by a given value, which for quantised types is a stored integer (trap 22)."""
+"""PAD_V2: the input surrounded by a given value, which for quantised types is a stored integer.
+
+Hazard: pad-raw-zero.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""SPACE_TO_BATCH_ND: after padding with real zeros the pixels of a block become batches (traps 22, 31)."""
+"""SPACE_TO_BATCH_ND: after padding with real zeros the pixels of a block become batches.
+
+Hazards: pad-raw-zero and block-order.
+"""
 
 from __future__ import annotations
 

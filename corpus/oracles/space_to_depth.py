@@ -1,4 +1,4 @@
-"""SPACE_TO_DEPTH: the pixels of a block become channels, all channels of its first pixel first (trap 31)."""
+"""SPACE_TO_DEPTH: the pixels of a block become channels, all channels of its first pixel first (hazard block-order)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""SQUEEZE: the same elements without the listed axes of size 1; without a list, without every such axis (trap 20)."""
+"""SQUEEZE: the same elements without the listed axes of size 1; without a list, without every such axis.
+
+Hazard: optional-shape-operand.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""STRIDED_SLICE: on each axis the positions begin, begin + stride, ... that lie before end (trap 21)."""
+"""STRIDED_SLICE: on each axis the positions begin, begin + stride, ... that lie before end.
+
+Hazard: strided-slice-ends.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""SVDF: for each filter the newest feature joins the last ones; rank filters together make a unit (trap 35)."""
+"""SVDF: for each filter the newest feature joins the last ones; rank filters together make a unit.
+
+Hazard: svdf-state-size.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""TRANSPOSE: axis i of the output is axis permutation[i] of the input; without one the axes are reversed (trap 20)."""
+"""TRANSPOSE: axis i of the output is axis permutation[i] of the input; without one the axes are reversed.
+
+Hazard: optional-shape-operand.
+"""
 
 from __future__ import annotations
 

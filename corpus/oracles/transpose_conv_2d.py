@@ -1,4 +1,7 @@
-"""TRANSPOSE_CONV_2D: every input element, times the filter, is added to a window of the output (trap 4)."""
+"""TRANSPOSE_CONV_2D: every input element, times the filter, is added to a window of the output.
+
+Hazard: transposed-padding.
+"""
 
 from __future__ import annotations
 

@@ -48,6 +48,7 @@ def header_of(vector: Vector) -> VectorHeader:
             for name, operand in vector.operands.items()
         },
         relaxed=vector.relaxed,
+        hazards=vector.hazards,
         rejected=vector.rejected,
         excluded=vector.excluded,
         types=tuple(dict.fromkeys(boundary)),

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from npu_conformance.corpus import hazards
 from npu_conformance.specs import documents
 from npu_conformance.specs.documents.vectors import (
     GeneratorDocument,
@@ -136,7 +137,7 @@ class Vector:
     excluded: tuple[str, ...] = ()
     referenced: tuple[Graph, ...] = ()
     description: str = ""
-    traps: tuple[int, ...] = ()
+    hazards: tuple[str, ...] = ()
     requirements: tuple[str, ...] = ()
     kind: Kind = "general"
     multinomial_tolerance: float = 0.0
@@ -179,7 +180,7 @@ class VectorHeader(msgspec.Struct, frozen=True):
     rejected: Rejected | None = None
     excluded: tuple[str, ...] = ()
     description: str = ""
-    traps: tuple[int, ...] = ()
+    hazards: tuple[str, ...] = ()
     requirements: tuple[str, ...] = ()
     types: tuple[str, ...] = ()
     """Names of the tensor types of the model's inputs and outputs, each once."""
@@ -292,7 +293,7 @@ def _header(operation: str, vector: HeaderDocument, document: str) -> VectorHead
         rejected=rejected_of(vector.rejected, document),
         excluded=vector.excluded,
         description=vector.description,
-        traps=vector.traps,
+        hazards=hazards.names_of(vector.traps, document),
         requirements=vector.requirements,
         types=tuple(types),
     )

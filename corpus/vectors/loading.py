@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from npu_conformance.corpus import oracles
+from npu_conformance.corpus import hazards, oracles
 from npu_conformance.corpus.vectors import (
     ChannelQuant,
     Example,
@@ -63,7 +63,7 @@ def vector(operation: str, document: VectorDocument, where: str) -> Vector:
         excluded=tuple(document.excluded),
         referenced=referenced,
         description=document.description,
-        traps=tuple(document.traps),
+        hazards=hazards.names_of(document.traps, where),
         requirements=tuple(document.requirements),
         kind=document.kind,
         multinomial_tolerance=document.multinomial_tolerance,

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from npu_conformance.corpus import generators
+from npu_conformance.corpus import generators, hazards
 from npu_conformance.corpus.vectors import (
     FOLDER,
     Example,
@@ -74,7 +74,7 @@ def document_of(vector: Vector) -> dict[str, Any]:
         document["operations"] = [_operation(operation) for operation in vector.operations]
     optional = {
         "description": vector.description,
-        "traps": list(vector.traps),
+        "traps": hazards.numbers_of(vector.hazards),
         "requirements": list(vector.requirements),
         "relaxed": vector.relaxed,
         "kind": "" if vector.kind == "general" else vector.kind,

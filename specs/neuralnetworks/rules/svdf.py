@@ -1,7 +1,7 @@
 """Rules of SVDF: a low-rank factorised filter over the features of the last steps, which the state holds.
 
 The documents give the state one slot less for each filter, (memory - 1) * filters; Android's implementation and tests
-have memory * filters, and that is what everybody does (trap 35).
+have memory * filters, and that is what everybody does (hazard svdf-state-size).
 """
 
 from __future__ import annotations

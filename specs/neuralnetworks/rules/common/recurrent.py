@@ -49,7 +49,10 @@ def cell_activation(number: str) -> Clause:
 
 
 def no_relu1(number: str) -> Clause:
-    """The clause about the one code that is a fused activation but that no cell computes (trap 33)."""
+    """The clause about the one code that is a fused activation but that no cell computes.
+
+    Hazard: recurrent-activation-codes.
+    """
     text = "The activation of a recurrent cell is not 2 (RELU1)."
 
     def check(view: OperationView) -> str | None:

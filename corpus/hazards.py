@@ -1,0 +1,61 @@
+"""The hazards of hazards.json: where drivers go wrong, by the name that generators give the vectors that look there."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from msgspec import Meta
+
+from npu_conformance.specs import documents
+from npu_conformance.specs.documents import Document, DocumentError
+
+if TYPE_CHECKING:
+    from npu_conformance.corpus.vectors import VectorHeader
+
+FILE = Path(__file__).parent / "hazards.json"
+
+Name = Annotated[str, Meta(pattern="^[a-z0-9]+(-[a-z0-9]+)*$")]
+Text = Annotated[str, Meta(min_length=1, max_length=200)]
+
+
+class Hazard(Document, frozen=True):
+    """One hazard: a sentence, the file and section of AOSP that it comes from, and its number in stored vectors."""
+
+    # Stored vectors have numbers of hazards in their field `traps`, and what is stored does not change. They are
+    # turned into names where a vector is loaded, and into numbers where one is written.
+    number: Annotated[int, Meta(ge=1)]
+    sentence: Text
+    source: Text
+
+
+@functools.cache
+def hazards() -> Mapping[str, Hazard]:
+    """All hazards by name. Raises DocumentError where the file is wrong."""
+    return documents.read(FILE, dict[Name, Hazard])
+
+
+def hazards_of(header: VectorHeader) -> tuple[Hazard, ...]:
+    """The hazards that a vector looks at."""
+    return tuple(hazards()[name] for name in header.hazards)
+
+
+def names_of(numbers: Sequence[int], document: str) -> tuple[str, ...]:
+    """The names of the hazards that a stored vector has; raises DocumentError for a number that none has."""
+    names = _names()
+    for number in numbers:
+        if number not in names:
+            raise DocumentError(document, "$.traps", f"there is no hazard {number}")
+    return tuple(names[number] for number in numbers)
+
+
+def numbers_of(names: Iterable[str]) -> list[int]:
+    """The numbers under which stored vectors name hazards; raises KeyError for an unknown name."""
+    return [hazards()[name].number for name in names]
+
+
+@functools.cache
+def _names() -> Mapping[int, str]:
+    return {hazard.number: name for name, hazard in hazards().items()}
