@@ -5,20 +5,25 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Protocol
 
 from msgspec import Meta
 
 from npu_conformance.specs import documents
 from npu_conformance.specs.documents import Document, DocumentError
 
-if TYPE_CHECKING:
-    from npu_conformance.corpus.vectors import VectorHeader
-
 FILE = Path(__file__).parent / "hazards.json"
 
 Name = Annotated[str, Meta(pattern="^[a-z0-9]+(-[a-z0-9]+)*$")]
 Text = Annotated[str, Meta(min_length=1, max_length=200)]
+
+
+class HasHazards(Protocol):
+    """What has names of hazards: a vector, its header, or the case made of it."""
+
+    @property
+    def hazards(self) -> tuple[str, ...]:
+        """Names of hazards."""
 
 
 class Hazard(Document, frozen=True):
@@ -37,9 +42,9 @@ def hazards() -> Mapping[str, Hazard]:
     return documents.read(FILE, dict[Name, Hazard])
 
 
-def hazards_of(header: VectorHeader) -> tuple[Hazard, ...]:
-    """The hazards that a vector looks at."""
-    return tuple(hazards()[name] for name in header.hazards)
+def hazards_of(vector: HasHazards) -> Mapping[str, Hazard]:
+    """The hazards that a vector, its header or a case looks at, by name."""
+    return {name: hazards()[name] for name in vector.hazards}
 
 
 def names_of(numbers: Sequence[int], document: str) -> tuple[str, ...]:

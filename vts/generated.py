@@ -115,6 +115,7 @@ def case_of(header: VectorHeader, load: Loader, case_id: str, since: Version | N
         group=Group.VALIDATION if header.rejected else Group.EXECUTION,
         scope=Scope.SMOKE if _is_smoke(header, case_id) else Scope.DEFAULT,
         operations=tuple(dict.fromkeys(header.operations)), types=header.types,
+        hazards=header.hazards,
     )  # fmt: skip
 
 

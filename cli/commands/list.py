@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from npu_conformance.cli.commands._options import add_selection_options
+from npu_conformance.corpus.hazards import hazards_of
 from npu_conformance.harness.judge.outcome_table import OK, WRONG
 from npu_conformance.harness.run.cases import Case, Scope
 
@@ -16,7 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--update-lock", action="store_true", help="append new ids to specs/ids.lock (for contributors)"
     )
-    parser.add_argument("--long", action="store_true", help="id and first line of the description")
+    parser.add_argument("--long", action="store_true", help="id, first line of the description, hazards")
 
 
 def execute(options: argparse.Namespace) -> int:
@@ -34,6 +35,8 @@ def execute(options: argparse.Namespace) -> int:
         return OK
     for case in cases:
         print(f"{case.id}  {case.description.partition(chr(10))[0]}" if options.long else case.id)
+        if options.long and case.hazards:
+            print("  " + " ".join(f"{name}: {hazard.sentence}" for name, hazard in hazards_of(case).items()))
     return OK
 
 

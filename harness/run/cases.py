@@ -64,7 +64,7 @@ class Case:
     """One addressable test. `run` raises a CaseEnded of harness.verdicts, or returns: pass.
 
     id: suite.area.subject.case[variation] (specs/ids). requirements: what it is evidence for. operations, types:
-    names, for counts and claims. since, until: versions of the HAL the case applies to.
+    names, for counts and claims. since, until: versions of the HAL the case applies to. hazards: names, of its vector.
     """
 
     id: str
@@ -78,6 +78,7 @@ class Case:
     scope: Scope = Scope.DEFAULT
     operations: tuple[str, ...] = ()
     types: tuple[str, ...] = ()
+    hazards: tuple[str, ...] = ()
 
 
 class CaseGroup:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from npu_conformance.cli.main import main
 from npu_conformance.corpus import hazards, vectors
 from npu_conformance.corpus.vectors import writing
 from npu_conformance.harness.run.cases import Scope
@@ -44,9 +45,16 @@ def test_a_name_that_no_hazard_has_is_not_written() -> None:
 
 def test_the_hazards_of_a_header_are_those_of_its_vector() -> None:
     header = next(header for header in vectors.headers("PAD") if header.hazards)
-    (hazard,) = hazards.hazards_of(header)
-    assert hazard is hazards.hazards()["pad-raw-zero"]
+    assert hazards.hazards_of(header) == {"pad-raw-zero": hazards.hazards()["pad-raw-zero"]}
     assert vectors.load("PAD", header.name).hazards == ("pad-raw-zero",)
+
+
+def test_a_long_list_says_what_the_hazards_of_a_case_are(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list", "vts.generated.PAD.float32_rank1", "--long"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    sentence = hazards.hazards()["pad-raw-zero"].sentence
+    assert lines[0].startswith("vts.generated.PAD.float32_rank1 ")
+    assert lines[1] == f"  pad-raw-zero: {sentence}"
 
 
 def test_scope_smoke_has_no_vector_that_looks_at_a_hazard() -> None:
