@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from npu_conformance.corpus import agreement
+from npu_conformance.corpus import disagreements
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.corpus.witnesses import Testimony
 
@@ -17,7 +17,7 @@ class Tally:
 
     def add(self, vector: Vector, testimony: Testimony) -> None:
         """Count a testimony and print each disagreement, with its reason where one is on record."""
-        reason = agreement.reason(self.engine, vector.operation, vector.name)
+        reason = disagreements.reason(self.engine, vector.operation, vector.name)
         for disagreement in testimony.disagreements:
             print(f"{disagreement} (explained: {reason})" if reason else disagreement)
         if testimony.agrees:

@@ -1,4 +1,4 @@
-"""`npu-conformance vectors`: recompute witnesses, generate the stored vectors from their plans, show one, import."""
+"""`npu-conformance vectors`: recompute witnesses, generate the stored vectors, show one, import."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "returns outputs by name, or None",
     )  # fmt: skip
     witness.add_argument(
-        "--record", action="store_true", help="write down with which vectors the engines agree, for `vectors generate`"
+        "--record", action="store_true", help="write the engines that agree into the stored vectors, as witnesses"
     )
     add_catalogue_option(witness)
-    generate = actions.add_parser("generate", help="write corpus/vectors from the plans")
+    generate = actions.add_parser("generate", help="write corpus/vectors from the generators")
     generate.add_argument("operations", metavar="OPERATION", nargs="*", help="default: all")
     table = actions.add_parser("table", help="print which types of which operations the stored vectors reach")
     table.add_argument("--write", metavar="FILE", type=Path, help="write it to a file, such as docs/operations.md")
@@ -63,10 +63,13 @@ def execute(options: argparse.Namespace) -> int:
 def _witness(options: argparse.Namespace) -> int:
     from npu_conformance.cli.commands._witness_process import testimonies
     from npu_conformance.cli.commands._witness_tally import Tally
-    from npu_conformance.corpus import agreement, vectors, witnesses
+    from npu_conformance.corpus import vectors, witnesses
+    from npu_conformance.corpus.vectors import writing
 
     if options.record and not options.engine:
         raise UsageError("--record needs an --engine: the oracle is a witness of all vectors anyway")
+    if options.record and options.catalogue:
+        raise UsageError("--record writes into the vectors of this project: leave --catalogue out")
     operations = _operations(options.operations, (*vectors.operations(), *vectors.own_operations()))
     engines: dict[str, Engine] = {"oracle": witnesses.oracle}
     engines.update((spec, _engine(spec)) for spec in options.engine)
@@ -78,7 +81,7 @@ def _witness(options: argparse.Namespace) -> int:
     for name, tally in tallies.items():
         print(tally.summary())
         if options.record and name in options.engine:
-            agreement.record(name, tally.agreed)
+            writing.record(name, tally.agreed)
     return WRONG if any(tally.disagreed for tally in tallies.values()) else OK
 
 

@@ -1,7 +1,7 @@
 """Variations: pure functions that make another vector with the same meaning out of one.
 
 They mean what the variations of AOSP's test generator mean. `apply` returns None where the vector does not allow it;
-`variation_headers` says what is allowed. The `since` of the result follows the catalogue.
+`allowed` says what is allowed. The `since` of the result follows the catalogue.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Writes corpus/vectors/ from the plans: the same bytes each time, a few lines a vector."""
+"""Writes corpus/vectors from the generators, and witnesses into it: the same bytes each time, a few lines a vector."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,24 +20,72 @@ from npu_conformance.corpus.vectors import (
     element_values,
     path_of,
 )
+from npu_conformance.specs import documents
+from npu_conformance.specs.documents import Document
 from npu_conformance.specs.versions import NEWEST
+
+_OF_GENERATORS = ("closed_form", "oracle")
+"""Witnesses that generators name. The others are engines that were found to agree (`vectors witness --record`)."""
+_UNSEEN = {"since", "description", "traps", "requirements", "excluded", "witnesses"}
+"""What an engine does not see of a vector: where only this changes, the engine still agrees."""
+
+
+class _Stored(Document, frozen=True):
+    operation: str
+    vectors: list[dict[str, Any]]
 
 
 def write_vectors(operation: str, folder: Path = FOLDER) -> Path:
-    """Write the file of one operation from its plan; returns its path."""
+    """Write the file of one operation from its generator; returns its path."""
     path = path_of(operation, folder)
-    path.write_text(text(operation, generators.vectors(operation)))
+    path.write_text(generated(operation, folder))
     return path
 
 
-def generate(folder: Path = FOLDER) -> list[Path]:
-    """Write the files of all operations that have a plan; returns their paths."""
-    return [write_vectors(operation, folder) for operation in generators.names()]
+def generated(operation: str, folder: Path = FOLDER) -> str:
+    """The file of an operation as its generator makes it, with the engines that are stored for equal vectors."""
+    before = {vector["name"]: vector for vector in _stored(operation, folder)}
+    made = [document_of(vector) for vector in generators.vectors(operation)]
+    for vector in made:
+        known = before.get(vector["name"])
+        if known is not None and _seen(known) == _seen(vector):
+            _set_engines(vector, _engines(known))
+    return text(operation, made)
 
 
-def text(operation: str, vectors: Iterable[Vector]) -> str:
-    """The file of an operation; raises ValueError where a name occurs twice."""
-    written = [(vector.name, _vector_text(vector)) for vector in vectors]
+def record(engine: str, agreed: Mapping[str, Collection[str]], folder: Path = FOLDER) -> None:
+    """Write into the files of some operations with which vectors an engine agrees; what is said of others stays."""
+    for operation, names in agreed.items():
+        vectors = _stored(operation, folder)
+        for vector in vectors:
+            others = _engines(vector) - {engine}
+            _set_engines(vector, others | {engine} if vector["name"] in names else others)
+        path_of(operation, folder).write_text(text(operation, vectors))
+
+
+def _stored(operation: str, folder: Path) -> list[dict[str, Any]]:
+    path = path_of(operation, folder)
+    return documents.read(path, _Stored).vectors if path.exists() else []
+
+
+def _seen(vector: Mapping[str, Any]) -> str:
+    """As text, in which 0.0 and -0.0 differ."""
+    return json.dumps({key: value for key, value in vector.items() if key not in _UNSEEN}, sort_keys=True)
+
+
+def _engines(vector: Mapping[str, Any]) -> set[str]:
+    return set(vector.get("witnesses", ())) - set(_OF_GENERATORS)
+
+
+def _set_engines(vector: dict[str, Any], engines: set[str]) -> None:
+    ours = [name for name in vector.get("witnesses", ()) if name in _OF_GENERATORS]
+    if ours or engines:
+        vector["witnesses"] = [*ours, *sorted(engines)]
+
+
+def text(operation: str, vectors: Iterable[Mapping[str, Any]]) -> str:
+    """The file of an operation from the documents of its vectors; raises ValueError where a name occurs twice."""
+    written = [(vector["name"], _vector_text(vector)) for vector in vectors]
     names = [name for name, _ in written]
     if len(set(names)) != len(names):
         raise ValueError(f"{operation}: a name occurs twice: {max(names, key=names.count)}")
@@ -45,8 +93,7 @@ def text(operation: str, vectors: Iterable[Vector]) -> str:
     return f'{{"operation": {json.dumps(operation)}, "vectors": [\n{body}\n]}}\n'
 
 
-def _vector_text(vector: Vector) -> str:
-    document = document_of(vector)
+def _vector_text(document: Mapping[str, Any]) -> str:
     lines = [["name", "since", "description", "traps", "requirements", "relaxed", "rejected"]]
     lines += [["kind", "multinomial_tolerance"]]
     lines += [

@@ -93,7 +93,7 @@ def test_generated_inputs_are_the_same_each_time_and_the_oracle_gives_the_output
     assert (values * 8 == numpy.round(values * 8)).all()
     expected = values + numpy.array([0.1, 0.0], numpy.float32)
     assert vector.examples[0].outputs["out"].tolist() == expected.tolist()
-    assert "generate" in writing.text("ADD", [vector])
+    assert "generate" in writing.text("ADD", [writing.document_of(vector)])
 
 
 def test_an_unknown_name_is_a_key_error(tmp_path: Path) -> None:

@@ -1,8 +1,10 @@
-"""The stored vectors: in step with their plans, legal where they say so, agreeing with oracles, one for each clause."""
+"""The stored vectors: in step with their generators, legal where they say so, agreeing with oracles, one for each clause."""
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -10,16 +12,18 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from example_catalogue import CATALOGUE
 
 from npu_conformance.cli.commands._witness_tally import Tally
 from npu_conformance.cli.main import main
-from npu_conformance.corpus import agreement, generators, vectors, witnesses
+from npu_conformance.corpus import disagreements, generators, vectors, witnesses
 from npu_conformance.corpus.generators import unreached
 from npu_conformance.corpus.vectors import Example, Vector, writing
 from npu_conformance.corpus.vectors.broken_clauses import broken_clauses
 from npu_conformance.corpus.wire_model import build_model
 from npu_conformance.harness.judge.outcome_table import USAGE, WRONG
 from npu_conformance.harness.subject.plugin_loading import LoadError
+from npu_conformance.specs.documents import DocumentError
 from npu_conformance.specs.neuralnetworks import rules
 from npu_conformance.specs.neuralnetworks.minimal_version import minimal_version
 from npu_conformance.specs.versions import NEWEST, Version
@@ -32,14 +36,15 @@ def stored(operation: str, *, rejected: bool) -> list[Vector]:
     return [vectors.load(operation, header.name) for header in headers]
 
 
-def test_every_plan_has_its_file_and_no_file_is_without_a_plan() -> None:
+def test_every_generator_has_its_file_and_no_file_is_without_one() -> None:
     assert generators.names() == OPERATIONS
 
 
 @pytest.mark.parametrize("operation", generators.names())
-def test_files_are_in_step_with_the_plans(operation: str) -> None:
-    wanted = writing.text(operation, generators.vectors(operation))
-    assert vectors.path_of(operation).read_text() == wanted, "run `npu-conformance vectors generate`"
+def test_files_are_in_step_with_the_generators(operation: str) -> None:
+    assert vectors.path_of(operation).read_text() == writing.generated(operation), (
+        "run `npu-conformance vectors generate`"
+    )
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)
@@ -100,8 +105,9 @@ def test_the_folder_stays_small() -> None:
 def test_listing_needs_no_numpy() -> None:
     code = (
         "import sys\n"
-        "from npu_conformance.corpus.variations import allowed, vectors\n"
-        "assert any(variation_headers.applicable(header) for header in vectors.all_headers())\n"
+        "from npu_conformance.corpus import vectors\n"
+        "from npu_conformance.corpus.variations import allowed\n"
+        "assert any(allowed.applicable(header) for header in vectors.all_headers())\n"
         "assert 'numpy' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
@@ -129,34 +135,62 @@ def test_engines_within_the_public_tolerance_agree() -> None:
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)
-def test_the_oracle_is_a_witness_of_every_vector_and_engines_are_as_on_record(operation: str) -> None:
+def test_the_oracle_is_a_witness_of_every_vector_and_each_witness_is_there_once(operation: str) -> None:
     for vector in stored(operation, rejected=False):
         assert "oracle" in vector.witnesses
-        engines = tuple(name for name in vector.witnesses if name in agreement.records(operation))
-        assert engines == agreement.engines(operation, vector.name)
+        assert len(set(vector.witnesses)) == len(vector.witnesses)
+    assert not any(vector.witnesses for vector in stored(operation, rejected=True))
 
 
-def test_what_is_on_record_is_stored_and_either_agrees_or_is_explained() -> None:
-    known = {path.stem.upper() for path in agreement.FOLDER.iterdir()}
-    assert known <= set(vectors.operations())
-    for operation in sorted(known):
-        positive = {header.name for header in vectors.headers(operation) if header.rejected is None}
-        for record in agreement.records(operation).values():
-            assert {*record.agreed, *record.explained} <= positive
-            assert not set(record.agreed) & set(record.explained)
+def test_a_disagreement_is_explained_of_stored_vectors_of_which_the_engine_is_no_witness() -> None:
+    for known in disagreements.explained():
+        assert known.vectors
+        for name in known.vectors:
+            vector = vectors.load(known.operation, name)
+            assert vector.rejected is None
+            assert known.engine not in vector.witnesses
 
 
-def test_recording_leaves_other_operations_and_explanations_alone(tmp_path: Path) -> None:
-    (tmp_path / "add.json").write_text('{"litert": {"agreed": ["a"], "explained": {"c": "why"}}}')
-    (tmp_path / "sub.json").write_text('{"litert": {"agreed": ["b"]}}')
-    agreement.record("litert", {"ADD": ["z", "a"], "SUB": []}, tmp_path)
-    agreement.record("other", {"MUL": ["d"]}, tmp_path)
-    known = agreement.EngineRecord(("a", "z"), {"c": "why"})
-    assert agreement.records("ADD", tmp_path) == {"litert": known}
-    assert agreement.records("SUB", tmp_path) == {}
-    assert agreement.records("MUL", tmp_path) == {"other": agreement.EngineRecord(("d",))}
-    agreement.record("other", {"ADD": ["z"]}, tmp_path)
-    assert agreement.records("ADD", tmp_path) == {"litert": known, "other": agreement.EngineRecord(("z",))}
+@pytest.fixture
+def relu(tmp_path: Path) -> Path:
+    """A copy of the vectors of RELU, in a folder of its own."""
+    return Path(shutil.copy(vectors.path_of("RELU"), tmp_path))
+
+
+def witnesses_in(file: Path) -> dict[str, list[str]]:
+    return {vector["name"]: vector.get("witnesses", []) for vector in json.loads(file.read_text())["vectors"]}
+
+
+def test_recording_changes_one_engine_of_the_vectors_of_one_operation(relu: Path) -> None:
+    before, text = witnesses_in(relu), relu.read_text()
+    writing.record("nearby", {"RELU": ["float32_rank1", "float32_rank2"]}, relu.parent)
+    changed = {name: found for name, found in witnesses_in(relu).items() if found != before[name]}
+    expected = ["oracle", "litert", "nearby", "onnx", "tflm"]
+    assert changed == {"float32_rank1": expected, "float32_rank2": expected}
+    writing.record("nearby", {"RELU": []}, relu.parent)
+    assert relu.read_text() == text
+    assert list(relu.parent.iterdir()) == [relu]
+
+
+def test_generating_keeps_the_engines_of_equal_vectors_and_drops_those_of_others(relu: Path) -> None:
+    text, document = relu.read_text(), json.loads(relu.read_text())
+    by_name = {vector["name"]: vector for vector in document["vectors"]}
+    by_name["float32_rank1"]["examples"][0]["outputs"]["output"][0] += 1
+    by_name["float32_rank2"]["description"] = "another description"
+    relu.write_text(json.dumps(document))
+    writing.write_vectors("RELU", relu.parent)
+    generated = witnesses_in(relu)
+    assert generated.pop("float32_rank1") == ["oracle"]
+    relu.write_text(text)
+    stored_ones = witnesses_in(relu)
+    assert stored_ones.pop("float32_rank1") == ["oracle", "litert", "onnx", "tflm"]
+    assert generated == stored_ones
+
+
+def test_vectors_that_are_no_json_are_one_line_as_they_are_generated(relu: Path) -> None:
+    relu.write_text("<<<<<<< HEAD")
+    with pytest.raises(DocumentError, match=r"relu\.json: not JSON"):
+        writing.generated("RELU", relu.parent)
 
 
 def test_an_engine_that_can_not_run_a_vector_does_not_agree_with_it() -> None:
@@ -195,6 +229,12 @@ def test_a_disagreement_on_record_is_shown_with_its_reason(capsys: pytest.Captur
 def test_the_oracle_is_not_recorded(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["vectors", "witness", "--record"]) == USAGE
     assert "--record needs an --engine" in capsys.readouterr().err
+
+
+def test_vectors_of_a_vendor_are_not_written(capsys: pytest.CaptureFixture[str]) -> None:
+    options = ["--engine", "onnx", "--record", "--catalogue", str(CATALOGUE)]
+    assert main(["vectors", "witness", *options]) == USAGE
+    assert "leave --catalogue out" in capsys.readouterr().err
 
 
 def dies_on_quant8(vector: Vector, example: Example) -> dict[str, vectors.Array]:
