@@ -1,7 +1,5 @@
 """Operations that move the pixels of blocks: positions are batch, row, column, channel, whatever the layout."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from npu_conformance.corpus.oracles.base import OracleOperand, Result, Shape, flatten, indexes

@@ -1,7 +1,5 @@
 """What oracles of operations on boxes share: decoding by deltas, clipping, overlap. A box is x1, y1, x2, y2."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

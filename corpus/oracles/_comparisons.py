@@ -1,17 +1,15 @@
 """What the six comparisons share: operands as float32 sees them."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from fractions import Fraction
 
-from npu_conformance.corpus.oracles.base import OracleOperand, Real, Result, elementwise, present, rounded_float
+from npu_conformance.corpus.oracles.base import Inputs, Real, Result, elementwise, present, rounded_float
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 
 Relation = Callable[[Real, Real], bool]
 
 
-def compared(inputs: Sequence[OracleOperand | None], relation: Relation) -> list[Result]:
+def compared(inputs: Inputs, relation: Relation) -> list[Result]:
     """1 where the relation holds between two elements, else 0, broadcast. Integers and bytes stay as they are."""
     first, second = present(inputs[0]), present(inputs[1])
     return elementwise(first, second, lambda a, b: int(relation(_dequantized(a), _dequantized(b))))

@@ -1,7 +1,5 @@
 """FarmHash's Fingerprint64 of five bytes or more, in whole numbers modulo 2^64 (published by its authors as stable)."""
 
-from __future__ import annotations
-
 _K0, _K1, _K2 = 0xC3A5C85C97CB3127, 0xB492B66FBE98F273, 0x9AE16A3B2F90404F
 _MODULUS = 2**64
 _BLOCK = 64

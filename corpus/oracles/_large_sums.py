@@ -4,8 +4,6 @@ Integers of 8 bits and multiples of a power of two stay exact in 53 bits. The co
 filter (shift, multiply, add), not by gathering windows as kernels do.
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 from math import prod
 from typing import Any

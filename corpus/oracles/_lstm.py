@@ -7,13 +7,11 @@ c' = clip(forget * c + input * candidate); output = sigmoid, whose peephole look
 m = output * activation(c'); h' = m, or clip(projection m + its bias).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from npu_conformance.corpus.oracles.base import OracleOperand, present
+from npu_conformance.corpus.oracles.base import Inputs, OracleOperand, present
 
 Row = list[float]
 Matrix = list[Row]
@@ -111,20 +109,13 @@ class Cell:
         return [_clipped(value, self.parameters.projection_clip) for value in sums]
 
 
-def read_parameters(inputs: Sequence[OracleOperand | None], first: int) -> Parameters:
+def read_parameters(inputs: Inputs, first: int) -> Parameters:
     """Activation, cell clip and projection clip, which follow each other."""
     code, cell, projection = (present(operand).scalar for operand in inputs[first : first + 3])
     return Parameters(int(code), float(cell), float(projection))
 
 
-def read_cell(
-    inputs: Sequence[OracleOperand | None],
-    parameters: Parameters,
-    *,
-    first: int,
-    norms: int,
-    auxiliary: int | None = None,
-) -> Cell:
+def read_cell(inputs: Inputs, parameters: Parameters, *, first: int, norms: int, auxiliary: int | None = None) -> Cell:
     """The cell whose 17 weights begin at `first`, 4 norm weights at `norms` and 4 auxiliary ones at `auxiliary`."""
     own = inputs[first : first + 17]
     normalising = [*inputs[norms : norms + 4], None, None, None, None][:4]
@@ -133,9 +124,7 @@ def read_cell(
     return Cell(gates, _matrix(own[_PROJECTION]), _row(own[_PROJECTION + 1]), parameters)
 
 
-def _gate(
-    own: Sequence[OracleOperand | None], number: int, norm: OracleOperand | None, extra: OracleOperand | None
-) -> Gate | None:
+def _gate(own: Inputs, number: int, norm: OracleOperand | None, extra: OracleOperand | None) -> Gate | None:
     weights, recurrent = _matrix(own[number]), _matrix(own[_RECURRENT + number])
     if weights is None or recurrent is None:
         return None

@@ -1,7 +1,5 @@
 """Operations that only move elements: the output's element at a position is the input's at another."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from npu_conformance.corpus.oracles.base import OracleOperand, Result, Shape, flatten, indexes

@@ -1,16 +1,12 @@
 """What AVERAGE_POOL_2D and MAX_POOL_2D share: windows over the elements of one channel, padding left out."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from npu_conformance.corpus.oracles._windows import Layout, arguments, fill
-from npu_conformance.corpus.oracles.base import OracleOperand, Result, present
+from npu_conformance.corpus.oracles.base import Inputs, Result, present
 
 
-def pool(
-    inputs: Sequence[OracleOperand | None], reduce: Callable[[list[int | float], int], int | float]
-) -> list[Result]:
+def pool(inputs: Inputs, reduce: Callable[[list[int | float], int], int | float]) -> list[Result]:
     """One result; `reduce` gets the stored elements of a window and the activation's code."""
     source = present(inputs[0])
     given = arguments(inputs, 1, 2)

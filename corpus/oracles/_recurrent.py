@@ -1,13 +1,11 @@
 """The cell of the RNN family: activation(sum of products of each input with its weights + state + bias)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from npu_conformance.corpus.oracles.base import OracleOperand, Real, rounded_float
+from npu_conformance.corpus.oracles.base import OracleOperand, Outputs, Real, rounded_float
 
 Row = Sequence[Real]
 Read = Callable[[int, int], Row]
@@ -18,7 +16,7 @@ Read = Callable[[int, int], Row]
 class Cell:
     """weights: one matrix [units, size] for each input; recurrent: [units, units]. activation: a code of cells."""
 
-    weights: Sequence[OracleOperand]
+    weights: Outputs
     recurrent: OracleOperand
     bias: OracleOperand
     activation: int

@@ -1,17 +1,11 @@
 """What MEAN and the REDUCE operations share: which elements come together, and what shape is left."""
 
-from __future__ import annotations
+from collections.abc import Callable
 
-from collections.abc import Callable, Sequence
-
-from npu_conformance.corpus.oracles.base import OracleOperand, Real, Result, Shape, indexes, present, stored
+from npu_conformance.corpus.oracles.base import Inputs, Outputs, Real, Result, Shape, indexes, present, stored
 
 
-def reduced(
-    inputs: Sequence[OracleOperand | None],
-    outputs: Sequence[OracleOperand],
-    combine: Callable[[list[Real]], Real],
-) -> list[Result]:
+def reduced(inputs: Inputs, outputs: Outputs, combine: Callable[[list[Real]], Real]) -> list[Result]:
     """Inputs: tensor, axes (negative ones count from the end, doubled ones once), keep_dims (positive: keep as 1)."""
     source, axes, keep = map(present, inputs)
     rank = len(source.dimensions)

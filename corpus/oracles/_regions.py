@@ -3,14 +3,12 @@
 Hazard: box-coordinates.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
 from npu_conformance.corpus.oracles._windows import Layout, fill
-from npu_conformance.corpus.oracles.base import OracleOperand, Result, present
+from npu_conformance.corpus.oracles.base import Inputs, Result, present
 
 
 @dataclass(frozen=True)
@@ -27,7 +25,7 @@ Cell = Callable[[Callable[[int, int], int], Span, Span, int, int], int | float]
 """What is stored in the cell (row, column) of the output, given the flat index of the map at (row, column)."""
 
 
-def regions(inputs: Sequence[OracleOperand | None], nchw: bool, cell: Cell) -> list[Result]:
+def regions(inputs: Inputs, nchw: bool, cell: Cell) -> list[Result]:
     """One result: for each roi, and each channel, what `cell` finds."""
     source, rois, batches = (present(operand) for operand in inputs[:3])
     rows, columns = (int(present(operand).scalar) for operand in inputs[3:5])

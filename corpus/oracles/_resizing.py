@@ -3,15 +3,12 @@
 Hazards: resize-pixel-centres and resize-width-first.
 """
 
-from __future__ import annotations
-
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 from npu_conformance.corpus.oracles._windows import Layout
-from npu_conformance.corpus.oracles.base import OracleOperand, present
+from npu_conformance.corpus.oracles.base import Inputs, OracleOperand, present
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 
 
@@ -33,7 +30,7 @@ class Resizing:
         return Fraction(size, target)
 
 
-def read(inputs: Sequence[OracleOperand | None]) -> Resizing:
+def read(inputs: Inputs) -> Resizing:
     """Inputs: tensor, width, height (INT32: sizes, else factors), then up to three flags."""
     source, width, height = map(present, inputs[:3])
     flags = [bool(present(flag).scalar) for flag in inputs[3:]]

@@ -1,10 +1,18 @@
 """Slices of a tensor along one axis: what normalisations along an axis, ARGMAX and ARGMIN go through."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 
-from npu_conformance.corpus.oracles.base import OracleOperand, Real, Result, Shape, flatten, indexes, present, stored
+from npu_conformance.corpus.oracles.base import (
+    Inputs,
+    OracleOperand,
+    Real,
+    Result,
+    Shape,
+    flatten,
+    indexes,
+    present,
+    stored,
+)
 
 
 def rows(shape: Shape, axis: int) -> Iterator[list[int]]:
@@ -25,7 +33,7 @@ def each_row(
     return [Result(source.dimensions, values)]
 
 
-def indexes_of(choose: Callable[[list[Real]], Real], inputs: Sequence[OracleOperand | None]) -> list[Result]:
+def indexes_of(choose: Callable[[list[Real]], Real], inputs: Inputs) -> list[Result]:
     """The one result of ARGMAX and ARGMIN: where in each row the chosen value is first."""
     source, axis = present(inputs[0]), int(present(inputs[1]).scalar)
     shape = source.dimensions

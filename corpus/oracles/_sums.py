@@ -3,8 +3,6 @@
 Hazards: activation-in-quanta and bias-scale.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from fractions import Fraction
 

@@ -3,13 +3,11 @@
 Padding scheme 1 is SAME, 2 is VALID. Hazards: same-padding-tail, variant-by-type and nchw-activations-only.
 """
 
-from __future__ import annotations
-
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from npu_conformance.corpus.oracles.base import OracleOperand, Result
+from npu_conformance.corpus.oracles.base import Inputs, Result
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 
 _SAME = 1
@@ -123,7 +121,7 @@ class Arguments:
         )
 
 
-def arguments(inputs: Sequence[OracleOperand | None], tensors: int, middle: int) -> Arguments:
+def arguments(inputs: Inputs, tensors: int, middle: int) -> Arguments:
     """Read the scalars behind the first `tensors` inputs; `middle` of them stand between strides and activation.
 
     The explicit variant has three scalars more than the implicit one, which may have a BOOL and dilations behind it:

@@ -1,13 +1,10 @@
 """ABS: |x| of each element."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Sequence
 
-from npu_conformance.corpus.oracles.base import OracleOperand, Result, each
+from npu_conformance.corpus.oracles.base import Inputs, Outputs, Result, each
 
 
-def abs(inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]) -> list[Result]:
+def abs(inputs: Inputs, outputs: Outputs) -> list[Result]:
     """Inputs: one tensor."""
     return each(inputs[0], outputs[0], math.fabs)

@@ -1,12 +1,8 @@
 """ADD: activation(in0 + in1) with broadcasting; int32 wraps."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
-from npu_conformance.corpus.oracles.base import OracleOperand, Result, arithmetic
+from npu_conformance.corpus.oracles.base import Inputs, Outputs, Result, arithmetic
 
 
-def add(inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]) -> list[Result]:
+def add(inputs: Inputs, outputs: Outputs) -> list[Result]:
     """Inputs: two tensors, activation code."""
     return arithmetic(inputs, outputs, lambda a, b: a + b, lambda a, b: a + b)

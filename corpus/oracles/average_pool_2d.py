@@ -1,16 +1,13 @@
 """AVERAGE_POOL_2D: the mean of the elements of each window that are not padding (hazard pool-divisor)."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
 from fractions import Fraction
 
 from npu_conformance.corpus.oracles._pools import pool
 from npu_conformance.corpus.oracles._sums import activation_limits
-from npu_conformance.corpus.oracles.base import OracleOperand, Result, activated, clamp, round_half_away
+from npu_conformance.corpus.oracles.base import Inputs, Outputs, Result, activated, clamp, round_half_away
 
 
-def average_pool_2d(inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]) -> list[Result]:
+def average_pool_2d(inputs: Inputs, outputs: Outputs) -> list[Result]:
     """On stored integers, rounded half away from zero: input and output share scale and zero point."""
     output = outputs[0]
 

@@ -1,16 +1,10 @@
 """AXIS_ALIGNED_BBOX_TRANSFORM: each roi decoded by the deltas of each class, and clipped to its image."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 from npu_conformance.corpus.oracles._boxes import clipped, decoded
-from npu_conformance.corpus.oracles.base import OracleOperand, Result, present, stored
+from npu_conformance.corpus.oracles.base import Inputs, Outputs, Result, present, stored
 
 
-def axis_aligned_bbox_transform(
-    inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]
-) -> list[Result]:
+def axis_aligned_bbox_transform(inputs: Inputs, outputs: Outputs) -> list[Result]:
     """In float64; image information is height, then width (hazard box-coordinates)."""
     rois, deltas, batches, images = map(present, inputs)
     count, columns = deltas.dimensions

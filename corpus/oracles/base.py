@@ -103,7 +103,13 @@ class Result:
     raw: Sequence[int | float] | Array
 
 
-Oracle = Callable[[Sequence[OracleOperand | None], Sequence[OracleOperand]], list[Result]]
+Inputs = Sequence[OracleOperand | None]
+"""The inputs of an operation in their order: None where an optional one is omitted."""
+
+Outputs = Sequence[OracleOperand]
+"""What is declared of the outputs of an operation."""
+
+Oracle = Callable[[Inputs, Outputs], list[Result]]
 
 Routine = Callable[[Sequence["Array"]], list["Array"]]
 """A graph that IF or WHILE refers to: values of its inputs to values of its outputs."""
@@ -226,8 +232,8 @@ def elementwise(
 
 
 def arithmetic(
-    inputs: Sequence[OracleOperand | None],
-    outputs: Sequence[OracleOperand],
+    inputs: Inputs,
+    outputs: Outputs,
     real: Callable[[Real, Real], Real],
     integer: Callable[[int, int], int],
 ) -> list[Result]:

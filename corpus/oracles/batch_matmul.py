@@ -1,15 +1,21 @@
 """BATCH_MATMUL: the product of the last two axes of two tensors, batch by batch."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 from npu_conformance.corpus.oracles._sums import Exact, Finish, centred
-from npu_conformance.corpus.oracles.base import OracleOperand, Result, Shape, flatten, indexes, present, wrapped
+from npu_conformance.corpus.oracles.base import (
+    Inputs,
+    OracleOperand,
+    Outputs,
+    Result,
+    Shape,
+    flatten,
+    indexes,
+    present,
+    wrapped,
+)
 from npu_conformance.specs.neuralnetworks.enums import FusedActivation, OperandType
 
 
-def batch_matmul(inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]) -> list[Result]:
+def batch_matmul(inputs: Inputs, outputs: Outputs) -> list[Result]:
     """Inputs: two tensors with equal batches, and whether each is transposed; int32 wraps around."""
     first, second, turns_first, turns_second = map(present, inputs)
     rows, inner = _sizes(first, bool(turns_first.scalar))

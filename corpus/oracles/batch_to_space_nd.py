@@ -3,15 +3,11 @@
 Hazard: block-order.
 """
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 from npu_conformance.corpus.oracles._blocks import Pixel, is_channels_first, moved_pixels, pixel_of
-from npu_conformance.corpus.oracles.base import OracleOperand, Result, present
+from npu_conformance.corpus.oracles.base import Inputs, Outputs, Result, present
 
 
-def batch_to_space_nd(inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]) -> list[Result]:
+def batch_to_space_nd(inputs: Inputs, outputs: Outputs) -> list[Result]:
     """Inputs: image, height and width of the block, channels first or not."""
     source, (down, right) = present(inputs[0]), present(inputs[1]).integers
     first = is_channels_first(inputs[2] if len(inputs) > 2 else None)

@@ -1,19 +1,14 @@
 """BIDIRECTIONAL_SEQUENCE_LSTM: one cell over the sequence, another over the reversed sequence."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
 from itertools import chain
 
 from npu_conformance.corpus.oracles._lstm import Matrix, matrix, read_cell, read_parameters, run, sequence, swapped
-from npu_conformance.corpus.oracles.base import OracleOperand, Result, present, stored
+from npu_conformance.corpus.oracles.base import Inputs, OracleOperand, Outputs, Result, present, stored
 
 _AUXILIARY, _FORGET_LINK = 39, 41
 
 
-def bidirectional_sequence_lstm(
-    inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]
-) -> list[Result]:
+def bidirectional_sequence_lstm(inputs: Inputs, outputs: Outputs) -> list[Result]:
     """An auxiliary input with weights goes into both cells; without weights it is what the backward cell reads."""
     parameters = read_parameters(inputs, 48)
     merge, time_major = (bool(present(operand).scalar) for operand in inputs[51:53])

@@ -1,18 +1,14 @@
 """BIDIRECTIONAL_SEQUENCE_RNN: a cell forward over time and one backward, whose output stands in forward order."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from npu_conformance.corpus.oracles._recurrent import Cell, Row, reader, run
-from npu_conformance.corpus.oracles.base import OracleOperand, Result, present
+from npu_conformance.corpus.oracles.base import Inputs, Outputs, Result, present
 
 _States = dict[tuple[int, int], Row]
 
 
-def bidirectional_sequence_rnn(
-    inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]
-) -> list[Result]:
+def bidirectional_sequence_rnn(inputs: Inputs, outputs: Outputs) -> list[Result]:
     """Inputs: sequence; weights, recurrent weights, bias, state forward and backward; auxiliary sequence and weights.
 
     Then activation, time_major, merge_outputs. Without auxiliary weights the backward cell reads the auxiliary input

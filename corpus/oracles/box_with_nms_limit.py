@@ -1,13 +1,11 @@
 """BOX_WITH_NMS_LIMIT: hard or soft suppression within each class of each batch (hazard suppression-rules)."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from npu_conformance.corpus.oracles._boxes import overlap
-from npu_conformance.corpus.oracles.base import OracleOperand, Result, present, stored
+from npu_conformance.corpus.oracles.base import Inputs, OracleOperand, Outputs, Result, present, stored
 
 _HARD, _LINEAR, _GAUSSIAN = range(3)
 
@@ -23,7 +21,7 @@ class _Candidate:
     box: list[float]
 
 
-def box_with_nms_limit(inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]) -> list[Result]:
+def box_with_nms_limit(inputs: Inputs, outputs: Outputs) -> list[Result]:
     """Scores, boxes, classes and batches of what is left; classes ascend, and scores descend, in each batch."""
     scores, rois, batches, *scalars = map(present, inputs)
     threshold, limit, kernel, iou, sigma, lowest = (operand.scalar for operand in scalars)

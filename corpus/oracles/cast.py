@@ -1,15 +1,12 @@
 """CAST: the stored elements converted, whatever their scale and zero point (hazard cast-stored-values)."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Sequence
 
-from npu_conformance.corpus.oracles.base import OracleOperand, Result, clamp, present, rounded_float
+from npu_conformance.corpus.oracles.base import Inputs, OracleOperand, Outputs, Result, clamp, present, rounded_float
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 
 
-def cast(inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]) -> list[Result]:
+def cast(inputs: Inputs, outputs: Outputs) -> list[Result]:
     """Inputs: one tensor. To quant8 towards zero, then saturated; to int32 towards zero; to floats to the nearest."""
     source, output = present(inputs[0]), outputs[0]
     return [Result(source.dimensions, [_converted(element, source, output) for element in source.raw])]

@@ -1,14 +1,10 @@
 """CHANNEL_SHUFFLE: along an axis cut into groups, the first of each group, then the second of each, and so on."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 from npu_conformance.corpus.oracles._moves import moved
-from npu_conformance.corpus.oracles.base import OracleOperand, Result, Shape, present
+from npu_conformance.corpus.oracles.base import Inputs, Outputs, Result, Shape, present
 
 
-def channel_shuffle(inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]) -> list[Result]:
+def channel_shuffle(inputs: Inputs, outputs: Outputs) -> list[Result]:
     """Inputs: tensor, number of groups, axis (negative counts from the end)."""
     source, groups, axis = present(inputs[0]), int(present(inputs[1]).scalar), int(present(inputs[2]).scalar)
     if axis < 0:

@@ -1,13 +1,9 @@
 """CONCATENATION: the inputs one after the other on an axis, each value requantised to the output's parameters."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
-from npu_conformance.corpus.oracles.base import OracleOperand, Result, indexes, present, stored
+from npu_conformance.corpus.oracles.base import Inputs, Outputs, Result, indexes, present, stored
 
 
-def concatenation(inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]) -> list[Result]:
+def concatenation(inputs: Inputs, outputs: Outputs) -> list[Result]:
     """Inputs: tensors, then the axis (hazard concatenation-quantization)."""
     *tensors, last = map(present, inputs)
     axis = int(last.scalar)

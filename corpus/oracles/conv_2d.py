@@ -1,16 +1,12 @@
 """CONV_2D: every output element is its channel's bias plus the products over the window, padding left out."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 from npu_conformance.corpus.oracles import _large_sums
 from npu_conformance.corpus.oracles._sums import Exact, Finish, centred
 from npu_conformance.corpus.oracles._windows import Axis, Layout, arguments, fill
-from npu_conformance.corpus.oracles.base import OracleOperand, Result, present
+from npu_conformance.corpus.oracles.base import Inputs, OracleOperand, Outputs, Result, present
 
 
-def conv_2d(inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]) -> list[Result]:
+def conv_2d(inputs: Inputs, outputs: Outputs) -> list[Result]:
     """Filter [output channels, height, width, input channels], whatever the layout of the activations.
 
     Hazard: nchw-activations-only.

@@ -1,15 +1,11 @@
 """DEPTHWISE_CONV_2D: output channel c * multiplier + m sees input channel c only."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 from npu_conformance.corpus.oracles._sums import Exact, Finish, centred
 from npu_conformance.corpus.oracles._windows import Layout, arguments, fill
-from npu_conformance.corpus.oracles.base import OracleOperand, Result, present
+from npu_conformance.corpus.oracles.base import Inputs, Outputs, Result, present
 
 
-def depthwise_conv_2d(inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]) -> list[Result]:
+def depthwise_conv_2d(inputs: Inputs, outputs: Outputs) -> list[Result]:
     """Filter [1, height, width, output channels], whatever the layout of the activations.
 
     Hazard: nchw-activations-only.

@@ -1,13 +1,10 @@
 """DETECTION_POSTPROCESSING: anchors decoded, suppressed by class or all together, into a fixed number of rows."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from npu_conformance.corpus.oracles._boxes import Box, left_over
-from npu_conformance.corpus.oracles.base import OracleOperand, Result, present, stored
+from npu_conformance.corpus.oracles.base import Inputs, OracleOperand, Outputs, Result, present, stored
 
 
 @dataclass
@@ -27,7 +24,7 @@ Row = tuple[float, Box, int]
 """Score, box, class (0 is the background)."""
 
 
-def detection_postprocessing(inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]) -> list[Result]:
+def detection_postprocessing(inputs: Inputs, outputs: Outputs) -> list[Result]:
     """Scores, boxes and classes with zeros behind the last valid row, and the number of valid rows."""
     scores, deltas, anchors, *scalars = map(present, inputs)
     scales = [float(operand.scalar) for operand in scalars[:4]]

@@ -3,15 +3,12 @@
 Division by zero is left open by the contract: what is given for it here is not to be compared.
 """
 
-from __future__ import annotations
-
 import math
-from collections.abc import Sequence
 
-from npu_conformance.corpus.oracles.base import OracleOperand, Real, Result, arithmetic
+from npu_conformance.corpus.oracles.base import Inputs, Outputs, Real, Result, arithmetic
 
 
-def div(inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]) -> list[Result]:
+def div(inputs: Inputs, outputs: Outputs) -> list[Result]:
     """Inputs: dividend, divisor, activation code."""
     return arithmetic(inputs, outputs, _quotient, lambda a, b: a // b if b else 0)
 

@@ -1,14 +1,11 @@
 """ELU: max(0, x) + min(0, alpha * (exp(x) - 1)) of each element; alpha may be negative."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Sequence
 
-from npu_conformance.corpus.oracles.base import OracleOperand, Result, each, present
+from npu_conformance.corpus.oracles.base import Inputs, Outputs, Result, each, present
 
 
-def elu(inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]) -> list[Result]:
+def elu(inputs: Inputs, outputs: Outputs) -> list[Result]:
     """Inputs: one tensor, alpha."""
     alpha = float(present(inputs[1]).scalar)
     return each(inputs[0], outputs[0], lambda x: _elu(float(x), alpha))

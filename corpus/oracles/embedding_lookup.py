@@ -1,14 +1,10 @@
 """EMBEDDING_LOOKUP: rows of a table, chosen by indices (hazard lookup-misses)."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 from npu_conformance.corpus.oracles._moves import moved
-from npu_conformance.corpus.oracles.base import OracleOperand, Result, Shape, present
+from npu_conformance.corpus.oracles.base import Inputs, Outputs, Result, Shape, present
 
 
-def embedding_lookup(inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]) -> list[Result]:
+def embedding_lookup(inputs: Inputs, outputs: Outputs) -> list[Result]:
     """Inputs: indices, table."""
     lookups, values = map(present, inputs)
 

@@ -1,14 +1,11 @@
 """EXP: e^x of each element."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Sequence
 
-from npu_conformance.corpus.oracles.base import OracleOperand, Real, Result, each
+from npu_conformance.corpus.oracles.base import Inputs, Outputs, Real, Result, each
 
 
-def exp(inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]) -> list[Result]:
+def exp(inputs: Inputs, outputs: Outputs) -> list[Result]:
     """Inputs: one tensor."""
     return each(inputs[0], outputs[0], _exp)
 

@@ -1,13 +1,9 @@
 """EXPAND_DIMS: an axis of size 1 more; the elements stay as they are."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
-from npu_conformance.corpus.oracles.base import OracleOperand, Result, present
+from npu_conformance.corpus.oracles.base import Inputs, Outputs, Result, present
 
 
-def expand_dims(inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]) -> list[Result]:
+def expand_dims(inputs: Inputs, outputs: Outputs) -> list[Result]:
     """Inputs: tensor, place of the new axis in the output (negative counts from the output's end)."""
     source, axis = present(inputs[0]), int(present(inputs[1]).scalar)
     place = axis + len(source.dimensions) + 1 if axis < 0 else axis

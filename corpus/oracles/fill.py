@@ -1,13 +1,9 @@
 """FILL: the same value everywhere in a tensor of given sizes."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
-from npu_conformance.corpus.oracles.base import OracleOperand, Result, count, present
+from npu_conformance.corpus.oracles.base import Inputs, Outputs, Result, count, present
 
 
-def fill(inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]) -> list[Result]:
+def fill(inputs: Inputs, outputs: Outputs) -> list[Result]:
     """Inputs: sizes, value."""
     sizes, value = map(present, inputs)
     shape = tuple(sizes.integers)

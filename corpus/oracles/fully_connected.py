@@ -1,16 +1,14 @@
 """FULLY_CONNECTED: the input as rows of input_size elements, each multiplied with every row of the weights."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import prod
 
 from npu_conformance.corpus.oracles import _large_sums
 from npu_conformance.corpus.oracles._sums import Exact, Finish, centred
-from npu_conformance.corpus.oracles.base import OracleOperand, Result, present
+from npu_conformance.corpus.oracles.base import Inputs, Outputs, Result, present
 
 
-def fully_connected(inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]) -> list[Result]:
+def fully_connected(inputs: Inputs, outputs: Outputs) -> list[Result]:
     """Weights [units, input_size], output [elements / input_size, units]."""
     source, weights, bias, activation = map(present, inputs)
     units, size = weights.dimensions

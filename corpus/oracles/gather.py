@@ -1,14 +1,10 @@
 """GATHER: slices of the input along an axis, chosen by a tensor of indices whose shape takes the axis's place."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 from npu_conformance.corpus.oracles._moves import moved
-from npu_conformance.corpus.oracles.base import OracleOperand, Result, Shape, flatten, present
+from npu_conformance.corpus.oracles.base import Inputs, Outputs, Result, Shape, flatten, present
 
 
-def gather(inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]) -> list[Result]:
+def gather(inputs: Inputs, outputs: Outputs) -> list[Result]:
     """Inputs: tensor, axis (negative counts from the end), indices of any rank."""
     source, axis_operand, indices = map(present, inputs)
     axis = int(axis_operand.scalar)

@@ -1,16 +1,13 @@
 """GENERATE_PROPOSALS: anchors at each place of a grid, decoded, clipped, sifted and suppressed, batch by batch."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Sequence
 
 from npu_conformance.corpus.oracles._boxes import Box, clipped, decoded, left_over
 from npu_conformance.corpus.oracles._windows import Layout
-from npu_conformance.corpus.oracles.base import OracleOperand, Result, present, stored
+from npu_conformance.corpus.oracles.base import Inputs, Outputs, Result, present, stored
 
 
-def generate_proposals(inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]) -> list[Result]:
+def generate_proposals(inputs: Inputs, outputs: Outputs) -> list[Result]:
     """Scores, boxes and batches of the proposals, by descending score in each batch."""
     scores, deltas, anchors, images, *scalars = map(present, inputs)
     height_stride, width_stride, before, after, threshold, least, nchw = (operand.scalar for operand in scalars)

@@ -1,14 +1,11 @@
 """GREATER: in0 > in1 with broadcasting, as TENSOR_BOOL8; false beside NaN."""
 
-from __future__ import annotations
-
 import operator
-from collections.abc import Sequence
 
 from npu_conformance.corpus.oracles._comparisons import compared
-from npu_conformance.corpus.oracles.base import OracleOperand, Result
+from npu_conformance.corpus.oracles.base import Inputs, Outputs, Result
 
 
-def greater(inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]) -> list[Result]:
+def greater(inputs: Inputs, outputs: Outputs) -> list[Result]:
     """Inputs: two tensors."""
     return compared(inputs, operator.gt)

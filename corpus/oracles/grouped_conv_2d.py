@@ -1,16 +1,13 @@
 """GROUPED_CONV_2D: CONV_2D in groups; the output channels of a group see that group's input channels only."""
 
-from __future__ import annotations
-
 import itertools
-from collections.abc import Sequence
 
 from npu_conformance.corpus.oracles._sums import Exact, Finish, centred
 from npu_conformance.corpus.oracles._windows import Layout, arguments, fill
-from npu_conformance.corpus.oracles.base import OracleOperand, Result, present
+from npu_conformance.corpus.oracles.base import Inputs, Outputs, Result, present
 
 
-def grouped_conv_2d(inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]) -> list[Result]:
+def grouped_conv_2d(inputs: Inputs, outputs: Outputs) -> list[Result]:
     """Filter [output channels, height, width, input channels / groups], whatever the layout of the activations."""
     source, weights, bias = map(present, inputs[:3])
     given = arguments(inputs, 3, 1)

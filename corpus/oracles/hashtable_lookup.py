@@ -3,14 +3,10 @@
 Hazard: lookup-misses.
 """
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
-from npu_conformance.corpus.oracles.base import OracleOperand, Result, count, present
+from npu_conformance.corpus.oracles.base import Inputs, Outputs, Result, count, present
 
 
-def hashtable_lookup(inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]) -> list[Result]:
+def hashtable_lookup(inputs: Inputs, outputs: Outputs) -> list[Result]:
     """Inputs: keys to look for, keys of the rows, rows. Results: rows, and 1 for each key found, 0 for others."""
     lookups, keys, values = map(present, inputs)
     row = values.dimensions[1:]

@@ -1,19 +1,17 @@
 """HEATMAP_MAX_KEYPOINT: the largest element of each heatmap, refined by the parabola through its neighbours."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from fractions import Fraction
 
 from npu_conformance.corpus.oracles._windows import Layout
-from npu_conformance.corpus.oracles.base import OracleOperand, Result, present, stored
+from npu_conformance.corpus.oracles.base import Inputs, Outputs, Result, present, stored
 
 _FARTHEST = Fraction(3, 2)
 _SINGULAR = Fraction(1, 100000)
 """A determinant that counts as 0. Vectors stay away from the limit, which is Android's own (1/1000 in float16)."""
 
 
-def heatmap_max_keypoint(inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]) -> list[Result]:
+def heatmap_max_keypoint(inputs: Inputs, outputs: Outputs) -> list[Result]:
     """Scores [n, keypoints] and keypoints [n, keypoints, (x, y)], in exact arithmetic."""
     source, boxes = present(inputs[0]), present(inputs[1])
     layout = Layout(source.dimensions, bool(present(inputs[2]).scalar))

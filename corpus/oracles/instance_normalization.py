@@ -1,15 +1,12 @@
 """INSTANCE_NORMALIZATION: gamma * (x - mean) / sqrt(variance + epsilon) + beta for each image and channel."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Sequence
 from fractions import Fraction
 
-from npu_conformance.corpus.oracles.base import OracleOperand, Result, Shape, flatten, indexes, present, stored
+from npu_conformance.corpus.oracles.base import Inputs, Outputs, Result, Shape, flatten, indexes, present, stored
 
 
-def instance_normalization(inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]) -> list[Result]:
+def instance_normalization(inputs: Inputs, outputs: Outputs) -> list[Result]:
     """Inputs: tensor, gamma, beta, epsilon, nchw. Mean and variance (divided by their count) are exact fractions."""
     source, *scalars = map(present, inputs)
     gamma, beta, epsilon = (Fraction(operand.scalar) for operand in scalars[:3])

@@ -1,15 +1,12 @@
 """L2_NORMALIZATION: x / sqrt(sum of x^2) along an axis, by default the last one; zeros stay zeros (since 1.3)."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Sequence
 
 from npu_conformance.corpus.oracles._rows import each_row
-from npu_conformance.corpus.oracles.base import OracleOperand, Real, Result, present
+from npu_conformance.corpus.oracles.base import Inputs, Outputs, Real, Result, present
 
 
-def l2_normalization(inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]) -> list[Result]:
+def l2_normalization(inputs: Inputs, outputs: Outputs) -> list[Result]:
     """Inputs: tensor, axis (since 1.2)."""
     axis = int(present(inputs[1]).scalar) if len(inputs) > 1 else -1
     return each_row(present(inputs[0]), axis, outputs[0], _normalized)

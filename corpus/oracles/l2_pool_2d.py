@@ -1,16 +1,13 @@
 """L2_POOL_2D: the root of the mean square of the elements of each window that are not padding."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Sequence
 from fractions import Fraction
 
 from npu_conformance.corpus.oracles._pools import pool
-from npu_conformance.corpus.oracles.base import OracleOperand, Result, activated
+from npu_conformance.corpus.oracles.base import Inputs, Outputs, Result, activated
 
 
-def l2_pool_2d(inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]) -> list[Result]:
+def l2_pool_2d(inputs: Inputs, outputs: Outputs) -> list[Result]:
     """Padding counts neither in the sum nor in the divisor."""
 
     def root(window: list[int | float], activation: int) -> int | float:

@@ -1,14 +1,11 @@
 """LESS: in0 < in1 with broadcasting, as TENSOR_BOOL8; false beside NaN."""
 
-from __future__ import annotations
-
 import operator
-from collections.abc import Sequence
 
 from npu_conformance.corpus.oracles._comparisons import compared
-from npu_conformance.corpus.oracles.base import OracleOperand, Result
+from npu_conformance.corpus.oracles.base import Inputs, Outputs, Result
 
 
-def less(inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]) -> list[Result]:
+def less(inputs: Inputs, outputs: Outputs) -> list[Result]:
     """Inputs: two tensors."""
     return compared(inputs, operator.lt)

@@ -1,17 +1,12 @@
 """LOCAL_RESPONSE_NORMALIZATION: x * (bias + alpha * S)^-beta, S the squares of x and its neighbours."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Sequence
 
 from npu_conformance.corpus.oracles._rows import each_row
-from npu_conformance.corpus.oracles.base import OracleOperand, Real, Result, present
+from npu_conformance.corpus.oracles.base import Inputs, Outputs, Real, Result, present
 
 
-def local_response_normalization(
-    inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]
-) -> list[Result]:
+def local_response_normalization(inputs: Inputs, outputs: Outputs) -> list[Result]:
     """Inputs: tensor, radius (how many neighbours count on each side), bias, alpha, beta, axis (since 1.2)."""
     source, *scalars = map(present, inputs)
     radius = int(scalars[0].scalar)

@@ -1,15 +1,12 @@
 """LOG_SOFTMAX: (x - max) * beta - log(sum of exp((x - max) * beta)) along an axis."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Sequence
 
 from npu_conformance.corpus.oracles._rows import each_row
-from npu_conformance.corpus.oracles.base import OracleOperand, Real, Result, present
+from npu_conformance.corpus.oracles.base import Inputs, Outputs, Real, Result, present
 
 
-def log_softmax(inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]) -> list[Result]:
+def log_softmax(inputs: Inputs, outputs: Outputs) -> list[Result]:
     """Inputs: tensor, beta, axis (negative ones count from the end)."""
     source, beta, axis = map(present, inputs)
     factor = float(beta.scalar)

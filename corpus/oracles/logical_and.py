@@ -1,12 +1,8 @@
 """LOGICAL_AND: in0 and in1 with broadcasting; every byte but 0 is true."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
-from npu_conformance.corpus.oracles.base import OracleOperand, Result, elementwise, present
+from npu_conformance.corpus.oracles.base import Inputs, Outputs, Result, elementwise, present
 
 
-def logical_and(inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]) -> list[Result]:
+def logical_and(inputs: Inputs, outputs: Outputs) -> list[Result]:
     """Inputs: two tensors of TENSOR_BOOL8."""
     return elementwise(present(inputs[0]), present(inputs[1]), lambda a, b: int(a != 0 and b != 0))

@@ -1,18 +1,16 @@
 """LSH_PROJECTION: signs of weighted sums of fingerprints: a seed, which is an element of hash, and a row's bytes."""
 
-from __future__ import annotations
-
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from fractions import Fraction
 
 from npu_conformance.corpus.oracles._fingerprint import fingerprint64
-from npu_conformance.corpus.oracles.base import OracleOperand, Result, present
+from npu_conformance.corpus.oracles.base import Inputs, OracleOperand, Outputs, Result, present
 
 DENSE, SPARSE = 2, 3
 
 
-def lsh_projection(inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]) -> list[Result]:
+def lsh_projection(inputs: Inputs, outputs: Outputs) -> list[Result]:
     """Inputs: seeds, data, weights of its rows (optional), type. Result: bits, or one number of them for each hash."""
     seeds, kind = present(inputs[0]), present(inputs[3]).scalar
     hashes, width = seeds.dimensions
@@ -28,7 +26,7 @@ def lsh_projection(inputs: Sequence[OracleOperand | None], outputs: Sequence[Ora
     return [Result((hashes,), [_signed(number) for number in numbers])]
 
 
-def scores(inputs: Sequence[OracleOperand | None]) -> Iterator[Fraction]:
+def scores(inputs: Inputs) -> Iterator[Fraction]:
     """The exact sum of each seed."""
     seeds, source, weights = present(inputs[0]), present(inputs[1]), inputs[2]
     rows = _rows(source)

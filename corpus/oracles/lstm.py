@@ -1,15 +1,12 @@
 """LSTM: one step of a cell for each sample of the batch."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
 from itertools import chain
 
 from npu_conformance.corpus.oracles._lstm import matrix, read_cell, read_parameters, run
-from npu_conformance.corpus.oracles.base import OracleOperand, Result, stored
+from npu_conformance.corpus.oracles.base import Inputs, Outputs, Result, stored
 
 
-def lstm(inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]) -> list[Result]:
+def lstm(inputs: Inputs, outputs: Outputs) -> list[Result]:
     """Inputs: x, 17 weights, two states, activation, two clips, up to 4 norm weights. Scratch comes out as zeros."""
     cell = read_cell(inputs, read_parameters(inputs, 20), first=1, norms=23)
     x = matrix(inputs[0])

@@ -1,15 +1,11 @@
 """MAX_POOL_2D: the largest element of each window."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 from npu_conformance.corpus.oracles._pools import pool
 from npu_conformance.corpus.oracles._sums import activation_limits
-from npu_conformance.corpus.oracles.base import OracleOperand, Result, activated, clamp
+from npu_conformance.corpus.oracles.base import Inputs, Outputs, Result, activated, clamp
 
 
-def max_pool_2d(inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]) -> list[Result]:
+def max_pool_2d(inputs: Inputs, outputs: Outputs) -> list[Result]:
     """On stored integers: input and output share scale and zero point."""
     output = outputs[0]
 

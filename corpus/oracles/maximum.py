@@ -1,12 +1,8 @@
 """MAXIMUM: max(in0, in1) with broadcasting; quantised operands may have parameters of their own."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
-from npu_conformance.corpus.oracles.base import OracleOperand, Result, elementwise, present, stored
+from npu_conformance.corpus.oracles.base import Inputs, Outputs, Result, elementwise, present, stored
 
 
-def maximum(inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]) -> list[Result]:
+def maximum(inputs: Inputs, outputs: Outputs) -> list[Result]:
     """Inputs: two tensors. The larger real value is requantised: the same, since rounding keeps order."""
     return elementwise(present(inputs[0]), present(inputs[1]), lambda a, b: stored(max(a, b), outputs[0]))

@@ -1,16 +1,13 @@
 """MEAN over axes: the exact mean, rounded once. (AOSP's CPU truncates quantised means: within one quantum.)"""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Sequence
 from fractions import Fraction
 
 from npu_conformance.corpus.oracles._reductions import reduced
-from npu_conformance.corpus.oracles.base import OracleOperand, Real, Result
+from npu_conformance.corpus.oracles.base import Inputs, Outputs, Real, Result
 
 
-def mean(inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]) -> list[Result]:
+def mean(inputs: Inputs, outputs: Outputs) -> list[Result]:
     """See `reduced` for the inputs."""
     return reduced(inputs, outputs, _mean)
 

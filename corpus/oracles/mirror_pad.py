@@ -1,16 +1,12 @@
 """MIRROR_PAD: the input surrounded by its mirror image, with the border once (REFLECT) or twice (SYMMETRIC)."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 from npu_conformance.corpus.oracles._moves import moved
-from npu_conformance.corpus.oracles.base import OracleOperand, Result, Shape, present
+from npu_conformance.corpus.oracles.base import Inputs, Outputs, Result, Shape, present
 
 _SYMMETRIC = 1
 
 
-def mirror_pad(inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]) -> list[Result]:
+def mirror_pad(inputs: Inputs, outputs: Outputs) -> list[Result]:
     """Inputs: tensor, paddings [rank, 2] with the number of elements before and after on each axis, mode."""
     source, paddings, mode = map(present, inputs)
     before, after = paddings.integers[::2], paddings.integers[1::2]

@@ -1,12 +1,8 @@
 """NEG: -x of each element."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
-from npu_conformance.corpus.oracles.base import OracleOperand, Result, each
+from npu_conformance.corpus.oracles.base import Inputs, Outputs, Result, each
 
 
-def neg(inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]) -> list[Result]:
+def neg(inputs: Inputs, outputs: Outputs) -> list[Result]:
     """Inputs: one tensor."""
     return each(inputs[0], outputs[0], lambda x: -x)

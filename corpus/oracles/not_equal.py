@@ -1,14 +1,11 @@
 """NOT_EQUAL: in0 != in1 with broadcasting, as TENSOR_BOOL8; NaN differs from everything, itself too."""
 
-from __future__ import annotations
-
 import operator
-from collections.abc import Sequence
 
 from npu_conformance.corpus.oracles._comparisons import compared
-from npu_conformance.corpus.oracles.base import OracleOperand, Result
+from npu_conformance.corpus.oracles.base import Inputs, Outputs, Result
 
 
-def not_equal(inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]) -> list[Result]:
+def not_equal(inputs: Inputs, outputs: Outputs) -> list[Result]:
     """Inputs: two tensors."""
     return compared(inputs, operator.ne)

@@ -1,13 +1,9 @@
 """PACK: tensors of one shape, stacked along a new axis."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
-from npu_conformance.corpus.oracles.base import OracleOperand, Result, flatten, indexes, present
+from npu_conformance.corpus.oracles.base import Inputs, Outputs, Result, flatten, indexes, present
 
 
-def pack(inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]) -> list[Result]:
+def pack(inputs: Inputs, outputs: Outputs) -> list[Result]:
     """Inputs: the place of the new axis in the output, then the tensors."""
     first, *tensors = map(present, inputs)
     axis, shape = int(first.scalar), tensors[0].dimensions

@@ -3,15 +3,11 @@
 Hazard: pad-raw-zero.
 """
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 from npu_conformance.corpus.oracles._moves import padded
-from npu_conformance.corpus.oracles.base import OracleOperand, Result, present
+from npu_conformance.corpus.oracles.base import Inputs, Outputs, Result, present
 
 
-def pad_v2(inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]) -> list[Result]:
+def pad_v2(inputs: Inputs, outputs: Outputs) -> list[Result]:
     """Inputs: tensor, paddings [rank, 2] with the number of elements before and after on each axis, value."""
     source, paddings, value = map(present, inputs)
     return [padded(source, paddings.integers, value.scalar)]

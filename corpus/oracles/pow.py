@@ -1,14 +1,11 @@
 """POW: base to the power of exponent, both broadcast, as the pow of C."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Sequence
 
-from npu_conformance.corpus.oracles.base import OracleOperand, Real, Result, elementwise, present, stored
+from npu_conformance.corpus.oracles.base import Inputs, Outputs, Real, Result, elementwise, present, stored
 
 
-def pow(inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]) -> list[Result]:
+def pow(inputs: Inputs, outputs: Outputs) -> list[Result]:
     """Inputs: base, exponent."""
     base, exponent = present(inputs[0]), present(inputs[1])
     return elementwise(base, exponent, lambda a, b: stored(_power(a, b), outputs[0]))

@@ -9,19 +9,26 @@ the input weights alone: it meets the first columns of what is joined. AOSP's ex
 Fixed-point arithmetic on the same gates differs from it by at most one unit of the last place of a result.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from fractions import Fraction
 
-from npu_conformance.corpus.oracles.base import OracleOperand, Result, clamp, present, quantized, round_half_away
+from npu_conformance.corpus.oracles.base import (
+    Inputs,
+    OracleOperand,
+    Outputs,
+    Result,
+    clamp,
+    present,
+    quantized,
+    round_half_away,
+)
 
 _INT16 = (-(2**15), 2**15 - 1)
 _GATE_SCALE = 4096
 
 
-def quantized_16bit_lstm(inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]) -> list[Result]:
+def quantized_16bit_lstm(inputs: Inputs, outputs: Outputs) -> list[Result]:
     """Inputs: input; input weights, recurrent weights, biases of gates i f c o; cell state; output. Outputs: both."""
     source, *rest = map(present, inputs)
     weights, recurrent, biases, (cell, previous) = rest[:4], rest[4:8], rest[8:12], rest[12:]

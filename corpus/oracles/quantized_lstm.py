@@ -4,15 +4,13 @@ Pre-activations, cell state and gates are int16: pre-activations in units of 2^-
 units of 2^-15, the cell state in units of its scale. The biases of gates count only with layer normalisation.
 """
 
-from __future__ import annotations
-
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
 from npu_conformance.corpus.oracles._lstm import sigmoid
-from npu_conformance.corpus.oracles.base import OracleOperand, Result, clamp, present, round_half_away
+from npu_conformance.corpus.oracles.base import Inputs, OracleOperand, Outputs, Result, clamp, present, round_half_away
 
 Integers = list[int]
 _INT8, _INT16 = (-128, 127), (-(2**15), 2**15 - 1)
@@ -21,7 +19,7 @@ _PEEPHOLES = {_INPUT: 9, _FORGET: 10, _OUTPUT: 11}
 _STATE, _CELL = 18, 19
 
 
-def quantized_lstm(inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]) -> list[Result]:
+def quantized_lstm(inputs: Inputs, outputs: Outputs) -> list[Result]:
     """Both outputs are the same; the cell state keeps its scale."""
     cell = present(inputs[_CELL])
     shift = round(math.log2(cell.scale))
@@ -38,7 +36,7 @@ def quantized_lstm(inputs: Sequence[OracleOperand | None], outputs: Sequence[Ora
 
 @dataclass
 class _Step:
-    inputs: Sequence[OracleOperand | None]
+    inputs: Inputs
     shift: int
 
     def run(self, batch: int) -> tuple[Integers, Integers]:

@@ -3,16 +3,13 @@
 Sample s of n is the class in whose part of the interval from 0 to 1 the point (s + 1/2) / n lies.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
-from collections.abc import Sequence
 
-from npu_conformance.corpus.oracles.base import OracleOperand, Result, present
+from npu_conformance.corpus.oracles.base import Inputs, Outputs, Result, present
 
 
-def random_multinomial(inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]) -> list[Result]:
+def random_multinomial(inputs: Inputs, outputs: Outputs) -> list[Result]:
     """Inputs: logits [rows, classes], number of samples, seeds (which say nothing here)."""
     logits, count, _ = map(present, inputs)
     draws = int(count.scalar)

@@ -1,14 +1,11 @@
 """REDUCE_SUM over axes: the exact sum, rounded once."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Sequence
 
 from npu_conformance.corpus.oracles._reductions import reduced
-from npu_conformance.corpus.oracles.base import OracleOperand, Result
+from npu_conformance.corpus.oracles.base import Inputs, Outputs, Result
 
 
-def reduce_sum(inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]) -> list[Result]:
+def reduce_sum(inputs: Inputs, outputs: Outputs) -> list[Result]:
     """See `reduced` for the inputs."""
     return reduced(inputs, outputs, math.fsum)

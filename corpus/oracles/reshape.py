@@ -1,13 +1,9 @@
 """RESHAPE: the same elements in the same order with other dimensions."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
-from npu_conformance.corpus.oracles.base import OracleOperand, Result, count, present
+from npu_conformance.corpus.oracles.base import Inputs, Outputs, Result, count, present
 
 
-def reshape(inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]) -> list[Result]:
+def reshape(inputs: Inputs, outputs: Outputs) -> list[Result]:
     """Inputs: tensor, shape, in which one -1 stands for what is left over."""
     source, shape = map(present, inputs)
     wanted = shape.integers

@@ -1,19 +1,16 @@
 """RESIZE_BILINEAR: the mean of the four nearest elements, weighted by how near they are."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Sequence
 from fractions import Fraction
 
 from npu_conformance.corpus.oracles._resizing import Resizing, read
 from npu_conformance.corpus.oracles._windows import fill
-from npu_conformance.corpus.oracles.base import OracleOperand, Result, present, rounded_float
+from npu_conformance.corpus.oracles.base import Inputs, Outputs, Result, present, rounded_float
 
 _HALF = Fraction(1, 2)
 
 
-def resize_bilinear(inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]) -> list[Result]:
+def resize_bilinear(inputs: Inputs, outputs: Outputs) -> list[Result]:
     """On stored elements, since input and output share scale and zero point.
 
     Quantised means go to the nearest integer, halves to even; devices may truncate.

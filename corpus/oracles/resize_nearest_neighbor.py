@@ -1,19 +1,16 @@
 """RESIZE_NEAREST_NEIGHBOR: copies the element at one position of the input."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Sequence
 from fractions import Fraction
 
 from npu_conformance.corpus.oracles._resizing import Resizing, read
 from npu_conformance.corpus.oracles._windows import fill
-from npu_conformance.corpus.oracles.base import OracleOperand, Result, present, round_half_away
+from npu_conformance.corpus.oracles.base import Inputs, Outputs, Result, present, round_half_away
 
 _HALF = Fraction(1, 2)
 
 
-def resize_nearest_neighbor(inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]) -> list[Result]:
+def resize_nearest_neighbor(inputs: Inputs, outputs: Outputs) -> list[Result]:
     """Stored elements as they are. Half pixels are not subtracted again here, unlike RESIZE_BILINEAR's."""
     source, given = present(inputs[0]), read(inputs)
     batches, height, width, channels = given.layout.sizes

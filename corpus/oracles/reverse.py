@@ -1,14 +1,10 @@
 """REVERSE: the elements along one axis in the opposite order."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 from npu_conformance.corpus.oracles._moves import moved
-from npu_conformance.corpus.oracles.base import OracleOperand, Result, Shape, present
+from npu_conformance.corpus.oracles.base import Inputs, Outputs, Result, Shape, present
 
 
-def reverse(inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]) -> list[Result]:
+def reverse(inputs: Inputs, outputs: Outputs) -> list[Result]:
     """Inputs: tensor, a tensor with the axis."""
     source, (axis,) = present(inputs[0]), present(inputs[1]).integers
     last = source.dimensions[axis] - 1

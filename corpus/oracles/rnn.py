@@ -1,14 +1,10 @@
 """RNN: one step of a cell; state and output are the same values."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 from npu_conformance.corpus.oracles._recurrent import Cell
-from npu_conformance.corpus.oracles.base import OracleOperand, Result, present
+from npu_conformance.corpus.oracles.base import Inputs, Outputs, Result, present
 
 
-def rnn(inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]) -> list[Result]:
+def rnn(inputs: Inputs, outputs: Outputs) -> list[Result]:
     """Inputs: input, weights, recurrent weights, bias, state, activation. Outputs: state, output."""
     source, weights, recurrent, bias, state, activation = map(present, inputs)
     cell = Cell([weights], recurrent, bias, int(activation.scalar))

@@ -1,16 +1,14 @@
 """ROI_ALIGN: the mean of samples, interpolated between the four elements around each, over each cell of a region."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 
 from npu_conformance.corpus.oracles._regions import Span, regions
-from npu_conformance.corpus.oracles.base import OracleOperand, Result, present, stored
+from npu_conformance.corpus.oracles.base import Inputs, Outputs, Result, present, stored
 
 
-def roi_align(inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]) -> list[Result]:
+def roi_align(inputs: Inputs, outputs: Outputs) -> list[Result]:
     """In exact arithmetic: Android's own rounds the weights of quantised elements to multiples of 1/255."""
     source, nchw = present(inputs[0]), bool(present(inputs[9]).scalar)
     sampling_y, sampling_x = (int(present(operand).scalar) for operand in inputs[7:9])

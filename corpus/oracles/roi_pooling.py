@@ -1,16 +1,14 @@
 """ROI_POOLING: the largest element of each cell of a region whose edges are rounded to whole elements."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from fractions import Fraction
 
 from npu_conformance.corpus.oracles._regions import Span, regions
-from npu_conformance.corpus.oracles.base import OracleOperand, Result, present, round_half_away
+from npu_conformance.corpus.oracles.base import Inputs, Outputs, Result, present, round_half_away
 
 
-def roi_pooling(inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]) -> list[Result]:
+def roi_pooling(inputs: Inputs, outputs: Outputs) -> list[Result]:
     """On stored elements: input and output share scale and zero point. A cell without elements gives a real 0."""
     source, nchw = present(inputs[0]), bool(present(inputs[7]).scalar)
 

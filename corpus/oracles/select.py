@@ -1,13 +1,9 @@
 """SELECT: in1 where the condition is true, else in2; no broadcasting. What is quantised otherwise is requantised."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
-from npu_conformance.corpus.oracles.base import OracleOperand, Result, present, stored
+from npu_conformance.corpus.oracles.base import Inputs, Outputs, Result, present, stored
 
 
-def select(inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]) -> list[Result]:
+def select(inputs: Inputs, outputs: Outputs) -> list[Result]:
     """Inputs: condition, two tensors of its shape. Every byte of the condition but 0 is true."""
     condition, one, other = map(present, inputs)
     chosen = [(one if truth else other).real(index) for index, truth in enumerate(condition.raw)]

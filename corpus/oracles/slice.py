@@ -1,14 +1,10 @@
 """SLICE: a box of the input; a size of -1 goes to the end of the axis."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 from npu_conformance.corpus.oracles._moves import moved
-from npu_conformance.corpus.oracles.base import OracleOperand, Result, Shape, present
+from npu_conformance.corpus.oracles.base import Inputs, Outputs, Result, Shape, present
 
 
-def slice(inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]) -> list[Result]:
+def slice(inputs: Inputs, outputs: Outputs) -> list[Result]:
     """Inputs: tensor, first position and size on each axis."""
     source, begin_operand, size_operand = map(present, inputs)
     begin = begin_operand.integers

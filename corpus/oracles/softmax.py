@@ -1,15 +1,12 @@
 """SOFTMAX: exp(beta * (x - max)) / sum of the same along an axis, by default the last one."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Sequence
 
 from npu_conformance.corpus.oracles._rows import each_row
-from npu_conformance.corpus.oracles.base import OracleOperand, Real, Result, present
+from npu_conformance.corpus.oracles.base import Inputs, Outputs, Real, Result, present
 
 
-def softmax(inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]) -> list[Result]:
+def softmax(inputs: Inputs, outputs: Outputs) -> list[Result]:
     """Inputs: tensor, beta, axis (since 1.2)."""
     source, beta = present(inputs[0]), float(present(inputs[1]).scalar)
     axis = int(present(inputs[2]).scalar) if len(inputs) > 2 else -1

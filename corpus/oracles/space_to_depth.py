@@ -1,14 +1,10 @@
 """SPACE_TO_DEPTH: the pixels of a block become channels, all channels of its first pixel first (hazard block-order)."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 from npu_conformance.corpus.oracles._blocks import Pixel, is_channels_first, moved_pixels, pixel_of
-from npu_conformance.corpus.oracles.base import OracleOperand, Result, present
+from npu_conformance.corpus.oracles.base import Inputs, Outputs, Result, present
 
 
-def space_to_depth(inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]) -> list[Result]:
+def space_to_depth(inputs: Inputs, outputs: Outputs) -> list[Result]:
     """Inputs: image, block size, channels first or not."""
     source, block = present(inputs[0]), int(present(inputs[1]).scalar)
     first = is_channels_first(inputs[2] if len(inputs) > 2 else None)

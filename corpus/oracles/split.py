@@ -1,14 +1,10 @@
 """SPLIT: the input cut into equal parts along an axis."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 from npu_conformance.corpus.oracles._moves import moved
-from npu_conformance.corpus.oracles.base import OracleOperand, Result, Shape, present
+from npu_conformance.corpus.oracles.base import Inputs, OracleOperand, Outputs, Result, Shape, present
 
 
-def split(inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]) -> list[Result]:
+def split(inputs: Inputs, outputs: Outputs) -> list[Result]:
     """Inputs: tensor, axis (negative counts from the end), number of parts."""
     source, axis_operand, parts_operand = map(present, inputs)
     axis, parts = int(axis_operand.scalar), int(parts_operand.scalar)

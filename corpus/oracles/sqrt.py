@@ -1,13 +1,10 @@
 """SQRT: square root of each element."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Sequence
 
-from npu_conformance.corpus.oracles.base import OracleOperand, Result, each
+from npu_conformance.corpus.oracles.base import Inputs, Outputs, Result, each
 
 
-def sqrt(inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]) -> list[Result]:
+def sqrt(inputs: Inputs, outputs: Outputs) -> list[Result]:
     """Inputs: one tensor."""
     return each(inputs[0], outputs[0], lambda x: math.sqrt(x) if x >= 0 else math.nan)

@@ -3,14 +3,10 @@
 Hazard: optional-shape-operand.
 """
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
-from npu_conformance.corpus.oracles.base import OracleOperand, Result, present
+from npu_conformance.corpus.oracles.base import Inputs, Outputs, Result, present
 
 
-def squeeze(inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]) -> list[Result]:
+def squeeze(inputs: Inputs, outputs: Outputs) -> list[Result]:
     """Inputs: tensor, axes or nothing. Where no axis is left the output is [1]."""
     source, listed = present(inputs[0]), inputs[1]
     sizes = source.dimensions

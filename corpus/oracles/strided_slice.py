@@ -3,15 +3,12 @@
 Hazard: strided-slice-ends.
 """
 
-from __future__ import annotations
-
 import itertools
-from collections.abc import Sequence
 
-from npu_conformance.corpus.oracles.base import OracleOperand, Result, flatten, present
+from npu_conformance.corpus.oracles.base import Inputs, OracleOperand, Outputs, Result, flatten, present
 
 
-def strided_slice(inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]) -> list[Result]:
+def strided_slice(inputs: Inputs, outputs: Outputs) -> list[Result]:
     """Inputs: tensor, begin, end, strides, and three bit masks: begin ignored, end ignored, axis removed."""
     source, begin, end, strides, begin_mask, end_mask, shrink_mask = map(present, inputs)
     positions = [

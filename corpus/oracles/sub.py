@@ -1,12 +1,8 @@
 """SUB: activation(in0 - in1) with broadcasting; int32 wraps."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
-from npu_conformance.corpus.oracles.base import OracleOperand, Result, arithmetic
+from npu_conformance.corpus.oracles.base import Inputs, Outputs, Result, arithmetic
 
 
-def sub(inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]) -> list[Result]:
+def sub(inputs: Inputs, outputs: Outputs) -> list[Result]:
     """Inputs: minuend, subtrahend, activation code."""
     return arithmetic(inputs, outputs, lambda a, b: a - b, lambda a, b: a - b)

@@ -3,15 +3,22 @@
 Hazard: svdf-state-size.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from fractions import Fraction
 
-from npu_conformance.corpus.oracles.base import OracleOperand, Real, Result, activated, present, rounded_float
+from npu_conformance.corpus.oracles.base import (
+    Inputs,
+    OracleOperand,
+    Outputs,
+    Real,
+    Result,
+    activated,
+    present,
+    rounded_float,
+)
 
 
-def svdf(inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]) -> list[Result]:
+def svdf(inputs: Inputs, outputs: Outputs) -> list[Result]:
     """Inputs: input, feature weights, time weights, bias, state, rank, activation. Outputs: state, output."""
     source, features, times = map(present, inputs[:3])
     bias, state = inputs[3], present(inputs[4])

@@ -1,14 +1,10 @@
 """TILE: the input repeated along each axis."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 from npu_conformance.corpus.oracles._moves import moved
-from npu_conformance.corpus.oracles.base import OracleOperand, Result, Shape, present
+from npu_conformance.corpus.oracles.base import Inputs, Outputs, Result, Shape, present
 
 
-def tile(inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]) -> list[Result]:
+def tile(inputs: Inputs, outputs: Outputs) -> list[Result]:
     """Inputs: tensor, number of repetitions on each axis."""
     source, multiples = present(inputs[0]), present(inputs[1]).integers
 

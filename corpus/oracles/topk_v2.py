@@ -3,15 +3,11 @@
 Of equal elements the later one comes first here; which does is open, so that no vector compares it.
 """
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 from npu_conformance.corpus.oracles._rows import rows
-from npu_conformance.corpus.oracles.base import OracleOperand, Result, present
+from npu_conformance.corpus.oracles.base import Inputs, Outputs, Result, present
 
 
-def topk_v2(inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]) -> list[Result]:
+def topk_v2(inputs: Inputs, outputs: Outputs) -> list[Result]:
     """Inputs: tensor, k. Values have the quantisation of the input, so that they stay as they are stored."""
     source, count = map(present, inputs)
     k = int(count.scalar)

@@ -3,15 +3,11 @@
 Hazard: optional-shape-operand.
 """
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 from npu_conformance.corpus.oracles._moves import moved
-from npu_conformance.corpus.oracles.base import OracleOperand, Result, Shape, present
+from npu_conformance.corpus.oracles.base import Inputs, Outputs, Result, Shape, present
 
 
-def transpose(inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]) -> list[Result]:
+def transpose(inputs: Inputs, outputs: Outputs) -> list[Result]:
     """Inputs: tensor, permutation or nothing."""
     source, listed = present(inputs[0]), inputs[1]
     rank = len(source.dimensions)

@@ -3,14 +3,12 @@
 Hazard: transposed-padding.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from npu_conformance.corpus.oracles._sums import Exact, Finish, centred
 from npu_conformance.corpus.oracles._windows import Arguments, Layout, arguments, fill
-from npu_conformance.corpus.oracles.base import OracleOperand, Result, present
+from npu_conformance.corpus.oracles.base import Inputs, Outputs, Result, present
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 
 _SAME = 1
@@ -38,7 +36,7 @@ class _Axis:
         return [(tap, position) for tap, position in found if 0 <= position < self.size]
 
 
-def transpose_conv_2d(inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]) -> list[Result]:
+def transpose_conv_2d(inputs: Inputs, outputs: Outputs) -> list[Result]:
     """Filter [output channels, height, width, input channels], whatever the layout of the activations."""
     source, weights, bias, fourth = map(present, inputs[:4])
     wanted = fourth.integers if fourth.type is OperandType.TENSOR_INT32 else None

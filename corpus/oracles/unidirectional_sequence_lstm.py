@@ -1,17 +1,12 @@
 """UNIDIRECTIONAL_SEQUENCE_LSTM: a cell run over a sequence."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
 from itertools import chain
 
 from npu_conformance.corpus.oracles._lstm import matrix, read_cell, read_parameters, run, sequence, swapped
-from npu_conformance.corpus.oracles.base import OracleOperand, Result, present, stored
+from npu_conformance.corpus.oracles.base import Inputs, Outputs, Result, present, stored
 
 
-def unidirectional_sequence_lstm(
-    inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]
-) -> list[Result]:
+def unidirectional_sequence_lstm(inputs: Inputs, outputs: Outputs) -> list[Result]:
     """Inputs: x, 17 weights, two states, activation, two clips, time_major, 4 norm weights. States: the last two."""
     cell = read_cell(inputs, read_parameters(inputs, 20), first=1, norms=24)
     time_major = bool(present(inputs[23]).scalar)

@@ -1,16 +1,10 @@
 """UNIDIRECTIONAL_SEQUENCE_RNN: a cell over time; the output keeps the layout of the input."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 from npu_conformance.corpus.oracles._recurrent import Cell, reader, run
-from npu_conformance.corpus.oracles.base import OracleOperand, Result, present
+from npu_conformance.corpus.oracles.base import Inputs, Outputs, Result, present
 
 
-def unidirectional_sequence_rnn(
-    inputs: Sequence[OracleOperand | None], outputs: Sequence[OracleOperand]
-) -> list[Result]:
+def unidirectional_sequence_rnn(inputs: Inputs, outputs: Outputs) -> list[Result]:
     """Inputs: sequence, weights, recurrent weights, bias, state, activation, time_major. Outputs: sequence, state."""
     source, weights, recurrent, bias, state, activation, major = map(present, inputs)
     time_major = bool(major.scalar)

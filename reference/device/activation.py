@@ -1,7 +1,5 @@
 """Fused activation functions, on real values: rounding to a quantised output afterwards keeps their limits."""
 
-from __future__ import annotations
-
 import math
 
 import numpy

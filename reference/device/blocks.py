@@ -1,13 +1,9 @@
 """Images cut into blocks of pixels: what moves between space and depth or batches. Data is NHWC inside."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
-from npu_conformance.reference.device.tensors import Array, Tensor, integer
+from npu_conformance.reference.device.tensors import Array, Inputs, integer
 
 
-def is_nchw(inputs: Sequence[Tensor | None], position: int) -> bool:
+def is_nchw(inputs: Inputs, position: int) -> bool:
     """The layout flag at a position; false where it was left off the end."""
     return len(inputs) > position and bool(integer(inputs[position]))
 

@@ -1,7 +1,5 @@
 """Boxes x1, y1, x2, y2 along the last axis of an array: decoding by deltas, clipping, overlap."""
 
-from __future__ import annotations
-
 import numpy
 
 from npu_conformance.reference.device.tensors import Array

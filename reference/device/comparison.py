@@ -1,17 +1,13 @@
 """From numbers to truth values and back: what comparisons and logical operations share."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 import numpy
 
 from npu_conformance.reference.device.quantization import real
-from npu_conformance.reference.device.tensors import Array, Tensor, required
+from npu_conformance.reference.device.tensors import Array, Inputs, Tensor, required
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
 
 
-def operands(inputs: Sequence[Tensor | None]) -> tuple[Array, Array]:
+def operands(inputs: Inputs) -> tuple[Array, Array]:
     """The two operands of a comparison: real values in float32 where quantised, else the stored elements."""
     return _comparable(required(inputs[0])), _comparable(required(inputs[1]))
 

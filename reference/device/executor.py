@@ -1,7 +1,5 @@
 """Runs a model on the device: one operation after the other, in list order, which is an order of execution."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,7 +9,15 @@ import numpy
 
 from npu_conformance.reference.device.registry import CONTROL_FLOW, control_flow, kernel
 from npu_conformance.reference.device.shortage import shortage
-from npu_conformance.reference.device.tensors import Array, OutputInfo, Routine, Tensor, extension_of, tensor_of
+from npu_conformance.reference.device.tensors import (
+    Array,
+    Inputs,
+    OutputInfo,
+    Outputs,
+    Routine,
+    extension_of,
+    tensor_of,
+)
 from npu_conformance.specs.diagnostics import trace, vlog
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import catalogue
@@ -200,7 +206,7 @@ def _check_presence(view: OperationView) -> None:
             raise ServiceError(ErrorStatus.GENERAL_FAILURE, f"{view.name}: input {argument.name} has no value")
 
 
-def _called(operation: Operation, inputs: Sequence[Tensor | None], infos: Sequence[OutputInfo]) -> str:
+def _called(operation: Operation, inputs: Inputs, infos: Outputs) -> str:
     given = ["omitted" if tensor is None else list(tensor.data.shape) for tensor in inputs]
     return f"{catalogue.operation(operation.type).name} of {given} gives {[list(info.dimensions) for info in infos]}"
 

@@ -1,7 +1,5 @@
 """FarmHash's Fingerprint64, of many keys of the same length at once."""
 
-from __future__ import annotations
-
 import numpy
 
 from npu_conformance.reference.device.tensors import Array

@@ -4,8 +4,6 @@ A fixed-point number of 16 bits with k integer bits stands for raw * 2^(k - 15).
 curves are made from a Taylor series of exp below 0 and three steps of Newton's method for a quotient.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy

@@ -1,14 +1,12 @@
 """The cell that the three float LSTM operations run, on real values in float64: rows are the samples of a batch."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy
 
 from npu_conformance.reference.device.quantization import real
-from npu_conformance.reference.device.tensors import Array, Tensor, integer, required
+from npu_conformance.reference.device.tensors import Array, Inputs, integer, required
 
 Reals = Array | None
 """Real values of an operand; null where it was omitted."""
@@ -90,7 +88,7 @@ class Cell:
         return _clipped(made @ self.projection.T + bias, self.projection_clip), cell
 
 
-def read_cell(inputs: Sequence[Tensor | None], places: Places) -> Cell:
+def read_cell(inputs: Inputs, places: Places) -> Cell:
     """The cell of an operation."""
     first, parameters = places.weights, places.parameters
     return Cell(
@@ -115,7 +113,7 @@ def run(cell: Cell, steps: Array, auxiliary: Array, h: Array, c: Array) -> tuple
     return numpy.stack(outputs), h, c
 
 
-def _gate(inputs: Sequence[Tensor | None], places: Places, gate: int) -> Gate:
+def _gate(inputs: Inputs, places: Places, gate: int) -> Gate:
     first = places.weights
     return Gate(
         weights=real(required(inputs[first + gate])),
@@ -127,7 +125,7 @@ def _gate(inputs: Sequence[Tensor | None], places: Places, gate: int) -> Gate:
     )
 
 
-def _real(inputs: Sequence[Tensor | None], position: int) -> Reals:
+def _real(inputs: Inputs, position: int) -> Reals:
     """The values of an optional operand, which may be left off the end too."""
     tensor = inputs[position] if position < len(inputs) else None
     return None if tensor is None else real(tensor)

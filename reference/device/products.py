@@ -1,7 +1,5 @@
 """Sums of products of data and weights: what convolutions and fully connected layers share."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy

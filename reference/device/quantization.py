@@ -1,7 +1,5 @@
 """Between stored elements and the real numbers they stand for. Kernels compute with the real numbers."""
 
-from __future__ import annotations
-
 import numpy
 
 from npu_conformance.reference.device.tensors import Array, OutputInfo, Tensor, element_type

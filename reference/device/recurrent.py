@@ -1,7 +1,5 @@
 """Recurrent cells: what the operations of the RNN family share. Sequences are [time, batch, size] inside."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy

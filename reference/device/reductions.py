@@ -1,7 +1,5 @@
 """Reductions along axes: what MEAN and the REDUCE operations share."""
 
-from __future__ import annotations
-
 from typing import Protocol
 
 from npu_conformance.reference.device.tensors import Array, OutputInfo, Tensor, integers

@@ -1,14 +1,12 @@
 """Regions of interest: what ROI_ALIGN and ROI_POOLING share."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy
 
 from npu_conformance.reference.device.quantization import real
-from npu_conformance.reference.device.tensors import Array, Tensor, integer, integers, required
+from npu_conformance.reference.device.tensors import Array, Inputs, integer, integers, required
 from npu_conformance.reference.device.windows import MOST_ELEMENTS, from_nhwc, to_nhwc
 
 Span = tuple[float, float]
@@ -18,7 +16,7 @@ Cells = Callable[[Array, Span, Span], Array]
 """The cells [out height, out width, channels] of an image [height, width, channels], given its two spans."""
 
 
-def each_region(inputs: Sequence[Tensor | None], data: Array, nchw: bool, cells: Cells) -> Array:
+def each_region(inputs: Inputs, data: Array, nchw: bool, cells: Cells) -> Array:
     """The cells of every roi, in the operation's layout; the ratios of inputs 5 and 6 divide its coordinates."""
     images, boxes = to_nhwc(data, nchw), real(required(inputs[1]))
     height, width = integer(inputs[3]), integer(inputs[4])

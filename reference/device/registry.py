@@ -1,7 +1,5 @@
 """Finds the kernel of an operation: adding a module to kernels/ is all it takes to have one more."""
 
-from __future__ import annotations
-
 import functools
 import importlib
 import keyword
@@ -10,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol, cast
 
 from npu_conformance.reference.device import kernels
-from npu_conformance.reference.device.tensors import Array, OutputInfo, Routine, Tensor
+from npu_conformance.reference.device.tensors import Array, Inputs, Outputs, Routine
 from npu_conformance.specs.neuralnetworks.catalogue import operation_code
 from npu_conformance.specs.neuralnetworks.enums import OperationType
 
@@ -18,7 +16,7 @@ from npu_conformance.specs.neuralnetworks.enums import OperationType
 class Kernel(Protocol):
     """A function from inputs (null where omitted) to the stored elements of each output, in its shape."""
 
-    def __call__(self, inputs: Sequence[Tensor | None], outputs: Sequence[OutputInfo], /) -> tuple[Array, ...]: ...
+    def __call__(self, inputs: Inputs, outputs: Outputs, /) -> tuple[Array, ...]: ...
 
 
 class ControlFlow(Protocol):

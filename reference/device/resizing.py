@@ -1,13 +1,10 @@
 """Resizing height and width: what both resize operations share. Data is NHWC inside."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy
 
-from npu_conformance.reference.device.tensors import Array, OutputInfo, Tensor, integer, required
+from npu_conformance.reference.device.tensors import Array, Inputs, OutputInfo, integer, required
 from npu_conformance.reference.device.windows import MOST_ELEMENTS, to_nhwc
 
 
@@ -35,7 +32,7 @@ class Resizing:
         return places * size, target
 
 
-def read_resizing(inputs: Sequence[Tensor | None], output: OutputInfo) -> Resizing:
+def read_resizing(inputs: Inputs, output: OutputInfo) -> Resizing:
     """Read the inputs. The output's dimensions tell its sizes, whether given or computed from factors.
 
     Raises MemoryError where height alone, resized first, makes too many elements.

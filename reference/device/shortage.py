@@ -1,7 +1,5 @@
 """What a device without enough of something answers."""
 
-from __future__ import annotations
-
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.versions import Version

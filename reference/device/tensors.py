@@ -1,7 +1,5 @@
 """What a kernel gets and gives: tensors with their quantisation, and what is known of an output beforehand."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -46,6 +44,13 @@ class OutputInfo:
     scale: float = 0.0
     zero_point: int = 0
     extension: bytes = b""
+
+
+Inputs = Sequence[Tensor | None]
+"""The inputs of a kernel in their order: None where an optional one is omitted."""
+
+Outputs = Sequence[OutputInfo]
+"""What is known of the outputs of a kernel before they are computed."""
 
 
 def tensor_of(operand: Operand, data: Array) -> Tensor:

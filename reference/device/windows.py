@@ -1,15 +1,12 @@
 """Sliding windows over height and width: what convolutions and pooling share. Data is NHWC inside."""
 
-from __future__ import annotations
-
 import itertools
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy
 
 from npu_conformance.reference.device.activation import activation_of
-from npu_conformance.reference.device.tensors import Array, Tensor, integer
+from npu_conformance.reference.device.tensors import Array, Inputs, Tensor, integer
 from npu_conformance.specs.neuralnetworks.enums import FusedActivation, OperandType, PaddingScheme
 
 MOST_ELEMENTS = 1 << 26
@@ -58,7 +55,7 @@ class Axis:
         return (self.size - self.extent + self.stride + self.before + self.after) // self.stride
 
 
-def read_parameters(inputs: Sequence[Tensor | None], first: int, extra: int) -> Parameters:
+def read_parameters(inputs: Inputs, first: int, extra: int) -> Parameters:
     """Read the parameters that start at input `first`, with `extra` integers between strides and activation.
 
     The explicit form gives four pads where the implicit one gives a padding scheme, so the integers before the

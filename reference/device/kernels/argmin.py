@@ -1,15 +1,11 @@
 """ARGMIN."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 import numpy
 
-from npu_conformance.reference.device.tensors import Array, OutputInfo, Tensor, integer, required
+from npu_conformance.reference.device.tensors import Array, Inputs, Outputs, integer, required
 
 
-def argmin(inputs: Sequence[Tensor | None], outputs: Sequence[OutputInfo]) -> tuple[Array, ...]:
+def argmin(inputs: Inputs, outputs: Outputs) -> tuple[Array, ...]:
     """output = index of the smallest element of input along axis, as stored; of equal ones the first."""
     indexes = required(inputs[0]).data.argmin(axis=integer(inputs[1]))
     return (indexes.reshape(outputs[0].dimensions).astype(numpy.int32),)

@@ -1,12 +1,8 @@
 """AVERAGE_POOL_2D."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 from npu_conformance.reference.device.activation import activate
 from npu_conformance.reference.device.quantization import real, store
-from npu_conformance.reference.device.tensors import Array, OutputInfo, Tensor, required
+from npu_conformance.reference.device.tensors import Array, Inputs, Outputs, required
 from npu_conformance.reference.device.windows import (
     axes,
     counts_inside,
@@ -18,7 +14,7 @@ from npu_conformance.reference.device.windows import (
 )
 
 
-def average_pool_2d(inputs: Sequence[Tensor | None], outputs: Sequence[OutputInfo]) -> tuple[Array, ...]:
+def average_pool_2d(inputs: Inputs, outputs: Outputs) -> tuple[Array, ...]:
     """output[n, y, x, c] = activation(mean of input[c] over the window inside the data: padding is not counted)."""
     parameters = read_parameters(inputs, first=1, extra=2)
     data = to_nhwc(real(required(inputs[0])), parameters.nchw)

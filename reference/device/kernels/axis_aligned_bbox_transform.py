@@ -1,17 +1,13 @@
 """AXIS_ALIGNED_BBOX_TRANSFORM."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 import numpy
 
 from npu_conformance.reference.device.boxes import clipped, decoded
 from npu_conformance.reference.device.quantization import real, store
-from npu_conformance.reference.device.tensors import Array, OutputInfo, Tensor, required
+from npu_conformance.reference.device.tensors import Array, Inputs, Outputs, required
 
 
-def axis_aligned_bbox_transform(inputs: Sequence[Tensor | None], outputs: Sequence[OutputInfo]) -> tuple[Array, ...]:
+def axis_aligned_bbox_transform(inputs: Inputs, outputs: Outputs) -> tuple[Array, ...]:
     """output[n, class] = roi[n] moved and resized by deltas[n, class], clipped to the image of its batch."""
     rois, deltas, images = (real(required(inputs[position])) for position in (0, 1, 3))
     count, columns = deltas.shape

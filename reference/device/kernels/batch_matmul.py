@@ -1,15 +1,11 @@
 """BATCH_MATMUL."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 from npu_conformance.reference.device.quantization import centred, real, store
-from npu_conformance.reference.device.tensors import Array, OutputInfo, Tensor, integer, required
+from npu_conformance.reference.device.tensors import Array, Inputs, Outputs, Tensor, integer, required
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
 
 
-def batch_matmul(inputs: Sequence[Tensor | None], outputs: Sequence[OutputInfo]) -> tuple[Array, ...]:
+def batch_matmul(inputs: Inputs, outputs: Outputs) -> tuple[Array, ...]:
     """output[..., i, j] = sum over k of a[..., i, k] * b[..., k, j], either transposed; TENSOR_INT32 wraps around."""
     first, second = required(inputs[0]), required(inputs[1])
     left, right = _factors(first, integer(inputs[2])), _factors(second, integer(inputs[3]))

@@ -1,21 +1,17 @@
 """BIDIRECTIONAL_SEQUENCE_LSTM."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 import numpy
 
 from npu_conformance.reference.device.lstm import Places, read_cell, run
 from npu_conformance.reference.device.quantization import real, store
-from npu_conformance.reference.device.tensors import Array, OutputInfo, Tensor, integer, required
+from npu_conformance.reference.device.tensors import Array, Inputs, Outputs, Tensor, integer, required
 
 _FORWARD = Places(weights=1, norms=53, parameters=48, auxiliary=40)
 _BACKWARD = Places(weights=18, norms=57, parameters=48, auxiliary=44)
 _INPUT, _AUXILIARY, _LINK = 0, 39, 41
 
 
-def bidirectional_sequence_lstm(inputs: Sequence[Tensor | None], outputs: Sequence[OutputInfo]) -> tuple[Array, ...]:
+def bidirectional_sequence_lstm(inputs: Inputs, outputs: Outputs) -> tuple[Array, ...]:
     """One cell runs over the sequence, the other over the reversed one; both outputs are in forward order.
 
     With auxiliary weights both cells get the auxiliary input as well; without, the backward cell gets it alone.

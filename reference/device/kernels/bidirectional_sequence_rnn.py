@@ -1,17 +1,13 @@
 """BIDIRECTIONAL_SEQUENCE_RNN."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 import numpy
 
 from npu_conformance.reference.device.quantization import real, store
 from npu_conformance.reference.device.recurrent import drive, time_first, unroll
-from npu_conformance.reference.device.tensors import Array, OutputInfo, Tensor, integer, required
+from npu_conformance.reference.device.tensors import Array, Inputs, Outputs, integer, required
 
 
-def bidirectional_sequence_rnn(inputs: Sequence[Tensor | None], outputs: Sequence[OutputInfo]) -> tuple[Array, ...]:
+def bidirectional_sequence_rnn(inputs: Inputs, outputs: Outputs) -> tuple[Array, ...]:
     """Two cells, one forward and one backward in time; merged, their outputs stand side by side.
 
     The auxiliary input is added with weights of its own, or, where it has none, the backward cell reads nothing else.

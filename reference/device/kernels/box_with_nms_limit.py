@@ -1,15 +1,13 @@
 """BOX_WITH_NMS_LIMIT."""
 
-from __future__ import annotations
-
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 
 import numpy
 
 from npu_conformance.reference.device.boxes import overlaps
 from npu_conformance.reference.device.quantization import real, store
-from npu_conformance.reference.device.tensors import Array, OutputInfo, Tensor, integer, integers, required
+from npu_conformance.reference.device.tensors import Array, Inputs, Outputs, integer, integers, required
 
 Decay = Callable[[Array], Array]
 """Factor of a score for the overlap of its box with a better one."""
@@ -18,7 +16,7 @@ Kept = tuple[int, float, int]
 """A class, a score after decay, and a roi."""
 
 
-def box_with_nms_limit(inputs: Sequence[Tensor | None], outputs: Sequence[OutputInfo]) -> tuple[Array, ...]:
+def box_with_nms_limit(inputs: Inputs, outputs: Outputs) -> tuple[Array, ...]:
     """In each batch the boxes that survive the suppression within their class, the best max_detections of them."""
     scores, batches, most = real(required(inputs[0])), integers(inputs[2]), integer(inputs[4])
     stored = required(inputs[1]).data.reshape(*scores.shape, 4)

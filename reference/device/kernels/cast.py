@@ -1,15 +1,11 @@
 """CAST."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 import numpy
 
-from npu_conformance.reference.device.tensors import Array, OutputInfo, Tensor, element_type, required
+from npu_conformance.reference.device.tensors import Array, Inputs, Outputs, element_type, required
 
 
-def cast(inputs: Sequence[Tensor | None], outputs: Sequence[OutputInfo]) -> tuple[Array, ...]:
+def cast(inputs: Inputs, outputs: Outputs) -> tuple[Array, ...]:
     """output = the stored elements as another type, without scale and zero point; integers truncated and saturated."""
     data, target = required(inputs[0]).data, element_type(outputs[0].operand_type)
     if data.dtype == target or target.kind == "f":

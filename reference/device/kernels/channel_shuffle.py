@@ -1,13 +1,9 @@
 """CHANNEL_SHUFFLE."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
-from npu_conformance.reference.device.tensors import Array, OutputInfo, Tensor, integer, required
+from npu_conformance.reference.device.tensors import Array, Inputs, Outputs, integer, required
 
 
-def channel_shuffle(inputs: Sequence[Tensor | None], outputs: Sequence[OutputInfo]) -> tuple[Array, ...]:
+def channel_shuffle(inputs: Inputs, outputs: Outputs) -> tuple[Array, ...]:
     """output[..., k*groups + g, ...] = input[..., g*size + k, ...] along axis, which may be negative."""
     data, groups = required(inputs[0]).data, integer(inputs[1])
     axis = integer(inputs[2]) % data.ndim

@@ -1,16 +1,12 @@
 """CONCATENATION."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 import numpy
 
 from npu_conformance.reference.device.quantization import requantize
-from npu_conformance.reference.device.tensors import Array, OutputInfo, Tensor, integer, required
+from npu_conformance.reference.device.tensors import Array, Inputs, Outputs, integer, required
 
 
-def concatenation(inputs: Sequence[Tensor | None], outputs: Sequence[OutputInfo]) -> tuple[Array, ...]:
+def concatenation(inputs: Inputs, outputs: Outputs) -> tuple[Array, ...]:
     """output = all inputs but the last, joined along the axis that the last one names, in the output's quantisation."""
     *tensors, axis = inputs
     parts = [requantize(required(tensor), outputs[0]) for tensor in tensors]

@@ -1,17 +1,13 @@
 """CONV_2D."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 from npu_conformance.reference.device.activation import activate
 from npu_conformance.reference.device.products import products_of
 from npu_conformance.reference.device.quantization import store
-from npu_conformance.reference.device.tensors import Array, OutputInfo, Tensor, required
+from npu_conformance.reference.device.tensors import Array, Inputs, Outputs, required
 from npu_conformance.reference.device.windows import axes, from_nhwc, pad, read_parameters, to_nhwc, windows
 
 
-def conv_2d(inputs: Sequence[Tensor | None], outputs: Sequence[OutputInfo]) -> tuple[Array, ...]:
+def conv_2d(inputs: Inputs, outputs: Outputs) -> tuple[Array, ...]:
     """output[n, y, x, o] = activation(bias[o] + sum over the window of input * filter[o]), as one matrix product.
 
     The filter is [output channels, height, width, input channels] in both layouts.

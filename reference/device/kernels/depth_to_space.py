@@ -1,15 +1,11 @@
 """DEPTH_TO_SPACE."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 from npu_conformance.reference.device.blocks import from_blocks, is_nchw
-from npu_conformance.reference.device.tensors import Array, OutputInfo, Tensor, integer, required
+from npu_conformance.reference.device.tensors import Array, Inputs, Outputs, integer, required
 from npu_conformance.reference.device.windows import from_nhwc, to_nhwc
 
 
-def depth_to_space(inputs: Sequence[Tensor | None], outputs: Sequence[OutputInfo]) -> tuple[Array, ...]:
+def depth_to_space(inputs: Inputs, outputs: Outputs) -> tuple[Array, ...]:
     """output[n, h*b + i, w*b + j, c] = input[n, h, w, (i*b + j)*C + c]."""
     block, nchw = integer(inputs[1]), is_nchw(inputs, 2)
     data = to_nhwc(required(inputs[0]).data, nchw)

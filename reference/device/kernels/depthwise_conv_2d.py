@@ -1,19 +1,15 @@
 """DEPTHWISE_CONV_2D."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 import numpy
 
 from npu_conformance.reference.device.activation import activate
 from npu_conformance.reference.device.products import products_of
 from npu_conformance.reference.device.quantization import store
-from npu_conformance.reference.device.tensors import Array, OutputInfo, Tensor, required
+from npu_conformance.reference.device.tensors import Array, Inputs, Outputs, required
 from npu_conformance.reference.device.windows import Axis, axes, from_nhwc, pad, read_parameters, to_nhwc
 
 
-def depthwise_conv_2d(inputs: Sequence[Tensor | None], outputs: Sequence[OutputInfo]) -> tuple[Array, ...]:
+def depthwise_conv_2d(inputs: Inputs, outputs: Outputs) -> tuple[Array, ...]:
     """output[n, y, x, c * multiplier + m] = activation(bias + sum over the window of input[c] * filter[0, :, :, same]).
 
     The filter is [1, height, width, output channels] in both layouts.

@@ -1,20 +1,16 @@
 """DETECTION_POSTPROCESSING."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 import numpy
 
 from npu_conformance.reference.device.boxes import suppressed
 from npu_conformance.reference.device.quantization import real
-from npu_conformance.reference.device.tensors import Array, OutputInfo, Tensor, element_type, integer, required
+from npu_conformance.reference.device.tensors import Array, Inputs, Outputs, element_type, integer, required
 
 Rows = list[tuple[int, int]]
 """Anchor and class of each row; class 0 is the background."""
 
 
-def detection_postprocessing(inputs: Sequence[Tensor | None], outputs: Sequence[OutputInfo]) -> tuple[Array, ...]:
+def detection_postprocessing(inputs: Inputs, outputs: Outputs) -> tuple[Array, ...]:
     """The best anchors without overlaps: scores, boxes y1, x1, y2, x2 and classes, zeros behind the valid rows."""
     scores, deltas, anchors = (real(required(data)) for data in inputs[:3])
     scales = numpy.array([float(required(scale).data.item()) for scale in inputs[3:7]])

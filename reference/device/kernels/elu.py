@@ -1,16 +1,12 @@
 """ELU."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 import numpy
 
 from npu_conformance.reference.device.quantization import real, store
-from npu_conformance.reference.device.tensors import Array, OutputInfo, Tensor, required
+from npu_conformance.reference.device.tensors import Array, Inputs, Outputs, required
 
 
-def elu(inputs: Sequence[Tensor | None], outputs: Sequence[OutputInfo]) -> tuple[Array, ...]:
+def elu(inputs: Inputs, outputs: Outputs) -> tuple[Array, ...]:
     """output = max(0, input) + min(0, alpha * (e ^ input - 1))."""
     values, alpha = real(required(inputs[0])), float(required(inputs[1]).data.item())
     return (store(numpy.maximum(values, 0.0) + numpy.minimum(alpha * numpy.expm1(values), 0.0), outputs[0]),)

@@ -1,18 +1,14 @@
 """GENERATE_PROPOSALS."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 import numpy
 
 from npu_conformance.reference.device.boxes import clipped, decoded, suppressed
 from npu_conformance.reference.device.quantization import real, store
-from npu_conformance.reference.device.tensors import Array, OutputInfo, Tensor, integer, required
+from npu_conformance.reference.device.tensors import Array, Inputs, Outputs, integer, required
 from npu_conformance.reference.device.windows import to_nhwc
 
 
-def generate_proposals(inputs: Sequence[Tensor | None], outputs: Sequence[OutputInfo]) -> tuple[Array, ...]:
+def generate_proposals(inputs: Inputs, outputs: Outputs) -> tuple[Array, ...]:
     """In each batch the best anchors of the grid, decoded, clipped and larger than min_size, that do not overlap."""
     nchw = bool(integer(inputs[10]))
     scores, deltas = (to_nhwc(real(required(data)), nchw) for data in inputs[:2])

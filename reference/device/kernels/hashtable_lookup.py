@@ -1,15 +1,11 @@
 """HASHTABLE_LOOKUP."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 import numpy
 
-from npu_conformance.reference.device.tensors import Array, OutputInfo, Tensor, required
+from npu_conformance.reference.device.tensors import Array, Inputs, Outputs, required
 
 
-def hashtable_lookup(inputs: Sequence[Tensor | None], outputs: Sequence[OutputInfo]) -> tuple[Array, ...]:
+def hashtable_lookup(inputs: Inputs, outputs: Outputs) -> tuple[Array, ...]:
     """output[i] = values[j] and hits[i] = 1 where keys[j] is lookups[i]; zero bytes and 0 where no key is."""
     lookups, keys, values = (required(tensor).data for tensor in inputs)
     places = numpy.searchsorted(keys[:-1], lookups)

@@ -1,20 +1,16 @@
 """HEATMAP_MAX_KEYPOINT."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 import numpy
 
 from npu_conformance.reference.device.quantization import real, store
-from npu_conformance.reference.device.tensors import Array, OutputInfo, Tensor, integer, required
+from npu_conformance.reference.device.tensors import Array, Inputs, Outputs, integer, required
 from npu_conformance.reference.device.windows import to_nhwc
 
 _SINGULAR = 1e-5
 """Determinants below this count as 0."""
 
 
-def heatmap_max_keypoint(inputs: Sequence[Tensor | None], outputs: Sequence[OutputInfo]) -> tuple[Array, ...]:
+def heatmap_max_keypoint(inputs: Inputs, outputs: Outputs) -> tuple[Array, ...]:
     """The first largest element of each heatmap, moved to the extremum of the parabola f = g - b.d + d.A.d/2."""
     maps, boxes = to_nhwc(real(required(inputs[0])), bool(integer(inputs[2]))), real(required(inputs[1]))
     count, size, _, keypoints = maps.shape

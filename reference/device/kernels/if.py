@@ -1,7 +1,5 @@
 """IF."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from npu_conformance.reference.device.tensors import Array, Routine

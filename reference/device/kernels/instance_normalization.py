@@ -1,16 +1,12 @@
 """INSTANCE_NORMALIZATION."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 import numpy
 
 from npu_conformance.reference.device.quantization import real, store
-from npu_conformance.reference.device.tensors import Array, OutputInfo, Tensor, integer, required
+from npu_conformance.reference.device.tensors import Array, Inputs, Outputs, integer, required
 
 
-def instance_normalization(inputs: Sequence[Tensor | None], outputs: Sequence[OutputInfo]) -> tuple[Array, ...]:
+def instance_normalization(inputs: Inputs, outputs: Outputs) -> tuple[Array, ...]:
     """output = gamma * (x - mean) / sqrt(variance + epsilon) + beta, over height and width of each channel."""
     values = real(required(inputs[0]))
     gamma, beta, epsilon = (float(required(scalar).data.item()) for scalar in inputs[1:4])

@@ -1,18 +1,14 @@
 """L2_NORMALIZATION."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 import numpy
 
 from npu_conformance.reference.device.quantization import real, store
-from npu_conformance.reference.device.tensors import Array, OutputInfo, Tensor, integer, required
+from npu_conformance.reference.device.tensors import Array, Inputs, Outputs, integer, required
 
 _SHORTEST = 1e-6
 
 
-def l2_normalization(inputs: Sequence[Tensor | None], outputs: Sequence[OutputInfo]) -> tuple[Array, ...]:
+def l2_normalization(inputs: Inputs, outputs: Outputs) -> tuple[Array, ...]:
     """output = x / max(sqrt(sum x^2), 1e-6) along axis, by default the last one: zeros where all are."""
     values = real(required(inputs[0]))
     axis = integer(inputs[1]) if len(inputs) > 1 else -1

@@ -1,17 +1,13 @@
 """LOCAL_RESPONSE_NORMALIZATION."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 import numpy
 from numpy.lib.stride_tricks import sliding_window_view
 
 from npu_conformance.reference.device.quantization import real, store
-from npu_conformance.reference.device.tensors import Array, OutputInfo, Tensor, integer, required
+from npu_conformance.reference.device.tensors import Array, Inputs, Outputs, integer, required
 
 
-def local_response_normalization(inputs: Sequence[Tensor | None], outputs: Sequence[OutputInfo]) -> tuple[Array, ...]:
+def local_response_normalization(inputs: Inputs, outputs: Outputs) -> tuple[Array, ...]:
     """output = x * (bias + alpha * S)^-beta, S the sum of x^2 up to radius places before and after along axis.
 
     Places outside of the tensor do not count, and the sum is not divided by their number.

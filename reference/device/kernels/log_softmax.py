@@ -1,16 +1,12 @@
 """LOG_SOFTMAX."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 import numpy
 
 from npu_conformance.reference.device.quantization import real, store
-from npu_conformance.reference.device.tensors import Array, OutputInfo, Tensor, integer, required
+from npu_conformance.reference.device.tensors import Array, Inputs, Outputs, integer, required
 
 
-def log_softmax(inputs: Sequence[Tensor | None], outputs: Sequence[OutputInfo]) -> tuple[Array, ...]:
+def log_softmax(inputs: Inputs, outputs: Outputs) -> tuple[Array, ...]:
     """output = (x - max) * beta - log(sum exp((x - max) * beta)) along axis."""
     values, beta, axis = real(required(inputs[0])), float(required(inputs[1]).data.item()), integer(inputs[2])
     shifted = (values - values.max(axis=axis, keepdims=True)) * beta

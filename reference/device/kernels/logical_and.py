@@ -1,13 +1,9 @@
 """LOGICAL_AND."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 from npu_conformance.reference.device.comparison import is_true, truth
-from npu_conformance.reference.device.tensors import Array, OutputInfo, Tensor
+from npu_conformance.reference.device.tensors import Array, Inputs, Outputs
 
 
-def logical_and(inputs: Sequence[Tensor | None], outputs: Sequence[OutputInfo]) -> tuple[Array, ...]:
+def logical_and(inputs: Inputs, outputs: Outputs) -> tuple[Array, ...]:
     """output = input0 and input1, broadcast; every byte but 0 is true."""
     return (truth(is_true(inputs[0]) & is_true(inputs[1])),)

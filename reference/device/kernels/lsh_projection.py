@@ -1,18 +1,14 @@
 """LSH_PROJECTION."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 import numpy
 
 from npu_conformance.reference.device.farmhash import fingerprints
-from npu_conformance.reference.device.tensors import Array, OutputInfo, Tensor, integer, required
+from npu_conformance.reference.device.tensors import Array, Inputs, Outputs, integer, required
 
 DENSE, SPARSE = 2, 3
 
 
-def lsh_projection(inputs: Sequence[Tensor | None], outputs: Sequence[OutputInfo]) -> tuple[Array, ...]:
+def lsh_projection(inputs: Inputs, outputs: Outputs) -> tuple[Array, ...]:
     """bit[i, j] = (sum over rows r of weight[r] * fingerprint(hash[i, j] ++ bytes of row r)) > 0; sparse: packed."""
     seeds, source = required(inputs[0]).data.astype("<f4"), required(inputs[1]).data
     rows = numpy.ascontiguousarray(source).view(numpy.uint8).reshape(len(source), source[0].nbytes)

@@ -1,19 +1,15 @@
 """LSTM."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 import numpy
 
 from npu_conformance.reference.device.lstm import Places, read_cell
 from npu_conformance.reference.device.quantization import real, store
-from npu_conformance.reference.device.tensors import Array, OutputInfo, Tensor, required
+from npu_conformance.reference.device.tensors import Array, Inputs, Outputs, required
 
 _PLACES = Places(weights=1, norms=23, parameters=20)
 
 
-def lstm(inputs: Sequence[Tensor | None], outputs: Sequence[OutputInfo]) -> tuple[Array, ...]:
+def lstm(inputs: Inputs, outputs: Outputs) -> tuple[Array, ...]:
     """output state, cell state = one step of the cell; output = output state. The scratch buffer is of no use here."""
     x, h, c = (real(required(inputs[position])) for position in (0, 18, 19))
     output, cell = read_cell(inputs, _PLACES).step(x, x, h, c)

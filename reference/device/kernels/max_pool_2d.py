@@ -1,17 +1,14 @@
 """MAX_POOL_2D."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Sequence
 
 from npu_conformance.reference.device.activation import activate
 from npu_conformance.reference.device.quantization import real, store
-from npu_conformance.reference.device.tensors import Array, OutputInfo, Tensor, required
+from npu_conformance.reference.device.tensors import Array, Inputs, Outputs, required
 from npu_conformance.reference.device.windows import axes, from_nhwc, pad, read_parameters, to_nhwc, windows
 
 
-def max_pool_2d(inputs: Sequence[Tensor | None], outputs: Sequence[OutputInfo]) -> tuple[Array, ...]:
+def max_pool_2d(inputs: Inputs, outputs: Outputs) -> tuple[Array, ...]:
     """output[n, y, x, c] = activation(the largest input[c] of the window inside the data)."""
     parameters = read_parameters(inputs, first=1, extra=2)
     data = to_nhwc(real(required(inputs[0])), parameters.nchw)

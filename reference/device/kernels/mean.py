@@ -1,16 +1,12 @@
 """MEAN."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 import numpy
 
 from npu_conformance.reference.device.quantization import real, store
 from npu_conformance.reference.device.reductions import reduced
-from npu_conformance.reference.device.tensors import Array, OutputInfo, Tensor, required
+from npu_conformance.reference.device.tensors import Array, Inputs, Outputs, required
 
 
-def mean(inputs: Sequence[Tensor | None], outputs: Sequence[OutputInfo]) -> tuple[Array, ...]:
+def mean(inputs: Inputs, outputs: Outputs) -> tuple[Array, ...]:
     """output = mean of input over the axes."""
     return (store(reduced(real(required(inputs[0])), inputs[1], outputs[0], numpy.mean), outputs[0]),)

@@ -1,15 +1,11 @@
 """MINIMUM."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 import numpy
 
 from npu_conformance.reference.device.quantization import real, store
-from npu_conformance.reference.device.tensors import Array, OutputInfo, Tensor, required
+from npu_conformance.reference.device.tensors import Array, Inputs, Outputs, required
 
 
-def minimum(inputs: Sequence[Tensor | None], outputs: Sequence[OutputInfo]) -> tuple[Array, ...]:
+def minimum(inputs: Inputs, outputs: Outputs) -> tuple[Array, ...]:
     """output = the smaller of input0 and input1, broadcast; quantisations may all differ."""
     return (store(numpy.minimum(real(required(inputs[0])), real(required(inputs[1]))), outputs[0]),)

@@ -1,19 +1,15 @@
 """QUANTIZED_16BIT_LSTM."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 import numpy
 
 from npu_conformance.reference.device.quantization import real, round_half_away, store
-from npu_conformance.reference.device.tensors import Array, OutputInfo, Tensor, required
+from npu_conformance.reference.device.tensors import Array, Inputs, Outputs, Tensor, required
 
 _ONE = 4096.0
 """A gate of 1: gates are integers of 16 bits, four of which stand before the point."""
 
 
-def quantized_16bit_lstm(inputs: Sequence[Tensor | None], outputs: Sequence[OutputInfo]) -> tuple[Array, ...]:
+def quantized_16bit_lstm(inputs: Inputs, outputs: Outputs) -> tuple[Array, ...]:
     """cell = f * cell + i * g; output = o * tanh(cell), where i, f, o are sigmoids and g a tanh of the four gates.
 
     Each gate is [input, previous output] * [recurrent weights, input weights]^T + bias, rounded and saturated. The two

@@ -1,9 +1,6 @@
 """QUANTIZED_LSTM."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Sequence
 
 import numpy
 
@@ -15,7 +12,7 @@ from npu_conformance.reference.device.fixed_point import (
     saturate16,
     tanh,
 )
-from npu_conformance.reference.device.tensors import Array, OutputInfo, Tensor, integer, required
+from npu_conformance.reference.device.tensors import Array, Inputs, Outputs, Tensor, integer, required
 
 _INPUT, _FORGET, _CANDIDATE, _OUTPUT = range(4)
 _PEEPHOLES = {_INPUT: 9, _FORGET: 10, _OUTPUT: 11}
@@ -24,7 +21,7 @@ _INTEGER_BITS = 3
 """Of what the gates are made of, whose unit is 2^-12."""
 
 
-def quantized_lstm(inputs: Sequence[Tensor | None], outputs: Sequence[OutputInfo]) -> tuple[Array, ...]:
+def quantized_lstm(inputs: Inputs, outputs: Outputs) -> tuple[Array, ...]:
     """One step of an LSTM cell in int16; cell' = forget * cell + input * tanh(candidate), at most the clip.
 
     Gates have the unit 2^-15, the cell the power of two that its scale is. The hidden zero point is subtracted.
@@ -45,7 +42,7 @@ def quantized_lstm(inputs: Sequence[Tensor | None], outputs: Sequence[OutputInfo
     return made, cell.astype(numpy.int16), made
 
 
-def _gate(inputs: Sequence[Tensor | None], gate: int, cell: Array) -> Array:
+def _gate(inputs: Inputs, gate: int, cell: Array) -> Array:
     """Products with input, output state and, through a peephole, the cell state: each rounded, the sums saturated."""
     unit = _real(inputs, 26 + gate)
     x, h = required(inputs[0]), required(inputs[18])
@@ -73,7 +70,7 @@ def _normalized(values: Array, norm: Tensor, bias: Tensor) -> Array:
     return saturate16(multiply(weighted, norm.scale * 2**12))
 
 
-def _projected(inputs: Sequence[Tensor | None], hidden: Array) -> Array:
+def _projected(inputs: Inputs, hidden: Array) -> Array:
     weights, bias, state = inputs[16], inputs[17], required(inputs[18])
     if weights is None:
         return hidden
@@ -97,7 +94,7 @@ def _integers(tensor: Tensor) -> Array:
     return tensor.data.astype(numpy.int64)
 
 
-def _real(inputs: Sequence[Tensor | None], position: int) -> float:
+def _real(inputs: Inputs, position: int) -> float:
     return float(required(inputs[position]).data.item())
 
 

@@ -1,15 +1,11 @@
 """RANDOM_MULTINOMIAL."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 import numpy
 
-from npu_conformance.reference.device.tensors import Array, OutputInfo, Tensor, integer, required
+from npu_conformance.reference.device.tensors import Array, Inputs, Outputs, integer, required
 
 
-def random_multinomial(inputs: Sequence[Tensor | None], outputs: Sequence[OutputInfo]) -> tuple[Array, ...]:
+def random_multinomial(inputs: Inputs, outputs: Outputs) -> tuple[Array, ...]:
     """samples[b, s] is c with probability softmax(logits[b])[c]; the seeds are the key of a Philox generator."""
     logits, seeds = required(inputs[0]).data.astype(numpy.float64), required(inputs[2]).data
     logits[~numpy.isfinite(logits)] = -numpy.inf

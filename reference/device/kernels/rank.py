@@ -1,14 +1,10 @@
 """RANK."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 import numpy
 
-from npu_conformance.reference.device.tensors import Array, OutputInfo, Tensor, required
+from npu_conformance.reference.device.tensors import Array, Inputs, Outputs, required
 
 
-def rank(inputs: Sequence[Tensor | None], outputs: Sequence[OutputInfo]) -> tuple[Array, ...]:
+def rank(inputs: Inputs, outputs: Outputs) -> tuple[Array, ...]:
     """output = number of dimensions of input, a scalar."""
     return (numpy.array(required(inputs[0]).data.ndim, numpy.int32),)

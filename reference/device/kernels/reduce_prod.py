@@ -1,16 +1,12 @@
 """REDUCE_PROD."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 import numpy
 
 from npu_conformance.reference.device.quantization import real, store
 from npu_conformance.reference.device.reductions import reduced
-from npu_conformance.reference.device.tensors import Array, OutputInfo, Tensor, required
+from npu_conformance.reference.device.tensors import Array, Inputs, Outputs, required
 
 
-def reduce_prod(inputs: Sequence[Tensor | None], outputs: Sequence[OutputInfo]) -> tuple[Array, ...]:
+def reduce_prod(inputs: Inputs, outputs: Outputs) -> tuple[Array, ...]:
     """output = product of input over the axes."""
     return (store(reduced(real(required(inputs[0])), inputs[1], outputs[0], numpy.prod), outputs[0]),)

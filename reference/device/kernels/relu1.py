@@ -1,15 +1,11 @@
 """RELU1."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 from npu_conformance.reference.device.activation import activate
 from npu_conformance.reference.device.quantization import real, store
-from npu_conformance.reference.device.tensors import Array, OutputInfo, Tensor, required
+from npu_conformance.reference.device.tensors import Array, Inputs, Outputs, required
 from npu_conformance.specs.neuralnetworks.enums import FusedActivation
 
 
-def relu1(inputs: Sequence[Tensor | None], outputs: Sequence[OutputInfo]) -> tuple[Array, ...]:
+def relu1(inputs: Inputs, outputs: Outputs) -> tuple[Array, ...]:
     """output = min(1, max(-1, input))."""
     return (store(activate(real(required(inputs[0])), FusedActivation.RELU1), outputs[0]),)

@@ -1,17 +1,13 @@
 """RESIZE_BILINEAR."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 import numpy
 
 from npu_conformance.reference.device.resizing import Resizing, read_resizing
-from npu_conformance.reference.device.tensors import Array, OutputInfo, Tensor, element_type
+from npu_conformance.reference.device.tensors import Array, Inputs, Outputs, element_type
 from npu_conformance.reference.device.windows import from_nhwc
 
 
-def resize_bilinear(inputs: Sequence[Tensor | None], outputs: Sequence[OutputInfo]) -> tuple[Array, ...]:
+def resize_bilinear(inputs: Inputs, outputs: Outputs) -> tuple[Array, ...]:
     """output = both neighbours along height and width, weighted by nearness; quantised: of stored values, rounded."""
     given = read_resizing(inputs, outputs[0])
     rows, row_parts = _interpolate(given.data.astype(numpy.float64), 1, given)

@@ -1,15 +1,11 @@
 """RESIZE_NEAREST_NEIGHBOR."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 from npu_conformance.reference.device.resizing import Resizing, read_resizing
-from npu_conformance.reference.device.tensors import Array, OutputInfo, Tensor
+from npu_conformance.reference.device.tensors import Array, Inputs, Outputs
 from npu_conformance.reference.device.windows import from_nhwc
 
 
-def resize_nearest_neighbor(inputs: Sequence[Tensor | None], outputs: Sequence[OutputInfo]) -> tuple[Array, ...]:
+def resize_nearest_neighbor(inputs: Inputs, outputs: Outputs) -> tuple[Array, ...]:
     """output[n, y, x, c] = input[n, origin(y), origin(x), c]."""
     given = read_resizing(inputs, outputs[0])
     copied = given.data.take(_origins(given, 1), axis=1).take(_origins(given, 2), axis=2)

@@ -1,19 +1,16 @@
 """ROI_ALIGN."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy
 
 from npu_conformance.reference.device.quantization import real, store
 from npu_conformance.reference.device.regions import Span, check_elements, each_region
-from npu_conformance.reference.device.tensors import Array, OutputInfo, Tensor, integer, required
+from npu_conformance.reference.device.tensors import Array, Inputs, Outputs, integer, required
 
 
-def roi_align(inputs: Sequence[Tensor | None], outputs: Sequence[OutputInfo]) -> tuple[Array, ...]:
+def roi_align(inputs: Inputs, outputs: Outputs) -> tuple[Array, ...]:
     """output[roi, y, x, c] = mean over the cell's samples of input[c], interpolated between the four around each."""
     height, width, given_rows, given_columns = (integer(inputs[position]) for position in (3, 4, 7, 8))
 

@@ -1,19 +1,16 @@
 """ROI_POOLING."""
 
-from __future__ import annotations
-
 import itertools
 import math
-from collections.abc import Sequence
 
 import numpy
 
 from npu_conformance.reference.device.quantization import round_half_away
 from npu_conformance.reference.device.regions import Span, each_region
-from npu_conformance.reference.device.tensors import Array, OutputInfo, Tensor, integer, required
+from npu_conformance.reference.device.tensors import Array, Inputs, Outputs, integer, required
 
 
-def roi_pooling(inputs: Sequence[Tensor | None], outputs: Sequence[OutputInfo]) -> tuple[Array, ...]:
+def roi_pooling(inputs: Inputs, outputs: Outputs) -> tuple[Array, ...]:
     """output[roi, y, x, c] = the largest input[c] of the cell; a real 0 where the cell is empty."""
     tensor, height, width = required(inputs[0]), integer(inputs[3]), integer(inputs[4])
 

@@ -1,16 +1,12 @@
 """SELECT."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 import numpy
 
 from npu_conformance.reference.device.quantization import requantize
-from npu_conformance.reference.device.tensors import Array, OutputInfo, Tensor, required
+from npu_conformance.reference.device.tensors import Array, Inputs, Outputs, required
 
 
-def select(inputs: Sequence[Tensor | None], outputs: Sequence[OutputInfo]) -> tuple[Array, ...]:
+def select(inputs: Inputs, outputs: Outputs) -> tuple[Array, ...]:
     """output = input_true where condition is true (any byte but 0), else input_false; each requantised."""
     condition, one, other = map(required, inputs)
     return (numpy.where(condition.data != 0, requantize(one, outputs[0]), requantize(other, outputs[0])),)

@@ -1,15 +1,11 @@
 """SIN."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 import numpy
 
 from npu_conformance.reference.device.quantization import real, store
-from npu_conformance.reference.device.tensors import Array, OutputInfo, Tensor, required
+from npu_conformance.reference.device.tensors import Array, Inputs, Outputs, required
 
 
-def sin(inputs: Sequence[Tensor | None], outputs: Sequence[OutputInfo]) -> tuple[Array, ...]:
+def sin(inputs: Inputs, outputs: Outputs) -> tuple[Array, ...]:
     """output = sin input, in radians; NaN for an infinity."""
     return (store(numpy.sin(real(required(inputs[0]))), outputs[0]),)

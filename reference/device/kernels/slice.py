@@ -1,14 +1,11 @@
 """SLICE."""
 
-from __future__ import annotations
-
 import builtins
-from collections.abc import Sequence
 
-from npu_conformance.reference.device.tensors import Array, OutputInfo, Tensor, integers, required
+from npu_conformance.reference.device.tensors import Array, Inputs, Outputs, integers, required
 
 
-def slice(inputs: Sequence[Tensor | None], outputs: Sequence[OutputInfo]) -> tuple[Array, ...]:
+def slice(inputs: Inputs, outputs: Outputs) -> tuple[Array, ...]:
     """output[i...] = input[begin + i...]; the shape rule has resolved sizes of -1."""
     begins = integers(inputs[1])
     parts = zip(begins, outputs[0].dimensions, strict=True)

@@ -1,17 +1,14 @@
 """SOFTMAX."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Sequence
 
 import numpy
 
 from npu_conformance.reference.device.quantization import real, store
-from npu_conformance.reference.device.tensors import Array, OutputInfo, Tensor, integer, required
+from npu_conformance.reference.device.tensors import Array, Inputs, Outputs, integer, required
 
 
-def softmax(inputs: Sequence[Tensor | None], outputs: Sequence[OutputInfo]) -> tuple[Array, ...]:
+def softmax(inputs: Inputs, outputs: Outputs) -> tuple[Array, ...]:
     """output = exp(beta * (x - max)) / sum exp(beta * (x - max)) along axis, by default the last one."""
     values, beta = real(required(inputs[0])), float(required(inputs[1]).data.item())
     axis = integer(inputs[2]) if len(inputs) > 2 else -1

@@ -1,17 +1,13 @@
 """SPACE_TO_BATCH_ND."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 import numpy
 
 from npu_conformance.reference.device.blocks import into_blocks, is_nchw
-from npu_conformance.reference.device.tensors import Array, OutputInfo, Tensor, integers, required
+from npu_conformance.reference.device.tensors import Array, Inputs, Outputs, integers, required
 from npu_conformance.reference.device.windows import from_nhwc, to_nhwc
 
 
-def space_to_batch_nd(inputs: Sequence[Tensor | None], outputs: Sequence[OutputInfo]) -> tuple[Array, ...]:
+def space_to_batch_nd(inputs: Inputs, outputs: Outputs) -> tuple[Array, ...]:
     """output[(i*b1 + j)*N + n, h, w, c] = padded input[n, h*b0 + i, w*b1 + j, c]; padding holds real zero."""
     tensor, nchw = required(inputs[0]), is_nchw(inputs, 3)
     top, bottom, left, right = integers(inputs[2])

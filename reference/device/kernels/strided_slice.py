@@ -1,13 +1,9 @@
 """STRIDED_SLICE."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
-from npu_conformance.reference.device.tensors import Array, OutputInfo, Tensor, integer, integers, required
+from npu_conformance.reference.device.tensors import Array, Inputs, Outputs, integer, integers, required
 
 
-def strided_slice(inputs: Sequence[Tensor | None], outputs: Sequence[OutputInfo]) -> tuple[Array, ...]:
+def strided_slice(inputs: Inputs, outputs: Outputs) -> tuple[Array, ...]:
     """output[i] = input[begin + i * stride] on each axis; the output's shape leaves out the axes to shrink.
 
     Python's slices count from the end, clamp and leave open as the operation and its masks do.

@@ -1,15 +1,11 @@
 """SUB."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 from npu_conformance.reference.device.activation import activate, activation_of
 from npu_conformance.reference.device.quantization import real, store
-from npu_conformance.reference.device.tensors import Array, OutputInfo, Tensor, required
+from npu_conformance.reference.device.tensors import Array, Inputs, Outputs, required
 
 
-def sub(inputs: Sequence[Tensor | None], outputs: Sequence[OutputInfo]) -> tuple[Array, ...]:
+def sub(inputs: Inputs, outputs: Outputs) -> tuple[Array, ...]:
     """output = activation(input0 - input1), broadcast; TENSOR_INT32 wraps around."""
     left, right = real(required(inputs[0])), real(required(inputs[1]))
     return (store(activate(left - right, activation_of(inputs[2])), outputs[0]),)

@@ -1,17 +1,13 @@
 """SVDF."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 import numpy
 
 from npu_conformance.reference.device.activation import activate, activation_of
 from npu_conformance.reference.device.quantization import real, store
-from npu_conformance.reference.device.tensors import Array, OutputInfo, Tensor, integer, required
+from npu_conformance.reference.device.tensors import Array, Inputs, Outputs, integer, required
 
 
-def svdf(inputs: Sequence[Tensor | None], outputs: Sequence[OutputInfo]) -> tuple[Array, ...]:
+def svdf(inputs: Inputs, outputs: Outputs) -> tuple[Array, ...]:
     """output[u] = activation(bias[u] + sum over the filters f of u and slots m of time_weights[f, m] * state[f, m]).
 
     The last slot of a filter takes the new feature, input * feature_weights^T, in place of what the state has there;

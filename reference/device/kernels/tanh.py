@@ -1,15 +1,11 @@
 """TANH."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 import numpy
 
 from npu_conformance.reference.device.quantization import real, store
-from npu_conformance.reference.device.tensors import Array, OutputInfo, Tensor, required
+from npu_conformance.reference.device.tensors import Array, Inputs, Outputs, required
 
 
-def tanh(inputs: Sequence[Tensor | None], outputs: Sequence[OutputInfo]) -> tuple[Array, ...]:
+def tanh(inputs: Inputs, outputs: Outputs) -> tuple[Array, ...]:
     """output = tanh(input)."""
     return (store(numpy.tanh(real(required(inputs[0]))), outputs[0]),)

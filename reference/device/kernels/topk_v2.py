@@ -1,15 +1,11 @@
 """TOPK_V2."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 import numpy
 
-from npu_conformance.reference.device.tensors import Array, OutputInfo, Tensor, integer, required
+from npu_conformance.reference.device.tensors import Array, Inputs, Outputs, integer, required
 
 
-def topk_v2(inputs: Sequence[Tensor | None], outputs: Sequence[OutputInfo]) -> tuple[Array, ...]:
+def topk_v2(inputs: Inputs, outputs: Outputs) -> tuple[Array, ...]:
     """values, indices = the k largest elements along the last axis, descending; of equal ones the later one first."""
     data, k = required(inputs[0]).data, integer(inputs[1])
     places = numpy.argsort(data, axis=-1, kind="stable")[..., ::-1][..., :k].reshape(outputs[1].dimensions)

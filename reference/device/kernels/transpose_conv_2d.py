@@ -1,7 +1,5 @@
 """TRANSPOSE_CONV_2D."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy
@@ -9,12 +7,12 @@ import numpy
 from npu_conformance.reference.device.activation import activate
 from npu_conformance.reference.device.products import products_of
 from npu_conformance.reference.device.quantization import store
-from npu_conformance.reference.device.tensors import Array, OutputInfo, Tensor, integers, required
+from npu_conformance.reference.device.tensors import Array, Inputs, OutputInfo, Outputs, integers, required
 from npu_conformance.reference.device.windows import Parameters, from_nhwc, read_parameters, to_nhwc
 from npu_conformance.specs.neuralnetworks.enums import OperandType, PaddingScheme
 
 
-def transpose_conv_2d(inputs: Sequence[Tensor | None], outputs: Sequence[OutputInfo]) -> tuple[Array, ...]:
+def transpose_conv_2d(inputs: Inputs, outputs: Outputs) -> tuple[Array, ...]:
     """output[n, y * stride + a - head, ..., o] = activation(bias[o] + sum over (y, a) of input[n, y] * filter[o, a]).
 
     The filter is [output channels, height, width, input channels] in both layouts.

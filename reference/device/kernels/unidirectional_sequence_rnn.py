@@ -1,15 +1,11 @@
 """UNIDIRECTIONAL_SEQUENCE_RNN."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 from npu_conformance.reference.device.quantization import real, store
 from npu_conformance.reference.device.recurrent import drive, time_first, unroll
-from npu_conformance.reference.device.tensors import Array, OutputInfo, Tensor, integer, required
+from npu_conformance.reference.device.tensors import Array, Inputs, Outputs, integer, required
 
 
-def unidirectional_sequence_rnn(inputs: Sequence[Tensor | None], outputs: Sequence[OutputInfo]) -> tuple[Array, ...]:
+def unidirectional_sequence_rnn(inputs: Inputs, outputs: Outputs) -> tuple[Array, ...]:
     """output[t] = state[t] = activation(input[t] * weights^T + state[t-1] * recurrent_weights^T + bias)."""
     source, weights, recurrent, bias, state, activation, time_major = inputs
     major = bool(integer(time_major))

@@ -1,7 +1,5 @@
 """Rules of operations: clauses about values, shapes and quantisation, and the shapes of outputs. One module each."""
 
-from __future__ import annotations
-
 import functools
 import importlib
 from pathlib import Path

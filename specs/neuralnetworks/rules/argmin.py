@@ -1,7 +1,5 @@
 """Rules of ARGMIN: where the smallest element along an axis is."""
 
-from __future__ import annotations
-
 from npu_conformance.specs.neuralnetworks.rules.clause import rules
 from npu_conformance.specs.neuralnetworks.rules.common import arguments, general
 

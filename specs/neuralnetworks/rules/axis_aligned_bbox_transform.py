@@ -1,7 +1,5 @@
 """Rules of AXIS_ALIGNED_BBOX_TRANSFORM: boxes moved and resized by deltas, and clipped to their image."""
 
-from __future__ import annotations
-
 from npu_conformance.specs.neuralnetworks.rules.clause import rules
 from npu_conformance.specs.neuralnetworks.rules.common import boxes, general
 

@@ -1,12 +1,9 @@
 """Rules of BATCH_MATMUL: matrices in the last two dimensions, as many of them in both inputs."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from npu_conformance.specs.neuralnetworks.operation_view import Dimensions, OperationView
-from npu_conformance.specs.neuralnetworks.rules.clause import Shape, clause, rules
+from npu_conformance.specs.neuralnetworks.rules.clause import Shapes, clause, rules
 from npu_conformance.specs.neuralnetworks.rules.common import general, shapes
 
 _LOWEST_RANK = 2
@@ -20,7 +17,7 @@ class _Matrices(NamedTuple):
     columns: int | None
 
 
-def _output_shapes(view: OperationView) -> Sequence[Shape]:
+def _output_shapes(view: OperationView) -> Shapes:
     first, second = _factors(view)
     if first is None:
         return (None,)

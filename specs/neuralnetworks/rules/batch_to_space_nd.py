@@ -1,15 +1,13 @@
 """Rules of BATCH_TO_SPACE_ND: batches spread over blocks of pixels, without cropping."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from npu_conformance.specs.neuralnetworks.operation_view import OperationView
-from npu_conformance.specs.neuralnetworks.rules.clause import Shape, rules
+from npu_conformance.specs.neuralnetworks.rules.clause import Shapes, rules
 from npu_conformance.specs.neuralnetworks.rules.common import blocks, general, quantization, window
 
 
-def _output_shapes(view: OperationView) -> Sequence[Shape]:
+def _output_shapes(view: OperationView) -> Shapes:
     given, block = window.image(view), blocks.block(view)
     if block is None:
         return (window.arrange(view, window.Image(None, None, None, given.channels)),)

@@ -4,12 +4,8 @@ Without auxiliary weights the backward cell reads the auxiliary input in place o
 them both cells read both (cross linking).
 """
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 from npu_conformance.specs.neuralnetworks.operation_view import OperationView
-from npu_conformance.specs.neuralnetworks.rules.clause import Shape, clause, rules
+from npu_conformance.specs.neuralnetworks.rules.clause import Shapes, clause, rules
 from npu_conformance.specs.neuralnetworks.rules.common import general, lstm
 
 _FORWARD = lstm.Cell(weights=1, output_state=35, cell_state=36, norms=53, auxiliary=40)
@@ -26,7 +22,7 @@ _MERGED = (1, 5)
 """Numbers of outputs with one sequence, without and with the states."""
 
 
-def _output_shapes(view: OperationView) -> Sequence[Shape]:
+def _output_shapes(view: OperationView) -> Shapes:
     forward, backward = (_sizes(view, cell) for cell in _CELLS)
     outputs = [forward["output"], backward["output"]]
     lengths = [_sum(outputs)] if len(view.outputs) in _MERGED else outputs

@@ -4,12 +4,8 @@ An auxiliary input comes in two ways: without weights the backward cell reads it
 linking), with weights for both cells each of them adds its product (cross linking).
 """
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 from npu_conformance.specs.neuralnetworks.operation_view import OperationView
-from npu_conformance.specs.neuralnetworks.rules.clause import Shape, clause, rules
+from npu_conformance.specs.neuralnetworks.rules.clause import Shape, Shapes, clause, rules
 from npu_conformance.specs.neuralnetworks.rules.common import general, recurrent
 from npu_conformance.specs.neuralnetworks.rules.common.filters import size_of
 
@@ -36,7 +32,7 @@ def _batch(view: OperationView) -> tuple[recurrent.Place, ...]:
     return _STATES if time_major is None else (("input", 1 if time_major else 0), *_STATES)
 
 
-def _output_shapes(view: OperationView) -> Sequence[Shape]:
+def _output_shapes(view: OperationView) -> Shapes:
     merged, count = view.integer("merge_outputs"), len(view.outputs)
     if merged is None or _count(view) is not None:
         return (None,) * count

@@ -1,7 +1,5 @@
 """Rules of BOX_WITH_NMS_LIMIT: boxes left over after the suppression of overlapping ones, class by class."""
 
-from __future__ import annotations
-
 from npu_conformance.specs.neuralnetworks.operation_view import OperationView
 from npu_conformance.specs.neuralnetworks.rules.clause import clause, rules
 from npu_conformance.specs.neuralnetworks.rules.common import boxes, general

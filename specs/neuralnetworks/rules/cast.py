@@ -1,7 +1,5 @@
 """Rules of CAST: stored values to another type, whatever the quantisation."""
 
-from __future__ import annotations
-
 from npu_conformance.specs.neuralnetworks.rules.clause import rules
 from npu_conformance.specs.neuralnetworks.rules.common import general, shapes
 

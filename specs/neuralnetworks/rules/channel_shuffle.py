@@ -1,7 +1,5 @@
 """Rules of CHANNEL_SHUFFLE: an axis cut into groups, whose members are interleaved."""
 
-from __future__ import annotations
-
 from npu_conformance.specs.neuralnetworks.operation_view import OperationView
 from npu_conformance.specs.neuralnetworks.rules.clause import clause, rules
 from npu_conformance.specs.neuralnetworks.rules.common import general, quantization, shapes

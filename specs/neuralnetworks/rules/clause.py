@@ -1,7 +1,5 @@
 """What a rules module is made of."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -12,7 +10,8 @@ Phase = Literal["model", "execution"]
 Basis = Literal["both", "text", "reference"]
 Check = Callable[[OperationView], str | None]
 Shape = Dimensions | None
-ShapeRule = Callable[[OperationView], Sequence[Shape]]
+Shapes = Sequence[Shape]
+ShapeRule = Callable[[OperationView], Shapes]
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,7 @@
 """Rules of CONCATENATION: inputs joined along one axis, which is the last argument."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 from npu_conformance.specs.neuralnetworks.operation_view import Dimensions, OperationView
-from npu_conformance.specs.neuralnetworks.rules.clause import Shape, clause, rules
+from npu_conformance.specs.neuralnetworks.rules.clause import Shapes, clause, rules
 from npu_conformance.specs.neuralnetworks.rules.common import general
 from npu_conformance.specs.neuralnetworks.rules.common.quantization import is_quantized
 from npu_conformance.specs.versions import Version
@@ -19,7 +15,7 @@ def _known(view: OperationView) -> list[Dimensions]:
     return [dimensions for dimensions in _tensors(view) if dimensions is not None]
 
 
-def _output_shapes(view: OperationView) -> Sequence[Shape]:
+def _output_shapes(view: OperationView) -> Shapes:
     known, axis = _known(view), view.integer("axis")
     if not known or _shapes(view) is not None:
         return (None,)

@@ -1,15 +1,11 @@
 """Rules of CONV_2D: filter [output channels, height, width, input channels] in either layout."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 from npu_conformance.specs.neuralnetworks.operation_view import OperationView
-from npu_conformance.specs.neuralnetworks.rules.clause import Shape, rules
+from npu_conformance.specs.neuralnetworks.rules.clause import Shapes, rules
 from npu_conformance.specs.neuralnetworks.rules.common import filters, general, quantization, window
 
 
-def _output_shapes(view: OperationView) -> Sequence[Shape]:
+def _output_shapes(view: OperationView) -> Shapes:
     return (window.output_image(view, filters.size_of(view, "filter", 0)),)
 
 

@@ -1,7 +1,5 @@
 """Rules of DEQUANTIZE: stored values to real ones."""
 
-from __future__ import annotations
-
 from npu_conformance.specs.neuralnetworks.rules.clause import rules
 from npu_conformance.specs.neuralnetworks.rules.common import general, shapes
 

@@ -1,16 +1,12 @@
 """Rules of DETECTION_POSTPROCESSING: anchors moved by deltas, the best of them without overlaps, in a fixed number."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 from npu_conformance.specs.neuralnetworks.operation_view import OperationView
-from npu_conformance.specs.neuralnetworks.rules.clause import Shape, rules
+from npu_conformance.specs.neuralnetworks.rules.clause import Shapes, rules
 from npu_conformance.specs.neuralnetworks.rules.common import boxes, general
 from npu_conformance.specs.neuralnetworks.rules.common.filters import size_of
 
 
-def _output_shapes(view: OperationView) -> Sequence[Shape]:
+def _output_shapes(view: OperationView) -> Shapes:
     count, rows = size_of(view, "scores", 0), _rows(view)
     return ((count, rows), (count, rows, 4), (count, rows), (count,))
 

@@ -1,7 +1,5 @@
 """Rules of ELU: max(0, x) + min(0, alpha * (exp(x) - 1)) of each element."""
 
-from __future__ import annotations
-
 from npu_conformance.specs.neuralnetworks.rules.clause import rules
 from npu_conformance.specs.neuralnetworks.rules.common import general, shapes
 

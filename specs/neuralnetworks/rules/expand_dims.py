@@ -1,11 +1,7 @@
 """Rules of EXPAND_DIMS: an axis of size 1 is put in."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 from npu_conformance.specs.neuralnetworks.operation_view import OperationView
-from npu_conformance.specs.neuralnetworks.rules.clause import Shape, clause, rules
+from npu_conformance.specs.neuralnetworks.rules.clause import Shapes, clause, rules
 from npu_conformance.specs.neuralnetworks.rules.common import general, quantization
 
 
@@ -15,7 +11,7 @@ def _place(view: OperationView) -> int | None:
     return None if dimensions is None or axis is None else general.wrapped(axis, len(dimensions) + 1)
 
 
-def _output_shapes(view: OperationView) -> Sequence[Shape]:
+def _output_shapes(view: OperationView) -> Shapes:
     dimensions, place = view.dimensions("input") or (), _place(view)
     return (None if place is None else (*dimensions[:place], 1, *dimensions[place:]),)
 

@@ -1,16 +1,13 @@
 """Rules of FULLY_CONNECTED: the input flattened to rows of the weights' length, times the weights transposed."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Sequence
 
 from npu_conformance.specs.neuralnetworks.operation_view import OperationView
-from npu_conformance.specs.neuralnetworks.rules.clause import Shape, clause, rules
+from npu_conformance.specs.neuralnetworks.rules.clause import Shapes, clause, rules
 from npu_conformance.specs.neuralnetworks.rules.common import filters, general, quantization
 
 
-def _output_shapes(view: OperationView) -> Sequence[Shape]:
+def _output_shapes(view: OperationView) -> Shapes:
     units, length, elements = filters.size_of(view, "weights", 0), filters.size_of(view, "weights", 1), _elements(view)
     return ((elements // length if elements is not None and length else None, units),)
 

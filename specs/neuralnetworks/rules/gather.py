@@ -1,11 +1,7 @@
 """Rules of GATHER: slices along an axis, chosen by indices."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 from npu_conformance.specs.neuralnetworks.operation_view import OperationView
-from npu_conformance.specs.neuralnetworks.rules.clause import Shape, clause, rules
+from npu_conformance.specs.neuralnetworks.rules.clause import Shapes, clause, rules
 from npu_conformance.specs.neuralnetworks.rules.common import general, quantization, rows
 
 
@@ -14,7 +10,7 @@ def _place(view: OperationView) -> int | None:
     return None if dimensions is None or axis is None else general.wrapped(axis, len(dimensions))
 
 
-def _output_shapes(view: OperationView) -> Sequence[Shape]:
+def _output_shapes(view: OperationView) -> Shapes:
     dimensions, indices, place = view.dimensions("input"), view.dimensions("indices"), _place(view)
     if dimensions is None or indices is None or place is None:
         return (None,)

@@ -1,7 +1,5 @@
 """Rules of GENERATE_PROPOSALS: anchors at each place of a grid, moved by deltas, the best of them without overlaps."""
 
-from __future__ import annotations
-
 from npu_conformance.specs.neuralnetworks.operation_view import OperationView
 from npu_conformance.specs.neuralnetworks.rules.clause import clause, rules
 from npu_conformance.specs.neuralnetworks.rules.common import boxes, general

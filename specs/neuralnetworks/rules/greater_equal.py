@@ -1,7 +1,5 @@
 """Rules of GREATER_EQUAL: whether elements of one tensor are not less than those of another, broadcast."""
 
-from __future__ import annotations
-
 from npu_conformance.specs.neuralnetworks.rules.clause import rules
 from npu_conformance.specs.neuralnetworks.rules.common import general, shapes
 

@@ -1,7 +1,5 @@
 """Rules of HARD_SWISH: x * min(6, max(0, x + 3)) / 6 of each element."""
 
-from __future__ import annotations
-
 from npu_conformance.specs.neuralnetworks.operation_view import OperationView
 from npu_conformance.specs.neuralnetworks.rules.clause import clause, rules
 from npu_conformance.specs.neuralnetworks.rules.common import general, shapes

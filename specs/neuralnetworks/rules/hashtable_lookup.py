@@ -1,15 +1,11 @@
 """Rules of HASHTABLE_LOOKUP: rows of a table, chosen by keys. A table of one dimension is a list of single elements."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 from npu_conformance.specs.neuralnetworks.operation_view import OperationView
-from npu_conformance.specs.neuralnetworks.rules.clause import Shape, clause, rules
+from npu_conformance.specs.neuralnetworks.rules.clause import Shapes, clause, rules
 from npu_conformance.specs.neuralnetworks.rules.common import general, quantization, rows
 
 
-def _output_shapes(view: OperationView) -> Sequence[Shape]:
+def _output_shapes(view: OperationView) -> Shapes:
     return (rows.chosen(view, "lookups", "values"), view.dimensions("lookups"))
 
 

@@ -1,15 +1,11 @@
 """Rules of HEATMAP_MAX_KEYPOINT: the refined place of the largest element of each heatmap."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 from npu_conformance.specs.neuralnetworks.operation_view import OperationView
-from npu_conformance.specs.neuralnetworks.rules.clause import Shape, clause, rules
+from npu_conformance.specs.neuralnetworks.rules.clause import Shapes, clause, rules
 from npu_conformance.specs.neuralnetworks.rules.common import boxes, general, window
 
 
-def _output_shapes(view: OperationView) -> Sequence[Shape]:
+def _output_shapes(view: OperationView) -> Shapes:
     heatmap = window.image(view)
     return ((heatmap.batch, heatmap.channels), (heatmap.batch, heatmap.channels, 2))
 

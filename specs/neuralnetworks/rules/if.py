@@ -1,7 +1,5 @@
 """Rules of IF. What its branches must look like are rules of the model (MODEL.P5, P7): here is nothing to add."""
 
-from __future__ import annotations
-
 from npu_conformance.specs.neuralnetworks.rules.clause import rules
 from npu_conformance.specs.neuralnetworks.rules.common import general
 

@@ -1,7 +1,5 @@
 """Rules of INSTANCE_NORMALIZATION: each channel of each image to mean 0 and variance 1, then scaled and moved."""
 
-from __future__ import annotations
-
 from npu_conformance.specs.neuralnetworks.rules.clause import rules
 from npu_conformance.specs.neuralnetworks.rules.common import general, shapes
 

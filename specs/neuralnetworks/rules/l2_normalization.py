@@ -1,7 +1,5 @@
 """Rules of L2_NORMALIZATION: slices along one axis divided by their Euclidean length."""
 
-from __future__ import annotations
-
 from npu_conformance.specs.neuralnetworks.rules.clause import rules
 from npu_conformance.specs.neuralnetworks.rules.common import general, quantization, shapes
 

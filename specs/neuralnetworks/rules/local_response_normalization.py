@@ -1,7 +1,5 @@
 """Rules of LOCAL_RESPONSE_NORMALIZATION: elements divided by a power of the squares around them."""
 
-from __future__ import annotations
-
 from npu_conformance.specs.neuralnetworks.rules.clause import rules
 from npu_conformance.specs.neuralnetworks.rules.common import general, shapes
 

@@ -1,12 +1,10 @@
 """Rules of LSH_PROJECTION: bits of hashes of rows."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import prod
 
 from npu_conformance.specs.neuralnetworks.operation_view import OperationView
-from npu_conformance.specs.neuralnetworks.rules.clause import Shape, clause, rules
+from npu_conformance.specs.neuralnetworks.rules.clause import Shapes, clause, rules
 from npu_conformance.specs.neuralnetworks.rules.common import general
 from npu_conformance.specs.versions import Version
 
@@ -14,7 +12,7 @@ _MOST_BITS = 32
 _DEPRECATED, _DENSE, _SPARSE = _TYPES = 1, 2, 3
 
 
-def _output_shapes(view: OperationView) -> Sequence[Shape]:
+def _output_shapes(view: OperationView) -> Shapes:
     hashes, kind = view.dimensions("hash"), view.integer("type")
     if hashes is None or kind not in _TYPES:
         return (None,)

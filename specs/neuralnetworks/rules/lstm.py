@@ -1,18 +1,14 @@
 """Rules of LSTM: one step of a cell, [batch, input] to [batch, output]."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 from npu_conformance.specs.neuralnetworks.operation_view import OperationView
-from npu_conformance.specs.neuralnetworks.rules.clause import Shape, rules
+from npu_conformance.specs.neuralnetworks.rules.clause import Shapes, rules
 from npu_conformance.specs.neuralnetworks.rules.common import general, lstm
 
 _CELL = lstm.Cell(weights=1, output_state=18, cell_state=19, norms=23)
 _GATES = {True: 4, False: 3, None: None}
 
 
-def _output_shapes(view: OperationView) -> Sequence[Shape]:
+def _output_shapes(view: OperationView) -> Shapes:
     sizes = lstm.sizes_of(view, _CELL)
     batch, units, gates = sizes["batch"], sizes["units"], _GATES[lstm.has_input_gate(view, _CELL)]
     output = (batch, sizes["output"])

@@ -1,7 +1,5 @@
 """Rules of MAXIMUM: the larger of two elements, with broadcasting. All three quantisations may differ."""
 
-from __future__ import annotations
-
 from npu_conformance.specs.neuralnetworks.rules.clause import rules
 from npu_conformance.specs.neuralnetworks.rules.common import general, shapes
 

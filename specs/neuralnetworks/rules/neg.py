@@ -1,7 +1,5 @@
 """Rules of NEG: -x of each element."""
 
-from __future__ import annotations
-
 from npu_conformance.specs.neuralnetworks.rules.clause import rules
 from npu_conformance.specs.neuralnetworks.rules.common import general, shapes
 

@@ -1,11 +1,7 @@
 """Rules of PACK: tensors of one shape stacked along a new axis, which is the first argument."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 from npu_conformance.specs.neuralnetworks.operation_view import Dimensions, OperationView
-from npu_conformance.specs.neuralnetworks.rules.clause import Shape, clause, rules
+from npu_conformance.specs.neuralnetworks.rules.clause import Shapes, clause, rules
 from npu_conformance.specs.neuralnetworks.rules.common import general
 from npu_conformance.specs.neuralnetworks.rules.common.quantization import is_quantized
 
@@ -18,7 +14,7 @@ def _known(view: OperationView) -> list[Dimensions]:
     return [shape for shape in shapes if shape is not None]
 
 
-def _output_shapes(view: OperationView) -> Sequence[Shape]:
+def _output_shapes(view: OperationView) -> Shapes:
     known, axis = _known(view), view.integer("axis")
     if not known or axis is None or _shapes(view) is not None or _axis(view) is not None:
         return (None,)

@@ -1,7 +1,5 @@
 """Rules of PAD: real zeros before and after each dimension."""
 
-from __future__ import annotations
-
 from npu_conformance.specs.neuralnetworks.rules.clause import rules
 from npu_conformance.specs.neuralnetworks.rules.common import general, padding, quantization
 

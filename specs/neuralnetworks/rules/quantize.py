@@ -1,7 +1,5 @@
 """Rules of QUANTIZE: real values to the declared scale and zero point of the output."""
 
-from __future__ import annotations
-
 from npu_conformance.specs.neuralnetworks.rules.clause import rules
 from npu_conformance.specs.neuralnetworks.rules.common import general, shapes
 

@@ -1,12 +1,9 @@
 """Rules of QUANTIZED_16BIT_LSTM: one step of an LSTM whose quantisation is fixed, but for that of the weights."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Sequence
 
 from npu_conformance.specs.neuralnetworks.operation_view import OperationView
-from npu_conformance.specs.neuralnetworks.rules.clause import Shape, clause, rules
+from npu_conformance.specs.neuralnetworks.rules.clause import Shapes, clause, rules
 from npu_conformance.specs.neuralnetworks.rules.common import general, recurrent
 from npu_conformance.specs.neuralnetworks.rules.common.quantization import BIAS_TOLERANCE
 from npu_conformance.specs.neuralnetworks.types import Operand
@@ -25,7 +22,7 @@ _ACTIVATION = (1 / _ACTIVATION_STEPS, 128)
 _CELL = (1 / 2048, 0)
 
 
-def _output_shapes(view: OperationView) -> Sequence[Shape]:
+def _output_shapes(view: OperationView) -> Shapes:
     state = recurrent.known_size(view, *_BATCH), recurrent.known_size(view, *_OUTPUT_SIZE)
     return (state, state)
 

@@ -1,12 +1,9 @@
 """Rules of QUANTIZED_LSTM: one step of a cell on integers, [batch, input] to [batch, output]."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Sequence
 
 from npu_conformance.specs.neuralnetworks.operation_view import OperationView
-from npu_conformance.specs.neuralnetworks.rules.clause import Shape, clause, rules
+from npu_conformance.specs.neuralnetworks.rules.clause import Shapes, clause, rules
 from npu_conformance.specs.neuralnetworks.rules.common import general, lstm
 
 _CELL = lstm.Cell(weights=1, output_state=18, cell_state=19, norms=20)
@@ -15,7 +12,7 @@ _TOLERANCE = 1e-3
 """How far the logarithm of the scale of the cell state may be from a whole number."""
 
 
-def _output_shapes(view: OperationView) -> Sequence[Shape]:
+def _output_shapes(view: OperationView) -> Shapes:
     sizes = lstm.sizes_of(view, _CELL)
     output = (sizes["batch"], sizes["output"])
     return output, (sizes["batch"], sizes["units"]), output

@@ -1,17 +1,13 @@
 """Rules of RANDOM_MULTINOMIAL: classes drawn for each row of logits."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 from npu_conformance.specs.neuralnetworks.operation_view import OperationView
-from npu_conformance.specs.neuralnetworks.rules.clause import Shape, clause, rules
+from npu_conformance.specs.neuralnetworks.rules.clause import Shapes, clause, rules
 from npu_conformance.specs.neuralnetworks.rules.common import general
 
 _SEEDS = 2
 
 
-def _output_shapes(view: OperationView) -> Sequence[Shape]:
+def _output_shapes(view: OperationView) -> Shapes:
     logits, count = view.dimensions("logits"), view.integer("num_samples")
     if logits is None or count is None or count < 0:
         return (None,)

@@ -1,7 +1,5 @@
 """Rules of REDUCE_SUM: the sum along some axes, which go away or stay with size 1."""
 
-from __future__ import annotations
-
 from npu_conformance.specs.neuralnetworks.rules.common.reductions import reduction
 
 RULES = reduction("REDUCE_SUM")

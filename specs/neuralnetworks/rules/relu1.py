@@ -1,7 +1,5 @@
 """Rules of RELU1: each element clamped to -1..1."""
 
-from __future__ import annotations
-
 from npu_conformance.specs.neuralnetworks.rules.clause import rules
 from npu_conformance.specs.neuralnetworks.rules.common import general, quantization, shapes
 

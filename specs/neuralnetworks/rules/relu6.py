@@ -1,7 +1,5 @@
 """Rules of RELU6: each element clamped to 0..6."""
 
-from __future__ import annotations
-
 from npu_conformance.specs.neuralnetworks.rules.clause import rules
 from npu_conformance.specs.neuralnetworks.rules.common import general, quantization, shapes
 

@@ -1,18 +1,15 @@
 """Rules of RESHAPE: the same elements in another shape, of which one size may be left to be inferred (-1)."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Sequence
 
 from npu_conformance.specs.neuralnetworks.operation_view import OperationView
-from npu_conformance.specs.neuralnetworks.rules.clause import Shape, clause, rules
+from npu_conformance.specs.neuralnetworks.rules.clause import Shapes, clause, rules
 from npu_conformance.specs.neuralnetworks.rules.common import general, quantization
 
 _INFERRED = -1
 
 
-def _output_shapes(view: OperationView) -> Sequence[Shape]:
+def _output_shapes(view: OperationView) -> Shapes:
     wanted = view.integers("shape")
     if wanted is None:
         length = (view.dimensions("shape") or (None,))[0]

@@ -1,7 +1,5 @@
 """Rules of RESIZE_BILINEAR: weighted means of four neighbours."""
 
-from __future__ import annotations
-
 from npu_conformance.specs.neuralnetworks.rules.common.resizing import resize_rules
 
 RULES = resize_rules("RESIZE_BILINEAR")

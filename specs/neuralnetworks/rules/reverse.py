@@ -1,7 +1,5 @@
 """Rules of REVERSE: one axis in the opposite order."""
 
-from __future__ import annotations
-
 from npu_conformance.specs.neuralnetworks.operation_view import OperationView
 from npu_conformance.specs.neuralnetworks.rules.clause import clause, rules
 from npu_conformance.specs.neuralnetworks.rules.common import general, quantization, shapes

@@ -1,11 +1,7 @@
 """Rules of RNN: one step of a fully connected recurrent cell."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 from npu_conformance.specs.neuralnetworks.operation_view import OperationView
-from npu_conformance.specs.neuralnetworks.rules.clause import Shape, rules
+from npu_conformance.specs.neuralnetworks.rules.clause import Shapes, rules
 from npu_conformance.specs.neuralnetworks.rules.common import general, recurrent
 
 _BATCH = (("input", 0), ("hidden_state_in", 0))
@@ -14,7 +10,7 @@ _UNITS = (
 )  # fmt: skip
 
 
-def _output_shapes(view: OperationView) -> Sequence[Shape]:
+def _output_shapes(view: OperationView) -> Shapes:
     state = recurrent.known_size(view, *_BATCH), recurrent.known_size(view, *_UNITS)
     return (state, state)
 

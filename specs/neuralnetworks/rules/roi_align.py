@@ -1,7 +1,5 @@
 """Rules of ROI_ALIGN: the mean of interpolated samples in each cell of each region of interest."""
 
-from __future__ import annotations
-
 from npu_conformance.specs.neuralnetworks.rules.clause import rules
 from npu_conformance.specs.neuralnetworks.rules.common import boxes, general, regions
 

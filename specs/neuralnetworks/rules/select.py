@@ -1,19 +1,16 @@
 """Rules of SELECT: elements of one tensor or of another, as a condition says. All three quantisations may differ."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
 from itertools import combinations
 
 from npu_conformance.specs.neuralnetworks.operation_view import OperationView
-from npu_conformance.specs.neuralnetworks.rules.clause import Shape, clause, rules
+from npu_conformance.specs.neuralnetworks.rules.clause import Shapes, clause, rules
 from npu_conformance.specs.neuralnetworks.rules.common import general, shapes
 
 _INPUTS = (0, 1, 2)
 """Condition and both inputs."""
 
 
-def _output_shapes(view: OperationView) -> Sequence[Shape]:
+def _output_shapes(view: OperationView) -> Shapes:
     """The shape of all three inputs, put together from what is known of each."""
     known = [shape for shape in map(view.dimensions, _INPUTS) if shape is not None]
     if not known or view.once(_different_shapes):

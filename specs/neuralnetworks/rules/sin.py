@@ -1,7 +1,5 @@
 """Rules of SIN: sine of each element, in radians."""
 
-from __future__ import annotations
-
 from npu_conformance.specs.neuralnetworks.rules.clause import rules
 from npu_conformance.specs.neuralnetworks.rules.common import general, shapes
 

@@ -1,11 +1,9 @@
 """Rules of SLICE: a block that starts at begin; a size of -1 reaches to the end."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from npu_conformance.specs.neuralnetworks.operation_view import OperationView
-from npu_conformance.specs.neuralnetworks.rules.clause import Shape, clause, rules
+from npu_conformance.specs.neuralnetworks.rules.clause import Shapes, clause, rules
 from npu_conformance.specs.neuralnetworks.rules.common import general, quantization, ranges
 
 _TO_THE_END = -1
@@ -19,7 +17,7 @@ def _blocks(view: OperationView) -> Iterator[tuple[int | None, int | None, int |
         yield from zip(dimensions, begins, sizes, strict=True)
 
 
-def _output_shapes(view: OperationView) -> Sequence[Shape]:
+def _output_shapes(view: OperationView) -> Shapes:
     dimensions = view.dimensions("input")
     if dimensions is None:
         return (None,)

@@ -1,11 +1,9 @@
 """Rules of SPACE_TO_BATCH_ND: blocks of pixels of the padded input gathered in batches."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from npu_conformance.specs.neuralnetworks.operation_view import OperationView
-from npu_conformance.specs.neuralnetworks.rules.clause import Shape, clause, rules
+from npu_conformance.specs.neuralnetworks.rules.clause import Shapes, clause, rules
 from npu_conformance.specs.neuralnetworks.rules.common import blocks, general, padding, quantization, window
 
 _COUNT = 4
@@ -21,7 +19,7 @@ def _padded(view: OperationView) -> tuple[int | None, int | None]:
     return height, width
 
 
-def _output_shapes(view: OperationView) -> Sequence[Shape]:
+def _output_shapes(view: OperationView) -> Shapes:
     given, block = window.image(view), blocks.block(view)
     if block is None:
         return (window.arrange(view, window.Image(None, None, None, given.channels)),)

@@ -1,15 +1,13 @@
 """Rules of SPACE_TO_DEPTH: blocks of pixels gathered in channels."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from npu_conformance.specs.neuralnetworks.operation_view import OperationView
-from npu_conformance.specs.neuralnetworks.rules.clause import Shape, rules
+from npu_conformance.specs.neuralnetworks.rules.clause import Shapes, rules
 from npu_conformance.specs.neuralnetworks.rules.common import blocks, general, quantization, window
 
 
-def _output_shapes(view: OperationView) -> Sequence[Shape]:
+def _output_shapes(view: OperationView) -> Shapes:
     given, side = window.image(view), blocks.side(view)
     if side is None:
         return (window.arrange(view, window.Image(given.batch, None, None, None)),)

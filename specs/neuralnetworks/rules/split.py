@@ -1,15 +1,11 @@
 """Rules of SPLIT: equal slices along one axis."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 from npu_conformance.specs.neuralnetworks.operation_view import OperationView
-from npu_conformance.specs.neuralnetworks.rules.clause import Shape, clause, rules
+from npu_conformance.specs.neuralnetworks.rules.clause import Shapes, clause, rules
 from npu_conformance.specs.neuralnetworks.rules.common import general, quantization
 
 
-def _output_shapes(view: OperationView) -> Sequence[Shape]:
+def _output_shapes(view: OperationView) -> Shapes:
     dimensions, axis, count = view.dimensions("input"), view.integer("axis"), view.integer("num_splits")
     place = None if dimensions is None or axis is None else general.wrapped(axis, len(dimensions))
     if dimensions is None or place is None or count is None or count <= 0:

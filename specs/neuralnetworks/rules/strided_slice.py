@@ -1,12 +1,10 @@
 """Rules of STRIDED_SLICE: elements begin, begin + stride, ... before end; masks by bits, one for each dimension."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from npu_conformance.specs.neuralnetworks.operation_view import OperationView
-from npu_conformance.specs.neuralnetworks.rules.clause import Shape, clause, rules
+from npu_conformance.specs.neuralnetworks.rules.clause import Shapes, clause, rules
 from npu_conformance.specs.neuralnetworks.rules.common import general, quantization, ranges
 
 
@@ -49,7 +47,7 @@ def _clamp(index: int, size: int, low: int, high: int) -> int:
     return min(max(index + size if index < 0 else index, low), high)
 
 
-def _output_shapes(view: OperationView) -> Sequence[Shape]:
+def _output_shapes(view: OperationView) -> Shapes:
     dimensions, ranges_ = view.dimensions("input"), list(_ranges(view))
     if dimensions is None or not ranges_:
         return (None,)

@@ -4,12 +4,8 @@ The documents give the state one slot less for each filter, (memory - 1) * filte
 have memory * filters, and that is what everybody does (hazard svdf-state-size).
 """
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 from npu_conformance.specs.neuralnetworks.operation_view import OperationView
-from npu_conformance.specs.neuralnetworks.rules.clause import Shape, clause, rules
+from npu_conformance.specs.neuralnetworks.rules.clause import Shapes, clause, rules
 from npu_conformance.specs.neuralnetworks.rules.common import general, recurrent
 from npu_conformance.specs.neuralnetworks.rules.common.filters import size_of
 
@@ -28,7 +24,7 @@ def _state_size(view: OperationView) -> int | None:
     return None if filters is None or memory is None else filters * memory
 
 
-def _output_shapes(view: OperationView) -> Sequence[Shape]:
+def _output_shapes(view: OperationView) -> Shapes:
     batch = recurrent.known_size(view, *_BATCH)
     return ((batch, _state_size(view)), (batch, _units(view)))
 

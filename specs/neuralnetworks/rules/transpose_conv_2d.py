@@ -1,18 +1,14 @@
 """Rules of TRANSPOSE_CONV_2D: filter [output channels, height, width, input channels] in either layout."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 from npu_conformance.specs.neuralnetworks.enums import PaddingScheme
 from npu_conformance.specs.neuralnetworks.operation_view import OperationView
-from npu_conformance.specs.neuralnetworks.rules.clause import Shape, clause, rules
+from npu_conformance.specs.neuralnetworks.rules.clause import Shapes, clause, rules
 from npu_conformance.specs.neuralnetworks.rules.common import filters, general, quantization, window
 
 _RANK = 4
 
 
-def _output_shapes(view: OperationView) -> Sequence[Shape]:
+def _output_shapes(view: OperationView) -> Shapes:
     height, width = view.once(_output_size)
     return (window.sized_image(view, height, width, filters.size_of(view, "filter", 0)),)
 

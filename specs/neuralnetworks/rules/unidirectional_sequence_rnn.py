@@ -1,11 +1,7 @@
 """Rules of UNIDIRECTIONAL_SEQUENCE_RNN: a recurrent cell over the time axis."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 from npu_conformance.specs.neuralnetworks.operation_view import OperationView
-from npu_conformance.specs.neuralnetworks.rules.clause import Shape, clause, rules
+from npu_conformance.specs.neuralnetworks.rules.clause import Shapes, clause, rules
 from npu_conformance.specs.neuralnetworks.rules.common import general, recurrent
 from npu_conformance.specs.neuralnetworks.rules.common.filters import size_of
 
@@ -20,7 +16,7 @@ def _batch(view: OperationView) -> list[recurrent.Place]:
     return [state] if time_major is None else [("input", 1 if time_major else 0), state]
 
 
-def _output_shapes(view: OperationView) -> Sequence[Shape]:
+def _output_shapes(view: OperationView) -> Shapes:
     units = recurrent.known_size(view, *_UNITS)
     output = size_of(view, "input", 0), size_of(view, "input", 1), units
     return (output, (recurrent.known_size(view, *_batch(view)), units))[: len(view.outputs)]

@@ -1,7 +1,5 @@
 """Rules of WHILE. What its graphs must look like are rules of the model (MODEL.P6 to P8): here is nothing to add."""
 
-from __future__ import annotations
-
 from npu_conformance.specs.neuralnetworks.rules.clause import rules
 from npu_conformance.specs.neuralnetworks.rules.common import general
 

@@ -1,15 +1,11 @@
 """What ARGMAX and ARGMIN share: one index for each slice along an axis."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 from npu_conformance.specs.neuralnetworks.operation_view import OperationView
-from npu_conformance.specs.neuralnetworks.rules.clause import Shape
+from npu_conformance.specs.neuralnetworks.rules.clause import Shapes
 from npu_conformance.specs.neuralnetworks.rules.common import general
 
 
-def output_shapes(view: OperationView) -> Sequence[Shape]:
+def output_shapes(view: OperationView) -> Shapes:
     """The shape of the input without the axis; [1] of an input of rank 1."""
     dimensions, axis = view.dimensions("input"), view.integer("axis")
     if dimensions is None or axis is None:

@@ -1,7 +1,5 @@
 """What operations share that move blocks of pixels between space and depth or batches."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from npu_conformance.specs.neuralnetworks.operation_view import OperationView

@@ -1,14 +1,12 @@
 """What operations on boxes [x1, y1, x2, y2] share: shapes, quantisation, coordinates, and the batches of boxes."""
 
-from __future__ import annotations
-
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.neuralnetworks.operation_view import OperationView
-from npu_conformance.specs.neuralnetworks.rules.clause import Basis, Clause, Shape, ShapeRule, clause
+from npu_conformance.specs.neuralnetworks.rules.clause import Basis, Clause, ShapeRule, Shapes, clause
 from npu_conformance.specs.neuralnetworks.rules.common import window
 from npu_conformance.specs.neuralnetworks.rules.common.filters import size_of
 from npu_conformance.specs.neuralnetworks.rules.common.quantization import is_quantized
@@ -38,7 +36,7 @@ def mismatch(view: OperationView, patterns: Mapping[str, str]) -> str | None:
 def output_shapes(inputs: Mapping[str, str], *outputs: str) -> ShapeRule:
     """The shape rule of outputs that are written like inputs; a letter that no input has is known after execution."""
 
-    def shapes(view: OperationView) -> Sequence[Shape]:
+    def shapes(view: OperationView) -> Shapes:
         found, _ = _solve(view, inputs)
         return [tuple(_size(term, found) for term in pattern.split(", ")) for pattern in outputs]
 

@@ -1,7 +1,5 @@
 """What convolutions and FULLY_CONNECTED share about filter, groups and bias."""
 
-from __future__ import annotations
-
 from npu_conformance.specs.neuralnetworks.operation_view import OperationView
 from npu_conformance.specs.neuralnetworks.rules.clause import Clause, clause
 from npu_conformance.specs.neuralnetworks.rules.common import window

@@ -1,12 +1,8 @@
 """Checks that nearly every operation has: ranks, empty inputs, activations, axes, declared outputs."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 from npu_conformance.specs.neuralnetworks.enums import FusedActivation, OperandType
 from npu_conformance.specs.neuralnetworks.operation_view import Key, OperationView
-from npu_conformance.specs.neuralnetworks.rules.clause import Basis, Check, Clause, Shape, ShapeRule, clause
+from npu_conformance.specs.neuralnetworks.rules.clause import Basis, Check, Clause, ShapeRule, Shapes, clause
 from npu_conformance.specs.versions import Version
 
 RANKS = "Each input has a rank that the signature allows."
@@ -62,7 +58,7 @@ def axis(number: str, key: Key, *, negative: bool) -> Clause:
     return clause(number, "execution", text, lambda view: _check_axis(view, key, negative))
 
 
-def unknown_outputs(view: OperationView) -> Sequence[Shape]:
+def unknown_outputs(view: OperationView) -> Shapes:
     """The shapes of outputs that only an execution finds."""
     return (None,) * len(view.outputs)
 

@@ -3,8 +3,6 @@
 The 17 weights of a cell stand in the same order in all four; a Cell says where they and the rest begin.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 

@@ -1,15 +1,11 @@
 """What operations share that pad their input."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 from npu_conformance.specs.neuralnetworks.operation_view import OperationView
-from npu_conformance.specs.neuralnetworks.rules.clause import Clause, Shape, clause
+from npu_conformance.specs.neuralnetworks.rules.clause import Clause, Shapes, clause
 from npu_conformance.specs.versions import Version
 
 
-def padded(view: OperationView) -> Sequence[Shape]:
+def padded(view: OperationView) -> Shapes:
     """The output has the input's sizes plus the paddings before and after."""
     dimensions, paddings = view.dimensions("input"), view.integers("paddings")
     if dimensions is None:

@@ -1,7 +1,5 @@
 """Checks of scales and zero points."""
 
-from __future__ import annotations
-
 import math
 
 from npu_conformance.specs.neuralnetworks.enums import OperandType

@@ -1,7 +1,5 @@
 """What SLICE, STRIDED_SLICE and TILE share: one value for each dimension of the input."""
 
-from __future__ import annotations
-
 from npu_conformance.specs.neuralnetworks.operation_view import OperationView
 from npu_conformance.specs.neuralnetworks.rules.clause import Basis, Clause, clause
 

@@ -1,7 +1,5 @@
 """What recurrent operations share: sizes that occur in several inputs, and the activations of their cells."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from npu_conformance.specs.neuralnetworks.operation_view import OperationView

@@ -1,15 +1,11 @@
 """What MEAN and the REDUCE operations share: axes that go away or stay with size 1."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 from npu_conformance.specs.neuralnetworks.operation_view import OperationView
-from npu_conformance.specs.neuralnetworks.rules.clause import Clause, Rules, Shape, clause, rules
+from npu_conformance.specs.neuralnetworks.rules.clause import Clause, Rules, Shapes, clause, rules
 from npu_conformance.specs.neuralnetworks.rules.common import general
 
 
-def output_shapes(view: OperationView) -> Sequence[Shape]:
+def output_shapes(view: OperationView) -> Shapes:
     """The input's shape without the axes, or with 1 in their places; [1] where every axis goes."""
     dimensions, axes, keep = view.dimensions("input"), view.integers("axes"), view.integer("keep_dims")
     if dimensions is None or axes is None or keep is None or _check_axes(view) is not None:

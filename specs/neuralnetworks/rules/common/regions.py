@@ -1,17 +1,13 @@
 """What ROI_ALIGN and ROI_POOLING share beyond boxes: the shape of their output, and the limits of its scale."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 from npu_conformance.specs.neuralnetworks.operation_view import OperationView
-from npu_conformance.specs.neuralnetworks.rules.clause import Clause, Shape, clause
+from npu_conformance.specs.neuralnetworks.rules.clause import Clause, Shapes, clause
 from npu_conformance.specs.neuralnetworks.rules.common import window
 from npu_conformance.specs.neuralnetworks.rules.common.filters import size_of
 from npu_conformance.specs.neuralnetworks.rules.common.quantization import is_quantized
 
 
-def output_shapes(view: OperationView) -> Sequence[Shape]:
+def output_shapes(view: OperationView) -> Shapes:
     """An image of the wanted height and width for each roi."""
     wanted = (view.integer("out_height"), view.integer("out_width"))
     height, width = (None if size is None or size <= 0 else size for size in wanted)

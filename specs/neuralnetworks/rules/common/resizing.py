@@ -1,14 +1,11 @@
 """What RESIZE_BILINEAR and RESIZE_NEAREST_NEIGHBOR share: sizes of the output, given or by factors, and the flags."""
 
-from __future__ import annotations
-
 import math
 import struct
-from collections.abc import Sequence
 
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.neuralnetworks.operation_view import OperationView
-from npu_conformance.specs.neuralnetworks.rules.clause import Clause, Rules, Shape, clause, rules
+from npu_conformance.specs.neuralnetworks.rules.clause import Clause, Rules, Shapes, clause, rules
 from npu_conformance.specs.neuralnetworks.rules.common import general, quantization, window
 
 _LARGEST = 2**31 - 1
@@ -29,7 +26,7 @@ def resize_rules(name: str) -> Rules:
     )
 
 
-def _output_shapes(view: OperationView) -> Sequence[Shape]:
+def _output_shapes(view: OperationView) -> Shapes:
     given = window.image(view)
     height, width = _size(view, "height", given.height), _size(view, "width", given.width)
     if not all(size is None or 0 < size <= _LARGEST for size in (height, width)):

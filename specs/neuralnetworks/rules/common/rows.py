@@ -1,7 +1,5 @@
 """What operations share that choose rows of a tensor by indices."""
 
-from __future__ import annotations
-
 from npu_conformance.specs.neuralnetworks.operation_view import OperationView
 from npu_conformance.specs.neuralnetworks.rules.clause import Shape
 

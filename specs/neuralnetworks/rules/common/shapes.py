@@ -1,19 +1,15 @@
 """Shapes of element-wise operations."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
 from npu_conformance.specs.neuralnetworks.operation_view import Dimensions, OperationView
-from npu_conformance.specs.neuralnetworks.rules.clause import Clause, Shape, clause
+from npu_conformance.specs.neuralnetworks.rules.clause import Clause, Shape, Shapes, clause
 
 
-def same_as_input(view: OperationView) -> Sequence[Shape]:
+def same_as_input(view: OperationView) -> Shapes:
     """The output has the shape of input 0."""
     return (view.dimensions(0),)
 
 
-def broadcast_inputs(view: OperationView) -> Sequence[Shape]:
+def broadcast_inputs(view: OperationView) -> Shapes:
     """The output has the shape of inputs 0 and 1 broadcast."""
     one, other = view.dimensions(0), view.dimensions(1)
     return (None,) if one is None or other is None else (broadcast(one, other),)

@@ -1,7 +1,5 @@
 """What ADD and SUB share beyond broadcasting."""
 
-from __future__ import annotations
-
 from npu_conformance.specs.neuralnetworks.operation_view import OperationView
 from npu_conformance.specs.neuralnetworks.rules.clause import Clause, clause
 from npu_conformance.specs.neuralnetworks.rules.common.quantization import is_quantized

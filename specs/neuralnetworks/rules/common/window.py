@@ -1,7 +1,5 @@
 """Convolutions and poolings: layout, paddings, output sizes, and the clauses they share."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
