@@ -1,8 +1,8 @@
 """Rules of HARD_SWISH: x * min(6, max(0, x + 3)) / 6 of each element."""
 
 from npu_conformance.specs.neuralnetworks.operation_view import OperationView
-from npu_conformance.specs.neuralnetworks.rules.clause import clause, rules
-from npu_conformance.specs.neuralnetworks.rules.common import general, shapes
+from npu_conformance.specs.neuralnetworks.rules.clause import clause
+from npu_conformance.specs.neuralnetworks.rules.common.elementwise import unary
 
 _FRACTION = 128
 """Centred bytes have 7 bits behind the point; bringing them to the scale of the output must not enlarge them."""
@@ -15,11 +15,8 @@ def _output_scale(view: OperationView) -> str | None:
     return f"output scale {output} is too small for the input scale {given}"
 
 
-RULES = rules(
+RULES = unary(
     "HARD_SWISH",
-    shapes.same_as_input,
-    general.empty("C1"),
-    general.declared_outputs("C2", shapes.same_as_input),
     clause(
         "C3",
         "model",

@@ -1,12 +1,5 @@
 """Rules of LESS: whether elements of one tensor are less than those of another, with broadcasting."""
 
-from npu_conformance.specs.neuralnetworks.rules.clause import rules
-from npu_conformance.specs.neuralnetworks.rules.common import general, shapes
+from npu_conformance.specs.neuralnetworks.rules.common.elementwise import binary
 
-RULES = rules(
-    "LESS",
-    shapes.broadcast_inputs,
-    shapes.broadcastable("C1"),
-    general.empty("C2"),
-    general.declared_outputs("C3", shapes.broadcast_inputs),
-)
+RULES = binary("LESS")

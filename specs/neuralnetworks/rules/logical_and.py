@@ -1,12 +1,5 @@
 """Rules of LOGICAL_AND: whether both are true, with broadcasting."""
 
-from npu_conformance.specs.neuralnetworks.rules.clause import rules
-from npu_conformance.specs.neuralnetworks.rules.common import general, shapes
+from npu_conformance.specs.neuralnetworks.rules.common.elementwise import binary
 
-RULES = rules(
-    "LOGICAL_AND",
-    shapes.broadcast_inputs,
-    shapes.broadcastable("C1"),
-    general.empty("C2"),
-    general.declared_outputs("C3", shapes.broadcast_inputs),
-)
+RULES = binary("LOGICAL_AND")

@@ -1,13 +1,6 @@
 """Rules of RELU: max(0, x) of each element."""
 
-from npu_conformance.specs.neuralnetworks.rules.clause import rules
-from npu_conformance.specs.neuralnetworks.rules.common import general, quantization, shapes
+from npu_conformance.specs.neuralnetworks.rules.common import quantization
+from npu_conformance.specs.neuralnetworks.rules.common.elementwise import unary_of_ranks
 
-RULES = rules(
-    "RELU",
-    shapes.same_as_input,
-    general.ranks("C1"),
-    general.empty("C2"),
-    general.declared_outputs("C3", shapes.same_as_input),
-    quantization.same_as_input("C4"),
-)
+RULES = unary_of_ranks("RELU", quantization.same_as_input("C4"))

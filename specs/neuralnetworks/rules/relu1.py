@@ -1,13 +1,6 @@
 """Rules of RELU1: each element clamped to -1..1."""
 
-from npu_conformance.specs.neuralnetworks.rules.clause import rules
-from npu_conformance.specs.neuralnetworks.rules.common import general, quantization, shapes
+from npu_conformance.specs.neuralnetworks.rules.common import quantization
+from npu_conformance.specs.neuralnetworks.rules.common.elementwise import unary_of_ranks
 
-RULES = rules(
-    "RELU1",
-    shapes.same_as_input,
-    general.ranks("C1"),
-    general.empty("C2"),
-    general.declared_outputs("C3", shapes.same_as_input),
-    quantization.same_as_input("C4"),
-)
+RULES = unary_of_ranks("RELU1", quantization.same_as_input("C4"))

@@ -1,11 +1,5 @@
 """Rules of SQRT: square root of each element."""
 
-from npu_conformance.specs.neuralnetworks.rules.clause import rules
-from npu_conformance.specs.neuralnetworks.rules.common import general, shapes
+from npu_conformance.specs.neuralnetworks.rules.common.elementwise import unary
 
-RULES = rules(
-    "SQRT",
-    shapes.same_as_input,
-    general.empty("C1"),
-    general.declared_outputs("C2", shapes.same_as_input),
-)
+RULES = unary("SQRT")
