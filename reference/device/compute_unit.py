@@ -65,7 +65,7 @@ class _StartAgainError(Exception):
 class Job:
     """One execution on its way through the unit; made by `ComputeUnit.job`.
 
-    app: uid of the app that owns the prepared model. arrival: number of its launch. deadline_ns: null for none.
+    app: uid of the app that owns the prepared model. arrival: number of its launch. deadline_ns: None for none.
     began_ns: when it first had the unit. waited_ns: how long it has waited for others, before it began and since.
     operations: how many it has executed in this attempt. turn: notified when it has the unit.
     """
@@ -113,7 +113,7 @@ class Apps(Protocol):
 class Turns:
     """Apps take turns: the one that has not had the unit for the longest time is next.
 
-    clock: null where a turn ends only with its execution, however long others wait.
+    clock: None where a turn ends only with its execution, however long others wait.
     """
 
     unit: ComputeUnit
@@ -174,7 +174,7 @@ class Turns:
 class ComputeUnit:
     """Runs one execution at a time. Any thread may call it, and waits in the call.
 
-    capacity: how many executions of one app may wait. apps: null for turns.
+    capacity: how many executions of one app may wait. apps: None for turns.
     """
 
     def __init__(

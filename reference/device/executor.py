@@ -33,7 +33,7 @@ Values = dict[int, Array]
 """Values of operands by index; an omitted operand has none."""
 
 Shapes = tuple[tuple[int, ...] | None, ...]
-"""Shapes of an operation's inputs; null for an omitted one."""
+"""Shapes of an operation's inputs; None for an omitted one."""
 
 _DATA = {kind for kind, info in OPERAND_TYPES.items() if info.is_tensor} - {int(OperandType.TENSOR_INT32)}
 """Types whose values no rule looks at: TENSOR_INT32 holds shapes, axes and paddings, scalars are parameters."""
@@ -75,7 +75,7 @@ class Executor:
         self._graphs = [_GraphExecutor(model, graph, version, pools) for graph in graphs]
 
     def run(self, inputs: Sequence[Array | None], limits: Limits) -> list[Array]:
-        """Return the model's outputs for its inputs, in order (null: the input is omitted).
+        """Return the model's outputs for its inputs, in order (None: the input is omitted).
 
         Raises ServiceError(GENERAL_FAILURE) naming the clause that values or shapes break, and what the limits raise.
         Safe to call from several threads.

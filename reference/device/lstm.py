@@ -9,7 +9,7 @@ from npu_conformance.reference.device.quantization import real
 from npu_conformance.reference.device.tensors import Array, Inputs, integer, required
 
 Reals = Array | None
-"""Real values of an operand; null where it was omitted."""
+"""Real values of an operand; None where it was omitted."""
 
 _NO_VARIANCE = 1e-8
 _INPUT, _FORGET, _CANDIDATE, _OUTPUT = range(4)
@@ -64,7 +64,7 @@ class Gate:
 
 @dataclass(frozen=True)
 class Cell:
-    """Weights and parameters of a cell. input_gate: null where it is coupled to the forget gate (CIFG)."""
+    """Weights and parameters of a cell. input_gate: None where it is coupled to the forget gate (CIFG)."""
 
     input_gate: Gate | None
     forget_gate: Gate

@@ -14,7 +14,7 @@ from npu_conformance.specs.neuralnetworks.enums import OperationType
 
 
 class Kernel(Protocol):
-    """A function from inputs (null where omitted) to the stored elements of each output, in its shape."""
+    """A function from inputs (None where omitted) to the stored elements of each output, in its shape."""
 
     def __call__(self, inputs: Inputs, outputs: Outputs, /) -> tuple[Array, ...]: ...
 

@@ -24,7 +24,7 @@ ITEM_NS = 10_000_000
 class Work:
     """One inference. on_end: told how it ended, with a final reason.
 
-    remaining_ns: device time it still needs; null for the execution of a model. on_start: told each time it has the
+    remaining_ns: device time it still needs; None for the execution of a model. on_start: told each time it has the
     device.
     """
 

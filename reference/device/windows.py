@@ -20,7 +20,7 @@ _EXPLICIT_INTEGERS = 7
 class Parameters:
     """The inputs of a windowed operation after its tensors. Pairs are (height, width).
 
-    pads: (before, after) of each axis, null where the scheme decides. scheme: a PaddingScheme, without meaning where
+    pads: (before, after) of each axis, None where the scheme decides. scheme: a PaddingScheme, without meaning where
     pads are given. extra: the integers of one operation alone, in order: depth multiplier, or filter width and height.
     """
 

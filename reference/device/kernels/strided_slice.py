@@ -14,5 +14,5 @@ def strided_slice(inputs: Inputs, outputs: Outputs) -> tuple[Array, ...]:
 
 
 def _open(ends: list[int], mask: int) -> list[int | None]:
-    """The ends of the ranges, null where the mask's bit asks for the widest one."""
+    """The ends of the ranges, None where the mask's bit asks for the widest one."""
     return [None if mask >> axis & 1 else end for axis, end in enumerate(ends)]
