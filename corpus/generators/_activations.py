@@ -1,9 +1,7 @@
 """Vectors that LOGISTIC, TANH and the RELU family share."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from npu_conformance.corpus.generators._elementwise import (
     FLOAT16,
@@ -16,13 +14,13 @@ from npu_conformance.corpus.generators._elementwise import (
     stored_bytes,
 )
 from npu_conformance.corpus.generators._zero_sized import zero_sized
-from npu_conformance.corpus.generators.base import dyadic, positive, tensor, uniform
+from npu_conformance.corpus.generators.base import Vectors, dyadic, positive, tensor, uniform
 from npu_conformance.corpus.vectors import Vector
 
 Quantization = tuple[float, int]
 
 
-def ranks(operation: str, low: float, high: float) -> Iterator[Vector]:
+def ranks(operation: str, low: float, high: float) -> Vectors:
     """Both float types in every rank, on either side of each limit; then all bits of a float32."""
     for kind in (FLOAT32, FLOAT16):
         for seed, shape in enumerate(RANKS):
@@ -41,7 +39,7 @@ def ranks(operation: str, low: float, high: float) -> Iterator[Vector]:
     )
 
 
-def special(operation: str, values: Sequence[float]) -> Iterator[Vector]:
+def special(operation: str, values: Sequence[float]) -> Vectors:
     """Both float types over values at which the operation's result is certain."""
     for kind in (FLOAT32, FLOAT16):
         yield positive(
@@ -65,7 +63,7 @@ def tiny(operation: str) -> Vector:
 
 def every_byte(
     operation: str, inputs: Sequence[Quantization], output: Quantization | None, hazards: Sequence[str]
-) -> Iterator[Vector]:
+) -> Vectors:
     """All 256 stored values of both types, for each scale and (unsigned) zero point of the input.
 
     output: scale and unsigned zero point, or None where they are the input's.
@@ -84,7 +82,7 @@ def every_byte(
             )
 
 
-def quantized_ranks(operation: str, source: Quantization, output: Quantization | None) -> Iterator[Vector]:
+def quantized_ranks(operation: str, source: Quantization, output: Quantization | None) -> Vectors:
     """The quantised types in ranks 1, 3 and 4."""
     out_scale, out_point = output or source
     for kind in (QUANT8, SIGNED):
@@ -99,7 +97,7 @@ def quantized_ranks(operation: str, source: Quantization, output: Quantization |
             )
 
 
-def without_elements(operation: str, output: Quantization | None) -> Iterator[Vector]:
+def without_elements(operation: str, output: Quantization | None) -> Vectors:
     """A tensor without elements, in a float and a quantised type (since 1.2)."""
     shape = (0, 2, 2, 3)
     for kind, quantization in ((FLOAT32, (0.0, 0)), (QUANT8, (0.1, 128))):

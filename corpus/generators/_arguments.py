@@ -1,13 +1,11 @@
 """Vectors that ARGMAX and ARGMIN share."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator
 
 from npu_conformance.corpus.generators._elementwise import FLOAT16, FLOAT32, INT32, QUANT8, SHORT, SIGNED, stored_bytes
 from npu_conformance.corpus.generators.base import (
     OperandSpec,
+    Vectors,
     dyadic,
     int32,
     integers,
@@ -36,7 +34,7 @@ _CASES: dict[str, tuple[Shape, int]] = {
 """Shape of the input, and axis."""
 
 
-def vectors(operation: str) -> Iterator[Vector]:
+def vectors(operation: str) -> Vectors:
     """Pairwise: type, rank and axis from either end; ties; limits of the types; infinities; open dimensions.
 
     Of equal elements the first counts. What a NaN gives is left out.
@@ -76,7 +74,7 @@ def _input(kind: OperandType, shape: Shape, seed: int) -> OperandSpec:
     return tensor(kind, shape, stored_bytes(seed, shape, shift), scale=0.25, zero_point=100 - shift)
 
 
-def _ties(operation: str) -> Iterator[Vector]:
+def _ties(operation: str) -> Vectors:
     """Rows and columns whose extreme element occurs twice, not side by side: an index may be off by one."""
     elements = [7, 1, 7, 1, 1, 5, 3, 5, 7, 3, 7, 1, 1, 5, 1, 5]
     for kind in (FLOAT32, FLOAT16, INT32, QUANT8, SIGNED):
@@ -87,7 +85,7 @@ def _ties(operation: str) -> Iterator[Vector]:
             yield _vector(f"{SHORT[kind]}_ties_{axis}", operation, source, axis, about)
 
 
-def _limits(operation: str) -> Iterator[Vector]:
+def _limits(operation: str) -> Vectors:
     top, bottom = 2**31 - 1, -(2**31)
     exact, more, large = 2**24, 2**24 + 1, 2**25
     elements = [0, bottom, -1, top, top, 0, 1, bottom, exact, 0, 0, more, more, large, large, exact]
@@ -107,7 +105,7 @@ def _limits(operation: str) -> Iterator[Vector]:
     yield _vector("float32_last_bit", operation, source, 1, about, ("relaxed", "float16"))
 
 
-def _open(operation: str) -> Iterator[Vector]:
+def _open(operation: str) -> Vectors:
     """Sizes or rank that only the request tells, and an axis that it brings."""
     data = dyadic(80, (2, 3, 4))
     for name, declared, output in (("rank", (), ()), ("sizes", (0, 3, 0), (0, 0))):
@@ -128,7 +126,7 @@ def _open(operation: str) -> Iterator[Vector]:
         )
 
 
-def _rejected(operation: str) -> Iterator[Vector]:
+def _rejected(operation: str) -> Vectors:
     cases: tuple[tuple[str, Shape, int, Shape, str], ...] = (
         ("axis_too_large", (2, 3), 2, (2,), "C1"),
         ("axis_too_small", (2, 3), -3, (3,), "C1"),

@@ -1,8 +1,6 @@
 """Vectors that ADD, SUB, MUL and DIV share: activations, broadcasting, quantisation, corner shapes."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 import numpy
 
@@ -19,6 +17,7 @@ from npu_conformance.corpus.generators._elementwise import (
 from npu_conformance.corpus.generators._zero_sized import zero_sized
 from npu_conformance.corpus.generators.base import (
     OperandSpec,
+    Vectors,
     constant,
     dyadic,
     int32,
@@ -51,7 +50,7 @@ def operands(first: OperandSpec, second: OperandSpec, activation: int = 0) -> Ma
     return {"input0": first, "input1": second, "activation": int32(activation)}
 
 
-def floats(operation: str) -> Iterator[Vector]:
+def floats(operation: str) -> Vectors:
     """Pairwise: type, activation, shapes; then data that needs every bit of a float32."""
     rows = pairwise({"type": [FLOAT32, FLOAT16], "activation": list(FusedActivation), "shapes": list(SHAPES)})
     for seed, row in enumerate(rows):
@@ -119,7 +118,7 @@ def _divisors(seed: int, shape: tuple[int, ...]) -> list[float]:
     return [float((-1.0) ** sign * 2.0**power) for sign, power in zip(signs, powers, strict=True)]
 
 
-def quantized(operation: str) -> Iterator[Vector]:
+def quantized(operation: str) -> Vectors:
     """Pairwise: type, activation, shapes, scales and zero points, with the limits of the type among the data."""
     rows = pairwise(
         {
@@ -185,7 +184,7 @@ def _rounded(scale: float) -> float:
     return float(f"{scale:.3g}")
 
 
-def int32_row(operation: str) -> Iterator[Vector]:
+def int32_row(operation: str) -> Vectors:
     """int32 with broadcasting and negative numbers; DIV rounds towards minus infinity."""
     yield positive(
         "int32_row",
@@ -196,7 +195,7 @@ def int32_row(operation: str) -> Iterator[Vector]:
     )
 
 
-def int32_wraparound(operation: str) -> Iterator[Vector]:
+def int32_wraparound(operation: str) -> Vectors:
     """Two's complement wraparound."""
     top, bottom = 2**31 - 1, -(2**31)
     first, second = [top, bottom, bottom, 65537, top], [1, -1, 1, 65537, bottom]
@@ -209,7 +208,7 @@ def int32_wraparound(operation: str) -> Iterator[Vector]:
     )
 
 
-def scales_far_apart(operation: str) -> Iterator[Vector]:
+def scales_far_apart(operation: str) -> Vectors:
     """ADD and SUB: inputs of very different scales, of which the finer one still counts."""
     for kind in (QUANT8, SIGNED):
         shift = 128 if kind is SIGNED else 0
@@ -227,7 +226,7 @@ def scales_far_apart(operation: str) -> Iterator[Vector]:
         )
 
 
-def same_operand_twice(operation: str) -> Iterator[Vector]:
+def same_operand_twice(operation: str) -> Vectors:
     """One operand as both arguments: it counts twice as consumed, and is read twice."""
     once = tensor(FLOAT32, (2, 3), dyadic(3, (2, 3), 0.5, 4.0))
     vector = positive(

@@ -1,8 +1,6 @@
 """What the plans share of operations that move blocks of pixels. Shapes are written batch, height, width, channels."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from npu_conformance.corpus.generators._moves import (
@@ -16,7 +14,7 @@ from npu_conformance.corpus.generators._moves import (
     unknown,
 )
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
-from npu_conformance.corpus.generators.base import OperandSpec, boolean, positive, tensor
+from npu_conformance.corpus.generators.base import OperandSpec, Vectors, boolean, positive, tensor
 from npu_conformance.corpus.vectors import Vector
 
 Shape = tuple[int, ...]
@@ -41,7 +39,7 @@ class Plan:
     hazards: tuple[str, ...] = ("block-order",)
     is_padding: bool = False
 
-    def vectors(self) -> Iterator[Vector]:
+    def vectors(self) -> Vectors:
         """Every type and shape; both layouts, the flag given and left off; open sizes; zero points; signed zeros."""
         for kind in FOUR:
             for name, case in self.cases.items():
@@ -77,7 +75,7 @@ class Plan:
             description=description,
         )
 
-    def _open(self, case: Case) -> Iterator[Vector]:
+    def _open(self, case: Case) -> Vectors:
         """Sizes, or the rank, that the model leaves to the request."""
         for name, dimensions, output in (
             ("batch_and_height", (0, 0, *case.before[2:]), case.after),
@@ -92,14 +90,14 @@ class Plan:
                 f"float32_unknown_{name}", self.operation, inputs, outputs, since=since, hazards=self.hazards
             )
 
-    def refused_shapes(self, arguments: Mapping[str, OperandSpec]) -> Iterator[Vector]:
+    def refused_shapes(self, arguments: Mapping[str, OperandSpec]) -> Vectors:
         """Images that have not four dimensions. arguments: those for a block of 1."""
         yield from refused_ranks(self.operation, arguments, self.since)
         flat = {"input": source("float32", (4, 4, 4)), **arguments}
         outputs = {"output": tensor(flat["input"].operand.type, (4, 4, 4))}
         yield refused(self.operation, "rank3", RANK_CLAUSE, flat, outputs, self.since)
 
-    def refused_outputs(self, case: Case, clauses: tuple[str, str]) -> Iterator[Vector]:
+    def refused_outputs(self, case: Case, clauses: tuple[str, str]) -> Vectors:
         """Outputs declared otherwise than they are. clauses: about dimensions and quantisation."""
         shapes = case.before, case.after
         yield from refused_outputs(self.operation, case.arguments, *shapes, clauses, self.since, has_rank=True)

@@ -3,15 +3,13 @@
 Plans give real numbers; for quantised types these are multiples of the scale.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy
 
-from npu_conformance.corpus.generators.base import OperandSpec, int32s, rejected, scalar, tensor
+from npu_conformance.corpus.generators.base import OperandSpec, Vectors, int32s, rejected, scalar, tensor
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.corpus.vectors.element_values import dtype_of
 from npu_conformance.specs.neuralnetworks.enums import OperandType
@@ -84,7 +82,7 @@ def declared(vector: Vector) -> Vector:
 
 def refusals(
     operation: str, sound: Mapping[str, tuple[Operands, Operands]], cases: Mapping[str, tuple[str, str, Operands]]
-) -> Iterator[Vector]:
+) -> Vectors:
     """Sound inputs and outputs, by kind, with some of them exchanged so that one clause is broken.
 
     cases: by name the clause (`C1`, or in full), the kind, and the operands that take the place of sound ones.

@@ -1,10 +1,7 @@
 """Vectors that the six comparisons share."""
 
-from __future__ import annotations
-
 import functools
 import math
-from collections.abc import Iterator
 
 from npu_conformance.corpus.generators import _rejections
 from npu_conformance.corpus.generators._elementwise import (
@@ -22,6 +19,7 @@ from npu_conformance.corpus.generators._elementwise import (
 )
 from npu_conformance.corpus.generators.base import (
     OperandSpec,
+    Vectors,
     constant,
     dyadic,
     integers,
@@ -87,7 +85,7 @@ _PAIRS: dict[str, tuple[OperandType, list[float], list[float], str]] = {
 """Type, first and second input and what is special of vectors of rank 1."""
 
 
-def vectors(operation: str) -> Iterator[Vector]:
+def vectors(operation: str) -> Vectors:
     """All vectors of one comparison."""
     yield from _plain(operation)
     yield from _quantized(operation)
@@ -99,7 +97,7 @@ def vectors(operation: str) -> Iterator[Vector]:
     yield _result_of_the_input_type(operation)
 
 
-def _plain(operation: str) -> Iterator[Vector]:
+def _plain(operation: str) -> Vectors:
     """Pairwise type and broadcasting, over so few values that many are equal."""
     for seed, row in enumerate(pairwise({"type": [FLOAT32, FLOAT16, INT32, BOOL8], "shapes": list(SHAPES)})):
         yield telling(seed, functools.partial(_random, operation, row["type"], row["shapes"]))
@@ -126,7 +124,7 @@ def _data(kind: OperandType, seed: int, shape: Shape) -> list[float]:
     return [float(value) for value in dyadic(seed, shape, -1.0, 1.0, 0.5).ravel()]
 
 
-def _quantized(operation: str) -> Iterator[Vector]:
+def _quantized(operation: str) -> Vectors:
     """Real values near zero, of which many are equal though stored differently, and the limits of the type."""
     rows = pairwise(
         {"type": [QUANT8, SIGNED], "shapes": ["same", "row", "both", "rank4"], "quantization": list(QUANTIZATIONS)}
@@ -162,7 +160,7 @@ def _near(seed: int, shape: Shape, zero_point: int, kind: OperandType) -> list[i
     return values
 
 
-def _every_byte(operation: str) -> Iterator[Vector]:
+def _every_byte(operation: str) -> Vectors:
     """Every stored value against ones that are equal to it or half a quantum away: no rounding decides."""
     columns = (10, 255, 0, 65, 66, 33, 100, 201)
     for kind in (QUANT8, SIGNED):
@@ -180,7 +178,7 @@ def _every_byte(operation: str) -> Iterator[Vector]:
         )
 
 
-def _special(operation: str) -> Iterator[Vector]:
+def _special(operation: str) -> Vectors:
     for name, (kind, first, second, description) in _PAIRS.items():
         shape = (len(first),)
         yield positive(
@@ -213,7 +211,7 @@ def _special(operation: str) -> Iterator[Vector]:
     )
 
 
-def _shapes(operation: str) -> Iterator[Vector]:
+def _shapes(operation: str) -> Vectors:
     first, second = (2, 1, 3, 1, 2), (1, 2, 1, 2, 1)
     yield positive(
         "float32_rank5",

@@ -4,9 +4,7 @@ Float data are quarters, so that sums stay exact in float16 in any order. Quanti
 scales are chosen so that outputs spread over the type, and with activations are cut at both ends.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
@@ -31,6 +29,7 @@ from npu_conformance.corpus.generators._windows import (
 from npu_conformance.corpus.generators._zero_sized import zero_sized
 from npu_conformance.corpus.generators.base import (
     OperandSpec,
+    Vectors,
     constant,
     dyadic,
     integers,
@@ -173,7 +172,7 @@ def vector(name: str, sizes: Sizes, window: Window, values: Values, **details: A
     return positive(name, sizes.operation, inputs, outputs, **details)
 
 
-def batch_zero(sizes: Sizes) -> Iterator[Vector]:
+def batch_zero(sizes: Sizes) -> Vectors:
     """A feature map without batches, in every type and both layouts. sizes: with batches 0."""
     for kind in ("float32", "float16", "quant8", "per_channel", "quant8_signed"):
         for nchw in (False, True):
@@ -184,7 +183,7 @@ def batch_zero(sizes: Sizes) -> Iterator[Vector]:
             yield zero_sized(name, sizes.operation, feature_map, {**inputs, "input": None}, outputs)
 
 
-def cover(shapes: Mapping[str, Sizes]) -> Iterator[Vector]:
+def cover(shapes: Mapping[str, Sizes]) -> Vectors:
     """Every type, and pairwise: shape, padding, strides, dilation, layout, activation, scales."""
     has_dilation = all(sizes.has_dilation for sizes in shapes.values())
     parameters: dict[str, list[Any]] = {
@@ -274,7 +273,7 @@ def _activation_quantization(values: Values, position: int) -> dict[str, Any]:
     return {"scale": values.scales[position], "zero_point": values.zero_points[position] - values.shift}
 
 
-def extremes(sizes: Sizes) -> Iterator[Vector]:
+def extremes(sizes: Sizes) -> Vectors:
     """Quantised corner values: zero points at the ends, padding, saturation, large bias, small and spread scales."""
     same = Window("same")
     for kind in ("quant8", "quant8_signed", "per_channel", "per_channel_signed"):
@@ -313,7 +312,7 @@ def extremes(sizes: Sizes) -> Iterator[Vector]:
     yield _spread_channels("per_channel_signed", sizes)
 
 
-def _zero_points_at_ends(kind: str, sizes: Sizes) -> Iterator[Vector]:
+def _zero_points_at_ends(kind: str, sizes: Sizes) -> Vectors:
     ends = {"all_low": (0, 0, 0), "input_high": (255, 0, 255), "filter_high": (0, 255, 255)}
     if kind.startswith("per_channel"):
         ends = {"all_low": (0, 0, 0), "all_high": (255, 0, 255)}
@@ -355,7 +354,7 @@ def _spread_channels(kind: str, sizes: Sizes) -> Vector:
     )
 
 
-def odd_geometries(sizes: Sizes) -> Iterator[Vector]:
+def odd_geometries(sizes: Sizes) -> Vectors:
     """Windows as large as the padded input, strides beyond the window, scheme SAME where nothing is missing."""
     height, width = sizes.size
     for kind in ("float32", "quant8"):
@@ -369,7 +368,7 @@ def odd_geometries(sizes: Sizes) -> Iterator[Vector]:
         yield vector(f"{kind}_explicit_remainder_left_over", sizes, padded, values)
 
 
-def limits_of_preparation(sizes: Sizes) -> Iterator[Vector]:
+def limits_of_preparation(sizes: Sizes) -> Vectors:
     """Biases whose scale is off by less than the tolerance, and operands whose sizes only the request gives."""
     for name, factor in {"above": 1 + 6e-7, "below": 1 - 6e-7}.items():
         inputs, outputs = operands(sizes, Window("same"), Values("quant8", seed=9))

@@ -1,7 +1,5 @@
 """Types, shapes and data that plans of elementwise operations share."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable
 

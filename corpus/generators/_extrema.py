@@ -1,9 +1,6 @@
 """Vectors that MAXIMUM and MINIMUM share."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator
 
 from npu_conformance.corpus.generators._elementwise import (
     FLOAT16,
@@ -15,8 +12,7 @@ from npu_conformance.corpus.generators._elementwise import (
     SIGNED,
     stored_bytes,
 )
-from npu_conformance.corpus.generators.base import dyadic, integers, pairwise, positive, tensor, uniform
-from npu_conformance.corpus.vectors import Vector
+from npu_conformance.corpus.generators.base import Vectors, dyadic, integers, pairwise, positive, tensor, uniform
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 
 QUANTIZATIONS = {
@@ -30,14 +26,14 @@ QUANTIZATIONS = {
 _SHAPES = {**SHAPES, "same": ((3, 4), (3, 4), (3, 4)), "row": ((3, 4), (4,), (3, 4))}
 
 
-def vectors(operation: str) -> Iterator[Vector]:
+def vectors(operation: str) -> Vectors:
     """All vectors of one of the two."""
     yield from _plain(operation)
     yield from _quantized(operation)
     yield from _special(operation)
 
 
-def _plain(operation: str) -> Iterator[Vector]:
+def _plain(operation: str) -> Vectors:
     for seed, row in enumerate(pairwise({"type": [FLOAT32, FLOAT16, INT32], "shapes": list(SHAPES)})):
         kind, (first, second, output) = row["type"], SHAPES[row["shapes"]]
         yield positive(
@@ -57,7 +53,7 @@ def _data(kind: OperandType, seed: int, shape: tuple[int, ...]) -> list[float]:
     return [float(value) for value in dyadic(seed, shape).ravel()]
 
 
-def _quantized(operation: str) -> Iterator[Vector]:
+def _quantized(operation: str) -> Vectors:
     rows = pairwise(
         {"type": [QUANT8, SIGNED], "shapes": ["same", "row", "both", "rank4"], "quantization": list(QUANTIZATIONS)}
     )
@@ -79,7 +75,7 @@ def _quantized(operation: str) -> Iterator[Vector]:
         )
 
 
-def _special(operation: str) -> Iterator[Vector]:
+def _special(operation: str) -> Vectors:
     top, bottom = 2**31 - 1, -(2**31)
     first, second = [top, bottom, -1, 0, 2**24 + 1], [bottom, top, 1, 0, 2**24]
     yield positive(

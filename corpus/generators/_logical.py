@@ -1,18 +1,15 @@
 """Vectors of LOGICAL_AND, LOGICAL_OR and LOGICAL_NOT."""
 
-from __future__ import annotations
-
 import functools
-from collections.abc import Iterator
 
 from npu_conformance.corpus.generators import _rejections
 from npu_conformance.corpus.generators._elementwise import BOOL8, FLOAT32, RANKS, SHAPES, Shape, all_bytes, telling
-from npu_conformance.corpus.generators.base import OperandSpec, integers, positive, rejected, tensor
+from npu_conformance.corpus.generators.base import OperandSpec, Vectors, integers, positive, rejected, tensor
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.documents.vectors import GeneratorDocument
 
 
-def binary(operation: str) -> Iterator[Vector]:
+def binary(operation: str) -> Vectors:
     """All vectors of an operation on two tensors."""
     for seed, (name, (first, second, output)) in enumerate(SHAPES.items()):
         yield telling(seed, functools.partial(_random, name, operation, first, second, output))
@@ -56,7 +53,7 @@ def binary(operation: str) -> Iterator[Vector]:
     yield _of_floats(operation, ("input0", "input1"))
 
 
-def unary(operation: str) -> Iterator[Vector]:
+def unary(operation: str) -> Vectors:
     """All vectors of an operation on one tensor."""
     for seed, shape in enumerate((*RANKS, (2, 1, 3, 1, 2))):
         data = integers(seed, shape, 0, 1)

@@ -1,7 +1,5 @@
 """What the plans of the LSTM operations share: the operands of a cell with all that it may leave out."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any

@@ -1,8 +1,6 @@
 """Operand types and data for operations that only move elements: a result shows where each element came from."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import prod
 from typing import Any
@@ -10,7 +8,7 @@ from typing import Any
 import numpy
 
 from npu_conformance.corpus.generators._rejections import RANK5, RANK_CLAUSE
-from npu_conformance.corpus.generators.base import OperandSpec, positive, rejected, tensor
+from npu_conformance.corpus.generators.base import OperandSpec, Vectors, positive, rejected, tensor
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.versions import Version
@@ -66,7 +64,7 @@ def opened(
     since: str,
     hazards: Sequence[str] = (),
     key: str = "input",
-) -> Iterator[Vector]:
+) -> Vectors:
     """Calls in which the model leaves to the request a size of one input, its rank, the output's rank too.
 
     output: dimensions. The model knows those of the output, or can not tell whether they are right. key: which input.
@@ -112,7 +110,7 @@ def refused(
     )
 
 
-def refused_ranks(operation: str, arguments: Mapping[str, OperandSpec], since: str = "1.0") -> Iterator[Vector]:
+def refused_ranks(operation: str, arguments: Mapping[str, OperandSpec], since: str = "1.0") -> Vectors:
     """An input of rank 5, which the model says, or which only the request says. arguments: the other inputs."""
     elements = numpy.arange(prod(RANK5)) * 0.25
     declared = {"input": tensor(FLOAT32, RANK5, elements), **arguments}
@@ -130,7 +128,7 @@ def refused_outputs(
     since: str = "1.0",
     *,
     has_rank: bool = False,
-) -> Iterator[Vector]:
+) -> Vectors:
     """Outputs declared with other dimensions than the right ones, or with another quantisation than the input.
 
     dimensions: those of the input. clauses: numbers of the two clauses; an empty one is left out.

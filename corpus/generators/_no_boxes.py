@@ -4,23 +4,17 @@ Quantised coordinates without elements can come from nowhere else: a request can
 their type. Data without elements is sliced.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy
 
 from npu_conformance.corpus.generators._boxes import Operands, boxes, indices, number, values, whole_numbers
-from npu_conformance.corpus.generators.base import OperandSpec, constant, int32, int32s
+from npu_conformance.corpus.generators.base import Array, OperandSpec, constant, int32, int32s
 from npu_conformance.corpus.vectors import Example, Vector, VectorOperand, VectorOperation
 from npu_conformance.corpus.vectors.element_values import dtype_of
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.versions import Version
-
-if TYPE_CHECKING:
-    from npu_conformance.corpus.vectors import Array
 
 NO_ROIS, NO_BATCHES = "no_rois", "no_batches"
 """Operands of dimensions [0, 4] and [0] that the tested operation may name among its inputs."""

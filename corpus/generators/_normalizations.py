@@ -1,13 +1,11 @@
 """What plans of operations along one axis share: axes from either end, open dimensions, axes that do not exist."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from npu_conformance.corpus.generators import _rejections
 from npu_conformance.corpus.generators._elementwise import FLOAT16, FLOAT32, SHORT
-from npu_conformance.corpus.generators.base import OperandSpec, int32, positive, rejected, scalar, tensor
+from npu_conformance.corpus.generators.base import OperandSpec, Vectors, int32, positive, rejected, scalar, tensor
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.neuralnetworks.extension_codes import AnyOperandType
@@ -45,7 +43,7 @@ class Along:
         is_old = axis is None and len(source.shape) == 4
         return positive(name, self.operation, inputs, output, since="1.0" if is_old else "1.2", description=about)
 
-    def axes(self, kinds: tuple[OperandType, ...]) -> Iterator[Vector]:
+    def axes(self, kinds: tuple[OperandType, ...]) -> Vectors:
         """Every axis of rank 4 from either end, and axes of other ranks; the types in turn."""
         for seed, (rank, axis) in enumerate(AXES):
             kind = kinds[seed % len(kinds)]
@@ -53,7 +51,7 @@ class Along:
             spelled = f"minus_{-axis}" if axis < 0 else str(axis)
             yield self.vector(f"{SHORT[kind]}_rank{rank}_axis_{spelled}", kind, source, axis)
 
-    def open(self) -> Iterator[Vector]:
+    def open(self) -> Vectors:
         """Sizes or rank that only the request tells, and an axis that it brings."""
         data = self.source(FLOAT32, (3, 2, 4), 80).data
         given = {"input": tensor(FLOAT32, (3, 2, 4), data), **self.middle(FLOAT32)}
@@ -74,14 +72,14 @@ class Along:
             description="the axis is a model input",
         )
 
-    def refused(self, axis_clause: str, output_clause: str) -> Iterator[Vector]:
+    def refused(self, axis_clause: str, output_clause: str) -> Vectors:
         """Axes that do not exist, and outputs declared otherwise than the input. The numbers of the clauses."""
         for name, axis in (("too_large", 2), ("too_small", -3)):
             yield self._refused(f"axis_{name}", (2, 3), (2, 3), axis_clause, axis)
         for name, declared in (("transposed", (3, 2)), ("of_higher_rank", (1, 2, 3)), ("too_small", (2, 2))):
             yield self._refused(f"output_declared_{name}", (2, 3), declared, output_clause, 1)
 
-    def refused_ranks(self, ranks: str, old_ranks: str) -> Iterator[Vector]:
+    def refused_ranks(self, ranks: str, old_ranks: str) -> Vectors:
         """Rank 5, and before 1.2 any but 4. The numbers of the clauses."""
         extra = self.middle(FLOAT32)
         yield from _rejections.ranks_of(self.operation, FLOAT32, FLOAT32, f"{self.operation}.{ranks}", extra)

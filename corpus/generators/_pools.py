@@ -1,8 +1,6 @@
 """What the plans of AVERAGE_POOL_2D, MAX_POOL_2D and L2_POOL_2D share."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,6 +21,7 @@ from npu_conformance.corpus.generators._windows import (
 from npu_conformance.corpus.generators._zero_sized import zero_sized
 from npu_conformance.corpus.generators.base import (
     OperandSpec,
+    Vectors,
     dyadic,
     int32,
     integers,
@@ -98,7 +97,7 @@ def vector(operation: str, name: str, kind: str, sizes: Sizes, window: Window, s
     return positive(name, operation, inputs, outputs, since=window.since, **details)
 
 
-def cover(operation: str) -> Iterator[Vector]:
+def cover(operation: str) -> Vectors:
     """Pairwise: type, shape, padding, strides, layout, activation."""
     parameters: dict[str, list[Any]] = {
         "kind": kinds_of(operation),
@@ -120,7 +119,7 @@ def cover(operation: str) -> Iterator[Vector]:
         yield vector(operation, name, row["kind"], sizes, window, seed, hazards=hazards)
 
 
-def odd_geometries(operation: str) -> Iterator[Vector]:
+def odd_geometries(operation: str) -> Vectors:
     """The whole input as one window, strides beyond the window, activation limits cut by the type's range."""
     for seed, kind in enumerate(kinds_of(operation)):
         yield vector(operation, f"{kind}_global", kind, Sizes(2, (3, 5), 3, (3, 5)), Window(), seed)
@@ -137,7 +136,7 @@ def odd_geometries(operation: str) -> Iterator[Vector]:
             )
 
 
-def batch_zero(operation: str) -> Iterator[Vector]:
+def batch_zero(operation: str) -> Vectors:
     """A batch without images, in both layouts."""
     for kind in kinds_of(operation):
         for nchw in (False, True):
@@ -147,7 +146,7 @@ def batch_zero(operation: str) -> Iterator[Vector]:
             yield zero_sized(name, operation, inputs["input"], {**inputs, "input": None}, outputs)
 
 
-def refused(operation: str) -> Iterator[Vector]:
+def refused(operation: str) -> Vectors:
     """What every device must refuse; the numbers of the clauses are the same for all of them."""
     height, width, channels = 5, 7, 2
     image = tensor(FLOAT32, (height, width, channels), dyadic(1, (height, width, channels)))
@@ -164,14 +163,14 @@ def refused(operation: str) -> Iterator[Vector]:
         yield from _refused_quantizations(operation)
 
 
-def _refused_quantizations(operation: str) -> Iterator[Vector]:
+def _refused_quantizations(operation: str) -> Vectors:
     dimensions = _refused_operands("quant8")[1]["output"].operand.dimensions
     for name, scale, zero_point in (("scale", 0.1, 100), ("zero_point", 0.05, 101)):
         output = tensor(QUANT8, dimensions, scale=scale, zero_point=zero_point)
         yield _refusal(operation, f"quant8_output_{name}", "C9", "quant8", {"output": output})
 
 
-def _refused_geometries(operation: str) -> Iterator[Vector]:
+def _refused_geometries(operation: str) -> Vectors:
     geometries: dict[str, tuple[str, Pair, Pads]] = {
         "filter_width_0": ("C2", (2, 0), (0, 0, 0, 0)),
         "filter_height_0": ("C2", (0, 4), (0, 0, 0, 0)),

@@ -1,12 +1,18 @@
 """What plans of the RNN family share: activations of cells, and the tensors of one cell."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from npu_conformance.corpus.generators.base import OperandSpec, constant, dyadic, int32, rejected, tensor, uniform
-from npu_conformance.corpus.vectors import Vector
+from npu_conformance.corpus.generators.base import (
+    OperandSpec,
+    Vectors,
+    constant,
+    dyadic,
+    int32,
+    rejected,
+    tensor,
+    uniform,
+)
 from npu_conformance.specs.documents.vectors import GeneratorDocument, Phase
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 
@@ -76,7 +82,7 @@ def constant_like(planned: OperandSpec, shape: Sequence[int]) -> OperandSpec:
 
 
 def refusals(operation: str, inputs: Operands, outputs: Operands, rows: Mapping[str, tuple[str, Operands]],
-             since: str = "1.0") -> Iterator[Vector]:  # fmt: skip
+             since: str = "1.0") -> Vectors:  # fmt: skip
     """One refusal for each row: its clause and the operands that are put in the place of sound ones."""
     for name, (clause, changes) in rows.items():
         known = {key: changes.get(key, planned) for key, planned in inputs.items()}

@@ -1,9 +1,6 @@
 """Vectors that REDUCE_MAX and REDUCE_MIN share."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator
 
 from npu_conformance.corpus.generators._elementwise import FLOAT16, FLOAT32, QUANT8, SIGNED
 from npu_conformance.corpus.generators._reductions import (
@@ -14,11 +11,10 @@ from npu_conformance.corpus.generators._reductions import (
     refused,
     refused_quantization,
 )
-from npu_conformance.corpus.generators.base import tensor, uniform
-from npu_conformance.corpus.vectors import Vector
+from npu_conformance.corpus.generators.base import Vectors, tensor, uniform
 
 
-def vectors(operation: str) -> Iterator[Vector]:
+def vectors(operation: str) -> Vectors:
     """What all reductions have; slices on one side of zero; infinities beside finite numbers; limits of the types.
 
     A slice of nothing but the infinity that loses is left out: Android's own implementation starts from the largest
@@ -43,7 +39,7 @@ def vectors(operation: str) -> Iterator[Vector]:
     yield from refused_quantization(operation)
 
 
-def _stored_limits(operation: str, signed: bool) -> Iterator[Vector]:
+def _stored_limits(operation: str, signed: bool) -> Vectors:
     kind, shift = (SIGNED, 128) if signed else (QUANT8, 0)
     elements = [element - shift for element in (0, 0, 0, 255, 255, 255, 0, 255, 7, 126, 128, 127)]
     source = tensor(kind, (4, 3), elements, scale=0.5, zero_point=200 - shift)

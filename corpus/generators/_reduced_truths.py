@@ -1,19 +1,15 @@
 """Vectors that REDUCE_ALL and REDUCE_ANY share."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator
 
 import numpy
 
 from npu_conformance.corpus.generators._reductions import BOOL8, Shape, cases, reduction, refused
-from npu_conformance.corpus.generators.base import OperandSpec, integers, tensor
-from npu_conformance.corpus.vectors import Vector
+from npu_conformance.corpus.generators.base import OperandSpec, Vectors, integers, tensor
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 
 
-def vectors(operation: str) -> Iterator[Vector]:
+def vectors(operation: str) -> Vectors:
     """What all reductions have, with slices that come out either way; rows of every kind; bytes other than 1."""
 
     def truths(kind: OperandType, shape: Shape, seed: int) -> OperandSpec:

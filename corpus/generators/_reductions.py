@@ -1,14 +1,13 @@
 """What the plans of MEAN and the REDUCE operations share, and all that those of the latter have in common."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 from npu_conformance.corpus.generators import _rejections
 from npu_conformance.corpus.generators._elementwise import FLOAT16, FLOAT32, QUANT8, SIGNED, stored_bytes
 from npu_conformance.corpus.generators._elementwise import SHORT as _SHORT
 from npu_conformance.corpus.generators.base import (
     OperandSpec,
+    Vectors,
     boolean,
     dyadic,
     int32s,
@@ -77,7 +76,7 @@ def reduction(
     )
 
 
-def cases(operation: str, kinds: Sequence[OperandType], data: Data) -> Iterator[Vector]:
+def cases(operation: str, kinds: Sequence[OperandType], data: Data) -> Vectors:
     """Pairwise: type, axes (negative, doubled, unsorted, all), keep_dims; a negative axis alone; open dimensions."""
     rows = pairwise({"type": kinds, "case": list(CASES), "keep": [False, True]})
     for seed, row in enumerate(rows):
@@ -92,7 +91,7 @@ def cases(operation: str, kinds: Sequence[OperandType], data: Data) -> Iterator[
     yield from _open(operation, kinds[0], data)
 
 
-def _open(operation: str, kind: OperandType, data: Data) -> Iterator[Vector]:
+def _open(operation: str, kind: OperandType, data: Data) -> Vectors:
     """Sizes or rank that only the request tells; axes and keep_dims that it brings; axes that are all of size 1."""
     for name, declared in (("rank", ()), ("sizes", (0, 3, 0))):
         source = data(kind, (2, 3, 4), 80)
@@ -113,7 +112,7 @@ def _open(operation: str, kind: OperandType, data: Data) -> Iterator[Vector]:
     yield reduction(f"{SHORT[kind]}_axes_of_size_1", operation, data(kind, (1, 3, 1), 82), (0, 2), False)
 
 
-def refused(operation: str, kind: OperandType, data: Data) -> Iterator[Vector]:
+def refused(operation: str, kind: OperandType, data: Data) -> Vectors:
     """Ranks, axes that do not exist, outputs of another shape, and keep_dims of MEAN's type."""
     kept = {"axes": int32s(0), "keep_dims": boolean(True)}
     for found in (False, True):
@@ -151,7 +150,7 @@ def refused(operation: str, kind: OperandType, data: Data) -> Iterator[Vector]:
     )
 
 
-def refused_quantization(operation: str) -> Iterator[Vector]:
+def refused_quantization(operation: str) -> Vectors:
     """A quantised output whose scale or zero point is not the input's (clause C5)."""
     for name, scale, point in (("scale", 0.5, 40), ("zero_point", 0.25, 41)):
         yield rejected(

@@ -1,8 +1,6 @@
 """Convolutions that every device must refuse. They have the same rules under different numbers."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy
@@ -10,7 +8,16 @@ import numpy
 from npu_conformance.corpus.generators._convolutions import Sizes, Values, operands
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
 from npu_conformance.corpus.generators._windows import FLOAT16, FLOAT32, INT32, PER_CHANNEL, Window
-from npu_conformance.corpus.generators.base import OperandSpec, constant, dyadic, int32, integers, rejected, tensor
+from npu_conformance.corpus.generators.base import (
+    OperandSpec,
+    Vectors,
+    constant,
+    dyadic,
+    int32,
+    integers,
+    rejected,
+    tensor,
+)
 from npu_conformance.corpus.vectors import Vector
 
 _EXPLICIT = Window((1, 1, 1, 0), nchw=False, dilation=(1, 1))
@@ -33,7 +40,7 @@ def refusal(
     return rejected(f"refused_{name}", sizes.operation, inputs, outputs, clause=full, phase="execution", since="1.2")
 
 
-def refused(sizes: Sizes, clauses: Mapping[str, str]) -> Iterator[Vector]:
+def refused(sizes: Sizes, clauses: Mapping[str, str]) -> Vectors:
     """clauses: for each of ranks, bias_length, steps and so on the number of the clause that the vectors break."""
     yield from _shapes(sizes, clauses)
     yield from _scalars(sizes, clauses)
@@ -41,7 +48,7 @@ def refused(sizes: Sizes, clauses: Mapping[str, str]) -> Iterator[Vector]:
     yield from _signatures(sizes)
 
 
-def _shapes(sizes: Sizes, clauses: Mapping[str, str]) -> Iterator[Vector]:
+def _shapes(sizes: Sizes, clauses: Mapping[str, str]) -> Vectors:
     height, width = sizes.size
     image = (height, width, sizes.in_channels)
     yield refusal("input_rank_3", RANK_CLAUSE, sizes, _FLOATS, {"input": tensor(FLOAT32, image, dyadic(1, image))})
@@ -61,7 +68,7 @@ def _shapes(sizes: Sizes, clauses: Mapping[str, str]) -> Iterator[Vector]:
         yield refusal(f"output_{name}", clauses["outputs"], sizes, _FLOATS, changed)
 
 
-def _scalars(sizes: Sizes, clauses: Mapping[str, str]) -> Iterator[Vector]:
+def _scalars(sizes: Sizes, clauses: Mapping[str, str]) -> Vectors:
     for scalar, value in (("stride_width", 0), ("stride_height", 0), ("stride_width", -1)):
         name = f"{scalar}_{value}".replace("-", "minus_")
         yield refusal(name, clauses["steps"], sizes, _FLOATS, {scalar: int32(value)})
@@ -79,7 +86,7 @@ def _scalars(sizes: Sizes, clauses: Mapping[str, str]) -> Iterator[Vector]:
         yield refusal(f"activation_{name}", clauses["activation"], sizes, _FLOATS, {"activation": int32(code)})
 
 
-def _quantizations(sizes: Sizes, clauses: Mapping[str, str]) -> Iterator[Vector]:
+def _quantizations(sizes: Sizes, clauses: Mapping[str, str]) -> Vectors:
     product = float(numpy.float32(_BYTES.scales[0]) * numpy.float32(_BYTES.scales[1]))
     elements = integers(4, (sizes.out_channels,), -9, 9)
     for name, scale in {
@@ -96,7 +103,7 @@ def _quantizations(sizes: Sizes, clauses: Mapping[str, str]) -> Iterator[Vector]
     yield refusal("per_channel_other_dimension", clauses["channel_dimension"], sizes, values, {"filter": filter_})
 
 
-def _signatures(sizes: Sizes) -> Iterator[Vector]:
+def _signatures(sizes: Sizes) -> Vectors:
     """One dilation without the other, and operands whose types do not go together."""
     windows = {"implicit": Window("same", nchw=False, dilation=(1, 1)), "explicit": _EXPLICIT}
     for name, window in windows.items() if sizes.has_dilation else ():

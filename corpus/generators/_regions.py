@@ -4,9 +4,7 @@ Regions are written in elements of the feature map and multiplied by the ratios;
 steps of cells exact, so that no device rounds an edge of a cell to another side.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,7 +21,7 @@ from npu_conformance.corpus.generators._boxes import (
     values,
 )
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
-from npu_conformance.corpus.generators.base import boolean, dyadic, int32, pairwise, positive, scalar, tensor
+from npu_conformance.corpus.generators.base import Vectors, boolean, dyadic, int32, pairwise, positive, scalar, tensor
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 
@@ -79,9 +77,7 @@ def operands(
     return inputs | {"nchw_layout": boolean(nchw)}, {"output": values(kind, (len(pixels), *cells), **(output or {}))}
 
 
-def cover(
-    operation: str, samplings: Mapping[str, Pair | None], outputs: Sequence[Mapping[str, Any]]
-) -> Iterator[Vector]:
+def cover(operation: str, samplings: Mapping[str, Pair | None], outputs: Sequence[Mapping[str, Any]]) -> Vectors:
     """Pairwise: type, map, cells, ratios, layout, and sample counts by name. outputs: quantisations to go through."""
     parameters: dict[str, list[Any]] = {
         "kind": ["float32", "float16", "quant8", "quant8_signed"],
@@ -106,7 +102,7 @@ def cover(
         )
 
 
-def shared_extras(operation: str, sampling: Pair | None) -> Iterator[Vector]:
+def shared_extras(operation: str, sampling: Pair | None) -> Vectors:
     """Sizes left open, constant batch indices, a realistic region, data with infinities beside the region."""
     regions = MAPS["wide"]
     for kind in ("float32", "quant8"):
@@ -149,7 +145,7 @@ def _infinities_elsewhere(operation: str, sampling: Pair | None) -> Vector:
     )
 
 
-def refused(operation: str, sampling: Pair | None, clauses: Mapping[str, str]) -> Iterator[Vector]:
+def refused(operation: str, sampling: Pair | None, clauses: Mapping[str, str]) -> Vectors:
     """What every device must refuse. clauses: numbers of the clauses whose numbers differ, by what they are about."""
     regions = Regions((2, 2, 3, 2), [(0, 0, 3, 2), (1, 0.5, 2.5, 1), (0, 1, 1, 2), (1, 1, 2, 2)], [0, 1, 1, 0])
     data = dyadic(70, regions.size, -2.0, 2.0, 0.5)

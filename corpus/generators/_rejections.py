@@ -1,11 +1,9 @@
 """Rejections that several plans share. Each breaks one clause and nothing else."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from npu_conformance.corpus.generators._elementwise import BOOL8, FLOAT32, INT32, QUANT8, SHORT, SIGNED, stored_bytes
-from npu_conformance.corpus.generators.base import Data, OperandSpec, dyadic, int32, integers, rejected, tensor
+from npu_conformance.corpus.generators.base import Data, OperandSpec, Vectors, dyadic, int32, integers, rejected, tensor
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.neuralnetworks import catalogue
 from npu_conformance.specs.neuralnetworks.enums import OperandType
@@ -22,7 +20,7 @@ def binary(
     kind: OperandType = FLOAT32,
     result: OperandType = FLOAT32,
     names: tuple[str, str] = ("input0", "input1"),
-) -> Iterator[Vector]:
+) -> Vectors:
     """Shapes that do not broadcast, outputs declared otherwise than they are.
 
     activation: whether there is a third input. mismatch, outputs: numbers of the two clauses. kind, result: types of
@@ -68,7 +66,7 @@ def _since(operation: str) -> str:
     return catalogue.operation(operation).since.value
 
 
-def arithmetic(operation: str) -> Iterator[Vector]:
+def arithmetic(operation: str) -> Vectors:
     """What ADD, SUB, MUL and DIV refuse alike: clauses C1 to C4 and C6."""
     yield from binary(operation, activation=True, mismatch="C1", outputs="C6")
     for found, clause in ((False, RANK_CLAUSE), (True, f"{operation}.C2")):
@@ -149,7 +147,7 @@ def quantized_before(operation: str, until: str) -> Vector:
     )
 
 
-def unary(operation: str, *, ranks: str, outputs: str) -> Iterator[Vector]:
+def unary(operation: str, *, ranks: str, outputs: str) -> Vectors:
     """An input of rank 5, and outputs declared otherwise than the input. ranks, outputs: numbers of the clauses."""
     yield from ranks_of(operation, FLOAT32, FLOAT32, f"{operation}.{ranks}", {})
     yield from declared(operation, FLOAT32, FLOAT32, outputs)
@@ -161,7 +159,7 @@ RANK5 = (1, 2, 1, 1, 3)
 
 def ranks_of(
     operation: str, source: OperandType, target: OperandType, clause: str, extra: Mapping[str, OperandSpec]
-) -> Iterator[Vector]:
+) -> Vectors:
     """An input of rank 5, which the model says, or which only the request says (since 1.2). extra: further inputs."""
     for found in (False, True):
         yield rejected(
@@ -191,7 +189,7 @@ def declared(
     target: OperandType,
     clause: str,
     extra: Mapping[str, OperandSpec] | None = None,
-) -> Iterator[Vector]:
+) -> Vectors:
     """Outputs whose declared dimensions are not the input's. extra: further inputs."""
     for name, shape in (("transposed", (3, 2)), ("of_higher_rank", (1, 2, 3)), ("too_small", (2, 2))):
         yield rejected(
@@ -209,7 +207,7 @@ def _scale(kind: OperandType) -> float:
 
 def output_quantization(
     operation: str, clause: str, right: tuple[float, int], extra: Mapping[str, OperandSpec] | None = None
-) -> Iterator[Vector]:
+) -> Vectors:
     """A quantised output with a scale, or with a zero point, other than it must have.
 
     right: the scale and the unsigned zero point that it must have. extra: further inputs.

@@ -4,9 +4,7 @@ Sizes are such that float32 coordinates round to the exact ones: where one is a 
 the ratio of the sizes is exact in binary. Quantised data is smooth, so that weights of ten bits come to the same.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +15,7 @@ from npu_conformance.corpus.generators._windows import FLOAT16, FLOAT32, QUANT8,
 from npu_conformance.corpus.generators._zero_sized import zero_sized
 from npu_conformance.corpus.generators.base import (
     OperandSpec,
+    Vectors,
     boolean,
     dyadic,
     int32,
@@ -124,7 +123,7 @@ def vector(operation: str, name: str, kind: str, sizes: Sizes, form: Form, data:
     return positive(name, operation, inputs, outputs, **details)
 
 
-def cover(operation: str, *, layout: bool) -> Iterator[Vector]:
+def cover(operation: str, *, layout: bool) -> Vectors:
     """Pairwise: type, shape, sizes or factors, layout and flags. layout: whether it must be in the list."""
     parameters: dict[str, list[Any]] = {
         "kind": list(KINDS),
@@ -141,7 +140,7 @@ def cover(operation: str, *, layout: bool) -> Iterator[Vector]:
         yield vector(operation, name, row["kind"], SHAPES[row["shape"]], form, seed, hazards=hazards)
 
 
-def every_ratio(operation: str) -> Iterator[Vector]:
+def every_ratio(operation: str) -> Vectors:
     """Every flag with every shape, in floats: what a device gets wrong shows in some of the ratios only."""
     for shape, sizes in SHAPES.items():
         for trailing in ("nhwc", "nhwc_align_no_half", "nhwc_half"):
@@ -151,7 +150,7 @@ def every_ratio(operation: str) -> Iterator[Vector]:
             )
 
 
-def found_late(operation: str) -> Iterator[Vector]:
+def found_late(operation: str) -> Vectors:
     """An image whose sizes only the request gives, resized by sizes and by factors."""
     for by_factors in (False, True):
         sizes, form = SHAPES["larger"], Form(by_factors, (False,))
@@ -163,7 +162,7 @@ def found_late(operation: str) -> Iterator[Vector]:
         yield positive(name, operation, {**inputs, "input": late}, outputs, since="1.2")
 
 
-def batch_zero(operation: str) -> Iterator[Vector]:
+def batch_zero(operation: str) -> Vectors:
     """A batch without images, in both layouts and forms."""
     for kind in KINDS:
         for nchw in (False, True):
@@ -175,7 +174,7 @@ def batch_zero(operation: str) -> Iterator[Vector]:
             )
 
 
-def refused(operation: str) -> Iterator[Vector]:
+def refused(operation: str) -> Vectors:
     """What every device must refuse; both operations have the same clauses."""
     image = tensor(FLOAT32, (3, 2, 2), dyadic(1, (3, 2, 2)))
     yield _refusal(operation, "input_rank_3", RANK_CLAUSE, {"input": image})
@@ -197,7 +196,7 @@ def refused(operation: str) -> Iterator[Vector]:
     yield from _refused_types(operation)
 
 
-def _refused_types(operation: str) -> Iterator[Vector]:
+def _refused_types(operation: str) -> Vectors:
     """Types that do not go together, and arguments in versions that do not have them."""
     mixed = {"height": scalar(OperandType.FLOAT32, 2.5)}
     yield _refusal(operation, "size_beside_factor", "MODEL.P3", mixed)

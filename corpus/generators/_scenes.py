@@ -1,16 +1,12 @@
 """Boxes whose overlaps are far from every threshold, and scores that differ by much.
 
+from npu_conformance.corpus.generators.base import Array
 So float16 and eighths of a pixel leave the same boxes, and no result hangs on the order of ties, which is free.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy
 
-if TYPE_CHECKING:
-    from npu_conformance.corpus.vectors import Array
+from npu_conformance.corpus.generators.base import Array
 
 BOXES = numpy.array(
     [

@@ -1,12 +1,19 @@
 """Vectors that functions of one float tensor share: ABS, NEG, EXP, LOG, SIN, SQRT, RSQRT, FLOOR."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from npu_conformance.corpus.generators import _rejections
 from npu_conformance.corpus.generators._elementwise import FLOAT16, FLOAT32, INT32, RANKS, SHORT
-from npu_conformance.corpus.generators.base import OperandSpec, dyadic, integers, positive, rejected, tensor, uniform
+from npu_conformance.corpus.generators.base import (
+    OperandSpec,
+    Vectors,
+    dyadic,
+    integers,
+    positive,
+    rejected,
+    tensor,
+    uniform,
+)
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.documents.vectors import GeneratorDocument
 from npu_conformance.specs.neuralnetworks import catalogue
@@ -17,7 +24,7 @@ from npu_conformance.specs.versions import NEWEST
 _RANK5 = (2, 1, 3, 1, 2)
 
 
-def floats(operation: str, low: float, high: float, *, rank5: bool = True, relaxed: bool = True) -> Iterator[Vector]:
+def floats(operation: str, low: float, high: float, *, rank5: bool = True, relaxed: bool = True) -> Vectors:
     """Both float types in every rank over a range; all bits of a float32; open shapes; a realistic size.
 
     rank5: whether the operation takes more than four dimensions. relaxed: whether values rounded to float16 first
@@ -42,7 +49,7 @@ def floats(operation: str, low: float, high: float, *, rank5: bool = True, relax
     yield _of("float32_realistic", operation, tensor(FLOAT32, (1, 28, 28, 16), data), "a feature map")
 
 
-def undefined(operation: str, values: Sequence[float]) -> Iterator[Vector]:
+def undefined(operation: str, values: Sequence[float]) -> Vectors:
     """Values of whose results the documents do not speak: only the shape is compared, and that the device lives."""
     for kind in (FLOAT32, FLOAT16):
         shape = (len(values),)
@@ -56,7 +63,7 @@ def undefined(operation: str, values: Sequence[float]) -> Iterator[Vector]:
         )
 
 
-def int32(operation: str) -> Iterator[Vector]:
+def int32(operation: str) -> Vectors:
     """TENSOR_INT32 in every rank, and its limits but for the lowest, which has no counterpart."""
     for seed, shape in enumerate((*RANKS, _RANK5)):
         yield _of(f"int32_rank{len(shape)}", operation, tensor(INT32, shape, integers(seed, shape, -100, 100)))
@@ -82,7 +89,7 @@ def _of(name: str, operation: str, source: OperandSpec, description: str = "", e
     )
 
 
-def refused(operation: str, *, others: Sequence[OperandType], outputs: str) -> Iterator[Vector]:
+def refused(operation: str, *, others: Sequence[OperandType], outputs: str) -> Vectors:
     """Types that the operation never has, an output of another type than the input, outputs declared otherwise.
 
     outputs: number of the clause about declared outputs; empty where its vectors come from elsewhere.

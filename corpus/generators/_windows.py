@@ -1,7 +1,5 @@
 """What the plans of convolutions and pools share: scalar arguments, output sizes and operand types."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ SLICE takes no slice along axis 0 of an ordinary input. In the model its output 
 reads as unknown; the tested operation finds out at execution that it is empty.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any

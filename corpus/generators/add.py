@@ -1,14 +1,10 @@
 """The plan of ADD."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from npu_conformance.corpus.generators import _arithmetic, _rejections
-from npu_conformance.corpus.vectors import Vector
+from npu_conformance.corpus.generators.base import Vectors
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Every type, activation and way of broadcasting; scales far apart; wraparound of int32."""
     yield from _arithmetic.floats("ADD")
     yield from _arithmetic.quantized("ADD")

@@ -1,13 +1,9 @@
 """The plan of ARGMIN."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from npu_conformance.corpus.generators import _arguments
-from npu_conformance.corpus.vectors import Vector
+from npu_conformance.corpus.generators.base import Vectors
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """See _arguments."""
     yield from _arguments.vectors("ARGMIN")

@@ -1,20 +1,15 @@
 """The plan of AVERAGE_POOL_2D."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy
 
 from npu_conformance.corpus.generators._pools import Sizes, batch_zero, cover, odd_geometries, operands, refused
 from npu_conformance.corpus.generators._windows import Window
-from npu_conformance.corpus.generators.base import positive
-from npu_conformance.corpus.vectors import Vector
+from npu_conformance.corpus.generators.base import Vectors, positive
 
 OPERATION = "AVERAGE_POOL_2D"
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Pairwise over all parameters; odd geometries; the divisor; rounding; batch 0; refusals."""
     yield from cover(OPERATION)
     yield from odd_geometries(OPERATION)
@@ -24,7 +19,7 @@ def vectors() -> Iterator[Vector]:
     yield from refused(OPERATION)
 
 
-def _divisor() -> Iterator[Vector]:
+def _divisor() -> Vectors:
     """Channels that are the same everywhere stay so as long as padding is left out of the divisor."""
     sizes = Sizes(1, (4, 5), 2, (3, 3))
     for kind, values in (
@@ -46,7 +41,7 @@ def _divisor() -> Iterator[Vector]:
             )
 
 
-def _rounding() -> Iterator[Vector]:
+def _rounding() -> Vectors:
     """Means just above and below halves, with both signs of stored integers."""
     data = numpy.array([[100, 101, 101], [156, 155, 155], [128, 127, 128], [0, 0, 1], [255, 254, 255], [254, 255, 254]])
     sizes, window = Sizes(1, (1, 3), 6, (1, 3)), Window()

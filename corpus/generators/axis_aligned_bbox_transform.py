@@ -5,31 +5,35 @@ No third party has the operation. By hand, the roi (10, 20, 30, 60), 20 wide and
 deltas (0, 1, log 2, 0) it is (0, 60, 40, 100), of which an image 90 high and 32 wide leaves (0, 60, 32, 90).
 """
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy
 
 from npu_conformance.corpus.generators._boxes import Operands, boxes, indices, refusals, requantized, values
 from npu_conformance.corpus.generators._no_boxes import NO_BATCHES, NO_ROIS, without_boxes
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
-from npu_conformance.corpus.generators.base import OperandSpec, dyadic, integers, pairwise, positive, tensor
+from npu_conformance.corpus.generators.base import (
+    Array,
+    OperandSpec,
+    Vectors,
+    dyadic,
+    integers,
+    pairwise,
+    positive,
+    tensor,
+)
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.neuralnetworks.enums import OperandType
-
-if TYPE_CHECKING:
-    from npu_conformance.corpus.vectors import Array
 
 OPERATION = "AXIS_ALIGNED_BBOX_TRANSFORM"
 _KINDS = ("float32", "float16", "quant8", "quant8_signed")
 _IMAGES = [(64.0, 96.0), (40.0, 20.0), (25.5, 40.25)]
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Pairwise over all parameters; a case by hand; clipping; sizes left open; refusals."""
     parameters: dict[str, list[Any]] = {
         "kind": list(_KINDS),
@@ -83,7 +87,7 @@ def _vector(
     return positive(name, OPERATION, inputs, outputs, since="1.2", hazards=["box-coordinates"], description=description)
 
 
-def _by_hand() -> Iterator[Vector]:
+def _by_hand() -> Vectors:
     rois, images = [(10.0, 20.0, 30.0, 60.0)], [(90.0, 32.0)]
     for kind in ("float32", "float16"):
         deltas = [[0.25, -0.5, 0.0, 0.0, 0.0, 1.0, math.log(2), 0.0]]
@@ -95,7 +99,7 @@ def _by_hand() -> Iterator[Vector]:
         yield _vector(f"{kind}_by_hand", kind, rois, moved, [0], images, text)
 
 
-def _clipped() -> Iterator[Vector]:
+def _clipped() -> Vectors:
     """Boxes beyond each edge of the image, boxes without width, and sizes without bound."""
     rois = [(5.0, 5.0, 15.0, 25.0)] * 4 + [(8.0, 4.0, 8.0, 12.0), (0.0, 0.0, 20.0, 30.0)]
     deltas = [
@@ -112,7 +116,7 @@ def _clipped() -> Iterator[Vector]:
     yield _vector("float32_huge_and_tiny", "float32", rois[:3], huge, [0] * 3, [(30.0, 20.0)])
 
 
-def _unknown_sizes() -> Iterator[Vector]:
+def _unknown_sizes() -> Vectors:
     rois, deltas = _rois(70, 3), dyadic(71, (3, 8), -0.5, 0.5, 0.0625)
     for kind in ("float32", "quant8"):
         inputs, outputs = _operands(kind, rois, deltas, [0, 1, 1], _IMAGES[:2])
@@ -127,7 +131,7 @@ def _unknown_sizes() -> Iterator[Vector]:
         yield positive(f"{kind}_sizes_unknown", OPERATION, inputs, {"output": boxes(kind, (0, 0))}, since="1.2")
 
 
-def _no_rois() -> Iterator[Vector]:
+def _no_rois() -> Vectors:
     for kind in _KINDS:
         images = replace(boxes(kind, (2, 2), _IMAGES[:2]), constant=True)
         arguments: dict[str, OperandSpec | str] = {
@@ -140,7 +144,7 @@ def _no_rois() -> Iterator[Vector]:
         yield without_boxes(OPERATION, kind, arguments, {"output": boxes(kind, (0, 8))}, sliced=sliced)
 
 
-def _refused() -> Iterator[Vector]:
+def _refused() -> Vectors:
     rois, deltas = _rois(80, 2), dyadic(81, (2, 8), -0.5, 0.5, 0.0625)
     sound = {kind: _operands(kind, rois, deltas, [0, 1], _IMAGES[:2]) for kind in ("float32", "quant8")}
     inputs, outputs = sound["quant8"]

@@ -1,13 +1,11 @@
 """What plans are written with: operands, vectors, pairwise cover and seeded data.
 
-A plan module has `def vectors() -> Iterator[Vector]` and yields `positive(...)` and `rejected(...)`.
+The module of an operation has `def vectors() -> Vectors` and yields `positive(...)` and `rejected(...)`.
 """
 
-from __future__ import annotations
-
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy
 
@@ -31,10 +29,9 @@ from npu_conformance.specs.neuralnetworks.extension_codes import AnyOperandType
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
 from npu_conformance.specs.versions import NEWEST, Version
 
-if TYPE_CHECKING:
-    from npu_conformance.corpus.vectors import Array
-
-Data = Sequence[Any] | numpy.ndarray[Any, Any] | float | GeneratorDocument
+Vectors = Iterator[Vector]
+Array = numpy.ndarray[Any, Any]
+Data = Sequence[Any] | Array | float | GeneratorDocument
 """Elements in row-major order (nested lists and arrays are flattened), one number for all, or a generator."""
 
 

@@ -1,8 +1,6 @@
 """The plan of BATCH_MATMUL."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
@@ -10,6 +8,7 @@ from npu_conformance.corpus.generators._windows import FLOAT16, FLOAT32, INT32, 
 from npu_conformance.corpus.generators.base import (
     Data,
     OperandSpec,
+    Vectors,
     boolean,
     constant,
     dyadic,
@@ -33,7 +32,7 @@ SCALES = {"dyadic": (1 / 16, 1 / 32, 1 / 8), "odd": (0.0431, 0.0217, 0.0873)}
 Shape = tuple[int, ...]
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Pairwise: type, rank, sizes, transpositions; squares; corners of types; a real size; refusals."""
     yield from _cover()
     yield from _squares()
@@ -101,7 +100,7 @@ def _vector(
     return positive(name, OPERATION, inputs, outputs, since="fl6", **details)
 
 
-def _cover() -> Iterator[Vector]:
+def _cover() -> Vectors:
     parameters: dict[str, list[Any]] = {
         "kind": list(KINDS),
         "rank": list(BATCHES),
@@ -118,7 +117,7 @@ def _cover() -> Iterator[Vector]:
         yield _vector("_".join(words), kind, BATCHES[row["rank"]], SIZES[row["sizes"]], turns, scales=scales)
 
 
-def _squares() -> Iterator[Vector]:
+def _squares() -> Vectors:
     """Square matrices, in which a forgotten transposition shows in the values alone."""
     for name, turns in {
         "a_b": (False, False),
@@ -130,7 +129,7 @@ def _squares() -> Iterator[Vector]:
             yield _vector(f"{kind}_square_{name}", kind, (2,), (3, 3, 3), turns)
 
 
-def _by_hand() -> Iterator[Vector]:
+def _by_hand() -> Vectors:
     """[[1, 2], [3, 4]] times [[5, 6], [7, 8]], and transposed."""
     derivations = {
         "a_b": ((False, False), "1*5 + 2*7, 1*6 + 2*8; 3*5 + 4*7, 3*6 + 4*8: 19 22; 43 50"),
@@ -150,7 +149,7 @@ def _by_hand() -> Iterator[Vector]:
     yield _vector(name, "quant8_signed", (), (2, 2, 2), data=shifted, scales=scales, description=about)
 
 
-def _corners() -> Iterator[Vector]:
+def _corners() -> Vectors:
     """Zero points at the ends, saturation, wraparound, all bits of floats."""
     for name, points in {"low": (-128, -128, -128), "high": (127, 127, -128), "mixed": (-128, 127, 127)}.items():
         scales = (1 / 16, 1 / 32, 1.0)
@@ -173,7 +172,7 @@ def _corners() -> Iterator[Vector]:
     yield _vector("float32_all_bits", "float32", (2,), (3, 2, 5), data=bits, description="values that need all 24 bits")
 
 
-def _found_late() -> Iterator[Vector]:
+def _found_late() -> Vectors:
     """Sizes that only the request gives, and a constant second factor."""
     for kind in ("float32", "int32"):
         shapes = _shapes((2,), (2, 3, 4), (False, True))
@@ -194,7 +193,7 @@ def _found_late() -> Iterator[Vector]:
     yield positive("float32_flags_from_request", OPERATION, {**inputs, **flags}, outputs, since="fl6")
 
 
-def _long_rows() -> Iterator[Vector]:
+def _long_rows() -> Vectors:
     """Attention between 6 and 5 tokens of 768 features: halves, whose sums are exact in float16, and bytes."""
     floats = tuple(GeneratorDocument(kind="dyadic", seed=61 + i, low=-1.0, high=1.0, step=0.5) for i in (0, 1))
     whole = tuple(GeneratorDocument(kind="integers", seed=61 + i, low=-128, high=127) for i in (0, 1))
@@ -206,7 +205,7 @@ def _long_rows() -> Iterator[Vector]:
         yield _vector(name, kind, (2,), (6, 768, 5), (False, True), given, scales=scales, description=about)
 
 
-def _refused() -> Iterator[Vector]:
+def _refused() -> Vectors:
     five = tensor(FLOAT32, (1, 1, 1, 2, 2), [1.0, 2.0, 3.0, 4.0])
     one = tensor(FLOAT32, (4,), [1.0, 2.0, 3.0, 4.0])
     yield _refusal("rank5", RANK_CLAUSE, {"a": five, "b": five, "output": tensor(FLOAT32, (1, 1, 1, 2, 2))})
@@ -229,7 +228,7 @@ def _refused() -> Iterator[Vector]:
     yield from _refused_types()
 
 
-def _refused_types() -> Iterator[Vector]:
+def _refused_types() -> Vectors:
     second = tensor(FLOAT16, (2, 3, 4), dyadic(6, (2, 3, 4)))
     yield _refusal("mixed_types", "MODEL.P3", {"b": second})
     unsigned = {"a": (2, 2, 3), "b": (2, 3, 4)}

@@ -4,15 +4,10 @@ By hand: block [2, 3] and 2 batches out of 12; the pixel in the second row and t
 so that batch 1 of the output takes it from batch (1*3 + 2)*2 + 1 = 11 of the input.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from npu_conformance.corpus.generators._blocks import Case, Plan, Shape
 from npu_conformance.corpus.generators._moves import INT32, late, refused, result, source, unknown
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
-from npu_conformance.corpus.generators.base import constant, int32s, positive
-from npu_conformance.corpus.vectors import Vector
+from npu_conformance.corpus.generators.base import Vectors, constant, int32s, positive
 
 
 def _case(before: Shape, block: tuple[int, ...], after: Shape) -> Case:
@@ -32,7 +27,7 @@ PLAN = Plan(
 )
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Every type; square and other blocks; both layouts; open sizes; a dilated convolution's end; refusals."""
     yield from PLAN.vectors()
     image = _case((4, 4, 4, 3), (2, 2), (1, 8, 8, 3))

@@ -5,9 +5,7 @@ backward cell takes its first step at the end of the sequence.
 Both cells of a vector have the same parts, and cross links come with input gates: all else is not certain.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,6 +15,7 @@ from npu_conformance.corpus.generators._lstm import GATES, Cell, parameters
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
 from npu_conformance.corpus.generators.base import (
     OperandSpec,
+    Vectors,
     boolean,
     dyadic,
     int32,
@@ -105,7 +104,7 @@ def _outputs(cell: Cell, other: Cell, run: Run) -> dict[str, OperandSpec]:
     return {name: tensor(cell.type, shape) for name, shape in shapes.items()}
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Pairwise over what cells may have, links, layouts and outputs; refusals."""
     more: dict[str, list[Any]] = {
         "link": ["", "parallel", "cross"],
@@ -129,7 +128,7 @@ def _vector(name: str, cell: Cell, run: Run, **details: Any) -> Vector:
     return positive(name, OPERATION, inputs, outputs, since="1.3" if run.states else "1.2", **details)
 
 
-def _special() -> Iterator[Vector]:
+def _special() -> Vectors:
     cell, run = Cell(size=1, units=3), Run(time=2, time_major=True, states=True, fewer=0)
     inputs, _ = operands(cell, run)
     weights = {name: planned for name, planned in inputs.items() if planned.constant and planned.operand.dimensions}
@@ -148,7 +147,7 @@ def _special() -> Iterator[Vector]:
         yield _vector(f"{name}_unknown", plain, linked, changes=changes)
 
 
-def _refused() -> Iterator[Vector]:
+def _refused() -> Vectors:
     small, run = Cell(batch=2, size=1, units=3), Run(time=2)
     for name, clause, cell, changes in list(_lstm.presence_refusals(small, "bw_", backward))[::2]:
         yield _refusal(f"bw_{name}", clause, cell, run, changes)
@@ -168,7 +167,7 @@ def _refused() -> Iterator[Vector]:
     yield _refusal("states_until_1_2", "MODEL.P3", small, replace(run, states=True), {}, until="1.2")
 
 
-def _refused_sizes(small: Cell, run: Run) -> Iterator[Vector]:
+def _refused_sizes(small: Cell, run: Run) -> Vectors:
     inputs, outputs = operands(small, replace(run, link="cross", states=True))
     linked = replace(run, link="cross")
     for name, axis in (
@@ -194,7 +193,7 @@ def _other_output_size(cell: Cell, run: Run) -> dict[str, OperandSpec]:
     return weights | state | {"bw_output": tensor(FLOAT32, run.shape(cell.batch, other.outputs))}
 
 
-def _refused_links(small: Cell, run: Run) -> Iterator[Vector]:
+def _refused_links(small: Cell, run: Run) -> Vectors:
     cross, parallel = replace(run, link="cross"), replace(run, link="parallel")
     inputs, _ = operands(small, cross)
     for name in ("fw_aux_input_to_forget_weights", "bw_aux_input_to_input_weights"):

@@ -3,9 +3,7 @@
 Auxiliary inputs have the size of the input: where they differ, not even Android's own implementation is to be trusted.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,6 +21,7 @@ from npu_conformance.corpus.generators._recurrent import (
 )
 from npu_conformance.corpus.generators.base import (
     OperandSpec,
+    Vectors,
     boolean,
     constant,
     dyadic,
@@ -105,7 +104,7 @@ def _auxiliary(
     }
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Pairwise: type, shape, auxiliary input, layout, merging, state outputs, activation; open sizes; refusals."""
     parameters: Mapping[str, list[Any]] = {
         "kind": list(KINDS),
@@ -160,7 +159,7 @@ def _by_hand() -> Vector:
     return positive("float32_by_hand", OPERATION, inputs, outputs, since="1.3", description=description)
 
 
-def _open() -> Iterator[Vector]:
+def _open() -> Vectors:
     """What only the request says: sizes, ranks, all of the forward cell, and the values of scalars."""
     form = Form("cross", major=True, merge=True, state=True)
     inputs, outputs = operands(SHAPES["plain"], Data(seed=3), form)
@@ -177,7 +176,7 @@ def _open_dimensions(what: str, planned: OperandSpec) -> tuple[int, ...]:
     return (0,) * len(planned.shape) if what == "sizes" else ()
 
 
-def _refused() -> Iterator[Vector]:
+def _refused() -> Vectors:
     yield from _refused_sizes()
     yield from _refused_outputs()
     inputs, outputs = operands(SMALL, Data(seed=6), Form("cross"))
@@ -197,7 +196,7 @@ def _refused() -> Iterator[Vector]:
     yield from refusals(OPERATION, inputs, outputs, rows, since="1.2")
 
 
-def _refused_sizes() -> Iterator[Vector]:
+def _refused_sizes() -> Vectors:
     inputs, outputs = operands(SMALL, Data(seed=4), Form())
     deep = tensor(FLOAT32, (2, 1, 1, 1), dyadic(1, (2,)))
     bias = inputs["fw_bias"]
@@ -222,7 +221,7 @@ def _refused_sizes() -> Iterator[Vector]:
     yield from refusals(OPERATION, inputs, outputs, rows, since="1.2")
 
 
-def _refused_outputs() -> Iterator[Vector]:
+def _refused_outputs() -> Vectors:
     merged, into_one = operands(SMALL, Data(seed=5), Form(merge=True))
     apart, into_two = operands(SMALL, Data(seed=5), Form())
     states = {"fw_state_out": tensor(FLOAT32, (2, 1)), "bw_state_out": tensor(FLOAT32, (2, 2))}

@@ -7,11 +7,8 @@ to 5/8 * 2/5 = 1/4, the third to 1/2 * 2/3 = 1/3, which decays the second again,
 exp(-18/25) and exp(-2/9) leave 0.304 and 0.400; the third then decays the second to 0.148.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy
 
@@ -29,12 +26,9 @@ from npu_conformance.corpus.generators._boxes import (
 from npu_conformance.corpus.generators._no_boxes import NO_BATCHES, NO_ROIS, without_boxes
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
 from npu_conformance.corpus.generators._scenes import BOXES, moved, scores
-from npu_conformance.corpus.generators.base import int32, pairwise, positive, tensor
+from npu_conformance.corpus.generators.base import Array, Vectors, int32, pairwise, positive, tensor
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.neuralnetworks.enums import OperandType
-
-if TYPE_CHECKING:
-    from npu_conformance.corpus.vectors import Array
 
 OPERATION = "BOX_WITH_NMS_LIMIT"
 _KINDS = ("float32", "float16", "quant8", "quant8_signed")
@@ -42,7 +36,7 @@ _KERNELS = {"hard": 0, "linear": 1, "gaussian": 2}
 _QUANTIZATION: dict[str, Any] = {"scale": 1 / 128, "zero_point": 4}
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Pairwise over all parameters; cases by hand; zero results and zero rois; sizes left open; refusals."""
     parameters: dict[str, list[Any]] = {
         "kind": list(_KINDS),
@@ -130,7 +124,7 @@ def _vector(
     return declared(planned)
 
 
-def _by_hand() -> Iterator[Vector]:
+def _by_hand() -> Vectors:
     """The three boxes of the module's text, in two batches that differ in their scores; a class with one score."""
     rois = numpy.concatenate([moved(BOXES[:3], 30, 30), BOXES[:3], BOXES[3:6]], axis=1)
     rois = numpy.concatenate([rois, rois])
@@ -148,7 +142,7 @@ def _by_hand() -> Iterator[Vector]:
             yield _vector(f"{kind}_{kernel}_by_hand", kind, given, rois, (0, 0, 0, 1, 1, 1), scalars, text)
 
 
-def _limits() -> Iterator[Vector]:
+def _limits() -> Vectors:
     """Few results or none; class 0 never counts, however high its scores; suppressed boxes whose score of 0 counts."""
     rois, batches = _rois(3), (0, 0, 0, 1, 1, 1)
     for kind in ("float32", "quant8"):
@@ -165,14 +159,14 @@ def _limits() -> Iterator[Vector]:
         yield _vector(f"{kind}_hard_keeps_score_0", kind, few, three, (0, 0, 3), scalars, text)
 
 
-def _nothing_left() -> Iterator[Vector]:
+def _nothing_left() -> Vectors:
     """No score is greater than the threshold: the first dimension of all outputs is 0."""
     for kind in ("float32", "quant8"):
         scalars = _scalars(kind, "linear", -1, threshold=1.5)
         yield _vector(f"{kind}_nothing_left", kind, _scores(80), _rois(3), (0,) * 6, scalars)
 
 
-def _no_rois() -> Iterator[Vector]:
+def _no_rois() -> Vectors:
     """Boxes of three classes without elements are made by AXIS_ALIGNED_BBOX_TRANSFORM."""
     for kind in _KINDS:
         images = replace(boxes(kind, (1, 2), [64, 64]), constant=True)
@@ -188,7 +182,7 @@ def _no_rois() -> Iterator[Vector]:
         )
 
 
-def _unknown_sizes() -> Iterator[Vector]:
+def _unknown_sizes() -> Vectors:
     given, rois, batches = _scores(90), _rois(3), (0, 0, 0, 0, 1, 1)
     for kind in ("float32", "quant8"):
         scalars = _scalars(kind, "hard", -1)
@@ -206,7 +200,7 @@ def _unknown_sizes() -> Iterator[Vector]:
         yield positive(f"{kind}_sizes_unknown", OPERATION, inputs, outputs, since="1.2", hazards=["sizes-found-late"])
 
 
-def _refused() -> Iterator[Vector]:
+def _refused() -> Vectors:
     given, rois, batches = _scores(90, 2)[:3], _rois(2)[:3], (0, 0, 1)
     sound = {kind: _operands(kind, given, rois, batches, _scalars(kind, "hard", -1)) for kind in ("float32", "quant8")}
     flat = {"scores": values("float32", (3, 1), given[:, 1]), "rois": boxes("float32", (3, 4), rois[:, 4:])}

@@ -1,12 +1,10 @@
 """The plan of CAST."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from npu_conformance.corpus.generators import _rejections
 from npu_conformance.corpus.generators._elementwise import FLOAT16, FLOAT32, INT32, QUANT8, SIGNED
-from npu_conformance.corpus.generators.base import OperandSpec, positive, rejected, tensor
+from npu_conformance.corpus.generators.base import OperandSpec, Vectors, positive, rejected, tensor
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 
@@ -37,7 +35,7 @@ _NAMES = {
 _QUANTIZED = {kind for kind in _NAMES if "QUANT" in kind.name}
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Every pair of types with scales and zero points that must be ignored; truncation; saturation; identities."""
     for source, data in _DATA.items():
         for target in _DATA:
@@ -71,7 +69,7 @@ def _typed(
     return tensor(kind, shape, data, scale=scale, zero_point=0 if symmetric else point)
 
 
-def _edges() -> Iterator[Vector]:
+def _edges() -> Vectors:
     outside = [-0.75, -1.5, -300.0, 255.5, 256.0, 1000.0, 17.75, 128.5, 254.99]
     for source in (FLOAT32, FLOAT16):
         about = "towards zero, then saturated"

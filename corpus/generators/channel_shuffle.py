@@ -3,10 +3,6 @@
 By hand: a b c d e f in two groups of three is a b c | d e f; the first of each, the second and the third: a d b e c f.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from npu_conformance.corpus.generators._moves import (
     FOUR,
     late,
@@ -18,7 +14,7 @@ from npu_conformance.corpus.generators._moves import (
     source,
     special_floats,
 )
-from npu_conformance.corpus.generators.base import OperandSpec, int32, positive
+from npu_conformance.corpus.generators.base import OperandSpec, Vectors, int32, positive
 from npu_conformance.corpus.vectors import Vector
 
 OPERATION = "CHANNEL_SHUFFLE"
@@ -42,7 +38,7 @@ def arguments(groups: int, axis: int) -> dict[str, OperandSpec]:
     return {"num_groups": int32(groups), "axis": int32(axis)}
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Every type; every rank; axes counted from both ends; zero points at both ends; open shapes; refusals."""
     for kind in FOUR:
         for name, (dimensions, groups, axis) in CASES.items():
@@ -78,7 +74,7 @@ def vectors() -> Iterator[Vector]:
     yield from _refused()
 
 
-def _refused() -> Iterator[Vector]:
+def _refused() -> Vectors:
     yield from refused_ranks(OPERATION, arguments(1, 4), "1.2")
     floats, output = source("float32", (2, 6)), {"output": result("float32", (2, 6))}
     wrong = {

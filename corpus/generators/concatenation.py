@@ -1,14 +1,12 @@
 """The plan of CONCATENATION."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from npu_conformance.corpus.generators._moves import FOUR, KINDS, quantization, refused, result, signed_zeros, source
 from npu_conformance.corpus.generators._rejections import RANK5, RANK_CLAUSE
 from npu_conformance.corpus.generators._zero_sized import zero_sized
-from npu_conformance.corpus.generators.base import OperandSpec, int32, integers, positive, tensor
+from npu_conformance.corpus.generators.base import OperandSpec, Vectors, int32, integers, positive, tensor
 from npu_conformance.corpus.vectors import Vector
 
 CASES: dict[str, tuple[tuple[tuple[int, ...], ...], int]] = {
@@ -32,7 +30,7 @@ def joined(shapes: Sequence[tuple[int, ...]], axis: int) -> tuple[int, ...]:
     return (*first[:axis], sum(shape[axis] for shape in shapes), *first[axis + 1 :])
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Every type, rank and axis with inputs of different lengths; requantisation; batch 0; refusals."""
     for kind in FOUR:
         for name, (shapes, axis) in CASES.items():
@@ -51,7 +49,7 @@ def vectors() -> Iterator[Vector]:
     yield from _refused()
 
 
-def _refused() -> Iterator[Vector]:
+def _refused() -> Vectors:
     pair = {"input0": source("float32", (2, 3)), "input1": source("float32", (2, 3), first=20)}
     output = {"output": result("float32", (2, 6))}
     for name, axis in {"negative": -1, "beyond": 2}.items():
@@ -70,7 +68,7 @@ def _refused() -> Iterator[Vector]:
         yield refused("CONCATENATION", f"{name}_before_1_2", "C4", inputs, joint, "1.0", "1.1")
 
 
-def _refused_ranks() -> Iterator[Vector]:
+def _refused_ranks() -> Vectors:
     elements = [0.25 * step for step in range(6)]
     for late in (False, True):
         inputs = {
@@ -96,7 +94,7 @@ def _source(kind: str, shape: tuple[int, ...], index: int) -> OperandSpec:
     return source(kind, shape, first=20 * index)
 
 
-def _requantized(kind: str) -> Iterator[Vector]:
+def _requantized(kind: str) -> Vectors:
     """Inputs with parameters of their own, some beyond the range of the output."""
     parameters = {
         "other_zero_point": ((0.5, 10), (0.5, 200), (0.5, 100)),

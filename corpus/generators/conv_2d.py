@@ -1,9 +1,5 @@
 """The plan of CONV_2D."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from npu_conformance.corpus.generators._convolutions import (
     Sizes,
     Values,
@@ -17,7 +13,7 @@ from npu_conformance.corpus.generators._convolutions import (
 )
 from npu_conformance.corpus.generators._refused_convolutions import refusal, refused
 from npu_conformance.corpus.generators._windows import FLOAT32, QUANT8, Window
-from npu_conformance.corpus.generators.base import constant, dyadic
+from npu_conformance.corpus.generators.base import Vectors, constant, dyadic
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.documents.vectors import GeneratorDocument
 
@@ -40,7 +36,7 @@ CLAUSES = {
 }
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Pairwise over all parameters; quantised corners; odd geometries; batch 0; first layers of real size; refusals."""
     yield from cover(SHAPES)
     yield from extremes(SHAPES["wide"])
@@ -60,7 +56,7 @@ def _other_channels() -> Vector:
     return refusal("filter_input_channels", "C2", sizes, Values("float32"), {"filter": filter_})
 
 
-def _first_layers() -> Iterator[Vector]:
+def _first_layers() -> Vectors:
     sizes, window = Sizes(1, (224, 224), 3, (3, 3), 4), Window("same", (2, 2))
     for kind, source_type in (("float32", FLOAT32), ("quant8", QUANT8)):
         if source_type is FLOAT32:

@@ -4,14 +4,9 @@ By hand: block 2 and 2 channels out of 8; the pixel in the second row and first 
 that its channels are the input's from (1*2 + 0)*2 = 4 on.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from npu_conformance.corpus.generators._blocks import Case, Plan, Shape
 from npu_conformance.corpus.generators._moves import late
-from npu_conformance.corpus.generators.base import int32
-from npu_conformance.corpus.vectors import Vector
+from npu_conformance.corpus.generators.base import Vectors, int32
 
 
 def _case(before: Shape, block: int, after: Shape) -> Case:
@@ -31,7 +26,7 @@ PLAN = Plan(
 )
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Every type and block size; both layouts; open sizes; the end of an upscaling network; refusals."""
     yield from PLAN.vectors()
     image = _case((1, 4, 4, 12), 2, (1, 8, 8, 3))

@@ -1,9 +1,5 @@
 """The plan of DEPTHWISE_CONV_2D."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from npu_conformance.corpus.generators._convolutions import (
     Sizes,
     Values,
@@ -16,8 +12,7 @@ from npu_conformance.corpus.generators._convolutions import (
 )
 from npu_conformance.corpus.generators._refused_convolutions import refusal, refused
 from npu_conformance.corpus.generators._windows import FLOAT32
-from npu_conformance.corpus.generators.base import constant, dyadic, int32
-from npu_conformance.corpus.vectors import Vector
+from npu_conformance.corpus.generators.base import Vectors, constant, dyadic, int32
 
 SHAPES = {
     "single": Sizes(1, (5, 7), 3, (2, 4), 3, 1),
@@ -38,7 +33,7 @@ CLAUSES = {
 }
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Pairwise over all parameters; quantised corners; odd geometries; batch 0; refusals."""
     yield from cover(SHAPES)
     yield from extremes(Sizes(1, (5, 7), 2, (2, 4), 4, 2))
@@ -50,7 +45,7 @@ def vectors() -> Iterator[Vector]:
     yield from _refused_filters()
 
 
-def _refused_filters() -> Iterator[Vector]:
+def _refused_filters() -> Vectors:
     sizes = SHAPES["double"]
     height, width = sizes.window
     two = (2, height, width, sizes.out_channels)

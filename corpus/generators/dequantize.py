@@ -1,9 +1,5 @@
 """The plan of DEQUANTIZE."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from npu_conformance.corpus.generators import _rejections
 from npu_conformance.corpus.generators._elementwise import (
     FLOAT16,
@@ -16,8 +12,7 @@ from npu_conformance.corpus.generators._elementwise import (
     stored_bytes,
 )
 from npu_conformance.corpus.generators._zero_sized import zero_sized
-from npu_conformance.corpus.generators.base import pairwise, positive, tensor
-from npu_conformance.corpus.vectors import Vector
+from npu_conformance.corpus.generators.base import Vectors, pairwise, positive, tensor
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 
 _SYMMETRIC = OperandType.TENSOR_QUANT8_SYMM
@@ -25,7 +20,7 @@ _PER_CHANNEL = OperandType.TENSOR_QUANT8_SYMM_PER_CHANNEL
 _NAMES = {**SHORT, _SYMMETRIC: "quant8_symm", _PER_CHANNEL: "per_channel"}
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Every pair of types, every rank, every stored value; per channel along each kind of dimension."""
     yield from _ranks()
     yield from _every_value()
@@ -42,7 +37,7 @@ def vectors() -> Iterator[Vector]:
     yield from _rejections.ranks_of("DEQUANTIZE", QUANT8, FLOAT32, "DEQUANTIZE.C1", {})
 
 
-def _ranks() -> Iterator[Vector]:
+def _ranks() -> Vectors:
     rows = pairwise(
         {"from": [QUANT8, SIGNED, _SYMMETRIC], "to": [FLOAT32, FLOAT16], "shape": list(RANKS), "scale": [0.5, 0.1, 3.0]}
     )
@@ -65,7 +60,7 @@ def _ranks() -> Iterator[Vector]:
         )
 
 
-def _every_value() -> Iterator[Vector]:
+def _every_value() -> Vectors:
     for kind, point in ((QUANT8, 0), (QUANT8, 255), (SIGNED, -128), (SIGNED, 127), (_SYMMETRIC, 0)):
         yield positive(
             f"{_NAMES[kind]}_every_value_{point % 256}",
@@ -76,7 +71,7 @@ def _every_value() -> Iterator[Vector]:
         )
 
 
-def _per_channel() -> Iterator[Vector]:
+def _per_channel() -> Vectors:
     shapes = {0: (3, 2), 1: (2, 3), 2: (2, 1, 3), 3: (2, 1, 2, 3)}
     for target in (FLOAT32, FLOAT16):
         for channel_dim, shape in shapes.items():

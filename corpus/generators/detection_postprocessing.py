@@ -6,21 +6,15 @@ and the third by 1/3: with threshold 1/2 and falling scores the first and the th
 moves an anchor down by its height.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy
 
 from npu_conformance.corpus.generators._boxes import Operands, number, refusals, values, whole_numbers
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
 from npu_conformance.corpus.generators._scenes import scores
-from npu_conformance.corpus.generators.base import boolean, dyadic, int32, pairwise, positive
+from npu_conformance.corpus.generators.base import Array, Vectors, boolean, dyadic, int32, pairwise, positive
 from npu_conformance.corpus.vectors import Vector
-
-if TYPE_CHECKING:
-    from npu_conformance.corpus.vectors import Array
 
 OPERATION = "DETECTION_POSTPROCESSING"
 _SCALES = {"scale_y": 8.0, "scale_x": 4.0, "scale_h": 2.0, "scale_w": 16.0}
@@ -36,7 +30,7 @@ _SEED = 100
 """Of the data of the pairwise cover: no overlap lies near a limit."""
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Pairwise over all parameters of either suppression; cases by hand; no or few results; sizes open; refusals."""
     for regular in (True, False):
         parameters: dict[str, list[Any]] = {
@@ -131,7 +125,7 @@ def _value(scalars: Operands, name: str) -> int:
     return int(numpy.asarray(scalars[name].data).item())
 
 
-def _by_hand() -> Iterator[Vector]:
+def _by_hand() -> Vectors:
     """The anchors of the module's text; class 2 has another order, and a delta moves the second anchor of batch 1."""
     anchors = _ANCHORS[:3]
     given = numpy.array([[(0.5, 0.875, 0.25), (0.5, 0.75, 0.5), (0.5, 0.625, 0.375)]] * 2)
@@ -147,7 +141,7 @@ def _by_hand() -> Iterator[Vector]:
         yield _vector(name, "float32", given, deltas, scalars, text, anchors)
 
 
-def _few() -> Iterator[Vector]:
+def _few() -> Vectors:
     """A batch with results and one without: all rows of that one are zero."""
     given = numpy.stack([scores(60, 18).reshape(6, 3), numpy.full((6, 3), 0.125)])
     given[1, :, 0] = 0.9375
@@ -157,7 +151,7 @@ def _few() -> Iterator[Vector]:
         yield _vector(name, "float32", given, deltas, _scalars("float32", regular, (5, 1, 4), background=True))
 
 
-def _unused_limits() -> Iterator[Vector]:
+def _unused_limits() -> Vectors:
     """Either kind of suppression has a limit that the other does not look at; here that is 0."""
     given = numpy.stack([scores(_SEED + batch, 18).reshape(6, 3) for batch in range(2)])
     deltas = dyadic(_SEED, (2, 6, 4), -0.125, 0.125, 0.125)
@@ -184,7 +178,7 @@ def _sizes_unknown() -> Vector:
     return positive("float32_sizes_unknown", OPERATION, inputs, outputs, since="1.2")
 
 
-def _refused() -> Iterator[Vector]:
+def _refused() -> Vectors:
     given, deltas = scores(90, 6).reshape(1, 2, 3), numpy.zeros((1, 2, 4))
     sound = {
         name: _operands("float32", given, deltas, _scalars("float32", name == "regular", (2, 2, 2)), rows, _ANCHORS[:2])

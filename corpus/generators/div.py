@@ -1,16 +1,12 @@
 """The plan of DIV."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from npu_conformance.corpus.generators import _arithmetic, _rejections
 from npu_conformance.corpus.generators._elementwise import FLOAT16, FLOAT32, INT32, SHORT
-from npu_conformance.corpus.generators.base import positive, tensor
+from npu_conformance.corpus.generators.base import Vectors, positive, tensor
 from npu_conformance.corpus.vectors import Vector
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Float types, activations and broadcasting; int32 rounds down; division by zero must not crash."""
     yield from _arithmetic.floats("DIV")
     yield from _arithmetic.int32_row("DIV")
@@ -35,7 +31,7 @@ def _rounds_down() -> Vector:
     )
 
 
-def _by_zero() -> Iterator[Vector]:
+def _by_zero() -> Vectors:
     """The contract leaves the result open: only the shape is compared, and that the device lives."""
     for kind in (FLOAT32, FLOAT16, INT32):
         first, second = [3, -3, 0, 7, 1, -1], [0, 0, 0, 2, 0, -2]

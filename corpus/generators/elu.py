@@ -1,15 +1,14 @@
 """The plan of ELU."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from npu_conformance.corpus.generators import _rejections
 from npu_conformance.corpus.generators._elementwise import FLOAT16, FLOAT32, QUANT8, RANKS, SHORT, Shape
 from npu_conformance.corpus.generators.base import (
     Data,
     OperandSpec,
+    Vectors,
     dyadic,
     positive,
     rejected,
@@ -25,7 +24,7 @@ _SCALAR = {FLOAT32: OperandType.FLOAT32, FLOAT16: OperandType.FLOAT16}
 _ALPHAS = {"1": 1.0, "half": 0.5, "2": 2.0, "0": 0.0, "minus_half": -0.5}
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Both types in every rank; alphas of either sign and 0; infinities.
 
     Left out: NaN, of which a maximum with 0 may make 0; inputs without elements, which the documents allow and
@@ -56,14 +55,14 @@ def _of(
     )
 
 
-def _ranks() -> Iterator[Vector]:
+def _ranks() -> Vectors:
     for kind in (FLOAT32, FLOAT16):
         for seed, shape in enumerate((*RANKS, (2, 1, 3, 1, 2))):
             yield _of(f"rank{len(shape)}", kind, shape, dyadic(seed, shape), 0.75)
     yield _of("all_bits", FLOAT32, (3, 7), uniform(5, (3, 7), -4.0, 2.0), 1.25)
 
 
-def _alphas() -> Iterator[Vector]:
+def _alphas() -> Vectors:
     """max(0, x) + min(0, alpha * (e^x - 1)): an alpha below 0 spares what is negative and bends what is positive."""
     values = [-4.0, -1.0, -0.125, 0.0, 0.125, 0.5, 1.0, 2.0]
     for kind in (FLOAT32, FLOAT16):
@@ -82,14 +81,14 @@ def _alphas() -> Iterator[Vector]:
     )
 
 
-def _special() -> Iterator[Vector]:
+def _special() -> Vectors:
     for kind in (FLOAT32, FLOAT16):
         values = [0.0, -0.0, math.inf, -math.inf, 100.0, -100.0, 60000.0]
         yield _of("special_values", kind, (7,), values)
         yield _of("alpha_2_special_values", kind, (5,), [math.inf, -math.inf, 100.0, -100.0, 0.0], 2.0)
 
 
-def _shapes() -> Iterator[Vector]:
+def _shapes() -> Vectors:
     description = "the request brings the shape"
     yield _of("open_size", FLOAT32, (0, 3), dyadic(6, (4, 3)), 0.5, (4, 3), description)
     yield _of("open_rank", FLOAT32, (), dyadic(7, (2, 3, 2)), 0.5, (2, 3, 2), description)
@@ -97,7 +96,7 @@ def _shapes() -> Iterator[Vector]:
     yield _of("realistic", FLOAT32, (1, 28, 28, 16), data, 1.0, description="a feature map")
 
 
-def _refused() -> Iterator[Vector]:
+def _refused() -> Vectors:
     """Outputs declared otherwise than the input; an alpha or a tensor of the wrong type; no alpha."""
     yield from _rejections.declared("ELU", FLOAT32, FLOAT32, "C2", {"alpha": scalar(OperandType.FLOAT32, 1.0)})
     one = tensor(FLOAT32, (2,), [1.0, -1.0])

@@ -1,8 +1,6 @@
 """The plan of EMBEDDING_LOOKUP."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from npu_conformance.corpus.generators._moves import (
     FIVE,
@@ -16,7 +14,7 @@ from npu_conformance.corpus.generators._moves import (
     unknown,
 )
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
-from npu_conformance.corpus.generators.base import OperandSpec, constant, int32s, positive
+from npu_conformance.corpus.generators.base import OperandSpec, Vectors, constant, int32s, positive
 from npu_conformance.corpus.vectors import Vector
 
 OPERATION = "EMBEDDING_LOOKUP"
@@ -34,7 +32,7 @@ CASES: dict[str, tuple[tuple[int, ...], Sequence[int]]] = {
 """Dimensions of the values, lookups."""
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Every type; ranks of the values; lookups with the request and constant; zero points; open shapes; refusals."""
     for kind in FIVE:
         for turn, (name, (dimensions, lookups)) in enumerate(CASES.items()):
@@ -54,7 +52,7 @@ def vectors() -> Iterator[Vector]:
     yield from _refused()
 
 
-def _refused() -> Iterator[Vector]:
+def _refused() -> Vectors:
     values, output = source("float32", (3, 4)), result("float32", (2, 4))
     yield _refusal("values_rank_1", "C2", int32s(2, 0), source("float32", (3,)), result("float32", (2,)))
     for name, index in {"3": 3, "minus_1": -1, "far_beyond": 2**31 - 1}.items():

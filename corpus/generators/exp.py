@@ -1,16 +1,13 @@
 """The plan of EXP."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator
 
 from npu_conformance.corpus.generators import _activations, _unary
 from npu_conformance.corpus.generators._elementwise import INT32, QUANT8
-from npu_conformance.corpus.vectors import Vector
+from npu_conformance.corpus.generators.base import Vectors
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Both types and every rank; overflow, underflow, infinities. Arguments stay small: e^x multiplies their error."""
     yield from _unary.floats("EXP", -4.0, 4.0)
     yield from _activations.special("EXP", [0.0, -0.0, math.inf, -math.inf, 100.0, -200.0, 1.0])

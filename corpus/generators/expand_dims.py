@@ -1,9 +1,5 @@
 """The plan of EXPAND_DIMS."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from npu_conformance.corpus.generators._moves import (
     FIVE,
     late,
@@ -14,8 +10,7 @@ from npu_conformance.corpus.generators._moves import (
     source,
     special_floats,
 )
-from npu_conformance.corpus.generators.base import int32, positive
-from npu_conformance.corpus.vectors import Vector
+from npu_conformance.corpus.generators.base import Vectors, int32, positive
 
 OPERATION = "EXPAND_DIMS"
 CASES: dict[str, tuple[tuple[int, ...], int, tuple[int, ...]]] = {
@@ -32,7 +27,7 @@ CASES: dict[str, tuple[tuple[int, ...], int, tuple[int, ...]]] = {
 """Dimensions, axis, dimensions of the output."""
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Every type; every rank; axes counted from both ends; zero points at both ends; open shapes; refusals."""
     for kind in FIVE:
         for name, (dimensions, axis, output) in CASES.items():

@@ -1,12 +1,19 @@
 """The plan of FILL."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from npu_conformance.corpus.generators._elementwise import FLOAT16, FLOAT32, INT32, SHORT
-from npu_conformance.corpus.generators.base import OperandSpec, int32s, pairwise, positive, rejected, scalar, tensor
+from npu_conformance.corpus.generators.base import (
+    OperandSpec,
+    Vectors,
+    int32s,
+    pairwise,
+    positive,
+    rejected,
+    scalar,
+    tensor,
+)
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 
@@ -21,7 +28,7 @@ _KNOWN = ("constant", "request", "open_sizes", "open_rank")
 """Where dims come from, the output being declared; and from the request, sizes or rank of the output being open."""
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Pairwise: type, value, rank, where the sizes come from; values of the request; infinities, every bit of int32."""
     rows = pairwise({"type": list(_SCALARS), "value": list(_VALUES[INT32]), "shape": _SHAPES, "known": _KNOWN})
     for row in rows:
@@ -50,7 +57,7 @@ def _vector(name: str, shape: Sequence[int], value: OperandSpec, known: str) -> 
     return positive(name, "FILL", {"dims": sizes, "value": value}, {"output": tensor(kind, declared)})
 
 
-def _rejected() -> Iterator[Vector]:
+def _rejected() -> Vectors:
     seven = scalar(OperandType.FLOAT32, 7.0)
     for name, sizes, declared, clause in (
         ("negative_size", (2, -1), (), "C2"),

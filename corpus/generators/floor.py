@@ -1,17 +1,13 @@
 """The plan of FLOOR."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator
 
 from npu_conformance.corpus.generators import _activations, _rejections, _unary
 from npu_conformance.corpus.generators._elementwise import FLOAT16, FLOAT32, INT32, QUANT8
-from npu_conformance.corpus.generators.base import positive, tensor
-from npu_conformance.corpus.vectors import Vector
+from npu_conformance.corpus.generators.base import Vectors, positive, tensor
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Both types and every rank, both signs, just below an integer, numbers without a fraction, infinities, -0."""
     yield from _unary.floats("FLOOR", -4.0, 4.0, rank5=False, relaxed=False)
     yield from _activations.special("FLOOR", [0.0, -0.0, math.inf, -math.inf, math.nan, -0.5, 0.5, -2.0, 2048.0])
@@ -20,7 +16,7 @@ def vectors() -> Iterator[Vector]:
     yield from _unary.refused("FLOOR", others=[INT32, QUANT8], outputs="")
 
 
-def _edges() -> Iterator[Vector]:
+def _edges() -> Vectors:
     """Neighbours of integers and numbers beyond any fraction."""
     for name, kind, values in (
         ("float32_edges", FLOAT32, [2.9999998, 3.0, -2.0000002, 8388607.5, -8388607.5, 16777217.0, 1e30, -1e30]),

@@ -1,8 +1,6 @@
 """The plan of FULLY_CONNECTED."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -15,6 +13,7 @@ from npu_conformance.corpus.generators._windows import ACTIVATIONS, FLOAT16, FLO
 from npu_conformance.corpus.generators._zero_sized import zero_sized
 from npu_conformance.corpus.generators.base import (
     OperandSpec,
+    Vectors,
     constant,
     dyadic,
     int32,
@@ -97,7 +96,7 @@ def operands(
     return inputs, {"output": tensor(kind, (prod(dimensions) // size, units), **values.quantization(2))}
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Pairwise: type, shape, activation, scales; quantised corners; long rows; batch 0; refusals."""
     yield from _cover()
     yield from _corners()
@@ -123,7 +122,7 @@ def _bias(units: int, values: Values) -> OperandSpec:
     return constant(INT32, (units,), whole, scale=scale)
 
 
-def _cover() -> Iterator[Vector]:
+def _cover() -> Vectors:
     parameters: Mapping[str, list[str]] = {
         "kind": list(KINDS),
         "shape": list(SHAPES),
@@ -146,7 +145,7 @@ def _cover() -> Iterator[Vector]:
     yield _vector("float32_all_bits", ((2, 3), 3, 4), bits, description="values that need all 24 bits")
 
 
-def _corners() -> Iterator[Vector]:
+def _corners() -> Vectors:
     shape = SHAPES["rank2"]
     for kind in ("quant8", "quant8_signed"):
         for name, points in {"low": (0, 0, 0), "input_high": (255, 0, 255), "weights_high": (0, 255, 255)}.items():
@@ -178,7 +177,7 @@ def _corners() -> Iterator[Vector]:
         )
 
 
-def _long_rows() -> Iterator[Vector]:
+def _long_rows() -> Vectors:
     """Input sizes of language models. Floats are quarters: every partial sum is exact."""
     for size in (768, 3072):
         shape = ((2, size), size, 5)
@@ -198,7 +197,7 @@ def _long_rows() -> Iterator[Vector]:
     yield _vector("float16_768", ((2, 768), 768, 5), halves, description=description)
 
 
-def _batch_zero() -> Iterator[Vector]:
+def _batch_zero() -> Vectors:
     for kind in KINDS:
         dimensions = (0, 2, 2, 3)
         values = Values(kind, source=[])
@@ -207,7 +206,7 @@ def _batch_zero() -> Iterator[Vector]:
         yield zero_sized(f"{kind}_batch_zero", OPERATION, feature_map, {**inputs, "input": None}, outputs)
 
 
-def _refused() -> Iterator[Vector]:
+def _refused() -> Vectors:
     shape = SHAPES["rank2"]
     floats, bytes_ = Values("float32", 1), Values("quant8", 1)
     product = float(numpy.float32(bytes_.scales[0]) * numpy.float32(bytes_.scales[1]))

@@ -1,8 +1,6 @@
 """The plan of GATHER."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy
 
@@ -17,8 +15,7 @@ from npu_conformance.corpus.generators._moves import (
     source,
     special_floats,
 )
-from npu_conformance.corpus.generators.base import OperandSpec, constant, int32, positive
-from npu_conformance.corpus.vectors import Vector
+from npu_conformance.corpus.generators.base import OperandSpec, Vectors, constant, int32, positive
 
 OPERATION = "GATHER"
 Indices = Sequence[int] | Sequence[Sequence[int]] | Sequence[Sequence[Sequence[int]]]
@@ -49,7 +46,7 @@ def chosen(indices: Indices) -> OperandSpec:
     return constant(INT32, numpy.shape(indices), indices)
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Every type; ranks of input and indices; indices in the model and with the request; open shapes; refusals."""
     for kind in FIVE:
         for name, (dimensions, axis, indices) in CASES.items():
@@ -75,7 +72,7 @@ def vectors() -> Iterator[Vector]:
     yield from _refused()
 
 
-def _refused() -> Iterator[Vector]:
+def _refused() -> Vectors:
     floats, indices = source("float32", (3, 4)), chosen([2, 0])
     for name, axis in {"2": 2, "minus_3": -3}.items():
         inputs = {"input": floats, "axis": int32(axis), "indices": indices}

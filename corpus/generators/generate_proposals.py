@@ -5,10 +5,8 @@ No third party has the operation. By hand: one anchor (0, 0, 8, 8) at two places
 both. A delta dx of 1/2 moves the second by 4 to (8, 0, 16, 8), of which an image 14 wide leaves (8, 0, 14, 8).
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import numpy
 
@@ -25,7 +23,9 @@ from npu_conformance.corpus.generators._boxes import (
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
 from npu_conformance.corpus.generators._scenes import scores
 from npu_conformance.corpus.generators.base import (
+    Array,
     OperandSpec,
+    Vectors,
     boolean,
     constant,
     dyadic,
@@ -37,9 +37,6 @@ from npu_conformance.corpus.generators.base import (
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 
-if TYPE_CHECKING:
-    from npu_conformance.corpus.vectors import Array
-
 OPERATION = "GENERATE_PROPOSALS"
 _KINDS = ("float32", "float16", "quant8", "quant8_signed")
 _SCORES: dict[str, Any] = {"scale": 1 / 128, "zero_point": 4}
@@ -49,7 +46,7 @@ _SEED = 0
 """Of the data of the pairwise cover: no overlap or side lies near a limit."""
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Pairwise over all parameters; a case by hand; zero results; sizes left open; refusals."""
     parameters: dict[str, list[Any]] = {
         "kind": list(_KINDS),
@@ -148,7 +145,7 @@ def _vector(
     )
 
 
-def _by_hand() -> Iterator[Vector]:
+def _by_hand() -> Vectors:
     given = numpy.array([0.5, 0.75, 0.75, 0.25]).reshape(2, 1, 2, 1)
     deltas = numpy.zeros((2, 1, 2, 4))
     deltas[1, 0, 1, 0] = 0.5
@@ -168,13 +165,13 @@ def _by_hand() -> Iterator[Vector]:
             )
 
 
-def _nothing_left() -> Iterator[Vector]:
+def _nothing_left() -> Vectors:
     """No side is longer than the least: the first dimension of all outputs is 0."""
     for kind in ("float32", "quant8"):
         yield _vector(f"{kind}_nothing_left", kind, *_data(50), False, _scalars(kind, (-1, -1), 0.5, 100.0))
 
 
-def _sizes_unknown() -> Iterator[Vector]:
+def _sizes_unknown() -> Vectors:
     given, deltas = _data(_SEED)
     for kind in ("float32", "quant8"):
         inputs, outputs = _operands(kind, given, deltas, False, _scalars(kind, (-1, -1), 0.6, 1.0))
@@ -191,7 +188,7 @@ def _sizes_unknown() -> Iterator[Vector]:
         yield positive(f"{kind}_sizes_unknown", OPERATION, inputs, outputs, since="1.2", hazards=["sizes-found-late"])
 
 
-def _refused() -> Iterator[Vector]:
+def _refused() -> Vectors:
     given, deltas = numpy.array([0.5, 0.75, 0.75, 0.25]).reshape(2, 1, 2, 1), numpy.zeros((2, 1, 2, 4))
     anchors = [(0.0, 0.0, 8.0, 8.0)]
     sound = {

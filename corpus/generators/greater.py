@@ -1,13 +1,9 @@
 """The plan of GREATER."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from npu_conformance.corpus.generators import _comparisons
-from npu_conformance.corpus.vectors import Vector
+from npu_conformance.corpus.generators.base import Vectors
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Every type and way of broadcasting, operands quantised apart, elements that are equal or nearly so, NaN."""
     yield from _comparisons.vectors("GREATER")

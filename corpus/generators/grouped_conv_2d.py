@@ -1,8 +1,5 @@
 """The plan of GROUPED_CONV_2D."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from dataclasses import replace
 
 from npu_conformance.corpus.generators._convolutions import (
@@ -18,7 +15,7 @@ from npu_conformance.corpus.generators._convolutions import (
 )
 from npu_conformance.corpus.generators._refused_convolutions import refusal, refused
 from npu_conformance.corpus.generators._windows import FLOAT32, Window
-from npu_conformance.corpus.generators.base import constant, dyadic, int32, positive, rejected
+from npu_conformance.corpus.generators.base import Vectors, constant, dyadic, int32, positive, rejected
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.documents.vectors import GeneratorDocument
 
@@ -42,7 +39,7 @@ CLAUSES = {
 }
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Pairwise over all parameters; quantised corners; odd geometries; a case by hand; a real size; refusals."""
     yield from cover(SHAPES)
     yield from extremes(SHAPES["wide"])
@@ -82,7 +79,7 @@ def _groups_from_request() -> Vector:
     return positive("float32_groups_from_request", "GROUPED_CONV_2D", inputs, outputs, description=about)
 
 
-def _refused_groups() -> Iterator[Vector]:
+def _refused_groups() -> Vectors:
     sizes, values = SHAPES["wide"], Values("float32")
     for name, groups in {"0": 0, "minus_1": -1}.items():
         yield refusal(f"groups_{name}", "C2", sizes, values, {"groups": int32(groups)})

@@ -1,9 +1,6 @@
 """The plan of HARD_SWISH."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator
 
 from npu_conformance.corpus.generators import _activations, _unary
 from npu_conformance.corpus.generators._elementwise import (
@@ -16,8 +13,7 @@ from npu_conformance.corpus.generators._elementwise import (
     all_bytes,
     stored_bytes,
 )
-from npu_conformance.corpus.generators.base import positive, tensor
-from npu_conformance.corpus.vectors import Vector
+from npu_conformance.corpus.generators.base import Vectors, positive, tensor
 
 _QUANTIZATIONS = {
     "usual": ((0.0625, 128), (0.0625, 128)),
@@ -30,7 +26,7 @@ _QUANTIZATIONS = {
 """Scale and (unsigned) zero point of input and output, which are independent of each other."""
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Every type and rank on both sides of -3 and 3; every stored value; outputs quantised otherwise; no elements."""
     yield from _unary.floats("HARD_SWISH", -5.0, 5.0)
     # What -infinity gives, by the formula infinity times 0, is left out; six times the largest value must be finite.
@@ -44,7 +40,7 @@ def vectors() -> Iterator[Vector]:
     yield from _unary.refused("HARD_SWISH", others=[INT32], outputs="C2")
 
 
-def _every_byte() -> Iterator[Vector]:
+def _every_byte() -> Vectors:
     for kind in (QUANT8, SIGNED):
         shift = 128 if kind is SIGNED else 0
         for name, ((scale, point), (out_scale, out_point)) in _QUANTIZATIONS.items():
@@ -57,7 +53,7 @@ def _every_byte() -> Iterator[Vector]:
             )
 
 
-def _quantized_ranks() -> Iterator[Vector]:
+def _quantized_ranks() -> Vectors:
     shapes: tuple[Shape, ...] = (RANKS[0], RANKS[2], RANKS[3], (2, 1, 3, 1, 2))
     for kind in (QUANT8, SIGNED):
         shift = 128 if kind is SIGNED else 0

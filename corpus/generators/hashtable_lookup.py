@@ -1,8 +1,6 @@
 """The plan of HASHTABLE_LOOKUP."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from npu_conformance.corpus import oracles
@@ -17,7 +15,7 @@ from npu_conformance.corpus.generators._moves import (
     unknown,
 )
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
-from npu_conformance.corpus.generators.base import OperandSpec, constant, int32s, positive, tensor
+from npu_conformance.corpus.generators.base import OperandSpec, Vectors, constant, int32s, positive, tensor
 from npu_conformance.corpus.vectors import Example, Vector, VectorOperand, VectorOperation
 
 OPERATION = "HASHTABLE_LOOKUP"
@@ -35,7 +33,7 @@ CASES: dict[str, tuple[Sequence[int], Sequence[int], tuple[int, ...]]] = {
 """Lookups, keys, dimensions of a row."""
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Every type; hits and misses on every side; misses beside a zero point; hits used on; open shapes; refusals."""
     for kind in ("float32", "int32", "quant8"):
         for turn, (name, (lookups, keys, row)) in enumerate(CASES.items()):
@@ -71,7 +69,7 @@ def _used_hits() -> Vector:
     return replace(both, examples=(Example(example.inputs, expected),), description="hits are 1.0, misses 0.0")
 
 
-def _opened() -> Iterator[Vector]:
+def _opened() -> Vectors:
     """Sizes and ranks that the model leaves to the request."""
     values = source("float32", (3, 2))
     sizes = _arguments(
@@ -85,7 +83,7 @@ def _opened() -> Iterator[Vector]:
         yield positive(f"float32_unknown_{name}", OPERATION, ranks, output, since="1.2", hazards=["lookup-misses"])
 
 
-def _refused() -> Iterator[Vector]:
+def _refused() -> Vectors:
     lookups, keys, values = int32s(2, 7), int32s(1, 2, 3), source("float32", (3, 4))
     right = _outputs(result("float32", (2, 4)), 2)
     for name, wrong in {"few": int32s(1, 2), "many": int32s(1, 2, 3, 4)}.items():

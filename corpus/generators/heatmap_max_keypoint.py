@@ -6,22 +6,17 @@ No third party has the operation. By hand, for the window of rows (p - 1/4, p - 
 box (2, 1, 10, 5): x = (2 - 3/2 + 1/2) / 4 * 8 + 2 = 4, y = 1/4 * 4 + 1 = 2.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy
 
 from npu_conformance.corpus.generators._boxes import Operands, boxes, refusals, requantized, values
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
-from npu_conformance.corpus.generators.base import boolean, dyadic, integers, pairwise, positive, tensor
+from npu_conformance.corpus.generators.base import Array, Vectors, boolean, dyadic, integers, pairwise, positive, tensor
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.documents.vectors import GeneratorDocument
 from npu_conformance.specs.neuralnetworks.enums import OperandType
-
-if TYPE_CHECKING:
-    from npu_conformance.corpus.vectors import Array
 
 OPERATION = "HEATMAP_MAX_KEYPOINT"
 _KINDS = ("float32", "float16", "quant8", "quant8_signed")
@@ -32,7 +27,7 @@ _SCORES: list[dict[str, Any]] = [{}, {"scale": 0.05, "zero_point": 30}, {"scale"
 _PEAK = 4.0
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Pairwise over all parameters; steps cut and left out; every place of the maximum; a realistic map; refusals."""
     parameters: dict[str, list[Any]] = {
         "kind": list(_KINDS),
@@ -88,7 +83,7 @@ def _vector(
     return positive(name, OPERATION, inputs, outputs, since="1.2", description=description)
 
 
-def _everywhere() -> Iterator[Vector]:
+def _everywhere() -> Vectors:
     """A maximum at each place of a map of 3 x 3: all borders are mirrored."""
     for kind in ("float32", "quant8"):
         data = dyadic(40, (1, 3, 3, 9), -2.0, 2.0, 0.25)
@@ -97,7 +92,7 @@ def _everywhere() -> Iterator[Vector]:
         yield _vector(f"{kind}_maximum_at_each_place", kind, data)
 
 
-def _bent() -> Iterator[Vector]:
+def _bent() -> Vectors:
     """Steps cut along both axes or one; a matrix without inverse; curvature of either sign along the diagonals."""
     cut = [[-0.25, -0.25, -2], [-0.25, 0, -0.75], [-2, -0.75, -0.25]]
     lopsided = [[-0.25, -0.25, -2], [-0.375, 0, -0.625], [-2, -0.75, -0.25]]
@@ -136,7 +131,7 @@ def _realistic() -> Vector:
 _REALISTIC_SEED = 67
 
 
-def _refused() -> Iterator[Vector]:
+def _refused() -> Vectors:
     data = _peaks(60, 2, 3, 2)
     sound = {kind: _operands(kind, data, False, {}) for kind in ("float32", "quant8")}
     flat = data.reshape(2, 9, 2)

@@ -1,12 +1,11 @@
 """The plan of IF."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from npu_conformance.corpus.generators._elementwise import FLOAT16, FLOAT32, INT32, QUANT8, SHORT, SIGNED, stored_bytes
 from npu_conformance.corpus.generators.base import (
     OperandSpec,
+    Vectors,
     constant,
     dyadic,
     graph,
@@ -26,7 +25,7 @@ _SHAPE = (2, 3)
 _KINDS = (FLOAT32, FLOAT16, INT32, QUANT8, SIGNED)
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Pairwise: type, condition (any byte but 0 is true), where it comes from, one branch for both; then structures."""
     parameters = {"type": _KINDS, "condition": [0, 1, 2, 255], "constant": [False, True], "same": [False, True]}
     for seed, row in enumerate(pairwise(parameters)):
@@ -46,7 +45,7 @@ def vectors() -> Iterator[Vector]:
     yield from _open_sizes()
 
 
-def _structures(condition: int) -> Iterator[Vector]:
+def _structures(condition: int) -> Vectors:
     """Two outputs in either order, no inputs, constants in branches, an unused input, IF inside of IF."""
     side = ("else", "then")[condition]
     a, b = _data(FLOAT32, 60), _data(FLOAT32, 61)
@@ -83,7 +82,7 @@ def _nested(condition: int, inner: int) -> Vector:
     )
 
 
-def _open_sizes() -> Iterator[Vector]:
+def _open_sizes() -> Vectors:
     """Sizes that the branches leave open, with inputs and outputs whose sizes are known (IF has no rule like P8)."""
     for name, dimensions in (("sizes", (0, 0)), ("rank", ())):
         for condition in (0, 1):

@@ -1,14 +1,11 @@
 """The plan of INSTANCE_NORMALIZATION."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from npu_conformance.corpus.generators import _rejections
 from npu_conformance.corpus.generators._elementwise import FLOAT16, FLOAT32, SHORT
 from npu_conformance.corpus.generators._normalizations import Shape, real_scalar
 from npu_conformance.corpus.generators.base import (
     OperandSpec,
+    Vectors,
     boolean,
     dyadic,
     pairwise,
@@ -33,7 +30,7 @@ _SHAPES: dict[str, Shape] = {
 """In the layout batch, height, width, channels; images of a power of two of elements, whose means are exact."""
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Pairwise: type, shape, layout, gamma, beta, epsilon; flat images; sizes of the request; a realistic size.
 
     The layout: nearly every vector has its like in the other layout as a variation.
@@ -77,7 +74,7 @@ def _vector(
     return positive(name, _OPERATION, inputs, {"output": tensor(kind, source.shape)}, description=about)
 
 
-def _special() -> Iterator[Vector]:
+def _special() -> Vectors:
     flat = [3.5, 1.0, 3.5, -1.0, 3.5, -1.0, 3.5, 1.0]
     by_hand = [2.0, 0.0, 4.0, 0.0, 4.0, 0.0, 6.0, 0.0]
     for kind in (FLOAT32, FLOAT16):
@@ -102,7 +99,7 @@ def _special() -> Iterator[Vector]:
         )
 
 
-def _open() -> Iterator[Vector]:
+def _open() -> Vectors:
     data = dyadic(80, (2, 2, 4, 3), -2.0, 2.0)
     for nchw in (False, True):
         shape = (2, 2, 4, 3) if not nchw else (2, 3, 2, 4)
@@ -128,7 +125,7 @@ def _open() -> Iterator[Vector]:
         )
 
 
-def _rejected() -> Iterator[Vector]:
+def _rejected() -> Vectors:
     factors = _factors(FLOAT32, (1.0, 0.0, 0.001), False)
     yield from _rejections.ranks_of(_OPERATION, FLOAT32, FLOAT32, f"{_OPERATION}.C1", factors)
     cases: tuple[tuple[str, Shape, Shape, Shape, str], ...] = (

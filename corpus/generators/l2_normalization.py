@@ -1,14 +1,11 @@
 """The plan of L2_NORMALIZATION."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from npu_conformance.corpus.generators import _rejections
 from npu_conformance.corpus.generators._elementwise import FLOAT16, FLOAT32, QUANT8, SHORT, SIGNED, stored_bytes
 from npu_conformance.corpus.generators._normalizations import SHAPES, Along, Shape
 from npu_conformance.corpus.generators.base import (
     OperandSpec,
+    Vectors,
     dyadic,
     int32,
     pairwise,
@@ -17,7 +14,6 @@ from npu_conformance.corpus.generators.base import (
     tensor,
     uniform,
 )
-from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.documents.vectors import GeneratorDocument
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 
@@ -41,7 +37,7 @@ def _output(kind: OperandType, shape: Shape) -> OperandSpec:
 _ALONG = Along(_OPERATION, _source, lambda kind: {}, _output)
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Every type, rank and axis; slices of zeros (since 1.3); lengths far apart; limits of the stored values.
 
     Slices shorter than 1e-6 are left out but for zeros: Android's own implementation divides by no less than that.
@@ -66,7 +62,7 @@ def vectors() -> Iterator[Vector]:
     )
 
 
-def _zeros() -> Iterator[Vector]:
+def _zeros() -> Vectors:
     for kind in _KINDS:
         shift, point = (0, 0) if kind in (FLOAT32, FLOAT16) else (128 if kind is SIGNED else 0, 100)
         elements = [element + point - shift for element in (0, 0, 0, 3, 0, -4, 0, 1, 0)]
@@ -82,7 +78,7 @@ def _zeros() -> Iterator[Vector]:
         )
 
 
-def _lengths() -> Iterator[Vector]:
+def _lengths() -> Vectors:
     far_apart = [3.0, 4.0, 0.0, -0.03125, 0.0, 0.0, 96.0, 0.0, -28.0, 0.25, 0.25, 0.5]
     for kind in (FLOAT32, FLOAT16):
         yield _ALONG.vector(f"{SHORT[kind]}_lengths", kind, tensor(kind, (4, 3), far_apart), None)

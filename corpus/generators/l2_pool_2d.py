@@ -1,20 +1,16 @@
 """The plan of L2_POOL_2D."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy
 
 from npu_conformance.corpus.generators._pools import SHAPES, Sizes, batch_zero, cover, odd_geometries, operands, refused
 from npu_conformance.corpus.generators._windows import Window
-from npu_conformance.corpus.generators.base import positive, uniform
+from npu_conformance.corpus.generators.base import Vectors, positive, uniform
 from npu_conformance.corpus.vectors import Vector
 
 OPERATION = "L2_POOL_2D"
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Pairwise over all parameters; odd geometries; the divisor; a case by hand; all bits; batch 0; refusals."""
     yield from cover(OPERATION)
     yield from odd_geometries(OPERATION)
@@ -25,7 +21,7 @@ def vectors() -> Iterator[Vector]:
     yield from refused(OPERATION)
 
 
-def _divisor() -> Iterator[Vector]:
+def _divisor() -> Vectors:
     """Channels that are the same everywhere keep their magnitude as long as padding is left out of the divisor."""
     sizes = Sizes(1, (4, 5), 2, (3, 3))
     for kind in ("float32", "float16"):
@@ -41,7 +37,7 @@ def _divisor() -> Iterator[Vector]:
             )
 
 
-def _by_hand() -> Iterator[Vector]:
+def _by_hand() -> Vectors:
     """Two rows under a window of both and one column; squares of very large and very small numbers."""
     data = numpy.array([0.0, -3.0, 1.0, -1.0, -4.0, 0.0, 7.0, -1.0]).reshape(1, 2, 4, 1)
     inputs, outputs = operands("float32", Sizes(1, (2, 4), 1, (2, 1)), Window(), data)

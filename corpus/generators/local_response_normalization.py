@@ -1,14 +1,13 @@
 """The plan of LOCAL_RESPONSE_NORMALIZATION."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from npu_conformance.corpus.generators._elementwise import FLOAT16, FLOAT32, SHORT
 from npu_conformance.corpus.generators._normalizations import SHAPES, Along, Shape, real_scalar
 from npu_conformance.corpus.generators.base import (
     OperandSpec,
+    Vectors,
     dyadic,
     int32,
     pairwise,
@@ -45,7 +44,7 @@ def _source(kind: OperandType, shape: Shape, seed: int) -> OperandSpec:
 _ALONG = Along(_OPERATION, _source, _Factors().operands, tensor)
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Every rank and axis; pairwise radius, bias, alpha, beta; windows at the borders and wider than the tensor."""
     for kind in (FLOAT32, FLOAT16):
         for rank, shape in SHAPES.items():
@@ -66,7 +65,7 @@ def vectors() -> Iterator[Vector]:
     )
 
 
-def _factors() -> Iterator[Vector]:
+def _factors() -> Vectors:
     rows = pairwise(
         {
             "type": [FLOAT32, FLOAT16],
@@ -83,7 +82,7 @@ def _factors() -> Iterator[Vector]:
         )
 
 
-def _borders() -> Iterator[Vector]:
+def _borders() -> Vectors:
     ones = [1.0, 2.0, 1.0, 1.0, 1.0, 2.0, 0.5, -1.0]
     for kind in (FLOAT32, FLOAT16):
         # Bias 1 and alpha 2: with S = 1 + 4 at the border the divisor is 11; divided by the window's size it is not.

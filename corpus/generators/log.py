@@ -1,16 +1,13 @@
 """The plan of LOG."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator
 
 from npu_conformance.corpus.generators import _activations, _unary
 from npu_conformance.corpus.generators._elementwise import INT32, QUANT8
-from npu_conformance.corpus.vectors import Vector
+from npu_conformance.corpus.generators.base import Vectors
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Both types and every rank, on both sides of 1; zero, infinity. Of negative numbers nothing is said."""
     yield from _unary.floats("LOG", 0.125, 8.0)
     yield from _activations.special("LOG", [0.0, 1.0, math.inf, 65504.0, 0.00048828125])

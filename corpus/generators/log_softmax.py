@@ -1,13 +1,10 @@
 """The plan of LOG_SOFTMAX."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from npu_conformance.corpus.generators._elementwise import FLOAT16, FLOAT32, SHORT
 from npu_conformance.corpus.generators._normalizations import SHAPES, Along, Shape, real_scalar
 from npu_conformance.corpus.generators.base import (
     OperandSpec,
+    Vectors,
     dyadic,
     int32,
     pairwise,
@@ -30,7 +27,7 @@ def _source(kind: OperandType, shape: Shape, seed: int) -> OperandSpec:
 _ALONG = Along(_OPERATION, _source, lambda kind: {"beta": real_scalar(kind, 0.5)}, tensor)
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Every type, rank, beta and axis; values so far apart that only one counts; one element alone."""
     rows = pairwise({"type": [FLOAT32, FLOAT16], "rank": list(_SHAPES), "beta": [1.0, 0.25, 3.0]})
     for seed, row in enumerate(rows):
@@ -52,7 +49,7 @@ def vectors() -> Iterator[Vector]:
     )
 
 
-def _extremes() -> Iterator[Vector]:
+def _extremes() -> Vectors:
     far = [1000.0, 0.0, -1000.0, 5.0, 5.0, 5.0, -30.0, -20.0, -20.5]
     for kind in (FLOAT32, FLOAT16):
         about = "without subtracting the largest value the exponential overflows, and the logarithm meets 0"

@@ -1,13 +1,9 @@
 """The plan of LOGICAL_NOT."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from npu_conformance.corpus.generators import _logical
-from npu_conformance.corpus.vectors import Vector
+from npu_conformance.corpus.generators.base import Vectors
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Every rank up to 5, every byte, shapes that the model leaves open."""
     yield from _logical.unary("LOGICAL_NOT")

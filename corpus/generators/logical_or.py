@@ -1,13 +1,9 @@
 """The plan of LOGICAL_OR."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from npu_conformance.corpus.generators import _logical
-from npu_conformance.corpus.vectors import Vector
+from npu_conformance.corpus.generators.base import Vectors
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Every pair of truth values, every way of broadcasting, bytes other than 0 and 1."""
     yield from _logical.binary("LOGICAL_OR")

@@ -1,17 +1,14 @@
 """The plan of LOGISTIC."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator
 
 from npu_conformance.corpus.generators import _activations, _rejections
-from npu_conformance.corpus.vectors import Vector
+from npu_conformance.corpus.generators.base import Vectors
 
 _OUTPUT = (1 / 256, 0)
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Every type and rank; saturation; every stored value; fixed output parameters."""
     yield from _activations.ranks("LOGISTIC", -8.0, 8.0)
     yield from _activations.special("LOGISTIC", [0.0, math.inf, -math.inf, 100.0, -100.0, 88.75, -88.75, 60000.0])

@@ -3,9 +3,7 @@
 The public rule takes a stored 1 for a 0, but not 1.0 for 0.0: what only the bits of a dense projection show is cast.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
 
@@ -15,6 +13,7 @@ from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
 from npu_conformance.corpus.generators.base import (
     Data,
     OperandSpec,
+    Vectors,
     dyadic,
     int32,
     integers,
@@ -37,7 +36,7 @@ ROWS = {"1": (3,), "3": (3, 3), "4": (2, 4), "5": (3, 5), "12": (2, 2, 6), "13":
 """Dimensions of data of bytes, by the length of a row: four bytes more than that are hashed, in ways by length."""
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Types and kinds; lengths of rows; weights; numbers of bits; omissions; open shapes; refusals."""
     for seed_kind in SEEDS:
         for source_kind in SOURCES:
@@ -53,7 +52,7 @@ def vectors() -> Iterator[Vector]:
     yield from _refused()
 
 
-def _weighted() -> Iterator[Vector]:
+def _weighted() -> Vectors:
     source, seeds = _source("int32", (3, 2)), _seeds("float32", 4, 2)
     for name, numbers in {
         "one_row_counts": (0.0, 1.0, 0.0),
@@ -79,7 +78,7 @@ def _weighted() -> Iterator[Vector]:
     yield _as_reals(_vector("dense_rows_cancel", few, same, opposite, "dense", description=zero))
 
 
-def _wide() -> Iterator[Vector]:
+def _wide() -> Vectors:
     """Many bits, many hashes. The 32nd bit of a number is its sign."""
     source = _source("int32", (2, 3))
     for name, count, width in (("dense", 2, 32), ("dense", 9, 1), ("sparse", 1, 24), ("sparse", 9, 1),
@@ -92,7 +91,7 @@ def _wide() -> Iterator[Vector]:
     yield _vector("sparse_seeds_of_all_sizes", seeds, source, _no_weights(2), "sparse", excluded=reason)
 
 
-def _forms() -> Iterator[Vector]:
+def _forms() -> Vectors:
     """Who gives the operands: the model or the request; how the weights are left out."""
     source, seeds = _source("int32", (3, 2)), _seeds("float32", 4, 2)
     for name in ("sparse", "deprecated"):
@@ -108,7 +107,7 @@ def _forms() -> Iterator[Vector]:
         yield _vector(f"dense_zero_point_{zero_point}", seeds, bytes_, weights, "dense", description=about)
 
 
-def _opened() -> Iterator[Vector]:
+def _opened() -> Vectors:
     source, seeds = _source("int32", (3, 2)), late(_seeds("float32", 4, 2))
     weights = late(_weights("float32", (0.5, 1.0, -0.75)))
     sizes = (unknown(seeds, (0, 2)), unknown(source, (0, 0)), unknown(weights, (0,)))
@@ -119,7 +118,7 @@ def _opened() -> Iterator[Vector]:
     yield _vector("sparse_unknown_everything", *ranks[:2], _no_weights(3), "sparse", output=(), since="1.2")
 
 
-def _refused() -> Iterator[Vector]:
+def _refused() -> Vectors:
     seeds, source, weights = _seeds("float32", 4, 2), _source("int32", (3, 2)), _weights("float32", (0.5, 1.0, -0.75))
     for name, dimensions in {"1": (8,), "3": (2, 2, 2)}.items():
         wrong = tensor(FLOAT32, dimensions, dyadic(3, dimensions), constant=True)

@@ -4,9 +4,7 @@
 tanh(0) = 0, so that the new cell state is half the old one, and the output half its hyperbolic tangent.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +12,16 @@ from npu_conformance.corpus.generators import _lstm
 from npu_conformance.corpus.generators._elementwise import FLOAT32
 from npu_conformance.corpus.generators._lstm import Cell, parameters
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
-from npu_conformance.corpus.generators.base import OperandSpec, dyadic, int32, positive, rejected, scalar, tensor
+from npu_conformance.corpus.generators.base import (
+    OperandSpec,
+    Vectors,
+    dyadic,
+    int32,
+    positive,
+    rejected,
+    scalar,
+    tensor,
+)
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.documents.vectors import GeneratorDocument
 from npu_conformance.specs.neuralnetworks.enums import OperandType
@@ -40,7 +47,7 @@ def operands(
     return inputs, {name: tensor(cell.type, size) for name, size in outputs.items()}
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Pairwise over what a cell may have; the hazards one by one; refusals."""
     yield from _cover()
     yield from _special()
@@ -57,12 +64,12 @@ def _vector(
     return positive(name, OPERATION, inputs, outputs, ignored=["scratch_buffer"], **details)
 
 
-def _cover() -> Iterator[Vector]:
+def _cover() -> Vectors:
     for name, cell, row in _lstm.cover({}):
         yield _vector(name, cell, row["activation"], row["clips"], hazards=cell.hazards)
 
 
-def _special() -> Iterator[Vector]:
+def _special() -> Vectors:
     yield _by_hand()
     plain = Cell(seed=31)
     full = Cell(seed=32, peepholes=True, norm=True, output=3, projection_bias=True)
@@ -85,14 +92,14 @@ def _by_hand() -> Vector:
     return _vector("by_hand", cell, changes={**zeros, "cell_state_in": state}, description=description)
 
 
-def _open_shapes(cell: Cell) -> Iterator[Vector]:
+def _open_shapes(cell: Cell) -> Vectors:
     inputs, outputs = operands(cell)
     for name, sizes in (("batch", {0: 0}), ("rank", None)):
         changes = _lstm.opened(inputs, outputs, sizes)
         yield _vector(f"{name}_unknown", cell, changes=changes, since="1.2")
 
 
-def _corners() -> Iterator[Vector]:
+def _corners() -> Vectors:
     cell = Cell(seed=41)
     for name, forget, entering in (("kept", 100.0, -100.0), ("replaced", -100.0, 100.0)):
         biases = {
@@ -132,7 +139,7 @@ def _realistic() -> Vector:
     return _vector("float32_96_to_32", cell, changes=generated, description="sums are exact in float32, in any order")
 
 
-def _refused() -> Iterator[Vector]:
+def _refused() -> Vectors:
     small = Cell(size=2, units=3)
     for name, clause, cell, changes in _lstm.presence_refusals(small):
         if name == "input_to_input_omitted":  # It decides how large the scratch buffer is.
@@ -163,7 +170,7 @@ def _other_output_size(cell: Cell) -> dict[str, OperandSpec]:
     return changed | {name: outputs[name] for name in ("output_state_out", "output")}
 
 
-def _refused_sizes(cell: Cell) -> Iterator[Vector]:
+def _refused_sizes(cell: Cell) -> Vectors:
     inputs, outputs = operands(cell)
     for name, axis in _lstm.WRONG_SIZES:
         yield _refusal(f"{name}_axis_{axis}", "C7", cell, _lstm.resized(inputs, name, axis), since="1.2")
@@ -173,7 +180,7 @@ def _refused_sizes(cell: Cell) -> Iterator[Vector]:
         yield _refusal(f"{name}_axis_{axis}", "C12", cell, _lstm.resized(outputs, name, axis), since="1.2")
 
 
-def _refused_models(cell: Cell) -> Iterator[Vector]:
+def _refused_models(cell: Cell) -> Vectors:
     inputs, outputs = operands(cell)
     flat = {"input": tensor(FLOAT32, (2, 2, 1), dyadic(1, (4,)))}
     yield _refusal("input_rank_3", RANK_CLAUSE, cell, flat, phase="execution")

@@ -1,20 +1,16 @@
 """The plan of MAX_POOL_2D."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy
 
 from npu_conformance.corpus.generators._pools import Sizes, batch_zero, cover, odd_geometries, operands, refused
 from npu_conformance.corpus.generators._windows import Window
-from npu_conformance.corpus.generators.base import positive, uniform
+from npu_conformance.corpus.generators.base import Vectors, positive, uniform
 from npu_conformance.corpus.vectors import Vector
 
 OPERATION = "MAX_POOL_2D"
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Pairwise over all parameters; odd geometries; elements below zero; batch 0; refusals."""
     yield from cover(OPERATION)
     yield from odd_geometries(OPERATION)
@@ -31,7 +27,7 @@ def _all_bits() -> Vector:
     return positive("float32_all_bits", OPERATION, inputs, outputs, description="values that need all 24 bits")
 
 
-def _below_zero() -> Iterator[Vector]:
+def _below_zero() -> Vectors:
     """Padding never wins, even where every element is negative."""
     sizes = Sizes(1, (4, 5), 2, (3, 3))
     for kind in ("float32", "float16", "quant8", "quant8_signed"):

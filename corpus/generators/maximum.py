@@ -1,14 +1,10 @@
 """The plan of MAXIMUM."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from npu_conformance.corpus.generators import _extrema, _rejections
-from npu_conformance.corpus.vectors import Vector
+from npu_conformance.corpus.generators.base import Vectors
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Every type and way of broadcasting, operands quantised apart, infinities, rank 5."""
     yield from _extrema.vectors("MAXIMUM")
     yield from _rejections.binary("MAXIMUM", activation=False, mismatch="C1", outputs="C3")

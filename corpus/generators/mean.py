@@ -1,17 +1,24 @@
 """The plan of MEAN."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from npu_conformance.corpus.generators import _rejections
 from npu_conformance.corpus.generators._elementwise import FLOAT16, FLOAT32, QUANT8, SHORT, SIGNED
 from npu_conformance.corpus.generators._reductions import CASES, numbers
-from npu_conformance.corpus.generators.base import OperandSpec, int32, int32s, pairwise, positive, rejected, tensor
+from npu_conformance.corpus.generators.base import (
+    OperandSpec,
+    Vectors,
+    int32,
+    int32s,
+    pairwise,
+    positive,
+    rejected,
+    tensor,
+)
 from npu_conformance.corpus.vectors import Vector
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Pairwise: type, axes (negative, doubled, unsorted, all), keep_dims; means that end in a half; the limits."""
     rows = pairwise({"type": [FLOAT32, FLOAT16, QUANT8, SIGNED], "case": list(CASES), "keep": [0, 1]})
     for seed, row in enumerate(rows):
@@ -32,7 +39,7 @@ def vectors() -> Iterator[Vector]:
     yield from _rejected()
 
 
-def _rounding() -> Iterator[Vector]:
+def _rounding() -> Vectors:
     for kind in (QUANT8, SIGNED):
         shift = 128 if kind is SIGNED else 0
         limits = [element - shift for element in (0, 0, 255, 255, 0, 255, 254, 255)]
@@ -56,7 +63,7 @@ def _mean(name: str, source: OperandSpec, axes: Sequence[int], keep: int, about:
     )
 
 
-def _rejected() -> Iterator[Vector]:
+def _rejected() -> Vectors:
     kept = {"axes": int32s(0), "keep_dims": int32(1)}
     yield from _rejections.ranks_of("MEAN", FLOAT32, FLOAT32, "MEAN.C1", kept)
     cases: tuple[tuple[str, tuple[int, ...], tuple[int, ...], int, tuple[int, ...], str], ...] = (

@@ -3,10 +3,6 @@
 By hand: a b c with two elements before and one behind is c b | a b c | b with REFLECT, b a | a b c | c with SYMMETRIC.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy
 
 from npu_conformance.corpus.generators._moves import (
@@ -22,7 +18,7 @@ from npu_conformance.corpus.generators._moves import (
     unknown,
 )
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
-from npu_conformance.corpus.generators.base import OperandSpec, constant, int32, positive, tensor
+from npu_conformance.corpus.generators.base import OperandSpec, Vectors, constant, int32, positive, tensor
 from npu_conformance.corpus.generators.pad import padded, paddings
 from npu_conformance.corpus.vectors import Vector
 
@@ -52,7 +48,7 @@ def arguments(pairs: Pairs, mode: int) -> dict[str, OperandSpec]:
     return {"paddings": paddings(pairs), "mode": int32(mode)}
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Every type, rank and mode, pairwise; the widest paddings; zero points at both ends; open shapes; refusals."""
     for turn, kind in enumerate(FIVE):
         for position, name in enumerate(CASES):
@@ -79,7 +75,7 @@ def vectors() -> Iterator[Vector]:
     yield from _refused()
 
 
-def _refused() -> Iterator[Vector]:
+def _refused() -> Vectors:
     wrong: dict[str, tuple[str, Pairs, int]] = {
         "negative_before": ("C2", ((-1, 1), (0, 0)), 0),
         "negative_behind": ("C2", ((0, 0), (1, -1)), 1),

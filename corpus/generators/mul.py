@@ -1,16 +1,11 @@
 """The plan of MUL."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from npu_conformance.corpus.generators import _arithmetic, _rejections
 from npu_conformance.corpus.generators._elementwise import QUANT8, SHORT, SIGNED, stored_bytes
-from npu_conformance.corpus.generators.base import positive, rejected, tensor
-from npu_conformance.corpus.vectors import Vector
+from npu_conformance.corpus.generators.base import Vectors, positive, rejected, tensor
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Every type, activation and way of broadcasting; a multiplier just below 1; wraparound of int32."""
     yield from _arithmetic.floats("MUL")
     yield from _arithmetic.quantized("MUL")
@@ -23,7 +18,7 @@ def vectors() -> Iterator[Vector]:
     yield from _output_scale()
 
 
-def _multiplier_near_one() -> Iterator[Vector]:
+def _multiplier_near_one() -> Vectors:
     for kind in (QUANT8, SIGNED):
         shift = 128 if kind is SIGNED else 0
         first, second = (
@@ -43,7 +38,7 @@ def _multiplier_near_one() -> Iterator[Vector]:
         )
 
 
-def _output_scale() -> Iterator[Vector]:
+def _output_scale() -> Vectors:
     """Outputs whose scale equals the product of the inputs' scales, and is smaller."""
     for kind in (QUANT8, SIGNED):
         shift = 128 if kind is SIGNED else 0

@@ -1,16 +1,13 @@
 """The plan of NEG."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator
 
 from npu_conformance.corpus.generators import _activations, _unary
 from npu_conformance.corpus.generators._elementwise import QUANT8
-from npu_conformance.corpus.vectors import Vector
+from npu_conformance.corpus.generators.base import Vectors
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Every type and rank, both signs, infinities, zeros of either sign; the limits of int32 but for the lowest."""
     yield from _unary.floats("NEG", -4.0, 4.0)
     yield from _activations.special("NEG", [0.0, -0.0, math.inf, -math.inf, math.nan, -65504.0, 65504.0, -1.5])

@@ -3,12 +3,10 @@
 By hand: of a b and c d, axis 0 gives the shape [2, 2] with a b / c d, axis 1 gives a c / b d.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from npu_conformance.corpus.generators._moves import FIVE, INT32, late, refused, result, source, special_floats, unknown
-from npu_conformance.corpus.generators.base import OperandSpec, int32, positive, tensor
+from npu_conformance.corpus.generators.base import OperandSpec, Vectors, int32, positive, tensor
 from npu_conformance.corpus.vectors import Vector
 
 OPERATION = "PACK"
@@ -33,7 +31,7 @@ def stacked(dimensions: Sequence[int], count: int, axis: int) -> tuple[int, ...]
     return (*dimensions[:axis], count, *dimensions[axis:])
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Every type; every axis of several ranks; one tensor and many; zero points; open shapes; refusals."""
     for kind in FIVE:
         for name, (dimensions, count, axis) in CASES.items():
@@ -63,7 +61,7 @@ def vectors() -> Iterator[Vector]:
     yield from _refused()
 
 
-def _refused() -> Iterator[Vector]:
+def _refused() -> Vectors:
     pair, output = [source("float32", (2, 3)), source("float32", (2, 3), first=20)], result("float32", (2, 2, 3))
     for name, axis in {"minus_1": -1, "3": 3}.items():
         yield _refusal(f"axis_{name}", "C1", axis, pair, output)

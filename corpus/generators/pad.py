@@ -1,8 +1,6 @@
 """The plan of PAD."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 import numpy
 
@@ -17,7 +15,7 @@ from npu_conformance.corpus.generators._moves import (
     source,
 )
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
-from npu_conformance.corpus.generators.base import OperandSpec, constant, positive
+from npu_conformance.corpus.generators.base import OperandSpec, Vectors, constant, positive
 from npu_conformance.corpus.vectors import Vector
 
 CASES: dict[str, tuple[tuple[int, ...], tuple[tuple[int, int], ...]]] = {
@@ -42,7 +40,7 @@ def padded(dimensions: tuple[int, ...], pairs: tuple[tuple[int, int], ...]) -> t
     return tuple(before + size + after for size, (before, after) in zip(dimensions, pairs, strict=True))
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Every type and rank, heads and tails different; zero points at both ends, and 0 before version 1.2; refusals."""
     for kind in ("float32", "float16"):
         inputs = {"input": signed_zeros(kind, (4,)), "paddings": paddings(((1, 1),))}
@@ -59,9 +57,7 @@ def vectors() -> Iterator[Vector]:
     yield refused("PAD", "zero_point_before_1_2", "C4", inputs, outputs, "1.1", "1.1")
 
 
-def refused_paddings(
-    operation: str, extra: Mapping[str, OperandSpec], clauses: tuple[str, str], since: str
-) -> Iterator[Vector]:
+def refused_paddings(operation: str, extra: Mapping[str, OperandSpec], clauses: tuple[str, str], since: str) -> Vectors:
     """What PAD and PAD_V2 refuse alike. extra: further inputs. clauses: about outputs' dimensions and quantisation."""
     yield from refused_ranks(operation, {"paddings": paddings(((0, 0),) * 5), **extra}, since)
     floats = {"input": source("float32", (2, 3))}

@@ -1,11 +1,7 @@
 """The plan of PAD_V2."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from npu_conformance.corpus.generators._moves import FOUR, refused, result, signed_zeros, source
-from npu_conformance.corpus.generators.base import positive, scalar
+from npu_conformance.corpus.generators.base import Vectors, positive, scalar
 from npu_conformance.corpus.generators.pad import CASES, padded, paddings, refused_paddings
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.neuralnetworks.enums import OperandType
@@ -13,7 +9,7 @@ from npu_conformance.specs.neuralnetworks.enums import OperandType
 SCALARS = {"float32": OperandType.FLOAT32, "float16": OperandType.FLOAT16}
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Every type and rank; the value is a stored integer for quantised types, up to both limits; refusals."""
     for kind in FOUR:
         for name in CASES:
@@ -44,7 +40,7 @@ def _negative_zeros(kind: str) -> Vector:
     )
 
 
-def _refused() -> Iterator[Vector]:
+def _refused() -> Vectors:
     value = {"pad_value": scalar(OperandType.FLOAT32, 1.0)}
     yield from refused_paddings("PAD_V2", value, ("C5", ""), "1.2")
     pairs = paddings(((0, 2), (1, 0)))

@@ -1,20 +1,25 @@
 """The plan of POW."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator
 
 from npu_conformance.corpus.generators import _rejections
 from npu_conformance.corpus.generators._elementwise import FLOAT16, FLOAT32, INT32, SHAPES, SHORT
-from npu_conformance.corpus.generators.base import OperandSpec, dyadic, pairwise, positive, rejected, tensor, uniform
-from npu_conformance.corpus.vectors import Vector
+from npu_conformance.corpus.generators.base import (
+    OperandSpec,
+    Vectors,
+    dyadic,
+    pairwise,
+    positive,
+    rejected,
+    tensor,
+    uniform,
+)
 from npu_conformance.specs.documents.vectors import GeneratorDocument
 
 _NAMES = ("base", "exponent")
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Both types and every way of broadcasting; negative and fractional exponents, negative bases, zero, infinities.
 
     Bases and exponents stay small: an error in the logarithm is multiplied by the exponent.
@@ -38,7 +43,7 @@ def _inputs(base: OperandSpec, exponent: OperandSpec) -> dict[str, OperandSpec]:
     return {"base": base, "exponent": exponent}
 
 
-def _floats() -> Iterator[Vector]:
+def _floats() -> Vectors:
     for seed, row in enumerate(pairwise({"type": [FLOAT32, FLOAT16], "shapes": list(SHAPES)})):
         kind, (first, second, output) = row["type"], SHAPES[row["shapes"]]
         bases, exponents = dyadic(seed, first, 0.25, 4.0), dyadic(seed + 50, second, -2.0, 3.0, 0.5)
@@ -70,7 +75,7 @@ _GROUPS: dict[str, tuple[list[float], list[float]]] = {
 """Bases and exponents. Roots of negative numbers, 0^0, 0 to a negative power and NaN are left open by the documents."""
 
 
-def _special() -> Iterator[Vector]:
+def _special() -> Vectors:
     for kind in (FLOAT32, FLOAT16):
         for name, (bases, exponents) in _GROUPS.items():
             shape = (len(bases),)
@@ -83,7 +88,7 @@ def _special() -> Iterator[Vector]:
             )
 
 
-def _shapes() -> Iterator[Vector]:
+def _shapes() -> Vectors:
     first, second = (2, 1, 3, 1, 2), (1, 2, 1, 2, 1)
     bases, exponents = dyadic(1, first, 0.25, 4.0), dyadic(2, second, -2.0, 3.0, 0.5)
     yield positive(

@@ -1,9 +1,6 @@
 """The plan of PRELU."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator
 
 from npu_conformance.corpus.generators import _rejections
 from npu_conformance.corpus.generators._elementwise import (
@@ -17,7 +14,7 @@ from npu_conformance.corpus.generators._elementwise import (
     all_bytes,
     stored_bytes,
 )
-from npu_conformance.corpus.generators.base import OperandSpec, dyadic, pairwise, positive, tensor, uniform
+from npu_conformance.corpus.generators.base import OperandSpec, Vectors, dyadic, pairwise, positive, tensor, uniform
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.documents.vectors import GeneratorDocument
 from npu_conformance.specs.neuralnetworks.enums import OperandType
@@ -34,7 +31,7 @@ _SHAPES = {**SHAPES, "same": ((3, 4), (3, 4), (3, 4)), "row": ((3, 4), (4,), (3,
 _NAMES = ("input", "alpha")
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Every type and way of broadcasting, alphas below zero and above one, three quantisations apart, infinities."""
     yield from _floats()
     yield from _quantized()
@@ -45,7 +42,7 @@ def vectors() -> Iterator[Vector]:
     yield _rejections.mixed_types("PRELU", activation=False, names=_NAMES)
 
 
-def _floats() -> Iterator[Vector]:
+def _floats() -> Vectors:
     for seed, row in enumerate(pairwise({"type": [FLOAT32, FLOAT16], "shapes": list(SHAPES)})):
         kind, (first, second, output) = row["type"], SHAPES[row["shapes"]]
         alpha = dyadic(seed + 50, second, -1.0, 2.0)
@@ -71,7 +68,7 @@ def _signs(seed: int, shape: Shape) -> list[float]:
     return values
 
 
-def _quantized() -> Iterator[Vector]:
+def _quantized() -> Vectors:
     rows = pairwise(
         {"type": [QUANT8, SIGNED], "shapes": ["same", "row", "both", "rank4"], "quantization": list(_QUANTIZATIONS)}
     )
@@ -83,7 +80,7 @@ def _quantized() -> Iterator[Vector]:
         yield _of_bytes(name, kind, (first, second, output), data, row["quantization"])
 
 
-def _every_byte() -> Iterator[Vector]:
+def _every_byte() -> Vectors:
     """Every stored value with alphas of either sign, 0 and more than 1."""
     for kind in (QUANT8, SIGNED):
         shift = 128 if kind is SIGNED else 0
@@ -108,7 +105,7 @@ def _of_bytes(
     return positive(name, "PRELU", {"input": x, "alpha": alpha}, {"output": output}, hazards=["operands-of-own-scale"])
 
 
-def _special() -> Iterator[Vector]:
+def _special() -> Vectors:
     for kind in (FLOAT32, FLOAT16):
         yield positive(
             f"{SHORT[kind]}_special_values",
@@ -122,7 +119,7 @@ def _special() -> Iterator[Vector]:
         )
 
 
-def _shapes() -> Iterator[Vector]:
+def _shapes() -> Vectors:
     first, second = (2, 1, 3, 1, 2), (1, 2, 1, 2, 1)
     inputs: dict[str, OperandSpec] = {
         "input": tensor(FLOAT32, first, dyadic(1, first)),

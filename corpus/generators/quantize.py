@@ -1,21 +1,17 @@
 """The plan of QUANTIZE."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator
 
 from npu_conformance.corpus.generators import _rejections
 from npu_conformance.corpus.generators._elementwise import FLOAT16, FLOAT32, QUANT8, RANKS, SHORT, SIGNED
 from npu_conformance.corpus.generators._zero_sized import zero_sized
-from npu_conformance.corpus.generators.base import pairwise, positive, tensor, uniform
-from npu_conformance.corpus.vectors import Vector
+from npu_conformance.corpus.generators.base import Vectors, pairwise, positive, tensor, uniform
 
 _QUANTIZATIONS = ((0.5, 0), (0.03, 128), (1.0, 255), (0.0078125, 77))
 """Scales and (unsigned) zero points of the output."""
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Both float types to both quantised ones; ranks; halves; saturation at both ends, and of infinities."""
     yield from _ranks()
     yield from _edges()
@@ -23,7 +19,7 @@ def vectors() -> Iterator[Vector]:
     yield from _rejections.declared("QUANTIZE", FLOAT32, QUANT8, "C2")
 
 
-def _ranks() -> Iterator[Vector]:
+def _ranks() -> Vectors:
     shapes = [*RANKS, (2, 1, 2, 1, 3)]
     rows = pairwise(
         {"from": [FLOAT32, FLOAT16], "to": [QUANT8, SIGNED], "shape": shapes, "quantization": list(_QUANTIZATIONS)}
@@ -40,7 +36,7 @@ def _ranks() -> Iterator[Vector]:
         )
 
 
-def _edges() -> Iterator[Vector]:
+def _edges() -> Vectors:
     """Halves go away from zero before the zero point is added; what is outside saturates."""
     halves = [0.25, 0.75, -0.25, -0.75, 1.25, -1.25, -0.0, 63.75, -64.25, 64.0]
     outside = [1000.0, -1000.0, 68.0, -60.5, 60000.0, -60000.0, 127.5, -127.5, 1.0, -3.5]
@@ -57,7 +53,7 @@ def _edges() -> Iterator[Vector]:
                 )
 
 
-def _zero_sized() -> Iterator[Vector]:
+def _zero_sized() -> Vectors:
     for source, target in ((FLOAT32, QUANT8), (FLOAT16, SIGNED)):
         yield zero_sized(
             f"{SHORT[source]}_to_{SHORT[target]}_zero_sized",

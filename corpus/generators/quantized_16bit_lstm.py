@@ -4,13 +4,11 @@ Activations and columns of weights are joined in unlike orders (specs/oracles sa
 input times input weights plus previous output times recurrent weights.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from npu_conformance.corpus.generators._recurrent import refusals
-from npu_conformance.corpus.generators.base import OperandSpec, constant, integers, positive, tensor
+from npu_conformance.corpus.generators.base import OperandSpec, Vectors, constant, integers, positive, tensor
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 
@@ -44,7 +42,7 @@ def operands(
     }
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Shapes, quantisations of weights, a case to follow by hand, saturation, open sizes; refusals."""
     shapes = {"plain": (2, 3, 4), "one_unit": (3, 4, 1), "one_batch": (1, 2, 3)}
     for seed, (name, shape) in enumerate(shapes.items()):
@@ -100,7 +98,7 @@ def _by_hand() -> Vector:
     return positive("by_hand", OPERATION, inputs, outputs, description=description)
 
 
-def _saturated() -> Iterator[Vector]:
+def _saturated() -> Vectors:
     """Gates beyond 8, where sigmoids stop short of 0 and 1, and cells beyond 16.
 
     Beside a gate that is not saturated the cell is small: a sigmoid of 16 bits is off by several units of its last
@@ -114,7 +112,7 @@ def _saturated() -> Iterator[Vector]:
         yield positive(f"saturated_{name}", OPERATION, inputs, outputs)
 
 
-def _refused() -> Iterator[Vector]:
+def _refused() -> Vectors:
     inputs, outputs = operands((2, 3, 4), 5)
     deep = tensor(QUANT8, (2, 3, 1), integers(1, (2, 3, 1), 0, 255), **ACTIVATION)
     shapes = {

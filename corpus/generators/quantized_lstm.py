@@ -8,9 +8,7 @@ biases without layer normalisation (here they are 0).
 -1 becomes -1/2), and the output is tanh(2) / 2 = 0.482 and tanh(-1/2) / 2 = -0.231, 62 and -30 in units of 1/128.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,7 +16,16 @@ import numpy
 
 from npu_conformance.corpus.generators import _lstm
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
-from npu_conformance.corpus.generators.base import OperandSpec, int32, integers, positive, rejected, scalar, tensor
+from npu_conformance.corpus.generators.base import (
+    OperandSpec,
+    Vectors,
+    int32,
+    integers,
+    positive,
+    rejected,
+    scalar,
+    tensor,
+)
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.documents.vectors import GeneratorDocument
 from npu_conformance.specs.neuralnetworks.enums import OperandType
@@ -127,7 +134,7 @@ def _omitted(planned: OperandSpec) -> OperandSpec:
     return replace(planned, operand=replace(planned.operand, omitted=True), data=None, constant=False)
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """What a cell may have, alone and together; corners; what devices may differ in; refusals."""
     for seed, (name, cell) in enumerate(_CELLS.items()):
         yield _vector(name, replace(cell, seed=seed + 1), hazards=["quantized-lstm-hidden"])
@@ -165,7 +172,7 @@ def _vector(name: str, cell: Cell, **details: Any) -> Vector:
     return positive(name, OPERATION, inputs, outputs, since="1.3", **details)
 
 
-def _special() -> Iterator[Vector]:
+def _special() -> Vectors:
     yield _by_hand()
     plain = Cell(seed=31)
     yield _lstm.omitted_in_request(_vector("omitted_in_request_all", plain))
@@ -196,7 +203,7 @@ def _saturating_projection() -> Vector:
     return _vector("projection_saturates", cell, changes={"projection_bias": bias})
 
 
-def _norms() -> Iterator[Vector]:
+def _norms() -> Vectors:
     cell = Cell(seed=36, norm=True, exponent=-9)
     inputs, _ = operands(cell)
     same = {name: _shifted(inputs[name], 125) for name in inputs if name.startswith("input_to_")}
@@ -239,7 +246,7 @@ def _filled(planned: OperandSpec, element: int) -> OperandSpec:
     return replace(planned, data=numpy.full_like(planned.data, element))
 
 
-def _uncertain() -> Iterator[Vector]:
+def _uncertain() -> Vectors:
     """What runs, though no device has to agree with another about the output."""
     both = ["output_state_out", "output"]
     for name, cell, reason in (
@@ -251,7 +258,7 @@ def _uncertain() -> Iterator[Vector]:
         yield _vector(name, cell, ignored=both, description=description, hazards=["quantized-lstm-hidden"])
 
 
-def _refused() -> Iterator[Vector]:
+def _refused() -> Vectors:
     whole = Cell(batch=2, size=1, units=2, output=3, peepholes=True, norm=True)
     for name, clause, cell in (
         ("input_to_input", "C2", replace(whole, peepholes=False, norm=False)),
@@ -285,7 +292,7 @@ def _refused() -> Iterator[Vector]:
     yield _refusal("input_rank_3_at_execution", "C1", whole, late | open_outputs)
 
 
-def _refused_scales() -> Iterator[Vector]:
+def _refused_scales() -> Vectors:
     cell = Cell(size=1, units=2)
     for name, scale in (("no_power_of_two", 0.0015), ("too_large", 2.0**-8)):
         inputs, outputs = operands(cell)

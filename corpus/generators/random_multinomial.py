@@ -1,8 +1,6 @@
 """The plan of RANDOM_MULTINOMIAL: how often each class is drawn; where one class is certain, every sample."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from math import inf, log
 
@@ -10,7 +8,17 @@ import numpy
 
 from npu_conformance.corpus.generators._moves import FLOAT32, INT32, KINDS, late, refused, unknown
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
-from npu_conformance.corpus.generators.base import Data, OperandSpec, constant, dyadic, int32, int32s, positive, tensor
+from npu_conformance.corpus.generators.base import (
+    Data,
+    OperandSpec,
+    Vectors,
+    constant,
+    dyadic,
+    int32,
+    int32s,
+    positive,
+    tensor,
+)
 from npu_conformance.corpus.vectors import Vector
 
 OPERATION = "RANDOM_MULTINOMIAL"
@@ -34,7 +42,7 @@ ROWS: dict[str, Sequence[Sequence[float]]] = {
 }
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Distributions in both types; certain classes; seeds; open shapes; refusals."""
     for kind in ("float32", "float16"):
         for name, rows in ROWS.items():
@@ -55,7 +63,7 @@ def vectors() -> Iterator[Vector]:
     yield from _refused(logits)
 
 
-def _opened(logits: OperandSpec) -> Iterator[Vector]:
+def _opened(logits: OperandSpec) -> Vectors:
     seeds = late(int32s(9, 10))
     yield _vector("float32_unknown_size", unknown(logits, (0, 3)), DRAWS, seeds)
     yield _vector("float32_unknown_sizes", unknown(logits, (0, 0)), DRAWS, unknown(seeds, (0,)))
@@ -63,7 +71,7 @@ def _opened(logits: OperandSpec) -> Iterator[Vector]:
     yield _vector("float32_unknown_everything", unknown(logits, ()), DRAWS, unknown(seeds, ()), ())
 
 
-def _refused(logits: OperandSpec) -> Iterator[Vector]:
+def _refused(logits: OperandSpec) -> Vectors:
     seeds = int32s(1, 2)
     for name, dimensions in {"1": (6,), "3": (1, 2, 3)}.items():
         wrong = tensor(FLOAT32, dimensions, dyadic(1, dimensions))

@@ -1,12 +1,9 @@
 """The plan of RANK."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator
 
 from npu_conformance.corpus.generators._elementwise import SHORT
-from npu_conformance.corpus.generators.base import OperandSpec, integers, positive, rejected, tensor
+from npu_conformance.corpus.generators.base import OperandSpec, Vectors, integers, positive, rejected, tensor
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 
@@ -28,7 +25,7 @@ _LATER = (_T.TENSOR_FLOAT32, _T.TENSOR_QUANT8_ASYMM)
 """Types whose inputs also come without rank or sizes in the model."""
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Every type with two ranks, every rank; ranks and sizes that only the request tells; an output of another type."""
     for position, kind in enumerate(_KINDS):
         first, second = _SHAPES[position % 6], _SHAPES[(position + 3) % 6]

@@ -1,13 +1,9 @@
 """The plan of REDUCE_MIN."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from npu_conformance.corpus.generators import _reduced_extrema
-from npu_conformance.corpus.vectors import Vector
+from npu_conformance.corpus.generators.base import Vectors
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """See _reduced_extrema."""
     yield from _reduced_extrema.vectors("REDUCE_MIN")

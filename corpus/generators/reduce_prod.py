@@ -1,16 +1,12 @@
 """The plan of REDUCE_PROD."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator
 
 import numpy
 
 from npu_conformance.corpus.generators._elementwise import FLOAT16, FLOAT32
 from npu_conformance.corpus.generators._reductions import SHORT, Shape, cases, reduction, refused
-from npu_conformance.corpus.generators.base import OperandSpec, tensor, uniform
-from npu_conformance.corpus.vectors import Vector
+from npu_conformance.corpus.generators.base import OperandSpec, Vectors, tensor, uniform
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 
 _OPERATION = "REDUCE_PROD"
@@ -18,7 +14,7 @@ _FACTORS = (-2.0, -1.0, -1.0, -0.5, 0.5, 1.0, 1.5, 2.0)
 """Twelve of them multiply to what float16 can hold, by few roundings in any order."""
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """What all reductions have; a zero factor among finite ones; infinities without one; products of all bits.
 
     What a zero and an infinity give is left out: IEEE says NaN, Android's own implementation 0.

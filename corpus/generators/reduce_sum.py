@@ -1,20 +1,16 @@
 """The plan of REDUCE_SUM."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator
 
 from npu_conformance.corpus.generators._elementwise import FLOAT16, FLOAT32
 from npu_conformance.corpus.generators._reductions import SHORT, cases, numbers, reduction, refused
-from npu_conformance.corpus.generators.base import tensor, uniform
-from npu_conformance.corpus.vectors import Vector
+from npu_conformance.corpus.generators.base import Vectors, tensor, uniform
 from npu_conformance.specs.documents.vectors import GeneratorDocument
 
 _OPERATION = "REDUCE_SUM"
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """What all reductions have; sums that cancel, sums with an infinity, long sums."""
     yield from cases(_OPERATION, (FLOAT32, FLOAT16), numbers)
     for kind in (FLOAT32, FLOAT16):

@@ -1,15 +1,12 @@
 """The plan of RELU."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator
 
 from npu_conformance.corpus.generators import _activations, _rejections
-from npu_conformance.corpus.vectors import Vector
+from npu_conformance.corpus.generators.base import Vectors
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Every type and rank on both sides of each limit; every stored value; limits that fall between two quanta."""
     yield from _activations.ranks("RELU", -4.0, 4.0)
     yield from _activations.special("RELU", [0.0, -math.inf, -60000.0, 60000.0, -0.0009765625, 1.0, 6.5])

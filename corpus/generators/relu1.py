@@ -1,15 +1,12 @@
 """The plan of RELU1."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator
 
 from npu_conformance.corpus.generators import _activations, _rejections
-from npu_conformance.corpus.vectors import Vector
+from npu_conformance.corpus.generators.base import Vectors
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Every type and rank on both sides of each limit; every stored value; limits that fall between two quanta."""
     yield from _activations.ranks("RELU1", -3.0, 3.0)
     yield from _activations.special("RELU1", [0.0, math.inf, -math.inf, 1.0, -1.0, 1.0009765625, -1.0009765625, 0.5])

@@ -1,15 +1,12 @@
 """The plan of RELU6."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator
 
 from npu_conformance.corpus.generators import _activations, _rejections
-from npu_conformance.corpus.vectors import Vector
+from npu_conformance.corpus.generators.base import Vectors
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Every type and rank on both sides of each limit; every stored value; limits that fall between two quanta."""
     yield from _activations.ranks("RELU6", -4.0, 10.0)
     yield from _activations.special("RELU6", [0.0, math.inf, -math.inf, 6.0, 6.00390625, 5.99609375, -1.0, 60000.0])

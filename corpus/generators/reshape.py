@@ -1,9 +1,5 @@
 """The plan of RESHAPE."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from npu_conformance.corpus.generators._moves import (
     FOUR,
     INT32,
@@ -14,7 +10,7 @@ from npu_conformance.corpus.generators._moves import (
     signed_zeros,
     source,
 )
-from npu_conformance.corpus.generators.base import int32s, positive, tensor
+from npu_conformance.corpus.generators.base import Vectors, int32s, positive, tensor
 from npu_conformance.corpus.vectors import Vector
 
 CASES: dict[str, tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]] = {
@@ -31,7 +27,7 @@ CASES: dict[str, tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]] = {
 """Dimensions, the shape operand, dimensions of the output."""
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Every type; all ways to state a shape; -1 at every place; zero points at both ends; refusals."""
     for kind in (*FOUR, "int32"):
         for name, (dimensions, shape, output) in CASES.items():
@@ -53,7 +49,7 @@ def vectors() -> Iterator[Vector]:
     yield from _refused()
 
 
-def _refused() -> Iterator[Vector]:
+def _refused() -> Vectors:
     yield from refused_ranks("RESHAPE", {"shape": int32s(1, 2, 1, 1, 3)})
     floats, anything = source("float32", (2, 3, 4)), result("float32", (24,))
     shapes = {"two_inferred": (-1, -1), "size_0": (0, 24), "size_minus_2": (-2, 12)}

@@ -1,9 +1,5 @@
 """The plan of RESIZE_BILINEAR."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy
 
 from npu_conformance.corpus.generators._resizing import (
@@ -16,14 +12,13 @@ from npu_conformance.corpus.generators._resizing import (
     refused,
     vector,
 )
-from npu_conformance.corpus.generators.base import uniform
-from npu_conformance.corpus.vectors import Vector
+from npu_conformance.corpus.generators.base import Vectors, uniform
 from npu_conformance.specs.documents.vectors import GeneratorDocument
 
 OPERATION = "RESIZE_BILINEAR"
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Pairwise over all parameters; ratios; a case by hand; old versions; all bits; a real size; batch 0; refusals."""
     yield from cover(OPERATION, layout=False)
     yield from every_ratio(OPERATION)
@@ -34,7 +29,7 @@ def vectors() -> Iterator[Vector]:
     yield from refused(OPERATION)
 
 
-def _by_hand() -> Iterator[Vector]:
+def _by_hand() -> Vectors:
     """A row of two elements, 0 and 6, becomes three."""
     sizes = Sizes(1, (1, 2), 1, (1, 3), (1.0, 1.5))
     data = numpy.array([0.0, 6.0]).reshape(1, 1, 2, 1)
@@ -60,7 +55,7 @@ def _by_hand() -> Iterator[Vector]:
         )
 
 
-def _floats() -> Iterator[Vector]:
+def _floats() -> Vectors:
     """Elements that need all their bits, and an image of real size."""
     sizes, form = Sizes(1, (4, 6), 2, (8, 3), (2.0, 0.5)), Form()
     data = uniform(31, (1, 4, 6, 2), 0.5, 1.0)

@@ -1,9 +1,5 @@
 """The plan of RESIZE_NEAREST_NEIGHBOR."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy
 
 from npu_conformance.corpus.generators._resizing import (
@@ -20,13 +16,13 @@ from npu_conformance.corpus.generators._resizing import (
     seeded,
     vector,
 )
-from npu_conformance.corpus.generators.base import rejected, uniform
+from npu_conformance.corpus.generators.base import Vectors, rejected, uniform
 from npu_conformance.corpus.vectors import Vector
 
 OPERATION = "RESIZE_NEAREST_NEIGHBOR"
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Pairwise over all parameters; ratios; a case by hand; exact copies; batch 0; refusals."""
     yield from cover(OPERATION, layout=True)
     yield from every_ratio(OPERATION)
@@ -38,7 +34,7 @@ def vectors() -> Iterator[Vector]:
     yield _without_layout()
 
 
-def _by_hand() -> Iterator[Vector]:
+def _by_hand() -> Vectors:
     """A row of elements 0, 1, 2, 3, 4 becomes another."""
     derivations: dict[str, tuple[int, tuple[bool, ...], str]] = {
         "plain": (2, (False,), "positions 0 and 5/2, rounded down: 0, 2"),
@@ -66,7 +62,7 @@ def _by_hand() -> Iterator[Vector]:
         )
 
 
-def _copies() -> Iterator[Vector]:
+def _copies() -> Vectors:
     """Elements come out bit for bit: those that need all bits, infinities, both ends of bytes."""
     sizes, form = SHAPES["larger"], Form(flags=(False,))
     data = uniform(32, (1, 3, 2, 2))

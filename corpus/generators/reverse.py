@@ -3,10 +3,6 @@
 By hand: of the shape [2, 3] and the elements a b c / d e f, axis 0 gives d e f / a b c, axis 1 gives c b a / f e d.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy
 
 from npu_conformance.corpus.generators._moves import (
@@ -23,7 +19,7 @@ from npu_conformance.corpus.generators._moves import (
     unknown,
 )
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
-from npu_conformance.corpus.generators.base import constant, int32s, positive, tensor
+from npu_conformance.corpus.generators.base import Vectors, constant, int32s, positive, tensor
 from npu_conformance.corpus.vectors import Vector
 
 OPERATION = "REVERSE"
@@ -43,7 +39,7 @@ CASES: dict[str, tuple[tuple[int, ...], int]] = {
 RANK9 = (1, 2, 1, 1, 1, 1, 1, 1, 3)
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Every type; every axis of several ranks; zero points at both ends; open shapes; refusals."""
     for kind in FIVE:
         for name, (dimensions, axis) in CASES.items():
@@ -73,7 +69,7 @@ def _by_hand() -> Vector:
     )
 
 
-def _refused() -> Iterator[Vector]:
+def _refused() -> Vectors:
     floats, output = source("float32", (2, 3)), {"output": result("float32", (2, 3))}
     for name, axes in {"2": (2,), "minus_1": (-1,), "minus_2": (-2,)}.items():
         yield refused(OPERATION, f"axis_{name}", "C3", {"input": floats, "axis": int32s(*axes)}, output, "fl7")

@@ -1,8 +1,5 @@
 """The plan of RNN."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from typing import Any
 
 from npu_conformance.corpus.generators._recurrent import (
@@ -17,7 +14,16 @@ from npu_conformance.corpus.generators._recurrent import (
     refusals,
     wrong_activations,
 )
-from npu_conformance.corpus.generators.base import OperandSpec, constant, dyadic, int32, pairwise, positive, tensor
+from npu_conformance.corpus.generators.base import (
+    OperandSpec,
+    Vectors,
+    constant,
+    dyadic,
+    int32,
+    pairwise,
+    positive,
+    tensor,
+)
 from npu_conformance.corpus.vectors import Vector
 
 OPERATION = "RNN"
@@ -39,7 +45,7 @@ def operands(
     return inputs, {"hidden_state_out": data.output((batch, units)), "output": data.output((batch, units))}
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Pairwise: type, shape, activation; a case to follow by hand; saturation; open sizes; a usual size; refusals."""
     rows = pairwise({"kind": list(KINDS), "shape": list(SHAPES), "activation": list(ACTIVATIONS)})
     for seed, row in enumerate(rows):
@@ -77,7 +83,7 @@ def _by_hand() -> Vector:
     return positive("float32_by_hand", OPERATION, inputs, outputs, description=description)
 
 
-def _saturated(kind: str) -> Iterator[Vector]:
+def _saturated(kind: str) -> Vectors:
     """Sums far outside of what an activation lets through."""
     far = tensor(KINDS[kind], (3, 2), [40.0, -9.0, -40.0, 8.0, 0.5, 2.0])
     for name in ("relu", "relu6", "tanh", "sigmoid"):
@@ -87,7 +93,7 @@ def _saturated(kind: str) -> Iterator[Vector]:
         yield positive(f"{kind}_saturated_{name}", OPERATION, inputs, outputs, hazards=["recurrent-activation-codes"])
 
 
-def _open() -> Iterator[Vector]:
+def _open() -> Vectors:
     inputs, outputs = operands(SHAPES["plain"], Data(seed=3), 1)
     for name, dimensions, since in (("sizes", (0, 0), "1.0"), ("rank", (), "1.2")):
         late = {key: open_shape(inputs[key], dimensions) for key in ("input", "hidden_state_in")}
@@ -95,7 +101,7 @@ def _open() -> Iterator[Vector]:
         yield positive(f"float32_unknown_{name}", OPERATION, inputs | late, unknown, since=since)
 
 
-def _refused() -> Iterator[Vector]:
+def _refused() -> Vectors:
     inputs, outputs = operands(SHAPES["plain"], Data(seed=4))
     deep = tensor(FLOAT32, (2, 3, 1), dyadic(1, (6,)))
     rows = {

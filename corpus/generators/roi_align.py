@@ -3,9 +3,6 @@
 No third party has the operation. By hand: see `_by_hand`.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy
@@ -13,15 +10,14 @@ import numpy
 from npu_conformance.corpus.generators._boxes import refusals, values
 from npu_conformance.corpus.generators._no_boxes import NO_BATCHES, NO_ROIS, without_boxes
 from npu_conformance.corpus.generators._regions import Regions, cover, operands, refused, shared_extras
-from npu_conformance.corpus.generators.base import OperandSpec, dyadic, int32, positive
-from npu_conformance.corpus.vectors import Vector
+from npu_conformance.corpus.generators.base import OperandSpec, Vectors, dyadic, int32, positive
 
 OPERATION = "ROI_ALIGN"
 _SAMPLINGS = {"": (0, 0), "samples_1x3": (1, 3), "samples_2x0": (2, 0)}
 _OUTPUTS = [{}, {"scale": 0.05, "zero_point": 120}, {"scale": 0.125, "zero_point": 60}]
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Pairwise over all parameters; interpolation by hand; saturation; sizes left open; refusals."""
     yield from cover(OPERATION, _SAMPLINGS, _OUTPUTS)
     yield from shared_extras(OPERATION, (2, 2))
@@ -32,7 +28,7 @@ def vectors() -> Iterator[Vector]:
     yield from _refused_samplings()
 
 
-def _by_hand() -> Iterator[Vector]:
+def _by_hand() -> Vectors:
     """f(y, x) = 4y + x is linear, so that interpolation gives it exactly wherever no sample is clamped."""
     regions = Regions((1, 3, 4, 1), [(0.5, 0.5, 2.5, 1.5), (1, 1, 1.5, 1.25), (2, 2, 4, 3)], [0, 0, 0])
     data = numpy.array([4 * y + x for y in range(3) for x in range(4)]).reshape(1, 3, 4, 1)
@@ -54,7 +50,7 @@ def _by_hand() -> Iterator[Vector]:
         )
 
 
-def _no_rois() -> Iterator[Vector]:
+def _no_rois() -> Vectors:
     kinds = {"float32": False, "float16": True, "quant8": True, "quant8_signed": False}
     for kind, nchw in kinds.items():
         regions = Regions((1, 2, 3, 2), [(0, 0, 1, 1)], [0])
@@ -71,7 +67,7 @@ def _no_rois() -> Iterator[Vector]:
         yield replace(vector, name=f"{vector.name}_{'nchw' if nchw else 'nhwc'}")
 
 
-def _saturating() -> Iterator[Vector]:
+def _saturating() -> Vectors:
     """Results beyond both limits of the output's type."""
     regions = Regions((1, 2, 3, 2), [(0, 0, 3, 2), (0.5, 0.25, 1.5, 1.25)], [0, 0])
     data = dyadic(80, regions.size, -4.0, 4.0, 0.5)
@@ -82,7 +78,7 @@ def _saturating() -> Iterator[Vector]:
         yield positive(f"{kind}_saturates", OPERATION, inputs, outputs, since="1.2")
 
 
-def _refused_samplings() -> Iterator[Vector]:
+def _refused_samplings() -> Vectors:
     regions = Regions((1, 3, 4, 1), [(0, 0, 2, 2)], [0])
     data = dyadic(81, regions.size)
     sound = {"float32": operands("float32", regions, (1, 2), (1.0, 1.0), False, data, (1, 1))}

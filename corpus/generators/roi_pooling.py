@@ -6,22 +6,18 @@ each: the left one covers columns floor(1) to ceil(2.5), that is 1 and 2, the ri
 and 3: neighbouring cells overlap. The roi (6, 4, 6, 4) begins behind the last element: its cells are empty and give 0.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import numpy
 
 from npu_conformance.corpus.generators._boxes import refusals, requantized
 from npu_conformance.corpus.generators._regions import Regions, cover, operands, refused, shared_extras
-from npu_conformance.corpus.generators.base import positive, uniform
+from npu_conformance.corpus.generators.base import Vectors, positive, uniform
 from npu_conformance.corpus.vectors import Vector
 
 OPERATION = "ROI_POOLING"
 _HAND = Regions((1, 4, 6, 1), [(0.75, 1.25, 3.25, 2.75), (6, 4, 6, 4)], [0, 0])
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Pairwise over all parameters; overlapping and empty cells; sizes left open; refusals."""
     yield from cover(OPERATION, {"": None}, [{}])
     yield from shared_extras(OPERATION, None)
@@ -31,7 +27,7 @@ def vectors() -> Iterator[Vector]:
     yield from _refused_quantization()
 
 
-def _by_hand() -> Iterator[Vector]:
+def _by_hand() -> Vectors:
     """Elements count up from -12, so that a cell gives its last element, and an empty one differs from all of them."""
     data = numpy.arange(-30, -6).reshape(1, 4, 6, 1) * 0.0625
     for kind in ("float32", "float16", "quant8", "quant8_signed"):
@@ -53,7 +49,7 @@ def _all_bits() -> Vector:
     return positive("float32_all_bits", OPERATION, inputs, outputs, since="1.2")
 
 
-def _refused_quantization() -> Iterator[Vector]:
+def _refused_quantization() -> Vectors:
     regions = _HAND
     data = numpy.arange(24).reshape(1, 4, 6, 1) * 0.0625
     for kind in ("quant8", "quant8_signed"):

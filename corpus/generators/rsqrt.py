@@ -1,17 +1,13 @@
 """The plan of RSQRT."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator
 
 from npu_conformance.corpus.generators import _activations, _unary
 from npu_conformance.corpus.generators._elementwise import INT32, QUANT8, RANKS, SHORT, SIGNED, Shape
-from npu_conformance.corpus.generators.base import integers, positive, tensor
-from npu_conformance.corpus.vectors import Vector
+from npu_conformance.corpus.generators.base import Vectors, integers, positive, tensor
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Every type and rank; infinity. Results for zero and below are not specified: what is quantised stays above."""
     yield from _unary.floats("RSQRT", 0.125, 8.0)
     yield from _activations.special("RSQRT", [1.0, math.inf, 4.0, 0.0625, 65504.0])
@@ -32,7 +28,7 @@ _QUANTIZATIONS = {
 """Scale and (unsigned) zero point of input and output."""
 
 
-def _every_byte() -> Iterator[Vector]:
+def _every_byte() -> Vectors:
     """All stored values above the zero point: 1 / sqrt(x) of others is not defined."""
     for kind in (QUANT8, SIGNED):
         shift = 128 if kind is SIGNED else 0
@@ -49,7 +45,7 @@ def _every_byte() -> Iterator[Vector]:
             )
 
 
-def _quantized_ranks() -> Iterator[Vector]:
+def _quantized_ranks() -> Vectors:
     shapes: tuple[Shape, ...] = (RANKS[0], RANKS[2], RANKS[3], (2, 1, 3, 1, 2))
     for kind in (QUANT8, SIGNED):
         shift = 128 if kind is SIGNED else 0

@@ -1,10 +1,7 @@
 """The plan of SELECT."""
 
-from __future__ import annotations
-
 import functools
 import math
-from collections.abc import Iterator
 
 from npu_conformance.corpus.generators._elementwise import (
     BOOL8,
@@ -21,13 +18,22 @@ from npu_conformance.corpus.generators._elementwise import (
     telling,
 )
 from npu_conformance.corpus.generators._extrema import QUANTIZATIONS
-from npu_conformance.corpus.generators.base import OperandSpec, dyadic, integers, pairwise, positive, rejected, tensor
+from npu_conformance.corpus.generators.base import (
+    OperandSpec,
+    Vectors,
+    dyadic,
+    integers,
+    pairwise,
+    positive,
+    rejected,
+    tensor,
+)
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.documents.vectors import GeneratorDocument
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Every type and rank, inputs quantised apart, conditions of every byte, values that must not be computed with."""
     yield from _plain()
     yield from _quantized()
@@ -44,7 +50,7 @@ def _condition(seed: int, shape: Shape) -> OperandSpec:
     return tensor(BOOL8, shape, integers(seed, shape, 0, 1))
 
 
-def _plain() -> Iterator[Vector]:
+def _plain() -> Vectors:
     for kind in (FLOAT32, FLOAT16, INT32):
         for seed, shape in enumerate((*RANKS, (2, 1, 3, 1, 2))):
             yield telling(seed, functools.partial(_random, kind, shape))
@@ -62,7 +68,7 @@ def _numbers(kind: OperandType, seed: int, shape: Shape) -> list[float]:
     return [float(value) for value in dyadic(seed, shape).ravel()]
 
 
-def _quantized() -> Iterator[Vector]:
+def _quantized() -> Vectors:
     """Pairwise type, rank and quantisation, each operand its own; then every stored value under either condition."""
     rows = pairwise({"type": [QUANT8, SIGNED], "shape": [(12,), (3, 4), (2, 1, 3, 2)], "quantization": QUANTIZATIONS})
     for seed, row in enumerate(rows):
@@ -102,7 +108,7 @@ def _of_bytes(
     )
 
 
-def _special() -> Iterator[Vector]:
+def _special() -> Vectors:
     for kind in (FLOAT32, FLOAT16):
         one = [math.inf, 1.5, math.nan, -0.0, -math.inf, math.nan, 65504.0, 2.0]
         other = [2.5, -math.inf, 3.0, 7.0, math.nan, -5.0, math.nan, -0.0]
@@ -138,7 +144,7 @@ def _special() -> Iterator[Vector]:
     )
 
 
-def _shapes() -> Iterator[Vector]:
+def _shapes() -> Vectors:
     shape = (2, 3)
     one, other = _numbers(FLOAT32, 31, shape), _numbers(FLOAT32, 32, shape)
     yield positive(
@@ -166,7 +172,7 @@ def _shapes() -> Iterator[Vector]:
     )
 
 
-def _refused() -> Iterator[Vector]:
+def _refused() -> Vectors:
     """Shapes that would broadcast, outputs declared otherwise, types that do not fit."""
     for name, condition, one, other in (
         ("condition_of_lower_rank", (3,), (2, 3), (2, 3)),

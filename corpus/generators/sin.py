@@ -1,16 +1,13 @@
 """The plan of SIN."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator
 
 from npu_conformance.corpus.generators import _activations, _unary
 from npu_conformance.corpus.generators._elementwise import INT32, QUANT8
-from npu_conformance.corpus.vectors import Vector
+from npu_conformance.corpus.generators.base import Vectors
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Both types and every rank, over nearly two periods; zeros. Great arguments are ill-conditioned."""
     yield from _unary.floats("SIN", -6.0, 6.0)
     yield from _activations.special("SIN", [0.0, -0.0, 1.5, -1.5, 3.140625, 1.570796, -4.7123])

@@ -1,9 +1,5 @@
 """The plan of SLICE."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from npu_conformance.corpus.generators._moves import (
     FOUR,
     INT32,
@@ -17,8 +13,7 @@ from npu_conformance.corpus.generators._moves import (
 )
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
 from npu_conformance.corpus.generators._zero_sized import zero_sized
-from npu_conformance.corpus.generators.base import constant, int32s, positive, tensor
-from npu_conformance.corpus.vectors import Vector
+from npu_conformance.corpus.generators.base import Vectors, constant, int32s, positive, tensor
 
 CASES: dict[str, tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]] = {
     "rank1": ((7,), (2,), (3,)),
@@ -34,7 +29,7 @@ CASES: dict[str, tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]] = {
 """Dimensions, begin, size."""
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Every type; every rank up to 5; sizes given and left to the end; batch 0; refusals."""
     for kind in (*FOUR, "int32"):
         for name, (dimensions, begin, size) in CASES.items():
@@ -61,7 +56,7 @@ def vectors() -> Iterator[Vector]:
     yield from _refused()
 
 
-def _refused() -> Iterator[Vector]:
+def _refused() -> Vectors:
     wrong = {
         "begin_too_short": ("C1", (1,), (2, 2), (2, 2)),
         "size_too_long": ("C1", (1, 1), (2, 2, 1), (2, 2)),

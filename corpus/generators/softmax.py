@@ -1,14 +1,13 @@
 """The plan of SOFTMAX."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from npu_conformance.corpus.generators import _rejections
 from npu_conformance.corpus.generators._elementwise import FLOAT16, FLOAT32, QUANT8, SHORT, SIGNED, stored_bytes
 from npu_conformance.corpus.generators._zero_sized import zero_sized
 from npu_conformance.corpus.generators.base import (
     OperandSpec,
+    Vectors,
     dyadic,
     int32,
     pairwise,
@@ -18,14 +17,13 @@ from npu_conformance.corpus.generators.base import (
     tensor,
     uniform,
 )
-from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 
 _SHAPES = {1: (5,), 2: (2, 3), 3: (3, 2, 4), 4: (2, 3, 2, 4)}
 _BETAS = (1.0, 0.25, 3.0)
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Every type, rank, beta; every axis of rank 4 in both spellings; values so far apart that only one counts."""
     yield from _ranks()
     yield from _axes()
@@ -42,7 +40,7 @@ def vectors() -> Iterator[Vector]:
     yield from _rejected()
 
 
-def _ranks() -> Iterator[Vector]:
+def _ranks() -> Vectors:
     rows = pairwise({"type": [FLOAT32, FLOAT16, QUANT8, SIGNED], "rank": list(_SHAPES), "beta": list(_BETAS)})
     for seed, row in enumerate(rows):
         kind, shape, beta = row["type"], _SHAPES[row["rank"]], row["beta"]
@@ -56,7 +54,7 @@ def _ranks() -> Iterator[Vector]:
         )
 
 
-def _axes() -> Iterator[Vector]:
+def _axes() -> Vectors:
     """Rank 4 along each axis from either end, and other ranks, all with the optional axis (1.2)."""
     cases = [(4, axis) for axis in range(-4, 4)] + [(1, 0), (2, 0), (3, -3), (3, 2)]
     kinds = (FLOAT32, QUANT8, FLOAT16, SIGNED)
@@ -73,7 +71,7 @@ def _axes() -> Iterator[Vector]:
         )
 
 
-def _extremes() -> Iterator[Vector]:
+def _extremes() -> Vectors:
     far = [1000.0, 0.0, -1000.0, 5.0, 5.0, 5.0, -30.0, -20.0, -20.5]
     for kind in (FLOAT32, FLOAT16):
         yield positive(
@@ -118,7 +116,7 @@ def _output(kind: OperandType, shape: tuple[int, ...]) -> OperandSpec:
     return tensor(kind, shape, scale=1 / 256, zero_point=-128 if kind is SIGNED else 0)
 
 
-def _rejected() -> Iterator[Vector]:
+def _rejected() -> Vectors:
     one = {"beta": _beta(FLOAT32, 1.0)}
     yield from _rejected_shapes(one)
     for name, beta in (("zero", 0.0), ("negative", -0.5)):
@@ -140,7 +138,7 @@ def _rejected() -> Iterator[Vector]:
     yield from _rejections.output_quantization("SOFTMAX", "C7", (1 / 256, 0), one)
 
 
-def _rejected_shapes(one: Mapping[str, OperandSpec]) -> Iterator[Vector]:
+def _rejected_shapes(one: Mapping[str, OperandSpec]) -> Vectors:
     yield from _rejections.ranks_of("SOFTMAX", FLOAT32, FLOAT32, "SOFTMAX.C1", one)
     for name, shape, clause, until in (
         ("rank3_until_1_1", _SHAPES[3], "C2", "1.1"),

@@ -4,15 +4,10 @@ By hand: block [2, 3], 2 batches, one row of padding above; batch 11 of the outp
 batch 1 from the second row and third column of each block: row 0 of the output is row 0*2 + 1 - 1 = 0 of the input.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from npu_conformance.corpus.generators._blocks import Case, Plan, Shape
 from npu_conformance.corpus.generators._moves import INT32, late, refused, result, source, unknown
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
-from npu_conformance.corpus.generators.base import Data, constant, int32s, positive
-from npu_conformance.corpus.vectors import Vector
+from npu_conformance.corpus.generators.base import Data, Vectors, constant, int32s, positive
 
 Paddings = tuple[tuple[int, int], tuple[int, int]]
 NONE: Paddings = ((0, 0), (0, 0))
@@ -39,7 +34,7 @@ PLAN = Plan(
 )
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Every type; heads and tails different; both layouts; zero points at both ends; open sizes; refusals."""
     yield from PLAN.vectors()
     image = _case((1, 4, 4, 2), (2, 2), ((2, 2), (2, 2)), (4, 4, 4, 2))
@@ -68,7 +63,7 @@ def vectors() -> Iterator[Vector]:
     yield from PLAN.refused_outputs(_case((1, 2, 4, 1), (2, 2), ((1, 1), (0, 2)), (4, 2, 3, 1)), ("C9", "C10"))
 
 
-def _refused_paddings() -> Iterator[Vector]:
+def _refused_paddings() -> Vectors:
     arguments = {"input": source("float32", (1, 2, 2, 1)), "block_shape": int32s(2, 2)}
     output = {"output": result("float32", (4, 1, 1, 1))}
     for name, shape in {"rows": (3, 2), "columns": (2, 3), "in_a_row": (1, 4), "rank_1": (4,)}.items():

@@ -1,12 +1,9 @@
 """The plan of SPLIT."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from dataclasses import replace
 
 from npu_conformance.corpus.generators._moves import FOUR, refused, result, signed_zeros, source
-from npu_conformance.corpus.generators.base import OperandSpec, int32, positive, tensor
+from npu_conformance.corpus.generators.base import OperandSpec, Vectors, int32, positive, tensor
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 
@@ -25,7 +22,7 @@ CASES: dict[str, tuple[tuple[int, ...], int, int]] = {
 """Dimensions, axis, number of parts."""
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Every type; every rank; axes counted from both ends; refusals."""
     for kind in (*FOUR, "int32"):
         for name, (dimensions, axis, parts) in CASES.items():
@@ -46,7 +43,7 @@ def vectors() -> Iterator[Vector]:
     yield from _refused()
 
 
-def _open() -> Iterator[Vector]:
+def _open() -> Vectors:
     """What the model leaves open: the rank of the input, the axis, the number of parts."""
     whole, outputs = source("float32", (4, 6)), {f"output{index}": result("float32", (2, 6)) for index in range(2)}
     arguments: dict[str, OperandSpec] = {"input": whole, "axis": int32(0), "parts": int32(2)}
@@ -59,7 +56,7 @@ def _open() -> Iterator[Vector]:
         yield positive(f"float32_{name}", "SPLIT", {**arguments, **change}, outputs, since="1.2")
 
 
-def _refused() -> Iterator[Vector]:
+def _refused() -> Vectors:
     for name, axis in {"beyond": 2, "before": -3}.items():
         yield _refusal(f"axis_{name}", "C1", axis, 2, (2, 3), 2)
     for name, parts, size in (("0", 0, 2), ("negative", -2, 2), ("above_outputs", 4, 1), ("below_outputs", 1, 4)):

@@ -1,16 +1,13 @@
 """The plan of SQRT."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator
 
 from npu_conformance.corpus.generators import _activations, _unary
 from npu_conformance.corpus.generators._elementwise import INT32, QUANT8
-from npu_conformance.corpus.vectors import Vector
+from npu_conformance.corpus.generators.base import Vectors
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Both types and every rank; exact squares, zeros of either sign, infinity."""
     yield from _unary.floats("SQRT", 0.0, 16.0)
     yield from _activations.special("SQRT", [0.0, -0.0, math.inf, 65504.0, 0.25, 9.0, 1.0])

@@ -1,9 +1,5 @@
 """The plan of SQUEEZE."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from npu_conformance.corpus.generators._moves import (
     FOUR,
     INT32,
@@ -14,8 +10,7 @@ from npu_conformance.corpus.generators._moves import (
     signed_zeros,
     source,
 )
-from npu_conformance.corpus.generators.base import int32s, omitted, positive
-from npu_conformance.corpus.vectors import Vector
+from npu_conformance.corpus.generators.base import Vectors, int32s, omitted, positive
 
 CASES: dict[str, tuple[tuple[int, ...], tuple[int, ...] | None, tuple[int, ...]]] = {
     "first": ((1, 3, 2), (0,), (3, 2)),
@@ -31,7 +26,7 @@ CASES: dict[str, tuple[tuple[int, ...], tuple[int, ...] | None, tuple[int, ...]]
 """Dimensions, axes, dimensions of the output."""
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Every type; axes listed and omitted; nothing left over; refusals."""
     for kind in FOUR:
         for name, (dimensions, axes, output) in CASES.items():
@@ -52,7 +47,7 @@ def vectors() -> Iterator[Vector]:
     yield from _refused()
 
 
-def _refused() -> Iterator[Vector]:
+def _refused() -> Vectors:
     yield from refused_ranks("SQUEEZE", {"axes": int32s(0)}, "1.1")
     floats = source("float32", (1, 3, 1, 2))
     output = {"output": result("float32", (3, 1, 2))}

@@ -1,8 +1,5 @@
 """The plan of STRIDED_SLICE."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from npu_conformance.corpus.generators._moves import (
@@ -14,7 +11,7 @@ from npu_conformance.corpus.generators._moves import (
     signed_zeros,
     source,
 )
-from npu_conformance.corpus.generators.base import OperandSpec, int32, int32s, positive
+from npu_conformance.corpus.generators.base import OperandSpec, Vectors, int32, int32s, positive
 from npu_conformance.corpus.vectors import Vector
 
 Numbers = tuple[int, ...]
@@ -72,7 +69,7 @@ CASES = {
 }
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Every case in float32, and the types spread over them; refusals."""
     for position, (name, case) in enumerate(CASES.items()):
         yield _vector("float32", name, case)
@@ -83,7 +80,7 @@ def vectors() -> Iterator[Vector]:
     yield from _refused()
 
 
-def _refused() -> Iterator[Vector]:
+def _refused() -> Vectors:
     five = Case((1, 2, 1, 1, 3), (0,) * 5, (1, 2, 1, 1, 3), (1,) * 5, ())
     yield from refused_ranks("STRIDED_SLICE", _arguments(five), "1.1")
     wrong = {

@@ -1,14 +1,10 @@
 """The plan of SUB."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from npu_conformance.corpus.generators import _arithmetic, _rejections
-from npu_conformance.corpus.vectors import Vector
+from npu_conformance.corpus.generators.base import Vectors
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """As ADD's; input 0 is the minuend, which broadcasting in either direction must not change."""
     yield from _arithmetic.floats("SUB")
     yield from _arithmetic.quantized("SUB")

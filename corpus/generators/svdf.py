@@ -1,8 +1,6 @@
 """The plan of SVDF. Features and products are multiples of 1/32 and small: every sum is exact, also in float16."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +16,7 @@ from npu_conformance.corpus.generators._recurrent import (
 from npu_conformance.corpus.generators._windows import ACTIVATIONS
 from npu_conformance.corpus.generators.base import (
     OperandSpec,
+    Vectors,
     constant,
     dyadic,
     int32,
@@ -79,7 +78,7 @@ def operands(
     return inputs, {"state_out": data.output(state), "output": data.output((shape.batch, shape.units))}
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Pairwise: type, shape, activation, bias; cases to follow by hand; limits; open sizes; a usual size; refusals."""
     parameters: Mapping[str, list[str]] = {
         "kind": list(KINDS),
@@ -123,7 +122,7 @@ def _by_hand() -> Vector:
     return positive("float32_by_hand", OPERATION, inputs, outputs, description=description, hazards=["svdf-state-size"])
 
 
-def _limited(kind: str) -> Iterator[Vector]:
+def _limited(kind: str) -> Vectors:
     """Sums beyond the limits of each activation."""
     for name in ("relu", "relu1", "relu6"):
         inputs, outputs = operands(Shape(4, 1, 2, 2, 1), Data(kind, 1), ACTIVATIONS[name])
@@ -134,7 +133,7 @@ def _limited(kind: str) -> Iterator[Vector]:
         yield positive(f"{kind}_limited_{name}", OPERATION, inputs, outputs)
 
 
-def _open() -> Iterator[Vector]:
+def _open() -> Vectors:
     inputs, outputs = operands(SHAPES["rank2"], Data(seed=3), 1)
     weights = {"feature_weights": (0, 2), "time_weights": (0, 3), "bias": (0,)}
     for name, dimensions, since in (("sizes", (0, 0), "1.0"), ("rank", (), "1.2")):
@@ -146,7 +145,7 @@ def _open() -> Iterator[Vector]:
     yield positive("float32_unknown_weights", OPERATION, inputs | late | scalars, outputs)
 
 
-def _refused() -> Iterator[Vector]:
+def _refused() -> Vectors:
     inputs, outputs = operands(SHAPES["rank2"], Data(seed=4))
     deep = tensor(FLOAT32, (2, 2, 1), dyadic(1, (4,)))
     bias = inputs["bias"]

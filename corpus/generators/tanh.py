@@ -1,17 +1,14 @@
 """The plan of TANH."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator
 
 from npu_conformance.corpus.generators import _activations, _rejections
-from npu_conformance.corpus.vectors import Vector
+from npu_conformance.corpus.generators.base import Vectors
 
 _OUTPUT = (1 / 128, 128)
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Every type and rank; saturation; every stored value; fixed output parameters."""
     yield from _activations.ranks("TANH", -4.0, 4.0)
     yield from _activations.special("TANH", [0.0, math.inf, -math.inf, 50.0, -50.0, 0.0009765625, 9.0, -60000.0])

@@ -1,9 +1,5 @@
 """The plan of TILE."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from npu_conformance.corpus.generators._moves import (
     FIVE,
     INT32,
@@ -17,7 +13,7 @@ from npu_conformance.corpus.generators._moves import (
     unknown,
 )
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
-from npu_conformance.corpus.generators.base import constant, int32s, positive
+from npu_conformance.corpus.generators.base import Vectors, constant, int32s, positive
 from npu_conformance.corpus.vectors import Vector
 
 OPERATION = "TILE"
@@ -35,7 +31,7 @@ CASES: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {
 """Dimensions, multiples."""
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Every type; every rank; zero points at both ends; multiples with the request; open shapes; refusals."""
     for kind in FIVE:
         for name, (dimensions, multiples) in CASES.items():

@@ -1,14 +1,12 @@
 """The plan of TOPK_V2."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy
 
 from npu_conformance.corpus.generators._elementwise import FLOAT16, FLOAT32, INT32, QUANT8, SHORT, SIGNED
-from npu_conformance.corpus.generators.base import OperandSpec, int32, pairwise, positive, rejected, tensor
+from npu_conformance.corpus.generators.base import OperandSpec, Vectors, int32, pairwise, positive, rejected, tensor
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.documents.vectors import GeneratorDocument
 from npu_conformance.specs.neuralnetworks.enums import OperandType
@@ -28,7 +26,7 @@ _CASES: dict[str, tuple[Shape, int]] = {
 """Shape of the input, and k."""
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Pairwise: type, rank and k; the limits; equal elements, whose order is open; open dimensions.
 
     What a NaN gives is left out.
@@ -80,7 +78,7 @@ def _vector(
     )
 
 
-def _ties() -> Iterator[Vector]:
+def _ties() -> Vectors:
     elements = [1, 7, 7, 3, 7, 5, 5, 5, 5, 5, 2, 9, 2, 9, 9]
     for kind in (FLOAT32, FLOAT16, INT32, QUANT8, SIGNED):
         scale, point = (0.5, 4) if kind in (QUANT8, SIGNED) else (0.0, 0)
@@ -89,7 +87,7 @@ def _ties() -> Iterator[Vector]:
         yield _vector(f"{SHORT[kind]}_ties", source, 4, about, ignored=("indices",))
 
 
-def _limits() -> Iterator[Vector]:
+def _limits() -> Vectors:
     top, bottom = 2**31 - 1, -(2**31)
     exact, more = 2**24, 2**24 + 1
     elements = [0, bottom, -1, top, top, 0, 1, bottom, exact, 0, -7, more, more, 0, -7, exact]
@@ -112,7 +110,7 @@ def _limits() -> Iterator[Vector]:
     yield _vector("float32_classes", classes, 5, about, excluded=("relaxed", "float16"))
 
 
-def _open() -> Iterator[Vector]:
+def _open() -> Vectors:
     """Sizes or rank that only the request tells, and a k that it brings."""
     source = _distinct(FLOAT32, (2, 3, 4), 80)
     for name, declared, output in (("rank", (), ()), ("sizes", (0, 3, 0), (0, 0, 2))):
@@ -132,7 +130,7 @@ def _open() -> Iterator[Vector]:
         )
 
 
-def _rejected() -> Iterator[Vector]:
+def _rejected() -> Vectors:
     source = _distinct(FLOAT32, (2, 3), 1)
     for name, k, declared in (("too_large", 4, (2, 4)), ("zero", 0, ()), ("negative", -1, ())):
         yield rejected(

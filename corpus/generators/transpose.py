@@ -1,8 +1,5 @@
 """The plan of TRANSPOSE."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from itertools import permutations
 
 from npu_conformance.corpus.generators._moves import (
@@ -18,13 +15,13 @@ from npu_conformance.corpus.generators._moves import (
     source,
 )
 from npu_conformance.corpus.generators._zero_sized import zero_sized
-from npu_conformance.corpus.generators.base import int32s, omitted, positive, tensor
+from npu_conformance.corpus.generators.base import Vectors, int32s, omitted, positive, tensor
 from npu_conformance.corpus.vectors import Vector
 
 SIZES = (2, 3, 4, 5)
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Every permutation of ranks 1 to 3, those of rank 4 spread over the types; omission; batch 0; refusals."""
     every = [order for rank in (1, 2, 3, 4) for order in permutations(range(rank))]
     for position, order in enumerate(every):
@@ -38,7 +35,7 @@ def vectors() -> Iterator[Vector]:
     yield from _refused()
 
 
-def _refused() -> Iterator[Vector]:
+def _refused() -> Vectors:
     yield from refused_ranks("TRANSPOSE", {"permutation": int32s(0, 1, 2, 3, 4)}, "1.1")
     floats, output = source("float32", (2, 3, 4)), {"output": result("float32", (2, 3, 4))}
     inputs = {"input": floats, "permutation": int32s(1, 0)}

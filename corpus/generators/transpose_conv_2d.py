@@ -1,8 +1,5 @@
 """The plan of TRANSPOSE_CONV_2D."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from dataclasses import replace
 
 from npu_conformance.corpus.generators._convolutions import (
@@ -19,7 +16,16 @@ from npu_conformance.corpus.generators._convolutions import (
 )
 from npu_conformance.corpus.generators._refused_convolutions import refusal, refused
 from npu_conformance.corpus.generators._windows import FLOAT32, RELU6, Pads, Pair, Window
-from npu_conformance.corpus.generators.base import OperandSpec, constant, dyadic, int32, positive, rejected, tensor
+from npu_conformance.corpus.generators.base import (
+    OperandSpec,
+    Vectors,
+    constant,
+    dyadic,
+    int32,
+    positive,
+    rejected,
+    tensor,
+)
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.documents.vectors import GeneratorDocument
 
@@ -42,7 +48,7 @@ CLAUSES = {
 }
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Pairwise over all parameters; quantised corners; odd geometries; paddings; batch 0; a real size; refusals."""
     yield from cover(SHAPES)
     yield from extremes(SHAPES["wide"])
@@ -58,7 +64,7 @@ def vectors() -> Iterator[Vector]:
     yield from _refused_shapes()
 
 
-def _negative_tails() -> Iterator[Vector]:
+def _negative_tails() -> Vectors:
     """A padding below 0 adds rows or columns to which nothing but the bias comes."""
     for kind in ("float32", "per_channel"):
         for name, pads in {"right": (1, -2, 0, 0), "bottom": (0, 1, 1, -3), "both": (0, -1, 0, -2)}.items():
@@ -74,7 +80,7 @@ def _negative_tails() -> Iterator[Vector]:
     yield positive(name, "TRANSPOSE_CONV_2D", inputs, outputs, hazards=["transposed-padding"], description=about)
 
 
-def _schemes() -> Iterator[Vector]:
+def _schemes() -> Vectors:
     """Strides beyond the window need padding below 0 at the tail; odd totals have the larger half there."""
     shapes: dict[str, tuple[Pair, Pair, Pair]] = {
         "same_gaps": ((2, 3), (1, 2), (3, 4)),
@@ -97,7 +103,7 @@ def _schemes() -> Iterator[Vector]:
     yield from _shape_from_request()
 
 
-def _shape_from_request() -> Iterator[Vector]:
+def _shape_from_request() -> Vectors:
     for scheme, nchw in (("same", False), ("valid", True)):
         inputs, outputs = operands(SHAPES["wide"], Window(scheme, (2, 2), nchw=nchw), Values("float32", seed=16))
         inputs["output_shape"] = replace(inputs["output_shape"], constant=False)
@@ -106,7 +112,7 @@ def _shape_from_request() -> Iterator[Vector]:
         yield positive(name, "TRANSPOSE_CONV_2D", inputs, outputs, description=about)
 
 
-def _by_hand() -> Iterator[Vector]:
+def _by_hand() -> Vectors:
     """Pixels 1 2 times the filter 1 10 100, one row."""
     values = Values(source=[1.0, 2.0], weights=[1.0, 10.0, 100.0], bias=[0.5])
     derivations: dict[str, tuple[str | Pads, int, str]] = {
@@ -130,7 +136,7 @@ def _upsampling() -> Vector:
     return vector("quant8_upsampling", sizes, window, values, description="a layer that doubles an image")
 
 
-def _refused_shapes() -> Iterator[Vector]:
+def _refused_shapes() -> Vectors:
     sizes, values = SHAPES["wide"], Values("float32")
     weights = (sizes.out_channels, *sizes.window, sizes.in_channels + 1)
     filter_: dict[str, OperandSpec] = {"filter": constant(FLOAT32, weights, dyadic(1, weights))}

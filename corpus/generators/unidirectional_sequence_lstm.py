@@ -3,9 +3,7 @@
 `by_hand`: with weights and biases of 0 each step halves the cell state, and gives half its hyperbolic tangent.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,6 +13,7 @@ from npu_conformance.corpus.generators._lstm import Cell, parameters
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
 from npu_conformance.corpus.generators.base import (
     OperandSpec,
+    Vectors,
     boolean,
     dyadic,
     int32,
@@ -59,7 +58,7 @@ def operands(cell: Cell, sequence: Sequence) -> tuple[dict[str, OperandSpec], di
     return inputs, outputs
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Pairwise over what a cell may have, layouts and outputs; lengths; refusals."""
     for name, cell, row in _lstm.cover({"time_major": [False, True], "states": [False, True]}):
         sequence = Sequence(3, row["time_major"], row["states"], row["activation"], row["clips"])
@@ -74,7 +73,7 @@ def _vector(name: str, cell: Cell, sequence: Sequence, **details: Any) -> Vector
     return positive(name, OPERATION, inputs, outputs, since="1.3" if sequence.states else "1.2", **details)
 
 
-def _special() -> Iterator[Vector]:
+def _special() -> Vectors:
     yield _by_hand()
     plain, both = Cell(seed=31), Sequence(states=True)
     full = Cell(seed=32, peepholes=True, norm=True, output=3, projection_bias=True)
@@ -106,7 +105,7 @@ def _realistic() -> Vector:
     return _vector("float32_64_to_32", cell, sequence, changes=generated)
 
 
-def _refused() -> Iterator[Vector]:
+def _refused() -> Vectors:
     small, short = Cell(size=2, units=3), Sequence(time=2)
     for name, clause, cell, changes in _lstm.presence_refusals(small):
         yield _refusal(name, clause, cell, short, changes)
@@ -133,7 +132,7 @@ def _other_output_size(cell: Cell, sequence: Sequence) -> dict[str, OperandSpec]
     return {name: inputs[name] for name in (*names, "output_state_in")} | outputs
 
 
-def _refused_models(cell: Cell, sequence: Sequence) -> Iterator[Vector]:
+def _refused_models(cell: Cell, sequence: Sequence) -> Vectors:
     flat = {"input": tensor(FLOAT32, (2, 2), dyadic(1, (4,)))}
     yield _refusal("input_rank_2", RANK_CLAUSE, cell, sequence, flat, phase="execution")
     found = {"input": tensor(FLOAT32, (), dyadic(1, (8,)), shape=(2, 2, 2, 1)), "output": tensor(FLOAT32, ())}

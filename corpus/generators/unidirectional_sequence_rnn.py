@@ -1,8 +1,6 @@
 """The plan of UNIDIRECTIONAL_SEQUENCE_RNN."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -20,6 +18,7 @@ from npu_conformance.corpus.generators._recurrent import (
 )
 from npu_conformance.corpus.generators.base import (
     OperandSpec,
+    Vectors,
     boolean,
     constant,
     dyadic,
@@ -59,7 +58,7 @@ def operands(
     return inputs, outputs | ({"hidden_state_out": data.output((batch, units))} if state else {})
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Pairwise: type, shape, activation, layout, state output; open sizes; a usual size; refusals."""
     parameters: Mapping[str, list[Any]] = {
         "kind": list(KINDS),
@@ -103,7 +102,7 @@ def _by_hand() -> Vector:
     return positive("float32_by_hand", OPERATION, inputs, outputs, since="1.3", description=description)
 
 
-def _open() -> Iterator[Vector]:
+def _open() -> Vectors:
     inputs, outputs = operands(SHAPES["plain"], Data(seed=3), 1, major=1, state=True)
     ranks = {"input": 3, "hidden_state": 2, "output": 3, "hidden_state_out": 2}
     for name in ("sizes", "rank"):
@@ -115,7 +114,7 @@ def _open() -> Iterator[Vector]:
     yield positive("float32_scalars_as_inputs", OPERATION, inputs | scalars, outputs, since="1.3")
 
 
-def _refused() -> Iterator[Vector]:
+def _refused() -> Vectors:
     inputs, outputs = operands(SHAPES["plain"], Data(seed=4))
     deep: Any = tensor(FLOAT32, (2, 3, 3, 1), dyadic(1, (18,)))
     rows = {

@@ -1,7 +1,5 @@
 """Why a clause has no vector that breaks it."""
 
-from __future__ import annotations
-
 from npu_conformance.specs.neuralnetworks.rules.clause import Clause
 from npu_conformance.specs.neuralnetworks.rules.common.boxes import ONLY_ROWS
 from npu_conformance.specs.neuralnetworks.rules.common.general import EMPTY

@@ -1,12 +1,11 @@
 """The plan of WHILE."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from npu_conformance.corpus.generators._elementwise import FLOAT16, FLOAT32, INT32, QUANT8, SHORT, SIGNED
 from npu_conformance.corpus.generators.base import (
     OperandSpec,
+    Vectors,
     constant,
     graph,
     int32,
@@ -23,7 +22,7 @@ BOOL8 = OperandType.TENSOR_BOOL8
 _ONE = (1,)
 
 
-def vectors() -> Iterator[Vector]:
+def vectors() -> Vectors:
     """Pairwise: type, rounds, and whether the bound is an input or a constant; then structures and refusals."""
     kinds = (FLOAT32, FLOAT16, INT32, QUANT8, SIGNED)
     for row in pairwise({"type": kinds, "rounds": [0, 1, 4], "constant": [False, True]}):
@@ -42,7 +41,7 @@ def vectors() -> Iterator[Vector]:
     yield from _refused()
 
 
-def _structures() -> Iterator[Vector]:
+def _structures() -> Vectors:
     about = "the body gives its two values crossed over: a Fibonacci sequence"
     fibonacci = graph(
         {**_floats("a", "b", "moved", "next", "bound"), "zero": constant(FLOAT32, _ONE, [0.0])},
@@ -71,7 +70,7 @@ def _structures() -> Iterator[Vector]:
     yield from _nested()
 
 
-def _matrices() -> Iterator[Vector]:
+def _matrices() -> Vectors:
     """A value of rank 2 is carried along: result = result * factor, while a counter of another type counts down."""
     shape = (2, 3)
     body = graph(
@@ -103,7 +102,7 @@ def _matrices() -> Iterator[Vector]:
         )  # fmt: skip
 
 
-def _nested() -> Iterator[Vector]:
+def _nested() -> Vectors:
     """A loop in the body of a loop: the inner one doubles x until it reaches the bound, the outer one counts."""
     bound = constant(FLOAT32, _ONE, [10.0])
     inner_condition = graph(
@@ -135,7 +134,7 @@ def _nested() -> Iterator[Vector]:
     )
 
 
-def _refused() -> Iterator[Vector]:
+def _refused() -> Vectors:
     """A loop that carries sizes nobody knows is for the framework, not for a driver."""
     open_sum = graph(
         {**{name: tensor(FLOAT32, (0,)) for name in "xy"}, "none": int32(0)},
