@@ -42,14 +42,14 @@ def vectors(operation: str) -> Vectors:
     rows = pairwise({"type": [FLOAT32, FLOAT16, INT32, QUANT8, SIGNED], "case": list(_CASES)})
     for seed, row in enumerate(rows):
         kind, (shape, axis) = row["type"], _CASES[row["case"]]
-        yield _vector(f"{SHORT[kind]}_{row['case']}", operation, _input(kind, shape, seed), axis)
+        yield _positive(f"{SHORT[kind]}_{row['case']}", operation, _input(kind, shape, seed), axis)
     yield from _ties(operation)
     yield from _limits(operation)
     yield from _open(operation)
     yield from _rejected(operation)
 
 
-def _vector(
+def _positive(
     name: str, operation: str, source: OperandSpec, axis: int, about: str = "", excluded: tuple[str, ...] = ()
 ) -> Vector:
     shape = list(source.shape)
@@ -82,7 +82,7 @@ def _ties(operation: str) -> Vectors:
         source = tensor(kind, (4, 4), elements, scale=scale, zero_point=point)
         for axis in (0, 1):
             about = "of equal elements the first one counts"
-            yield _vector(f"{SHORT[kind]}_ties_{axis}", operation, source, axis, about)
+            yield _positive(f"{SHORT[kind]}_ties_{axis}", operation, source, axis, about)
 
 
 def _limits(operation: str) -> Vectors:
@@ -90,19 +90,19 @@ def _limits(operation: str) -> Vectors:
     exact, more, large = 2**24, 2**24 + 1, 2**25
     elements = [0, bottom, -1, top, top, 0, 1, bottom, exact, 0, 0, more, more, large, large, exact]
     about = "a comparison in float32 would not tell 2^24 + 1 from 2^24, and differences overflow"
-    yield _vector("int32_limits", operation, tensor(INT32, (4, 4), elements), 1, about)
+    yield _positive("int32_limits", operation, tensor(INT32, (4, 4), elements), 1, about)
     for kind in (QUANT8, SIGNED):
         shift = 128 if kind is SIGNED else 0
         elements = [element - shift for element in (127, 128, 255, 0, 0, 255, 128, 127, 1, 2, 254, 253)]
         source = tensor(kind, (3, 4), elements, scale=0.5, zero_point=255 - shift)
-        yield _vector(f"{SHORT[kind]}_limits", operation, source, 1)
+        yield _positive(f"{SHORT[kind]}_limits", operation, source, 1)
     for kind in (FLOAT32, FLOAT16):
         values = [1.0, math.inf, -2.0, -math.inf, -math.inf, 3.0, 60000.0, math.inf, -1.0, -2.0, -60000.0, -3.0]
-        yield _vector(f"{SHORT[kind]}_infinities", operation, tensor(kind, (3, 4), values), 1)
+        yield _positive(f"{SHORT[kind]}_infinities", operation, tensor(kind, (3, 4), values), 1)
     one = 1.0 + 2.0**-23
     source = tensor(FLOAT32, (2, 4), [1.0, -9.0, -9.0, one, -1.0, 9.0, 9.0, -one])
     about = "float16 does not tell the two from each other"
-    yield _vector("float32_last_bit", operation, source, 1, about, ("relaxed", "float16"))
+    yield _positive("float32_last_bit", operation, source, 1, about, ("relaxed", "float16"))
 
 
 def _open(operation: str) -> Vectors:

@@ -1,13 +1,13 @@
-"""What the plans share of operations that move blocks of pixels. Shapes are written batch, height, width, channels."""
+"""What generators of operations that move blocks of pixels share. Shapes are written batch, height, width, channels."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from npu_conformance.corpus.generators._moves import (
     FOUR,
-    refused,
-    refused_outputs,
-    refused_ranks,
+    rejected_outputs,
+    rejected_ranks,
+    rejection,
     result,
     source,
     special_floats,
@@ -30,7 +30,7 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Plan:
+class Blocks:
     """One operation. padded: it writes zero points, of which some need 1.2. hazards: of all its vectors."""
 
     operation: str
@@ -90,22 +90,22 @@ class Plan:
                 f"float32_unknown_{name}", self.operation, inputs, outputs, since=since, hazards=self.hazards
             )
 
-    def refused_shapes(self, arguments: Mapping[str, OperandSpec]) -> Vectors:
+    def rejected_shapes(self, arguments: Mapping[str, OperandSpec]) -> Vectors:
         """Images that have not four dimensions. arguments: those for a block of 1."""
-        yield from refused_ranks(self.operation, arguments, self.since)
+        yield from rejected_ranks(self.operation, arguments, self.since)
         flat = {"input": source("float32", (4, 4, 4)), **arguments}
         outputs = {"output": tensor(flat["input"].operand.type, (4, 4, 4))}
-        yield refused(self.operation, "rank3", RANK_CLAUSE, flat, outputs, self.since)
+        yield rejection(self.operation, "rank3", RANK_CLAUSE, flat, outputs, self.since)
 
-    def refused_outputs(self, case: Case, clauses: tuple[str, str]) -> Vectors:
+    def rejected_outputs(self, case: Case, clauses: tuple[str, str]) -> Vectors:
         """Outputs declared otherwise than they are. clauses: about dimensions and quantisation."""
         shapes = case.before, case.after
-        yield from refused_outputs(self.operation, case.arguments, *shapes, clauses, self.since, has_rank=True)
+        yield from rejected_outputs(self.operation, case.arguments, *shapes, clauses, self.since, has_rank=True)
 
-    def refusal(self, name: str, clause: str, case: Case) -> Vector:
+    def rejection(self, name: str, clause: str, case: Case) -> Vector:
         """A call whose arguments break a clause."""
         inputs = {"input": source("float32", case.before), **case.arguments}
-        return refused(self.operation, name, clause, inputs, {"output": result("float32", case.after)}, self.since)
+        return rejection(self.operation, name, clause, inputs, {"output": result("float32", case.after)}, self.since)
 
 
 def channels_first(shape: Shape) -> Shape:

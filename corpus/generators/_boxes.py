@@ -1,6 +1,6 @@
 """Operand types of operations on boxes: data in one type, coordinates in eighths of a pixel, scalars in a third.
 
-Plans give real numbers; for quantised types these are multiples of the scale.
+Generators give real numbers; for quantised types these are multiples of the scale.
 """
 
 from collections.abc import Mapping, Sequence
@@ -66,9 +66,9 @@ def whole_numbers(dimensions: Sequence[int]) -> OperandSpec:
     return tensor(OperandType.TENSOR_INT32, dimensions)
 
 
-def requantized(planned: OperandSpec, scale: float, zero_point: int) -> OperandSpec:
+def requantized(spec: OperandSpec, scale: float, zero_point: int) -> OperandSpec:
     """The same stored elements with another meaning."""
-    return replace(planned, operand=replace(planned.operand, scale=scale, zero_point=zero_point))
+    return replace(spec, operand=replace(spec.operand, scale=scale, zero_point=zero_point))
 
 
 def declared(vector: Vector) -> Vector:
@@ -80,7 +80,7 @@ def declared(vector: Vector) -> Vector:
     return replace(vector, operands={**vector.operands, **outputs})
 
 
-def refusals(
+def rejections(
     operation: str, sound: Mapping[str, tuple[Operands, Operands]], cases: Mapping[str, tuple[str, str, Operands]]
 ) -> Vectors:
     """Sound inputs and outputs, by kind, with some of them exchanged so that one clause is broken.
@@ -92,8 +92,8 @@ def refusals(
         yield rejected(
             f"refused_{name}",
             operation,
-            {key: changes.get(key, planned) for key, planned in inputs.items()},
-            {key: changes.get(key, planned) for key, planned in outputs.items()},
+            {key: changes.get(key, spec) for key, spec in inputs.items()},
+            {key: changes.get(key, spec) for key, spec in outputs.items()},
             clause=clause if "." in clause else f"{operation}.{clause}",
             phase="execution",
             since="1.2",

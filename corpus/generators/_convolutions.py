@@ -1,4 +1,4 @@
-"""What the plans of convolutions share: types with their data, and the vectors all of them need.
+"""What the generators of convolutions share: types with their data, and the vectors all of them need.
 
 Float data are quarters, so that sums stay exact in float16 in any order. Quantised data lie around the zero points;
 scales are chosen so that outputs spread over the type, and with activations are cut at both ends.
@@ -379,9 +379,9 @@ def limits_of_preparation(sizes: Sizes) -> Vectors:
     for kind in ("float32", "quant8"):
         inputs, outputs = operands(sizes, Window("same"), Values(kind, seed=10))
         for name in ("input", "filter", "bias"):
-            planned = inputs[name]
-            unknown = replace(planned.operand, dimensions=(0,) * len(planned.operand.dimensions))
-            inputs[name] = replace(planned, operand=unknown, constant=False)
+            spec = inputs[name]
+            unknown = replace(spec.operand, dimensions=(0,) * len(spec.operand.dimensions))
+            inputs[name] = replace(spec, operand=unknown, constant=False)
         about = "no size of input, filter and bias is known before the request"
         yield positive(f"{kind}_sizes_from_request", sizes.operation, inputs, outputs, description=about)
 

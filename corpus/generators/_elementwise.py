@@ -1,4 +1,4 @@
-"""Types, shapes and data that plans of elementwise operations share."""
+"""Types, shapes and data that generators of elementwise operations share."""
 
 import itertools
 from collections.abc import Callable
@@ -38,10 +38,10 @@ RANKS: tuple[Shape, ...] = ((5,), (2, 3), (3, 1, 2), (2, 1, 3, 2))
 """One shape of each rank that most operations take."""
 
 
-def telling(seed: int, plan: Callable[[int], Vector]) -> Vector:
+def telling(seed: int, generate: Callable[[int], Vector]) -> Vector:
     """The vector of the first seed from this one on, in steps of 100, whose output is not the same everywhere."""
     for candidate in itertools.count(seed, 100):
-        vector = plan(candidate)
+        vector = generate(candidate)
         (output,) = vector.examples[0].outputs.values()
         if output.size == 1 or output.min() != output.max():
             return vector

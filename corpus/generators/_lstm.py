@@ -1,4 +1,4 @@
-"""What the plans of the LSTM operations share: the operands of a cell with all that it may leave out."""
+"""What the generators of the LSTM operations share: the operands of a cell with all that it may leave out."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -164,7 +164,7 @@ def omitted_in_request(vector: Vector) -> Vector:
 
 def given(changes: Mapping[str, Any], operands: Mapping[str, OperandSpec]) -> dict[str, OperandSpec]:
     """The operands with some of them replaced."""
-    return {name: changes.get(name, planned) for name, planned in operands.items()}
+    return {name: changes.get(name, spec) for name, spec in operands.items()}
 
 
 def opened(
@@ -172,27 +172,27 @@ def opened(
 ) -> dict[str, OperandSpec]:
     """Model inputs and outputs that leave sizes open, by axis, or with None the rank too."""
     found = {}
-    for name, planned in {**inputs, **outputs}.items():
-        shape = planned.operand.dimensions
-        if name in outputs or (planned.data is not None and not planned.constant):
+    for name, spec in {**inputs, **outputs}.items():
+        shape = spec.operand.dimensions
+        if name in outputs or (spec.data is not None and not spec.constant):
             dimensions = () if sizes is None else tuple(sizes.get(axis, size) for axis, size in enumerate(shape))
-            found[name] = replace(planned, operand=replace(planned.operand, dimensions=dimensions), shape=shape)
+            found[name] = replace(spec, operand=replace(spec.operand, dimensions=dimensions), shape=shape)
     return found
 
 
 def zeros(operands: Mapping[str, OperandSpec]) -> dict[str, OperandSpec]:
     """Those of the operands that have a value, with zeros for it."""
     return {
-        name: tensor(planned.operand.type, planned.operand.dimensions, 0.0, constant=True)
-        for name, planned in operands.items()
-        if planned.data is not None
+        name: tensor(spec.operand.type, spec.operand.dimensions, 0.0, constant=True)
+        for name, spec in operands.items()
+        if spec.data is not None
     }
 
 
-def reshaped(planned: OperandSpec, shape: Sequence[int]) -> OperandSpec:
+def reshaped(spec: OperandSpec, shape: Sequence[int]) -> OperandSpec:
     """The operand with another shape and data of its own; the data of outputs stays away."""
-    data = None if planned.data is None else dyadic(5, shape, -1.0, 1.0, 0.5)
-    return tensor(planned.operand.type, shape, data, constant=planned.constant)
+    data = None if spec.data is None else dyadic(5, shape, -1.0, 1.0, 0.5)
+    return tensor(spec.operand.type, shape, data, constant=spec.constant)
 
 
 def resized(operands: Mapping[str, OperandSpec], name: str, axis: int) -> dict[str, OperandSpec]:
@@ -207,7 +207,7 @@ def without(operands: Mapping[str, OperandSpec], *names: str) -> dict[str, Opera
     return {name: omitted(operands[name].operand.type, operands[name].operand.dimensions) for name in names}
 
 
-def presence_refusals(
+def presence_rejections(
     cell: Cell, prefix: str = "", wrong: Callable[[Cell], Cell] = lambda cell: cell
 ) -> Iterator[tuple[str, str, Cell, dict[str, OperandSpec]]]:
     """What must not be given or omitted alone: name, clause, cell, and the operands that differ from the cell's.

@@ -52,9 +52,9 @@ def quantization(kind: str, zero_point: int, scale: float) -> dict[str, Any]:
     return {"scale": scale, "zero_point": zero_point - 128 if kind == "quant8_signed" else zero_point}
 
 
-def unknown(planned: OperandSpec, dimensions: Sequence[int]) -> OperandSpec:
+def unknown(spec: OperandSpec, dimensions: Sequence[int]) -> OperandSpec:
     """The same data, of which the model says these dimensions only: 0 is an unknown size, () an unknown rank."""
-    return replace(planned, operand=replace(planned.operand, dimensions=tuple(dimensions)))
+    return replace(spec, operand=replace(spec.operand, dimensions=tuple(dimensions)))
 
 
 def opened(
@@ -67,7 +67,7 @@ def opened(
 ) -> Vectors:
     """Calls in which the model leaves to the request a size of one input, its rank, the output's rank too.
 
-    output: dimensions. The model knows those of the output, or can not tell whether they are right. key: which input.
+    output: dimensions. The model knows those of the output, or cannot tell whether they are right. key: which input.
     """
     whole = inputs[key]
     cases = {"size": ((0, *whole.shape[1:]), output), "rank": ((), output), "everything": ((), ())}
@@ -78,9 +78,9 @@ def opened(
         yield positive(f"float32_unknown_{name}", operation, arguments, outputs, since=oldest, hazards=hazards)
 
 
-def late(planned: OperandSpec) -> OperandSpec:
+def late(spec: OperandSpec) -> OperandSpec:
     """The same operand as a model input: its value comes with the request."""
-    return replace(planned, constant=False)
+    return replace(spec, constant=False)
 
 
 def signed_zeros(kind: str, dimensions: Sequence[int]) -> OperandSpec:
@@ -94,7 +94,7 @@ def special_floats(kind: str, dimensions: Sequence[int]) -> OperandSpec:
     return tensor(KINDS[kind], dimensions, numpy.resize(values, prod(dimensions)))
 
 
-def refused(
+def rejection(
     operation: str,
     name: str,
     clause: str,
@@ -110,16 +110,16 @@ def refused(
     )
 
 
-def refused_ranks(operation: str, arguments: Mapping[str, OperandSpec], since: str = "1.0") -> Vectors:
+def rejected_ranks(operation: str, arguments: Mapping[str, OperandSpec], since: str = "1.0") -> Vectors:
     """An input of rank 5, which the model says, or which only the request says. arguments: the other inputs."""
     elements = numpy.arange(prod(RANK5)) * 0.25
     declared = {"input": tensor(FLOAT32, RANK5, elements), **arguments}
-    yield refused(operation, "rank5", RANK_CLAUSE, declared, {"output": tensor(FLOAT32, RANK5)}, since)
+    yield rejection(operation, "rank5", RANK_CLAUSE, declared, {"output": tensor(FLOAT32, RANK5)}, since)
     found = {"input": tensor(FLOAT32, (), elements, shape=RANK5), **arguments}
-    yield refused(operation, "rank5_at_execution", "C1", found, {"output": tensor(FLOAT32, ())}, "1.2")
+    yield rejection(operation, "rank5_at_execution", "C1", found, {"output": tensor(FLOAT32, ())}, "1.2")
 
 
-def refused_outputs(
+def rejected_outputs(
     operation: str,
     arguments: Mapping[str, OperandSpec],
     dimensions: tuple[int, ...],
@@ -139,9 +139,9 @@ def refused_outputs(
         if shape != right:
             clause = RANK_CLAUSE if has_rank and len(shape) != len(right) else clauses[0]
             inputs = {"input": source("float32", dimensions), **arguments}
-            yield refused(operation, f"output_{name}", clause, inputs, {"output": result("float32", shape)}, since)
+            yield rejection(operation, f"output_{name}", clause, inputs, {"output": result("float32", shape)}, since)
     for name, scale, zero_point in (("scale", 0.25, 3), ("zero_point", 0.5, 4)) if clauses[1] else ():
         for kind in ("quant8", "quant8_signed"):
             inputs = {"input": source(kind, dimensions), **arguments}
             output = {"output": result(kind, right, zero_point=zero_point, scale=scale)}
-            yield refused(operation, f"{kind}_output_{name}", clauses[1], inputs, output, "1.2")
+            yield rejection(operation, f"{kind}_output_{name}", clauses[1], inputs, output, "1.2")

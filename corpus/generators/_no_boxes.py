@@ -1,6 +1,6 @@
 """Operations that get no boxes: BOX_WITH_NMS_LIMIT before them drops the only one, whose score is below its threshold.
 
-Quantised coordinates without elements can come from nowhere else: a request can not give them, and SLICE does not take
+Quantised coordinates without elements can come from nowhere else: a request cannot give them, and SLICE does not take
 their type. Data without elements is sliced.
 """
 
@@ -38,12 +38,12 @@ def without_boxes(
     """
     first = _suppression(kind)
     operands, operations = _suppressing(first, sliced or {})
-    for name, (maker, read, planned) in (between or {}).items():
-        operands[name] = planned.operand
+    for name, (maker, read, spec) in (between or {}).items():
+        operands[name] = spec.operand
         operations.append(VectorOperation(maker, read, (name,)))
-    own = {name: planned for name, planned in arguments.items() if isinstance(planned, OperandSpec)}
-    operands |= {name: _operand(planned) for name, planned in {**(constants or {}), **own, **outputs}.items()}
-    inputs = tuple(planned if isinstance(planned, str) else name for name, planned in arguments.items())
+    own = {name: spec for name, spec in arguments.items() if isinstance(spec, OperandSpec)}
+    operands |= {name: _operand(spec) for name, spec in {**(constants or {}), **own, **outputs}.items()}
+    inputs = tuple(spec if isinstance(spec, str) else name for name, spec in arguments.items())
     operations.append(VectorOperation(operation, inputs, tuple(outputs)))
     below = first["score"].data
     if not isinstance(below, numpy.ndarray):
@@ -56,7 +56,7 @@ def without_boxes(
         tuple(operations),
         ("score",),
         tuple(outputs),
-        examples=(Example({"score": below}, {name: _empty(planned.operand) for name, planned in outputs.items()}),),
+        examples=(Example({"score": below}, {name: _empty(spec.operand) for name, spec in outputs.items()}),),
         witnesses=("closed_form", "oracle"),
         description="the operation gets no boxes, which turns out only as the model runs, and gives empty results",
         hazards=("sizes-found-late",),
@@ -65,10 +65,10 @@ def without_boxes(
 
 def _suppressing(first: Operands, sliced: Operands) -> tuple[dict[str, VectorOperand], list[VectorOperation]]:
     """Operands and operations that leave no box, and as many data."""
-    operands = {name: _operand(planned) for name, planned in first.items()}
+    operands = {name: _operand(spec) for name, spec in first.items()}
     operations = [VectorOperation("BOX_WITH_NMS_LIMIT", tuple(first)[:9], tuple(first)[9:])]
-    for name, planned in sliced.items():
-        parts = _slicing(name, planned)
+    for name, spec in sliced.items():
+        parts = _slicing(name, spec)
         operands |= {key: _operand(part) for key, part in parts.items()}
         operations.append(VectorOperation("SLICE", tuple(parts)[:3], (name,)))
     return operands, operations
@@ -93,23 +93,23 @@ def _suppression(kind: str) -> Operands:
     }
 
 
-def _slicing(name: str, planned: OperandSpec) -> Operands:
+def _slicing(name: str, spec: OperandSpec) -> Operands:
     """Inputs of SLICE, and the operand that it makes."""
-    rank = len(planned.operand.dimensions)
-    whole = replace(planned.operand, dimensions=(1, *planned.operand.dimensions[1:]))
+    rank = len(spec.operand.dimensions)
+    whole = replace(spec.operand, dimensions=(1, *spec.operand.dimensions[1:]))
     data = numpy.ones(whole.dimensions, dtype_of(whole.type))
     return {
         f"some_{name}": OperandSpec(whole, data, constant=True, shape=whole.dimensions),
         f"{name}_begin": int32s(*([0] * rank)),
-        f"{name}_size": constant(OperandType.TENSOR_INT32, (rank,), list(planned.operand.dimensions)),
-        name: planned,
+        f"{name}_size": constant(OperandType.TENSOR_INT32, (rank,), list(spec.operand.dimensions)),
+        name: spec,
     }
 
 
-def _operand(planned: OperandSpec) -> VectorOperand:
-    if planned.constant and isinstance(planned.data, numpy.ndarray):
-        return replace(planned.operand, value=planned.data)
-    return planned.operand
+def _operand(spec: OperandSpec) -> VectorOperand:
+    if spec.constant and isinstance(spec.data, numpy.ndarray):
+        return replace(spec.operand, value=spec.data)
+    return spec.operand
 
 
 def _empty(operand: VectorOperand) -> Array:

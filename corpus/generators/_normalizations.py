@@ -1,4 +1,4 @@
-"""What plans of operations along one axis share: axes from either end, open dimensions, axes that do not exist."""
+"""What generators of operations along one axis share: axes from either end, open dimensions, axes that do not exist."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -72,14 +72,14 @@ class Along:
             description="the axis is a model input",
         )
 
-    def refused(self, axis_clause: str, output_clause: str) -> Vectors:
+    def rejections(self, axis_clause: str, output_clause: str) -> Vectors:
         """Axes that do not exist, and outputs declared otherwise than the input. The numbers of the clauses."""
         for name, axis in (("too_large", 2), ("too_small", -3)):
-            yield self._refused(f"axis_{name}", (2, 3), (2, 3), axis_clause, axis)
+            yield self._rejected(f"axis_{name}", (2, 3), (2, 3), axis_clause, axis)
         for name, declared in (("transposed", (3, 2)), ("of_higher_rank", (1, 2, 3)), ("too_small", (2, 2))):
-            yield self._refused(f"output_declared_{name}", (2, 3), declared, output_clause, 1)
+            yield self._rejected(f"output_declared_{name}", (2, 3), declared, output_clause, 1)
 
-    def refused_ranks(self, ranks: str, old_ranks: str) -> Vectors:
+    def rejected_ranks(self, ranks: str, old_ranks: str) -> Vectors:
         """Rank 5, and before 1.2 any but 4. The numbers of the clauses."""
         extra = self.middle(FLOAT32)
         yield from _rejections.ranks_of(self.operation, FLOAT32, FLOAT32, f"{self.operation}.{ranks}", extra)
@@ -93,7 +93,7 @@ class Along:
                 until="1.1",
             )
 
-    def _refused(self, name: str, shape: Shape, declared: Shape, clause: str, axis: int) -> Vector:
+    def _rejected(self, name: str, shape: Shape, declared: Shape, clause: str, axis: int) -> Vector:
         return rejected(
             name,
             self.operation,

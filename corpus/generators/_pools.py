@@ -1,4 +1,4 @@
-"""What the plans of AVERAGE_POOL_2D, MAX_POOL_2D and L2_POOL_2D share."""
+"""What the generators of AVERAGE_POOL_2D, MAX_POOL_2D and L2_POOL_2D share."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -146,31 +146,31 @@ def batch_zero(operation: str) -> Vectors:
             yield zero_sized(name, operation, inputs["input"], {**inputs, "input": None}, outputs)
 
 
-def refused(operation: str) -> Vectors:
+def rejections(operation: str) -> Vectors:
     """What every device must refuse; the numbers of the clauses are the same for all of them."""
     height, width, channels = 5, 7, 2
     image = tensor(FLOAT32, (height, width, channels), dyadic(1, (height, width, channels)))
-    yield _refusal(operation, "input_rank_3", RANK_CLAUSE, "float32", {"input": image})
+    yield _rejection(operation, "input_rank_3", RANK_CLAUSE, "float32", {"input": image})
     late = {"input": tensor(FLOAT32, (), image.data, shape=image.shape), "output": tensor(FLOAT32, ())}
-    yield _refusal(operation, "input_rank_3_at_execution", "C1", "float32", late, since="1.2")
+    yield _rejection(operation, "input_rank_3_at_execution", "C1", "float32", late, since="1.2")
     for scalar in ("stride_width", "stride_height"):
-        yield _refusal(operation, f"{scalar}_0", "C2", "float32", {scalar: int32(0)})
-    yield from _refused_geometries(operation)
+        yield _rejection(operation, f"{scalar}_0", "C2", "float32", {scalar: int32(0)})
+    yield from _rejected_geometries(operation)
     for name, code in {"minus_1": -1, "4": 4}.items():
-        yield _refusal(operation, f"activation_{name}", "C5", "float32", {"activation": int32(code)})
-    yield _refusal(operation, "output_dimensions", "C8", "float32", {"output": tensor(FLOAT32, (1, 6, 5, 2))})
+        yield _rejection(operation, f"activation_{name}", "C5", "float32", {"activation": int32(code)})
+    yield _rejection(operation, "output_dimensions", "C8", "float32", {"output": tensor(FLOAT32, (1, 6, 5, 2))})
     if operation != L2:
-        yield from _refused_quantizations(operation)
+        yield from _rejected_quantizations(operation)
 
 
-def _refused_quantizations(operation: str) -> Vectors:
-    dimensions = _refused_operands("quant8")[1]["output"].operand.dimensions
+def _rejected_quantizations(operation: str) -> Vectors:
+    dimensions = _rejected_operands("quant8")[1]["output"].operand.dimensions
     for name, scale, zero_point in (("scale", 0.1, 100), ("zero_point", 0.05, 101)):
         output = tensor(QUANT8, dimensions, scale=scale, zero_point=zero_point)
-        yield _refusal(operation, f"quant8_output_{name}", "C9", "quant8", {"output": output})
+        yield _rejection(operation, f"quant8_output_{name}", "C9", "quant8", {"output": output})
 
 
-def _refused_geometries(operation: str) -> Vectors:
+def _rejected_geometries(operation: str) -> Vectors:
     geometries: dict[str, tuple[str, Pair, Pads]] = {
         "filter_width_0": ("C2", (2, 0), (0, 0, 0, 0)),
         "filter_height_0": ("C2", (0, 4), (0, 0, 0, 0)),
@@ -185,16 +185,16 @@ def _refused_geometries(operation: str) -> Vectors:
         yield rejected(f"refused_{name}", operation, inputs, outputs, clause=f"{operation}.{clause}")
 
 
-def _refused_operands(kind: str) -> tuple[dict[str, OperandSpec], dict[str, OperandSpec]]:
+def _rejected_operands(kind: str) -> tuple[dict[str, OperandSpec], dict[str, OperandSpec]]:
     sizes, window = SHAPES["wide"], Window((1, 1, 1, 0))
     return operands(kind, sizes, window, seeded(kind, sizes, window, 1))
 
 
-def _refusal(
+def _rejection(
     operation: str, name: str, clause: str, kind: str, changes: Mapping[str, OperandSpec], since: str = "1.0"
 ) -> Vector:
-    inputs, outputs = _refused_operands(kind)
-    inputs |= {key: planned for key, planned in changes.items() if key in inputs}
-    outputs |= {key: planned for key, planned in changes.items() if key in outputs}
+    inputs, outputs = _rejected_operands(kind)
+    inputs |= {key: spec for key, spec in changes.items() if key in inputs}
+    outputs |= {key: spec for key, spec in changes.items() if key in outputs}
     full = clause if "." in clause else f"{operation}.{clause}"
     return rejected(f"refused_{name}", operation, inputs, outputs, clause=full, phase="execution", since=since)

@@ -1,4 +1,4 @@
-"""What plans of the RNN family share: activations of cells, and the tensors of one cell."""
+"""What generators of the RNN family share: activations of cells, and the tensors of one cell."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -71,30 +71,30 @@ def cell(data: Data, size: int, units: int, position: int, prefix: str = "") -> 
     }
 
 
-def open_shape(planned: OperandSpec, dimensions: Sequence[int]) -> OperandSpec:
+def open_shape(spec: OperandSpec, dimensions: Sequence[int]) -> OperandSpec:
     """The same model input, of which the model leaves sizes (0) or the rank (none) open."""
-    return tensor(planned.operand.type, dimensions, planned.data, shape=planned.shape)
+    return tensor(spec.operand.type, dimensions, spec.data, shape=spec.shape)
 
 
-def constant_like(planned: OperandSpec, shape: Sequence[int]) -> OperandSpec:
+def constant_like(spec: OperandSpec, shape: Sequence[int]) -> OperandSpec:
     """A constant in the place of another one that has this shape."""
-    return constant(planned.operand.type, shape, dyadic(1, shape))
+    return constant(spec.operand.type, shape, dyadic(1, shape))
 
 
-def refusals(operation: str, inputs: Operands, outputs: Operands, rows: Mapping[str, tuple[str, Operands]],
+def rejections(operation: str, inputs: Operands, outputs: Operands, rows: Mapping[str, tuple[str, Operands]],
              since: str = "1.0") -> Vectors:  # fmt: skip
-    """One refusal for each row: its clause and the operands that are put in the place of sound ones."""
+    """One rejection for each row: its clause and the operands that are put in the place of sound ones."""
     for name, (clause, changes) in rows.items():
-        known = {key: changes.get(key, planned) for key, planned in inputs.items()}
-        results = {key: changes.get(key, planned) for key, planned in outputs.items()}
+        known = {key: changes.get(key, spec) for key, spec in inputs.items()}
+        results = {key: changes.get(key, spec) for key, spec in outputs.items()}
         full = clause if "." in clause else f"{operation}.{clause}"
         # Open sizes and ranks of operands are for versions since 1.2.
-        is_open = any(not planned.operand.dimensions and planned.shape for planned in known.values())
+        is_open = any(not spec.operand.dimensions and spec.shape for spec in known.values())
         phase: Phase | None = None if full.startswith("MODEL.P3") and full != "MODEL.P3R" else "execution"
         version = "1.2" if is_open else since
         yield rejected(f"refused_{name}", operation, known, results, clause=full, phase=phase, since=version)
 
 
 def wrong_activations(clause: str) -> dict[str, tuple[str, Operands]]:
-    """Rows of refusals: codes that no cell has."""
+    """Rows of rejections: codes that no cell has."""
     return {f"activation_{name}": (clause, {"activation": int32(code)}) for name, code in NO_CODES.items()}

@@ -8,8 +8,8 @@ from npu_conformance.corpus.generators._reductions import (
     cases,
     numbers,
     reduction,
-    refused,
-    refused_quantization,
+    rejected_quantization,
+    rejections,
 )
 from npu_conformance.corpus.generators.base import Vectors, tensor, uniform
 
@@ -35,8 +35,8 @@ def vectors(operation: str) -> Vectors:
     yield reduction("float32_all_bits", operation, source, (0,), False, "float16 inside would round bits away")
     for kind in (QUANT8, SIGNED):
         yield from _stored_limits(operation, kind is SIGNED)
-    yield from refused(operation, FLOAT32, numbers)
-    yield from refused_quantization(operation)
+    yield from rejections(operation, FLOAT32, numbers)
+    yield from rejected_quantization(operation)
 
 
 def _stored_limits(operation: str, signed: bool) -> Vectors:

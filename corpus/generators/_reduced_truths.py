@@ -4,7 +4,7 @@ import math
 
 import numpy
 
-from npu_conformance.corpus.generators._reductions import BOOL8, Shape, cases, reduction, refused
+from npu_conformance.corpus.generators._reductions import BOOL8, Shape, cases, reduction, rejections
 from npu_conformance.corpus.generators.base import OperandSpec, Vectors, integers, tensor
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 
@@ -25,4 +25,4 @@ def vectors(operation: str) -> Vectors:
     bytes_ = [2, 254, 128, 0, 0, 0, 64, 0, 0, 3, 1, 254]
     about = "every byte but 0 is true; a bitwise operation would see no common bit"
     yield reduction("bool8_other_bytes", operation, tensor(BOOL8, (4, 3), bytes_), (1,), True, about)
-    yield from refused(operation, BOOL8, truths)
+    yield from rejections(operation, BOOL8, truths)

@@ -1,4 +1,4 @@
-"""What the plans of MEAN and the REDUCE operations share, and all that those of the latter have in common."""
+"""What the generators of MEAN and the REDUCE operations share, and all that those of the latter have in common."""
 
 from collections.abc import Callable, Sequence
 
@@ -112,7 +112,7 @@ def _open(operation: str, kind: OperandType, data: Data) -> Vectors:
     yield reduction(f"{SHORT[kind]}_axes_of_size_1", operation, data(kind, (1, 3, 1), 82), (0, 2), False)
 
 
-def refused(operation: str, kind: OperandType, data: Data) -> Vectors:
+def rejections(operation: str, kind: OperandType, data: Data) -> Vectors:
     """Ranks, axes that do not exist, outputs of another shape, and keep_dims of MEAN's type."""
     kept = {"axes": int32s(0), "keep_dims": boolean(True)}
     for found in (False, True):
@@ -150,7 +150,7 @@ def refused(operation: str, kind: OperandType, data: Data) -> Vectors:
     )
 
 
-def refused_quantization(operation: str) -> Vectors:
+def rejected_quantization(operation: str) -> Vectors:
     """A quantised output whose scale or zero point is not the input's (clause C5)."""
     for name, scale, point in (("scale", 0.5, 40), ("zero_point", 0.25, 41)):
         yield rejected(

@@ -1,4 +1,4 @@
-"""What the plans of ROI_ALIGN and ROI_POOLING share.
+"""What the generators of ROI_ALIGN and ROI_POOLING share.
 
 Regions are written in elements of the feature map and multiplied by the ratios; all are eighths of a pixel and all
 steps of cells exact, so that no device rounds an edge of a cell to another side.
@@ -16,7 +16,7 @@ from npu_conformance.corpus.generators._boxes import (
     boxes,
     indices,
     number,
-    refusals,
+    rejections,
     requantized,
     values,
 )
@@ -145,7 +145,7 @@ def _infinities_elsewhere(operation: str, sampling: Pair | None) -> Vector:
     )
 
 
-def refused(operation: str, sampling: Pair | None, clauses: Mapping[str, str]) -> Vectors:
+def rejected_regions(operation: str, sampling: Pair | None, clauses: Mapping[str, str]) -> Vectors:
     """What every device must refuse. clauses: numbers of the clauses whose numbers differ, by what they are about."""
     regions = Regions((2, 2, 3, 2), [(0, 0, 3, 2), (1, 0.5, 2.5, 1), (0, 1, 1, 2), (1, 1, 2, 2)], [0, 1, 1, 0])
     data = dyadic(70, regions.size, -2.0, 2.0, 0.5)
@@ -176,7 +176,7 @@ def refused(operation: str, sampling: Pair | None, clauses: Mapping[str, str]) -
         cases |= {
             f"{name}_{word}": ("C4", "float32", {name: number("float32", size)}) for word, size in _NOT_POSITIVE.items()
         }
-    yield from refusals(operation, sound, cases)
+    yield from rejections(operation, sound, cases)
 
 
 _RATIO_NAMES = ("height_ratio", "width_ratio")

@@ -1,4 +1,4 @@
-"""Rejections that several plans share. Each breaks one clause and nothing else."""
+"""Rejections that several generators share. Each breaks one clause and nothing else."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""What the plans of RESIZE_BILINEAR and RESIZE_NEAREST_NEIGHBOR share: shapes, forms of the size, flags, refusals.
+"""What RESIZE_BILINEAR and RESIZE_NEAREST_NEIGHBOR share: shapes, forms of the size, flags, rejections.
 
 Sizes are such that float32 coordinates round to the exact ones: where one is a whole number, or halfway between two,
 the ratio of the sizes is exact in binary. Quantised data is smooth, so that weights of ten bits come to the same.
@@ -174,41 +174,41 @@ def batch_zero(operation: str) -> Vectors:
             )
 
 
-def refused(operation: str) -> Vectors:
+def rejections(operation: str) -> Vectors:
     """What every device must refuse; both operations have the same clauses."""
     image = tensor(FLOAT32, (3, 2, 2), dyadic(1, (3, 2, 2)))
-    yield _refusal(operation, "input_rank_3", RANK_CLAUSE, {"input": image})
+    yield _rejection(operation, "input_rank_3", RANK_CLAUSE, {"input": image})
     late = {"input": tensor(FLOAT32, (), image.data, shape=image.shape), "output": tensor(FLOAT32, ())}
-    yield _refusal(operation, "input_rank_3_at_execution", "C1", late)
+    yield _rejection(operation, "input_rank_3_at_execution", "C1", late)
     for name in ("width", "height"):
         for value, word in ((0, "0"), (-1, "minus_1")):
-            yield _refusal(operation, f"{name}_{word}", "C2", {name: int32(value), "output": tensor(FLOAT32, ())})
+            yield _rejection(operation, f"{name}_{word}", "C2", {name: int32(value), "output": tensor(FLOAT32, ())})
         for factor, word in ((0.0, "0"), (-1.5, "minus_1_5"), (0.125, "too_small"), (float("nan"), "nan")):
             wrong = {name: scalar(OperandType.FLOAT32, factor), "output": tensor(FLOAT32, ())}
-            yield _refusal(operation, f"{name}_factor_{word}", "C2", wrong, Form(True, (False,)))
+            yield _rejection(operation, f"{name}_factor_{word}", "C2", wrong, Form(True, (False,)))
     both = {"align_corners": boolean(True), "half_pixel_centers": boolean(True)}
-    yield _refusal(operation, "both_flags", "C3", both, Form(flags=(False, True, True)))
+    yield _rejection(operation, "both_flags", "C3", both, Form(flags=(False, True, True)))
     for name, shape in {"swapped": (1, 4, 5, 2), "of_input": (1, 3, 2, 2), "nchw": (1, 2, 5, 4)}.items():
-        yield _refusal(operation, f"output_{name}", "C6", {"output": tensor(FLOAT32, shape)})
+        yield _rejection(operation, f"output_{name}", "C6", {"output": tensor(FLOAT32, shape)})
     for name, scale, point in (("scale", 0.1, 100), ("zero_point", 0.05, 101)):
         output = tensor(QUANT8, (1, 5, 4, 2), scale=scale, zero_point=point)
-        yield _refusal(operation, f"quant8_output_{name}", "C7", {"output": output}, kind="quant8")
-    yield from _refused_types(operation)
+        yield _rejection(operation, f"quant8_output_{name}", "C7", {"output": output}, kind="quant8")
+    yield from _rejected_types(operation)
 
 
-def _refused_types(operation: str) -> Vectors:
+def _rejected_types(operation: str) -> Vectors:
     """Types that do not go together, and arguments in versions that do not have them."""
     mixed = {"height": scalar(OperandType.FLOAT32, 2.5)}
-    yield _refusal(operation, "size_beside_factor", "MODEL.P3", mixed)
+    yield _rejection(operation, "size_beside_factor", "MODEL.P3", mixed)
     halves = {name: scalar(OperandType.FLOAT16, 2.0) for name in ("width", "height")}
-    yield _refusal(operation, "float32_with_float16_factors", "MODEL.P3", halves)
+    yield _rejection(operation, "float32_with_float16_factors", "MODEL.P3", halves)
     singles = {name: scalar(OperandType.FLOAT32, 2.0) for name in ("width", "height")}
-    yield _refusal(operation, "float16_with_float32_factors", "MODEL.P3", singles, kind="float16")
+    yield _rejection(operation, "float16_with_float32_factors", "MODEL.P3", singles, kind="float16")
     flags = Form(flags=(False, True))
-    yield _refusal(operation, "align_corners_until_1_2", "MODEL.P3", {}, flags, until="1.2")
+    yield _rejection(operation, "align_corners_until_1_2", "MODEL.P3", {}, flags, until="1.2")
 
 
-def _refusal(
+def _rejection(
     operation: str,
     name: str,
     clause: str,
@@ -220,8 +220,8 @@ def _refusal(
 ) -> Vector:
     sizes, form = SHAPES["larger"], form or Form(flags=(False,))
     inputs, outputs = operands(kind, sizes, form, seeded(kind, sizes, form, 1))
-    inputs |= {key: planned for key, planned in changes.items() if key in inputs}
-    outputs |= {key: planned for key, planned in changes.items() if key in outputs}
+    inputs |= {key: spec for key, spec in changes.items() if key in inputs}
+    outputs |= {key: spec for key, spec in changes.items() if key in outputs}
     full = clause if "." in clause else f"{operation}.{clause}"
     return rejected(
         f"refused_{name}",

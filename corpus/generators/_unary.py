@@ -89,7 +89,7 @@ def _of(name: str, operation: str, source: OperandSpec, description: str = "", e
     )
 
 
-def refused(operation: str, *, others: Sequence[OperandType], outputs: str) -> Vectors:
+def rejections(operation: str, *, others: Sequence[OperandType], outputs: str) -> Vectors:
     """Types that the operation never has, an output of another type than the input, outputs declared otherwise.
 
     outputs: number of the clause about declared outputs; empty where its vectors come from elsewhere.

@@ -1,4 +1,4 @@
-"""What the plans of convolutions and pools share: scalar arguments, output sizes and operand types."""
+"""What the generators of convolutions and pools share: scalar arguments, output sizes and operand types."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -44,12 +44,12 @@ class Window:
             names = ("pad_left", "pad_right", "pad_top", "pad_bottom")
             scalars = dict(zip(names, self.padding, strict=True))
         scalars |= {"stride_width": self.stride[1], "stride_height": self.stride[0], **middle}
-        planned = {name: int32(value) for name, value in {**scalars, "activation": self.activation}.items()}
+        inputs = {name: int32(value) for name, value in {**scalars, "activation": self.activation}.items()}
         if self.nchw is not None:
-            planned["nchw_layout"] = boolean(self.nchw)
+            inputs["nchw_layout"] = boolean(self.nchw)
         if self.dilation is not None:
-            planned["dilation_width"], planned["dilation_height"] = map(int32, reversed(self.dilation))
-        return planned
+            inputs["dilation_width"], inputs["dilation_height"] = map(int32, reversed(self.dilation))
+        return inputs
 
     def output_size(self, sizes: Sequence[int], windows: Sequence[int]) -> Pair:
         """Height and width of the output by the size formula of the operations' definition."""

@@ -1,4 +1,4 @@
-"""Tensors without elements: they can not come through a request, so an operation before the tested one makes them.
+"""Tensors without elements: they cannot come through a request, so an operation before the tested one makes them.
 
 SLICE takes no slice along axis 0 of an ordinary input. In the model its output has size 0 on that axis, which the HAL
 reads as unknown; the tested operation finds out at execution that it is empty.
@@ -42,8 +42,8 @@ def zero_sized(
         "slice_size": _operand(constant(OperandType.TENSOR_INT32, (rank,), list(empty.dimensions))),
         "feature_map": empty,
     }
-    own = {key: _operand(planned) for key, planned in arguments.items() if planned is not None}
-    operands = {**slicing, **own, **{key: planned.operand for key, planned in outputs.items()}}
+    own = {key: _operand(spec) for key, spec in arguments.items() if spec is not None}
+    operands = {**slicing, **own, **{key: spec.operand for key, spec in outputs.items()}}
     read = tuple("feature_map" if value is None else key for key, value in arguments.items())
     expected = {key: _array_of(operands[key], 0) for key in outputs}
     signed = empty.type is OperandType.TENSOR_QUANT8_ASYMM_SIGNED
@@ -65,10 +65,10 @@ def zero_sized(
     )
 
 
-def _operand(planned: OperandSpec) -> VectorOperand:
-    if not isinstance(planned.data, numpy.ndarray):
+def _operand(spec: OperandSpec) -> VectorOperand:
+    if not isinstance(spec.data, numpy.ndarray):
         raise ValueError("the arguments of a zero-sized vector are constants")
-    return replace(planned.operand, value=planned.data)
+    return replace(spec.operand, value=spec.data)
 
 
 def _array_of(operand: VectorOperand, element: int) -> numpy.ndarray[Any, Any]:

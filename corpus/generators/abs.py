@@ -1,4 +1,4 @@
-"""The plan of ABS."""
+"""The generator of ABS."""
 
 import math
 
@@ -13,5 +13,5 @@ def vectors() -> Vectors:
     yield from _activations.special("ABS", [0.0, -0.0, math.inf, -math.inf, math.nan, -65504.0, 65504.0, -1.5])
     yield _activations.tiny("ABS")
     yield from _unary.int32("ABS")
-    yield from _unary.refused("ABS", others=[QUANT8], outputs="C2")
+    yield from _unary.rejections("ABS", others=[QUANT8], outputs="C2")
     yield _unary.too_early("ABS", INT32, "1.2")

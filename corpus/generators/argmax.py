@@ -1,4 +1,4 @@
-"""The plan of ARGMAX."""
+"""The generator of ARGMAX."""
 
 from npu_conformance.corpus.generators import _arguments
 from npu_conformance.corpus.generators.base import Vectors

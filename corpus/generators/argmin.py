@@ -1,4 +1,4 @@
-"""The plan of ARGMIN."""
+"""The generator of ARGMIN."""
 
 from npu_conformance.corpus.generators import _arguments
 from npu_conformance.corpus.generators.base import Vectors

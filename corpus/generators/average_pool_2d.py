@@ -1,8 +1,8 @@
-"""The plan of AVERAGE_POOL_2D."""
+"""The generator of AVERAGE_POOL_2D."""
 
 import numpy
 
-from npu_conformance.corpus.generators._pools import Sizes, batch_zero, cover, odd_geometries, operands, refused
+from npu_conformance.corpus.generators._pools import Sizes, batch_zero, cover, odd_geometries, operands, rejections
 from npu_conformance.corpus.generators._windows import Window
 from npu_conformance.corpus.generators.base import Vectors, positive
 
@@ -10,13 +10,13 @@ OPERATION = "AVERAGE_POOL_2D"
 
 
 def vectors() -> Vectors:
-    """Pairwise over all parameters; odd geometries; the divisor; rounding; batch 0; refusals."""
+    """Pairwise over all parameters; odd geometries; the divisor; rounding; batch 0; rejections."""
     yield from cover(OPERATION)
     yield from odd_geometries(OPERATION)
     yield from _divisor()
     yield from _rounding()
     yield from batch_zero(OPERATION)
-    yield from refused(OPERATION)
+    yield from rejections(OPERATION)
 
 
 def _divisor() -> Vectors:

@@ -1,4 +1,4 @@
-"""The plan of AXIS_ALIGNED_BBOX_TRANSFORM.
+"""The generator of AXIS_ALIGNED_BBOX_TRANSFORM.
 
 No third party has the operation. By hand, the roi (10, 20, 30, 60), 20 wide and 40 high around (20, 40), and deltas
 (1/4, -1/2, 0, 0): the centre moves by (5, -20) to (25, 20) and the size stays, so that the box is (15, 0, 35, 40). With
@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy
 
-from npu_conformance.corpus.generators._boxes import Operands, boxes, indices, refusals, requantized, values
+from npu_conformance.corpus.generators._boxes import Operands, boxes, indices, rejections, requantized, values
 from npu_conformance.corpus.generators._no_boxes import NO_BATCHES, NO_ROIS, without_boxes
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
 from npu_conformance.corpus.generators.base import (
@@ -34,7 +34,7 @@ _IMAGES = [(64.0, 96.0), (40.0, 20.0), (25.5, 40.25)]
 
 
 def vectors() -> Vectors:
-    """Pairwise over all parameters; a case by hand; clipping; sizes left open; refusals."""
+    """Pairwise over all parameters; a case by hand; clipping; sizes left open; rejections."""
     parameters: dict[str, list[Any]] = {
         "kind": list(_KINDS),
         "rois": [1, 2, 5],
@@ -47,12 +47,12 @@ def vectors() -> Vectors:
         name = f"{row['kind']}_{row['rois']}_rois_{row['classes']}_classes_{row['images']}_images"
         name += "_large_deltas" if row["deltas"] == 1.0 else ""
         batches = [(seed + 2 * position) % row["images"] for position in range(row["rois"])]
-        yield _vector(name, row["kind"], _rois(seed, row["rois"]), deltas, batches, _IMAGES[: row["images"]])
+        yield _positive(name, row["kind"], _rois(seed, row["rois"]), deltas, batches, _IMAGES[: row["images"]])
     yield from _by_hand()
     yield from _clipped()
     yield from _unknown_sizes()
     yield from _no_rois()
-    yield from _refused()
+    yield from _rejected()
 
 
 def _rois(seed: int, count: int) -> Array:
@@ -74,7 +74,7 @@ def _operands(
     return inputs, {"output": boxes(kind, (rows, columns))}
 
 
-def _vector(
+def _positive(
     name: str,
     kind: str,
     rois: Any,
@@ -92,11 +92,11 @@ def _by_hand() -> Vectors:
     for kind in ("float32", "float16"):
         deltas = [[0.25, -0.5, 0.0, 0.0, 0.0, 1.0, math.log(2), 0.0]]
         text = "the boxes are (15, 0, 35, 40) and (0, 60, 40, 100) before an image 90 high and 32 wide cuts them"
-        yield _vector(f"{kind}_by_hand", kind, rois, deltas, [0], images, text)
+        yield _positive(f"{kind}_by_hand", kind, rois, deltas, [0], images, text)
     for kind in ("quant8", "quant8_signed"):
         moved = [[0.25, -0.5, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0]]
         text = "the boxes are (15, 0, 35, 40) and (10, 60, 30, 100) before an image 90 high and 32 wide cuts them"
-        yield _vector(f"{kind}_by_hand", kind, rois, moved, [0], images, text)
+        yield _positive(f"{kind}_by_hand", kind, rois, moved, [0], images, text)
 
 
 def _clipped() -> Vectors:
@@ -111,9 +111,9 @@ def _clipped() -> Vectors:
         (0, 0, 0, 0),
     ]
     for kind in _KINDS:
-        yield _vector(f"{kind}_beside_the_image", kind, rois, deltas, [0] * 6, [(30.0, 20.0)])
+        yield _positive(f"{kind}_beside_the_image", kind, rois, deltas, [0] * 6, [(30.0, 20.0)])
     huge = [(0.25, 0.25, 5.0, 6.0), (0.0, 0.0, -9.0, 2.0), (0.5, 0.0, 80.0, 1.0)]
-    yield _vector("float32_huge_and_tiny", "float32", rois[:3], huge, [0] * 3, [(30.0, 20.0)])
+    yield _positive("float32_huge_and_tiny", "float32", rois[:3], huge, [0] * 3, [(30.0, 20.0)])
 
 
 def _unknown_sizes() -> Vectors:
@@ -144,7 +144,7 @@ def _no_rois() -> Vectors:
         yield without_boxes(OPERATION, kind, arguments, {"output": boxes(kind, (0, 8))}, sliced=sliced)
 
 
-def _refused() -> Vectors:
+def _rejected() -> Vectors:
     rois, deltas = _rois(80, 2), dyadic(81, (2, 8), -0.5, 0.5, 0.0625)
     sound = {kind: _operands(kind, rois, deltas, [0, 1], _IMAGES[:2]) for kind in ("float32", "quant8")}
     inputs, outputs = sound["quant8"]
@@ -169,9 +169,9 @@ def _refused() -> Vectors:
         "output_of_other_classes": ("C8", "float32", {"output": boxes("float32", (2, 12))}),
         "output_of_more_rois": ("C8", "float32", {"output": boxes("float32", (3, 8))}),
     }
-    for key, planned in {"roi": inputs["roi"], "image_info": inputs["image_info"], "output": outputs["output"]}.items():
+    for key, spec in {"roi": inputs["roi"], "image_info": inputs["image_info"], "output": outputs["output"]}.items():
         cases |= {
-            f"{key}_scale": ("C6", "quant8", {key: requantized(planned, 0.25, 0)}),
-            f"{key}_zero_point": ("C6", "quant8", {key: requantized(planned, 0.125, 1)}),
+            f"{key}_scale": ("C6", "quant8", {key: requantized(spec, 0.25, 0)}),
+            f"{key}_zero_point": ("C6", "quant8", {key: requantized(spec, 0.125, 1)}),
         }
-    yield from refusals(OPERATION, sound, cases)
+    yield from rejections(OPERATION, sound, cases)

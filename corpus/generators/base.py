@@ -1,4 +1,4 @@
-"""What plans are written with: operands, vectors, pairwise cover and seeded data.
+"""What generators are written with: operands, vectors, pairwise cover and seeded data.
 
 The module of an operation has `def vectors() -> Vectors` and yields `positive(...)` and `rejected(...)`.
 """
@@ -115,8 +115,8 @@ def graph(
 
 def omitted(operand_type: AnyOperandType, dimensions: Sequence[int] = (), **quantization: Any) -> OperandSpec:
     """An optional operand without value (NO_VALUE)."""
-    planned = tensor(operand_type, dimensions, **quantization)
-    return replace(planned, operand=replace(planned.operand, omitted=True))
+    spec = tensor(operand_type, dimensions, **quantization)
+    return replace(spec, operand=replace(spec.operand, omitted=True))
 
 
 def left_out(operand_type: AnyOperandType, dimensions: Sequence[int] = (0,)) -> OperandSpec:
@@ -142,13 +142,13 @@ def positive(
 
     excluded: variations that the data does not allow, such as float16 where values exceed its range. Infinities and
     negative zeros exclude all_inputs_as_internal by themselves, since the ADD in front need not keep them.
-    Raises ValueError where the oracle finds another output shape than the plan declares.
+    Raises ValueError where the oracle finds another output shape than the generator declares.
     """
-    if any(planned.operand.is_open for planned in outputs.values()):
+    if any(spec.operand.is_open for spec in outputs.values()):
         # Before 1.2 neither a model nor a request may leave the shape of an output open (REQUEST.R5).
         since = max(Version(since), Version.V1_2).value
-    vector = replace(_vector(name, operation, inputs, outputs, since), referenced=tuple(referenced))
-    values = {key: materialised(planned) for key, planned in inputs.items() if _is_sent(planned)}
+    vector = replace(_one_operation(name, operation, inputs, outputs, since), referenced=tuple(referenced))
+    values = {key: materialised(spec) for key, spec in inputs.items() if _is_sent(spec)}
     example = Example(values, oracles.evaluate(vector.main, values, vector.referenced))
     filled = replace(
         vector,
@@ -201,9 +201,9 @@ def rejected(
     phase: model where the structure is wrong (clause MODEL.*), which is refused at once; execution where an
     operation's own clause is, which may be noticed when it runs, at the latest. By default as the clause is.
     """
-    vector = _vector(name, operation, inputs, outputs, since, lift=until == NEWEST.value)
+    vector = _one_operation(name, operation, inputs, outputs, since, lift=until == NEWEST.value)
     vector = replace(vector, referenced=tuple(referenced))
-    values = {key: materialised(planned) for key, planned in inputs.items() if _is_sent(planned)}
+    values = {key: materialised(spec) for key, spec in inputs.items() if _is_sent(spec)}
     return replace(
         vector,
         examples=(Example(values, {}),),
@@ -214,7 +214,7 @@ def rejected(
     )
 
 
-def _vector(
+def _one_operation(
     name: str,
     operation: str,
     inputs: Mapping[str, OperandSpec],
@@ -224,36 +224,36 @@ def _vector(
     lift: bool = True,
 ) -> Vector:
     """lift: from `since` to the version that brought the combination of types."""
-    operands = {key: _with_value(planned) for key, planned in {**inputs, **outputs}.items()}
+    operands = {key: _with_value(spec) for key, spec in {**inputs, **outputs}.items()}
     kinds = {key: operand.type.name for key, operand in operands.items()}
     legal = combination_since(operation, tuple(kinds[key] for key in inputs), tuple(kinds[key] for key in outputs))
     types = (OPERAND_TYPES[operand.type].since for operand in operands.values())
     lifted = max(Version(since), legal if legal and lift else Version(since), *types)
-    arguments = tuple(key for key, planned in inputs.items() if _is_input(planned))
+    arguments = tuple(key for key, spec in inputs.items() if _is_input(spec))
     operations = (VectorOperation(operation, tuple(inputs), tuple(outputs)),)
-    generators = {key: planned.data for key, planned in inputs.items() if isinstance(planned.data, GeneratorDocument)}
+    generators = {key: spec.data for key, spec in inputs.items() if isinstance(spec.data, GeneratorDocument)}
     return Vector(name, operation, lifted, operands, operations, arguments, tuple(outputs), generators=generators)
 
 
-def _is_input(planned: OperandSpec) -> bool:
-    return planned.left_out or _is_sent(planned)
+def _is_input(spec: OperandSpec) -> bool:
+    return spec.left_out or _is_sent(spec)
 
 
-def _is_sent(planned: OperandSpec) -> bool:
-    return planned.data is not None and not planned.constant
+def _is_sent(spec: OperandSpec) -> bool:
+    return spec.data is not None and not spec.constant
 
 
-def _with_value(planned: OperandSpec) -> VectorOperand:
-    return replace(planned.operand, value=materialised(planned)) if planned.constant else planned.operand
+def _with_value(spec: OperandSpec) -> VectorOperand:
+    return replace(spec.operand, value=materialised(spec)) if spec.constant else spec.operand
 
 
-def materialised(planned: OperandSpec) -> Array:
+def materialised(spec: OperandSpec) -> Array:
     """The elements of a model input or constant; raises ValueError for an operand without any."""
-    if isinstance(planned.data, GeneratorDocument):
-        return element_values.generate(planned.data, planned.operand.type, planned.shape)
-    if planned.data is None:
+    if isinstance(spec.data, GeneratorDocument):
+        return element_values.generate(spec.data, spec.operand.type, spec.shape)
+    if spec.data is None:
         raise ValueError("a constant needs data")
-    return planned.data
+    return spec.data
 
 
 def _elements(data: Data | None, operand: VectorOperand, shape: tuple[int, ...]) -> Array | GeneratorDocument | None:

@@ -1,4 +1,4 @@
-"""The plan of BATCH_MATMUL."""
+"""The generator of BATCH_MATMUL."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -33,14 +33,14 @@ Shape = tuple[int, ...]
 
 
 def vectors() -> Vectors:
-    """Pairwise: type, rank, sizes, transpositions; squares; corners of types; a real size; refusals."""
+    """Pairwise: type, rank, sizes, transpositions; squares; corners of types; a real size; rejections."""
     yield from _cover()
     yield from _squares()
     yield from _by_hand()
     yield from _corners()
     yield from _found_late()
     yield from _long_rows()
-    yield from _refused()
+    yield from _rejected()
 
 
 def _operands(
@@ -81,7 +81,7 @@ def _seeded(kind: str, shape: Shape, seed: int) -> Any:
     return integers(seed, shape, -128, 127) if kind == "quant8_signed" else integers(seed, shape, -1000, 1000)
 
 
-def _vector(
+def _positive(
     name: str,
     kind: str,
     batch: Shape,
@@ -114,7 +114,7 @@ def _cover() -> Vectors:
         words = [kind, row["rank"], row["sizes"], row["a"], row["b"]]
         words += [row["scales"]] if kind == "quant8_signed" else []
         scales = SCALES[row["scales"]]
-        yield _vector("_".join(words), kind, BATCHES[row["rank"]], SIZES[row["sizes"]], turns, scales=scales)
+        yield _positive("_".join(words), kind, BATCHES[row["rank"]], SIZES[row["sizes"]], turns, scales=scales)
 
 
 def _squares() -> Vectors:
@@ -126,7 +126,7 @@ def _squares() -> Vectors:
         "at_bt": (True, True),
     }.items():
         for kind in ("float32", "quant8_signed"):
-            yield _vector(f"{kind}_square_{name}", kind, (2,), (3, 3, 3), turns)
+            yield _positive(f"{kind}_square_{name}", kind, (2,), (3, 3, 3), turns)
 
 
 def _by_hand() -> Vectors:
@@ -139,37 +139,39 @@ def _by_hand() -> Vectors:
     data = [1, 2, 3, 4], [5, 6, 7, 8]
     for name, (turns, derivation) in derivations.items():
         for kind in ("float32", "int32"):
-            yield _vector(f"{kind}_by_hand_{name}", kind, (), (2, 2, 2), turns, data, description=derivation)
+            yield _positive(f"{kind}_by_hand_{name}", kind, (), (2, 2, 2), turns, data, description=derivation)
     shifted = [-6, -5, -4, -3], [16, 17, 18, 19]
     about = (
         "without zero points 1 2; 3 4 and 5 6; 7 8: 19 22; 43 50 times 1/512 is 2.375 2.75; 5.375 6.25 of 1/64; plus 5"
     )
     scales = (1 / 16, 1 / 32, 1 / 64)
     name = "quant8_signed_by_hand"
-    yield _vector(name, "quant8_signed", (), (2, 2, 2), data=shifted, scales=scales, description=about)
+    yield _positive(name, "quant8_signed", (), (2, 2, 2), data=shifted, scales=scales, description=about)
 
 
 def _corners() -> Vectors:
     """Zero points at the ends, saturation, wraparound, all bits of floats."""
     for name, points in {"low": (-128, -128, -128), "high": (127, 127, -128), "mixed": (-128, 127, 127)}.items():
         scales = (1 / 16, 1 / 32, 1.0)
-        yield _vector(
+        yield _positive(
             f"quant8_signed_zero_points_{name}", "quant8_signed", (2,), (3, 4, 2), zero_points=points, scales=scales
         )
     about = "sums far beyond both ends of the output's range"
     scales = (0.5, 0.25, 0.3)
-    yield _vector("quant8_signed_saturates", "quant8_signed", (2,), (3, 4, 2), scales=scales, description=about)
+    yield _positive("quant8_signed_saturates", "quant8_signed", (2,), (3, 4, 2), scales=scales, description=about)
     fine = integers(1, (2, 3, 4), -9, -5), integers(2, (2, 4, 2), 9, 13)
     about = "the output is finer than the product of the scales"
     scales = (0.5, 0.25, 0.05)
-    yield _vector(
+    yield _positive(
         "quant8_signed_fine_output", "quant8_signed", (2,), (3, 4, 2), data=fine, scales=scales, description=about
     )
     large = [2**30, 2**16, -(2**31), 3, 7, -(2**20)], [5, 2**16, -3, 2**31 - 1, 2**17, -1]
     about = "products and sums beyond 32 bits wrap around"
-    yield _vector("int32_wraps", "int32", (), (2, 3, 2), data=large, description=about)
+    yield _positive("int32_wraps", "int32", (), (2, 3, 2), data=large, description=about)
     bits = uniform(41, (2, 3, 2), 0.5, 1.0), uniform(42, (2, 2, 5), 0.5, 1.0)
-    yield _vector("float32_all_bits", "float32", (2,), (3, 2, 5), data=bits, description="values that need all 24 bits")
+    yield _positive(
+        "float32_all_bits", "float32", (2,), (3, 2, 5), data=bits, description="values that need all 24 bits"
+    )
 
 
 def _found_late() -> Vectors:
@@ -202,38 +204,38 @@ def _long_rows() -> Vectors:
         about = "queries times keys"
         given = (data[0], data[1])
         name = f"{kind}_attention"
-        yield _vector(name, kind, (2,), (6, 768, 5), (False, True), given, scales=scales, description=about)
+        yield _positive(name, kind, (2,), (6, 768, 5), (False, True), given, scales=scales, description=about)
 
 
-def _refused() -> Vectors:
+def _rejected() -> Vectors:
     five = tensor(FLOAT32, (1, 1, 1, 2, 2), [1.0, 2.0, 3.0, 4.0])
     one = tensor(FLOAT32, (4,), [1.0, 2.0, 3.0, 4.0])
-    yield _refusal("rank5", RANK_CLAUSE, {"a": five, "b": five, "output": tensor(FLOAT32, (1, 1, 1, 2, 2))})
-    yield _refusal("rank1", RANK_CLAUSE, {"a": one, "b": one, "output": tensor(FLOAT32, (1,))})
+    yield _rejection("rank5", RANK_CLAUSE, {"a": five, "b": five, "output": tensor(FLOAT32, (1, 1, 1, 2, 2))})
+    yield _rejection("rank1", RANK_CLAUSE, {"a": one, "b": one, "output": tensor(FLOAT32, (1,))})
     late = tensor(FLOAT32, (), five.data, shape=five.shape)
-    yield _refusal("rank5_at_execution", "BATCH_MATMUL.C1", {"a": late, "b": late, "output": tensor(FLOAT32, ())})
+    yield _rejection("rank5_at_execution", "BATCH_MATMUL.C1", {"a": late, "b": late, "output": tensor(FLOAT32, ())})
     flat = tensor(FLOAT32, (3, 4), dyadic(3, (3, 4)))
-    yield _refusal("rank_of_second_smaller", "BATCH_MATMUL.C2", {"b": flat})
-    yield _refusal(
+    yield _rejection("rank_of_second_smaller", "BATCH_MATMUL.C2", {"b": flat})
+    yield _rejection(
         "rank_of_first_smaller",
         "BATCH_MATMUL.C2",
         {"a": tensor(FLOAT32, (2, 3), dyadic(4, (2, 3))), "output": tensor(FLOAT32, ())},
     )
     wrong = tensor(FLOAT32, (2, 5, 4), dyadic(5, (2, 5, 4)))
-    yield _refusal("inner_sizes", "BATCH_MATMUL.C3", {"b": wrong})
-    yield _refusal("inner_sizes_turned_a", "BATCH_MATMUL.C3", {"adj_x": boolean(True), "output": tensor(FLOAT32, ())})
-    yield _refusal("inner_sizes_turned_b", "BATCH_MATMUL.C3", {"adj_y": boolean(True), "output": tensor(FLOAT32, ())})
+    yield _rejection("inner_sizes", "BATCH_MATMUL.C3", {"b": wrong})
+    yield _rejection("inner_sizes_turned_a", "BATCH_MATMUL.C3", {"adj_x": boolean(True), "output": tensor(FLOAT32, ())})
+    yield _rejection("inner_sizes_turned_b", "BATCH_MATMUL.C3", {"adj_y": boolean(True), "output": tensor(FLOAT32, ())})
     for name, shape in {"turned": (2, 4, 2), "one_batch": (1, 2, 4), "rank2": (2, 4), "inner": (2, 2, 3)}.items():
-        yield _refusal(f"output_{name}", "BATCH_MATMUL.C6", {"output": tensor(FLOAT32, shape)})
-    yield from _refused_types()
+        yield _rejection(f"output_{name}", "BATCH_MATMUL.C6", {"output": tensor(FLOAT32, shape)})
+    yield from _rejected_types()
 
 
-def _refused_types() -> Vectors:
+def _rejected_types() -> Vectors:
     second = tensor(FLOAT16, (2, 3, 4), dyadic(6, (2, 3, 4)))
-    yield _refusal("mixed_types", "MODEL.P3", {"b": second})
+    yield _rejection("mixed_types", "MODEL.P3", {"b": second})
     unsigned = {"a": (2, 2, 3), "b": (2, 3, 4)}
     bytes_ = {name: tensor(QUANT8, shape, integers(7, shape, 0, 255), scale=0.5) for name, shape in unsigned.items()}
-    yield _refusal("quant8", "MODEL.P3", {**bytes_, "output": tensor(QUANT8, (2, 2, 4), scale=1.0)})
+    yield _rejection("quant8", "MODEL.P3", {**bytes_, "output": tensor(QUANT8, (2, 2, 4), scale=1.0)})
     inputs, outputs = _sound()
     del inputs["adj_y"]
     yield rejected("refused_one_flag", OPERATION, inputs, outputs, clause="MODEL.P3", since="fl6")
@@ -245,9 +247,9 @@ def _sound() -> tuple[dict[str, OperandSpec], dict[str, OperandSpec]]:
     return _operands("float32", shapes, (False, False), data)
 
 
-def _refusal(name: str, clause: str, changes: Mapping[str, OperandSpec]) -> Vector:
+def _rejection(name: str, clause: str, changes: Mapping[str, OperandSpec]) -> Vector:
     inputs, outputs = _sound()
-    inputs |= {key: planned for key, planned in changes.items() if key in inputs}
-    outputs |= {key: planned for key, planned in changes.items() if key in outputs}
+    inputs |= {key: spec for key, spec in changes.items() if key in inputs}
+    outputs |= {key: spec for key, spec in changes.items() if key in outputs}
     phase: Phase = "model" if clause == "MODEL.P3" else "execution"
     return rejected(f"refused_{name}", OPERATION, inputs, outputs, clause=clause, phase=phase, since="fl6")

@@ -1,4 +1,4 @@
-"""The plan of BIDIRECTIONAL_SEQUENCE_LSTM.
+"""The generator of BIDIRECTIONAL_SEQUENCE_LSTM.
 
 `by_hand`: with weights and biases of 0 each step halves the cell state and gives half its hyperbolic tangent; the
 backward cell takes its first step at the end of the sequence.
@@ -105,7 +105,7 @@ def _outputs(cell: Cell, other: Cell, run: Run) -> dict[str, OperandSpec]:
 
 
 def vectors() -> Vectors:
-    """Pairwise over what cells may have, links, layouts and outputs; refusals."""
+    """Pairwise over what cells may have, links, layouts and outputs; rejections."""
     more: dict[str, list[Any]] = {
         "link": ["", "parallel", "cross"],
         "merge": [False, True],
@@ -117,12 +117,12 @@ def vectors() -> Vectors:
             name, cell = name.replace("cifg_", ""), replace(cell, coupled=False)
         run = Run(row["link"], row["merge"], row["time_major"], row["states"], row["activation"], row["clips"])
         run, cell = replace(run, fewer=index % 4 // 3), replace(cell, size=2, units=3, output=cell.output and 2)
-        yield _vector(name, cell, run, hazards=cell.hazards)
+        yield _positive(name, cell, run, hazards=cell.hazards)
     yield from _special()
-    yield from _refused()
+    yield from _rejected()
 
 
-def _vector(name: str, cell: Cell, run: Run, **details: Any) -> Vector:
+def _positive(name: str, cell: Cell, run: Run, **details: Any) -> Vector:
     changes: Mapping[str, OperandSpec] = details.pop("changes", {})
     inputs, outputs = (_lstm.given(changes, part) for part in operands(cell, run))
     return positive(name, OPERATION, inputs, outputs, since="1.3" if run.states else "1.2", **details)
@@ -131,43 +131,43 @@ def _vector(name: str, cell: Cell, run: Run, **details: Any) -> Vector:
 def _special() -> Vectors:
     cell, run = Cell(size=1, units=3), Run(time=2, time_major=True, states=True, fewer=0)
     inputs, _ = operands(cell, run)
-    weights = {name: planned for name, planned in inputs.items() if planned.constant and planned.operand.dimensions}
+    weights = {name: spec for name, spec in inputs.items() if spec.constant and spec.operand.dimensions}
     changes = _lstm.zeros(weights) | {"fw_cell_state": tensor(cell.type, (2, 3), [4.0, -2.0, 1.0, 0.5, -0.25, 8.0])}
     description = "all weights are 0: at each step three gates are 1/2, the candidate 0; cell' = cell / 2"
-    yield _vector("by_hand", cell, run, changes=changes, description=description)
+    yield _positive("by_hand", cell, run, changes=changes, description=description)
     plain = Cell(seed=31, size=2, units=3)
     full = replace(plain, peepholes=True, output=3, projection_bias=True, coupled=True)
     wider = Run("parallel", auxiliary=3, fewer=0)
-    yield _vector("parallel_wider_than_the_input", plain, wider)
-    yield _lstm.omitted_in_request(_vector("omitted_in_request_all", plain, Run(merge=True, fewer=0)))
-    yield _lstm.omitted_in_request(_vector("omitted_in_request_parallel", full, Run("parallel", fewer=0)))
+    yield _positive("parallel_wider_than_the_input", plain, wider)
+    yield _lstm.omitted_in_request(_positive("omitted_in_request_all", plain, Run(merge=True, fewer=0)))
+    yield _lstm.omitted_in_request(_positive("omitted_in_request_parallel", full, Run("parallel", fewer=0)))
     for name, sizes in (("batch", {0: 0}), ("rank", None)):
         linked = Run("cross", merge=True, fewer=0)
         changes = _lstm.opened(*operands(plain, linked), sizes)
-        yield _vector(f"{name}_unknown", plain, linked, changes=changes)
+        yield _positive(f"{name}_unknown", plain, linked, changes=changes)
 
 
-def _refused() -> Vectors:
+def _rejected() -> Vectors:
     small, run = Cell(batch=2, size=1, units=3), Run(time=2)
-    for name, clause, cell, changes in list(_lstm.presence_refusals(small, "bw_", backward))[::2]:
-        yield _refusal(f"bw_{name}", clause, cell, run, changes)
-    for name, clause, cell, changes in list(_lstm.presence_refusals(small, "fw_"))[1:2]:
-        yield _refusal(f"fw_{name}", clause, cell, run, changes)
-    yield from _refused_sizes(small, run)
-    yield from _refused_links(small, run)
-    yield _refusal("activation_5", "C9", small, run, {"activation": int32(5)})
-    yield _refusal("negative_proj_clip", "C10", small, run, {"proj_clip": scalar(OperandType.FLOAT32, -0.5)})
+    for name, clause, cell, changes in list(_lstm.presence_rejections(small, "bw_", backward))[::2]:
+        yield _rejection(f"bw_{name}", clause, cell, run, changes)
+    for name, clause, cell, changes in list(_lstm.presence_rejections(small, "fw_"))[1:2]:
+        yield _rejection(f"fw_{name}", clause, cell, run, changes)
+    yield from _rejected_sizes(small, run)
+    yield from _rejected_links(small, run)
+    yield _rejection("activation_5", "C9", small, run, {"activation": int32(5)})
+    yield _rejection("negative_proj_clip", "C10", small, run, {"proj_clip": scalar(OperandType.FLOAT32, -0.5)})
     flat = {"input": tensor(FLOAT32, (2, 2), dyadic(1, (4,)))}
-    yield _refusal("input_rank_2", RANK_CLAUSE, small, run, flat, phase="execution")
+    yield _rejection("input_rank_2", RANK_CLAUSE, small, run, flat, phase="execution")
     outputs = operands(small, run)[1]
     found = {"input": tensor(FLOAT32, (), dyadic(1, (4,)), shape=(2, 2, 1, 1))}
-    yield _refusal(
+    yield _rejection(
         "input_rank_4_at_execution", "C1", small, run, found | {name: tensor(FLOAT32, ()) for name in outputs}
     )
-    yield _refusal("states_until_1_2", "MODEL.P3", small, replace(run, states=True), {}, until="1.2")
+    yield _rejection("states_until_1_2", "MODEL.P3", small, replace(run, states=True), {}, until="1.2")
 
 
-def _refused_sizes(small: Cell, run: Run) -> Vectors:
+def _rejected_sizes(small: Cell, run: Run) -> Vectors:
     inputs, outputs = operands(small, replace(run, link="cross", states=True))
     linked = replace(run, link="cross")
     for name, axis in (
@@ -176,13 +176,13 @@ def _refused_sizes(small: Cell, run: Run) -> Vectors:
         ("fw_aux_input_to_cell_weights", 1),
         ("bw_aux_input_to_output_weights", 0),
     ):
-        yield _refusal(f"{name}_axis_{axis}", "C7", small, linked, _lstm.resized(inputs, name, axis))
+        yield _rejection(f"{name}_axis_{axis}", "C7", small, linked, _lstm.resized(inputs, name, axis))
     for name, axis in (("fw_output", 2), ("bw_activation_state_out", 1), ("bw_cell_state_out", 1)):
         changes = _lstm.resized(outputs, name, axis)
-        yield _refusal(f"{name}_axis_{axis}", "C12", small, replace(linked, states=True), changes, since="1.3")
+        yield _rejection(f"{name}_axis_{axis}", "C12", small, replace(linked, states=True), changes, since="1.3")
     merged = {"merged_output": tensor(FLOAT32, (2, 2, 6))}
-    yield _refusal("merged_output_axis_2", "C12", small, replace(run, merge=True), merged)
-    yield _refusal("backward_output_size_without_projection", "C8", small, run, _other_output_size(small, run))
+    yield _rejection("merged_output_axis_2", "C12", small, replace(run, merge=True), merged)
+    yield _rejection("backward_output_size_without_projection", "C8", small, run, _other_output_size(small, run))
 
 
 def _other_output_size(cell: Cell, run: Run) -> dict[str, OperandSpec]:
@@ -193,24 +193,24 @@ def _other_output_size(cell: Cell, run: Run) -> dict[str, OperandSpec]:
     return weights | state | {"bw_output": tensor(FLOAT32, run.shape(cell.batch, other.outputs))}
 
 
-def _refused_links(small: Cell, run: Run) -> Vectors:
+def _rejected_links(small: Cell, run: Run) -> Vectors:
     cross, parallel = replace(run, link="cross"), replace(run, link="parallel")
     inputs, _ = operands(small, cross)
     for name in ("fw_aux_input_to_forget_weights", "bw_aux_input_to_input_weights"):
-        yield _refusal(f"{name}_omitted", "C13", small, cross, _lstm.without(inputs, name))
-    yield _refusal("aux_input_omitted", "C14", small, cross, _lstm.without(inputs, "aux_input"))
+        yield _rejection(f"{name}_omitted", "C13", small, cross, _lstm.without(inputs, name))
+    yield _rejection("aux_input_omitted", "C14", small, cross, _lstm.without(inputs, "aux_input"))
     for name, link, clause, axis in (
         ("batch", cross, "C15", 0),
         ("steps", parallel, "C15", 1),
         ("size", parallel, "C7", 2),
     ):
-        yield _refusal(f"aux_input_of_other_{name}", clause, small, link, _lstm.resized(inputs, "aux_input", axis))
+        yield _rejection(f"aux_input_of_other_{name}", clause, small, link, _lstm.resized(inputs, "aux_input", axis))
     for name, merge in (("two_outputs_merged", True), ("one_output_unmerged", False)):
         changes = {"merge_outputs": boolean(merge)}
-        yield _refusal(name, "C17", small, replace(run, merge=not merge), changes)
+        yield _rejection(name, "C17", small, replace(run, merge=not merge), changes)
 
 
-def _refusal(
+def _rejection(
     name: str, clause: str, cell: Cell, run: Run, changes: Mapping[str, OperandSpec], **details: Any
 ) -> Vector:
     inputs, outputs = (_lstm.given(changes, part) for part in operands(cell, run))

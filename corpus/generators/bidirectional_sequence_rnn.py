@@ -1,4 +1,4 @@
-"""The plan of BIDIRECTIONAL_SEQUENCE_RNN.
+"""The generator of BIDIRECTIONAL_SEQUENCE_RNN.
 
 Auxiliary inputs have the size of the input: where they differ, not even Android's own implementation is to be trusted.
 """
@@ -16,7 +16,7 @@ from npu_conformance.corpus.generators._recurrent import (
     cell,
     constant_like,
     open_shape,
-    refusals,
+    rejections,
     wrong_activations,
 )
 from npu_conformance.corpus.generators.base import (
@@ -60,7 +60,7 @@ class Form:
 
     @property
     def since(self) -> str:
-        """Outputs of states, and parallel linking, which is only planned with them, came with 1.3."""
+        """Outputs of states, and parallel linking, which is only tested with them, came with 1.3."""
         return "1.3" if self.state else "1.2"
 
 
@@ -105,7 +105,7 @@ def _auxiliary(
 
 
 def vectors() -> Vectors:
-    """Pairwise: type, shape, auxiliary input, layout, merging, state outputs, activation; open sizes; refusals."""
+    """Pairwise: type, shape, auxiliary input, layout, merging, state outputs, activation; open sizes; rejections."""
     parameters: Mapping[str, list[Any]] = {
         "kind": list(KINDS),
         "shape": list(SHAPES),
@@ -120,19 +120,19 @@ def vectors() -> Vectors:
         auxiliary, major, merge, state, activation = rest
         # Parallel linking is of 1.3, as are states.
         form = Form(auxiliary, major, merge, state or auxiliary == "parallel", activation)
-        yield _vector(f"{kind}_{shape}_{form.name}", shape, Data(kind, seed), form)
+        yield _positive(f"{kind}_{shape}_{form.name}", shape, Data(kind, seed), form)
     for kind in KINDS:
         form = Form("left_out", major=True, state=True, activation="tanh")
-        yield _vector(f"{kind}_plain_{form.name}", "plain", Data(kind, 8), form)
+        yield _positive(f"{kind}_plain_{form.name}", "plain", Data(kind, 8), form)
     yield _by_hand()
     for auxiliary in ("parallel", "cross"):
         form = Form(auxiliary, state=True, activation="tanh")
-        yield _vector(f"float32_all_bits_{auxiliary}", "plain", Data(seed=9, bits=True), form)
+        yield _positive(f"float32_all_bits_{auxiliary}", "plain", Data(seed=9, bits=True), form)
     yield from _open()
-    yield from _refused()
+    yield from _rejected()
 
 
-def _vector(name: str, shape: str, data: Data, form: Form) -> Vector:
+def _positive(name: str, shape: str, data: Data, form: Form) -> Vector:
     inputs, outputs = operands(SHAPES[shape], data, form)
     return positive(name, OPERATION, inputs, outputs, since=form.since, hazards=["recurrent-activation-codes"])
 
@@ -163,22 +163,22 @@ def _open() -> Vectors:
     """What only the request says: sizes, ranks, all of the forward cell, and the values of scalars."""
     form = Form("cross", major=True, merge=True, state=True)
     inputs, outputs = operands(SHAPES["plain"], Data(seed=3), form)
-    given = [key for key, planned in inputs.items() if not planned.constant or key.startswith("fw_")]
+    given = [key for key, spec in inputs.items() if not spec.constant or key.startswith("fw_")]
     for name in ("sizes", "rank"):
         late = {key: open_shape(inputs[key], _open_dimensions(name, inputs[key])) for key in given}
-        unknown = {key: tensor(FLOAT32, _open_dimensions(name, planned)) for key, planned in outputs.items()}
+        unknown = {key: tensor(FLOAT32, _open_dimensions(name, spec)) for key, spec in outputs.items()}
         yield positive(f"float32_unknown_{name}", OPERATION, inputs | late, unknown, since="1.3")
     scalars = {key: replace(inputs[key], constant=False) for key in ("activation", "time_major", "merge_outputs")}
     yield positive("float32_scalars_as_inputs", OPERATION, inputs | scalars, outputs, since="1.3")
 
 
-def _open_dimensions(what: str, planned: OperandSpec) -> tuple[int, ...]:
-    return (0,) * len(planned.shape) if what == "sizes" else ()
+def _open_dimensions(what: str, spec: OperandSpec) -> tuple[int, ...]:
+    return (0,) * len(spec.shape) if what == "sizes" else ()
 
 
-def _refused() -> Vectors:
-    yield from _refused_sizes()
-    yield from _refused_outputs()
+def _rejected() -> Vectors:
+    yield from _rejected_sizes()
+    yield from _rejected_outputs()
     inputs, outputs = operands(SMALL, Data(seed=6), Form("cross"))
     none = omitted(FLOAT32)
     rows = {
@@ -193,10 +193,10 @@ def _refused() -> Vectors:
         "forward_auxiliary_rows": ("C3", {"fw_aux_weights": constant_like(none, (2, 1))}),
         "backward_auxiliary_rows": ("C4", {"bw_aux_weights": constant_like(none, (1, 1))}),
     }
-    yield from refusals(OPERATION, inputs, outputs, rows, since="1.2")
+    yield from rejections(OPERATION, inputs, outputs, rows, since="1.2")
 
 
-def _refused_sizes() -> Vectors:
+def _rejected_sizes() -> Vectors:
     inputs, outputs = operands(SMALL, Data(seed=4), Form())
     deep = tensor(FLOAT32, (2, 1, 1, 1), dyadic(1, (2,)))
     bias = inputs["fw_bias"]
@@ -218,10 +218,10 @@ def _refused_sizes() -> Vectors:
         "mixed_types": ("MODEL.P3", {"bw_bias": constant(FLOAT16, (2,), dyadic(1, (2,)))}),
         "time_major_int32": ("MODEL.P3", {"time_major": int32(0)}),
     }
-    yield from refusals(OPERATION, inputs, outputs, rows, since="1.2")
+    yield from rejections(OPERATION, inputs, outputs, rows, since="1.2")
 
 
-def _refused_outputs() -> Vectors:
+def _rejected_outputs() -> Vectors:
     merged, into_one = operands(SMALL, Data(seed=5), Form(merge=True))
     apart, into_two = operands(SMALL, Data(seed=5), Form())
     states = {"fw_state_out": tensor(FLOAT32, (2, 1)), "bw_state_out": tensor(FLOAT32, (2, 2))}
@@ -232,12 +232,12 @@ def _refused_outputs() -> Vectors:
         ("one_output", apart, open_one, "1.2"),
         ("three_outputs", apart, open_one | states, "1.3"),
     ):
-        yield from refusals(OPERATION, inputs, outputs, {name: ("C10", {})}, since=since)
+        yield from rejections(OPERATION, inputs, outputs, {name: ("C10", {})}, since=since)
     yield rejected("state_outputs_until_1_2", OPERATION, merged, into_one | states, clause="MODEL.P3", since="1.2",
                    until="1.2")  # fmt: skip
     wrong_sum = {"output": tensor(FLOAT32, (2, 1, 1))}
-    yield from refusals(OPERATION, merged, wrong_sum, {"merged_output_of_one_cell": ("C14", {})}, since="1.2")
+    yield from rejections(OPERATION, merged, wrong_sum, {"merged_output_of_one_cell": ("C14", {})}, since="1.2")
     swapped = {"fw_output": into_two["bw_output"], "bw_output": into_two["fw_output"]}
-    yield from refusals(OPERATION, apart, swapped, {"outputs_swapped": ("C14", {})}, since="1.2")
+    yield from rejections(OPERATION, apart, swapped, {"outputs_swapped": ("C14", {})}, since="1.2")
     swapped = {"fw_state_out": states["bw_state_out"], "bw_state_out": states["fw_state_out"]}
-    yield from refusals(OPERATION, merged, into_one | swapped, {"states_swapped": ("C14", {})}, since="1.3")
+    yield from rejections(OPERATION, merged, into_one | swapped, {"states_swapped": ("C14", {})}, since="1.3")

@@ -1,4 +1,4 @@
-"""The plan of BOX_WITH_NMS_LIMIT. Every batch index of more than two results has company, see `_scenes`.
+"""The generator of BOX_WITH_NMS_LIMIT. Every batch index of more than two results has company, see `_scenes`.
 
 No third party has the operation. By hand: boxes (0, 0, 16, 16), (4, 0, 20, 16) and (8, 0, 24, 16) of class 1 with
 scores 3/4, 5/8 and 1/2. The first overlaps the second by 192/320 = 3/5 and the third by 128/384 = 1/3, the second the
@@ -18,7 +18,7 @@ from npu_conformance.corpus.generators._boxes import (
     declared,
     indices,
     number,
-    refusals,
+    rejections,
     requantized,
     values,
     whole_numbers,
@@ -37,7 +37,7 @@ _QUANTIZATION: dict[str, Any] = {"scale": 1 / 128, "zero_point": 4}
 
 
 def vectors() -> Vectors:
-    """Pairwise over all parameters; cases by hand; zero results and zero rois; sizes left open; refusals."""
+    """Pairwise over all parameters; cases by hand; zero results and zero rois; sizes left open; rejections."""
     parameters: dict[str, list[Any]] = {
         "kind": list(_KINDS),
         "kernel": list(_KERNELS),
@@ -49,19 +49,19 @@ def vectors() -> Vectors:
         words = [row["kind"], row["kernel"], f"batch_of_{row['batches'].count(row['batches'][0])}"]
         words += ["unlimited" if row["most"] < 0 else f"at_most_{row['most']}", f"lowest_{round(row['lowest'] * 100)}"]
         scalars = _scalars(row["kind"], row["kernel"], row["most"], lowest=row["lowest"])
-        yield _vector("_".join(words), row["kind"], _scores(seed + 20), _rois(3), row["batches"], scalars)
+        yield _positive("_".join(words), row["kind"], _scores(seed + 20), _rois(3), row["batches"], scalars)
     yield _many_classes()
     yield from _by_hand()
     yield from _limits()
     yield from _nothing_left()
     yield from _no_rois()
     yield from _unknown_sizes()
-    yield from _refused()
+    yield from _rejected()
 
 
 def _many_classes() -> Vector:
     batches = (7, 7, 7, 7, 7, 3)
-    return _vector("float32_5_classes", "float32", _scores(60, 5), _rois(5), batches, _scalars("float32", "hard", 6))
+    return _positive("float32_5_classes", "float32", _scores(60, 5), _rois(5), batches, _scalars("float32", "hard", 6))
 
 
 def _scores(seed: int, classes: int = 3) -> Array:
@@ -108,11 +108,11 @@ def _outputs(kind: str, count: int) -> Operands:
     }
 
 
-def _vector(
+def _positive(
     name: str, kind: str, given: Any, rois: Any, batches: tuple[int, ...], scalars: Operands, description: str = ""
 ) -> Vector:
     inputs, outputs = _operands(kind, given, rois, batches, scalars)
-    planned = positive(
+    vector = positive(
         name,
         OPERATION,
         inputs,
@@ -121,7 +121,7 @@ def _vector(
         hazards=["suppression-rules", "sizes-found-late"],
         description=description,
     )
-    return declared(planned)
+    return declared(vector)
 
 
 def _by_hand() -> Vectors:
@@ -139,7 +139,7 @@ def _by_hand() -> Vectors:
         for kernel, text in left.items():
             scalars = _scalars(kind, kernel, -1, overlap=0.3 if kernel == "linear" else 0.4, lowest=0.05)
             text = f"of class 1 {text}; of class 2 batch 1 keeps one box"
-            yield _vector(f"{kind}_{kernel}_by_hand", kind, given, rois, (0, 0, 0, 1, 1, 1), scalars, text)
+            yield _positive(f"{kind}_{kernel}_by_hand", kind, given, rois, (0, 0, 0, 1, 1, 1), scalars, text)
 
 
 def _limits() -> Vectors:
@@ -149,21 +149,21 @@ def _limits() -> Vectors:
         given = _scores(70)
         given[:, 0] = 0.96875
         scalars = _scalars(kind, "hard", 1)
-        yield _vector(f"{kind}_at_most_1", kind, given, rois, batches, scalars)
+        yield _positive(f"{kind}_at_most_1", kind, given, rois, batches, scalars)
         scalars = _scalars(kind, "hard", 0)
-        yield _vector(f"{kind}_at_most_0", kind, given, rois, batches, scalars)
+        yield _positive(f"{kind}_at_most_0", kind, given, rois, batches, scalars)
         few = [(0.0, 0.75, 0.125), (0.0, 0.5, 0.25), (0.0, 0.25, 0.875)]
         three = numpy.concatenate([BOXES[:3] * 0, BOXES[:3], BOXES[[0, 3, 5]]], axis=1)
         text = "a suppressed box has score 0, which is not less than the lowest score of 0: it stays, as the last one"
         scalars = _scalars(kind, "hard", -1, threshold=0.3, overlap=0.5, lowest=0.0)
-        yield _vector(f"{kind}_hard_keeps_score_0", kind, few, three, (0, 0, 3), scalars, text)
+        yield _positive(f"{kind}_hard_keeps_score_0", kind, few, three, (0, 0, 3), scalars, text)
 
 
 def _nothing_left() -> Vectors:
     """No score is greater than the threshold: the first dimension of all outputs is 0."""
     for kind in ("float32", "quant8"):
         scalars = _scalars(kind, "linear", -1, threshold=1.5)
-        yield _vector(f"{kind}_nothing_left", kind, _scores(80), _rois(3), (0,) * 6, scalars)
+        yield _positive(f"{kind}_nothing_left", kind, _scores(80), _rois(3), (0,) * 6, scalars)
 
 
 def _no_rois() -> Vectors:
@@ -200,7 +200,7 @@ def _unknown_sizes() -> Vectors:
         yield positive(f"{kind}_sizes_unknown", OPERATION, inputs, outputs, since="1.2", hazards=["sizes-found-late"])
 
 
-def _refused() -> Vectors:
+def _rejected() -> Vectors:
     given, rois, batches = _scores(90, 2)[:3], _rois(2)[:3], (0, 0, 1)
     sound = {kind: _operands(kind, given, rois, batches, _scalars(kind, "hard", -1)) for kind in ("float32", "quant8")}
     flat = {"scores": values("float32", (3, 1), given[:, 1]), "rois": boxes("float32", (3, 4), rois[:, 4:])}
@@ -221,9 +221,9 @@ def _refused() -> Vectors:
         "output_scores_scale": ("C7", "quant8", {"scores_out": requantized(outputs["scores_out"], 1 / 64, 4)}),
         "output_scores_zero_point": ("C7", "quant8", {"scores_out": requantized(outputs["scores_out"], 1 / 128, 5)}),
     }
-    for key, planned in {"rois": inputs["rois"], "rois_out": outputs["rois_out"]}.items():
+    for key, spec in {"rois": inputs["rois"], "rois_out": outputs["rois_out"]}.items():
         cases |= {
-            f"{key}_scale": ("C6", "quant8", {key: requantized(planned, 0.25, 0)}),
-            f"{key}_zero_point": ("C6", "quant8", {key: requantized(planned, 0.125, 1)}),
+            f"{key}_scale": ("C6", "quant8", {key: requantized(spec, 0.25, 0)}),
+            f"{key}_zero_point": ("C6", "quant8", {key: requantized(spec, 0.125, 1)}),
         }
-    yield from refusals(OPERATION, sound, cases)
+    yield from rejections(OPERATION, sound, cases)

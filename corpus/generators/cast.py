@@ -1,4 +1,4 @@
-"""The plan of CAST."""
+"""The generator of CAST."""
 
 from collections.abc import Mapping, Sequence
 

@@ -1,4 +1,4 @@
-"""The plan of CHANNEL_SHUFFLE.
+"""The generator of CHANNEL_SHUFFLE.
 
 By hand: a b c d e f in two groups of three is a b c | d e f; the first of each, the second and the third: a d b e c f.
 """
@@ -7,9 +7,9 @@ from npu_conformance.corpus.generators._moves import (
     FOUR,
     late,
     opened,
-    refused,
-    refused_outputs,
-    refused_ranks,
+    rejected_outputs,
+    rejected_ranks,
+    rejection,
     result,
     source,
     special_floats,
@@ -39,20 +39,20 @@ def arguments(groups: int, axis: int) -> dict[str, OperandSpec]:
 
 
 def vectors() -> Vectors:
-    """Every type; every rank; axes counted from both ends; zero points at both ends; open shapes; refusals."""
+    """Every type; every rank; axes counted from both ends; zero points at both ends; open shapes; rejections."""
     for kind in FOUR:
         for name, (dimensions, groups, axis) in CASES.items():
-            yield _vector(f"{kind}_{name}", source(kind, dimensions), groups, axis, result(kind, dimensions))
+            yield _positive(f"{kind}_{name}", source(kind, dimensions), groups, axis, result(kind, dimensions))
     for kind in ("quant8", "quant8_signed"):
         for zero_point in (0, 255):
             point = {"zero_point": zero_point}
             output = result(kind, (2, 6), **point)
-            yield _vector(f"{kind}_zero_point_{zero_point}", source(kind, (2, 6), **point), 2, -1, output)
+            yield _positive(f"{kind}_zero_point_{zero_point}", source(kind, (2, 6), **point), 2, -1, output)
     for kind in ("float32", "float16"):
-        yield _vector(f"{kind}_special_values", special_floats(kind, (2, 6)), 3, 1, result(kind, (2, 6)))
+        yield _positive(f"{kind}_special_values", special_floats(kind, (2, 6)), 3, 1, result(kind, (2, 6)))
     inputs = {"input": source("float32", (3, 6)), **arguments(2, -1)}
     yield from opened(OPERATION, inputs, (3, 6), "1.2", hazards=["groups-without-options"])
-    requested = {key: late(planned) for key, planned in inputs.items()}
+    requested = {key: late(spec) for key, spec in inputs.items()}
     outputs = {"output": result("float32", (3, 6))}
     yield positive(
         "float32_arguments_with_the_request",
@@ -71,11 +71,11 @@ def vectors() -> Vectors:
         since="1.2",
         hazards=["groups-without-options"],
     )
-    yield from _refused()
+    yield from _rejected()
 
 
-def _refused() -> Vectors:
-    yield from refused_ranks(OPERATION, arguments(1, 4), "1.2")
+def _rejected() -> Vectors:
+    yield from rejected_ranks(OPERATION, arguments(1, 4), "1.2")
     floats, output = source("float32", (2, 6)), {"output": result("float32", (2, 6))}
     wrong = {
         "axis_2": ("C2", 2, 2),
@@ -86,10 +86,10 @@ def _refused() -> Vectors:
         "groups_12": ("C4", 12, -1),
     }
     for name, (clause, groups, axis) in wrong.items():
-        yield refused(OPERATION, name, clause, {"input": floats, **arguments(groups, axis)}, output, "1.2")
-    yield from refused_outputs(OPERATION, arguments(3, 1), (2, 6), (2, 6), ("C6", "C7"), "1.2")
+        yield rejection(OPERATION, name, clause, {"input": floats, **arguments(groups, axis)}, output, "1.2")
+    yield from rejected_outputs(OPERATION, arguments(3, 1), (2, 6), (2, 6), ("C6", "C7"), "1.2")
 
 
-def _vector(name: str, given: OperandSpec, groups: int, axis: int, output: OperandSpec) -> Vector:
+def _positive(name: str, given: OperandSpec, groups: int, axis: int, output: OperandSpec) -> Vector:
     inputs = {"input": given, **arguments(groups, axis)}
     return positive(name, OPERATION, inputs, {"output": output}, since="1.2", hazards=["groups-without-options"])

@@ -1,9 +1,9 @@
-"""The plan of CONCATENATION."""
+"""The generator of CONCATENATION."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 
-from npu_conformance.corpus.generators._moves import FOUR, KINDS, quantization, refused, result, signed_zeros, source
+from npu_conformance.corpus.generators._moves import FOUR, KINDS, quantization, rejection, result, signed_zeros, source
 from npu_conformance.corpus.generators._rejections import RANK5, RANK_CLAUSE
 from npu_conformance.corpus.generators._zero_sized import zero_sized
 from npu_conformance.corpus.generators.base import OperandSpec, Vectors, int32, integers, positive, tensor
@@ -31,44 +31,44 @@ def joined(shapes: Sequence[tuple[int, ...]], axis: int) -> tuple[int, ...]:
 
 
 def vectors() -> Vectors:
-    """Every type, rank and axis with inputs of different lengths; requantisation; batch 0; refusals."""
+    """Every type, rank and axis with inputs of different lengths; requantisation; batch 0; rejections."""
     for kind in FOUR:
         for name, (shapes, axis) in CASES.items():
             inputs = {f"input{index}": _source(kind, shape, index) for index, shape in enumerate(shapes)}
-            yield _vector(f"{kind}_{name}", inputs, axis, result(kind, joined(shapes, axis)))
+            yield _positive(f"{kind}_{name}", inputs, axis, result(kind, joined(shapes, axis)))
     for kind in FOUR:
         inputs = {f"input{index}": _source(kind, (2, 3, 2), index) for index in range(2)}
-        yield _vector(f"{kind}_equal_shapes_inner_axis", inputs, 1, result(kind, (2, 6, 2)))
+        yield _positive(f"{kind}_equal_shapes_inner_axis", inputs, 1, result(kind, (2, 6, 2)))
     for kind in ("float32", "float16"):
         inputs = {f"input{index}": signed_zeros(kind, (2, 3)) for index in range(2)}
-        yield _vector(f"{kind}_negative_zeros", inputs, 1, result(kind, (2, 6)))
+        yield _positive(f"{kind}_negative_zeros", inputs, 1, result(kind, (2, 6)))
     for kind in ("quant8", "quant8_signed"):
         yield from _requantized(kind)
     for kind in FOUR:
         yield _batch_zero(kind)
-    yield from _refused()
+    yield from _rejected()
 
 
-def _refused() -> Vectors:
+def _rejected() -> Vectors:
     pair = {"input0": source("float32", (2, 3)), "input1": source("float32", (2, 3), first=20)}
     output = {"output": result("float32", (2, 6))}
     for name, axis in {"negative": -1, "beyond": 2}.items():
-        yield refused("CONCATENATION", f"axis_{name}", "C2", {**pair, "axis": int32(axis)}, output)
+        yield rejection("CONCATENATION", f"axis_{name}", "C2", {**pair, "axis": int32(axis)}, output)
     for name, shape in {"other_size": (4, 3), "other_rank": (2, 3, 1), "transposed": (3, 2)}.items():
         inputs = {"input0": pair["input0"], "input1": source("float32", shape), "axis": int32(1)}
-        yield refused("CONCATENATION", name, "C3", inputs, output)
+        yield rejection("CONCATENATION", name, "C3", inputs, output)
     for name, shape in {"too_large": (2, 7), "of_first_input": (2, 3), "on_other_axis": (4, 3)}.items():
         wrong = {"output": result("float32", shape)}
-        yield refused("CONCATENATION", f"output_{name}", "C6", {**pair, "axis": int32(1)}, wrong)
-    yield from _refused_ranks()
+        yield rejection("CONCATENATION", f"output_{name}", "C6", {**pair, "axis": int32(1)}, wrong)
+    yield from _rejected_ranks()
     for name, scale, zero_point in (("scale", 0.25, 3), ("zero_point", 0.5, 4)):
         other = source("quant8", (2, 3), scale=scale, zero_point=zero_point, first=20)
         inputs = {"input0": source("quant8", (2, 3)), "input1": other, "axis": int32(1)}
         joint = {"output": result("quant8", (2, 6))}
-        yield refused("CONCATENATION", f"{name}_before_1_2", "C4", inputs, joint, "1.0", "1.1")
+        yield rejection("CONCATENATION", f"{name}_before_1_2", "C4", inputs, joint, "1.0", "1.1")
 
 
-def _refused_ranks() -> Vectors:
+def _rejected_ranks() -> Vectors:
     elements = [0.25 * step for step in range(6)]
     for late in (False, True):
         inputs = {
@@ -76,10 +76,10 @@ def _refused_ranks() -> Vectors:
         }
         output = tensor(KINDS["float32"], () if late else (2, *RANK5[1:]))
         name, clause, since = ("rank5_at_execution", "C1", "1.2") if late else ("rank5", RANK_CLAUSE, "1.0")
-        yield refused("CONCATENATION", name, clause, {**inputs, "axis": int32(0)}, {"output": output}, since)
+        yield rejection("CONCATENATION", name, clause, {**inputs, "axis": int32(0)}, {"output": output}, since)
 
 
-def _vector(name: str, inputs: dict[str, OperandSpec], axis: int, output: OperandSpec, since: str = "1.0") -> Vector:
+def _positive(name: str, inputs: dict[str, OperandSpec], axis: int, output: OperandSpec, since: str = "1.0") -> Vector:
     return positive(
         name,
         "CONCATENATION",
@@ -107,7 +107,7 @@ def _requantized(kind: str) -> Vectors:
         inputs = {"input0": _bytes(kind, seed, (2, 7), *first), "input1": _bytes(kind, seed + 9, (2, 5), *second)}
         scale, zero_point = output
         joint = result(kind, (2, 12), zero_point=zero_point, scale=scale)
-        vector = _vector(f"{kind}_requantized_{name}", inputs, 1, joint, since="1.2")
+        vector = _positive(f"{kind}_requantized_{name}", inputs, 1, joint, since="1.2")
         yield replace(vector, requirements=("NNHAL-OPERATION-004",))
 
 

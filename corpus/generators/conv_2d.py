@@ -1,4 +1,4 @@
-"""The plan of CONV_2D."""
+"""The generator of CONV_2D."""
 
 from npu_conformance.corpus.generators._convolutions import (
     Sizes,
@@ -11,7 +11,7 @@ from npu_conformance.corpus.generators._convolutions import (
     odd_geometries,
     vector,
 )
-from npu_conformance.corpus.generators._refused_convolutions import refusal, refused
+from npu_conformance.corpus.generators._rejected_convolutions import rejection, rejections
 from npu_conformance.corpus.generators._windows import FLOAT32, QUANT8, Window
 from npu_conformance.corpus.generators.base import Vectors, constant, dyadic
 from npu_conformance.corpus.vectors import Vector
@@ -37,7 +37,7 @@ CLAUSES = {
 
 
 def vectors() -> Vectors:
-    """Pairwise over all parameters; quantised corners; odd geometries; batch 0; first layers of real size; refusals."""
+    """Pairwise over all parameters; quantised corners; odd geometries; batch 0; layers of real size; rejections."""
     yield from cover(SHAPES)
     yield from extremes(SHAPES["wide"])
     yield from odd_geometries(SHAPES["wide"])
@@ -45,7 +45,7 @@ def vectors() -> Vectors:
     yield needs_all_bits(Sizes(1, (3, 2), 2, (1, 1), 3))
     yield from batch_zero(Sizes(0, (2, 2), 3, (1, 1), 2))
     yield from _first_layers()
-    yield from refused(SHAPES["wide"], CLAUSES)
+    yield from rejections(SHAPES["wide"], CLAUSES)
     yield _other_channels()
 
 
@@ -53,7 +53,7 @@ def _other_channels() -> Vector:
     sizes = SHAPES["wide"]
     weights = (sizes.out_channels, *sizes.window, sizes.in_channels + 1)
     filter_ = constant(FLOAT32, weights, dyadic(1, weights))
-    return refusal("filter_input_channels", "C2", sizes, Values("float32"), {"filter": filter_})
+    return rejection("filter_input_channels", "C2", sizes, Values("float32"), {"filter": filter_})
 
 
 def _first_layers() -> Vectors:

@@ -1,4 +1,4 @@
-"""The plan of DEPTHWISE_CONV_2D."""
+"""The generator of DEPTHWISE_CONV_2D."""
 
 from npu_conformance.corpus.generators._convolutions import (
     Sizes,
@@ -10,7 +10,7 @@ from npu_conformance.corpus.generators._convolutions import (
     needs_all_bits,
     odd_geometries,
 )
-from npu_conformance.corpus.generators._refused_convolutions import refusal, refused
+from npu_conformance.corpus.generators._rejected_convolutions import rejection, rejections
 from npu_conformance.corpus.generators._windows import FLOAT32
 from npu_conformance.corpus.generators.base import Vectors, constant, dyadic, int32
 
@@ -34,22 +34,22 @@ CLAUSES = {
 
 
 def vectors() -> Vectors:
-    """Pairwise over all parameters; quantised corners; odd geometries; batch 0; refusals."""
+    """Pairwise over all parameters; quantised corners; odd geometries; batch 0; rejections."""
     yield from cover(SHAPES)
     yield from extremes(Sizes(1, (5, 7), 2, (2, 4), 4, 2))
     yield from odd_geometries(SHAPES["single"])
     yield from limits_of_preparation(SHAPES["double"])
     yield needs_all_bits(Sizes(1, (3, 2), 2, (1, 1), 4, 2))
     yield from batch_zero(Sizes(0, (2, 2), 2, (1, 1), 4, 2))
-    yield from refused(SHAPES["double"], CLAUSES)
-    yield from _refused_filters()
+    yield from rejections(SHAPES["double"], CLAUSES)
+    yield from _rejected_filters()
 
 
-def _refused_filters() -> Vectors:
+def _rejected_filters() -> Vectors:
     sizes = SHAPES["double"]
     height, width = sizes.window
     two = (2, height, width, sizes.out_channels)
     filter_ = constant(FLOAT32, two, dyadic(1, two))
-    yield refusal("filter_first_dimension_2", "C2", sizes, Values("float32"), {"filter": filter_})
+    yield rejection("filter_first_dimension_2", "C2", sizes, Values("float32"), {"filter": filter_})
     other = {"depth_multiplier": int32(3)}
-    yield refusal("depth_multiplier_other_than_channels", "C3", sizes, Values("float32"), other)
+    yield rejection("depth_multiplier_other_than_channels", "C3", sizes, Values("float32"), other)

@@ -1,4 +1,4 @@
-"""The plan of DEQUANTIZE."""
+"""The generator of DEQUANTIZE."""
 
 from npu_conformance.corpus.generators import _rejections
 from npu_conformance.corpus.generators._elementwise import (

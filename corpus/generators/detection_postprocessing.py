@@ -1,4 +1,4 @@
-"""The plan of DETECTION_POSTPROCESSING. Overlaps and scores stay away from the limits, see `_scenes`.
+"""The generator of DETECTION_POSTPROCESSING. Overlaps and scores stay away from the limits, see `_scenes`.
 
 By hand: anchors (y, x, height, width) (8, 8, 16, 16), (8, 12, 16, 16) and (8, 16, 16, 16) without deltas are the boxes
 (0, 0, 16, 16), (0, 4, 16, 20) and (0, 8, 16, 24) as y1, x1, y2, x2. The first and the second overlap by 3/5, the first
@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy
 
-from npu_conformance.corpus.generators._boxes import Operands, number, refusals, values, whole_numbers
+from npu_conformance.corpus.generators._boxes import Operands, number, rejections, values, whole_numbers
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
 from npu_conformance.corpus.generators._scenes import scores
 from npu_conformance.corpus.generators.base import Array, Vectors, boolean, dyadic, int32, pairwise, positive
@@ -31,7 +31,7 @@ _SEED = 100
 
 
 def vectors() -> Vectors:
-    """Pairwise over all parameters of either suppression; cases by hand; no or few results; sizes open; refusals."""
+    """Pairwise over all parameters of either suppression; cases by hand; no or few results; sizes open; rejections."""
     for regular in (True, False):
         parameters: dict[str, list[Any]] = {
             "kind": ["float32", "float16"],
@@ -48,7 +48,7 @@ def vectors() -> Vectors:
     yield from _few()
     yield from _unused_limits()
     yield _sizes_unknown()
-    yield from _refused()
+    yield from _rejected()
 
 
 def _covering(regular: bool, seed: int, row: dict[str, Any]) -> Vector:
@@ -58,7 +58,7 @@ def _covering(regular: bool, seed: int, row: dict[str, Any]) -> Vector:
     name = f"{row['kind']}_{'regular' if regular else 'fast'}_{row['most']}_of_{row['each']}_{row['classes']}_classes"
     name += f"_{row['columns']}_columns_overlap_{round(100 * row['overlap'])}"
     scalars = _scalars(row["kind"], regular, limits, overlap=row["overlap"], background=row["background"])
-    return _vector(name + ("_background" if row["background"] else ""), row["kind"], given, deltas, scalars)
+    return _positive(name + ("_background" if row["background"] else ""), row["kind"], given, deltas, scalars)
 
 
 def _scalars(
@@ -101,7 +101,7 @@ def _operands(
     }
 
 
-def _vector(
+def _positive(
     name: str, kind: str, given: Array, deltas: Array, scalars: Operands, description: str = "", anchors: Any = _ANCHORS
 ) -> Vector:
     regular, most, each = (_value(scalars, key) for key in _ROWS)
@@ -138,7 +138,7 @@ def _by_hand() -> Vectors:
     for regular, text in texts.items():
         scalars = _scalars("float32", regular, (6, 2, 3), threshold=0.3)
         name = f"float32_{'regular' if regular else 'fast'}_by_hand"
-        yield _vector(name, "float32", given, deltas, scalars, text, anchors)
+        yield _positive(name, "float32", given, deltas, scalars, text, anchors)
 
 
 def _few() -> Vectors:
@@ -148,7 +148,7 @@ def _few() -> Vectors:
     deltas = dyadic(61, (2, 6, 4), -0.25, 0.25, 0.125)
     for regular in (True, False):
         name = f"float32_{'regular' if regular else 'fast'}_one_batch_without_results"
-        yield _vector(name, "float32", given, deltas, _scalars("float32", regular, (5, 1, 4), background=True))
+        yield _positive(name, "float32", given, deltas, _scalars("float32", regular, (5, 1, 4), background=True))
 
 
 def _unused_limits() -> Vectors:
@@ -157,7 +157,7 @@ def _unused_limits() -> Vectors:
     deltas = dyadic(_SEED, (2, 6, 4), -0.125, 0.125, 0.125)
     for regular, limits in ((True, (4, 0, 2)), (False, (4, 1, 0))):
         name = f"float32_{'regular' if regular else 'fast'}_other_limit_0"
-        yield _vector(name, "float32", given, deltas, _scalars("float32", regular, limits))
+        yield _positive(name, "float32", given, deltas, _scalars("float32", regular, limits))
 
 
 def _sizes_unknown() -> Vector:
@@ -178,7 +178,7 @@ def _sizes_unknown() -> Vector:
     return positive("float32_sizes_unknown", OPERATION, inputs, outputs, since="1.2")
 
 
-def _refused() -> Vectors:
+def _rejected() -> Vectors:
     given, deltas = scores(90, 6).reshape(1, 2, 3), numpy.zeros((1, 2, 4))
     sound = {
         name: _operands("float32", given, deltas, _scalars("float32", name == "regular", (2, 2, 2)), rows, _ANCHORS[:2])
@@ -209,7 +209,7 @@ def _refused() -> Vectors:
     for kind, name, clause in _LIMITS:
         cases[f"{kind}_{name}_0"] = (clause, kind, {name: int32(0)})
         cases[f"{kind}_{name}_negative"] = (clause, kind, {name: int32(-1)})
-    yield from refusals(OPERATION, sound, cases)
+    yield from rejections(OPERATION, sound, cases)
 
 
 _LIMITS = (

@@ -1,4 +1,4 @@
-"""The plan of DIV."""
+"""The generator of DIV."""
 
 from npu_conformance.corpus.generators import _arithmetic, _rejections
 from npu_conformance.corpus.generators._elementwise import FLOAT16, FLOAT32, INT32, SHORT

@@ -1,4 +1,4 @@
-"""The plan of ELU."""
+"""The generator of ELU."""
 
 import math
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ def vectors() -> Vectors:
     yield from _alphas()
     yield from _special()
     yield from _shapes()
-    yield from _refused()
+    yield from _rejected()
 
 
 def _of(
@@ -96,7 +96,7 @@ def _shapes() -> Vectors:
     yield _of("realistic", FLOAT32, (1, 28, 28, 16), data, 1.0, description="a feature map")
 
 
-def _refused() -> Vectors:
+def _rejected() -> Vectors:
     """Outputs declared otherwise than the input; an alpha or a tensor of the wrong type; no alpha."""
     yield from _rejections.declared("ELU", FLOAT32, FLOAT32, "C2", {"alpha": scalar(OperandType.FLOAT32, 1.0)})
     one = tensor(FLOAT32, (2,), [1.0, -1.0])

@@ -1,4 +1,4 @@
-"""The plan of EQUAL."""
+"""The generator of EQUAL."""
 
 from npu_conformance.corpus.generators import _comparisons
 from npu_conformance.corpus.generators.base import Vectors

@@ -1,4 +1,4 @@
-"""The plan of EXP."""
+"""The generator of EXP."""
 
 import math
 
@@ -13,4 +13,4 @@ def vectors() -> Vectors:
     yield from _activations.special("EXP", [0.0, -0.0, math.inf, -math.inf, 100.0, -200.0, 1.0])
     yield from _unary.undefined("EXP", [math.nan])
     yield _activations.tiny("EXP")
-    yield from _unary.refused("EXP", others=[INT32, QUANT8], outputs="C2")
+    yield from _unary.rejections("EXP", others=[INT32, QUANT8], outputs="C2")

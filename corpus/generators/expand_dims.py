@@ -1,11 +1,11 @@
-"""The plan of EXPAND_DIMS."""
+"""The generator of EXPAND_DIMS."""
 
 from npu_conformance.corpus.generators._moves import (
     FIVE,
     late,
     opened,
-    refused,
-    refused_outputs,
+    rejected_outputs,
+    rejection,
     result,
     source,
     special_floats,
@@ -28,7 +28,7 @@ CASES: dict[str, tuple[tuple[int, ...], int, tuple[int, ...]]] = {
 
 
 def vectors() -> Vectors:
-    """Every type; every rank; axes counted from both ends; zero points at both ends; open shapes; refusals."""
+    """Every type; every rank; axes counted from both ends; zero points at both ends; open shapes; rejections."""
     for kind in FIVE:
         for name, (dimensions, axis, output) in CASES.items():
             inputs = {"input": source(kind, dimensions), "axis": int32(axis)}
@@ -48,7 +48,7 @@ def vectors() -> Vectors:
     )
     for name, axis in {"3": 3, "minus_4": -4, "far_beyond": 100}.items():
         inputs = {"input": source("float32", (2, 3)), "axis": int32(axis)}
-        yield refused(OPERATION, f"axis_{name}", "C1", inputs, {"output": result("float32", (2, 3, 1))}, "1.2")
+        yield rejection(OPERATION, f"axis_{name}", "C1", inputs, {"output": result("float32", (2, 3, 1))}, "1.2")
     beyond = {"input": source("float32", (2, 3)), "axis": int32(4)}
-    yield refused(OPERATION, "axis_4_output_open", "C1", beyond, {"output": result("float32", ())}, "1.2")
-    yield from refused_outputs(OPERATION, {"axis": int32(1)}, (2, 3), (2, 1, 3), ("C3", "C4"), "1.2")
+    yield rejection(OPERATION, "axis_4_output_open", "C1", beyond, {"output": result("float32", ())}, "1.2")
+    yield from rejected_outputs(OPERATION, {"axis": int32(1)}, (2, 3), (2, 1, 3), ("C3", "C4"), "1.2")

@@ -1,4 +1,4 @@
-"""The plan of FILL."""
+"""The generator of FILL."""
 
 import math
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ def vectors() -> Vectors:
     rows = pairwise({"type": list(_SCALARS), "value": list(_VALUES[INT32]), "shape": _SHAPES, "known": _KNOWN})
     for row in rows:
         kind, shape = row["type"], row["shape"]
-        yield _vector(
+        yield _positive(
             f"{SHORT[kind]}_{row['value']}_rank{len(shape)}_{row['known']}",
             shape,
             scalar(_SCALARS[kind], _VALUES[kind][row["value"]]),
@@ -42,15 +42,15 @@ def vectors() -> Vectors:
     for kind, scalar_kind in _SCALARS.items():
         value = tensor(scalar_kind, (), [-5])
         for known in ("constant", "open_rank"):
-            yield _vector(f"{SHORT[kind]}_value_of_the_request_{known}", (3, 2), value, known)
+            yield _positive(f"{SHORT[kind]}_value_of_the_request_{known}", (3, 2), value, known)
     for kind in (FLOAT32, FLOAT16):
         for name, number in (("infinity", math.inf), ("minus_infinity", -math.inf)):
-            yield _vector(f"{SHORT[kind]}_{name}", (2, 2), scalar(_SCALARS[kind], number), "request")
-    yield _vector("int32_beyond_float32", (2, 3), scalar(OperandType.INT32, 2**28 + 13), "request")
+            yield _positive(f"{SHORT[kind]}_{name}", (2, 2), scalar(_SCALARS[kind], number), "request")
+    yield _positive("int32_beyond_float32", (2, 3), scalar(OperandType.INT32, 2**28 + 13), "request")
     yield from _rejected()
 
 
-def _vector(name: str, shape: Sequence[int], value: OperandSpec, known: str) -> Vector:
+def _positive(name: str, shape: Sequence[int], value: OperandSpec, known: str) -> Vector:
     sizes = int32s(*shape) if known == "constant" else tensor(INT32, (len(shape),), shape)
     kind = next(kind for kind, scalar_kind in _SCALARS.items() if scalar_kind is value.operand.type)
     declared = {"open_sizes": (0,) * len(shape), "open_rank": ()}.get(known, tuple(shape))

@@ -1,4 +1,4 @@
-"""The plan of FLOOR."""
+"""The generator of FLOOR."""
 
 import math
 
@@ -13,7 +13,7 @@ def vectors() -> Vectors:
     yield from _activations.special("FLOOR", [0.0, -0.0, math.inf, -math.inf, math.nan, -0.5, 0.5, -2.0, 2048.0])
     yield from _edges()
     yield from _rejections.unary("FLOOR", ranks="C1", outputs="C3")
-    yield from _unary.refused("FLOOR", others=[INT32, QUANT8], outputs="")
+    yield from _unary.rejections("FLOOR", others=[INT32, QUANT8], outputs="")
 
 
 def _edges() -> Vectors:

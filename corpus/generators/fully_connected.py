@@ -1,4 +1,4 @@
-"""The plan of FULLY_CONNECTED."""
+"""The generator of FULLY_CONNECTED."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -97,15 +97,15 @@ def operands(
 
 
 def vectors() -> Vectors:
-    """Pairwise: type, shape, activation, scales; quantised corners; long rows; batch 0; refusals."""
+    """Pairwise: type, shape, activation, scales; quantised corners; long rows; batch 0; rejections."""
     yield from _cover()
     yield from _corners()
     yield from _long_rows()
     yield from _batch_zero()
-    yield from _refused()
+    yield from _rejected()
 
 
-def _vector(
+def _positive(
     name: str, shape: tuple[tuple[int, ...], int, int], values: Values, activation: int = 0, **details: Any
 ) -> Vector:
     inputs, outputs = operands(shape, values, activation)
@@ -132,7 +132,7 @@ def _cover() -> Vectors:
     for seed, row in enumerate(pairwise(parameters)):
         kind, shape, activation, scales = row.values()
         name = f"{kind}_{shape}_{activation}" + ("" if kind.startswith("float") else f"_{scales}")
-        yield _vector(
+        yield _positive(
             name,
             SHAPES[shape],
             Values(kind, seed, SCALES[scales]),
@@ -142,22 +142,22 @@ def _cover() -> Vectors:
     bits = Values(
         "float32", source=uniform(1, (2, 3), 0.5, 1), weights=uniform(2, (4, 3), 0.5, 1), bias=uniform(3, (4,), 0.5, 1)
     )
-    yield _vector("float32_all_bits", ((2, 3), 3, 4), bits, description="values that need all 24 bits")
+    yield _positive("float32_all_bits", ((2, 3), 3, 4), bits, description="values that need all 24 bits")
 
 
 def _corners() -> Vectors:
     shape = SHAPES["rank2"]
     for kind in ("quant8", "quant8_signed"):
         for name, points in {"low": (0, 0, 0), "input_high": (255, 0, 255), "weights_high": (0, 255, 255)}.items():
-            yield _vector(
+            yield _positive(
                 f"{kind}_zero_points_{name}",
                 shape,
                 Values(kind, 3, (1 / 16, 1 / 128, 0.25), points),
                 hazards=["bias-scale"],
             )
-        yield _vector(f"{kind}_saturates", shape, Values(kind, 4, (0.5, 0.25, 0.3)))
+        yield _positive(f"{kind}_saturates", shape, Values(kind, 4, (0.5, 0.25, 0.3)))
         large = [2**20, -(2**20) - 70001, 2**21 + 3, -(2**19)]
-        yield _vector(f"{kind}_large_bias", shape, Values(kind, 5, (1 / 16, 1 / 128, 12.0), bias=large))
+        yield _positive(f"{kind}_large_bias", shape, Values(kind, 5, (1 / 16, 1 / 128, 12.0), bias=large))
         fine = Values(
             kind,
             6,
@@ -167,7 +167,7 @@ def _corners() -> Vectors:
             bias=[5, -7, 0, 11],
         )
         description = "the output is finer than the product of the scales, which only 1.2 allows"
-        yield _vector(
+        yield _positive(
             f"{kind}_output_scale_below_product",
             shape,
             fine,
@@ -184,17 +184,17 @@ def _long_rows() -> Vectors:
         floats = GeneratorDocument(kind="dyadic", seed=size, low=-1.0, high=1.0, step=0.25)
         weights = GeneratorDocument(kind="dyadic", seed=size + 1, low=-1.0, high=1.0, step=0.25)
         description = "partial sums are exact in float32, in any order"
-        yield _vector(
+        yield _positive(
             f"float32_{size}", shape, Values("float32", source=floats, weights=weights), description=description
         )
         bytes_ = GeneratorDocument(kind="integers", seed=size, low=0, high=255)
         others = msgspec.structs.replace(bytes_, seed=size + 1)
         quantized = Values("quant8", size, (1 / 16, 1 / 128, 2.0), source=bytes_, weights=others)
-        yield _vector(f"quant8_{size}", shape, quantized)
+        yield _positive(f"quant8_{size}", shape, quantized)
     few = GeneratorDocument(kind="dyadic", seed=16, low=-1.0, high=1.0, step=0.5)
     halves = Values("float16", source=few, weights=msgspec.structs.replace(few, seed=17, step=1.0))
     description = "products are multiples of a half: partial sums are exact in float16, in any order"
-    yield _vector("float16_768", ((2, 768), 768, 5), halves, description=description)
+    yield _positive("float16_768", ((2, 768), 768, 5), halves, description=description)
 
 
 def _batch_zero() -> Vectors:
@@ -206,33 +206,33 @@ def _batch_zero() -> Vectors:
         yield zero_sized(f"{kind}_batch_zero", OPERATION, feature_map, {**inputs, "input": None}, outputs)
 
 
-def _refused() -> Vectors:
+def _rejected() -> Vectors:
     shape = SHAPES["rank2"]
     floats, bytes_ = Values("float32", 1), Values("quant8", 1)
     product = float(numpy.float32(bytes_.scales[0]) * numpy.float32(bytes_.scales[1]))
     whole = integers(3, (4,), -9, 9)
     scales = {"double": 2 * product, "one_thousandth_off": 1.001 * product}
-    yield _refusal("input_rank_5", RANK_CLAUSE, ((1, 1, 1, 3, 5), 5, 4), floats, {})
+    yield _rejection("input_rank_5", RANK_CLAUSE, ((1, 1, 1, 3, 5), 5, 4), floats, {})
     late = {"input": tensor(FLOAT32, (), dyadic(1, (15,)), shape=(1, 1, 1, 3, 5)), "output": tensor(FLOAT32, ())}
-    yield _refusal("input_rank_5_at_execution", "C1", shape, floats, late, since="1.2")
-    yield _refusal(
+    yield _rejection("input_rank_5_at_execution", "C1", shape, floats, late, since="1.2")
+    yield _rejection(
         "weights_rank_3", RANK_CLAUSE, shape, floats, {"weights": constant(FLOAT32, (4, 5, 1), dyadic(2, (20,)))}
     )
-    yield _refusal(
+    yield _rejection(
         "input_no_multiple_of_rows", "C2", shape, floats, {"weights": constant(FLOAT32, (4, 4), dyadic(2, (16,)))}
     )
-    yield _refusal("bias_too_long", "C3", shape, floats, {"bias": constant(FLOAT32, (5,), dyadic(2, (5,)))})
-    yield _refusal("bias_too_short", "C3", shape, floats, {"bias": constant(FLOAT32, (3,), dyadic(2, (3,)))})
+    yield _rejection("bias_too_long", "C3", shape, floats, {"bias": constant(FLOAT32, (5,), dyadic(2, (5,)))})
+    yield _rejection("bias_too_short", "C3", shape, floats, {"bias": constant(FLOAT32, (3,), dyadic(2, (3,)))})
     for code in (-1, 4):
-        yield _refusal(f"activation_{code}".replace("-", "minus_"), "C4", shape, floats, {"activation": int32(code)})
+        yield _rejection(f"activation_{code}".replace("-", "minus_"), "C4", shape, floats, {"activation": int32(code)})
     for name, scale in scales.items():
         bias = constant(INT32, (4,), whole, scale=scale)
-        yield _refusal(f"quant8_bias_scale_{name}", "C6", shape, bytes_, {"bias": bias})
-    yield _refusal("output_rows", "C8", shape, floats, {"output": tensor(FLOAT32, (4, 4))})
-    yield _refusal("output_dimensions", "C8", shape, floats, {"output": tensor(FLOAT32, (4, 3))})
+        yield _rejection(f"quant8_bias_scale_{name}", "C6", shape, bytes_, {"bias": bias})
+    yield _rejection("output_rows", "C8", shape, floats, {"output": tensor(FLOAT32, (4, 4))})
+    yield _rejection("output_dimensions", "C8", shape, floats, {"output": tensor(FLOAT32, (4, 3))})
 
 
-def _refusal(
+def _rejection(
     name: str,
     clause: str,
     shape: tuple[tuple[int, ...], int, int],
@@ -241,7 +241,7 @@ def _refusal(
     since: str = "1.0",
 ) -> Vector:
     inputs, outputs = operands(shape, values)
-    inputs |= {key: planned for key, planned in changes.items() if key in inputs}
-    outputs |= {key: planned for key, planned in changes.items() if key in outputs}
+    inputs |= {key: spec for key, spec in changes.items() if key in inputs}
+    outputs |= {key: spec for key, spec in changes.items() if key in outputs}
     full = clause if "." in clause else f"{OPERATION}.{clause}"
     return rejected(f"refused_{name}", OPERATION, inputs, outputs, clause=full, phase="execution", since=since)

@@ -1,4 +1,4 @@
-"""The plan of GATHER."""
+"""The generator of GATHER."""
 
 from collections.abc import Sequence
 
@@ -9,8 +9,8 @@ from npu_conformance.corpus.generators._moves import (
     INT32,
     late,
     opened,
-    refused,
-    refused_outputs,
+    rejected_outputs,
+    rejection,
     result,
     source,
     special_floats,
@@ -47,7 +47,7 @@ def chosen(indices: Indices) -> OperandSpec:
 
 
 def vectors() -> Vectors:
-    """Every type; ranks of input and indices; indices in the model and with the request; open shapes; refusals."""
+    """Every type; ranks of input and indices; indices in the model and with the request; open shapes; rejections."""
     for kind in FIVE:
         for name, (dimensions, axis, indices) in CASES.items():
             output = {"output": result(kind, indexed(dimensions, axis, indices))}
@@ -69,20 +69,20 @@ def vectors() -> Vectors:
     inputs = {"input": source("float32", (3, 2, 2)), "axis": late(int32(1)), "indices": chosen([[1, 0, 0]])}
     outputs = {"output": result("float32", (3, 1, 3, 2))}
     yield positive("float32_axis_with_the_request", OPERATION, inputs, outputs, since="1.2", hazards=["lookup-misses"])
-    yield from _refused()
+    yield from _rejected()
 
 
-def _refused() -> Vectors:
+def _rejected() -> Vectors:
     floats, indices = source("float32", (3, 4)), chosen([2, 0])
     for name, axis in {"2": 2, "minus_3": -3}.items():
         inputs = {"input": floats, "axis": int32(axis), "indices": indices}
-        yield refused(OPERATION, f"axis_{name}", "C1", inputs, {"output": result("float32", ())}, "1.2")
+        yield rejection(OPERATION, f"axis_{name}", "C1", inputs, {"output": result("float32", ())}, "1.2")
     for name, index in {"3": 3, "minus_1": -1, "far_beyond": 2**31 - 1}.items():
         wrong = chosen([2, index])
         for full, operand in {f"index_{name}": wrong, f"index_{name}_with_the_request": late(wrong)}.items():
             inputs = {"input": floats, "axis": int32(0), "indices": operand}
-            yield refused(OPERATION, full, "C2", inputs, {"output": result("float32", (2, 4))}, "1.2")
+            yield rejection(OPERATION, full, "C2", inputs, {"output": result("float32", (2, 4))}, "1.2")
     inputs = {"input": floats, "axis": int32(-1), "indices": late(chosen([[0, 4]]))}
-    yield refused(OPERATION, "index_4_of_last_axis", "C2", inputs, {"output": result("float32", (3, 1, 2))}, "1.2")
+    yield rejection(OPERATION, "index_4_of_last_axis", "C2", inputs, {"output": result("float32", (3, 1, 2))}, "1.2")
     arguments = {"axis": int32(0), "indices": chosen([2, 0])}
-    yield from refused_outputs(OPERATION, arguments, (3, 4), (2, 4), ("C4", ""), "1.2")
+    yield from rejected_outputs(OPERATION, arguments, (3, 4), (2, 4), ("C4", ""), "1.2")

@@ -1,4 +1,4 @@
-"""The plan of GENERATE_PROPOSALS. Overlaps, sides and scores stay away from the limits, see `_scenes`.
+"""The generator of GENERATE_PROPOSALS. Overlaps, sides and scores stay away from the limits, see `_scenes`.
 
 No third party has the operation. By hand: one anchor (0, 0, 8, 8) at two places 4 apart. Without deltas the boxes are
 (0, 0, 8, 8) and (4, 0, 12, 8), whose overlap is 32/96 = 1/3: with threshold 3/10 only the better one stays, with 2/5
@@ -15,7 +15,7 @@ from npu_conformance.corpus.generators._boxes import (
     boxes,
     declared,
     number,
-    refusals,
+    rejections,
     requantized,
     values,
     whole_numbers,
@@ -47,7 +47,7 @@ _SEED = 0
 
 
 def vectors() -> Vectors:
-    """Pairwise over all parameters; a case by hand; zero results; sizes left open; refusals."""
+    """Pairwise over all parameters; a case by hand; zero results; sizes left open; rejections."""
     parameters: dict[str, list[Any]] = {
         "kind": list(_KINDS),
         "layout": ["nhwc", "nchw"],
@@ -61,7 +61,7 @@ def vectors() -> Vectors:
         words = [row["kind"], row["layout"], *_spelled(limits), f"least_{round(row['least'])}"]
         name = "_".join([*words, f"overlap_{round(10 * row['overlap'])}"])
         data = _data(_SEED + 2 * seed)
-        yield _vector(
+        yield _positive(
             name,
             row["kind"],
             *data,
@@ -70,11 +70,11 @@ def vectors() -> Vectors:
         )
     for kind, limits in (("float32", (1, -1)), ("quant8", (-1, 1))):
         words = [kind, *_spelled(limits)]
-        yield _vector("_".join(words), kind, *_data(40), False, _scalars(kind, limits, 0.5, 1.0))
+        yield _positive("_".join(words), kind, *_data(40), False, _scalars(kind, limits, 0.5, 1.0))
     yield from _by_hand()
     yield from _nothing_left()
     yield from _sizes_unknown()
-    yield from _refused()
+    yield from _rejected()
 
 
 def _spelled(limits: tuple[int, int]) -> list[str]:
@@ -128,7 +128,7 @@ def _operands(
     return inputs, {**outputs, "batches_out": whole_numbers((0,))}
 
 
-def _vector(
+def _positive(
     name: str, kind: str, given: Array, deltas: Array, nchw: bool, scalars: Operands, description: str = "", **rest: Any
 ) -> Vector:
     inputs, outputs = _operands(kind, given, deltas, nchw, scalars, **rest)
@@ -152,7 +152,7 @@ def _by_hand() -> Vectors:
     for kind in ("float32", "quant8"):
         for overlap, left in ((0.3, "(4, 0, 12, 8)"), (0.4, "(4, 0, 12, 8) and (0, 0, 8, 8)")):
             scalars = _scalars(kind, (-1, -1), overlap, 1.0) | {"width_stride": number(kind, 4.0)}
-            yield _vector(
+            yield _positive(
                 f"{kind}_by_hand_overlap_{round(10 * overlap)}",
                 kind,
                 given,
@@ -168,7 +168,7 @@ def _by_hand() -> Vectors:
 def _nothing_left() -> Vectors:
     """No side is longer than the least: the first dimension of all outputs is 0."""
     for kind in ("float32", "quant8"):
-        yield _vector(f"{kind}_nothing_left", kind, *_data(50), False, _scalars(kind, (-1, -1), 0.5, 100.0))
+        yield _positive(f"{kind}_nothing_left", kind, *_data(50), False, _scalars(kind, (-1, -1), 0.5, 100.0))
 
 
 def _sizes_unknown() -> Vectors:
@@ -188,7 +188,7 @@ def _sizes_unknown() -> Vectors:
         yield positive(f"{kind}_sizes_unknown", OPERATION, inputs, outputs, since="1.2", hazards=["sizes-found-late"])
 
 
-def _refused() -> Vectors:
+def _rejected() -> Vectors:
     given, deltas = numpy.array([0.5, 0.75, 0.75, 0.25]).reshape(2, 1, 2, 1), numpy.zeros((2, 1, 2, 4))
     anchors = [(0.0, 0.0, 8.0, 8.0)]
     sound = {
@@ -211,10 +211,10 @@ def _refused() -> Vectors:
         "min_size_of_float16": ("MODEL.P3", "float32", {"min_size": number("float16", 1.0)}),
         "boxes_of_5": ("C7", "float32", {"rois_out": boxes("float32", (0, 5))}),
     }
-    for key, planned in {"image_info": inputs["image_info"], "rois_out": outputs["rois_out"]}.items():
+    for key, spec in {"image_info": inputs["image_info"], "rois_out": outputs["rois_out"]}.items():
         cases |= {
-            f"{key}_scale": ("C3", "quant8", {key: requantized(planned, 0.25, 0)}),
-            f"{key}_zero_point": ("C3", "quant8", {key: requantized(planned, 0.125, 1)}),
+            f"{key}_scale": ("C3", "quant8", {key: requantized(spec, 0.25, 0)}),
+            f"{key}_zero_point": ("C3", "quant8", {key: requantized(spec, 0.125, 1)}),
         }
     for kind in ("quant8", "quant8_signed"):
         output = sound[kind][1]["scores_out"]
@@ -223,4 +223,4 @@ def _refused() -> Vectors:
             f"{kind}_output_scores_scale": ("C5", kind, {"scores_out": requantized(output, 1 / 64, point)}),
             f"{kind}_output_scores_zero_point": ("C5", kind, {"scores_out": requantized(output, 1 / 128, point + 1)}),
         }
-    yield from refusals(OPERATION, sound, cases)
+    yield from rejections(OPERATION, sound, cases)

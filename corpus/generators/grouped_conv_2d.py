@@ -1,4 +1,4 @@
-"""The plan of GROUPED_CONV_2D."""
+"""The generator of GROUPED_CONV_2D."""
 
 from dataclasses import replace
 
@@ -13,7 +13,7 @@ from npu_conformance.corpus.generators._convolutions import (
     operands,
     vector,
 )
-from npu_conformance.corpus.generators._refused_convolutions import refusal, refused
+from npu_conformance.corpus.generators._rejected_convolutions import rejection, rejections
 from npu_conformance.corpus.generators._windows import FLOAT32, Window
 from npu_conformance.corpus.generators.base import Vectors, constant, dyadic, int32, positive, rejected
 from npu_conformance.corpus.vectors import Vector
@@ -40,7 +40,7 @@ CLAUSES = {
 
 
 def vectors() -> Vectors:
-    """Pairwise over all parameters; quantised corners; odd geometries; a case by hand; a real size; refusals."""
+    """Pairwise over all parameters; quantised corners; odd geometries; a case by hand; a real size; rejections."""
     yield from cover(SHAPES)
     yield from extremes(SHAPES["wide"])
     yield from odd_geometries(SHAPES["wide"])
@@ -49,8 +49,8 @@ def vectors() -> Vectors:
     yield _by_hand()
     yield _many_groups()
     yield _groups_from_request()
-    yield from refused(SHAPES["wide"], CLAUSES)
-    yield from _refused_groups()
+    yield from rejections(SHAPES["wide"], CLAUSES)
+    yield from _rejected_groups()
 
 
 def _by_hand() -> Vector:
@@ -79,18 +79,18 @@ def _groups_from_request() -> Vector:
     return positive("float32_groups_from_request", "GROUPED_CONV_2D", inputs, outputs, description=about)
 
 
-def _refused_groups() -> Vectors:
+def _rejected_groups() -> Vectors:
     sizes, values = SHAPES["wide"], Values("float32")
     for name, groups in {"0": 0, "minus_1": -1}.items():
-        yield refusal(f"groups_{name}", "C2", sizes, values, {"groups": int32(groups)})
-    yield refusal("more_groups_than_input_channels", "C3", sizes, values, {"groups": int32(4)})
+        yield rejection(f"groups_{name}", "C2", sizes, values, {"groups": int32(groups)})
+    yield rejection("more_groups_than_input_channels", "C3", sizes, values, {"groups": int32(4)})
     weights = (*sizes.filter[:3], sizes.in_channels)
-    yield refusal(
+    yield rejection(
         "filter_for_all_channels", "C3", sizes, values, {"filter": constant(FLOAT32, weights, dyadic(1, weights))}
     )
     one = {"groups": int32(1)}
-    yield refusal("filter_for_half_the_channels", "C3", sizes, values, one)
-    yield refusal("output_channels_not_divisible", "C4", replace(sizes, out_channels=5), values, {})
+    yield rejection("filter_for_half_the_channels", "C3", sizes, values, one)
+    yield rejection("output_channels_not_divisible", "C4", replace(sizes, out_channels=5), values, {})
     inputs, outputs = operands(sizes, Window("same"), values)
     del inputs["nchw_layout"]
     name = "refused_without_layout"

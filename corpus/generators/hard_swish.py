@@ -1,4 +1,4 @@
-"""The plan of HARD_SWISH."""
+"""The generator of HARD_SWISH."""
 
 import math
 
@@ -37,7 +37,7 @@ def vectors() -> Vectors:
     yield from _every_byte()
     yield from _quantized_ranks()
     yield from _activations.without_elements("HARD_SWISH", (0.05, 10))
-    yield from _unary.refused("HARD_SWISH", others=[INT32], outputs="C2")
+    yield from _unary.rejections("HARD_SWISH", others=[INT32], outputs="C2")
 
 
 def _every_byte() -> Vectors:

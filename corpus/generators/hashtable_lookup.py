@@ -1,4 +1,4 @@
-"""The plan of HASHTABLE_LOOKUP."""
+"""The generator of HASHTABLE_LOOKUP."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -8,7 +8,7 @@ from npu_conformance.corpus.generators._moves import (
     INT32,
     QUANT8,
     late,
-    refused,
+    rejection,
     result,
     source,
     special_floats,
@@ -34,24 +34,24 @@ CASES: dict[str, tuple[Sequence[int], Sequence[int], tuple[int, ...]]] = {
 
 
 def vectors() -> Vectors:
-    """Every type; hits and misses on every side; misses beside a zero point; hits used on; open shapes; refusals."""
+    """Every type; hits and misses on every side; misses beside a zero point; hits used on; open shapes; rejections."""
     for kind in ("float32", "int32", "quant8"):
         for turn, (name, (lookups, keys, row)) in enumerate(CASES.items()):
             values = source(kind, (len(keys), *row), first=40)
             indices = int32s(*lookups) if turn % 3 == 2 else late(int32s(*lookups))
             known = late(int32s(*keys)) if turn % 3 == 1 else int32s(*keys)
             output = result(kind, (len(lookups), *row))
-            yield _vector(f"{kind}_{name}", _arguments(indices, known, values), output, len(lookups))
+            yield _positive(f"{kind}_{name}", _arguments(indices, known, values), output, len(lookups))
     for zero_point in (0, 100, 255):
         point = {"zero_point": zero_point}
         inputs = _arguments(int32s(3, 4, 1), int32s(1, 2, 3), source("quant8", (3, 2), first=50, **point))
         about = f"a miss gives stored zeros, which are {-zero_point} times the scale"
-        yield _vector(f"quant8_zero_point_{zero_point}", inputs, result("quant8", (3, 2), **point), 3, about)
+        yield _positive(f"quant8_zero_point_{zero_point}", inputs, result("quant8", (3, 2), **point), 3, about)
     inputs = _arguments(int32s(2, 7, 1), int32s(1, 2), special_floats("float32", (2, 3)))
-    yield _vector("float32_special_values", inputs, result("float32", (3, 3)), 3)
+    yield _positive("float32_special_values", inputs, result("float32", (3, 3)), 3)
     yield _used_hits()
     yield from _opened()
-    yield from _refused()
+    yield from _rejected()
 
 
 def _used_hits() -> Vector:
@@ -78,35 +78,35 @@ def _opened() -> Vectors:
     yield positive(
         "float32_unknown_sizes", OPERATION, sizes, _outputs(result("float32", (3, 2)), 3), hazards=["lookup-misses"]
     )
-    ranks = {key: unknown(planned, ()) for key, planned in sizes.items()}
+    ranks = {key: unknown(spec, ()) for key, spec in sizes.items()}
     for name, output in {"ranks": _outputs(result("float32", (3, 2)), 3), "everything": _outputs()}.items():
         yield positive(f"float32_unknown_{name}", OPERATION, ranks, output, since="1.2", hazards=["lookup-misses"])
 
 
-def _refused() -> Vectors:
+def _rejected() -> Vectors:
     lookups, keys, values = int32s(2, 7), int32s(1, 2, 3), source("float32", (3, 4))
     right = _outputs(result("float32", (2, 4)), 2)
     for name, wrong in {"few": int32s(1, 2), "many": int32s(1, 2, 3, 4)}.items():
-        yield _refusal(f"too_{name}_keys", "C2", _arguments(lookups, wrong, values), right)
+        yield _rejection(f"too_{name}_keys", "C2", _arguments(lookups, wrong, values), right)
     late_keys = unknown(late(int32s(1, 2)), (0,))
-    yield _refusal("too_few_keys_at_execution", "C2", _arguments(lookups, late_keys, values), right)
+    yield _rejection("too_few_keys_at_execution", "C2", _arguments(lookups, late_keys, values), right)
     flat = {"lookups": constant(INT32, (1, 2), (2, 7)), "keys": constant(INT32, (3, 1), (1, 2, 3))}
     for name, operand in flat.items():
         inputs = {**_arguments(lookups, keys, values), name: operand}
-        yield _refusal(f"{name}_rank_2", RANK_CLAUSE, inputs, right)
+        yield _rejection(f"{name}_rank_2", RANK_CLAUSE, inputs, right)
         inputs = {**inputs, name: unknown(late(operand), ())}
-        yield _refusal(f"{name}_rank_2_at_execution", "C1", inputs, _outputs(), "1.2")
+        yield _rejection(f"{name}_rank_2_at_execution", "C1", inputs, _outputs(), "1.2")
     inputs = _arguments(lookups, keys, values)
     for name, shape in {"too_many_rows": (3, 4), "too_wide": (2, 5), "of_higher_rank": (1, 2, 4)}.items():
-        yield _refusal(f"output_{name}", "C5", inputs, _outputs(result("float32", shape), 2))
-    yield _refusal("too_many_hits", "C5", inputs, _outputs(result("float32", (2, 4)), 3))
+        yield _rejection(f"output_{name}", "C5", inputs, _outputs(result("float32", shape), 2))
+    yield _rejection("too_many_hits", "C5", inputs, _outputs(result("float32", (2, 4)), 3))
     for name, scale, zero_point in (("scale_half", 0.5, 0), ("scale_2", 2.0, 0), ("zero_point", 1.0, 1)):
         hits = tensor(QUANT8, (2,), scale=scale, zero_point=zero_point)
-        yield _refusal(f"hits_{name}", "C7", inputs, {**right, "hits": hits})
+        yield _rejection(f"hits_{name}", "C7", inputs, {**right, "hits": hits})
     bytes_ = _arguments(lookups, keys, source("quant8", (3, 4)))
     for name, scale, zero_point in (("scale", 0.25, 3), ("zero_point", 0.5, 4)):
         other = _outputs(result("quant8", (2, 4), scale=scale, zero_point=zero_point), 2)
-        yield _refusal(f"quant8_output_{name}", "C6", bytes_, other)
+        yield _rejection(f"quant8_output_{name}", "C6", bytes_, other)
 
 
 def _arguments(lookups: OperandSpec, keys: OperandSpec, values: OperandSpec) -> dict[str, OperandSpec]:
@@ -119,7 +119,7 @@ def _outputs(output: OperandSpec | None = None, count: int | None = None) -> dic
     return {"output": output or result("float32", ()), "hits": hits}
 
 
-def _vector(
+def _positive(
     name: str, inputs: dict[str, OperandSpec], output: OperandSpec, count: int, description: str = ""
 ) -> Vector:
     return positive(
@@ -127,7 +127,7 @@ def _vector(
     )
 
 
-def _refusal(
+def _rejection(
     name: str, clause: str, inputs: dict[str, OperandSpec], outputs: dict[str, OperandSpec], since: str = "1.0"
 ) -> Vector:
-    return refused(OPERATION, name, clause, inputs, outputs, since)
+    return rejection(OPERATION, name, clause, inputs, outputs, since)

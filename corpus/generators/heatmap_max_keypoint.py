@@ -1,4 +1,4 @@
-"""The plan of HEATMAP_MAX_KEYPOINT. The largest element of each map is larger than the rest by much: ties are free.
+"""The generator of HEATMAP_MAX_KEYPOINT. The largest element of each map is the largest by much: ties are free.
 
 No third party has the operation. By hand, for the window of rows (p - 1/4, p - 1/4, p - 2), (p - 1/4, p, p - 3/4) and
 (p - 2, p - 3/4, p - 1/4): A = (-1, 7/8; 7/8, -1), b = (1/4, 1/4), det A = 15/64. The step A^-1 b = (-2, -2) is cut to
@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy
 
-from npu_conformance.corpus.generators._boxes import Operands, boxes, refusals, requantized, values
+from npu_conformance.corpus.generators._boxes import Operands, boxes, rejections, requantized, values
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
 from npu_conformance.corpus.generators.base import Array, Vectors, boolean, dyadic, integers, pairwise, positive, tensor
 from npu_conformance.corpus.vectors import Vector
@@ -28,7 +28,7 @@ _PEAK = 4.0
 
 
 def vectors() -> Vectors:
-    """Pairwise over all parameters; steps cut and left out; every place of the maximum; a realistic map; refusals."""
+    """Pairwise over all parameters; steps cut and left out; every place of the maximum; a realistic map; rejections."""
     parameters: dict[str, list[Any]] = {
         "kind": list(_KINDS),
         "side": [2, 3, 5],
@@ -39,12 +39,12 @@ def vectors() -> Vectors:
     for seed, row in enumerate(pairwise(parameters)):
         data = _peaks(seed, row["count"], row["side"], row["keypoints"])
         name = f"{row['kind']}_{row['count']}x{row['keypoints']}_maps_of_{row['side']}_{row['layout']}"
-        yield _vector(name, row["kind"], data, row["layout"] == "nchw", _SCORES[seed % 3])
+        yield _positive(name, row["kind"], data, row["layout"] == "nchw", _SCORES[seed % 3])
     yield from _everywhere()
     yield from _bent()
     yield _unknown_sizes()
     yield _realistic()
-    yield from _refused()
+    yield from _rejected()
 
 
 def _peaks(seed: int, count: int, side: int, keypoints: int) -> Array:
@@ -71,7 +71,7 @@ def _operands(kind: str, data: Array, nchw: bool, scores: Mapping[str, Any]) -> 
     }
 
 
-def _vector(
+def _positive(
     name: str,
     kind: str,
     data: Array,
@@ -89,7 +89,7 @@ def _everywhere() -> Vectors:
         data = dyadic(40, (1, 3, 3, 9), -2.0, 2.0, 0.25)
         for keypoint in range(9):
             data[0, keypoint // 3, keypoint % 3, keypoint] = _PEAK
-        yield _vector(f"{kind}_maximum_at_each_place", kind, data)
+        yield _positive(f"{kind}_maximum_at_each_place", kind, data)
 
 
 def _bent() -> Vectors:
@@ -101,7 +101,7 @@ def _bent() -> Vectors:
     data = numpy.full((1, 4, 4, 5), -1.0)
     data[0, 1:, 1:] = windows.transpose(1, 2, 0)
     for kind in _KINDS:
-        yield _vector(
+        yield _positive(
             f"{kind}_steps_cut_and_left_out",
             kind,
             data,
@@ -131,7 +131,7 @@ def _realistic() -> Vector:
 _REALISTIC_SEED = 67
 
 
-def _refused() -> Vectors:
+def _rejected() -> Vectors:
     data = _peaks(60, 2, 3, 2)
     sound = {kind: _operands(kind, data, False, {}) for kind in ("float32", "quant8")}
     flat = data.reshape(2, 9, 2)
@@ -175,7 +175,7 @@ def _refused() -> Vectors:
         "keypoints_of_3": ("C7", "float32", {"keypoints": boxes("float32", (2, 2, 3))}),
         "keypoints_of_fewer_boxes": ("C7", "float32", {"keypoints": boxes("float32", (1, 2, 2))}),
     }
-    yield from refusals(OPERATION, sound, cases)
+    yield from rejections(OPERATION, sound, cases)
 
 
 _WRONG = {"scale": (0.25, 0), "zero_point": (0.125, 1)}

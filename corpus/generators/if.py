@@ -1,4 +1,4 @@
-"""The plan of IF."""
+"""The generator of IF."""
 
 from collections.abc import Sequence
 

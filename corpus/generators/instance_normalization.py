@@ -1,4 +1,4 @@
-"""The plan of INSTANCE_NORMALIZATION."""
+"""The generator of INSTANCE_NORMALIZATION."""
 
 from npu_conformance.corpus.generators import _rejections
 from npu_conformance.corpus.generators._elementwise import FLOAT16, FLOAT32, SHORT
@@ -49,7 +49,7 @@ def vectors() -> Vectors:
         kind, shape = row["type"], _layout(_SHAPES[row["shape"]], row["nchw"])
         factors = (row["gamma"], row["beta"], row["epsilon"])
         name = f"{SHORT[kind]}_{row['shape']}_{'nchw' if row['nchw'] else 'nhwc'}_{seed}"
-        yield _vector(name, tensor(kind, shape, dyadic(seed, shape, -2.0, 2.0)), factors, row["nchw"])
+        yield _positive(name, tensor(kind, shape, dyadic(seed, shape, -2.0, 2.0)), factors, row["nchw"])
     yield from _special()
     yield from _open()
     yield from _rejected()
@@ -66,7 +66,7 @@ def _factors(kind: AnyOperandType, factors: tuple[float, float, float], nchw: bo
     return {**reals, "nchw_layout": boolean(nchw)}
 
 
-def _vector(
+def _positive(
     name: str, source: OperandSpec, factors: tuple[float, float, float], nchw: bool = False, about: str = ""
 ) -> Vector:
     kind = source.operand.type
@@ -79,12 +79,12 @@ def _special() -> Vectors:
     by_hand = [2.0, 0.0, 4.0, 0.0, 4.0, 0.0, 6.0, 0.0]
     for kind in (FLOAT32, FLOAT16):
         about = "the first channel has no variance: it becomes beta"
-        yield _vector(f"{SHORT[kind]}_flat_channel", tensor(kind, (1, 2, 2, 2), flat), (2.0, 0.25, 0.5), False, about)
+        yield _positive(f"{SHORT[kind]}_flat_channel", tensor(kind, (1, 2, 2, 2), flat), (2.0, 0.25, 0.5), False, about)
         about = (
             "by hand: 2, 4, 4, 6 have the mean 4 and the variance (4 + 0 + 0 + 4) / 4 = 2; with epsilon 0.25 the root "
             "is 1.5; 3 * (x - 4) / 1.5 + 1 gives -3, 1, 1, 5. Of the second channel, all zeros, 1 is left"
         )
-        yield _vector(f"{SHORT[kind]}_by_hand", tensor(kind, (1, 2, 2, 2), by_hand), (3.0, 1.0, 0.25), False, about)
+        yield _positive(f"{SHORT[kind]}_by_hand", tensor(kind, (1, 2, 2, 2), by_hand), (3.0, 1.0, 0.25), False, about)
     fine = tensor(FLOAT32, (1, 2, 7, 1), uniform(4, (1, 2, 7, 1)))
     generator = GeneratorDocument(kind="dyadic", seed=9, low=-1.0, high=1.0, step=0.25)
     large = tensor(FLOAT32, (1, 16, 16, 8), generator)

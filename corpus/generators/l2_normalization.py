@@ -1,4 +1,4 @@
-"""The plan of L2_NORMALIZATION."""
+"""The generator of L2_NORMALIZATION."""
 
 from npu_conformance.corpus.generators import _rejections
 from npu_conformance.corpus.generators._elementwise import FLOAT16, FLOAT32, QUANT8, SHORT, SIGNED, stored_bytes
@@ -49,8 +49,8 @@ def vectors() -> Vectors:
     yield from _ALONG.open()
     yield from _zeros()
     yield from _lengths()
-    yield from _ALONG.refused_ranks("C1", "C2")
-    yield from _ALONG.refused("C3", "C5")
+    yield from _ALONG.rejected_ranks("C1", "C2")
+    yield from _ALONG.rejections("C3", "C5")
     yield from _rejections.output_quantization(_OPERATION, "C6", (1 / 128, 128))
     yield rejected(
         "axis_until_1_1",

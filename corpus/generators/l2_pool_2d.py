@@ -1,8 +1,16 @@
-"""The plan of L2_POOL_2D."""
+"""The generator of L2_POOL_2D."""
 
 import numpy
 
-from npu_conformance.corpus.generators._pools import SHAPES, Sizes, batch_zero, cover, odd_geometries, operands, refused
+from npu_conformance.corpus.generators._pools import (
+    SHAPES,
+    Sizes,
+    batch_zero,
+    cover,
+    odd_geometries,
+    operands,
+    rejections,
+)
 from npu_conformance.corpus.generators._windows import Window
 from npu_conformance.corpus.generators.base import Vectors, positive, uniform
 from npu_conformance.corpus.vectors import Vector
@@ -11,14 +19,14 @@ OPERATION = "L2_POOL_2D"
 
 
 def vectors() -> Vectors:
-    """Pairwise over all parameters; odd geometries; the divisor; a case by hand; all bits; batch 0; refusals."""
+    """Pairwise over all parameters; odd geometries; the divisor; a case by hand; all bits; batch 0; rejections."""
     yield from cover(OPERATION)
     yield from odd_geometries(OPERATION)
     yield from _divisor()
     yield from _by_hand()
     yield _all_bits()
     yield from batch_zero(OPERATION)
-    yield from refused(OPERATION)
+    yield from rejections(OPERATION)
 
 
 def _divisor() -> Vectors:

@@ -1,4 +1,4 @@
-"""The plan of LESS."""
+"""The generator of LESS."""
 
 from npu_conformance.corpus.generators import _comparisons
 from npu_conformance.corpus.generators.base import Vectors

@@ -1,4 +1,4 @@
-"""The plan of LOCAL_RESPONSE_NORMALIZATION."""
+"""The generator of LOCAL_RESPONSE_NORMALIZATION."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -53,8 +53,8 @@ def vectors() -> Vectors:
     yield from _ALONG.axes((FLOAT32, FLOAT16))
     yield from _ALONG.open()
     yield from _borders()
-    yield from _ALONG.refused_ranks("C1", "C2")
-    yield from _ALONG.refused("C3", "C5")
+    yield from _ALONG.rejected_ranks("C1", "C2")
+    yield from _ALONG.rejections("C3", "C5")
     yield rejected(
         "axis_until_1_1",
         _OPERATION,
@@ -77,7 +77,7 @@ def _factors() -> Vectors:
     )
     for seed, row in enumerate(rows):
         kind = row["type"]
-        yield _vector(
+        yield _positive(
             f"{SHORT[kind]}_factors_{seed}", _source(kind, (1, 2, 1, 8), seed), _Factors(*list(row.values())[1:])
         )
 
@@ -88,14 +88,14 @@ def _borders() -> Vectors:
         # Bias 1 and alpha 2: with S = 1 + 4 at the border the divisor is 11; divided by the window's size it is not.
         about = "the window is cut off at the borders, and the sum is not divided by its size"
         factors = _Factors(1, 1.0, 2.0, 1.0)
-        yield _vector(f"{SHORT[kind]}_borders", tensor(kind, (1, 1, 1, 8), ones), factors, about)
+        yield _positive(f"{SHORT[kind]}_borders", tensor(kind, (1, 1, 1, 8), ones), factors, about)
         source = _source(kind, (1, 1, 2, 3), 6)
-        yield _vector(f"{SHORT[kind]}_window_beyond", source, _Factors(20), "every window is the whole slice")
+        yield _positive(f"{SHORT[kind]}_window_beyond", source, _Factors(20), "every window is the whole slice")
     source = tensor(FLOAT32, (1, 1, 2, 7), uniform(4, (1, 1, 2, 7)))
-    yield _vector("float32_all_bits", source, _Factors(2), "float16 inside would round bits away")
+    yield _positive("float32_all_bits", source, _Factors(2), "float16 inside would round bits away")
 
 
-def _vector(name: str, source: OperandSpec, factors: _Factors, about: str = "") -> Vector:
+def _positive(name: str, source: OperandSpec, factors: _Factors, about: str = "") -> Vector:
     kind = source.operand.type
     inputs = {"input": source, **factors.operands(kind)}
     return positive(

@@ -1,4 +1,4 @@
-"""The plan of LOG."""
+"""The generator of LOG."""
 
 import math
 
@@ -12,4 +12,4 @@ def vectors() -> Vectors:
     yield from _unary.floats("LOG", 0.125, 8.0)
     yield from _activations.special("LOG", [0.0, 1.0, math.inf, 65504.0, 0.00048828125])
     yield from _unary.undefined("LOG", [-1.0, -0.0, math.nan, -math.inf, -65504.0])
-    yield from _unary.refused("LOG", others=[INT32, QUANT8], outputs="C2")
+    yield from _unary.rejections("LOG", others=[INT32, QUANT8], outputs="C2")

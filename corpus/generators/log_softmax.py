@@ -1,4 +1,4 @@
-"""The plan of LOG_SOFTMAX."""
+"""The generator of LOG_SOFTMAX."""
 
 from npu_conformance.corpus.generators._elementwise import FLOAT16, FLOAT32, SHORT
 from npu_conformance.corpus.generators._normalizations import SHAPES, Along, Shape, real_scalar
@@ -33,11 +33,11 @@ def vectors() -> Vectors:
     for seed, row in enumerate(rows):
         kind, beta = row["type"], row["beta"]
         name = f"{SHORT[kind]}_rank{row['rank']}_beta{str(beta).replace('.', '_')}"
-        yield _vector(name, _source(kind, _SHAPES[row["rank"]], seed), beta, -1)
+        yield _positive(name, _source(kind, _SHAPES[row["rank"]], seed), beta, -1)
     yield from _ALONG.axes((FLOAT32, FLOAT16))
     yield from _ALONG.open()
     yield from _extremes()
-    yield from _ALONG.refused("C2", "C4")
+    yield from _ALONG.rejections("C2", "C4")
     yield rejected(
         "axis_left_off",
         _OPERATION,
@@ -53,14 +53,14 @@ def _extremes() -> Vectors:
     far = [1000.0, 0.0, -1000.0, 5.0, 5.0, 5.0, -30.0, -20.0, -20.5]
     for kind in (FLOAT32, FLOAT16):
         about = "without subtracting the largest value the exponential overflows, and the logarithm meets 0"
-        yield _vector(f"{SHORT[kind]}_far_apart", tensor(kind, (3, 3), far), 1.0, 1, about)
+        yield _positive(f"{SHORT[kind]}_far_apart", tensor(kind, (3, 3), far), 1.0, 1, about)
         about = "each is all there is: the logarithm of 1"
-        yield _vector(f"{SHORT[kind]}_alone", tensor(kind, (2, 1), [3.0, -7.0]), 2.0, 1, about)
+        yield _positive(f"{SHORT[kind]}_alone", tensor(kind, (2, 1), [3.0, -7.0]), 2.0, 1, about)
     source = tensor(FLOAT32, (2, 7), uniform(4, (2, 7)))
-    yield _vector("float32_all_bits", source, 1.0, 1, "float16 inside would round bits away")
+    yield _positive("float32_all_bits", source, 1.0, 1, "float16 inside would round bits away")
 
 
-def _vector(name: str, source: OperandSpec, beta: float, axis: int, about: str = "") -> Vector:
+def _positive(name: str, source: OperandSpec, beta: float, axis: int, about: str = "") -> Vector:
     kind = source.operand.type
     inputs = {"input": source, "beta": real_scalar(kind, beta), "axis": int32(axis)}
     return positive(name, _OPERATION, inputs, {"output": tensor(kind, source.shape)}, description=about)

@@ -1,4 +1,4 @@
-"""The plan of LOGICAL_NOT."""
+"""The generator of LOGICAL_NOT."""
 
 from npu_conformance.corpus.generators import _logical
 from npu_conformance.corpus.generators.base import Vectors

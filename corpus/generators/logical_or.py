@@ -1,4 +1,4 @@
-"""The plan of LOGICAL_OR."""
+"""The generator of LOGICAL_OR."""
 
 from npu_conformance.corpus.generators import _logical
 from npu_conformance.corpus.generators.base import Vectors

@@ -1,4 +1,4 @@
-"""The plan of LOGISTIC."""
+"""The generator of LOGISTIC."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""The plan of LSH_PROJECTION. No sum of hashes is so near to 0 that its sign hangs on rounding; some are exactly 0.
+"""The generator of LSH_PROJECTION. No sum of hashes is so near 0 that its sign hangs on rounding; some are exactly 0.
 
 The public rule takes a stored 1 for a 0, but not 1.0 for 0.0: what only the bits of a dense projection show is cast.
 """
@@ -8,7 +8,16 @@ from dataclasses import replace
 from math import prod
 
 from npu_conformance.corpus import oracles
-from npu_conformance.corpus.generators._moves import FLOAT32, INT32, KINDS, QUANT8, late, quantization, refused, unknown
+from npu_conformance.corpus.generators._moves import (
+    FLOAT32,
+    INT32,
+    KINDS,
+    QUANT8,
+    late,
+    quantization,
+    rejection,
+    unknown,
+)
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
 from npu_conformance.corpus.generators.base import (
     Data,
@@ -37,7 +46,7 @@ ROWS = {"1": (3,), "3": (3, 3), "4": (2, 4), "5": (3, 5), "12": (2, 2, 6), "13":
 
 
 def vectors() -> Vectors:
-    """Types and kinds; lengths of rows; weights; numbers of bits; omissions; open shapes; refusals."""
+    """Types and kinds; lengths of rows; weights; numbers of bits; omissions; open shapes; rejections."""
     for seed_kind in SEEDS:
         for source_kind in SOURCES:
             for name in TYPES:
@@ -49,7 +58,7 @@ def vectors() -> Vectors:
     yield from _wide()
     yield from _forms()
     yield from _opened()
-    yield from _refused()
+    yield from _rejected()
 
 
 def _weighted() -> Vectors:
@@ -61,21 +70,23 @@ def _weighted() -> Vectors:
         "far_apart": (2.0**-10, 1.0, 2.0**10),
         "large": (60000.0, 30000.0, -20000.0),
     }.items():
-        alone = _vector(f"dense_weights_{name}", seeds, source, _weights("float32", numbers), "dense")
+        alone = _positive(f"dense_weights_{name}", seeds, source, _weights("float32", numbers), "dense")
         yield alone
         yield _as_reals(alone)
-    half = _vector("dense_float16_weights", _seeds("float16", 4, 2), source, _weights("float16", (0.1, -2, 3)), "dense")
+    half = _positive(
+        "dense_float16_weights", _seeds("float16", 4, 2), source, _weights("float16", (0.1, -2, 3)), "dense"
+    )
     yield _as_reals(half)
     tiny = _weights("float32", (2.0**-70, 2.0**-71, 2.0**-70))
     lost = ("float16", "relaxed")
-    yield _as_reals(_vector("dense_weights_tiny", seeds, source, tiny, "dense", excluded=lost))
+    yield _as_reals(_positive("dense_weights_tiny", seeds, source, tiny, "dense", excluded=lost))
     few = _seeds("float32", 1, 2)
     zero = "a sum of exactly 0 is not positive: every bit is 0"
     nothing = _weights("float32", (0.0, 0.0, 0.0))
-    yield _as_reals(_vector("dense_weights_zero", few, source, nothing, "dense", description=zero))
+    yield _as_reals(_positive("dense_weights_zero", few, source, nothing, "dense", description=zero))
     same = tensor(INT32, (2, 2), [7, -9, 7, -9])
     opposite = _weights("float32", (1.0, -1.0))
-    yield _as_reals(_vector("dense_rows_cancel", few, same, opposite, "dense", description=zero))
+    yield _as_reals(_positive("dense_rows_cancel", few, same, opposite, "dense", description=zero))
 
 
 def _wide() -> Vectors:
@@ -87,24 +98,26 @@ def _wide() -> Vectors:
         yield _plain(f"{name}_{count}_hashes_of_{width}_bits", name, "float32", source, count, width)
     seeds = tensor(FLOAT32, (2, 4), [1e30, -1e-30, 3e-30, 123456.789, -0.1, 0.0, 1 / 3, -7.0])
     reason = ("float16", "relaxed")
-    yield _vector("dense_seeds_of_all_sizes", seeds, source, _weights("float32", (1.5, 0.5)), "dense", excluded=reason)
-    yield _vector("sparse_seeds_of_all_sizes", seeds, source, _no_weights(2), "sparse", excluded=reason)
+    yield _positive(
+        "dense_seeds_of_all_sizes", seeds, source, _weights("float32", (1.5, 0.5)), "dense", excluded=reason
+    )
+    yield _positive("sparse_seeds_of_all_sizes", seeds, source, _no_weights(2), "sparse", excluded=reason)
 
 
 def _forms() -> Vectors:
     """Who gives the operands: the model or the request; how the weights are left out."""
     source, seeds = _source("int32", (3, 2)), _seeds("float32", 4, 2)
     for name in ("sparse", "deprecated"):
-        yield _vector(f"{name}_weights_left_out", seeds, source, left_out(FLOAT32, (3,)), name)
-        yield _vector(f"{name}_weights_of_open_size_left_out", seeds, source, left_out(FLOAT32, (0,)), name)
+        yield _positive(f"{name}_weights_left_out", seeds, source, left_out(FLOAT32, (3,)), name)
+        yield _positive(f"{name}_weights_of_open_size_left_out", seeds, source, left_out(FLOAT32, (0,)), name)
     numbers = _weights("float32", (0.5, 1.0, -0.75))
-    yield _vector("dense_all_late", late(seeds), source, late(numbers), "dense")
-    yield _vector("dense_all_constant", seeds, _constant(source), numbers, "dense")
+    yield _positive("dense_all_late", late(seeds), source, late(numbers), "dense")
+    yield _positive("dense_all_constant", seeds, _constant(source), numbers, "dense")
     for zero_point in (0, 255):
         bytes_ = tensor(QUANT8, (2, 3), [0, 1, 127, 128, 254, 255], **quantization("quant8", zero_point, 0.5))
         about = "the stored bytes count, whatever their zero point"
         weights = _weights("float32", (1.0, 0.5))
-        yield _vector(f"dense_zero_point_{zero_point}", seeds, bytes_, weights, "dense", description=about)
+        yield _positive(f"dense_zero_point_{zero_point}", seeds, bytes_, weights, "dense", description=about)
 
 
 def _opened() -> Vectors:
@@ -112,32 +125,32 @@ def _opened() -> Vectors:
     weights = late(_weights("float32", (0.5, 1.0, -0.75)))
     sizes = (unknown(seeds, (0, 2)), unknown(source, (0, 0)), unknown(weights, (0,)))
     ranks = (unknown(seeds, ()), unknown(source, ()), unknown(weights, ()))
-    yield _vector("dense_unknown_sizes", *sizes, "dense", output=(8,))
-    yield _vector("dense_unknown_ranks", *ranks, "dense", output=(8,), since="1.2")
-    yield _vector("dense_unknown_everything", *ranks, "dense", output=(), since="1.2")
-    yield _vector("sparse_unknown_everything", *ranks[:2], _no_weights(3), "sparse", output=(), since="1.2")
+    yield _positive("dense_unknown_sizes", *sizes, "dense", output=(8,))
+    yield _positive("dense_unknown_ranks", *ranks, "dense", output=(8,), since="1.2")
+    yield _positive("dense_unknown_everything", *ranks, "dense", output=(), since="1.2")
+    yield _positive("sparse_unknown_everything", *ranks[:2], _no_weights(3), "sparse", output=(), since="1.2")
 
 
-def _refused() -> Vectors:
+def _rejected() -> Vectors:
     seeds, source, weights = _seeds("float32", 4, 2), _source("int32", (3, 2)), _weights("float32", (0.5, 1.0, -0.75))
     for name, dimensions in {"1": (8,), "3": (2, 2, 2)}.items():
         wrong = tensor(FLOAT32, dimensions, dyadic(3, dimensions), constant=True)
-        yield _refusal(f"hash_rank_{name}", RANK_CLAUSE, wrong, source, weights)
-        yield _refusal(f"hash_rank_{name}_at_execution", "C1", unknown(late(wrong), ()), source, weights, since="1.2")
+        yield _rejection(f"hash_rank_{name}", RANK_CLAUSE, wrong, source, weights)
+        yield _rejection(f"hash_rank_{name}_at_execution", "C1", unknown(late(wrong), ()), source, weights, since="1.2")
     square = tensor(FLOAT32, (3, 1), [0.5, 1.0, -0.75], constant=True)
-    yield _refusal("weights_rank_2", RANK_CLAUSE, seeds, source, square)
-    yield _refusal("weights_rank_2_at_execution", "C1", seeds, source, unknown(late(square), ()), since="1.2")
-    yield _refusal("33_bits", "C2", _seeds("float32", 2, 33), source, weights, output=(66,))
+    yield _rejection("weights_rank_2", RANK_CLAUSE, seeds, source, square)
+    yield _rejection("weights_rank_2_at_execution", "C1", seeds, source, unknown(late(square), ()), since="1.2")
+    yield _rejection("33_bits", "C2", _seeds("float32", 2, 33), source, weights, output=(66,))
     for name, kind in {"0": 0, "4": 4, "minus_1": -1}.items():
-        yield _refusal(f"type_{name}", "C3", seeds, source, weights, kind)
-        yield _refusal(f"type_{name}_without_weights", "C3", seeds, source, _no_weights(3), kind, (4,))
+        yield _rejection(f"type_{name}", "C3", seeds, source, weights, kind)
+        yield _rejection(f"type_{name}_without_weights", "C3", seeds, source, _no_weights(3), kind, (4,))
     few, many = _weights("float32", (0.5, 1.0)), _weights("float32", (0.5, 1.0, 2.0, 1.0))
-    yield _refusal("too_few_weights", "C5", seeds, source, few)
-    yield _refusal("too_many_weights", "C5", seeds, source, many)
-    yield _refusal("too_few_weights_at_execution", "C5", seeds, source, unknown(late(few), (0,)))
-    yield _refusal("dense_output_of_sparse", "C8", seeds, source, weights, DENSE, (4,))
-    yield _refusal("sparse_output_of_dense", "C8", seeds, source, _no_weights(3), DEPRECATED, (8,))
-    yield _refusal("output_rank_2", RANK_CLAUSE, seeds, source, weights, DENSE, (4, 2))
+    yield _rejection("too_few_weights", "C5", seeds, source, few)
+    yield _rejection("too_many_weights", "C5", seeds, source, many)
+    yield _rejection("too_few_weights_at_execution", "C5", seeds, source, unknown(late(few), (0,)))
+    yield _rejection("dense_output_of_sparse", "C8", seeds, source, weights, DENSE, (4,))
+    yield _rejection("sparse_output_of_dense", "C8", seeds, source, _no_weights(3), DEPRECATED, (8,))
+    yield _rejection("output_rank_2", RANK_CLAUSE, seeds, source, weights, DENSE, (4, 2))
 
 
 def _as_reals(alone: Vector) -> Vector:
@@ -181,8 +194,8 @@ def _no_weights(count: int, kind: str = "float32") -> OperandSpec:
     return omitted(KINDS[kind], (count,))
 
 
-def _constant(planned: OperandSpec) -> OperandSpec:
-    return tensor(planned.operand.type, planned.shape, planned.data, constant=True)
+def _constant(spec: OperandSpec) -> OperandSpec:
+    return tensor(spec.operand.type, spec.shape, spec.data, constant=True)
 
 
 def _plain(
@@ -201,10 +214,10 @@ def _plain(
         if kind == "dense"
         else _no_weights(count, seed_kind)
     )
-    return _vector(name, _seeds(seed_kind, hashes, width), source, given, kind, excluded=excluded)
+    return _positive(name, _seeds(seed_kind, hashes, width), source, given, kind, excluded=excluded)
 
 
-def _vector(
+def _positive(
     name: str,
     seeds: OperandSpec,
     source: OperandSpec,
@@ -226,7 +239,7 @@ def _vector(
     )  # fmt: skip
 
 
-def _refusal(
+def _rejection(
     name: str,
     clause: str,
     seeds: OperandSpec,
@@ -237,4 +250,4 @@ def _refusal(
     since: str = "1.0",
 ) -> Vector:
     inputs = {"hash": seeds, "input": source, "weight": weights, "type": int32(kind)}
-    return refused(OPERATION, name, clause, inputs, {"output": tensor(INT32, output)}, since)
+    return rejection(OPERATION, name, clause, inputs, {"output": tensor(INT32, output)}, since)

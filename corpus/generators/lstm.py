@@ -1,4 +1,4 @@
-"""The plan of LSTM.
+"""The generator of LSTM.
 
 `by_hand` has a value that needs no program: with weights and biases of 0 all three gates are 1/2 and the candidate is
 tanh(0) = 0, so that the new cell state is half the old one, and the output half its hyperbolic tangent.
@@ -48,13 +48,13 @@ def operands(
 
 
 def vectors() -> Vectors:
-    """Pairwise over what a cell may have; the hazards one by one; refusals."""
+    """Pairwise over what a cell may have; the hazards one by one; rejections."""
     yield from _cover()
     yield from _special()
-    yield from _refused()
+    yield from _rejected()
 
 
-def _vector(
+def _positive(
     name: str, cell: Cell, activation: str = "tanh", clips: tuple[float, float] = (0.0, 0.0), **details: Any
 ) -> Vector:
     norms = details.pop("norms", None)
@@ -66,17 +66,17 @@ def _vector(
 
 def _cover() -> Vectors:
     for name, cell, row in _lstm.cover({}):
-        yield _vector(name, cell, row["activation"], row["clips"], hazards=cell.hazards)
+        yield _positive(name, cell, row["activation"], row["clips"], hazards=cell.hazards)
 
 
 def _special() -> Vectors:
     yield _by_hand()
     plain = Cell(seed=31)
     full = Cell(seed=32, peepholes=True, norm=True, output=3, projection_bias=True)
-    yield _vector("norm_weights_without_values", plain, norms=True)
-    yield _lstm.omitted_in_request(_vector("omitted_in_request_all", plain, norms=True))
-    yield _lstm.omitted_in_request(_vector("omitted_in_request_cifg", replace(full, coupled=True)))
-    yield _lstm.omitted_in_request(_vector("omitted_in_request_23_inputs", replace(plain, coupled=True)))
+    yield _positive("norm_weights_without_values", plain, norms=True)
+    yield _lstm.omitted_in_request(_positive("omitted_in_request_all", plain, norms=True))
+    yield _lstm.omitted_in_request(_positive("omitted_in_request_cifg", replace(full, coupled=True)))
+    yield _lstm.omitted_in_request(_positive("omitted_in_request_23_inputs", replace(plain, coupled=True)))
     yield from _open_shapes(full)
     yield from _corners()
     yield _realistic()
@@ -89,14 +89,14 @@ def _by_hand() -> Vector:
     description = (
         "all weights are 0: three gates are 1/2, the candidate 0; cell' = cell / 2, output = tanh(cell / 2) / 2"
     )
-    return _vector("by_hand", cell, changes={**zeros, "cell_state_in": state}, description=description)
+    return _positive("by_hand", cell, changes={**zeros, "cell_state_in": state}, description=description)
 
 
 def _open_shapes(cell: Cell) -> Vectors:
     inputs, outputs = operands(cell)
     for name, sizes in (("batch", {0: 0}), ("rank", None)):
         changes = _lstm.opened(inputs, outputs, sizes)
-        yield _vector(f"{name}_unknown", cell, changes=changes, since="1.2")
+        yield _positive(f"{name}_unknown", cell, changes=changes, since="1.2")
 
 
 def _corners() -> Vectors:
@@ -107,14 +107,14 @@ def _corners() -> Vectors:
             "input_gate_bias": tensor(cell.type, (4,), entering, constant=True),
         }
         description = "gates so far from 0 that exponentials overflow: they are 0 and 1"
-        yield _vector(f"state_{name}", cell, changes=biases, description=description)
+        yield _positive(f"state_{name}", cell, changes=biases, description=description)
     still = Cell(seed=42, norm=True, size=1)
     equal = {
         "input": tensor(still.type, (2, 1), 0.0),
         "output_state_in": tensor(still.type, (2, 4), 0.0),
     }
     description = "without variance the normalised values are 0, and only the biases count"
-    yield _vector(
+    yield _positive(
         "norm_of_equal_values",
         still,
         changes=equal,
@@ -123,7 +123,7 @@ def _corners() -> Vectors:
         excluded=["relaxed", "float16"],
     )
     large = {"cell_state_in": tensor(FLOAT32, (2, 4), [-3.0, 8.0, 2.0, 16.0, 9.0, -2.0, 14.0, 4.0])}
-    yield _vector(
+    yield _positive(
         "large_cell_state_relu6", Cell(seed=43), "relu6", changes=large, hazards=["recurrent-activation-codes"]
     )
 
@@ -132,33 +132,33 @@ def _realistic() -> Vector:
     cell = Cell(seed=51, batch=1, size=96, units=32)
     inputs, _ = operands(cell)
     generated = {
-        name: replace(planned, data=GeneratorDocument(kind="dyadic", seed=60 + place, low=-0.5, high=0.5, step=0.25))
-        for place, (name, planned) in enumerate(inputs.items())
-        if planned.data is not None and planned.operand.dimensions
+        name: replace(spec, data=GeneratorDocument(kind="dyadic", seed=60 + place, low=-0.5, high=0.5, step=0.25))
+        for place, (name, spec) in enumerate(inputs.items())
+        if spec.data is not None and spec.operand.dimensions
     }
-    return _vector("float32_96_to_32", cell, changes=generated, description="sums are exact in float32, in any order")
+    return _positive("float32_96_to_32", cell, changes=generated, description="sums are exact in float32, in any order")
 
 
-def _refused() -> Vectors:
+def _rejected() -> Vectors:
     small = Cell(size=2, units=3)
-    for name, clause, cell, changes in _lstm.presence_refusals(small):
+    for name, clause, cell, changes in _lstm.presence_rejections(small):
         if name == "input_to_input_omitted":  # It decides how large the scratch buffer is.
             changes["scratch_buffer"] = tensor(FLOAT32, (cell.batch, 3 * cell.units))
-        yield _refusal(name, clause, cell, changes, since="1.2" if cell.norm else "1.0")
+        yield _rejection(name, clause, cell, changes, since="1.2" if cell.norm else "1.0")
     yield _without_bias(small)
-    yield from _refused_sizes(replace(small, peepholes=True, output=4, projection_bias=True, norm=True))
-    yield _refusal("output_size_without_projection", "C8", small, _other_output_size(small))
+    yield from _rejected_sizes(replace(small, peepholes=True, output=4, projection_bias=True, norm=True))
+    yield _rejection("output_size_without_projection", "C8", small, _other_output_size(small))
     for code in (-1, 2, 5):
-        yield _refusal(f"activation_{code}".replace("-", "minus_"), "C9", small, {"activation": int32(code)})
+        yield _rejection(f"activation_{code}".replace("-", "minus_"), "C9", small, {"activation": int32(code)})
     for name in ("cell_clip", "proj_clip"):
-        yield _refusal(f"negative_{name}", "C10", small, {name: scalar(OperandType.FLOAT32, -0.5)})
-    yield from _refused_models(small)
+        yield _rejection(f"negative_{name}", "C10", small, {name: scalar(OperandType.FLOAT32, -0.5)})
+    yield from _rejected_models(small)
 
 
 def _without_bias(cell: Cell) -> Vector:
     """The bias of the input gate is a model input, and the request leaves it out."""
     inputs, _ = operands(cell)
-    vector = _refusal("input_gate_bias_omitted_in_request", "C2", cell, _lstm.without(inputs, "input_gate_bias"))
+    vector = _rejection("input_gate_bias_omitted_in_request", "C2", cell, _lstm.without(inputs, "input_gate_bias"))
     return _lstm.omitted_in_request(vector)
 
 
@@ -170,30 +170,30 @@ def _other_output_size(cell: Cell) -> dict[str, OperandSpec]:
     return changed | {name: outputs[name] for name in ("output_state_out", "output")}
 
 
-def _refused_sizes(cell: Cell) -> Vectors:
+def _rejected_sizes(cell: Cell) -> Vectors:
     inputs, outputs = operands(cell)
     for name, axis in _lstm.WRONG_SIZES:
-        yield _refusal(f"{name}_axis_{axis}", "C7", cell, _lstm.resized(inputs, name, axis), since="1.2")
+        yield _rejection(f"{name}_axis_{axis}", "C7", cell, _lstm.resized(inputs, name, axis), since="1.2")
     for name in ("output_state_in", "cell_state_in"):
-        yield _refusal(f"{name}_axis_0", "C7", cell, _lstm.resized(inputs, name, 0), since="1.2")
+        yield _rejection(f"{name}_axis_0", "C7", cell, _lstm.resized(inputs, name, 0), since="1.2")
     for name, axis in (("scratch_buffer", 1), ("output_state_out", 0), ("cell_state_out", 1), ("output", 1)):
-        yield _refusal(f"{name}_axis_{axis}", "C12", cell, _lstm.resized(outputs, name, axis), since="1.2")
+        yield _rejection(f"{name}_axis_{axis}", "C12", cell, _lstm.resized(outputs, name, axis), since="1.2")
 
 
-def _refused_models(cell: Cell) -> Vectors:
+def _rejected_models(cell: Cell) -> Vectors:
     inputs, outputs = operands(cell)
     flat = {"input": tensor(FLOAT32, (2, 2, 1), dyadic(1, (4,)))}
-    yield _refusal("input_rank_3", RANK_CLAUSE, cell, flat, phase="execution")
+    yield _rejection("input_rank_3", RANK_CLAUSE, cell, flat, phase="execution")
     found = {"input": tensor(FLOAT32, (), dyadic(1, (4,)), shape=(2, 2, 1))}
     found |= {name: tensor(FLOAT32, ()) for name in outputs}
-    yield _refusal("input_rank_3_at_execution", "C1", cell, found, since="1.2")
-    yield _refusal(
+    yield _rejection("input_rank_3_at_execution", "C1", cell, found, since="1.2")
+    yield _rejection(
         "forget_weights_omitted", "MODEL.P3O", cell, _lstm.without(inputs, "input_to_forget"), phase="execution"
     )
-    yield _refusal("norm_until_1_1", "MODEL.P3", replace(cell, norm=True), {}, until="1.1")
+    yield _rejection("norm_until_1_1", "MODEL.P3", replace(cell, norm=True), {}, until="1.1")
 
 
-def _refusal(name: str, clause: str, cell: Cell, changes: Mapping[str, OperandSpec], **details: Any) -> Vector:
+def _rejection(name: str, clause: str, cell: Cell, changes: Mapping[str, OperandSpec], **details: Any) -> Vector:
     inputs, outputs = (_lstm.given(changes, part) for part in operands(cell))
     full = clause if "." in clause else f"{OPERATION}.{clause}"
     return rejected(f"refused_{name}", OPERATION, inputs, outputs, clause=full, **details)

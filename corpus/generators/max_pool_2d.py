@@ -1,8 +1,8 @@
-"""The plan of MAX_POOL_2D."""
+"""The generator of MAX_POOL_2D."""
 
 import numpy
 
-from npu_conformance.corpus.generators._pools import Sizes, batch_zero, cover, odd_geometries, operands, refused
+from npu_conformance.corpus.generators._pools import Sizes, batch_zero, cover, odd_geometries, operands, rejections
 from npu_conformance.corpus.generators._windows import Window
 from npu_conformance.corpus.generators.base import Vectors, positive, uniform
 from npu_conformance.corpus.vectors import Vector
@@ -11,13 +11,13 @@ OPERATION = "MAX_POOL_2D"
 
 
 def vectors() -> Vectors:
-    """Pairwise over all parameters; odd geometries; elements below zero; batch 0; refusals."""
+    """Pairwise over all parameters; odd geometries; elements below zero; batch 0; rejections."""
     yield from cover(OPERATION)
     yield from odd_geometries(OPERATION)
     yield from _below_zero()
     yield from batch_zero(OPERATION)
     yield _all_bits()
-    yield from refused(OPERATION)
+    yield from rejections(OPERATION)
 
 
 def _all_bits() -> Vector:

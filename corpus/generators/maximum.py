@@ -1,4 +1,4 @@
-"""The plan of MAXIMUM."""
+"""The generator of MAXIMUM."""
 
 from npu_conformance.corpus.generators import _extrema, _rejections
 from npu_conformance.corpus.generators.base import Vectors

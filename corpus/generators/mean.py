@@ -1,4 +1,4 @@
-"""The plan of MEAN."""
+"""The generator of MEAN."""
 
 from collections.abc import Sequence
 

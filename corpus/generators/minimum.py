@@ -1,4 +1,4 @@
-"""The plan of MINIMUM."""
+"""The generator of MINIMUM."""
 
 from npu_conformance.corpus.generators import _extrema, _rejections
 from npu_conformance.corpus.generators.base import Vectors

@@ -1,4 +1,4 @@
-"""The plan of MIRROR_PAD.
+"""The generator of MIRROR_PAD.
 
 By hand: a b c with two elements before and one behind is c b | a b c | b with REFLECT, b a | a b c | c with SYMMETRIC.
 """
@@ -10,8 +10,8 @@ from npu_conformance.corpus.generators._moves import (
     INT32,
     late,
     opened,
-    refused,
-    refused_outputs,
+    rejected_outputs,
+    rejection,
     result,
     source,
     special_floats,
@@ -49,16 +49,16 @@ def arguments(pairs: Pairs, mode: int) -> dict[str, OperandSpec]:
 
 
 def vectors() -> Vectors:
-    """Every type, rank and mode, pairwise; the widest paddings; zero points at both ends; open shapes; refusals."""
+    """Every type, rank and mode, pairwise; the widest paddings; zero points at both ends; open shapes; rejections."""
     for turn, kind in enumerate(FIVE):
         for position, name in enumerate(CASES):
             for mode in (0, 1) if turn == 0 else ((turn + position) % 2,):
-                yield _vector(f"{kind}_{name}_{MODES[mode]}", kind, *CASES[name], mode, 3)
+                yield _positive(f"{kind}_{name}_{MODES[mode]}", kind, *CASES[name], mode, 3)
         for name, (dimensions, pairs) in BORDER_TWICE.items():
-            yield _vector(f"{kind}_{name}_symmetric", kind, dimensions, pairs, 1, 3)
+            yield _positive(f"{kind}_{name}_symmetric", kind, dimensions, pairs, 1, 3)
     for kind in ("quant8", "quant8_signed"):
         for zero_point, mode in ((0, 0), (255, 1)):
-            yield _vector(f"{kind}_zero_point_{zero_point}", kind, *CASES["rank2"], mode, zero_point)
+            yield _positive(f"{kind}_zero_point_{zero_point}", kind, *CASES["rank2"], mode, zero_point)
     for kind in ("float32", "float16"):
         inputs = {"input": special_floats(kind, (4,)), **arguments(((1, 2),), 0)}
         yield positive(f"{kind}_special_values", OPERATION, inputs, {"output": result(kind, (7,))}, since="fl7")
@@ -72,10 +72,10 @@ def vectors() -> Vectors:
         about = f"by hand: 10 20 30 with two elements before and one behind is {expected}"
         outputs = {"output": tensor(INT32, (6,))}
         yield positive(f"int32_by_hand_{MODES[mode]}", OPERATION, numbers, outputs, since="fl7", description=about)
-    yield from _refused()
+    yield from _rejected()
 
 
-def _refused() -> Vectors:
+def _rejected() -> Vectors:
     wrong: dict[str, tuple[str, Pairs, int]] = {
         "negative_before": ("C2", ((-1, 1), (0, 0)), 0),
         "negative_behind": ("C2", ((0, 0), (1, -1)), 1),
@@ -88,16 +88,16 @@ def _refused() -> Vectors:
     }
     for name, (clause, pairs, mode) in wrong.items():
         inputs = {"input": source("float32", (2, 3)), **arguments(pairs, mode)}
-        yield refused(OPERATION, name, clause, inputs, {"output": result("float32", padded((2, 3), pairs))}, "fl7")
+        yield rejection(OPERATION, name, clause, inputs, {"output": result("float32", padded((2, 3), pairs))}, "fl7")
     for name, shape in {"rows": (3, 2), "columns": (2, 1), "rank": (4,)}.items():
         clause = "C1" if len(shape) == 2 else RANK_CLAUSE
         zeros = constant(INT32, shape, numpy.zeros(shape))
         inputs = {"input": source("float32", (2, 3)), "paddings": zeros, "mode": int32(0)}
-        yield refused(OPERATION, f"paddings_{name}", clause, inputs, {"output": result("float32", (2, 3))}, "fl7")
-    yield from refused_outputs(OPERATION, arguments(((0, 1), (2, 0)), 0), (2, 3), (3, 5), ("C6", "C7"), "fl7")
+        yield rejection(OPERATION, f"paddings_{name}", clause, inputs, {"output": result("float32", (2, 3))}, "fl7")
+    yield from rejected_outputs(OPERATION, arguments(((0, 1), (2, 0)), 0), (2, 3), (3, 5), ("C6", "C7"), "fl7")
 
 
-def _vector(name: str, kind: str, dimensions: tuple[int, ...], pairs: Pairs, mode: int, zero_point: int) -> Vector:
+def _positive(name: str, kind: str, dimensions: tuple[int, ...], pairs: Pairs, mode: int, zero_point: int) -> Vector:
     return positive(
         name,
         OPERATION,

@@ -1,4 +1,4 @@
-"""The plan of MUL."""
+"""The generator of MUL."""
 
 from npu_conformance.corpus.generators import _arithmetic, _rejections
 from npu_conformance.corpus.generators._elementwise import QUANT8, SHORT, SIGNED, stored_bytes

@@ -1,4 +1,4 @@
-"""The plan of NEG."""
+"""The generator of NEG."""
 
 import math
 
@@ -13,4 +13,4 @@ def vectors() -> Vectors:
     yield from _activations.special("NEG", [0.0, -0.0, math.inf, -math.inf, math.nan, -65504.0, 65504.0, -1.5])
     yield _activations.tiny("NEG")
     yield from _unary.int32("NEG")
-    yield from _unary.refused("NEG", others=[QUANT8], outputs="C2")
+    yield from _unary.rejections("NEG", others=[QUANT8], outputs="C2")

@@ -1,4 +1,4 @@
-"""The plan of NOT_EQUAL."""
+"""The generator of NOT_EQUAL."""
 
 from npu_conformance.corpus.generators import _comparisons
 from npu_conformance.corpus.generators.base import Vectors

@@ -1,4 +1,4 @@
-"""The plan of PAD."""
+"""The generator of PAD."""
 
 from collections.abc import Mapping
 
@@ -7,9 +7,9 @@ import numpy
 from npu_conformance.corpus.generators._moves import (
     FOUR,
     INT32,
-    refused,
-    refused_outputs,
-    refused_ranks,
+    rejected_outputs,
+    rejected_ranks,
+    rejection,
     result,
     signed_zeros,
     source,
@@ -41,30 +41,32 @@ def padded(dimensions: tuple[int, ...], pairs: tuple[tuple[int, int], ...]) -> t
 
 
 def vectors() -> Vectors:
-    """Every type and rank, heads and tails different; zero points at both ends, and 0 before version 1.2; refusals."""
+    """Every type and rank, heads and tails different; zero points at both ends, 0 before version 1.2; rejections."""
     for kind in ("float32", "float16"):
         inputs = {"input": signed_zeros(kind, (4,)), "paddings": paddings(((1, 1),))}
         yield positive(f"{kind}_negative_zeros", "PAD", inputs, {"output": result(kind, (6,))}, since="1.1")
     for kind in FOUR:
         for name, (dimensions, pairs) in CASES.items():
-            yield _vector(f"{kind}_{name}", kind, dimensions, pairs, zero_point=9)
+            yield _positive(f"{kind}_{name}", kind, dimensions, pairs, zero_point=9)
     for kind in ("quant8", "quant8_signed"):
         for zero_point in (0, 128, 255):
-            yield _vector(f"{kind}_zero_point_{zero_point}", kind, *CASES["rank2"], zero_point=zero_point)
-    yield from refused_paddings("PAD", {}, ("C6", "C7"), "1.1")
+            yield _positive(f"{kind}_zero_point_{zero_point}", kind, *CASES["rank2"], zero_point=zero_point)
+    yield from rejected_paddings("PAD", {}, ("C6", "C7"), "1.1")
     inputs = {"input": source("quant8", (2, 3), zero_point=9), "paddings": paddings(((0, 2), (1, 0)))}
     outputs = {"output": result("quant8", (4, 4), zero_point=9)}
-    yield refused("PAD", "zero_point_before_1_2", "C4", inputs, outputs, "1.1", "1.1")
+    yield rejection("PAD", "zero_point_before_1_2", "C4", inputs, outputs, "1.1", "1.1")
 
 
-def refused_paddings(operation: str, extra: Mapping[str, OperandSpec], clauses: tuple[str, str], since: str) -> Vectors:
+def rejected_paddings(
+    operation: str, extra: Mapping[str, OperandSpec], clauses: tuple[str, str], since: str
+) -> Vectors:
     """What PAD and PAD_V2 refuse alike. extra: further inputs. clauses: about outputs' dimensions and quantisation."""
-    yield from refused_ranks(operation, {"paddings": paddings(((0, 0),) * 5), **extra}, since)
+    yield from rejected_ranks(operation, {"paddings": paddings(((0, 0),) * 5), **extra}, since)
     floats = {"input": source("float32", (2, 3))}
     wrong = {"rows": (3, 2), "columns": (2, 3), "rank": (4,)}
     for name, shape in wrong.items():
         inputs = {**floats, "paddings": constant(INT32, shape, numpy.ones(shape)), **extra}
-        yield refused(
+        yield rejection(
             operation,
             f"paddings_{name}",
             "C2" if len(shape) == 2 else RANK_CLAUSE,
@@ -75,12 +77,12 @@ def refused_paddings(operation: str, extra: Mapping[str, OperandSpec], clauses: 
     for name, pairs in {"before": ((-1, 2), (1, 0)), "after": ((0, 0), (1, -2))}.items():
         inputs = {**floats, "paddings": paddings(pairs), **extra}
         outputs = {"output": result("float32", padded((2, 3), pairs))}
-        yield refused(operation, f"negative_{name}", "C3", inputs, outputs, since)
+        yield rejection(operation, f"negative_{name}", "C3", inputs, outputs, since)
     pairs = ((0, 2), (1, 0))
-    yield from refused_outputs(operation, {"paddings": paddings(pairs), **extra}, (2, 3), (4, 4), clauses, since)
+    yield from rejected_outputs(operation, {"paddings": paddings(pairs), **extra}, (2, 3), (4, 4), clauses, since)
 
 
-def _vector(
+def _positive(
     name: str, kind: str, dimensions: tuple[int, ...], pairs: tuple[tuple[int, int], ...], zero_point: int
 ) -> Vector:
     needs_zero_point = kind == "quant8" and zero_point != 0

@@ -1,4 +1,4 @@
-"""The plan of POW."""
+"""The generator of POW."""
 
 import math
 

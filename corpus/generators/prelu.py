@@ -1,4 +1,4 @@
-"""The plan of PRELU."""
+"""The generator of PRELU."""
 
 import math
 

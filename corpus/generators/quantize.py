@@ -1,4 +1,4 @@
-"""The plan of QUANTIZE."""
+"""The generator of QUANTIZE."""
 
 import math
 

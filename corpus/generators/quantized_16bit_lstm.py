@@ -1,4 +1,4 @@
-"""The plan of QUANTIZED_16BIT_LSTM. Scales of weights are powers of two, so that gates are exact.
+"""The generator of QUANTIZED_16BIT_LSTM. Scales of weights are powers of two, so that gates are exact.
 
 Activations and columns of weights are joined in unlike orders (specs/oracles says how): each vector tells that from
 input times input weights plus previous output times recurrent weights.
@@ -7,7 +7,7 @@ input times input weights plus previous output times recurrent weights.
 from collections.abc import Mapping
 from typing import Any
 
-from npu_conformance.corpus.generators._recurrent import refusals
+from npu_conformance.corpus.generators._recurrent import rejections
 from npu_conformance.corpus.generators.base import OperandSpec, Vectors, constant, integers, positive, tensor
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.neuralnetworks.enums import OperandType
@@ -43,7 +43,7 @@ def operands(
 
 
 def vectors() -> Vectors:
-    """Shapes, quantisations of weights, a case to follow by hand, saturation, open sizes; refusals."""
+    """Shapes, quantisations of weights, a case to follow by hand, saturation, open sizes; rejections."""
     shapes = {"plain": (2, 3, 4), "one_unit": (3, 4, 1), "one_batch": (1, 2, 3)}
     for seed, (name, shape) in enumerate(shapes.items()):
         for point, scale in ((120, 1 / 64), (0, 1 / 512), (255, 1 / 256)):
@@ -55,24 +55,24 @@ def vectors() -> Vectors:
     states = ("input", "prev_cell_state", "prev_output")
     for name, dimensions in (("sizes", (0, 0)), ("rank", ())):
         late = {key: _reopened(inputs[key], dimensions) for key in states}
-        unknown = {key: _reopened(planned, dimensions) for key, planned in outputs.items()}
+        unknown = {key: _reopened(spec, dimensions) for key, spec in outputs.items()}
         yield positive(f"unknown_{name}", OPERATION, inputs | late, unknown)
-    yield from _refused()
+    yield from _rejected()
 
 
-def _reopened(planned: OperandSpec, dimensions: tuple[int, ...]) -> OperandSpec:
-    operand = planned.operand
+def _reopened(spec: OperandSpec, dimensions: tuple[int, ...]) -> OperandSpec:
+    operand = spec.operand
     quantization: dict[str, Any] = {"scale": operand.scale, "zero_point": operand.zero_point}
-    return tensor(operand.type, dimensions, planned.data, shape=planned.shape, **quantization)
+    return tensor(operand.type, dimensions, spec.data, shape=spec.shape, **quantization)
 
 
-def _replaced(planned: OperandSpec, **changes: Any) -> OperandSpec:
+def _replaced(spec: OperandSpec, **changes: Any) -> OperandSpec:
     """The same operand with other dimensions (its data is made anew) or another scale or zero point."""
-    operand = planned.operand
+    operand = spec.operand
     dimensions = changes.get("dimensions", operand.dimensions)
-    data = None if planned.data is None else integers(1, dimensions, 0, 100)
+    data = None if spec.data is None else integers(1, dimensions, 0, 100)
     scale, point = changes.get("scale", operand.scale), changes.get("zero_point", operand.zero_point)
-    return tensor(operand.type, dimensions, data, scale=scale, zero_point=point, constant=planned.constant)
+    return tensor(operand.type, dimensions, data, scale=scale, zero_point=point, constant=spec.constant)
 
 
 def _by_hand() -> Vector:
@@ -112,7 +112,7 @@ def _saturated() -> Vectors:
         yield positive(f"saturated_{name}", OPERATION, inputs, outputs)
 
 
-def _refused() -> Vectors:
+def _rejected() -> Vectors:
     inputs, outputs = operands((2, 3, 4), 5)
     deep = tensor(QUANT8, (2, 3, 1), integers(1, (2, 3, 1), 0, 255), **ACTIVATION)
     shapes = {
@@ -142,6 +142,6 @@ def _refused() -> Vectors:
              for name, (clause, key, changes) in quantizations.items()}  # fmt: skip
     rows["input_rank_3_at_execution"] = ("C1", {"input": _reopened(deep, ())})
     signed = OperandType.TENSOR_QUANT8_ASYMM_SIGNED
-    yield from refusals(OPERATION, inputs, outputs, rows, since="1.2")
+    yield from rejections(OPERATION, inputs, outputs, rows, since="1.2")
     twin = tensor(signed, (2, 3), integers(1, (2, 3), -128, 127), scale=1 / 128)
-    yield from refusals(OPERATION, inputs, outputs, {"signed_input": ("MODEL.P3", {"input": twin})}, since="1.3")
+    yield from rejections(OPERATION, inputs, outputs, {"signed_input": ("MODEL.P3", {"input": twin})}, since="1.3")

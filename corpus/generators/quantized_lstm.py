@@ -1,4 +1,4 @@
-"""The plan of QUANTIZED_LSTM.
+"""The generator of QUANTIZED_LSTM.
 
 Devices approximate sigmoid and tanh in their own ways: data and scales are such that all of them are within one unit.
 Not compared, or not there, is what documents and Android's own implementation tell differently: a hidden zero point,
@@ -130,19 +130,19 @@ def _random(
     return tensor(kind, shape, data, scale=scale, zero_point=zero, constant=constant)
 
 
-def _omitted(planned: OperandSpec) -> OperandSpec:
-    return replace(planned, operand=replace(planned.operand, omitted=True), data=None, constant=False)
+def _omitted(spec: OperandSpec) -> OperandSpec:
+    return replace(spec, operand=replace(spec.operand, omitted=True), data=None, constant=False)
 
 
 def vectors() -> Vectors:
-    """What a cell may have, alone and together; corners; what devices may differ in; refusals."""
+    """What a cell may have, alone and together; corners; what devices may differ in; rejections."""
     for seed, (name, cell) in enumerate(_CELLS.items()):
-        yield _vector(name, replace(cell, seed=seed + 1), hazards=["quantized-lstm-hidden"])
+        yield _positive(name, replace(cell, seed=seed + 1), hazards=["quantized-lstm-hidden"])
     yield from _special()
     yield from _norms()
     yield _saturating_projection()
     yield from _uncertain()
-    yield from _refused()
+    yield from _rejected()
 
 
 _CELLS = {
@@ -166,7 +166,7 @@ _CELLS = {
 }
 
 
-def _vector(name: str, cell: Cell, **details: Any) -> Vector:
+def _positive(name: str, cell: Cell, **details: Any) -> Vector:
     changes: Mapping[str, OperandSpec] = details.pop("changes", {})
     inputs, outputs = (_lstm.given(changes, part) for part in operands(cell))
     return positive(name, OPERATION, inputs, outputs, since="1.3", **details)
@@ -175,11 +175,11 @@ def _vector(name: str, cell: Cell, **details: Any) -> Vector:
 def _special() -> Vectors:
     yield _by_hand()
     plain = Cell(seed=31)
-    yield _lstm.omitted_in_request(_vector("omitted_in_request_all", plain))
+    yield _lstm.omitted_in_request(_positive("omitted_in_request_all", plain))
     cell = Cell(seed=32, coupled=True, norm=True, output=3, exponent=-9)
-    yield _lstm.omitted_in_request(_vector("omitted_in_request_cifg", cell))
+    yield _lstm.omitted_in_request(_positive("omitted_in_request_cifg", cell))
     for name, sizes in (("batch", {0: 0}), ("rank", None)):
-        yield _vector(f"{name}_unknown", plain, changes=_lstm.opened(*operands(plain), sizes))
+        yield _positive(f"{name}_unknown", plain, changes=_lstm.opened(*operands(plain), sizes))
     inputs, _ = operands(plain)
     large = {
         name: _filled(inputs[name], 127) for name in ("input", "input_to_forget", "input_to_input", "input_to_cell")
@@ -188,19 +188,19 @@ def _special() -> Vectors:
     large["prev_cell_state"] = replace(inputs["prev_cell_state"], data=full.astype(numpy.int16))
     scales = {f"{gate}_intermediate_scale": scalar(OperandType.FLOAT32, 2.0**-14) for gate in _lstm.GATES}
     description = "sums of gates and the cell state leave 16 bits"
-    yield _vector("saturation", plain, changes=large | scales, description=description)
+    yield _positive("saturation", plain, changes=large | scales, description=description)
     generated = {
-        name: replace(planned, data=GeneratorDocument(kind="integers", seed=60 + place, low=-30, high=30))
-        for place, (name, planned) in enumerate(operands(Cell(size=48, units=16))[0].items())
-        if planned.data is not None and planned.operand.type in (_BYTE, _DATA)
+        name: replace(spec, data=GeneratorDocument(kind="integers", seed=60 + place, low=-30, high=30))
+        for place, (name, spec) in enumerate(operands(Cell(size=48, units=16))[0].items())
+        if spec.data is not None and spec.operand.type in (_BYTE, _DATA)
     }
-    yield _vector("48_to_16", Cell(size=48, units=16), changes=generated)
+    yield _positive("48_to_16", Cell(size=48, units=16), changes=generated)
 
 
 def _saturating_projection() -> Vector:
     cell = Cell(seed=35, output=3)
     bias = replace(operands(cell)[0]["projection_bias"], data=numpy.array([20000, -20000, 5], numpy.int32))
-    return _vector("projection_saturates", cell, changes={"projection_bias": bias})
+    return _positive("projection_saturates", cell, changes={"projection_bias": bias})
 
 
 def _norms() -> Vectors:
@@ -209,7 +209,7 @@ def _norms() -> Vectors:
     same = {name: _shifted(inputs[name], 125) for name in inputs if name.startswith("input_to_")}
     same |= {"input": _shifted(inputs["input"], 100), "prev_output": _filled(inputs["prev_output"], 0)}
     same |= {f"{gate}_intermediate_scale": scalar(OperandType.FLOAT32, 2.0**-13) for gate in _lstm.GATES}
-    yield _vector("norm_of_large_values", cell, changes=same, description="the mean is far larger than the deviation")
+    yield _positive("norm_of_large_values", cell, changes=same, description="the mean is far larger than the deviation")
     single = replace(cell, size=1)
     signs = numpy.array([[64], [-64], [-64], [64]], numpy.int8)
     small = {
@@ -219,31 +219,31 @@ def _norms() -> Vectors:
     small["input"] = replace(small["input"], data=numpy.array([[2], [-2]], numpy.int8))
     small["prev_output"] = _filled(inputs["prev_output"], 0)
     description = "the values are 1 and -1, so that their variance is 1"
-    yield _vector("norm_of_small_values", single, changes=small, description=description)
+    yield _positive("norm_of_small_values", single, changes=small, description=description)
 
 
-def _shifted(planned: OperandSpec, offset: int) -> OperandSpec:
+def _shifted(spec: OperandSpec, offset: int) -> OperandSpec:
     """Bytes between the offset and 127."""
-    if not isinstance(planned.data, numpy.ndarray):
-        return planned
-    return replace(planned, data=(offset + planned.data % (128 - offset)).astype(numpy.int8))
+    if not isinstance(spec.data, numpy.ndarray):
+        return spec
+    return replace(spec, data=(offset + spec.data % (128 - offset)).astype(numpy.int8))
 
 
 def _by_hand() -> Vector:
     cell = Cell(size=1, units=2)
     inputs, _ = operands(cell)
-    zeros = {name: _filled(planned, 0) for name, planned in inputs.items() if planned.operand.type is _BYTE}
+    zeros = {name: _filled(spec, 0) for name, spec in inputs.items() if spec.operand.type is _BYTE}
     state = replace(inputs["prev_cell_state"], data=numpy.array([[8192, -2048], [1024, -512]], numpy.int16))
     description = (
         "all weights are 0: three gates are 1/2, the candidate 0; cell' = cell / 2, output = tanh(cell / 2) / 2"
     )
-    return _vector("by_hand", cell, changes={**zeros, "prev_cell_state": state}, description=description)
+    return _positive("by_hand", cell, changes={**zeros, "prev_cell_state": state}, description=description)
 
 
-def _filled(planned: OperandSpec, element: int) -> OperandSpec:
-    if not isinstance(planned.data, numpy.ndarray):
-        return planned
-    return replace(planned, data=numpy.full_like(planned.data, element))
+def _filled(spec: OperandSpec, element: int) -> OperandSpec:
+    if not isinstance(spec.data, numpy.ndarray):
+        return spec
+    return replace(spec, data=numpy.full_like(spec.data, element))
 
 
 def _uncertain() -> Vectors:
@@ -255,10 +255,10 @@ def _uncertain() -> Vectors:
         ("projection_clip", Cell(seed=43, output=3, clips=(0.0, 0.5)), "it is taken in units of the weights"),
     ):
         description = f"the output is not compared: {reason}"
-        yield _vector(name, cell, ignored=both, description=description, hazards=["quantized-lstm-hidden"])
+        yield _positive(name, cell, ignored=both, description=description, hazards=["quantized-lstm-hidden"])
 
 
-def _refused() -> Vectors:
+def _rejected() -> Vectors:
     whole = Cell(batch=2, size=1, units=2, output=3, peepholes=True, norm=True)
     for name, clause, cell in (
         ("input_to_input", "C2", replace(whole, peepholes=False, norm=False)),
@@ -269,30 +269,28 @@ def _refused() -> Vectors:
         ("output_layer_norm_weights", "C6", replace(whole, coupled=True)),
     ):
         inputs, _ = operands(cell)
-        yield _refusal(f"{name}_omitted", clause, cell, {name: _omitted(inputs[name])})
+        yield _rejection(f"{name}_omitted", clause, cell, {name: _omitted(inputs[name])})
     inputs, outputs = operands(whole)
     for name, axis in (("input_to_output", 1), ("cell_bias", 0), ("projection_weights", 0), ("prev_cell_state", 1)):
-        yield _refusal(f"{name}_axis_{axis}", "C7", whole, _resized(inputs, name, axis))
+        yield _rejection(f"{name}_axis_{axis}", "C7", whole, _resized(inputs, name, axis))
     for name, axis in (("output_state_out", 0), ("cell_state_out", 1), ("output", 1)):
-        yield _refusal(f"{name}_axis_{axis}", "C10", whole, _resized(outputs, name, axis))
-    yield from _refused_scales()
+        yield _rejection(f"{name}_axis_{axis}", "C10", whole, _resized(outputs, name, axis))
+    yield from _rejected_scales()
     other = Cell(size=1, units=2)
     wider = operands(replace(other, output=3, projection_bias=False))
     names = [*(f"recurrent_to_{gate}" for gate in _lstm.GATES), "prev_output"]
     changes = {name: wider[0][name] for name in names} | {
         name: wider[1][name] for name in ("output_state_out", "output")
     }
-    yield _refusal("output_size_without_projection", "C8", other, changes)
+    yield _rejection("output_size_without_projection", "C8", other, changes)
     flat = {"input": _with_shape(inputs["input"], (2, 1, 1))}
-    yield _refusal("input_rank_3", RANK_CLAUSE, whole, flat, phase="execution")
+    yield _rejection("input_rank_3", RANK_CLAUSE, whole, flat, phase="execution")
     late = {"input": replace(flat["input"], operand=replace(flat["input"].operand, dimensions=()))}
-    open_outputs = {
-        name: replace(planned, operand=replace(planned.operand, dimensions=())) for name, planned in outputs.items()
-    }
-    yield _refusal("input_rank_3_at_execution", "C1", whole, late | open_outputs)
+    open_outputs = {name: replace(spec, operand=replace(spec.operand, dimensions=())) for name, spec in outputs.items()}
+    yield _rejection("input_rank_3_at_execution", "C1", whole, late | open_outputs)
 
 
-def _refused_scales() -> Vectors:
+def _rejected_scales() -> Vectors:
     cell = Cell(size=1, units=2)
     for name, scale in (("no_power_of_two", 0.0015), ("too_large", 2.0**-8)):
         inputs, outputs = operands(cell)
@@ -300,25 +298,25 @@ def _refused_scales() -> Vectors:
         changed = {
             key: replace(one, operand=replace(one.operand, scale=_float32(scale))) for key, one in states.items()
         }
-        yield _refusal(f"cell_scale_{name}", "C11", cell, changed)
+        yield _rejection(f"cell_scale_{name}", "C11", cell, changed)
 
 
 def _float32(value: float) -> float:
     return float(numpy.float32(value))
 
 
-def _resized(planned: Mapping[str, OperandSpec], name: str, axis: int) -> dict[str, OperandSpec]:
-    shape = list(planned[name].operand.dimensions)
+def _resized(spec: Mapping[str, OperandSpec], name: str, axis: int) -> dict[str, OperandSpec]:
+    shape = list(spec[name].operand.dimensions)
     shape[axis] += 1
-    return {name: _with_shape(planned[name], tuple(shape))}
+    return {name: _with_shape(spec[name], tuple(shape))}
 
 
-def _with_shape(planned: OperandSpec, shape: tuple[int, ...]) -> OperandSpec:
-    data = numpy.zeros(shape, planned.data.dtype) if isinstance(planned.data, numpy.ndarray) else None
-    return replace(planned, operand=replace(planned.operand, dimensions=shape), data=data, shape=shape)
+def _with_shape(spec: OperandSpec, shape: tuple[int, ...]) -> OperandSpec:
+    data = numpy.zeros(shape, spec.data.dtype) if isinstance(spec.data, numpy.ndarray) else None
+    return replace(spec, operand=replace(spec.operand, dimensions=shape), data=data, shape=shape)
 
 
-def _refusal(name: str, clause: str, cell: Cell, changes: Mapping[str, OperandSpec], **details: Any) -> Vector:
+def _rejection(name: str, clause: str, cell: Cell, changes: Mapping[str, OperandSpec], **details: Any) -> Vector:
     inputs, outputs = (_lstm.given(changes, part) for part in operands(cell))
     full = clause if "." in clause else f"{OPERATION}.{clause}"
     return rejected(f"refused_{name}", OPERATION, inputs, outputs, clause=full, since="1.3", **details)

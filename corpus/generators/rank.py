@@ -1,4 +1,4 @@
-"""The plan of RANK."""
+"""The generator of RANK."""
 
 import math
 
@@ -30,11 +30,11 @@ def vectors() -> Vectors:
     for position, kind in enumerate(_KINDS):
         first, second = _SHAPES[position % 6], _SHAPES[(position + 3) % 6]
         for shape in (first, second):
-            yield _vector(f"{_KINDS[kind][0]}_rank{len(shape)}", _input(kind, shape))
+            yield _positive(f"{_KINDS[kind][0]}_rank{len(shape)}", _input(kind, shape))
     for kind in _LATER:
         for shape in _SHAPES:
-            yield _vector(f"{_KINDS[kind][0]}_rank{len(shape)}_of_the_request", _input(kind, shape, ()))
-        yield _vector(f"{_KINDS[kind][0]}_unknown_sizes", _input(kind, (3, 1, 2), (0, 1, 0)))
+            yield _positive(f"{_KINDS[kind][0]}_rank{len(shape)}_of_the_request", _input(kind, shape, ()))
+        yield _positive(f"{_KINDS[kind][0]}_unknown_sizes", _input(kind, (3, 1, 2), (0, 1, 0)))
     yield rejected(
         "output_is_a_tensor",
         "RANK",
@@ -45,7 +45,7 @@ def vectors() -> Vectors:
     )
 
 
-def _vector(name: str, source: OperandSpec) -> Vector:
+def _positive(name: str, source: OperandSpec) -> Vector:
     return positive(name, "RANK", {"input": source}, {"output": tensor(_T.INT32, ())})
 
 

@@ -1,4 +1,4 @@
-"""The plan of REDUCE_ALL."""
+"""The generator of REDUCE_ALL."""
 
 from npu_conformance.corpus.generators import _reduced_truths
 from npu_conformance.corpus.generators.base import Vectors

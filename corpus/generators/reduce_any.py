@@ -1,4 +1,4 @@
-"""The plan of REDUCE_ANY."""
+"""The generator of REDUCE_ANY."""
 
 from npu_conformance.corpus.generators import _reduced_truths
 from npu_conformance.corpus.generators.base import Vectors

@@ -1,4 +1,4 @@
-"""The plan of REDUCE_MAX."""
+"""The generator of REDUCE_MAX."""
 
 from npu_conformance.corpus.generators import _reduced_extrema
 from npu_conformance.corpus.generators.base import Vectors

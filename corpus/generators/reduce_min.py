@@ -1,4 +1,4 @@
-"""The plan of REDUCE_MIN."""
+"""The generator of REDUCE_MIN."""
 
 from npu_conformance.corpus.generators import _reduced_extrema
 from npu_conformance.corpus.generators.base import Vectors

@@ -1,11 +1,11 @@
-"""The plan of REDUCE_PROD."""
+"""The generator of REDUCE_PROD."""
 
 import math
 
 import numpy
 
 from npu_conformance.corpus.generators._elementwise import FLOAT16, FLOAT32
-from npu_conformance.corpus.generators._reductions import SHORT, Shape, cases, reduction, refused
+from npu_conformance.corpus.generators._reductions import SHORT, Shape, cases, reduction, rejections
 from npu_conformance.corpus.generators.base import OperandSpec, Vectors, tensor, uniform
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 
@@ -30,7 +30,7 @@ def vectors() -> Vectors:
         yield reduction(f"{SHORT[kind]}_infinities", _OPERATION, source, (1,), True, hazard="reduction-start-value")
     source = tensor(FLOAT32, (2, 7), uniform(4, (2, 7), 0.5, 2.0))
     yield reduction("float32_all_bits", _OPERATION, source, (0,), False, "float16 inside would round bits away")
-    yield from refused(_OPERATION, FLOAT32, _factors)
+    yield from rejections(_OPERATION, FLOAT32, _factors)
 
 
 def _factors(kind: OperandType, shape: Shape, seed: int) -> OperandSpec:

@@ -1,9 +1,9 @@
-"""The plan of REDUCE_SUM."""
+"""The generator of REDUCE_SUM."""
 
 import math
 
 from npu_conformance.corpus.generators._elementwise import FLOAT16, FLOAT32
-from npu_conformance.corpus.generators._reductions import SHORT, cases, numbers, reduction, refused
+from npu_conformance.corpus.generators._reductions import SHORT, cases, numbers, reduction, rejections
 from npu_conformance.corpus.generators.base import Vectors, tensor, uniform
 from npu_conformance.specs.documents.vectors import GeneratorDocument
 
@@ -27,4 +27,4 @@ def vectors() -> Vectors:
     generator = GeneratorDocument(kind="dyadic", seed=11, low=-0.25, high=0.25, step=0.125)
     source = tensor(FLOAT32, (1, 4, 4, 768), generator)
     yield reduction("float32_long", _OPERATION, source, (3,), False, "rows of 768 elements")
-    yield from refused(_OPERATION, FLOAT32, numbers)
+    yield from rejections(_OPERATION, FLOAT32, numbers)

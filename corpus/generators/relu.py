@@ -1,4 +1,4 @@
-"""The plan of RELU."""
+"""The generator of RELU."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""The plan of RELU1."""
+"""The generator of RELU1."""
 
 import math
 

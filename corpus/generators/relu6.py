@@ -1,4 +1,4 @@
-"""The plan of RELU6."""
+"""The generator of RELU6."""
 
 import math
 

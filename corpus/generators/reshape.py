@@ -1,11 +1,11 @@
-"""The plan of RESHAPE."""
+"""The generator of RESHAPE."""
 
 from npu_conformance.corpus.generators._moves import (
     FOUR,
     INT32,
-    refused,
-    refused_outputs,
-    refused_ranks,
+    rejected_outputs,
+    rejected_ranks,
+    rejection,
     result,
     signed_zeros,
     source,
@@ -28,12 +28,12 @@ CASES: dict[str, tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]] = {
 
 
 def vectors() -> Vectors:
-    """Every type; all ways to state a shape; -1 at every place; zero points at both ends; refusals."""
+    """Every type; all ways to state a shape; -1 at every place; zero points at both ends; rejections."""
     for kind in (*FOUR, "int32"):
         for name, (dimensions, shape, output) in CASES.items():
-            yield _vector(f"{kind}_{name}", kind, dimensions, shape, output, 3)
+            yield _positive(f"{kind}_{name}", kind, dimensions, shape, output, 3)
     for zero_point in (0, 255):
-        yield _vector(f"quant8_zero_point_{zero_point}", "quant8", *CASES["regroup"], zero_point)
+        yield _positive(f"quant8_zero_point_{zero_point}", "quant8", *CASES["regroup"], zero_point)
     for kind in ("float32", "float16"):
         inputs = {"input": signed_zeros(kind, (2, 6)), "shape": int32s(4, 3)}
         yield positive(f"{kind}_negative_zeros", "RESHAPE", inputs, {"output": result(kind, (4, 3))})
@@ -46,23 +46,23 @@ def vectors() -> Vectors:
             {"output": result(kind, (4, 3))},
             description="the rank of the output is known from the request only",
         )
-    yield from _refused()
+    yield from _rejected()
 
 
-def _refused() -> Vectors:
-    yield from refused_ranks("RESHAPE", {"shape": int32s(1, 2, 1, 1, 3)})
+def _rejected() -> Vectors:
+    yield from rejected_ranks("RESHAPE", {"shape": int32s(1, 2, 1, 1, 3)})
     floats, anything = source("float32", (2, 3, 4)), result("float32", (24,))
     shapes = {"two_inferred": (-1, -1), "size_0": (0, 24), "size_minus_2": (-2, 12)}
     for name, shape in shapes.items():
-        yield refused("RESHAPE", name, "C2", {"input": floats, "shape": int32s(*shape)}, {"output": anything})
+        yield rejection("RESHAPE", name, "C2", {"input": floats, "shape": int32s(*shape)}, {"output": anything})
     counts = {"too_few_elements": (4, 5), "too_many_elements": (5, 5), "indivisible": (-1, 5)}
     for name, shape in counts.items():
         output = result("float32", tuple(abs(size) for size in shape))
-        yield refused("RESHAPE", name, "C3", {"input": floats, "shape": int32s(*shape)}, {"output": output})
-    yield from refused_outputs("RESHAPE", {"shape": int32s(4, 6)}, (2, 3, 4), (4, 6), ("C5", "C6"))
+        yield rejection("RESHAPE", name, "C3", {"input": floats, "shape": int32s(*shape)}, {"output": output})
+    yield from rejected_outputs("RESHAPE", {"shape": int32s(4, 6)}, (2, 3, 4), (4, 6), ("C5", "C6"))
 
 
-def _vector(
+def _positive(
     name: str, kind: str, dimensions: tuple[int, ...], shape: tuple[int, ...], output: tuple[int, ...], zero_point: int
 ) -> Vector:
     return positive(

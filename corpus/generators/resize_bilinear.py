@@ -1,4 +1,4 @@
-"""The plan of RESIZE_BILINEAR."""
+"""The generator of RESIZE_BILINEAR."""
 
 import numpy
 
@@ -9,7 +9,7 @@ from npu_conformance.corpus.generators._resizing import (
     cover,
     every_ratio,
     found_late,
-    refused,
+    rejections,
     vector,
 )
 from npu_conformance.corpus.generators.base import Vectors, uniform
@@ -19,14 +19,14 @@ OPERATION = "RESIZE_BILINEAR"
 
 
 def vectors() -> Vectors:
-    """Pairwise over all parameters; ratios; a case by hand; old versions; all bits; a real size; batch 0; refusals."""
+    """Pairwise over all parameters; ratios; a case by hand; old versions; all bits; real size; batch 0; rejections."""
     yield from cover(OPERATION, layout=False)
     yield from every_ratio(OPERATION)
     yield from _by_hand()
     yield from _floats()
     yield from found_late(OPERATION)
     yield from batch_zero(OPERATION)
-    yield from refused(OPERATION)
+    yield from rejections(OPERATION)
 
 
 def _by_hand() -> Vectors:

@@ -1,4 +1,4 @@
-"""The plan of RESIZE_NEAREST_NEIGHBOR."""
+"""The generator of RESIZE_NEAREST_NEIGHBOR."""
 
 import numpy
 
@@ -12,7 +12,7 @@ from npu_conformance.corpus.generators._resizing import (
     every_ratio,
     found_late,
     operands,
-    refused,
+    rejections,
     seeded,
     vector,
 )
@@ -23,14 +23,14 @@ OPERATION = "RESIZE_NEAREST_NEIGHBOR"
 
 
 def vectors() -> Vectors:
-    """Pairwise over all parameters; ratios; a case by hand; exact copies; batch 0; refusals."""
+    """Pairwise over all parameters; ratios; a case by hand; exact copies; batch 0; rejections."""
     yield from cover(OPERATION, layout=True)
     yield from every_ratio(OPERATION)
     yield from _by_hand()
     yield from _copies()
     yield from found_late(OPERATION)
     yield from batch_zero(OPERATION)
-    yield from refused(OPERATION)
+    yield from rejections(OPERATION)
     yield _without_layout()
 
 

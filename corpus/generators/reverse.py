@@ -1,4 +1,4 @@
-"""The plan of REVERSE.
+"""The generator of REVERSE.
 
 By hand: of the shape [2, 3] and the elements a b c / d e f, axis 0 gives d e f / a b c, axis 1 gives c b a / f e d.
 """
@@ -11,8 +11,8 @@ from npu_conformance.corpus.generators._moves import (
     KINDS,
     late,
     opened,
-    refused,
-    refused_outputs,
+    rejected_outputs,
+    rejection,
     result,
     source,
     special_floats,
@@ -40,7 +40,7 @@ RANK9 = (1, 2, 1, 1, 1, 1, 1, 1, 3)
 
 
 def vectors() -> Vectors:
-    """Every type; every axis of several ranks; zero points at both ends; open shapes; refusals."""
+    """Every type; every axis of several ranks; zero points at both ends; open shapes; rejections."""
     for kind in FIVE:
         for name, (dimensions, axis) in CASES.items():
             inputs = {"input": source(kind, dimensions), "axis": int32s(axis)}
@@ -58,7 +58,7 @@ def vectors() -> Vectors:
     outputs = {"output": result("float32", (2, 3))}
     yield positive("float32_axis_with_the_request", OPERATION, inputs, outputs, since="fl7")
     yield _by_hand()
-    yield from _refused()
+    yield from _rejected()
 
 
 def _by_hand() -> Vector:
@@ -69,15 +69,15 @@ def _by_hand() -> Vector:
     )
 
 
-def _refused() -> Vectors:
+def _rejected() -> Vectors:
     floats, output = source("float32", (2, 3)), {"output": result("float32", (2, 3))}
     for name, axes in {"2": (2,), "minus_1": (-1,), "minus_2": (-2,)}.items():
-        yield refused(OPERATION, f"axis_{name}", "C3", {"input": floats, "axis": int32s(*axes)}, output, "fl7")
-    yield refused(OPERATION, "two_axes", "C2", {"input": floats, "axis": int32s(0, 1)}, output, "fl7")
+        yield rejection(OPERATION, f"axis_{name}", "C3", {"input": floats, "axis": int32s(*axes)}, output, "fl7")
+    yield rejection(OPERATION, "two_axes", "C2", {"input": floats, "axis": int32s(0, 1)}, output, "fl7")
     square = {"input": floats, "axis": constant(INT32, (1, 1), [0])}
-    yield refused(OPERATION, "axis_rank_2", RANK_CLAUSE, square, output, "fl7")
+    yield rejection(OPERATION, "axis_rank_2", RANK_CLAUSE, square, output, "fl7")
     elements = numpy.arange(6) * 0.25
     for name, dimensions, clause in (("rank9", RANK9, RANK_CLAUSE), ("rank9_at_execution", (), "C1")):
         inputs = {"input": tensor(KINDS["float32"], dimensions, elements, shape=RANK9), "axis": int32s(1)}
-        yield refused(OPERATION, name, clause, inputs, {"output": result("float32", dimensions)}, "fl7")
-    yield from refused_outputs(OPERATION, {"axis": int32s(0)}, (2, 3), (2, 3), ("C5", "C6"), "fl7")
+        yield rejection(OPERATION, name, clause, inputs, {"output": result("float32", dimensions)}, "fl7")
+    yield from rejected_outputs(OPERATION, {"axis": int32s(0)}, (2, 3), (2, 3), ("C5", "C6"), "fl7")

@@ -1,4 +1,4 @@
-"""The plan of RNN."""
+"""The generator of RNN."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from npu_conformance.corpus.generators._recurrent import (
     cell,
     constant_like,
     open_shape,
-    refusals,
+    rejections,
     wrong_activations,
 )
 from npu_conformance.corpus.generators.base import (
@@ -46,22 +46,22 @@ def operands(
 
 
 def vectors() -> Vectors:
-    """Pairwise: type, shape, activation; a case to follow by hand; saturation; open sizes; a usual size; refusals."""
+    """Pairwise: type, shape, activation; a case to follow by hand; saturation; open sizes; a usual size; rejections."""
     rows = pairwise({"kind": list(KINDS), "shape": list(SHAPES), "activation": list(ACTIVATIONS)})
     for seed, row in enumerate(rows):
         kind, shape, activation = row.values()
-        yield _vector(f"{kind}_{shape}_{activation}", SHAPES[shape], Data(kind, seed), ACTIVATIONS[activation])
+        yield _positive(f"{kind}_{shape}_{activation}", SHAPES[shape], Data(kind, seed), ACTIVATIONS[activation])
     yield _by_hand()
     for kind in KINDS:
         yield from _saturated(kind)
     for name in ("none", "tanh"):
-        yield _vector(f"float32_all_bits_{name}", SHAPES["plain"], Data(seed=9, bits=True), ACTIVATIONS[name])
+        yield _positive(f"float32_all_bits_{name}", SHAPES["plain"], Data(seed=9, bits=True), ACTIVATIONS[name])
     yield from _open()
-    yield _vector("float32_usual_size", (2, 96, 64), Data(seed=7, large=True), 3)
-    yield from _refused()
+    yield _positive("float32_usual_size", (2, 96, 64), Data(seed=7, large=True), 3)
+    yield from _rejected()
 
 
-def _vector(name: str, shape: tuple[int, int, int], data: Data, activation: int, **details: Any) -> Vector:
+def _positive(name: str, shape: tuple[int, int, int], data: Data, activation: int, **details: Any) -> Vector:
     inputs, outputs = operands(shape, data, activation)
     return positive(name, OPERATION, inputs, outputs, hazards=["recurrent-activation-codes"], **details)
 
@@ -101,7 +101,7 @@ def _open() -> Vectors:
         yield positive(f"float32_unknown_{name}", OPERATION, inputs | late, unknown, since=since)
 
 
-def _refused() -> Vectors:
+def _rejected() -> Vectors:
     inputs, outputs = operands(SHAPES["plain"], Data(seed=4))
     deep = tensor(FLOAT32, (2, 3, 1), dyadic(1, (6,)))
     rows = {
@@ -122,4 +122,4 @@ def _refused() -> Vectors:
         "output_declared_too_small": ("C8", {"output": tensor(FLOAT32, (1, 4))}),
         "mixed_types": ("MODEL.P3", {"bias": constant(FLOAT16, (4,), dyadic(1, (4,)))}),
     }  # fmt: skip
-    yield from refusals(OPERATION, inputs, outputs, rows)
+    yield from rejections(OPERATION, inputs, outputs, rows)

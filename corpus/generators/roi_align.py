@@ -1,4 +1,4 @@
-"""The plan of ROI_ALIGN.
+"""The generator of ROI_ALIGN.
 
 No third party has the operation. By hand: see `_by_hand`.
 """
@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import numpy
 
-from npu_conformance.corpus.generators._boxes import refusals, values
+from npu_conformance.corpus.generators._boxes import rejections, values
 from npu_conformance.corpus.generators._no_boxes import NO_BATCHES, NO_ROIS, without_boxes
-from npu_conformance.corpus.generators._regions import Regions, cover, operands, refused, shared_extras
+from npu_conformance.corpus.generators._regions import Regions, cover, operands, rejected_regions, shared_extras
 from npu_conformance.corpus.generators.base import OperandSpec, Vectors, dyadic, int32, positive
 
 OPERATION = "ROI_ALIGN"
@@ -18,14 +18,14 @@ _OUTPUTS = [{}, {"scale": 0.05, "zero_point": 120}, {"scale": 0.125, "zero_point
 
 
 def vectors() -> Vectors:
-    """Pairwise over all parameters; interpolation by hand; saturation; sizes left open; refusals."""
+    """Pairwise over all parameters; interpolation by hand; saturation; sizes left open; rejections."""
     yield from cover(OPERATION, _SAMPLINGS, _OUTPUTS)
     yield from shared_extras(OPERATION, (2, 2))
     yield from _by_hand()
     yield from _saturating()
     yield from _no_rois()
-    yield from refused(OPERATION, (0, 0), {"boxes": "C8", "outputs": "C10"})
-    yield from _refused_samplings()
+    yield from rejected_regions(OPERATION, (0, 0), {"boxes": "C8", "outputs": "C10"})
+    yield from _rejected_samplings()
 
 
 def _by_hand() -> Vectors:
@@ -78,11 +78,11 @@ def _saturating() -> Vectors:
         yield positive(f"{kind}_saturates", OPERATION, inputs, outputs, since="1.2")
 
 
-def _refused_samplings() -> Vectors:
+def _rejected_samplings() -> Vectors:
     regions = Regions((1, 3, 4, 1), [(0, 0, 2, 2)], [0])
     data = dyadic(81, regions.size)
     sound = {"float32": operands("float32", regions, (1, 2), (1.0, 1.0), False, data, (1, 1))}
-    yield from refusals(
+    yield from rejections(
         OPERATION,
         sound,
         {f"{name}_negative": ("C5", "float32", {name: int32(-1)}) for name in ("sampling_h", "sampling_w")},

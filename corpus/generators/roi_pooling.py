@@ -1,4 +1,4 @@
-"""The plan of ROI_POOLING.
+"""The generator of ROI_POOLING.
 
 No third party has the operation. By hand: a map of 4 x 6, the roi (0.75, 1.25, 3.25, 2.75) in elements. Its edges
 round to columns 1 to 3 and rows 1 to 3, both ends included, so that it is 3 wide and 3 high. Two cells of 1.5 columns
@@ -8,8 +8,8 @@ and 3: neighbouring cells overlap. The roi (6, 4, 6, 4) begins behind the last e
 
 import numpy
 
-from npu_conformance.corpus.generators._boxes import refusals, requantized
-from npu_conformance.corpus.generators._regions import Regions, cover, operands, refused, shared_extras
+from npu_conformance.corpus.generators._boxes import rejections, requantized
+from npu_conformance.corpus.generators._regions import Regions, cover, operands, rejected_regions, shared_extras
 from npu_conformance.corpus.generators.base import Vectors, positive, uniform
 from npu_conformance.corpus.vectors import Vector
 
@@ -18,13 +18,13 @@ _HAND = Regions((1, 4, 6, 1), [(0.75, 1.25, 3.25, 2.75), (6, 4, 6, 4)], [0, 0])
 
 
 def vectors() -> Vectors:
-    """Pairwise over all parameters; overlapping and empty cells; sizes left open; refusals."""
+    """Pairwise over all parameters; overlapping and empty cells; sizes left open; rejections."""
     yield from cover(OPERATION, {"": None}, [{}])
     yield from shared_extras(OPERATION, None)
     yield from _by_hand()
     yield _all_bits()
-    yield from refused(OPERATION, None, {"boxes": "C7", "outputs": "C9"})
-    yield from _refused_quantization()
+    yield from rejected_regions(OPERATION, None, {"boxes": "C7", "outputs": "C9"})
+    yield from _rejected_quantization()
 
 
 def _by_hand() -> Vectors:
@@ -49,14 +49,14 @@ def _all_bits() -> Vector:
     return positive("float32_all_bits", OPERATION, inputs, outputs, since="1.2")
 
 
-def _refused_quantization() -> Vectors:
+def _rejected_quantization() -> Vectors:
     regions = _HAND
     data = numpy.arange(24).reshape(1, 4, 6, 1) * 0.0625
     for kind in ("quant8", "quant8_signed"):
         sound = {kind: operands(kind, regions, (2, 2), (1.0, 1.0), False, data)}
         output = sound[kind][1]["output"]
         point = output.operand.zero_point
-        yield from refusals(
+        yield from rejections(
             OPERATION,
             sound,
             {

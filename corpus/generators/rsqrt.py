@@ -1,4 +1,4 @@
-"""The plan of RSQRT."""
+"""The generator of RSQRT."""
 
 import math
 
@@ -14,7 +14,7 @@ def vectors() -> Vectors:
     yield from _unary.undefined("RSQRT", [0.0, -0.0, -1.0, math.nan, -math.inf])
     yield from _every_byte()
     yield from _quantized_ranks()
-    yield from _unary.refused("RSQRT", others=[INT32], outputs="C2")
+    yield from _unary.rejections("RSQRT", others=[INT32], outputs="C2")
     yield _unary.too_early("RSQRT", QUANT8, "fl6")
     yield _unary.too_early("RSQRT", SIGNED, "fl6")
 

@@ -1,4 +1,4 @@
-"""The plan of SELECT."""
+"""The generator of SELECT."""
 
 import functools
 import math
@@ -39,7 +39,7 @@ def vectors() -> Vectors:
     yield from _quantized()
     yield from _special()
     yield from _shapes()
-    yield from _refused()
+    yield from _rejected()
 
 
 def _inputs(condition: OperandSpec, one: OperandSpec, other: OperandSpec) -> dict[str, OperandSpec]:
@@ -172,7 +172,7 @@ def _shapes() -> Vectors:
     )
 
 
-def _refused() -> Vectors:
+def _rejected() -> Vectors:
     """Shapes that would broadcast, outputs declared otherwise, types that do not fit."""
     for name, condition, one, other in (
         ("condition_of_lower_rank", (3,), (2, 3), (2, 3)),
@@ -181,9 +181,9 @@ def _refused() -> Vectors:
         ("input_false_of_one_row", (2, 3), (2, 3), (1, 3)),
         ("condition_transposed", (3, 2), (2, 3), (2, 3)),
     ):
-        yield _refused_shapes(name, condition, one, other, (2, 3) if name.startswith("condition") else condition, "C1")
+        yield _rejected_shapes(name, condition, one, other, (2, 3) if name.startswith("condition") else condition, "C1")
     for name, declared in (("transposed", (3, 2)), ("of_higher_rank", (1, 2, 3)), ("too_small", (2, 2))):
-        yield _refused_shapes(f"output_declared_{name}", (2, 3), (2, 3), (2, 3), declared, "C3")
+        yield _rejected_shapes(f"output_declared_{name}", (2, 3), (2, 3), (2, 3), declared, "C3")
     for name, condition_type, one_type, other_type in (
         ("mixed_types", BOOL8, FLOAT32, INT32),
         ("condition_of_int32", INT32, FLOAT32, FLOAT32),
@@ -201,7 +201,7 @@ def _refused() -> Vectors:
         )
 
 
-def _refused_shapes(name: str, condition: Shape, one: Shape, other: Shape, output: Shape, clause: str) -> Vector:
+def _rejected_shapes(name: str, condition: Shape, one: Shape, other: Shape, output: Shape, clause: str) -> Vector:
     inputs = _inputs(
         _condition(1, condition), tensor(FLOAT32, one, dyadic(2, one)), tensor(FLOAT32, other, dyadic(3, other))
     )

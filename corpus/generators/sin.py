@@ -1,4 +1,4 @@
-"""The plan of SIN."""
+"""The generator of SIN."""
 
 import math
 
@@ -13,4 +13,4 @@ def vectors() -> Vectors:
     yield from _activations.special("SIN", [0.0, -0.0, 1.5, -1.5, 3.140625, 1.570796, -4.7123])
     yield from _unary.undefined("SIN", [math.inf, -math.inf, math.nan, 65504.0])
     yield _activations.tiny("SIN")
-    yield from _unary.refused("SIN", others=[INT32, QUANT8], outputs="C2")
+    yield from _unary.rejections("SIN", others=[INT32, QUANT8], outputs="C2")

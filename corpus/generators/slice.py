@@ -1,12 +1,12 @@
-"""The plan of SLICE."""
+"""The generator of SLICE."""
 
 from npu_conformance.corpus.generators._moves import (
     FOUR,
     INT32,
     KINDS,
     quantization,
-    refused,
-    refused_outputs,
+    rejected_outputs,
+    rejection,
     result,
     signed_zeros,
     source,
@@ -30,7 +30,7 @@ CASES: dict[str, tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]] = {
 
 
 def vectors() -> Vectors:
-    """Every type; every rank up to 5; sizes given and left to the end; batch 0; refusals."""
+    """Every type; every rank up to 5; sizes given and left to the end; batch 0; rejections."""
     for kind in (*FOUR, "int32"):
         for name, (dimensions, begin, size) in CASES.items():
             boxes = zip(dimensions, begin, size, strict=True)
@@ -53,10 +53,10 @@ def vectors() -> Vectors:
             {"input": None, "begin": int32s(0, 1, 0, 1), "size": int32s(-1, 1, 2, -1)},
             {"output": tensor(KINDS[kind], (0, 1, 2, 2), **scale)},
         )
-    yield from _refused()
+    yield from _rejected()
 
 
-def _refused() -> Vectors:
+def _rejected() -> Vectors:
     wrong = {
         "begin_too_short": ("C1", (1,), (2, 2), (2, 2)),
         "size_too_long": ("C1", (1, 1), (2, 2, 1), (2, 2)),
@@ -68,10 +68,10 @@ def _refused() -> Vectors:
     }
     for name, (clause, begin, size, output) in wrong.items():
         inputs = {"input": source("float32", (3, 5)), "begin": int32s(*begin), "size": int32s(*size)}
-        yield refused("SLICE", name, clause, inputs, {"output": result("float32", output)}, "1.2")
+        yield rejection("SLICE", name, clause, inputs, {"output": result("float32", output)}, "1.2")
     flat = constant(INT32, (1, 2), (1, 0))
     for name in ("begin", "size"):
         inputs = {"input": source("float32", (3, 5)), "begin": int32s(1, 0), "size": int32s(2, 4), name: flat}
-        yield refused("SLICE", f"{name}_rank_2", RANK_CLAUSE, inputs, {"output": result("float32", (2, 4))}, "1.2")
+        yield rejection("SLICE", f"{name}_rank_2", RANK_CLAUSE, inputs, {"output": result("float32", (2, 4))}, "1.2")
     box = {"begin": int32s(1, 0), "size": int32s(2, 4)}
-    yield from refused_outputs("SLICE", box, (3, 5), (2, 4), ("C6", ""), "1.2")
+    yield from rejected_outputs("SLICE", box, (3, 5), (2, 4), ("C6", ""), "1.2")

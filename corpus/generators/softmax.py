@@ -1,4 +1,4 @@
-"""The plan of SOFTMAX."""
+"""The generator of SOFTMAX."""
 
 from collections.abc import Mapping
 

@@ -1,11 +1,11 @@
-"""The plan of SPACE_TO_BATCH_ND.
+"""The generator of SPACE_TO_BATCH_ND.
 
 By hand: block [2, 3], 2 batches, one row of padding above; batch 11 of the output is (1*3 + 2)*2 + 1, so that it takes
 batch 1 from the second row and third column of each block: row 0 of the output is row 0*2 + 1 - 1 = 0 of the input.
 """
 
-from npu_conformance.corpus.generators._blocks import Case, Plan, Shape
-from npu_conformance.corpus.generators._moves import INT32, late, refused, result, source, unknown
+from npu_conformance.corpus.generators._blocks import Blocks, Case, Shape
+from npu_conformance.corpus.generators._moves import INT32, late, rejection, result, source, unknown
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
 from npu_conformance.corpus.generators.base import Data, Vectors, constant, int32s, positive
 
@@ -17,7 +17,7 @@ def _case(before: Shape, block: tuple[int, ...], paddings: Data, after: Shape) -
     return Case(before, after, {"block_shape": int32s(*block), "paddings": constant(INT32, (2, 2), paddings)})
 
 
-PLAN = Plan(
+BLOCKS = Blocks(
     "SPACE_TO_BATCH_ND",
     "1.1",
     {
@@ -35,41 +35,43 @@ PLAN = Plan(
 
 
 def vectors() -> Vectors:
-    """Every type; heads and tails different; both layouts; zero points at both ends; open sizes; refusals."""
-    yield from PLAN.vectors()
+    """Every type; heads and tails different; both layouts; zero points at both ends; open sizes; rejections."""
+    yield from BLOCKS.vectors()
     image = _case((1, 4, 4, 2), (2, 2), ((2, 2), (2, 2)), (4, 4, 4, 2))
-    yield PLAN.vector("float32_dilated", "float32", image, description="what precedes a convolution of dilation 2")
-    case = PLAN.cases["block_2_3_padded"]
+    yield BLOCKS.vector("float32_dilated", "float32", image, description="what precedes a convolution of dilation 2")
+    case = BLOCKS.cases["block_2_3_padded"]
     requested = late(case.arguments["paddings"])
     cases = {"with_the_request": requested, "of_unknown_length": unknown(requested, (0, 0))}
     for name, paddings in {**cases, "of_unknown_rank": unknown(requested, ())}.items():
         inputs = {"input": source("float32", case.before), **case.arguments, "paddings": paddings}
         output = {"output": result("float32", case.after)}
         since = "1.2" if name == "of_unknown_rank" else "1.1"
-        yield positive(f"float32_paddings_{name}", PLAN.operation, inputs, output, since=since, hazards=["block-order"])
-    yield from PLAN.refused_shapes(_case((), (1, 1), NONE, ()).arguments)
+        yield positive(
+            f"float32_paddings_{name}", BLOCKS.operation, inputs, output, since=since, hazards=["block-order"]
+        )
+    yield from BLOCKS.rejected_shapes(_case((), (1, 1), NONE, ()).arguments)
     for name, block in {"one_element": (2,), "three_elements": (2, 2, 1)}.items():
-        yield PLAN.refusal(f"block_{name}", "C2", _case((1, 2, 2, 1), block, NONE, (4, 1, 1, 1)))
+        yield BLOCKS.rejection(f"block_{name}", "C2", _case((1, 2, 2, 1), block, NONE, (4, 1, 1, 1)))
     for name, block in {"height_0": (0, 2), "width_0": (2, 0), "negative": (-2, -2)}.items():
-        yield PLAN.refusal(f"block_{name}", "C3", _case((1, 2, 2, 1), block, NONE, (4, 1, 1, 1)))
-    yield from _refused_paddings()
+        yield BLOCKS.rejection(f"block_{name}", "C3", _case((1, 2, 2, 1), block, NONE, (4, 1, 1, 1)))
+    yield from _rejected_paddings()
     for name, (height, width) in {"height_3": (3, 4), "width_5": (2, 5)}.items():
         before, after = (1, height, width, 1), (4, height // 2, width // 2, 1)
-        yield PLAN.refusal(name, "C6", _case(before, (2, 2), NONE, after))
-    yield PLAN.refusal("padded_height_5", "C6", _case((1, 4, 4, 1), (2, 2), ((0, 1), (1, 1)), (4, 2, 3, 1)))
+        yield BLOCKS.rejection(name, "C6", _case(before, (2, 2), NONE, after))
+    yield BLOCKS.rejection("padded_height_5", "C6", _case((1, 4, 4, 1), (2, 2), ((0, 1), (1, 1)), (4, 2, 3, 1)))
     bytes_ = {"input": source("quant8", (1, 2, 2, 1), zero_point=1), **_case((), (2, 2), NONE, ()).arguments}
     output = {"output": result("quant8", (4, 1, 1, 1), zero_point=1)}
-    yield refused(PLAN.operation, "zero_point_before_1_2", "C7", bytes_, output, "1.1", "1.1")
-    yield from PLAN.refused_outputs(_case((1, 2, 4, 1), (2, 2), ((1, 1), (0, 2)), (4, 2, 3, 1)), ("C9", "C10"))
+    yield rejection(BLOCKS.operation, "zero_point_before_1_2", "C7", bytes_, output, "1.1", "1.1")
+    yield from BLOCKS.rejected_outputs(_case((1, 2, 4, 1), (2, 2), ((1, 1), (0, 2)), (4, 2, 3, 1)), ("C9", "C10"))
 
 
-def _refused_paddings() -> Vectors:
+def _rejected_paddings() -> Vectors:
     arguments = {"input": source("float32", (1, 2, 2, 1)), "block_shape": int32s(2, 2)}
     output = {"output": result("float32", (4, 1, 1, 1))}
     for name, shape in {"rows": (3, 2), "columns": (2, 3), "in_a_row": (1, 4), "rank_1": (4,)}.items():
         inputs = {**arguments, "paddings": constant(INT32, shape, 0)}
         clause = "C4" if len(shape) == 2 else RANK_CLAUSE
-        yield refused(PLAN.operation, f"paddings_{name}", clause, inputs, output, "1.1")
+        yield rejection(BLOCKS.operation, f"paddings_{name}", clause, inputs, output, "1.1")
     wrong: dict[str, Paddings] = {
         "top": ((-1, 1), (0, 0)),
         "bottom": ((1, -1), (0, 0)),
@@ -77,4 +79,4 @@ def _refused_paddings() -> Vectors:
         "right": ((0, 0), (1, -1)),
     }
     for name, paddings in wrong.items():
-        yield PLAN.refusal(f"negative_{name}", "C5", _case((1, 2, 2, 1), (2, 2), paddings, (4, 1, 1, 1)))
+        yield BLOCKS.rejection(f"negative_{name}", "C5", _case((1, 2, 2, 1), (2, 2), paddings, (4, 1, 1, 1)))

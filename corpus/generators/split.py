@@ -1,8 +1,8 @@
-"""The plan of SPLIT."""
+"""The generator of SPLIT."""
 
 from dataclasses import replace
 
-from npu_conformance.corpus.generators._moves import FOUR, refused, result, signed_zeros, source
+from npu_conformance.corpus.generators._moves import FOUR, rejection, result, signed_zeros, source
 from npu_conformance.corpus.generators.base import OperandSpec, Vectors, int32, positive, tensor
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.neuralnetworks.enums import OperandType
@@ -23,7 +23,7 @@ CASES: dict[str, tuple[tuple[int, ...], int, int]] = {
 
 
 def vectors() -> Vectors:
-    """Every type; every rank; axes counted from both ends; refusals."""
+    """Every type; every rank; axes counted from both ends; rejections."""
     for kind in (*FOUR, "int32"):
         for name, (dimensions, axis, parts) in CASES.items():
             part = list(dimensions)
@@ -40,7 +40,7 @@ def vectors() -> Vectors:
         outputs = {f"output{index}": result(kind, (1, 4)) for index in range(2)}
         yield positive(f"{kind}_negative_zeros", "SPLIT", inputs, outputs, since="1.2")
     yield from _open()
-    yield from _refused()
+    yield from _rejected()
 
 
 def _open() -> Vectors:
@@ -56,13 +56,13 @@ def _open() -> Vectors:
         yield positive(f"float32_{name}", "SPLIT", {**arguments, **change}, outputs, since="1.2")
 
 
-def _refused() -> Vectors:
+def _rejected() -> Vectors:
     for name, axis in {"beyond": 2, "before": -3}.items():
-        yield _refusal(f"axis_{name}", "C1", axis, 2, (2, 3), 2)
+        yield _rejection(f"axis_{name}", "C1", axis, 2, (2, 3), 2)
     for name, parts, size in (("0", 0, 2), ("negative", -2, 2), ("above_outputs", 4, 1), ("below_outputs", 1, 4)):
-        yield _refusal(f"number_{name}", "C2", 0, parts, (size, 6), 2)
-    yield _refusal("indivisible", "C3", 1, 4, (4, 1), 4)
-    yield _refusal("output_of_other_axis", "C5", 0, 2, (4, 3), 2)
+        yield _rejection(f"number_{name}", "C2", 0, parts, (size, 6), 2)
+    yield _rejection("indivisible", "C3", 1, 4, (4, 1), 4)
+    yield _rejection("output_of_other_axis", "C5", 0, 2, (4, 3), 2)
     for name, scale, zero_point in (("scale", 0.25, 3), ("zero_point", 0.5, 4)):
         for kind in ("quant8", "quant8_signed"):
             outputs = {
@@ -70,10 +70,10 @@ def _refused() -> Vectors:
                 "output1": result(kind, (2, 6), scale=scale, zero_point=zero_point),
             }
             inputs = {"input": source(kind, (4, 6)), "axis": int32(0), "parts": int32(2)}
-            yield refused("SPLIT", f"{kind}_second_output_{name}", "C6", inputs, outputs, "1.2")
+            yield rejection("SPLIT", f"{kind}_second_output_{name}", "C6", inputs, outputs, "1.2")
 
 
-def _refusal(name: str, clause: str, axis: int, parts: int, output: tuple[int, ...], count: int) -> Vector:
+def _rejection(name: str, clause: str, axis: int, parts: int, output: tuple[int, ...], count: int) -> Vector:
     inputs = {"input": source("float32", (4, 6)), "axis": int32(axis), "parts": int32(parts)}
     outputs = {f"output{index}": result("float32", output) for index in range(count)}
-    return refused("SPLIT", name, clause, inputs, outputs, "1.2")
+    return rejection("SPLIT", name, clause, inputs, outputs, "1.2")

@@ -1,11 +1,11 @@
-"""The plan of SQUEEZE."""
+"""The generator of SQUEEZE."""
 
 from npu_conformance.corpus.generators._moves import (
     FOUR,
     INT32,
-    refused,
-    refused_outputs,
-    refused_ranks,
+    rejected_outputs,
+    rejected_ranks,
+    rejection,
     result,
     signed_zeros,
     source,
@@ -27,7 +27,7 @@ CASES: dict[str, tuple[tuple[int, ...], tuple[int, ...] | None, tuple[int, ...]]
 
 
 def vectors() -> Vectors:
-    """Every type; axes listed and omitted; nothing left over; refusals."""
+    """Every type; axes listed and omitted; nothing left over; rejections."""
     for kind in FOUR:
         for name, (dimensions, axes, output) in CASES.items():
             yield positive(
@@ -44,16 +44,16 @@ def vectors() -> Vectors:
     for kind in ("float32", "float16"):
         inputs = {"input": signed_zeros(kind, (1, 4)), "axes": int32s(0)}
         yield positive(f"{kind}_negative_zeros", "SQUEEZE", inputs, {"output": result(kind, (4,))}, since="1.1")
-    yield from _refused()
+    yield from _rejected()
 
 
-def _refused() -> Vectors:
-    yield from refused_ranks("SQUEEZE", {"axes": int32s(0)}, "1.1")
+def _rejected() -> Vectors:
+    yield from rejected_ranks("SQUEEZE", {"axes": int32s(0)}, "1.1")
     floats = source("float32", (1, 3, 1, 2))
     output = {"output": result("float32", (3, 1, 2))}
     for name, axes in {"beyond": (4,), "far_beyond": (0, 100)}.items():
-        yield refused("SQUEEZE", f"axis_{name}", "C2", {"input": floats, "axes": int32s(*axes)}, output, "1.1")
+        yield rejection("SQUEEZE", f"axis_{name}", "C2", {"input": floats, "axes": int32s(*axes)}, output, "1.1")
     for name, axes, left in (("3", (1,), (1, 1, 2)), ("2_among_others", (0, 3), (3, 1))):
         inputs = {"input": floats, "axes": int32s(*axes)}
-        yield refused("SQUEEZE", f"axis_of_size_{name}", "C3", inputs, {"output": result("float32", left)}, "1.1")
-    yield from refused_outputs("SQUEEZE", {"axes": int32s(0)}, (1, 3, 1, 2), (3, 1, 2), ("C5", "C6"), "1.1")
+        yield rejection("SQUEEZE", f"axis_of_size_{name}", "C3", inputs, {"output": result("float32", left)}, "1.1")
+    yield from rejected_outputs("SQUEEZE", {"axes": int32s(0)}, (1, 3, 1, 2), (3, 1, 2), ("C5", "C6"), "1.1")

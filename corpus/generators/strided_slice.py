@@ -1,12 +1,12 @@
-"""The plan of STRIDED_SLICE."""
+"""The generator of STRIDED_SLICE."""
 
 from dataclasses import dataclass
 
 from npu_conformance.corpus.generators._moves import (
     FOUR,
-    refused,
-    refused_outputs,
-    refused_ranks,
+    rejected_outputs,
+    rejected_ranks,
+    rejection,
     result,
     signed_zeros,
     source,
@@ -70,19 +70,19 @@ CASES = {
 
 
 def vectors() -> Vectors:
-    """Every case in float32, and the types spread over them; refusals."""
+    """Every case in float32, and the types spread over them; rejections."""
     for position, (name, case) in enumerate(CASES.items()):
-        yield _vector("float32", name, case)
-        yield _vector(FOUR[1 + position % 3], name, case)
+        yield _positive("float32", name, case)
+        yield _positive(FOUR[1 + position % 3], name, case)
     for kind in ("float32", "float16"):
         inputs = {"input": signed_zeros(kind, (2, 4)), **_arguments(Case((2, 4), (0, 3), (2, -5), (1, -1), (2, 4)))}
         yield positive(f"{kind}_negative_zeros", "STRIDED_SLICE", inputs, {"output": result(kind, (2, 4))}, since="1.1")
-    yield from _refused()
+    yield from _rejected()
 
 
-def _refused() -> Vectors:
+def _rejected() -> Vectors:
     five = Case((1, 2, 1, 1, 3), (0,) * 5, (1, 2, 1, 1, 3), (1,) * 5, ())
-    yield from refused_ranks("STRIDED_SLICE", _arguments(five), "1.1")
+    yield from rejected_ranks("STRIDED_SLICE", _arguments(five), "1.1")
     wrong = {
         "begin_too_short": ("C2", Case((3, 5), (0,), (2, 2), (1, 1), (2, 2))),
         "end_too_long": ("C2", Case((3, 5), (0, 0), (2, 2, 1), (1, 1), (2, 2))),
@@ -94,10 +94,10 @@ def _refused() -> Vectors:
     }
     for name, (clause, case) in wrong.items():
         inputs = {"input": source("float32", case.dimensions), **_arguments(case)}
-        yield refused("STRIDED_SLICE", name, clause, inputs, {"output": result("float32", case.output)}, "1.1")
+        yield rejection("STRIDED_SLICE", name, clause, inputs, {"output": result("float32", case.output)}, "1.1")
     case = CASES["rank2"]
     longer = Case((3, 5), (0, 0), (3, 4), (1, 2), (3, 2))
-    yield from refused_outputs("STRIDED_SLICE", _arguments(longer), case.dimensions, longer.output, ("C6", ""), "1.1")
+    yield from rejected_outputs("STRIDED_SLICE", _arguments(longer), case.dimensions, longer.output, ("C6", ""), "1.1")
 
 
 def _arguments(case: Case) -> dict[str, OperandSpec]:
@@ -111,7 +111,7 @@ def _arguments(case: Case) -> dict[str, OperandSpec]:
     }
 
 
-def _vector(kind: str, name: str, case: Case) -> Vector:
+def _positive(kind: str, name: str, case: Case) -> Vector:
     return positive(
         f"{kind}_{name}",
         "STRIDED_SLICE",

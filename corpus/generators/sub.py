@@ -1,4 +1,4 @@
-"""The plan of SUB."""
+"""The generator of SUB."""
 
 from npu_conformance.corpus.generators import _arithmetic, _rejections
 from npu_conformance.corpus.generators.base import Vectors

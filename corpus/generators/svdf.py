@@ -1,4 +1,4 @@
-"""The plan of SVDF. Features and products are multiples of 1/32 and small: every sum is exact, also in float16."""
+"""The generator of SVDF. Features and products are multiples of 1/32 and small: every sum is exact, also in float16."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from npu_conformance.corpus.generators._recurrent import (
     Data,
     constant_like,
     open_shape,
-    refusals,
+    rejections,
 )
 from npu_conformance.corpus.generators._windows import ACTIVATIONS
 from npu_conformance.corpus.generators.base import (
@@ -79,7 +79,7 @@ def operands(
 
 
 def vectors() -> Vectors:
-    """Pairwise: type, shape, activation, bias; cases to follow by hand; limits; open sizes; a usual size; refusals."""
+    """Pairwise: type, shape, activation, bias; cases by hand; limits; open sizes; a usual size; rejections."""
     parameters: Mapping[str, list[str]] = {
         "kind": list(KINDS),
         "shape": list(SHAPES),
@@ -89,17 +89,17 @@ def vectors() -> Vectors:
     for seed, row in enumerate(pairwise(parameters)):
         kind, shape, activation, bias = row.values()
         name = f"{kind}_{shape}_{activation}_bias_{bias}"
-        yield _vector(name, SHAPES[shape], Data(kind, seed), ACTIVATIONS[activation], bias)
+        yield _positive(name, SHAPES[shape], Data(kind, seed), ACTIVATIONS[activation], bias)
     yield _by_hand()
     for kind in KINDS:
         yield from _limited(kind)
-    yield _vector("float32_all_bits", SHAPES["rank2"], Data(seed=9, bits=True))
+    yield _positive("float32_all_bits", SHAPES["rank2"], Data(seed=9, bits=True))
     yield from _open()
-    yield _vector("float32_usual_size", Shape(2, 40, 32, 8, 2), Data(seed=7, large=True), ACTIVATIONS["relu"])
-    yield from _refused()
+    yield _positive("float32_usual_size", Shape(2, 40, 32, 8, 2), Data(seed=7, large=True), ACTIVATIONS["relu"])
+    yield from _rejected()
 
 
-def _vector(name: str, shape: Shape, data: Data, activation: int = 0, bias: str = "given", **details: Any) -> Vector:
+def _positive(name: str, shape: Shape, data: Data, activation: int = 0, bias: str = "given", **details: Any) -> Vector:
     inputs, outputs = operands(shape, data, activation, bias)
     return positive(name, OPERATION, inputs, outputs, hazards=["svdf-state-size"], **details)
 
@@ -145,7 +145,7 @@ def _open() -> Vectors:
     yield positive("float32_unknown_weights", OPERATION, inputs | late | scalars, outputs)
 
 
-def _refused() -> Vectors:
+def _rejected() -> Vectors:
     inputs, outputs = operands(SHAPES["rank2"], Data(seed=4))
     deep = tensor(FLOAT32, (2, 2, 1), dyadic(1, (4,)))
     bias = inputs["bias"]
@@ -173,4 +173,4 @@ def _refused() -> Vectors:
         "output_declared_by_filters": ("C10", {"output": tensor(FLOAT32, (2, 6))}),
         "mixed_types": ("MODEL.P3", {"bias": constant(FLOAT16, (3,), dyadic(1, (3,)))}),
     }
-    yield from refusals(OPERATION, inputs, outputs, rows)
+    yield from rejections(OPERATION, inputs, outputs, rows)

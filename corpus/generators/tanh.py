@@ -1,4 +1,4 @@
-"""The plan of TANH."""
+"""The generator of TANH."""
 
 import math
 

@@ -1,12 +1,12 @@
-"""The plan of TILE."""
+"""The generator of TILE."""
 
 from npu_conformance.corpus.generators._moves import (
     FIVE,
     INT32,
     late,
     opened,
-    refused,
-    refused_outputs,
+    rejected_outputs,
+    rejection,
     result,
     source,
     special_floats,
@@ -32,31 +32,31 @@ CASES: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {
 
 
 def vectors() -> Vectors:
-    """Every type; every rank; zero points at both ends; multiples with the request; open shapes; refusals."""
+    """Every type; every rank; zero points at both ends; multiples with the request; open shapes; rejections."""
     for kind in FIVE:
         for name, (dimensions, multiples) in CASES.items():
-            yield _vector(f"{kind}_{name}", kind, dimensions, multiples, 3)
+            yield _positive(f"{kind}_{name}", kind, dimensions, multiples, 3)
     for kind in ("quant8", "quant8_signed"):
         for zero_point in (0, 255):
-            yield _vector(f"{kind}_zero_point_{zero_point}", kind, (2, 2), (1, 2), zero_point)
+            yield _positive(f"{kind}_zero_point_{zero_point}", kind, (2, 2), (1, 2), zero_point)
     for kind in ("float32", "float16"):
         inputs = {"input": special_floats(kind, (4,)), "multiples": int32s(2)}
         yield positive(f"{kind}_special_values", OPERATION, inputs, {"output": result(kind, (8,))}, since="1.2")
     yield from opened(OPERATION, {"input": source("float32", (2, 3)), "multiples": int32s(2, 3)}, (4, 9), "1.2")
     for name, wrong in {"0": (2, 0), "minus_1": (-1, 2)}.items():
         inputs = {"input": source("float32", (2, 3)), "multiples": int32s(*wrong)}
-        yield refused(OPERATION, f"multiple_{name}", "C3", inputs, {"output": result("float32", ())}, "1.2")
+        yield rejection(OPERATION, f"multiple_{name}", "C3", inputs, {"output": result("float32", ())}, "1.2")
     square = constant(INT32, (1, 2), (1, 2))
     for name, operand, clause in (
         ("multiples_rank_2", square, RANK_CLAUSE),
         ("multiples_rank_2_at_execution", unknown(late(square), ()), "C1"),
     ):
         inputs = {"input": source("float32", (2, 3)), "multiples": operand}
-        yield refused(OPERATION, name, clause, inputs, {"output": result("float32", (2, 6))}, "1.2")
-    yield from refused_outputs(OPERATION, {"multiples": int32s(2, 3)}, (2, 3), (4, 9), ("C5", "C6"), "1.2")
+        yield rejection(OPERATION, name, clause, inputs, {"output": result("float32", (2, 6))}, "1.2")
+    yield from rejected_outputs(OPERATION, {"multiples": int32s(2, 3)}, (2, 3), (4, 9), ("C5", "C6"), "1.2")
 
 
-def _vector(name: str, kind: str, dimensions: tuple[int, ...], multiples: tuple[int, ...], zero_point: int) -> Vector:
+def _positive(name: str, kind: str, dimensions: tuple[int, ...], multiples: tuple[int, ...], zero_point: int) -> Vector:
     output = [size * times for size, times in zip(dimensions, multiples, strict=True)]
     inputs = {"input": source(kind, dimensions, zero_point=zero_point), "multiples": int32s(*multiples)}
     return positive(name, OPERATION, inputs, {"output": result(kind, output, zero_point=zero_point)}, since="1.2")

@@ -1,4 +1,4 @@
-"""The plan of TOPK_V2."""
+"""The generator of TOPK_V2."""
 
 import math
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ def vectors() -> Vectors:
     rows = pairwise({"type": [FLOAT32, FLOAT16, INT32, QUANT8, SIGNED], "case": list(_CASES)})
     for seed, row in enumerate(rows):
         kind, (shape, k) = row["type"], _CASES[row["case"]]
-        yield _vector(f"{SHORT[kind]}_{row['case']}", _distinct(kind, shape, seed), k)
+        yield _positive(f"{SHORT[kind]}_{row['case']}", _distinct(kind, shape, seed), k)
     yield from _ties()
     yield from _limits()
     yield from _open()
@@ -58,7 +58,7 @@ def _outputs(source: OperandSpec, shape: Sequence[int]) -> dict[str, OperandSpec
     return {"values": values, "indices": tensor(INT32, shape)}
 
 
-def _vector(
+def _positive(
     name: str,
     source: OperandSpec,
     k: int,
@@ -84,7 +84,7 @@ def _ties() -> Vectors:
         scale, point = (0.5, 4) if kind in (QUANT8, SIGNED) else (0.0, 0)
         source = tensor(kind, (3, 5), elements, scale=scale, zero_point=point)
         about = "equal elements count one by one; which of them comes first is open"
-        yield _vector(f"{SHORT[kind]}_ties", source, 4, about, ignored=("indices",))
+        yield _positive(f"{SHORT[kind]}_ties", source, 4, about, ignored=("indices",))
 
 
 def _limits() -> Vectors:
@@ -92,22 +92,22 @@ def _limits() -> Vectors:
     exact, more = 2**24, 2**24 + 1
     elements = [0, bottom, -1, top, top, 0, 1, bottom, exact, 0, -7, more, more, 0, -7, exact]
     about = "a comparison in float32 would not tell 2^24 + 1 from 2^24"
-    yield _vector("int32_limits", tensor(INT32, (4, 4), elements), 4, about)
+    yield _positive("int32_limits", tensor(INT32, (4, 4), elements), 4, about)
     for kind in (QUANT8, SIGNED):
         shift = 128 if kind is SIGNED else 0
         elements = [element - shift for element in (127, 128, 255, 0, 0, 255, 129, 126, 1, 2, 254, 253)]
         source = tensor(kind, (3, 4), elements, scale=0.5, zero_point=255 - shift)
-        yield _vector(f"{SHORT[kind]}_limits", source, 3)
+        yield _positive(f"{SHORT[kind]}_limits", source, 3)
     for kind in (FLOAT32, FLOAT16):
         values = [1.0, math.inf, -2.0, -math.inf, -math.inf, 3.0, 60000.0, math.inf, -1.0, -2.0, -60000.0, -3.0]
-        yield _vector(f"{SHORT[kind]}_infinities", tensor(kind, (3, 4), values), 4)
+        yield _positive(f"{SHORT[kind]}_infinities", tensor(kind, (3, 4), values), 4)
     one = 1.0 + 2.0**-23
     source = tensor(FLOAT32, (2, 4), [1.0, -9.0, -8.0, one, -one, -9.0, -8.0, -1.0])
     about = "float16 does not tell the two largest from each other"
-    yield _vector("float32_last_bit", source, 2, about, excluded=("relaxed", "float16"))
+    yield _positive("float32_last_bit", source, 2, about, excluded=("relaxed", "float16"))
     classes = tensor(FLOAT32, (2, 1001), GeneratorDocument(kind="uniform", seed=5, low=0.0, high=1.0))
     about = "five of a thousand classes, too close for float16"
-    yield _vector("float32_classes", classes, 5, about, excluded=("relaxed", "float16"))
+    yield _positive("float32_classes", classes, 5, about, excluded=("relaxed", "float16"))
 
 
 def _open() -> Vectors:

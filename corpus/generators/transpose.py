@@ -1,4 +1,4 @@
-"""The plan of TRANSPOSE."""
+"""The generator of TRANSPOSE."""
 
 from itertools import permutations
 
@@ -7,9 +7,9 @@ from npu_conformance.corpus.generators._moves import (
     INT32,
     KINDS,
     quantization,
-    refused,
-    refused_outputs,
-    refused_ranks,
+    rejected_outputs,
+    rejected_ranks,
+    rejection,
     result,
     signed_zeros,
     source,
@@ -22,32 +22,32 @@ SIZES = (2, 3, 4, 5)
 
 
 def vectors() -> Vectors:
-    """Every permutation of ranks 1 to 3, those of rank 4 spread over the types; omission; batch 0; refusals."""
+    """Every permutation of ranks 1 to 3, those of rank 4 spread over the types; omission; batch 0; rejections."""
     every = [order for rank in (1, 2, 3, 4) for order in permutations(range(rank))]
     for position, order in enumerate(every):
-        yield _vector(FOUR[position % 4], order)
+        yield _positive(FOUR[position % 4], order)
     for kind in FOUR:
         yield _omitted(kind)
         yield _batch_zero(kind)
     for kind in ("float32", "float16"):
         inputs = {"input": signed_zeros(kind, (2, 4)), "permutation": int32s(1, 0)}
         yield positive(f"{kind}_negative_zeros", "TRANSPOSE", inputs, {"output": result(kind, (4, 2))}, since="1.1")
-    yield from _refused()
+    yield from _rejected()
 
 
-def _refused() -> Vectors:
-    yield from refused_ranks("TRANSPOSE", {"permutation": int32s(0, 1, 2, 3, 4)}, "1.1")
+def _rejected() -> Vectors:
+    yield from rejected_ranks("TRANSPOSE", {"permutation": int32s(0, 1, 2, 3, 4)}, "1.1")
     floats, output = source("float32", (2, 3, 4)), {"output": result("float32", (2, 3, 4))}
     inputs = {"input": floats, "permutation": int32s(1, 0)}
-    yield refused("TRANSPOSE", "permutation_too_short", "C2", inputs, output, "1.1")
+    yield rejection("TRANSPOSE", "permutation_too_short", "C2", inputs, output, "1.1")
     for name, order in {"beyond": (0, 1, 3), "negative": (0, 1, -1)}.items():
         inputs = {"input": floats, "permutation": int32s(*order)}
-        yield refused("TRANSPOSE", f"axis_{name}", "C3", inputs, output, "1.1")
+        yield rejection("TRANSPOSE", f"axis_{name}", "C3", inputs, output, "1.1")
     turned = {"permutation": int32s(2, 0, 1)}
-    yield from refused_outputs("TRANSPOSE", turned, (2, 3, 4), (4, 2, 3), ("C6", "C7"), "1.1")
+    yield from rejected_outputs("TRANSPOSE", turned, (2, 3, 4), (4, 2, 3), ("C6", "C7"), "1.1")
 
 
-def _vector(kind: str, order: tuple[int, ...]) -> Vector:
+def _positive(kind: str, order: tuple[int, ...]) -> Vector:
     dimensions = SIZES[: len(order)]
     return positive(
         f"{kind}_order_{''.join(map(str, order))}",

@@ -1,4 +1,4 @@
-"""The plan of TRANSPOSE_CONV_2D."""
+"""The generator of TRANSPOSE_CONV_2D."""
 
 from dataclasses import replace
 
@@ -14,7 +14,7 @@ from npu_conformance.corpus.generators._convolutions import (
     operands,
     vector,
 )
-from npu_conformance.corpus.generators._refused_convolutions import refusal, refused
+from npu_conformance.corpus.generators._rejected_convolutions import rejection, rejections
 from npu_conformance.corpus.generators._windows import FLOAT32, RELU6, Pads, Pair, Window
 from npu_conformance.corpus.generators.base import (
     OperandSpec,
@@ -49,7 +49,7 @@ CLAUSES = {
 
 
 def vectors() -> Vectors:
-    """Pairwise over all parameters; quantised corners; odd geometries; paddings; batch 0; a real size; refusals."""
+    """Pairwise over all parameters; quantised corners; odd geometries; paddings; batch 0; a real size; rejections."""
     yield from cover(SHAPES)
     yield from extremes(SHAPES["wide"])
     yield from odd_geometries(SHAPES["wide"])
@@ -60,8 +60,8 @@ def vectors() -> Vectors:
     yield from _by_hand()
     yield from batch_zero(Sizes(0, (2, 2), 3, (1, 2), 2, transposed=True))
     yield _upsampling()
-    yield from refused(SHAPES["wide"], CLAUSES)
-    yield from _refused_shapes()
+    yield from rejections(SHAPES["wide"], CLAUSES)
+    yield from _rejected_shapes()
 
 
 def _negative_tails() -> Vectors:
@@ -136,11 +136,11 @@ def _upsampling() -> Vector:
     return vector("quant8_upsampling", sizes, window, values, description="a layer that doubles an image")
 
 
-def _refused_shapes() -> Vectors:
+def _rejected_shapes() -> Vectors:
     sizes, values = SHAPES["wide"], Values("float32")
     weights = (sizes.out_channels, *sizes.window, sizes.in_channels + 1)
     filter_: dict[str, OperandSpec] = {"filter": constant(FLOAT32, weights, dyadic(1, weights))}
-    yield refusal("filter_input_channels", "C2", sizes, values, filter_)
+    yield rejection("filter_input_channels", "C2", sizes, values, filter_)
     for name, pads in {"width": (4, 2, 0, 0), "height": (0, 0, 2, 1)}.items():
         inputs, outputs = operands(sizes, Window((0, 0, 0, 0)), values)
         sides = zip(("pad_left", "pad_right", "pad_top", "pad_bottom"), map(int32, pads), strict=True)

@@ -1,4 +1,4 @@
-"""The plan of UNIDIRECTIONAL_SEQUENCE_LSTM.
+"""The generator of UNIDIRECTIONAL_SEQUENCE_LSTM.
 
 `by_hand`: with weights and biases of 0 each step halves the cell state, and gives half its hyperbolic tangent.
 """
@@ -59,15 +59,15 @@ def operands(cell: Cell, sequence: Sequence) -> tuple[dict[str, OperandSpec], di
 
 
 def vectors() -> Vectors:
-    """Pairwise over what a cell may have, layouts and outputs; lengths; refusals."""
+    """Pairwise over what a cell may have, layouts and outputs; lengths; rejections."""
     for name, cell, row in _lstm.cover({"time_major": [False, True], "states": [False, True]}):
         sequence = Sequence(3, row["time_major"], row["states"], row["activation"], row["clips"])
-        yield _vector(name, cell, sequence, hazards=cell.hazards)
+        yield _positive(name, cell, sequence, hazards=cell.hazards)
     yield from _special()
-    yield from _refused()
+    yield from _rejected()
 
 
-def _vector(name: str, cell: Cell, sequence: Sequence, **details: Any) -> Vector:
+def _positive(name: str, cell: Cell, sequence: Sequence, **details: Any) -> Vector:
     changes: Mapping[str, OperandSpec] = details.pop("changes", {})
     inputs, outputs = (_lstm.given(changes, part) for part in operands(cell, sequence))
     return positive(name, OPERATION, inputs, outputs, since="1.3" if sequence.states else "1.2", **details)
@@ -77,13 +77,13 @@ def _special() -> Vectors:
     yield _by_hand()
     plain, both = Cell(seed=31), Sequence(states=True)
     full = Cell(seed=32, peepholes=True, norm=True, output=3, projection_bias=True)
-    yield _vector("one_step", plain, Sequence(time=1))
-    yield _vector("one_sample", replace(plain, batch=1), Sequence(time=4, time_major=True))
-    yield _lstm.omitted_in_request(_vector("omitted_in_request_all", plain, Sequence()))
-    yield _lstm.omitted_in_request(_vector("omitted_in_request_cifg", replace(full, coupled=True), both))
+    yield _positive("one_step", plain, Sequence(time=1))
+    yield _positive("one_sample", replace(plain, batch=1), Sequence(time=4, time_major=True))
+    yield _lstm.omitted_in_request(_positive("omitted_in_request_all", plain, Sequence()))
+    yield _lstm.omitted_in_request(_positive("omitted_in_request_cifg", replace(full, coupled=True), both))
     for name, sizes in (("batch", {0: 0}), ("rank", None)):
         changes = _lstm.opened(*operands(full, both), sizes)
-        yield _vector(f"{name}_unknown", full, both, changes=changes)
+        yield _positive(f"{name}_unknown", full, both, changes=changes)
     yield _realistic()
 
 
@@ -91,38 +91,38 @@ def _by_hand() -> Vector:
     cell, sequence = Cell(size=1, units=2), Sequence(time=2, time_major=True, states=True)
     changes = _lstm.zeros(cell.weights()) | {"cell_state_in": tensor(cell.type, (2, 2), [4.0, -2.0, 0.5, -0.25])}
     description = "all weights are 0: at each step three gates are 1/2, the candidate 0; cell' = cell / 2"
-    return _vector("by_hand", cell, sequence, changes=changes, description=description)
+    return _positive("by_hand", cell, sequence, changes=changes, description=description)
 
 
 def _realistic() -> Vector:
     cell, sequence = Cell(seed=51, batch=1, size=64, units=32), Sequence(time=4)
     inputs, _ = operands(cell, sequence)
     generated = {
-        name: replace(planned, data=GeneratorDocument(kind="dyadic", seed=60 + place, low=-0.25, high=0.25, step=0.125))
-        for place, (name, planned) in enumerate(inputs.items())
-        if planned.data is not None and planned.operand.dimensions
+        name: replace(spec, data=GeneratorDocument(kind="dyadic", seed=60 + place, low=-0.25, high=0.25, step=0.125))
+        for place, (name, spec) in enumerate(inputs.items())
+        if spec.data is not None and spec.operand.dimensions
     }
-    return _vector("float32_64_to_32", cell, sequence, changes=generated)
+    return _positive("float32_64_to_32", cell, sequence, changes=generated)
 
 
-def _refused() -> Vectors:
+def _rejected() -> Vectors:
     small, short = Cell(size=2, units=3), Sequence(time=2)
-    for name, clause, cell, changes in _lstm.presence_refusals(small):
-        yield _refusal(name, clause, cell, short, changes)
+    for name, clause, cell, changes in _lstm.presence_rejections(small):
+        yield _rejection(name, clause, cell, short, changes)
     whole = replace(small, peepholes=True, output=4, projection_bias=True, norm=True)
     inputs, outputs = operands(whole, replace(short, states=True))
     for name, axis in (*_lstm.WRONG_SIZES[::3], ("output_state_in", 0), ("cell_state_in", 0)):
-        yield _refusal(f"{name}_axis_{axis}", "C7", whole, short, _lstm.resized(inputs, name, axis))
+        yield _rejection(f"{name}_axis_{axis}", "C7", whole, short, _lstm.resized(inputs, name, axis))
     for name, axis in (("output", 0), ("output", 2), ("hidden_state_out", 1), ("cell_state_out", 0)):
         both = replace(short, states=True)
-        yield _refusal(f"{name}_axis_{axis}", "C12", whole, both, _lstm.resized(outputs, name, axis), since="1.3")
+        yield _rejection(f"{name}_axis_{axis}", "C12", whole, both, _lstm.resized(outputs, name, axis), since="1.3")
     turned = {"time_major": boolean(True)}
-    yield _refusal("states_of_batch_major", "C7", small, replace(short, time=3), turned)
-    yield _refusal("output_size_without_projection", "C8", small, short, _other_output_size(small, short))
-    yield _refusal("activation_2", "C9", small, short, {"activation": int32(2)})
+    yield _rejection("states_of_batch_major", "C7", small, replace(short, time=3), turned)
+    yield _rejection("output_size_without_projection", "C8", small, short, _other_output_size(small, short))
+    yield _rejection("activation_2", "C9", small, short, {"activation": int32(2)})
     for name in ("cell_clip", "proj_clip"):
-        yield _refusal(f"negative_{name}", "C10", small, short, {name: scalar(OperandType.FLOAT32, -0.5)})
-    yield from _refused_models(small, short)
+        yield _rejection(f"negative_{name}", "C10", small, short, {name: scalar(OperandType.FLOAT32, -0.5)})
+    yield from _rejected_models(small, short)
 
 
 def _other_output_size(cell: Cell, sequence: Sequence) -> dict[str, OperandSpec]:
@@ -132,15 +132,15 @@ def _other_output_size(cell: Cell, sequence: Sequence) -> dict[str, OperandSpec]
     return {name: inputs[name] for name in (*names, "output_state_in")} | outputs
 
 
-def _refused_models(cell: Cell, sequence: Sequence) -> Vectors:
+def _rejected_models(cell: Cell, sequence: Sequence) -> Vectors:
     flat = {"input": tensor(FLOAT32, (2, 2), dyadic(1, (4,)))}
-    yield _refusal("input_rank_2", RANK_CLAUSE, cell, sequence, flat, phase="execution")
+    yield _rejection("input_rank_2", RANK_CLAUSE, cell, sequence, flat, phase="execution")
     found = {"input": tensor(FLOAT32, (), dyadic(1, (8,)), shape=(2, 2, 2, 1)), "output": tensor(FLOAT32, ())}
-    yield _refusal("input_rank_4_at_execution", "C1", cell, sequence, found)
-    yield _refusal("states_until_1_2", "MODEL.P3", cell, replace(sequence, states=True), {}, until="1.2")
+    yield _rejection("input_rank_4_at_execution", "C1", cell, sequence, found)
+    yield _rejection("states_until_1_2", "MODEL.P3", cell, replace(sequence, states=True), {}, until="1.2")
 
 
-def _refusal(
+def _rejection(
     name: str, clause: str, cell: Cell, sequence: Sequence, changes: Mapping[str, OperandSpec], **details: Any
 ) -> Vector:
     inputs, outputs = (_lstm.given(changes, part) for part in operands(cell, sequence))

@@ -1,4 +1,4 @@
-"""The plan of UNIDIRECTIONAL_SEQUENCE_RNN."""
+"""The generator of UNIDIRECTIONAL_SEQUENCE_RNN."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -13,7 +13,7 @@ from npu_conformance.corpus.generators._recurrent import (
     cell,
     constant_like,
     open_shape,
-    refusals,
+    rejections,
     wrong_activations,
 )
 from npu_conformance.corpus.generators.base import (
@@ -59,7 +59,7 @@ def operands(
 
 
 def vectors() -> Vectors:
-    """Pairwise: type, shape, activation, layout, state output; open sizes; a usual size; refusals."""
+    """Pairwise: type, shape, activation, layout, state output; open sizes; a usual size; rejections."""
     parameters: Mapping[str, list[Any]] = {
         "kind": list(KINDS),
         "shape": list(SHAPES),
@@ -70,17 +70,17 @@ def vectors() -> Vectors:
     for seed, row in enumerate(pairwise(parameters)):
         kind, shape, activation, major, state = row.values()
         name = f"{kind}_{shape}_{activation}" + ("_time_major" if major else "") + ("_with_state" if state else "")
-        yield _vector(name, SHAPES[shape], Data(kind, seed), ACTIVATIONS[activation], major=major, state=state)
+        yield _positive(name, SHAPES[shape], Data(kind, seed), ACTIVATIONS[activation], major=major, state=state)
     yield _by_hand()
     for state in (False, True):
         name = "float32_all_bits" + ("_with_state" if state else "")
-        yield _vector(name, SHAPES["plain"], Data(seed=9, bits=True), ACTIVATIONS["tanh"], major=1, state=state)
+        yield _positive(name, SHAPES["plain"], Data(seed=9, bits=True), ACTIVATIONS["tanh"], major=1, state=state)
     yield from _open()
-    yield _vector("float32_usual_size", (2, 8, 40, 32), Data(seed=7, large=True), ACTIVATIONS["sigmoid"])
-    yield from _refused()
+    yield _positive("float32_usual_size", (2, 8, 40, 32), Data(seed=7, large=True), ACTIVATIONS["sigmoid"])
+    yield from _rejected()
 
 
-def _vector(name: str, shape: Shape, data: Data, activation: int, *, major: int = 0, state: bool = False) -> Vector:
+def _positive(name: str, shape: Shape, data: Data, activation: int, *, major: int = 0, state: bool = False) -> Vector:
     inputs, outputs = operands(shape, data, activation, major=major, state=state)
     return positive(
         name, OPERATION, inputs, outputs, since="1.3" if state else "1.2", hazards=["recurrent-activation-codes"]
@@ -114,7 +114,7 @@ def _open() -> Vectors:
     yield positive("float32_scalars_as_inputs", OPERATION, inputs | scalars, outputs, since="1.3")
 
 
-def _refused() -> Vectors:
+def _rejected() -> Vectors:
     inputs, outputs = operands(SHAPES["plain"], Data(seed=4))
     deep: Any = tensor(FLOAT32, (2, 3, 3, 1), dyadic(1, (18,)))
     rows = {
@@ -135,9 +135,9 @@ def _refused() -> Vectors:
         "mixed_types": ("MODEL.P3", {"bias": constant(FLOAT16, (4,), dyadic(1, (4,)))}),
         "time_major_bool": ("MODEL.P3", {"time_major": boolean(False)}),
     }  # fmt: skip
-    yield from refusals(OPERATION, inputs, outputs, rows, since="1.2")
+    yield from rejections(OPERATION, inputs, outputs, rows, since="1.2")
     state = {"hidden_state_out": tensor(FLOAT32, (2, 4))}
     yield rejected("state_output_until_1_2", OPERATION, inputs, outputs | state, clause="MODEL.P3", since="1.2",
                    until="1.2")  # fmt: skip
     wrong = {"hidden_state_out": tensor(FLOAT32, (3, 4))}
-    yield from refusals(OPERATION, inputs, outputs | wrong, {"state_declared_by_time": ("C9", {})}, since="1.3")
+    yield from rejections(OPERATION, inputs, outputs | wrong, {"state_declared_by_time": ("C9", {})}, since="1.3")

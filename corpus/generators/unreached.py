@@ -24,5 +24,5 @@ _BY_BASIS = {
 
 
 def reason(clause: Clause) -> str:
-    """Why no rejection vector is planned for a clause; empty where one has to be."""
+    """Why no rejection vector is generated for a clause; empty where one has to be."""
     return _BY_ID.get(clause.id) or _BY_TEXT.get(clause.text) or _BY_BASIS.get(clause.basis, "")

@@ -1,4 +1,4 @@
-"""The plan of WHILE."""
+"""The generator of WHILE."""
 
 from collections.abc import Mapping, Sequence
 
@@ -23,7 +23,7 @@ _ONE = (1,)
 
 
 def vectors() -> Vectors:
-    """Pairwise: type, rounds, and whether the bound is an input or a constant; then structures and refusals."""
+    """Pairwise: type, rounds, and whether the bound is an input or a constant; then structures and rejections."""
     kinds = (FLOAT32, FLOAT16, INT32, QUANT8, SIGNED)
     for row in pairwise({"type": kinds, "rounds": [0, 1, 4], "constant": [False, True]}):
         kind, rounds = row["type"], row["rounds"]
@@ -38,7 +38,7 @@ def vectors() -> Vectors:
             about="sum += count; count += 1: one value is the result, one is state, the bound stays the same",
         )  # fmt: skip
     yield from _structures()
-    yield from _refused()
+    yield from _rejected()
 
 
 def _structures() -> Vectors:
@@ -134,7 +134,7 @@ def _nested() -> Vectors:
     )
 
 
-def _refused() -> Vectors:
+def _rejected() -> Vectors:
     """A loop that carries sizes nobody knows is for the framework, not for a driver."""
     open_sum = graph(
         {**{name: tensor(FLOAT32, (0,)) for name in "xy"}, "none": int32(0)},

@@ -141,7 +141,7 @@ def _assembled(call: Call, arguments: Arguments) -> Vector:
     from npu_conformance.corpus.model_builder import IllegalOperationError, ModelBuilder
 
     draft = ModelBuilder(call.version, call.graphs)
-    names = [_added(draft, planned, name) for name, planned in _in_order(call, arguments)]
+    names = [_added(draft, spec, name) for name, spec in _in_order(call, arguments)]
     try:
         results = draft.apply(call.form.operation, names, _results(call, [draft.operand(name) for name in names]))
     except IllegalOperationError as error:
@@ -161,16 +161,16 @@ def _in_order(call: Call, arguments: Arguments) -> Iterator[tuple[str, OperandSp
             yield argument.name, given or call.default(argument)
 
 
-def _added(draft: Any, planned: OperandSpec, name: str) -> str:
+def _added(draft: Any, spec: OperandSpec, name: str) -> str:
     from npu_conformance.corpus.generators.base import materialised
 
-    operand = planned.operand
+    operand = spec.operand
     if operand.subgraph is not None:
         return str(draft.reference(operand.subgraph, name))
     if operand.omitted:
         return str(draft.omitted(operand, name))
-    add = draft.constant if planned.constant else draft.input
-    return str(add(operand, materialised(planned), name))
+    add = draft.constant if spec.constant else draft.input
+    return str(add(operand, materialised(spec), name))
 
 
 def _results(call: Call, inputs: Sequence[VectorOperand]) -> list[VectorOperand]:

@@ -1,11 +1,11 @@
-"""Recipes of recurrent operations; a cell's operands are those of the plans."""
+"""Recipes of recurrent operations; a cell's operands are those of the generators."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from npu_conformance.corpus.generators import _lstm, bidirectional_sequence_lstm, quantized_lstm
-from npu_conformance.corpus.generators import lstm as lstm_plan
+from npu_conformance.corpus.generators import lstm as lstm_generator
 from npu_conformance.corpus.generators import unidirectional_sequence_lstm as sequence_lstm
 from npu_conformance.corpus.generators.base import OperandSpec, boolean, int32, omitted
 from npu_conformance.corpus.strategies.calls import Arguments, Call, Recipe
@@ -38,7 +38,7 @@ def _lstm_call(call: Call) -> Arguments:
     with_norms = call.count == _NORMS_FROM
     cell = _cell(call, norms=with_norms)
     activation, clips = call.decisions.pick(_ACTIVATIONS), call.decisions.pick(_CLIPS)
-    return lstm_plan.operands(cell, activation, clips, norms=with_norms)[0]
+    return lstm_generator.operands(cell, activation, clips, norms=with_norms)[0]
 
 
 def _run(call: Call) -> dict[str, Any]:
@@ -79,9 +79,7 @@ def _quantized_lstm(call: Call) -> Arguments:
         exponent=-9 if norm else -11,
     )
     inputs, outputs = quantized_lstm.operands(cell)
-    call.results.update(
-        {name: (planned.operand.scale, planned.operand.zero_point) for name, planned in outputs.items()}
-    )
+    call.results.update({name: (spec.operand.scale, spec.operand.zero_point) for name, spec in outputs.items()})
     names = (argument.name for argument in call.form.signature.inputs)
     return dict(zip(names, inputs.values(), strict=True))
 

@@ -115,10 +115,10 @@ def _transposed_shape(arguments: dict[str, OperandSpec | Sequence[OperandSpec]],
     """The output size of which the padding scheme makes the size of the input."""
 
     def number(name: str) -> int:
-        planned = arguments[name]
-        assert isinstance(planned, OperandSpec)
-        assert planned.data is not None
-        return int(planned.data)  # type: ignore[arg-type]
+        spec = arguments[name]
+        assert isinstance(spec, OperandSpec)
+        assert spec.data is not None
+        return int(spec.data)  # type: ignore[arg-type]
 
     given = arguments["input"]
     assert isinstance(given, OperandSpec)

@@ -24,7 +24,7 @@ _EXPLICIT = Window((1, 1, 1, 0), nchw=False, dilation=(1, 1))
 _FLOATS, _BYTES = Values("float32", seed=1), Values("quant8", seed=1)
 
 
-def refusal(
+def rejection(
     name: str,
     clause: str,
     sizes: Sizes,
@@ -34,13 +34,13 @@ def refusal(
 ) -> Vector:
     """A vector with some operands changed (by name) so that it breaks one clause: C1 of the operation, or MODEL.P3R."""
     inputs, outputs = operands(sizes, window, values)
-    inputs |= {key: planned for key, planned in changes.items() if key in inputs}
-    outputs |= {key: planned for key, planned in changes.items() if key in outputs}
+    inputs |= {key: spec for key, spec in changes.items() if key in inputs}
+    outputs |= {key: spec for key, spec in changes.items() if key in outputs}
     full = clause if "." in clause else f"{sizes.operation}.{clause}"
     return rejected(f"refused_{name}", sizes.operation, inputs, outputs, clause=full, phase="execution", since="1.2")
 
 
-def refused(sizes: Sizes, clauses: Mapping[str, str]) -> Vectors:
+def rejections(sizes: Sizes, clauses: Mapping[str, str]) -> Vectors:
     """clauses: for each of ranks, bias_length, steps and so on the number of the clause that the vectors break."""
     yield from _shapes(sizes, clauses)
     yield from _scalars(sizes, clauses)
@@ -51,39 +51,39 @@ def refused(sizes: Sizes, clauses: Mapping[str, str]) -> Vectors:
 def _shapes(sizes: Sizes, clauses: Mapping[str, str]) -> Vectors:
     height, width = sizes.size
     image = (height, width, sizes.in_channels)
-    yield refusal("input_rank_3", RANK_CLAUSE, sizes, _FLOATS, {"input": tensor(FLOAT32, image, dyadic(1, image))})
+    yield rejection("input_rank_3", RANK_CLAUSE, sizes, _FLOATS, {"input": tensor(FLOAT32, image, dyadic(1, image))})
     late = {"input": tensor(FLOAT32, (), dyadic(1, image), shape=image), "output": tensor(FLOAT32, ())}
-    yield refusal("input_rank_3_at_execution", clauses["ranks"], sizes, _FLOATS, late)
+    yield rejection("input_rank_3_at_execution", clauses["ranks"], sizes, _FLOATS, late)
     flat = (*sizes.filter[:2], sizes.filter[2] * sizes.filter[3])
     filter_ = constant(FLOAT32, flat, dyadic(2, flat))
-    yield refusal("filter_rank_3", RANK_CLAUSE, sizes, _FLOATS, {"filter": filter_})
+    yield rejection("filter_rank_3", RANK_CLAUSE, sizes, _FLOATS, {"filter": filter_})
     for name, length in {"long": sizes.out_channels + 1, "short": sizes.out_channels - 1}.items():
         bias = constant(FLOAT32, (length,), dyadic(3, (length,)))
-        yield refusal(f"bias_too_{name}", clauses["bias_length"], sizes, _FLOATS, {"bias": bias})
+        yield rejection(f"bias_too_{name}", clauses["bias_length"], sizes, _FLOATS, {"bias": bias})
     _, outputs = operands(sizes, _EXPLICIT, _FLOATS)
     batches, rows, columns, channels = outputs["output"].operand.dimensions
     wrong = {"height": (batches, rows + 1, columns, channels), "nchw": (batches, channels, rows, columns)}
     for name, shape in wrong.items():
         changed = {"output": tensor(FLOAT32, shape)}
-        yield refusal(f"output_{name}", clauses["outputs"], sizes, _FLOATS, changed)
+        yield rejection(f"output_{name}", clauses["outputs"], sizes, _FLOATS, changed)
 
 
 def _scalars(sizes: Sizes, clauses: Mapping[str, str]) -> Vectors:
     for scalar, value in (("stride_width", 0), ("stride_height", 0), ("stride_width", -1)):
         name = f"{scalar}_{value}".replace("-", "minus_")
-        yield refusal(name, clauses["steps"], sizes, _FLOATS, {scalar: int32(value)})
+        yield rejection(name, clauses["steps"], sizes, _FLOATS, {scalar: int32(value)})
     dilations = {"dilation_width": (1, 0), "dilation_height": (0, 1)} if sizes.has_dilation else {}
     for scalar, dilation in dilations.items():
         window = Window("valid", nchw=False, dilation=dilation)
-        yield refusal(f"{scalar}_0", clauses["steps"], sizes, _FLOATS, {}, window)
+        yield rejection(f"{scalar}_0", clauses["steps"], sizes, _FLOATS, {}, window)
     for position, side in enumerate(("left", "right", "top", "bottom")):
         if sizes.transposed and position % 2:
             continue
         left, right, top, bottom = (-1 if position == place else 0 for place in range(4))
         window = replace(_EXPLICIT, padding=(left, right, top, bottom))
-        yield refusal(f"pad_{side}_negative", clauses["paddings"], sizes, _FLOATS, {}, window)
+        yield rejection(f"pad_{side}_negative", clauses["paddings"], sizes, _FLOATS, {}, window)
     for name, code in {"minus_1": -1, "4": 4}.items():
-        yield refusal(f"activation_{name}", clauses["activation"], sizes, _FLOATS, {"activation": int32(code)})
+        yield rejection(f"activation_{name}", clauses["activation"], sizes, _FLOATS, {"activation": int32(code)})
 
 
 def _quantizations(sizes: Sizes, clauses: Mapping[str, str]) -> Vectors:
@@ -95,12 +95,12 @@ def _quantizations(sizes: Sizes, clauses: Mapping[str, str]) -> Vectors:
         "two_millionths_off": (1 + 2e-6) * product,
     }.items():
         bias = constant(INT32, (sizes.out_channels,), elements, scale=scale)
-        yield refusal(f"quant8_bias_scale_{name}", clauses["bias_scale"], sizes, _BYTES, {"bias": bias})
+        yield rejection(f"quant8_bias_scale_{name}", clauses["bias_scale"], sizes, _BYTES, {"bias": bias})
     scales = [0.01 * (1 + row) for row in range(sizes.filter[1])]
     weights = integers(5, sizes.filter, -127, 127)
     filter_ = constant(PER_CHANNEL, sizes.filter, weights, channel_quant=(scales, 1))
     values = replace(_BYTES, kind="per_channel")
-    yield refusal("per_channel_other_dimension", clauses["channel_dimension"], sizes, values, {"filter": filter_})
+    yield rejection("per_channel_other_dimension", clauses["channel_dimension"], sizes, values, {"filter": filter_})
 
 
 def _signatures(sizes: Sizes) -> Vectors:
