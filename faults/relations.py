@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 
 from npu_conformance.faults import large_tensors
+from npu_conformance.faults.factories import fault
 from npu_conformance.faults.fault import Edited, Fault
 from npu_conformance.faults.source_edits import SourceEdit
 from npu_conformance.specs.neuralnetworks.enums import OperationType
@@ -13,7 +14,7 @@ _EXECUTOR = "reference.device.executor"
 _CALL = "results = kernel(operation.type)(inputs, infos)"
 _GRAPHS = "results = control_flow(operation.type)((first, second), given, limits.begin_loop())"
 
-_ROWS = (
+_OPERATIONS = (
     ("tail", "TRANSPOSE", "TRANSPOSE.twice"),
     ("oblong", "TRANSPOSE", "TRANSPOSE.two_steps"),
     ("tail", "RESHAPE", "RESHAPE.there_and_back"),
@@ -120,7 +121,7 @@ _ROWS = (
 )  # fmt: skip
 """Mistake, operation, and the relations that notice it, as `operation.relation`."""
 
-_GRAPH_ROWS = (("short_tail", "IF", "IF.branch"), ("short_tail", "WHILE", "WHILE.unrolled"))
+_GRAPH_OPERATIONS = (("short_tail", "IF", "IF.branch"), ("short_tail", "WHILE", "WHILE.unrolled"))
 """The same of operations that execute graphs."""
 
 _ALWAYS = "True"
@@ -159,8 +160,8 @@ def _edit(function: str, call: str, mistake: str, operation: str, condition: str
         (
             call,
             f"if {is_it} and {condition}:" if condition is not _ALWAYS else f"if {is_it}:",
-            "    from npu_conformance.faults import large",
-            f"    results = large.{mistake}({arguments}, results)",
+            "    from npu_conformance.faults import large_tensors",
+            f"    results = large_tensors.{mistake}({arguments}, results)",
         )
     )
     return SourceEdit(_EXECUTOR, f"_GraphExecutor.{function}", call, replacement)
@@ -175,12 +176,13 @@ _KNOWS_RELAXED = SourceEdit(
 
 
 def _fault(mistake: str, operation: str, relations: str, edit: SourceEdit) -> Fault:
-    return Fault(
-        f"{mistake.replace('_', '-')}-of-{operation.lower().replace('_', '-')}",
+    return fault(
+        f"{mistake}-of-{operation.lower()}".replace("_", "-"),
         f"{operation}: {_says(mistake)}",
-        breaks=(f"NNHAL-OPERATION-{operation}-RESULT",),
-        caught_by=tuple(f"vts.relations.{relation}_*" for relation in relations.split()),
-        mechanism=Edited((edit,)),
+        f"NNHAL-OPERATION-{operation}-RESULT",
+        " ".join(f"{relation}_*" for relation in relations.split()),
+        Edited((edit,)),
+        area="vts.relations",
     )
 
 
@@ -192,17 +194,19 @@ def _execution_fault(mistake: str, operation: str, relation: str, condition: str
     kind = next((one for one in (*_BREAKS, *_WHEN) if relation.startswith(one)), "")
     edit = _edit("_execute", _CALL, mistake, operation, condition)
     when = f" {_WHEN[kind]}" if kind in _WHEN else ""
-    return Fault(
+    return fault(
         relation.replace("_", "-") + "-differs",
         f"{operation}{when}: {_says(mistake)}",
-        breaks=(_BREAKS.get(kind, f"NNHAL-OPERATION-{operation}-RESULT"),),
-        caught_by=(f"vts.relations.{operation}.{relation}_*",),
-        mechanism=Edited((edit, _KNOWS_RELAXED) if kind == "relaxed" else (edit,)),
+        _BREAKS.get(kind, f"NNHAL-OPERATION-{operation}-RESULT"),
+        f"{operation}.{relation}_*",
+        Edited((edit, _KNOWS_RELAXED) if kind == "relaxed" else (edit,)),
+        area="vts.relations",
     )
 
 
 FAULTS = (
-    *(_fault(*row, _edit("_execute", _CALL, *row[:2])) for row in _ROWS),
-    *(_fault(*row, _edit("_execute_graphs", _GRAPHS, *row[:2])) for row in _GRAPH_ROWS),
+    *(_fault(*row, _edit("_execute", _CALL, *row[:2])) for row in _OPERATIONS),
+    *(_fault(*row, _edit("_execute_graphs", _GRAPHS, *row[:2])) for row in _GRAPH_OPERATIONS),
     *(_execution_fault(*row) for row in _EXECUTIONS),
 )
+"""Faults that relations between executions show."""

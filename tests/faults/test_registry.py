@@ -60,6 +60,17 @@ def test_every_edit_finds_its_text(name: str) -> None:
     assert source_edits.prepare(one.mechanism.edits)
 
 
+def test_what_edits_import_exists() -> None:
+    """A name that is none would crash the implementation, which cases notice like the fault itself."""
+    mechanisms = [fault.mechanism for fault in FAULTS.values()]
+    edits = [edit for one in mechanisms if isinstance(one, Edited | EditedHarness) for edit in one.edits]
+    lines = {line.strip() for edit in edits for line in edit.replace.splitlines()}
+    found = [line for line in lines if line.startswith(("from ", "import "))]
+    assert found
+    for line in found:
+        exec(line, {})
+
+
 def test_every_fault_names_cases_that_exist() -> None:
     patterns = [(name, text, glob(text)) for name, fault in FAULTS.items() for text in fault.caught_by]
     ids = [case.id for case in all_cases()]
