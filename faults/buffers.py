@@ -7,8 +7,7 @@ import time
 from typing import Any
 
 from npu_conformance.faults.boundary import FaultyDevice, FaultyPreparedModel
-from npu_conformance.faults.factories import IMPATIENT, faulty_device, faulty_models
-from npu_conformance.faults.fault import Fault
+from npu_conformance.faults.factories import IMPATIENT, fault, faulty_models
 from npu_conformance.reference.hal import timing
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import hal, types
@@ -124,23 +123,22 @@ class _DiesInCompany(_AloneOrNot):
         raise RuntimeError("two of them")
 
 
+_CONCURRENT = "vts.memory_domains.at_once"
+
 FAULTS = (
-    Fault("allocate-null-buffer", "A token comes without a buffer.", ("NNHAL-MEMDOMAIN-003",),
-          ("vts.memory_domains.allocate.valid",), faulty_device(_NullBuffer)),
-    Fault("allocate-refuses-with-token-0", "A refusal is NONE with token 0.", ("NNHAL-MEMDOMAIN-002",),
-          ("vts.memory_domains.allocate.role_twice", "vts.memory_domains.allocate.no_roles"),
-          faulty_device(_RefusesWithToken0)),
-    Fault("pixels-read-elsewhere", "In place of a hardware buffer that can not be read another argument is.",
-          ("NNHAL-MEMORY-007",), ("vts.memory.hardware_buffer.arguments",), faulty_models(_ReadsPixelsElsewhere)),
-    Fault("buffer-of-one-reader", "A buffer that an execution reads can not be read by another.",
-          ("NNHAL-MEMDOMAIN-030",), ("vts.memory_domains.at_once.launched",), faulty_models(_OneReader),
-          Version.V1_3),
-    Fault("buffer-busy", "A buffer that one thread reads is busy for the others.", ("NNHAL-MEMDOMAIN-030",),
-          ("vts.memory_domains.at_once.readers",), faulty_models(_Busy)),
-    Fault("buffer-dies-in-company", "Two executions with one buffer at once are the driver's death.",
-          ("NNHAL-MEMDOMAIN-030",), ("vts.memory_domains.at_once.readers", "vts.memory_domains.at_once.writers"),
-          faulty_models(_DiesInCompany)),
-    Fault("buffer-waits-for-ever", "An execution that meets a locked buffer never ends.", ("NNHAL-MEMDOMAIN-030",),
-          ("vts.memory_domains.at_once.launched",), faulty_models(_WaitsForEver, deadlines=IMPATIENT), Version.V1_3),
+    fault("allocate-null-buffer", "A token comes without a buffer.", "NNHAL-MEMDOMAIN-003",
+          "vts.memory_domains.allocate.valid", _NullBuffer),
+    fault("allocate-refuses-with-token-0", "A refusal is NONE with token 0.", "NNHAL-MEMDOMAIN-002",
+          "vts.memory_domains.allocate.role_twice vts.memory_domains.allocate.no_roles", _RefusesWithToken0),
+    fault("pixels-read-elsewhere", "In place of a hardware buffer that can not be read another argument is.",
+          "NNHAL-MEMORY-007", "vts.memory.hardware_buffer.arguments", _ReadsPixelsElsewhere),
+    fault("buffer-of-one-reader", "A buffer that an execution reads can not be read by another.",
+          "NNHAL-MEMDOMAIN-030", f"{_CONCURRENT}.launched", _OneReader, Version.V1_3),
+    fault("buffer-busy", "A buffer that one thread reads is busy for the others.", "NNHAL-MEMDOMAIN-030",
+          f"{_CONCURRENT}.readers", _Busy),
+    fault("buffer-dies-in-company", "Two executions with one buffer at once are the driver's death.",
+          "NNHAL-MEMDOMAIN-030", f"{_CONCURRENT}.readers {_CONCURRENT}.writers", _DiesInCompany),
+    fault("buffer-waits-for-ever", "An execution that meets a locked buffer never ends.", "NNHAL-MEMDOMAIN-030",
+          f"{_CONCURRENT}.launched", faulty_models(_WaitsForEver, deadlines=IMPATIENT), Version.V1_3),
 )  # fmt: skip
 """Faults of memory at the boundary; those by source edits are in memory_domains.json."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from npu_conformance.faults.boundary import FaultyDevice, FaultyPreparedModel, PreparationCallback
+from npu_conformance.faults.boundary import FaultyDevice, FaultyPreparedModel
 from npu_conformance.faults.fault import FaultySubject
 from npu_conformance.reference.extensions import own
 from npu_conformance.reference.hal.device import ReferenceDevice
-from npu_conformance.specs.neuralnetworks import hal, types
+from npu_conformance.specs.neuralnetworks import types
 from npu_conformance.specs.plugin import Context, Subject
 from npu_conformance.specs.versions import Version
 
@@ -33,12 +33,9 @@ class ExtendedDevice(FaultyDevice):
         """Of the model as seen."""
         super().prepare_model(self.seen(model), *rest)
 
-    def prepare_model_with_config(
-        self, model: types.Model, config: types.PrepareModelConfig, callback: hal.PreparedModelCallback | None
-    ) -> None:
+    def prepare_model_with_config(self, model: types.Model, config: types.PrepareModelConfig, *rest: Any) -> None:
         """Of both as the device sees them; a refusal is notified and returned."""
-        watched = None if callback is None else PreparationCallback(self, callback)
-        self.inner.prepare_model_with_config(self.seen(model), self.hinted(model, config), watched)
+        super().prepare_model_with_config(self.seen(model), self.hinted(model, config), *rest)
 
 
 def extended(

@@ -1,4 +1,4 @@
-"""Makes implementations that are bent at the boundary, and rows of tables of faults."""
+"""Makes implementations that are faulty at the boundary, and faults from rows of tables."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import contextlib
 from collections.abc import Callable, Iterator
 
 from npu_conformance.faults.boundary import FaultyDevice, FaultyPreparedModel
-from npu_conformance.faults.fault import Fault, FaultySubject, Mechanism, NoticedAs
+from npu_conformance.faults.fault import Edited, Fault, FaultySubject, Mechanism, Variant
+from npu_conformance.faults.source_edits import DetectedAs, EditedFault
 from npu_conformance.reference.hal.device import ReferenceDevice
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.manifest import Deadlines
@@ -71,7 +72,7 @@ def fault(
     caught_by: str,
     mechanism: Mechanism | type[FaultyDevice] | type[FaultyPreparedModel],
     hal: Version = NEWEST,
-    noticed_as: NoticedAs = "red",
+    detected_as: DetectedAs = "red",
     *,
     family: str = "",
     area: str = "",
@@ -86,11 +87,21 @@ def fault(
         description,
         tuple(breaks.split()),
         tuple(f"{area}.{case}" if area else case for case in caught_by.split()),
-        _bent(mechanism) if isinstance(mechanism, type) else mechanism,
+        _behind(mechanism) if isinstance(mechanism, type) else mechanism,
         hal,
-        noticed_as,
+        detected_as,
     )
 
 
-def _bent(kind: type[FaultyDevice] | type[FaultyPreparedModel]) -> FaultySubject:
+def _behind(kind: type[FaultyDevice] | type[FaultyPreparedModel]) -> FaultySubject:
     return faulty_device(kind) if issubclass(kind, FaultyDevice) else models_with_memory(kind)
+
+
+def edited_fault(row: EditedFault, mechanism: Mechanism) -> Fault:
+    """A fault as a JSON file tells it, brought about by this mechanism."""
+    return Fault(row.id, row.description, row.breaks, row.caught_by, mechanism, row.hal, row.detected_as)
+
+
+def edited_variant(row: EditedFault, mechanism: Edited | FaultySubject) -> Variant:
+    """A conforming variant as a JSON file tells it, brought about by this mechanism."""
+    return Variant(row.id, row.description, mechanism, row.hal)

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
-from npu_conformance.faults.source_edits import SourceEdit
+from npu_conformance.faults.source_edits import DetectedAs, SourceEdit
 from npu_conformance.specs.manifest import Deadlines, InterfaceName
 from npu_conformance.specs.plugin import Context, Subject
 from npu_conformance.specs.versions import NEWEST, Version
-
-NoticedAs = Literal["red", "quality-warning"]
 
 
 @dataclass(frozen=True)
@@ -58,7 +56,7 @@ class Fault:
     """One thing done wrong on purpose.
 
     breaks: ids of requirements, clauses or structural rules; for the harness itself a few words. caught_by: globs over
-    case ids; of each at least one case has to notice. hal: the version that the implementation plays. noticed_as:
+    case ids; of each at least one case has to notice. hal: the version that the implementation plays. detected_as:
     `quality-warning` where the public floor allows the result, so that no verdict may be red.
     """
 
@@ -68,7 +66,7 @@ class Fault:
     caught_by: tuple[str, ...]
     mechanism: Mechanism
     hal: Version = NEWEST
-    noticed_as: NoticedAs = "red"
+    detected_as: DetectedAs = "red"
 
 
 @dataclass(frozen=True)

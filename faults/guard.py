@@ -1,85 +1,96 @@
-"""Makes exceptions of an implementation look like the death of its process, as they would be behind a wire.
+"""The guard: whatever an implementation raises is the death of its process, wherever it comes out, as behind a wire.
 
-In the harness's own process nothing else tells a bug of the implementation from a bug of the suite.
+In the harness's own process nothing else tells a bug of the implementation from a bug of the suite. Exceptions come
+out of calls, of objects that calls and callbacks give (prepared models, allocators, listeners), of the callback that
+a manager registers at a HAL of the suite's, and of what an implementation does when a connection closes.
 """
 
 from __future__ import annotations
 
 import functools
+import weakref
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, TypeVar, cast
 
-from msgspec.structs import replace
-
-from npu_conformance.faults.boundary import FaultyBuffer, FaultyDevice, FaultyPreparedModel, forwarding
+from npu_conformance.faults.wrapper import Wrapper, forwarding
+from npu_conformance.harness.judge.verdicts import CaseEnded
 from npu_conformance.specs.errors import DeadObject, InterfaceError
-from npu_conformance.specs.interfaces import describe
-from npu_conformance.specs.neuralnetworks import hal
+from npu_conformance.specs.neuralnetworks.hal import Fence
+from npu_conformance.specs.plugin import Caller, Context
 
-_GIVEN: tuple[type, ...] = (hal.Execution, hal.Burst, hal.BurstContext)
-"""Objects that calls of prepared models give."""
-
-Kind = TypeVar("Kind", bound=type)
-Guarded = TypeVar("Guarded")
+Interface = TypeVar("Interface")
 
 
-def _guarding(interface: type) -> Callable[[Kind], Kind]:
-    def fill(kind: Kind) -> Kind:
-        for name in describe(interface):
-            setattr(kind, name, _guard(getattr(kind, name)))
-        return kind
+class Life:
+    """That of one implementation. What has died stays dead: where nobody waits for an answer, the next call tells."""
 
-    return fill
+    def __init__(self) -> None:
+        self._cause = ""
+        self._guards: weakref.WeakValueDictionary[object, Guard] = weakref.WeakValueDictionary()
 
-
-def _guard(call: Callable[..., Any]) -> Callable[..., Any]:
-    def guarded(*arguments: Any) -> Any:
+    def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Call the implementation. DeadObject: it dies of that, or is dead already."""
+        if self._cause:
+            raise DeadObject(self._cause)
         try:
-            return _with_guards(call(*arguments))
-        except InterfaceError:
+            return function(*arguments)
+        except (InterfaceError, CaseEnded):  # said on purpose; and what a callback of the suite's has found
             raise
         except Exception as error:
-            raise DeadObject(f"{type(error).__name__}: {error}") from error
+            self._cause = f"{type(error).__name__}: {error}"
+            raise DeadObject(self._cause) from error
 
-    return guarded
+    def guard(self, interface: type[Interface], inner: Interface | None) -> Interface | None:
+        """An object of the implementation's as the suite sees it; None for None."""
+        return None if inner is None else cast(Interface, self.guarded(interface, inner, True))
+
+    def guarded(self, interface: Any, inner: object, is_of_implementation: bool) -> object:
+        """What stands for an object, the same as long as somebody has it; on its way back the object itself.
+
+        Fences stay what they are: the implementation gets its own back to wait for.
+        """
+        if issubclass(interface, Fence):
+            return inner
+        if isinstance(inner, Guard) and inner.life is self and inner.is_of_implementation is not is_of_implementation:
+            return inner.inner
+        key = (id(inner), interface, is_of_implementation)
+        found = self._guards.get(key)
+        if found is None:
+            found = self._guards[key] = _guard_class(interface)(self, inner, is_of_implementation)
+        return found
+
+    def watch(self, context: Context) -> Context:
+        """A context whose hang-ups are guarded as well."""
+
+        def on_hang_up(listener: Callable[[Caller], None]) -> None:
+            context.on_hang_up(functools.partial(self.call, listener))
+
+        return replace(context, on_hang_up=on_hang_up)
 
 
-def _with_guards(result: Any) -> Any:
-    """What a call gives, guarded in its turn; fences come back as wait fences, and stay what they are."""
-    if isinstance(result, hal.FencedExecutionResult):
-        return replace(result, callback=with_guard(hal.FencedExecutionCallback, result.callback))
-    given = next((interface for interface in _GIVEN if isinstance(result, interface)), None)
-    return result if given is None else _guarded_class(given)(result)
+class Guard(Wrapper):
+    """Stands for an object of the implementation's that the suite calls, or the other way round."""
+
+    def __init__(self, life: Life, inner: object, is_of_implementation: bool) -> None:
+        super().__init__(inner)
+        self.life = life
+        self.is_of_implementation = is_of_implementation
+
+    def call(self, name: str, *arguments: Any) -> Any:
+        """Call a method; those of the implementation's objects may be its death."""
+        function = getattr(self.inner, name)
+        return self.life.call(function, *arguments) if self.is_of_implementation else function(*arguments)
+
+    def given(self, interface: type, value: Any) -> Any:
+        """An object of the other side's."""
+        return self.life.guarded(interface, value, not self.is_of_implementation)
+
+    def taken(self, interface: type, value: Any) -> Any:
+        """An object of this side's."""
+        return self.life.guarded(interface, value, self.is_of_implementation)
 
 
 @functools.cache
-def _guarded_class(interface: type) -> type:
-    def begin(self: Any, inner: object) -> None:
-        self.inner = inner
-
-    kind = type(f"Guarded{interface.__name__}", (interface,), {"__init__": begin})
-    return _guarding(interface)(forwarding(interface)(kind))
-
-
-def with_guard(interface: type[Guarded], inner: Guarded | None) -> Guarded | None:
-    """An object of this interface whose exceptions are deaths; null for null."""
-    kind: Callable[[Guarded], Guarded] = _guarded_class(cast(Any, interface))
-    return None if inner is None else kind(inner)
-
-
-@_guarding(hal.PreparedModel)
-class GuardedPreparedModel(FaultyPreparedModel):
-    """A prepared model whose exceptions are deaths."""
-
-
-@_guarding(hal.Buffer)
-class GuardedBuffer(FaultyBuffer):
-    """A buffer whose exceptions are deaths."""
-
-
-@_guarding(hal.Device)
-class GuardedDevice(FaultyDevice):
-    """A device whose exceptions are deaths."""
-
-    prepared_model = GuardedPreparedModel
-    buffer = GuardedBuffer
+def _guard_class(interface: type) -> type[Guard]:
+    return forwarding(interface)(type(f"Guarded{interface.__name__}", (Guard, interface), {}))

@@ -126,7 +126,7 @@ def _noticing(fault: Fault, cases: Sequence[Case], stop_at_first: bool) -> _Noti
         source_edits.apply(fault.mechanism.edits)
         found.noticed = [case.id for case in cases if _self_check_fails(case)]
         return found
-    warning_due = fault.noticed_as == "quality-warning"
+    warning_due = fault.detected_as == "quality-warning"
 
     def look(result: CaseResult) -> bool:
         red = is_red(result.outcome, result.dispositions)

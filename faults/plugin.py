@@ -8,11 +8,11 @@ from npu_conformance.faults import registry, source_edits
 from npu_conformance.faults.boundary import FaultyDevice
 from npu_conformance.faults.factories import faulty_device
 from npu_conformance.faults.fault import Edited, Fault, FaultySubject, Variant
-from npu_conformance.faults.guard import GuardedDevice
-from npu_conformance.faults.npu_guard import Life
+from npu_conformance.faults.guard import Life
 from npu_conformance.reference.hal.device import ReferenceDevice
 from npu_conformance.specs import versions
 from npu_conformance.specs.manifest import Manifest
+from npu_conformance.specs.neuralnetworks.hal import Device
 from npu_conformance.specs.npu.manager import Manager, ManagerControl
 from npu_conformance.specs.npu.scheduling import Scheduling
 from npu_conformance.specs.npu.workload import SchedulingControl, Workload
@@ -20,7 +20,7 @@ from npu_conformance.specs.plugin import Context, Plugin, Subject
 from npu_conformance.specs.versions import Version
 
 _CLOCKS = {"manager_control", "scheduling_control"}
-_UNBENT = faulty_device(FaultyDevice)
+_REFERENCE = faulty_device(FaultyDevice)
 OPTIONS = {
     "fault": "id of a fault or a conforming variant (`npu-conformance faults --list`)",
     "hal": "version of the Neural Networks HAL, 1.0 to fl8 (default: the fault's)",
@@ -42,18 +42,18 @@ def _version(options: Mapping[str, str], chosen: Fault | Variant) -> Version:
 def manifest(options: Mapping[str, str]) -> Manifest:
     """The manifest of the chosen implementation."""
     chosen = _chosen(options)
-    bent = chosen.mechanism if isinstance(chosen.mechanism, FaultySubject) else _UNBENT
+    faulty = chosen.mechanism if isinstance(chosen.mechanism, FaultySubject) else _REFERENCE
     return Manifest(
         name=chosen.id,
         vendor="npu-conformance-faults",
         version="1",
-        interfaces=bent.interfaces,
+        interfaces=faulty.interfaces,
         hal_version=_version(options, chosen),
-        instance=bent.instance,
-        deadlines=bent.deadlines,
-        concurrent_calls=bent.concurrent_calls,
+        instance=faulty.instance,
+        deadlines=faulty.deadlines,
+        concurrent_calls=faulty.concurrent_calls,
         options=OPTIONS,
-        **{"virtual_clock": bool(_CLOCKS.intersection(bent.interfaces)), **bent.manifest()},
+        **{"virtual_clock": bool(_CLOCKS.intersection(faulty.interfaces)), **faulty.manifest()},
     )
 
 
@@ -73,7 +73,7 @@ def _create_guarded(context: Context) -> Subject:
     life = Life()
     subject = create(life.watch(context))
     return Subject(
-        device=None if subject.device is None else GuardedDevice(subject.device),
+        device=life.guard(Device, subject.device),
         scheduling=life.guard(Scheduling, subject.scheduling),
         workload=life.guard(Workload, subject.workload),
         scheduling_control=life.guard(SchedulingControl, subject.scheduling_control),

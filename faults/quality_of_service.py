@@ -234,7 +234,7 @@ FAULTS = (
     _fault("deadline-remembered", "A deadline that was missed once is missed for ever.", "NNHAL-QOS-002",
            _EXECUTIONS, _RemembersTheDeadline),
     _fault("abort-is-late", "The deadline is looked at when all is done, and then all is tried again.", "NNHAL-QOS-019",
-           f"{_AREA}deadline.abort_is_early", _AbortsLate, noticed_as="quality-warning"),
+           f"{_AREA}deadline.abort_is_early", _AbortsLate, detected_as="quality-warning"),
     _fault("execution-not-launched", "An asynchronous execution past its deadline is not launched.",
            "NNHAL-QOS-003", f"{_EXECUTIONS} {_AREA}RELU.deadlines", _RefusesToExecute, Version.V1_3),
     _fault("preparation-not-launched", "A preparation past its deadline is not launched.", "NNHAL-QOS-004",

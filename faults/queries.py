@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from npu_conformance.faults.boundary import FaultyDevice
 from npu_conformance.faults.factories import fault, faulty_device
-from npu_conformance.faults.fault import Fault, FaultySubject
+from npu_conformance.faults.fault import FaultySubject
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import hal, types
 from npu_conformance.specs.neuralnetworks.enums import DeviceStatus, ErrorStatus, OperandType
@@ -127,8 +127,7 @@ FAULTS = (
            "repeatability.same_answers", _CountsItsCalls),
     _fault("answers-change-after-restart", "The version string names the process.", "NNHAL-QUERY-012",
            "repeatability.after_restart", _NamesItsProcess),
-    Fault("query-instance-name", "The HIDL instance is called default.", ("NNHAL-QUERY-014",),
-          ("vts.queries.instance.name",),
-          FaultySubject(faulty_device(FaultyDevice).create, instance="default"), Version.V1_3),
+    _fault("instance-name", "The HIDL instance is called default.", "NNHAL-QUERY-014", "instance.name",
+           FaultySubject(faulty_device(FaultyDevice).create, instance="default"), Version.V1_3),
 )  # fmt: skip
 """Faults in the answers to queries."""

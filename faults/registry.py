@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 from pathlib import Path
 from types import MappingProxyType
-from typing import Literal, cast
 
 from npu_conformance.faults import (
     buffers,
@@ -32,7 +31,8 @@ from npu_conformance.faults import (
     source_edits,
     variants,
 )
-from npu_conformance.faults.fault import Edited, EditedHarness, Fault, NoticedAs, Variant
+from npu_conformance.faults.factories import edited_fault, edited_variant
+from npu_conformance.faults.fault import Edited, EditedHarness, Fault, Variant
 
 _FOLDER = Path(__file__).parent
 _HARNESS_FILE = "bookkeeping.json"
@@ -58,29 +58,17 @@ def faults() -> MappingProxyType[str, Fault]:
     found = [fault for module in _FAULTS for fault in module.FAULTS]
     own = [path for path in _FOLDER.glob("*.json") if path.name not in (_HARNESS_FILE, _VARIANT_FILE)]
     for path in sorted([*own, *_FOLDER.glob("kernels/*.json")]):
-        found += _edited(path, "reference")
-    found += _edited(_FOLDER / _HARNESS_FILE, "harness")
+        found += [edited_fault(row, Edited(row.edits)) for row in source_edits.read(path)]
+    found += [edited_fault(row, EditedHarness(row.edits)) for row in source_edits.read(_FOLDER / _HARNESS_FILE)]
     return MappingProxyType(_by_id(found))
 
 
 @functools.cache
 def conforming() -> MappingProxyType[str, Variant]:
     """Every conforming variant by id."""
-    edited = source_edits.read(_FOLDER / _VARIANT_FILE)
     found = [variant for module in _VARIANTS for variant in module.VARIANTS]
-    found += [Variant(one.id, one.description, Edited(one.edits), one.hal) for one in edited]
+    found += [edited_variant(row, Edited(row.edits)) for row in source_edits.read(_FOLDER / _VARIANT_FILE)]
     return MappingProxyType({variant.id: variant for variant in found})
-
-
-def _edited(path: Path, where: Literal["reference", "harness"]) -> list[Fault]:
-    kind = Edited if where == "reference" else EditedHarness
-    return [
-        Fault(
-            one.id, one.description, one.breaks, one.caught_by, kind(one.edits), one.hal,
-            cast(NoticedAs, one.noticed_as),
-        )
-        for one in source_edits.read(path)
-    ]  # fmt: skip
 
 
 def _by_id(found: list[Fault]) -> dict[str, Fault]:

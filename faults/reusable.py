@@ -202,7 +202,7 @@ FAULTS = (
     fault("config-takes-another-kernel", "Executions with a configuration forget the last element.",
           "NNHAL-EXECUTE-008", f"{_OURS}.paths.agree vts.generated.ADD.*", _AnotherKernelWithConfig),
     fault("config-rounds-otherwise", "Executions with a configuration differ in the last bit.", "NNHAL-EXECUTE-008",
-          "vts.generated.LOGISTIC.float32_*", _AnotherBitWithConfig, noticed_as="quality-warning"),
+          "vts.generated.LOGISTIC.float32_*", _AnotherBitWithConfig, detected_as="quality-warning"),
     fault("reusable-keeps-inputs", "A reusable execution repeats its first result.", "NNHAL-EXECUTE-014",
           f"{_OURS}.reusable.changed_inputs", _reusable(_KeepsInputs)),
     fault("reusable-runs-once", "A reusable execution can be run once.", "NNHAL-EXECUTE-014",

@@ -142,9 +142,9 @@ FAULTS = (
     fault("clients-share-objects", "An app that guesses the number of another app's model may execute it.",
           "NNHAL-QOS-013 NNHAL-ROBUST-001", "vts.robustness.clients.foreign_objects", _SHARED_OBJECTS),
     fault("leak-descriptor-per-model", "A descriptor is left open for each prepared model.", "NNHAL-ROBUST-005",
-          _LEAKS, _KeepsDescriptors, noticed_as="quality-warning"),
+          _LEAKS, _KeepsDescriptors, detected_as="quality-warning"),
     fault("leak-thread-per-model", "A thread is left behind for each prepared model.", "NNHAL-ROBUST-005",
-          _LEAKS, _KeepsThreads, noticed_as="quality-warning"),
+          _LEAKS, _KeepsThreads, detected_as="quality-warning"),
     fault("leak-memory-of-the-dead", "Memory of a client that died stays mapped.", "NNHAL-ROBUST-005",
-          _LEAKS, _KEPT_MEMORY, noticed_as="quality-warning"),
+          _LEAKS, _KEPT_MEMORY, detected_as="quality-warning"),
 )  # fmt: skip

@@ -254,7 +254,7 @@ FAULTS = (
     fault("timing-remembered", "Once measured, every execution reports times.", "NNHAL-TIMING-001",
           "vts.executions.times.only_where_asked", _Timed),
     fault("timing-in-microseconds", "Times of AIDL are microseconds.", "NNHAL-TIMING-006",
-          "vts.executions.times.of_long_work", _scaled(1, 1000), noticed_as="quality-warning"),
+          "vts.executions.times.of_long_work", _scaled(1, 1000), detected_as="quality-warning"),
     fault("timing-in-nanoseconds", "Times of HIDL are nanoseconds.", "NNHAL-TIMING-005",
           "vts.executions.times.longer_than_the_call", _scaled(1000, 1), Version.V1_3, "quality-warning"),
 )  # fmt: skip

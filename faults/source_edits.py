@@ -8,6 +8,7 @@ import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Literal
 
 from npu_conformance.faults.code_swap import Swap, SwapError, clear_caches, code_in, file_of, function, source_of, swap
 from npu_conformance.specs import documents
@@ -15,6 +16,9 @@ from npu_conformance.specs.documents import Document
 from npu_conformance.specs.versions import NEWEST, Version
 
 PACKAGE = "npu_conformance"
+
+DetectedAs = Literal["red", "quality-warning"]
+"""How cases show a fault."""
 
 
 class EditError(Exception):
@@ -42,7 +46,7 @@ class EditedFault(Document, frozen=True):
     breaks: tuple[str, ...] = ()
     caught_by: tuple[str, ...] = ()
     hal: Version = NEWEST
-    noticed_as: str = "red"
+    detected_as: DetectedAs = "red"
 
 
 class EditedFaultFile(Document, frozen=True):

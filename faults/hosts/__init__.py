@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from npu_conformance.faults.factories import fault
 from npu_conformance.faults.fault import Fault, Hostile
 
 _WRONG = "vts.messages.Device_getSupportedOperations.wrong_types"
 
 
 def _fault(behaviour: str, description: str, caught_by: str = "vts.queries.type.legal") -> Fault:
-    return Fault(f"host-{behaviour}", description, ("NNHAL-ROBUST-003",), (caught_by,), Hostile(behaviour))
+    return fault(behaviour, description, "NNHAL-ROBUST-003", caught_by, Hostile(behaviour), family="host")
 
 
 FAULTS = (

@@ -1,33 +1,41 @@
-"""The boundary between apps and the reference's allocators, at which the faults bend what crosses it."""
+"""The boundary between apps and the reference's allocators, at which faulty ones change what crosses it."""
 
 from __future__ import annotations
 
+import functools
 import weakref
-from collections.abc import Callable
 from dataclasses import replace
-from typing import ClassVar, Literal
+from typing import Any, ClassVar
 
-from npu_conformance.faults.boundary import forwarding
+from npu_conformance.faults.factories import fault
+from npu_conformance.faults.fault import Fault, FaultySubject, Variant
+from npu_conformance.faults.source_edits import DetectedAs
+from npu_conformance.faults.wrapper import Relay, Wrapper, forwarding
 from npu_conformance.reference.clock import VirtualClock
 from npu_conformance.reference.manager import service
+from npu_conformance.reference.manager.manager import NpuManager
 from npu_conformance.reference.npu_buffers.allocator import ClientAllocator
 from npu_conformance.reference.npu_buffers.buffer import Buffer
 from npu_conformance.specs.neuralnetworks.types import Memory
-from npu_conformance.specs.npu.buffers import Allocator, AllocatorCallback, AllocRequest, FileSegment, NpuBuffer
+from npu_conformance.specs.npu.buffers import Allocator, AllocatorCallback, NpuBuffer
 from npu_conformance.specs.npu.manager import Manager
 from npu_conformance.specs.plugin import Context, Files, Subject
+from npu_conformance.specs.versions import Version
 
 
 @forwarding(Manager)
-class BentManager(Manager):
-    """The reference manager, whose allocators are of a bent kind. allocators: those that live."""
+class AllocatingManager(Wrapper, Manager):
+    """The reference manager, whose allocators are of a faulty kind. allocators: those that live."""
 
-    def __init__(self, context: Context, kind: type[Conforming]) -> None:
+    inner: NpuManager
+
+    def __init__(self, context: Context, kind: type[FaultyAllocator]) -> None:
         self.clock = VirtualClock()
         options = {**context.options, **({"heaps": kind.heaps} if kind.heaps else {})}
         self.context = replace(context, clock=self.clock, files=kind.files(context), options=options)
-        self.inner, self.control = service.create(self.context, real_time=kind.real_time)
-        self.allocators: weakref.WeakSet[Conforming] = weakref.WeakSet()
+        manager, self.control = service.create(self.context, real_time=kind.real_time)
+        super().__init__(manager)
+        self.allocators: weakref.WeakSet[FaultyAllocator] = weakref.WeakSet()
         self.kept: list[object] = []
         self._kind = kind
 
@@ -38,55 +46,36 @@ class BentManager(Manager):
         return allocator
 
 
-class Conforming(Allocator):
-    """Forwards everything unbent: the boundary itself, which every case has to let pass. inner: the reference's."""
+@forwarding(Allocator)
+class FaultyAllocator(Wrapper, Allocator):
+    """An allocator behind the boundary. inner: the reference's; client: its client's callback.
 
-    breaks: ClassVar[tuple[str, ...]] = ()
-    caught_by: ClassVar[str] = ""
-    noticed_as: ClassVar[Literal["red", "quality-warning"]] = "red"
+    Calls of the callback and of buffers pass through the methods of their names.
+    """
+
+    inner: ClientAllocator
     real_time: ClassVar[bool] = False
     heaps: ClassVar[str] = ""
 
-    def __init__(self, service: BentManager, client: AllocatorCallback) -> None:
-        self.service, self.client = service, client
-        made = service.inner.create_allocator(Callback(self))
-        assert isinstance(made, ClientAllocator)
-        self.inner: ClientAllocator = made
+    def __init__(self, service: AllocatingManager, client: AllocatorCallback) -> None:
+        self.service = service
+        self.client = client
+        super().__init__(service.inner.create_allocator(_Callback(client, weakref.ref(self))))
 
     @staticmethod
     def files(context: Context) -> Files:
         """The files that the reference is given."""
         return context.files
 
-    def get_buffers(self, requests: tuple[AllocRequest, ...]) -> None:
-        """Forward."""
-        self.inner.get_buffers(requests)
-
-    def is_supported(self, requests: tuple[AllocRequest, ...]) -> tuple[bool, ...]:
-        """Forward."""
-        return self.inner.is_supported(requests)
-
-    def put_buffers(self, ids: tuple[int, ...]) -> None:
-        """Forward."""
-        self.inner.put_buffers(ids)
-
-    def set_priority(self, id: int, priority: int) -> None:
-        """Forward."""
-        self.inner.set_priority(id, priority)
-
-    def load_file_segment_to_buffer(self, id: int, segment: FileSegment) -> None:
-        """Forward."""
-        self.inner.load_file_segment_to_buffer(id, segment)
-
-    def answer(self, id: int, buffer: NpuBuffer | None, errno: int, message: str | None) -> None:
+    def on_get_buffer(self, id: int, buffer: NpuBuffer | None, errno: int, message: str | None) -> None:
         """Deliver the answer to a request."""
         self.client.on_get_buffer(id, buffer, errno, message)
 
-    def loaded(self, id: int, errno: int, message: str | None) -> None:
+    def on_load(self, id: int, errno: int, message: str | None) -> None:
         """Deliver the answer to a load."""
         self.client.on_load(id, errno, message)
 
-    def preempted(self, id: int) -> None:
+    def on_notify_preempted(self, id: int) -> None:
         """Deliver a preemption."""
         self.client.on_notify_preempted(id)
 
@@ -103,56 +92,53 @@ class Conforming(Allocator):
         return self.inner.client.buffers.get(id)
 
 
-class FaultyBuffer(NpuBuffer):
-    """A buffer as the client sees it."""
+@forwarding(NpuBuffer)
+class FaultyBuffer(Relay, NpuBuffer):
+    """A buffer as the client sees it. inner: the reference's."""
 
-    def __init__(self, inner: Buffer, allocator: Conforming) -> None:
-        self.inner, self._allocator = inner, weakref.ref(allocator)
-
-    def map(self, length: int, protection: int, offset: int) -> Memory:
-        """Pass through the boundary."""
-        allocator = self._allocator()
-        assert allocator is not None
-        return allocator.map(self, length, protection, offset)
-
-    def unmap(self, token: int) -> None:
-        """Pass through the boundary."""
-        allocator = self._allocator()
-        assert allocator is not None
-        allocator.unmap(self, token)
+    inner: Buffer
 
 
-class Callback(AllocatorCallback):
-    """A client's callback as the reference sees it. It holds nobody: a client's death frees the allocator."""
+@forwarding(AllocatorCallback)
+class _Callback(Relay, AllocatorCallback):
+    """The client's callback as the reference sees it."""
 
-    def __init__(self, allocator: Conforming) -> None:
-        self._allocator = weakref.ref(allocator)
+    def call(self, name: str, *arguments: Any) -> Any:
+        """Let the allocator make the call: it has this callback only. What has died tells nobody."""
+        allocator = self.boundary()
+        return None if allocator is None else getattr(allocator, name)(*arguments)
 
-    def on_get_buffer(self, id: int, buffer: NpuBuffer | None, errno: int, message: str | None) -> None:
-        """Pass through the boundary."""
-        allocator = self._allocator()
-        if allocator is not None:
-            wrapped = FaultyBuffer(buffer, allocator) if isinstance(buffer, Buffer) else None
-            allocator.answer(id, wrapped, errno, message)
-
-    def on_load(self, id: int, errno: int, message: str | None) -> None:
-        """Pass through the boundary."""
-        allocator = self._allocator()
-        if allocator is not None:
-            allocator.loaded(id, errno, message)
-
-    def on_notify_preempted(self, id: int) -> None:
-        """Pass through the boundary."""
-        allocator = self._allocator()
-        if allocator is not None:
-            allocator.preempted(id)
+    def given(self, interface: type, value: Any) -> Any:
+        """The client gets buffers that pass the boundary."""
+        return FaultyBuffer(value, self.boundary)
 
 
-def maker(kind: type[Conforming]) -> Callable[[Context, object], Subject]:
-    """What makes the subject of a bent kind."""
+def faulty_allocator(kind: type[FaultyAllocator]) -> FaultySubject:
+    """The reference manager with this kind of allocators."""
 
-    def create(context: Context, _: object) -> Subject:
-        manager = BentManager(context, kind)
+    def create(context: Context, _: Version) -> Subject:
+        manager = AllocatingManager(context, kind)
         return Subject(manager=manager, manager_control=manager.control)
 
-    return create
+    clock = {"virtual_clock": not kind.real_time}
+    return FaultySubject(create, ("manager", "manager_control"), manifest=lambda: clock)
+
+
+_fault = functools.partial(fault, family="npu-buffers", area="cts.npu_buffers")
+
+
+def buffer_fault(
+    name: str,
+    description: str,
+    breaks: str,
+    caught_by: str,
+    kind: type[FaultyAllocator],
+    detected_as: DetectedAs = "red",
+) -> Fault:
+    """A fault of an allocator behind the boundary, as a row of a table."""
+    return _fault(name, description, breaks, caught_by, faulty_allocator(kind), detected_as=detected_as)
+
+
+def buffer_variant(name: str, description: str, kind: type[FaultyAllocator]) -> Variant:
+    """An allocator that differs and conforms, as a row of a table."""
+    return Variant(f"npu-buffers-{name}", description, faulty_allocator(kind))

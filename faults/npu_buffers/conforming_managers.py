@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from npu_conformance.faults.npu_buffers.boundary import BentManager, Conforming, FaultyBuffer
+from npu_conformance.faults.npu_buffers.boundary import AllocatingManager, FaultyAllocator, FaultyBuffer, buffer_variant
 from npu_conformance.reference.npu_buffers.buffer import State
 from npu_conformance.specs.errors import IllegalArgument, ServiceError
 from npu_conformance.specs.interfaces import refuse
@@ -12,22 +12,14 @@ from npu_conformance.specs.neuralnetworks.types import Memory
 from npu_conformance.specs.npu.buffers import AllocatorCallback, AllocRequest, BufferType, Errno, FileSegment
 
 
-class Unbent(Conforming):
-    """The boundary alone."""
-
-
-class SaysNoEntryForThePreempted(Conforming):
-    """Refuses to map a preempted buffer with ENOENT."""
-
+class _SaysNoEntryForThePreempted(FaultyAllocator):
     def map(self, buffer: FaultyBuffer, length: int, protection: int, offset: int) -> Memory:
         if buffer.inner.state is State.PREEMPTED:
             raise ServiceError(Errno.ENOENT, "preempted")
         return super().map(buffer, length, protection, offset)
 
 
-class AnswersBeforeTheReturn(Conforming):
-    """Sends the callbacks of a request while the call still lasts."""
-
+class _AnswersBeforeTheReturn(FaultyAllocator):
     def get_buffers(self, requests: tuple[AllocRequest, ...]) -> None:
         super().get_buffers(requests)
         self.service.clock.advance(1_000_000_000)
@@ -37,9 +29,7 @@ class AnswersBeforeTheReturn(Conforming):
         self.service.clock.advance(1_000_000_000)
 
 
-class NeverPreempts(Conforming):
-    """Knows priorities and takes no memory for them."""
-
+class _NeverPreempts(FaultyAllocator):
     def get_buffers(self, requests: tuple[AllocRequest, ...]) -> None:
         in_range = [0 <= one.priority <= 1000 for one in requests]
         flat = (replace(one, priority=500) if ok else one for one, ok in zip(requests, in_range, strict=True))
@@ -49,9 +39,7 @@ class NeverPreempts(Conforming):
         super().set_priority(id, 500 if 0 <= priority <= 1000 else priority)
 
 
-class LargerIsStronger(Conforming):
-    """Takes 1000 for the strongest priority."""
-
+class _LargerIsStronger(FaultyAllocator):
     def get_buffers(self, requests: tuple[AllocRequest, ...]) -> None:
         super().get_buffers(tuple(replace(one, priority=1000 - one.priority) for one in requests))
 
@@ -59,9 +47,7 @@ class LargerIsStronger(Conforming):
         super().set_priority(id, 1000 - priority)
 
 
-class RefusesAtTheCall(Conforming):
-    """Throws at types that are none, live ids, and loads of what is not idle."""
-
+class _RefusesAtTheCall(FaultyAllocator):
     def get_buffers(self, requests: tuple[AllocRequest, ...]) -> None:
         ids = [one.id for one in requests]
         if len(set(ids)) < len(ids) or any(self.live(one) is not None for one in ids):
@@ -77,9 +63,7 @@ class RefusesAtTheCall(Conforming):
         super().load_file_segment_to_buffer(id, segment)
 
 
-class QueuesLoads(Conforming):
-    """Begins a load when the one before is over, and finds the buffer idle (NpuAllocator.java)."""
-
+class _QueuesLoads(FaultyAllocator):
     def load_file_segment_to_buffer(self, id: int, segment: FileSegment) -> None:
         buffer = self.live(id)
         if buffer is not None and buffer.state is State.LOADING:
@@ -87,36 +71,49 @@ class QueuesLoads(Conforming):
         super().load_file_segment_to_buffer(id, segment)
 
 
-class SaysInvalidBeyondTheProtection(Conforming):
-    """Refuses mappings beyond the protection with EINVAL."""
-
+class _SaysInvalidBeyondTheProtection(FaultyAllocator):
     def map(self, buffer: FaultyBuffer, length: int, protection: int, offset: int) -> Memory:
         if protection & ~buffer.inner.request.protection:
             raise IllegalArgument(f"protection {protection}")
         return super().map(buffer, length, protection, offset)
 
 
-class RealTime(Conforming):
-    """Time passes by itself, and each client is told in a thread of its own."""
-
+class _RealTime(FaultyAllocator):
     real_time = True
 
 
-class FewHeaps(Conforming):
-    """Has memory for caches of its second device alone."""
-
+class _FewHeaps(FaultyAllocator):
     heaps = "1:cache=8"
 
 
-class NoAllocator(Conforming):
-    """Has no allocator at all."""
-
-    def __init__(self, service: BentManager, client: AllocatorCallback) -> None:
+class _NoAllocator(FaultyAllocator):
+    def __init__(self, service: AllocatingManager, client: AllocatorCallback) -> None:
         raise refuse("Manager.createAllocator")
 
 
-class NoProtectedBuffers(Conforming):
-    """Says ENOSYS to whoever wants an allocator."""
-
-    def __init__(self, service: BentManager, client: AllocatorCallback) -> None:
+class _NoProtectedBuffers(FaultyAllocator):
+    def __init__(self, service: AllocatingManager, client: AllocatorCallback) -> None:
         raise ServiceError(Errno.ENOSYS, "the device has no driver for protected buffers")
+
+
+VARIANTS = (
+    buffer_variant("unbent", "The boundary alone.", FaultyAllocator),
+    buffer_variant("says-no-entry-for-the-preempted", "Refuses to map a preempted buffer with ENOENT.",
+                   _SaysNoEntryForThePreempted),
+    buffer_variant("answers-before-the-return", "Sends the callbacks of a request while the call still lasts.",
+                   _AnswersBeforeTheReturn),
+    buffer_variant("never-preempts", "Knows priorities and takes no memory for them.", _NeverPreempts),
+    buffer_variant("larger-is-stronger", "Takes 1000 for the strongest priority.", _LargerIsStronger),
+    buffer_variant("refuses-at-the-call", "Throws at types that are none, live ids, and loads of what is not idle.",
+                   _RefusesAtTheCall),
+    buffer_variant("queues-loads",
+                   "Begins a load when the one before is over, and finds the buffer idle (NpuAllocator.java).",
+                   _QueuesLoads),
+    buffer_variant("says-invalid-beyond-the-protection", "Refuses mappings beyond the protection with EINVAL.",
+                   _SaysInvalidBeyondTheProtection),
+    buffer_variant("real-time", "Time passes by itself, and each client is told in a thread of its own.", _RealTime),
+    buffer_variant("few-heaps", "Has memory for caches of its second device alone.", _FewHeaps),
+    buffer_variant("no-allocator", "Has no allocator at all.", _NoAllocator),
+    buffer_variant("no-protected-buffers", "Says ENOSYS to whoever wants an allocator.", _NoProtectedBuffers),
+)  # fmt: skip
+"""Allocators that every case lets pass."""

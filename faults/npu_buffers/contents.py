@@ -6,72 +6,42 @@ import os
 
 from msgspec.structs import replace
 
-from npu_conformance.faults.npu_buffers.boundary import Conforming, FaultyBuffer
+from npu_conformance.faults.npu_buffers.boundary import FaultyAllocator, FaultyBuffer, buffer_fault
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.types import Memory
 from npu_conformance.specs.npu.buffers import AllocRequest, Errno, FileSegment, NpuBuffer, Protection
 from npu_conformance.specs.plugin import Context, File, Files
 
 
-class MapsWhatItLikes(Conforming):
-    """Lets a mapping ask for any protection."""
-
-    breaks = ("NPU-BUF-006",)
-    caught_by = "cts.npu_buffers.mapping.beyond_protection"
-
+class _MapsWhatItLikes(FaultyAllocator):
     def get_buffers(self, requests: tuple[AllocRequest, ...]) -> None:
         super().get_buffers(tuple(replace(one, protection=7) for one in requests))
 
 
-class MapsExactlyItsProtection(Conforming):
-    """Wants a mapping to ask for the whole protection of the request."""
-
-    breaks = ("NPU-BUF-006",)
-    caught_by = "cts.npu_buffers.mapping.within_protection"
-
+class _MapsExactlyItsProtection(FaultyAllocator):
     def map(self, buffer: FaultyBuffer, length: int, protection: int, offset: int) -> Memory:
         if protection != buffer.inner.request.protection:
             raise ServiceError(Errno.EACCES, f"protection {protection}")
         return super().map(buffer, length, protection, offset)
 
 
-class MapsAllForWriting(Conforming):
-    """Gives every mapping the protection of the buffer."""
-
-    breaks = ("NPU-BUF-006",)
-    caught_by = "cts.npu_buffers.mapping.read_only_mapping"
-
+class _MapsAllForWriting(FaultyAllocator):
     def map(self, buffer: FaultyBuffer, length: int, protection: int, offset: int) -> Memory:
         return super().map(buffer, length, protection | buffer.inner.request.protection, offset)
 
 
-class UnmapsNothing(Conforming):
-    """Leaves a mapping as it is."""
-
-    breaks = ("NPU-BUF-006",)
-    caught_by = "cts.npu_buffers.mapping.unmap"
-
+class _UnmapsNothing(FaultyAllocator):
     def unmap(self, buffer: FaultyBuffer, token: int) -> None:
         pass
 
 
-class UnmapsAll(Conforming):
-    """Ends all mappings of a buffer with the first."""
-
-    breaks = ("NPU-BUF-006",)
-    caught_by = "cts.npu_buffers.mapping.two_mappings_are_one_memory"
-
+class _UnmapsAll(FaultyAllocator):
     def unmap(self, buffer: FaultyBuffer, token: int) -> None:
         for each in tuple(buffer.inner.mappings):
             super().unmap(buffer, each)
 
 
-class MapsCopies(Conforming):
-    """Maps a copy of the bytes."""
-
-    breaks = ("NPU-BUF-006",)
-    caught_by = "cts.npu_buffers.mapping.write_and_read"
-
+class _MapsCopies(FaultyAllocator):
     def map(self, buffer: FaultyBuffer, length: int, protection: int, offset: int) -> Memory:
         memory = super().map(buffer, length, protection, offset)
         assert buffer.inner.memory is not None
@@ -82,32 +52,17 @@ class MapsCopies(Conforming):
         self.service.context.exports.withdraw(token)
 
 
-class MapsFromTheBeginning(Conforming):
-    """Ignores the offset of a mapping."""
-
-    breaks = ("NPU-BUF-006",)
-    caught_by = "cts.npu_buffers.mapping.two_mappings_are_one_memory"
-
+class _MapsFromTheBeginning(FaultyAllocator):
     def map(self, buffer: FaultyBuffer, length: int, protection: int, offset: int) -> Memory:
         return super().map(buffer, length, protection, 0)
 
 
-class MapsEmptyRanges(Conforming):
-    """Maps a page where no bytes are asked for."""
-
-    breaks = ("NPU-BUF-006",)
-    caught_by = "cts.npu_buffers.mapping.empty_range"
-
+class _MapsEmptyRanges(FaultyAllocator):
     def map(self, buffer: FaultyBuffer, length: int, protection: int, offset: int) -> Memory:
         return super().map(buffer, length or buffer.inner.size, protection, offset)
 
 
-class MapsBeyondTheEnd(Conforming):
-    """Maps as many pages as are asked for, whosever they are."""
-
-    breaks = ("NPU-BUF-006",)
-    caught_by = "cts.npu_buffers.mapping.beyond_the_end"
-
+class _MapsBeyondTheEnd(FaultyAllocator):
     def map(self, buffer: FaultyBuffer, length: int, protection: int, offset: int) -> Memory:
         if length <= 0 or offset < 0 or offset + length <= buffer.inner.size:
             return super().map(buffer, length, protection, offset)
@@ -115,35 +70,20 @@ class MapsBeyondTheEnd(Conforming):
         return Memory("mappableFile", length, token, protection)
 
 
-class ReusesALiveBuffer(Conforming):
-    """Gives out the bytes of the first buffer again."""
-
-    breaks = ("NPU-BUF-006",)
-    caught_by = "cts.npu_buffers.mapping.buffers_are_apart"
-
-    def answer(self, id: int, buffer: NpuBuffer | None, errno: int, message: str | None) -> None:
+class _ReusesALiveBuffer(FaultyAllocator):
+    def on_get_buffer(self, id: int, buffer: NpuBuffer | None, errno: int, message: str | None) -> None:
         first = next(iter(self.inner.client.buffers.values()), None)
         if isinstance(buffer, FaultyBuffer) and first is not None and first.memory is not None:
             buffer.inner.memory = first.memory
-        super().answer(id, buffer, errno, message)
+        super().on_get_buffer(id, buffer, errno, message)
 
 
-class LoadsToTheBeginning(Conforming):
-    """Ignores the place in the buffer."""
-
-    breaks = ("NPU-BUF-011",)
-    caught_by = "cts.npu_buffers.loading.later"
-
+class _LoadsToTheBeginning(FaultyAllocator):
     def load_file_segment_to_buffer(self, id: int, segment: FileSegment) -> None:
         super().load_file_segment_to_buffer(id, replace(segment, buffer_offset=min(segment.buffer_offset, 0)))
 
 
-class LoadsTheFileFromTheBeginning(Conforming):
-    """Ignores the place in the file of a request."""
-
-    breaks = ("NPU-BUF-011",)
-    caught_by = "cts.npu_buffers.loading.on_allocation"
-
+class _LoadsTheFileFromTheBeginning(FaultyAllocator):
     def get_buffers(self, requests: tuple[AllocRequest, ...]) -> None:
         super().get_buffers(
             tuple(
@@ -153,12 +93,7 @@ class LoadsTheFileFromTheBeginning(Conforming):
         )
 
 
-class ClearsAroundALoad(Conforming):
-    """Fills with zeros what a load leaves."""
-
-    breaks = ("NPU-BUF-011",)
-    caught_by = "cts.npu_buffers.loading.later"
-
+class _ClearsAroundALoad(FaultyAllocator):
     def load_file_segment_to_buffer(self, id: int, segment: FileSegment) -> None:
         buffer = self.live(id)
         if buffer is not None and buffer.memory is not None:
@@ -166,16 +101,11 @@ class ClearsAroundALoad(Conforming):
         super().load_file_segment_to_buffer(id, segment)
 
 
-class AnswersTheLoadOfARequest(Conforming):
-    """Sends onLoad for the file of a request as well."""
-
-    breaks = ("NPU-BUF-003",)
-    caught_by = "cts.npu_buffers.loading.on_allocation"
-
-    def answer(self, id: int, buffer: NpuBuffer | None, errno: int, message: str | None) -> None:
-        super().answer(id, buffer, errno, message)
+class _AnswersTheLoadOfARequest(FaultyAllocator):
+    def on_get_buffer(self, id: int, buffer: NpuBuffer | None, errno: int, message: str | None) -> None:
+        super().on_get_buffer(id, buffer, errno, message)
         if isinstance(buffer, FaultyBuffer) and buffer.inner.request.file_segment is not None:
-            self.loaded(id, 0, None)
+            self.on_load(id, 0, None)
 
 
 class _MovedFile:
@@ -201,7 +131,7 @@ class _SoughtFile(_MovedFile):
         return self._inner.read(offset, length)
 
 
-class _BentFiles:
+class _FilesOf:
     def __init__(self, inner: Files, kind: type[_MovedFile]) -> None:
         self._inner, self._kind = inner, kind
 
@@ -209,95 +139,55 @@ class _BentFiles:
         return self._kind(self._inner.open(token))  # type: ignore[return-value]
 
 
-class LoadsFromThePosition(Conforming):
-    """Counts the segment's offset from the position of the descriptor."""
-
-    breaks = ("NPU-BUF-011",)
-    caught_by = "cts.npu_buffers.loading.from_the_beginning_of_the_file"
-
+class _LoadsFromThePosition(FaultyAllocator):
     @staticmethod
     def files(context: Context) -> Files:
-        return _BentFiles(context.files, _MovedFile)
+        return _FilesOf(context.files, _MovedFile)
 
 
-class MovesThePosition(Conforming):
-    """Reads by lseek and read, and leaves the client's descriptor behind the segment."""
-
-    breaks = ("NPU-BUF-011",)
-    caught_by = "cts.npu_buffers.loading.position_of_the_file"
-
+class _MovesThePosition(FaultyAllocator):
     @staticmethod
     def files(context: Context) -> Files:
-        return _BentFiles(context.files, _SoughtFile)
+        return _FilesOf(context.files, _SoughtFile)
 
 
-class LoadsWritableBuffersOnly(Conforming):
-    """Loads through the client's protection."""
-
-    breaks = ("NPU-BUF-011",)
-    caught_by = "cts.npu_buffers.loading.for_readers_only"
-
+class _LoadsWritableBuffersOnly(FaultyAllocator):
     def get_buffers(self, requests: tuple[AllocRequest, ...]) -> None:
         for one in requests:
             if one.file_segment is not None and not one.protection & Protection.WRITE:
-                self.answer(one.id, None, Errno.EACCES, "not writable")
+                self.on_get_buffer(one.id, None, Errno.EACCES, "not writable")
             else:
                 super().get_buffers((one,))
 
 
-class LoadsOnce(Conforming):
-    """Lets a buffer be loaded once: it never is idle again."""
-
-    breaks = ("NPU-BUF-012",)
-    caught_by = "cts.npu_buffers.loading.again_and_again"
-
+class _LoadsOnce(FaultyAllocator):
     def load_file_segment_to_buffer(self, id: int, segment: FileSegment) -> None:
         buffer = self.live(id)
         if buffer is not None and id in self.service.kept:
-            self.loaded(id, Errno.EINVAL, "loading")
+            self.on_load(id, Errno.EINVAL, "loading")
             return
         self.service.kept.append(id)
         super().load_file_segment_to_buffer(id, segment)
 
 
-class SaysNoEntryForNoBuffer(Conforming):
-    """Answers the load of an unknown buffer with ENOENT."""
-
-    breaks = ("NPU-BUF-012",)
-    caught_by = "cts.npu_buffers.loading.unknown_buffer"
-
-    def loaded(self, id: int, errno: int, message: str | None) -> None:
-        super().loaded(id, Errno.ENOENT if message is not None and message.startswith("no buffer") else errno, message)
+class _SaysNoEntryForNoBuffer(FaultyAllocator):
+    def on_load(self, id: int, errno: int, message: str | None) -> None:
+        super().on_load(id, Errno.ENOENT if message is not None and message.startswith("no buffer") else errno, message)
 
 
-class SaysBusyWhileLoading(Conforming):
-    """Answers a second load with EBUSY."""
-
-    breaks = ("NPU-BUF-012",)
-    caught_by = "cts.npu_buffers.loading.while_loading"
-
-    def loaded(self, id: int, errno: int, message: str | None) -> None:
-        super().loaded(id, 16 if message is not None and message.endswith("LOADING") else errno, message)
+class _SaysBusyWhileLoading(FaultyAllocator):
+    def on_load(self, id: int, errno: int, message: str | None) -> None:
+        super().on_load(id, 16 if message is not None and message.endswith("LOADING") else errno, message)
 
 
-class MapsBusyAsInvalid(Conforming):
-    """Refuses a mapping with EINVAL while a file is loaded."""
-
-    breaks = ("NPU-BUF-012",)
-    caught_by = "cts.npu_buffers.loading.mapping_while_loading"
-
+class _MapsBusyAsInvalid(FaultyAllocator):
     def map(self, buffer: FaultyBuffer, length: int, protection: int, offset: int) -> Memory:
         if buffer.inner.state.name == "LOADING":
             raise ServiceError(Errno.EINVAL, "loading")
         return super().map(buffer, length, protection, offset)
 
 
-class CutsSegments(Conforming):
-    """Loads as much of a segment as fits."""
-
-    breaks = ("NPU-BUF-011",)
-    caught_by = "cts.npu_buffers.loading.impossible_segments"
-
+class _CutsSegments(FaultyAllocator):
     def load_file_segment_to_buffer(self, id: int, segment: FileSegment) -> None:
         buffer = self.live(id)
         if buffer is not None:
@@ -306,37 +196,77 @@ class CutsSegments(Conforming):
         super().load_file_segment_to_buffer(id, segment)
 
 
-class LoadsNothingFromNoFile(Conforming):
-    """Takes a descriptor that is none for the wish to load nothing."""
-
-    breaks = ("NPU-BUF-011",)
-    caught_by = "cts.npu_buffers.loading.no_such_file"
-
-    def loaded(self, id: int, errno: int, message: str | None) -> None:
-        super().loaded(id, 0 if message is not None and message.startswith("no open file") else errno, message)
+class _LoadsNothingFromNoFile(FaultyAllocator):
+    def on_load(self, id: int, errno: int, message: str | None) -> None:
+        super().on_load(id, 0 if message is not None and message.startswith("no open file") else errno, message)
 
 
-class LoadsAMegabyteAtMost(Conforming):
-    """Stops loading a request's file after 1 MiB, like a read that was not repeated."""
-
-    breaks = ("NPU-BUF-011",)
-    caught_by = "cts.npu_buffers.loading.weights_of_4_mib"
-
-    def answer(self, id: int, buffer: NpuBuffer | None, errno: int, message: str | None) -> None:
+class _LoadsAMegabyteAtMost(FaultyAllocator):
+    def on_get_buffer(self, id: int, buffer: NpuBuffer | None, errno: int, message: str | None) -> None:
         if isinstance(buffer, FaultyBuffer) and buffer.inner.memory is not None:
             rest = range(1 << 20, buffer.inner.size)
             buffer.inner.memory[rest.start :] = bytes(len(rest))
-        super().answer(id, buffer, errno, message)
+        super().on_get_buffer(id, buffer, errno, message)
 
 
-class KeepsOnlyTheLastLoad(Conforming):
-    """Clears what was loaded with the request when more is loaded."""
-
-    breaks = ("NPU-BUF-011",)
-    caught_by = "cts.npu_buffers.loading.two_halves_of_8_mib"
-
+class _KeepsOnlyTheLastLoad(FaultyAllocator):
     def load_file_segment_to_buffer(self, id: int, segment: FileSegment) -> None:
         buffer = self.live(id)
         if buffer is not None and buffer.memory is not None:
             buffer.memory[: segment.buffer_offset] = bytes(segment.buffer_offset)
         super().load_file_segment_to_buffer(id, segment)
+
+
+FAULTS = (
+    buffer_fault("maps-what-it-likes", "Lets a mapping ask for any protection.", "NPU-BUF-006",
+                 "mapping.beyond_protection", _MapsWhatItLikes),
+    buffer_fault("maps-exactly-its-protection", "Wants a mapping to ask for the whole protection of the request.",
+                 "NPU-BUF-006", "mapping.within_protection", _MapsExactlyItsProtection),
+    buffer_fault("maps-all-for-writing", "Gives every mapping the protection of the buffer.", "NPU-BUF-006",
+                 "mapping.read_only_mapping", _MapsAllForWriting),
+    buffer_fault("unmaps-nothing", "Leaves a mapping as it is.", "NPU-BUF-006", "mapping.unmap", _UnmapsNothing),
+    buffer_fault("unmaps-all", "Ends all mappings of a buffer with the first.", "NPU-BUF-006",
+                 "mapping.two_mappings_are_one_memory", _UnmapsAll),
+    buffer_fault("maps-copies", "Maps a copy of the bytes.", "NPU-BUF-006", "mapping.write_and_read", _MapsCopies),
+    buffer_fault("maps-from-the-beginning", "Ignores the offset of a mapping.", "NPU-BUF-006",
+                 "mapping.two_mappings_are_one_memory", _MapsFromTheBeginning),
+    buffer_fault("maps-empty-ranges", "Maps a page where no bytes are asked for.", "NPU-BUF-006", "mapping.empty_range",
+                 _MapsEmptyRanges),
+    buffer_fault("maps-beyond-the-end", "Maps as many pages as are asked for, whosever they are.", "NPU-BUF-006",
+                 "mapping.beyond_the_end", _MapsBeyondTheEnd),
+    buffer_fault("reuses-a-live-buffer", "Gives out the bytes of the first buffer again.", "NPU-BUF-006",
+                 "mapping.buffers_are_apart", _ReusesALiveBuffer),
+    buffer_fault("loads-to-the-beginning", "Ignores the place in the buffer.", "NPU-BUF-011", "loading.later",
+                 _LoadsToTheBeginning),
+    buffer_fault("loads-the-file-from-the-beginning", "Ignores the place in the file of a request.", "NPU-BUF-011",
+                 "loading.on_allocation", _LoadsTheFileFromTheBeginning),
+    buffer_fault("clears-around-a-load", "Fills with zeros what a load leaves.", "NPU-BUF-011", "loading.later",
+                 _ClearsAroundALoad),
+    buffer_fault("answers-the-load-of-a-request", "Sends onLoad for the file of a request as well.", "NPU-BUF-003",
+                 "loading.on_allocation", _AnswersTheLoadOfARequest),
+    buffer_fault("loads-from-the-position", "Counts the segment's offset from the position of the descriptor.",
+                 "NPU-BUF-011", "loading.from_the_beginning_of_the_file", _LoadsFromThePosition),
+    buffer_fault("moves-the-position",
+                 "Reads by lseek and read, and leaves the client's descriptor behind the segment.", "NPU-BUF-011",
+                 "loading.position_of_the_file", _MovesThePosition),
+    buffer_fault("loads-writable-buffers-only", "Loads through the client's protection.", "NPU-BUF-011",
+                 "loading.for_readers_only", _LoadsWritableBuffersOnly),
+    buffer_fault("loads-once", "Lets a buffer be loaded once: it never is idle again.", "NPU-BUF-012",
+                 "loading.again_and_again", _LoadsOnce),
+    buffer_fault("says-no-entry-for-no-buffer", "Answers the load of an unknown buffer with ENOENT.", "NPU-BUF-012",
+                 "loading.unknown_buffer", _SaysNoEntryForNoBuffer),
+    buffer_fault("says-busy-while-loading", "Answers a second load with EBUSY.", "NPU-BUF-012", "loading.while_loading",
+                 _SaysBusyWhileLoading),
+    buffer_fault("maps-busy-as-invalid", "Refuses a mapping with EINVAL while a file is loaded.", "NPU-BUF-012",
+                 "loading.mapping_while_loading", _MapsBusyAsInvalid),
+    buffer_fault("cuts-segments", "Loads as much of a segment as fits.", "NPU-BUF-011", "loading.impossible_segments",
+                 _CutsSegments),
+    buffer_fault("loads-nothing-from-no-file", "Takes a descriptor that is none for the wish to load nothing.",
+                 "NPU-BUF-011", "loading.no_such_file", _LoadsNothingFromNoFile),
+    buffer_fault("loads-a-megabyte-at-most",
+                 "Stops loading a request's file after 1 MiB, like a read that was not repeated.", "NPU-BUF-011",
+                 "loading.weights_of_4_mib", _LoadsAMegabyteAtMost),
+    buffer_fault("keeps-only-the-last-load", "Clears what was loaded with the request when more is loaded.",
+                 "NPU-BUF-011", "loading.two_halves_of_8_mib", _KeepsOnlyTheLastLoad),
+)  # fmt: skip
+"""Faults in mapping and loading."""

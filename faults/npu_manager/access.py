@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from npu_conformance.faults.npu_manager.boundary import Conforming
+from npu_conformance.faults.npu_manager.boundary import FaultyManager, manager_fault
 from npu_conformance.specs.errors import SecurityDenied
 from npu_conformance.specs.npu.manager import ModelLoadRequestCallback
 from npu_conformance.specs.npu.types import PERMISSION, ModelLoadRequest, Policy, PolicyParameters
 
 
-class LetsAnyoneSetThePolicy(Conforming):
-    """Does not check the permission of setPolicy."""
-
-    breaks = ("NPU-ACC-004",)
-    caught_by = "cts.npu_manager.access.set_policy_without_permission"
-
+class _LetsAnyoneSetThePolicy(FaultyManager):
     def set_policy(self, policy: int, parameters: PolicyParameters | None) -> None:
         try:
             super().set_policy(policy, parameters)
@@ -21,12 +16,7 @@ class LetsAnyoneSetThePolicy(Conforming):
             return
 
 
-class RefusesThePolicyTooLate(Conforming):
-    """Denies setPolicy without the permission only after it has ended the requests."""
-
-    breaks = ("NPU-ACC-004",)
-    caught_by = "cts.npu_manager.access.set_policy_without_permission"
-
+class _RefusesThePolicyTooLate(FaultyManager):
     def set_policy(self, policy: int, parameters: PolicyParameters | None) -> None:
         try:
             super().set_policy(policy, parameters)
@@ -37,13 +27,7 @@ class RefusesThePolicyTooLate(Conforming):
             raise
 
 
-class LetsAnyoneRequest(Conforming):
-    """Takes requests of apps without the permission."""
-
-    breaks = ("NPU-ACC-005",)
-    caught_by = "cts.npu_manager.access.calls_without_permission"
-    noticed_as = "quality-warning"
-
+class _LetsAnyoneRequest(FaultyManager):
     def request_can_load_model(self, request: ModelLoadRequest, callback: ModelLoadRequestCallback | None) -> None:
         try:
             super().request_can_load_model(request, callback)
@@ -52,13 +36,7 @@ class LetsAnyoneRequest(Conforming):
             super().request_can_load_model(request, callback)
 
 
-class DeniesAfterActing(Conforming):
-    """Raises the security error once the cancellation is done."""
-
-    breaks = ("NPU-ACC-005",)
-    caught_by = "cts.npu_manager.access.calls_without_permission"
-    noticed_as = "quality-warning"
-
+class _DeniesAfterActing(FaultyManager):
     def cancel_model_load(self, request: ModelLoadRequest) -> None:
         try:
             super().cancel_model_load(request)
@@ -67,3 +45,17 @@ class DeniesAfterActing(Conforming):
             super().cancel_model_load(request)
             self.inner_control.grant_permission(self.uid, PERMISSION, False)
             raise
+
+
+FAULTS = (
+    manager_fault("lets-anyone-set-the-policy", "Does not check the permission of setPolicy.", "NPU-ACC-004",
+                  "access.set_policy_without_permission", _LetsAnyoneSetThePolicy),
+    manager_fault("refuses-the-policy-too-late",
+                  "Denies setPolicy without the permission only after it has ended the requests.", "NPU-ACC-004",
+                  "access.set_policy_without_permission", _RefusesThePolicyTooLate),
+    manager_fault("lets-anyone-request", "Takes requests of apps without the permission.", "NPU-ACC-005",
+                  "access.calls_without_permission", _LetsAnyoneRequest, "quality-warning"),
+    manager_fault("denies-after-acting", "Raises the security error once the cancellation is done.", "NPU-ACC-005",
+                  "access.calls_without_permission", _DeniesAfterActing, "quality-warning"),
+)  # fmt: skip
+"""Faults in the permission check."""

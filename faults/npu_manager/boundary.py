@@ -1,37 +1,50 @@
-"""The boundary between apps and the reference NPU Manager, at which the faults bend what crosses it."""
+"""The boundary between apps and the reference NPU Manager, at which faulty managers change what crosses it."""
 
 from __future__ import annotations
 
+import functools
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import ClassVar, Literal
+from typing import Any
 
+from npu_conformance.faults.factories import fault
+from npu_conformance.faults.fault import Fault, FaultySubject
+from npu_conformance.faults.source_edits import DetectedAs
+from npu_conformance.faults.wrapper import Relay, Wrapper, forwarding
 from npu_conformance.reference.manager import service
+from npu_conformance.specs.manifest import InterfaceName
 from npu_conformance.specs.npu.manager import (
     Manager,
     ManagerControl,
     ModelLoadRequestCallback,
     ModelLoadStatusListener,
 )
-from npu_conformance.specs.npu.types import ModelLoadRequest, PolicyParameters, ShellResult
-from npu_conformance.specs.plugin import Caller, Context
+from npu_conformance.specs.npu.types import ModelLoadRequest
+from npu_conformance.specs.plugin import Caller, Context, Subject
+from npu_conformance.specs.versions import Version
+
+INTERFACES: tuple[InterfaceName, ...] = ("manager", "manager_control")
 
 Key = tuple[int, int]
 """uid and id of a request."""
 
 
-class Conforming(Manager):
-    """Forwards everything unbent: the boundary itself, which every case has to let pass."""
+@forwarding(Manager)
+class FaultyManager(Wrapper, Manager):
+    """A manager behind the boundary. inner, inner_control: the reference's; control: what the client steers it by.
 
-    breaks: ClassVar[tuple[str, ...]] = ()
-    caught_by: ClassVar[str] = ""
-    noticed_as: ClassVar[Literal["red", "quality-warning"]] = "red"
+    Calls of callbacks and listeners pass through the methods of their names.
+    """
+
+    inner: Manager
 
     def __init__(self, context: Context) -> None:
         self._context = context
         self._played: int | None = None
-        self.manager, self.inner_control = service.create(replace(context, caller=self._caller))
+        manager, self.inner_control = service.create(replace(context, caller=self._caller))
+        super().__init__(manager)
         self.control: ManagerControl = self.inner_control
 
     @property
@@ -48,78 +61,78 @@ class Conforming(Manager):
         finally:
             self._played = None
 
-    def request_can_load_model(self, request: ModelLoadRequest, callback: ModelLoadRequestCallback | None) -> None:
-        """Forward, with a callback that passes through `decide`, `ask_unload` and `complete`."""
-        watched = None if callback is None else Callback(self, callback, self.uid)
-        self.manager.request_can_load_model(request, watched)
+    def given(self, interface: type, value: Any) -> Any:
+        """The reference gets callbacks that pass the boundary."""
+        return Callback(value, weakref.ref(self), self.uid) if interface is ModelLoadRequestCallback else value
 
-    def cancel_model_load(self, request: ModelLoadRequest) -> None:
-        """Forward."""
-        self.manager.cancel_model_load(request)
-
-    def set_policy(self, policy: int, parameters: PolicyParameters | None) -> None:
-        """Forward."""
-        self.manager.set_policy(policy, parameters)
-
-    def dump(self) -> str:
-        """Forward."""
-        return self.manager.dump()
-
-    def shell_command(self, arguments: tuple[str, ...]) -> ShellResult:
-        """Forward."""
-        return self.manager.shell_command(arguments)
-
-    def decide(
+    def on_can_load_model(
         self, callback: Callback, request: ModelLoadRequest, status: int, listener: ModelLoadStatusListener
     ) -> None:
         """Deliver a decision."""
-        callback.client.on_can_load_model(request, status, listener)
+        callback.inner.on_can_load_model(request, status, listener)
 
-    def ask_unload(self, callback: Callback, request: ModelLoadRequest, reason: int | None) -> None:
+    def on_request_unload_model(self, callback: Callback, request: ModelLoadRequest, reason: int | None) -> None:
         """Deliver an unload request."""
-        callback.client.on_request_unload_model(request, reason)
+        callback.inner.on_request_unload_model(request, reason)
 
-    def complete(self, callback: Callback, request: ModelLoadRequest, status: int) -> None:
+    def on_model_load_request_complete(self, callback: Callback, request: ModelLoadRequest, status: int) -> None:
         """Deliver a completion."""
-        callback.client.on_model_load_request_complete(request, status)
+        callback.inner.on_model_load_request_complete(request, status)
 
-    def loaded(self, listener: Listener, request: ModelLoadRequest) -> None:
+    def notify_model_loaded(self, listener: Listener, request: ModelLoadRequest) -> None:
         """Take a loaded notification."""
-        listener.manager_side.notify_model_loaded(request)
+        listener.inner.notify_model_loaded(request)
 
-    def unloaded(self, listener: Listener, request: ModelLoadRequest) -> None:
+    def notify_model_unloaded(self, listener: Listener, request: ModelLoadRequest) -> None:
         """Take an unloaded notification."""
-        listener.manager_side.notify_model_unloaded(request)
+        listener.inner.notify_model_unloaded(request)
 
     def _caller(self) -> Caller:
         caller = self._context.caller()
         return caller if self._played is None else replace(caller, uid=self._played)
 
 
-class Callback(ModelLoadRequestCallback):
-    """A client's callback as the manager behind the boundary sees it."""
+@forwarding(ModelLoadRequestCallback)
+class Callback(Relay, ModelLoadRequestCallback):
+    """A client's callback as the manager behind the boundary sees it. uid: the client's."""
 
-    def __init__(self, fault: Conforming, client: ModelLoadRequestCallback, uid: int) -> None:
-        self._fault, self.client, self.uid = fault, client, uid
+    inner: ModelLoadRequestCallback
 
-    def on_can_load_model(self, request: ModelLoadRequest, status: int, listener: ModelLoadStatusListener) -> None:
-        self._fault.decide(self, request, status, Listener(self._fault, listener, self))
+    def __init__(self, inner: ModelLoadRequestCallback, boundary: weakref.ref[Any], uid: int) -> None:
+        super().__init__(inner, boundary)
+        self.uid = uid
 
-    def on_request_unload_model(self, request: ModelLoadRequest, reason: int | None) -> None:
-        self._fault.ask_unload(self, request, reason)
-
-    def on_model_load_request_complete(self, request: ModelLoadRequest, status: int) -> None:
-        self._fault.complete(self, request, status)
+    def given(self, interface: type, value: Any) -> Any:
+        """The client gets a listener that passes the boundary."""
+        return Listener(value, self.boundary, self)
 
 
-class Listener(ModelLoadStatusListener):
-    """The manager's listener as the client sees it."""
+@forwarding(ModelLoadStatusListener)
+class Listener(Relay, ModelLoadStatusListener):
+    """The manager's listener as the client sees it. callback: the one that it came with."""
 
-    def __init__(self, fault: Conforming, manager_side: ModelLoadStatusListener, callback: Callback) -> None:
-        self._fault, self.manager_side, self.callback = fault, manager_side, callback
+    inner: ModelLoadStatusListener
 
-    def notify_model_loaded(self, request: ModelLoadRequest) -> None:
-        self._fault.loaded(self, request)
+    def __init__(self, inner: ModelLoadStatusListener, boundary: weakref.ref[Any], callback: Callback) -> None:
+        super().__init__(inner, boundary)
+        self.callback = callback
 
-    def notify_model_unloaded(self, request: ModelLoadRequest) -> None:
-        self._fault.unloaded(self, request)
+
+def faulty_manager(kind: type[FaultyManager]) -> FaultySubject:
+    """The reference manager behind this kind of boundary."""
+
+    def create(context: Context, _: Version) -> Subject:
+        manager = kind(context)
+        return Subject(manager=manager, manager_control=manager.control)
+
+    return FaultySubject(create, INTERFACES)
+
+
+_fault = functools.partial(fault, family="manager", area="cts.npu_manager")
+
+
+def manager_fault(
+    name: str, description: str, breaks: str, caught_by: str, kind: type[FaultyManager], detected_as: DetectedAs = "red"
+) -> Fault:
+    """A fault of a manager behind the boundary, as a row of a table."""
+    return _fault(name, description, breaks, caught_by, faulty_manager(kind), detected_as=detected_as)

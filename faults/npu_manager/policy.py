@@ -2,53 +2,33 @@
 
 from __future__ import annotations
 
-from npu_conformance.faults.npu_manager.boundary import Callback, Conforming, Listener
+from npu_conformance.faults.npu_manager.boundary import Callback, FaultyManager, Listener, manager_fault
 from npu_conformance.specs.errors import IllegalArgument
 from npu_conformance.specs.npu.manager import ModelLoadStatusListener
 from npu_conformance.specs.npu.types import LoadStatus, ModelLoadRequest, ModelPriority, Policy, PolicyParameters
 
 
-class ParksUnderStatusQuo(Conforming):
-    """Answers NOT_PRIORITIZED to a background request."""
-
-    breaks = ("NPU-POL-003",)
-    caught_by = "cts.npu_manager.policy.status_quo_gates_nothing"
-
-    def decide(
+class _ParksUnderStatusQuo(FaultyManager):
+    def on_can_load_model(
         self, callback: Callback, request: ModelLoadRequest, status: int, listener: ModelLoadStatusListener
     ) -> None:
         parked = request.priority >= ModelPriority.BACKGROUND
-        super().decide(callback, request, LoadStatus.NOT_PRIORITIZED if parked else status, listener)
+        super().on_can_load_model(callback, request, LoadStatus.NOT_PRIORITIZED if parked else status, listener)
 
 
-class AsksToUnloadUnderStatusQuo(Conforming):
-    """Asks for the unload of a model that was just reported as loaded."""
-
-    breaks = ("NPU-POL-003",)
-    caught_by = "cts.npu_manager.policy.status_quo_gates_nothing"
-
-    def loaded(self, listener: Listener, request: ModelLoadRequest) -> None:
-        super().loaded(listener, request)
-        listener.callback.client.on_request_unload_model(request, None)
+class _AsksToUnloadUnderStatusQuo(FaultyManager):
+    def notify_model_loaded(self, listener: Listener, request: ModelLoadRequest) -> None:
+        super().notify_model_loaded(listener, request)
+        listener.callback.inner.on_request_unload_model(request, None)
 
 
-class AcceptsAnyPolicy(Conforming):
-    """Takes every policy number for a known one."""
-
-    breaks = ("NPU-POL-002",)
-    caught_by = "cts.npu_manager.policy.unknown_policy"
-
+class _AcceptsAnyPolicy(FaultyManager):
     def set_policy(self, policy: int, parameters: PolicyParameters | None) -> None:
         if policy in tuple(Policy):
             super().set_policy(policy, parameters)
 
 
-class AnUnknownPolicyEndsRequests(Conforming):
-    """Refuses an unknown policy after it has thrown the old one away."""
-
-    breaks = ("NPU-POL-002",)
-    caught_by = "cts.npu_manager.policy.unknown_policy"
-
+class _AnUnknownPolicyEndsRequests(FaultyManager):
     def set_policy(self, policy: int, parameters: PolicyParameters | None) -> None:
         try:
             super().set_policy(policy, parameters)
@@ -57,12 +37,22 @@ class AnUnknownPolicyEndsRequests(Conforming):
             raise
 
 
-class KeepsRequestsAcrossPolicies(Conforming):
-    """Does not replace a policy by the same one."""
-
-    breaks = ("NPU-LIF-022",)
-    caught_by = "cts.npu_manager.policy.replacement_ends_requests"
-
+class _KeepsRequestsAcrossPolicies(FaultyManager):
     def set_policy(self, policy: int, parameters: PolicyParameters | None) -> None:
         if policy != Policy.STATUS_QUO:
             super().set_policy(policy, parameters)
+
+
+FAULTS = (
+    manager_fault("parks-under-status-quo", "Answers NOT_PRIORITIZED to a background request.", "NPU-POL-003",
+                  "policy.status_quo_gates_nothing", _ParksUnderStatusQuo),
+    manager_fault("asks-to-unload-under-status-quo", "Asks for the unload of a model that was just reported as loaded.",
+                  "NPU-POL-003", "policy.status_quo_gates_nothing", _AsksToUnloadUnderStatusQuo),
+    manager_fault("accepts-any-policy", "Takes every policy number for a known one.", "NPU-POL-002",
+                  "policy.unknown_policy", _AcceptsAnyPolicy),
+    manager_fault("an-unknown-policy-ends-requests", "Refuses an unknown policy after it has thrown the old one away.",
+                  "NPU-POL-002", "policy.unknown_policy", _AnUnknownPolicyEndsRequests),
+    manager_fault("keeps-requests-across-policies", "Does not replace a policy by the same one.", "NPU-LIF-022",
+                  "policy.replacement_ends_requests", _KeepsRequestsAcrossPolicies),
+)  # fmt: skip
+"""Faults in the status-quo policy."""

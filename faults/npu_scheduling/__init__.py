@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from npu_conformance.faults import source_edits
-from npu_conformance.faults.factories import IMPATIENCE, PATIENT
-from npu_conformance.faults.fault import Fault, FaultySubject, NoticedAs, Variant
+from npu_conformance.faults.factories import IMPATIENCE, PATIENT, edited_fault, edited_variant, fault
+from npu_conformance.faults.fault import FaultySubject, Variant
 from npu_conformance.faults.npu_scheduling import idle, shapes
 from npu_conformance.faults.npu_scheduling.shapes import Shape
 from npu_conformance.faults.source_edits import EditedFault, SourceEdit
@@ -28,11 +29,11 @@ EXECUTIONS = source_edits.read(_FOLDER / "executions.json")
 """Faults of a device whose executions are work of the HAL."""
 
 
-def _edited(one: EditedFault, promise: int | None = 10) -> FaultySubject:
+def _edited(row: EditedFault, promise: int | None = 10) -> FaultySubject:
     """The reference HAL with its source edited, which stays so in the process. promise: its npu_checkpoint_ms."""
 
     def create(context: Context, _: Version) -> Subject:
-        source_edits.apply(one.edits)
+        source_edits.apply(row.edits)
         return shapes.reference(context)
 
     return FaultySubject(create, _ALL, manifest=lambda: {"npu_profile": "page", "npu_checkpoint_ms": promise})
@@ -62,30 +63,27 @@ def _without_hal(context: Context) -> Subject:
     return Subject(workload=found.workload, scheduling_control=found.scheduling_control)
 
 
+_fault = functools.partial(fault, area="vts.npu_scheduling")
+_IDLE = FaultySubject(
+    lambda context, _: idle.with_work(context),
+    ("scheduling", "workload"),
+    deadlines=PATIENT,
+    manifest=lambda: {"virtual_clock": False, "time_scale": IMPATIENCE},
+)
+
 FAULTS = (
-    *(
-        Fault(one.id, one.description, one.breaks, one.caught_by, _edited(one),
-              noticed_as=cast(NoticedAs, one.noticed_as))
-        for one in EDITED
-    ),
-    Fault("scheduling-absent", "The manifest names the scheduling HAL, and there is none.", ("NPU-ACC-006",),
-          ("vts.npu_scheduling.configs.implements_hal",), _shaped(_without_hal)),
-    Fault("scheduling-idle", "The HAL checks its arguments and does nothing else.",
-          ("NPU-HAL-001", "NPU-HAL-008", "NPU-HAL-011", "NPU-HAL-017", "NPU-HAL-019"),
-          ("vts.npu_scheduling.work.undisturbed", "vts.npu_scheduling.callback.replaced",
-           "vts.npu_scheduling.effects.set", "vts.npu_scheduling.effects.set_replaces",
-           "vts.npu_scheduling.rights.no_direct_access"),
-          FaultySubject(lambda context, _: idle.with_work(context), ("scheduling", "workload"), deadlines=PATIENT,
-               manifest=lambda: {"virtual_clock": False, "time_scale": IMPATIENCE})),
-    Fault("executions-aside", "The device takes turns among apps, and knows nothing of the scheduling HAL.",
-          ("NPU-HAL-011", "NPU-HAL-019"),
-          ("vts.npu_scheduling.executions.direct_access", "vts.npu_scheduling.executions.told"),
-          _with_device(shapes.with_device_of_its_own)),
-    *(
-        Fault(one.id, one.description, one.breaks, one.caught_by, _with_device(shapes.with_device, one.edits))
-        for one in EXECUTIONS
-    ),
+    *(edited_fault(row, _edited(row)) for row in EDITED),
+    _fault("scheduling-absent", "The manifest names the scheduling HAL, and there is none.", "NPU-ACC-006",
+           "configs.implements_hal", _shaped(_without_hal)),
+    _fault("scheduling-idle", "The HAL checks its arguments and does nothing else.",
+           "NPU-HAL-001 NPU-HAL-008 NPU-HAL-011 NPU-HAL-017 NPU-HAL-019",
+           "work.undisturbed callback.replaced effects.set effects.set_replaces rights.no_direct_access", _IDLE),
+    _fault("executions-aside", "The device takes turns among apps, and knows nothing of the scheduling HAL.",
+           "NPU-HAL-011 NPU-HAL-019", "executions.direct_access executions.told",
+           _with_device(shapes.with_device_of_its_own)),
+    *(edited_fault(row, _with_device(shapes.with_device, row.edits)) for row in EXECUTIONS),
 )  # fmt: skip
+"""Faults of scheduling HALs."""
 
 VARIANTS = (
     Variant("npu", "The reference's scheduling HAL and NPU Manager.",
@@ -109,5 +107,6 @@ VARIANTS = (
             FaultySubject(lambda context, _: shapes.through_a_tool(context), ("scheduling",), manifest=_by_tool)),
     Variant("npu-cuttlefish", "Cuttlefish's quirk: work of an app for itself has original uid -1.",
             _shaped(shapes.cuttlefish, npu_profile="cuttlefish")),
-    *(Variant(one.id, one.description, _edited(one, None)) for one in EDITED_VARIANTS),
+    *(edited_variant(row, _edited(row, None)) for row in EDITED_VARIANTS),
 )  # fmt: skip
+"""Scheduling HALs that every case lets pass."""

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from npu_conformance.cts import npu_manager
 from npu_conformance.faults import managers, source_edits
+from npu_conformance.faults.fault import Fault
 from npu_conformance.faults.npu_manager import FAULTS
 from npu_conformance.faults.source_edits import EditedFault
 from npu_conformance.harness.judge.classification import Ending, classify_exception
@@ -20,8 +21,7 @@ from npu_conformance.specs import ids, requirements
 from npu_conformance.specs.outcomes import Outcome
 from npu_conformance.specs.plugin import Subject
 
-BOUNDARY = "npu_conformance.faults.npu_manager:plugin"
-BENT = "npu_conformance.faults.plugin:plugin"
+FAULTY = "npu_conformance.faults.plugin:plugin"
 CASES = {case.id: case for case in npu_manager.cases()}
 QUICK = {name: case for name, case in CASES.items() if ".machine." not in name}
 LEFT_OUT = "legacy_app_that_works"
@@ -75,11 +75,12 @@ def test_the_reference_passes_in_any_order(isolation: Isolation) -> None:
         subject.close()
 
 
-@pytest.mark.parametrize("name", FAULTS)
-def test_each_fault_at_the_boundary_is_caught_by_the_case_it_names(name: str) -> None:
-    subject = open_subject(BOUNDARY, {"fault": name}, "inprocess")
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.id)
+def test_each_fault_at_the_boundary_is_caught_by_the_case_it_names(fault: Fault) -> None:
+    subject = open_subject(FAULTY, {"fault": fault.id}, "inprocess")
     try:
-        noticed(CASES[FAULTS[name].caught_by], subject, FAULTS[name].noticed_as)
+        for name in fault.caught_by:
+            noticed(CASES[name], subject, fault.detected_as)
     finally:
         subject.close()
 
@@ -90,7 +91,7 @@ def test_each_fault_of_the_source_is_caught_by_the_cases_it_names(fault: EditedF
         for name in fault.caught_by:
             subject = open_subject("reference", isolation="inprocess")
             try:
-                noticed(CASES[name], subject, fault.noticed_as)
+                noticed(CASES[name], subject, fault.detected_as)
             finally:
                 subject.close()
 
@@ -103,7 +104,7 @@ def test_each_fault_breaks_what_its_cases_are_evidence_for() -> None:
 
 @pytest.mark.parametrize("name", ["manager-boundary-alone", "manager-aosp-profile", "manager-real-time"])
 def test_managers_that_differ_and_conform_stay_green(name: str) -> None:
-    subject = open_subject(BENT, {"fault": name}, "inprocess")
+    subject = open_subject(FAULTY, {"fault": name}, "inprocess")
     try:
         for case in QUICK.values():
             ending, _ = run(case, subject)

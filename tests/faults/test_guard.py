@@ -1,12 +1,15 @@
-"""What a guarded npu service raises is its death, wherever it comes out; what the suite's own objects raise is not."""
+"""What a guarded implementation raises is its death, wherever it comes out; what the suite's objects raise is not."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from npu_conformance.faults.npu_guard import Life
+from npu_conformance.faults.guard import Life
 from npu_conformance.harness.judge.verdicts import Failed
 from npu_conformance.specs.errors import DeadObject, IllegalArgument
+from npu_conformance.specs.neuralnetworks import hal, types
 from npu_conformance.specs.npu.manager import Manager, ManagerControl, ModelLoadRequestCallback, ModelLoadStatusListener
 from npu_conformance.specs.npu.scheduling import Scheduling, SchedulingCallback
 from npu_conformance.specs.npu.types import ModelLoadRequest
@@ -98,3 +101,64 @@ def test_callbacks_that_the_implementation_registers_are_guarded() -> None:
 
 def test_nothing_is_guarded_where_there_is_nothing() -> None:
     assert Life().guard(Manager, None) is None
+
+
+class Model(hal.PreparedModel):
+    """Gives a fence, and a callback that raises."""
+
+    def execute_fenced(self, request: types.Request, wait_for: tuple[hal.Fence | None, ...], *rest: Any) -> Any:
+        return hal.FencedExecutionResult(FencedCallback(), wait_for[0])
+
+
+class FencedCallback(hal.FencedExecutionCallback):
+    def get_execution_info(self) -> hal.FencedExecutionInfo:
+        raise IndexError("in the callback")
+
+
+class Driver(hal.Device):
+    """Gives the callback a model, and says which models are its own."""
+
+    def prepare_model(self, *arguments: Any) -> None:
+        arguments[-1].notify(0, Model())
+
+    def allocate(self, desc: Any, prepared_models: Any, *roles: Any) -> hal.DeviceBuffer:
+        return hal.DeviceBuffer(Content(), sum(type(model) is Model for model in prepared_models))
+
+
+class Content(hal.Buffer):
+    def copy_to(self, dst: types.Memory) -> None:
+        raise OverflowError("in the buffer")
+
+
+class Preparation(hal.PreparedModelCallback):
+    model: hal.PreparedModel
+
+    def notify(self, status: int, prepared_model: hal.PreparedModel | None) -> None:
+        assert prepared_model is not None
+        self.model = prepared_model
+
+
+def prepared() -> tuple[hal.Device, hal.PreparedModel]:
+    device, callback = Life().guard(hal.Device, Driver()), Preparation()
+    assert device is not None
+    device.prepare_model(types.Model(main=types.Subgraph((), (), (), ())), 0, 0, -1, (), (), b"", callback)
+    return device, callback.model
+
+
+def test_prepared_models_are_guarded_and_come_back_as_the_drivers_own() -> None:
+    device, model = prepared()
+    assert not isinstance(model, Model)
+    made = device.allocate(types.BufferDesc(()), (model, None), (), ())
+    assert made.token == 1
+    with pytest.raises(DeadObject, match="in the buffer"):
+        made.buffer.copy_to(types.Memory("ashmem", 1, 1))
+
+
+def test_fences_stay_what_they_are_and_callbacks_in_results_are_guarded() -> None:
+    fence = hal.Fence()
+    request = types.Request((), (), ())
+    result = prepared()[1].execute_fenced(request, (fence,), False, -1, -1, -1)
+    assert result.sync_fence is fence
+    assert result.callback is not None
+    with pytest.raises(DeadObject, match="in the callback"):
+        result.callback.get_execution_info()

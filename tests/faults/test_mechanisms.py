@@ -11,7 +11,7 @@ import pytest
 
 from npu_conformance.faults import code_swap, source_edits
 from npu_conformance.faults.boundary import FaultyDevice, FaultyPreparedModel
-from npu_conformance.faults.guard import GuardedDevice
+from npu_conformance.faults.guard import Life
 from npu_conformance.faults.source_edits import EditError, SourceEdit
 from npu_conformance.faults.workers import Ended, in_child
 from npu_conformance.reference.device import quantization
@@ -42,7 +42,7 @@ FORWARDED = [name for name in describe(hal.Device) if not name.startswith("prepa
 def test_a_boundary_forwards_every_method_of_a_device(name: str) -> None:
     inner = Recording()
     count = len(describe(hal.Device)[name].parameters)
-    getattr(FaultyDevice(inner), name)(*range(count))  # type: ignore[arg-type]
+    getattr(FaultyDevice(inner), name)(*range(count))
     assert inner.calls == [(name, tuple(range(count)))]
 
 
@@ -50,7 +50,7 @@ def test_a_boundary_forwards_every_method_of_a_device(name: str) -> None:
 def test_a_boundary_forwards_every_method_of_a_prepared_model(name: str) -> None:
     inner = Recording()
     count = len(describe(hal.PreparedModel)[name].parameters)
-    getattr(FaultyPreparedModel(inner), name)(*range(count))  # type: ignore[arg-type]
+    getattr(FaultyPreparedModel(inner), name)(*range(count))
     assert inner.calls == [(name, tuple(range(count)))]
 
 
@@ -62,11 +62,12 @@ def test_an_exception_of_an_implementation_is_its_death_and_an_error_of_the_inte
         def get_status(self) -> int:
             raise ServiceError(2)
 
-    device = GuardedDevice(Broken())
-    with pytest.raises(DeadObject, match="ZeroDivisionError"):
-        device.get_type()
+    device = Life().guard(hal.Device, Broken())
+    assert device is not None
     with pytest.raises(ServiceError):
         device.get_status()
+    with pytest.raises(DeadObject, match="ZeroDivisionError"):
+        device.get_type()
 
 
 def test_an_edit_changes_a_function_for_all_who_imported_it_and_is_undone() -> None:
