@@ -68,12 +68,13 @@ class SchedulingService(Scheduling):
     def set_callback(
         self, callback: SchedulingCallback | None, debounce_duration_ms: int = DEBOUNCE_DURATION_MS
     ) -> None:
-        """Replace the callback; null removes it. IllegalArgument: a negative debounce time."""
+        """Replace the callback; None removes it. IllegalArgument: a negative debounce time."""
         if debounce_duration_ms < 0:
             raise IllegalArgument(f"debounce duration {debounce_duration_ms} ms is negative")
         with self.lock:
             self._receiver.close()
-            self._callback, self._receiver = callback, self._new_receiver()
+            self._callback = callback
+            self._receiver = self._new_receiver()
             self._events.duration_ms = debounce_duration_ms
 
     def config(self, uid: int) -> SchedulingConfig:

@@ -23,7 +23,7 @@ Kind = Literal["requested", "started", "ended"]
 class WorkEvent:
     """Something that happened to work. id and timestamp_ms rise in order of happening, however late an end is told.
 
-    reason: StartReason or EndReason; null for a request.
+    reason: StartReason or EndReason; None for a request.
     """
 
     id: int
@@ -60,7 +60,9 @@ class Debouncer:
         guard: Callable[[Callable[[], None]], Callable[[], None]] = lambda action: action,
     ) -> None:
         self.duration_ms = DEBOUNCE_DURATION_MS
-        self._clock, self._tell, self._guard = clock, tell, guard
+        self._clock = clock
+        self._tell = tell
+        self._guard = guard
         self._bursts: dict[int, _Burst] = {}
         self._ids = 0
 

@@ -50,7 +50,7 @@ class Posted:
 
     def _bring(self, message: Send) -> None:
         if self._is_open:
-            with suppress(InterfaceError):  # a dead callback can not be helped, and what a living one thinks is its own
+            with suppress(InterfaceError):  # a dead callback cannot be helped, and what a living one thinks is its own
                 message()
 
 
@@ -61,11 +61,13 @@ class Courier:
     """
 
     def __init__(self, capacity: int = 10_000, patience_s: float = 0.2) -> None:
-        self._capacity, self._patience_s = capacity, patience_s
+        self._capacity = capacity
+        self._patience_s = patience_s
         self._waiting: deque[Send] = deque()
         """Those that have not arrived; the first is on its way."""
         self._changed = threading.Condition()
-        self._is_open, self._is_blocked = True, False
+        self._is_open = True
+        self._is_blocked = False
         self._thread: threading.Thread | None = None
 
     def send(self, message: Send) -> None:

@@ -34,7 +34,9 @@ class TestInferences(Workload):
     __test__ = False
 
     def __init__(self, service: SchedulingService, caller: Callable[[], Caller], inferences: int = INFERENCES) -> None:
-        self._service, self._caller, self._inferences = service, caller, inferences
+        self._service = service
+        self._caller = caller
+        self._inferences = inferences
         self._efforts = itertools.count(1)
 
     def run_test_inference(self, run: InferenceRun, callback: WorkloadCallback) -> None:
@@ -58,7 +60,10 @@ class _Effort:
         callback: WorkloadCallback,
         inferences: int,
     ) -> None:
-        self._service, self._caller, self._run, self._callback = service, caller, run, callback
+        self._service = service
+        self._caller = caller
+        self._run = run
+        self._callback = callback
         self._left = inferences
         self._results = Posted(service.clock)
 

@@ -9,7 +9,7 @@ from npu_conformance.specs.npu.types import BLOCKING_SDK, DUMP_PERMISSION, PERMI
 
 
 @dataclass(slots=True)
-class App:
+class InstalledApp:
     """An app of the device. declares_feature: its manifest has uses-feature, required or not (NPU-ACC-008)."""
 
     uid: int
@@ -24,13 +24,13 @@ class App:
         return not self.declares_feature and self.target_sdk >= BLOCKING_SDK
 
 
-class Apps:
+class InstalledApps:
     """All apps by uid. Root may do everything, as in Android; the shell has what `cmd npu` needs."""
 
     def __init__(self) -> None:
-        self._apps: dict[int, App] = {}
+        self._apps: dict[int, InstalledApp] = {}
 
-    def install(self, app: App) -> None:
+    def install(self, app: InstalledApp) -> None:
         """Add an app; one of the same uid is replaced and its permissions are gone."""
         self._apps[app.uid] = app
 
@@ -38,7 +38,7 @@ class Apps:
         """Remove an app; an unknown uid is ignored."""
         self._apps.pop(uid, None)
 
-    def get(self, uid: int) -> App | None:
+    def get(self, uid: int) -> InstalledApp | None:
         """The app of a uid."""
         return self._apps.get(uid)
 
@@ -54,5 +54,5 @@ class Apps:
             return True
         return uid == ROOT_UID or (uid == SHELL_UID and permission in (PERMISSION, DUMP_PERMISSION))
 
-    def __iter__(self) -> Iterator[App]:
+    def __iter__(self) -> Iterator[InstalledApp]:
         return iter(self._apps.values())

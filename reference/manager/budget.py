@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from npu_conformance.reference.manager.decisions import Decide, Decision, Kind
-from npu_conformance.reference.manager.policies import LoadingPolicy
+from npu_conformance.reference.manager.loading_policy import LoadingPolicy
 from npu_conformance.reference.manager.pressure import Pressure
 from npu_conformance.reference.manager.requests import Entry, Request, State, Uid
 from npu_conformance.reference.manager.sorted_keys import SortedKeys
@@ -36,7 +36,8 @@ class Budget(LoadingPolicy):
 
     def __init__(self, decide: Decide, weights: Mapping[int, int], maximum: int) -> None:
         super().__init__(decide)
-        self._weights, self._limit = weights, maximum
+        self._weights = weights
+        self._limit = maximum
         self.maximum = self.ceiling = maximum
         self._leaving = self._owed = 0
         self._holders: SortedKeys[Entry] = SortedKeys()
@@ -95,16 +96,16 @@ class Budget(LoadingPolicy):
         """Rotate: all its models leave for the strongest parked request among its equals (NPU-POL-018)."""
         for request in uid.requests.values():
             self._list(request)
-        heir = self._heir(uid)
-        if heir is not None:
+        next_in_turn = self._next_in_turn(uid)
+        if next_in_turn is not None:
             for request in uid.requests.values():
                 if request.state is State.LOADED:
-                    self._displace(request, heir, _ROTATION)
-                    self._claim(heir)
-            self._settle(heir)
+                    self._displace(request, next_in_turn, _ROTATION)
+                    self._claim(next_in_turn)
+            self._settle(next_in_turn)
         self._reconsider(_ROTATION)
 
-    def press(self, pressure: Pressure) -> None:
+    def set_pressure(self, pressure: Pressure) -> None:
         """Lower the ceiling and let the weakest go until it holds, or raise it (NPU-POL-026, -027)."""
         self.ceiling = pressure.ceiling(self._limit)
         self._enforce(pressure.reason)
@@ -125,7 +126,7 @@ class Budget(LoadingPolicy):
     def _victims(self, request: Request) -> list[Request] | None:
         """Whom it would displace: as many as needed, weakest first, none as strong (NPU-POL-013, -015, -020).
 
-        Null: not enough. A uid is as strong as itself, so nobody displaces what is his own (NPU-POL-016). The claim of
+        None: not enough. A uid is as strong as itself, so nobody displaces what is his own (NPU-POL-016). The claim of
         a parked request is no more than a place in the queue: whoever is before it takes it.
         """
         if request.weight > self.ceiling:
@@ -140,11 +141,11 @@ class Budget(LoadingPolicy):
                 needed -= victim.claim or victim.weight
         return victims if needed <= 0 else None
 
-    def _displace(self, victim: Request, heir: Request | None, reason: UnloadReason) -> None:
+    def _displace(self, victim: Request, beneficiary: Request | None, reason: UnloadReason) -> None:
         """Take away what a request holds, on behalf of another or because of pressure."""
-        whom = heir or "pressure"
+        whom = beneficiary or "pressure"
         if victim.state is State.LOADED:
-            self._ask(victim, heir, reason, f"room for {whom}")
+            self._ask(victim, beneficiary, reason, f"room for {whom}")
         elif victim.state is State.PARKED:
             self._unlist(victim)
             self._drop_claim(victim)
@@ -153,9 +154,9 @@ class Budget(LoadingPolicy):
             self._leave(victim)
             self.decide(Decision(Kind.CANCEL, victim, f"not loaded, and in the way of {whom}"))
 
-    def _ask(self, request: Request, heir: Request | None, reason: UnloadReason, because: str) -> None:
+    def _ask(self, request: Request, beneficiary: Request | None, reason: UnloadReason, because: str) -> None:
         self._unlist(request)
-        request.state, request.freed_for = State.ASKED, heir
+        request.state, request.freed_for = State.ASKED, beneficiary
         self._leaving += request.weight
         self.decide(Decision(Kind.UNLOAD, request, because, reason))
 
@@ -214,7 +215,7 @@ class Budget(LoadingPolicy):
     def _reconsider(self, reason: UnloadReason) -> None:
         """Place parked requests, the strongest first, while one of them can be.
 
-        Of each weight only the strongest is looked at: what it can not have none of the same weight behind it can.
+        Of each weight only the strongest is looked at: what it cannot have none of the same weight behind it can.
         """
         while any(self._place(request, reason) for request in self._candidates()):
             pass
@@ -225,7 +226,7 @@ class Budget(LoadingPolicy):
         partly = [request for request in map(_request, self._claimants) if request.state is State.PARKED]
         return sorted({*heads, *partly}, key=_strength)
 
-    def _heir(self, uid: Uid) -> Request | None:
+    def _next_in_turn(self, uid: Uid) -> Request | None:
         """The strongest parked request that fits of another uid with the same priority."""
         found = []
         for parked in self._parked.values():
@@ -236,7 +237,7 @@ class Budget(LoadingPolicy):
         return min(found, key=_strength, default=None)
 
     def _enforce(self, reason: UnloadReason) -> None:
-        """Take from the weakest until nobody holds what there is no room for, or waits for what can not be."""
+        """Take from the weakest until nobody holds what there is no room for, or waits for what cannot be."""
         for request in [*map(_request, self._claimants)]:
             if request.weight > self.ceiling:
                 self._displace(request, None, reason)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from npu_conformance.reference.manager import pressure
-from npu_conformance.reference.manager.apps import App
+from npu_conformance.reference.manager.apps import InstalledApp
 from npu_conformance.reference.manager.manager import NpuManager
 from npu_conformance.specs.errors import IllegalArgument, IllegalState
 from npu_conformance.specs.npu.manager import Manager, ManagerControl
@@ -16,11 +16,13 @@ from npu_conformance.specs.npu.types import MAX_PRIORITY, MIN_PRIORITY, SERVICE,
 class Control(ManagerControl):
     """Apps, their rights and deaths, flags, pressure, the HAL and the clock.
 
-    hal: the device's own, null for none. advance: moves the virtual clock; null where time is real.
+    hal: the device's own, None for none. advance: moves the virtual clock; None where time is real.
     """
 
     def __init__(self, manager: NpuManager, hal: Scheduling | None, advance: Callable[[int], None] | None) -> None:
-        self._manager, self._hal, self._advance = manager, hal, advance
+        self._manager = manager
+        self._hal = hal
+        self._advance = advance
         self._has_feature = True
         self.connect_hal(None)
 
@@ -35,7 +37,7 @@ class Control(ManagerControl):
         if first is not None and first.package != package:
             self.update_app(uid, declares_feature, target_sdk)
             return
-        self._manager.apps.install(App(uid, package, declares_feature, target_sdk))
+        self._manager.apps.install(InstalledApp(uid, package, declares_feature, target_sdk))
         self._manager.importance_changed(uid, MAX_PRIORITY)
 
     def update_app(self, uid: int, declares_feature: bool, target_sdk: int, feature_required: bool = True) -> None:
@@ -122,7 +124,7 @@ class Control(ManagerControl):
             raise IllegalState("the clock is a real one")
         self._advance(duration_ns)
 
-    def _app(self, uid: int) -> App:
+    def _app(self, uid: int) -> InstalledApp:
         app = self._manager.apps.get(uid)
         if app is None:
             raise IllegalArgument(f"no app has uid {uid}")

@@ -25,7 +25,7 @@ class Kind(enum.Enum):
 
 
 class Decision(NamedTuple):
-    """One decision. reason: UnloadReason of an unload request, else null. because: for people, in a few words."""
+    """One decision. reason: UnloadReason of an unload request, else None. because: for people, in a few words."""
 
     kind: Kind
     request: Request

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from npu_conformance.reference.manager.apps import Apps
-from npu_conformance.reference.manager.policies import LoadingPolicy
+from npu_conformance.reference.manager.apps import InstalledApps
+from npu_conformance.reference.manager.loading_policy import LoadingPolicy
 from npu_conformance.reference.manager.requests import Request, State
 from npu_conformance.specs.npu.types import SchedulingConfig
 
@@ -19,7 +19,9 @@ _STATES = {
 }
 
 
-def text(policy: LoadingPolicy, live: Iterable[Request], configs: Iterable[SchedulingConfig], apps: Apps) -> str:
+def text(
+    policy: LoadingPolicy, live: Iterable[Request], configs: Iterable[SchedulingConfig], apps: InstalledApps
+) -> str:
     """The policy with its maximum and requests where it has a budget, and the priorities, strongest first."""
     lines = [f"Policy: {policy.name}"]
     if policy.maximum is not None:
@@ -31,11 +33,11 @@ def text(policy: LoadingPolicy, live: Iterable[Request], configs: Iterable[Sched
     return "\n".join(lines) + "\n"
 
 
-def _named(uid: int, apps: Apps) -> str:
+def _named(uid: int, apps: InstalledApps) -> str:
     return f"{uid} [{package_of(uid, apps)}]"
 
 
-def package_of(uid: int, apps: Apps) -> str:
+def package_of(uid: int, apps: InstalledApps) -> str:
     """The name of a uid for people; empty where none is known."""
     app = apps.get(uid)
     return "system" if uid <= _LAST_SYSTEM_UID else app.package if app else ""

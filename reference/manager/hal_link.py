@@ -17,7 +17,8 @@ class HalLink:
     """Sends configs while there is a HAL and pushes are not suspended; what was not sent then comes with the table."""
 
     def __init__(self, table: Callable[[], Configs], callback: SchedulingCallback) -> None:
-        self._table, self._callback = table, callback
+        self._table = table
+        self._callback = callback
         self._hal: Scheduling | None = None
         self._suspended = False
         self._turn = threading.RLock()

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import partial
 
 from npu_conformance.reference.manager import dump, policies, shell, snapshot
-from npu_conformance.reference.manager.apps import Apps
+from npu_conformance.reference.manager.apps import InstalledApps
 from npu_conformance.reference.manager.decisions import Decision, Kind, Record, Watcher
 from npu_conformance.reference.manager.delivery import Delivery
 from npu_conformance.reference.manager.hal_link import HalLink
@@ -56,24 +56,28 @@ _HAL = "hal"
 class NpuManager(Manager):
     """The service `npu`. Every call needs the permission (NPU-ACC-004, -005).
 
-    watch: told of every decision as it falls, while the lock is held; null for nobody. flags: see Flag. opportunistic:
+    watch: told of every decision as it falls, while the lock is held; None for nobody. flags: see Flag. opportunistic:
     the number of NPU_MODEL_PRIORITY_OPPORTUNISTIC.
     """
 
     def __init__(
         self,
         delivery: Delivery,
-        apps: Apps,
+        apps: InstalledApps,
         caller: Callable[[], Caller],
         allocators: Allocators,
         *,
         declared_only: bool = False,
         opportunistic: int = ModelPriority.OPPORTUNISTIC,
     ) -> None:
-        self.apps, self.delivery, self._caller, self.allocators = apps, delivery, caller, allocators
+        self.apps = apps
+        self.delivery = delivery
+        self._caller = caller
+        self.allocators = allocators
         self.flags = dict.fromkeys(Flag, True)
         self.unload_timeout_ns = UNLOAD_TIMEOUT_NS
-        self.metrics, self.works = Metrics(opportunistic), snapshot.WorkLog()
+        self.metrics = Metrics(opportunistic)
+        self.works = snapshot.WorkLog()
         self.priorities = Priorities(
             apps, lambda: self.flags[Flag.BLOCK_MISSING_FEATURE], self.metrics.blocked, declared_only=declared_only
         )
@@ -118,7 +122,7 @@ class NpuManager(Manager):
                 self._decide(Decision(Kind.CANCEL, request, "new policy"))
                 request.state = State.ENDED
             self.policy = chosen
-            self.policy.press(self.priorities.pressure)
+            self.policy.set_pressure(self.priorities.pressure)
 
     def create_allocator(self, callback: AllocatorCallback) -> Allocator:
         """Return an allocator of buffers for the calling process."""
@@ -159,13 +163,13 @@ class NpuManager(Manager):
         """The processes of a uid, or the one with this pid, are gone: so is what they asked for (NPU-LIF-019, -020)."""
         self.allocators.drop_client(uid, pid)
         with self._lock:
-            self._bury(self.table.clients_of(uid, pid))
+            self._remove_clients(self.table.clients_of(uid, pid))
 
     def connection_closed(self, caller: Caller) -> None:
         """One connection is gone."""
         with self._lock:
             if (client := self.table.known_client(caller)) is not None:
-                self._bury([client])
+                self._remove_clients([client])
 
     def forget_uid(self, uid: int) -> None:
         """The app of a uid is gone, with its processes."""
@@ -199,7 +203,7 @@ class NpuManager(Manager):
         changed = self.priorities.refresh_all()
         self.hal.push(lambda: self.priorities.configs(changed))
         with self._lock:
-            self.policy.press(pressure)
+            self.policy.set_pressure(pressure)
 
     def work_seen(self, uid: int) -> None:
         """A uid has work: it gets a config where it had none (NPU-PRI-008)."""
@@ -212,7 +216,7 @@ class NpuManager(Manager):
         with self._lock:
             uid = self.table.uid(number)
             self.policy.rank_changes(uid)
-            self.table.stamp(uid)
+            self.table.mark_last_used(uid)
             self.policy.turn_ended(uid)
 
     def _authorised(self) -> Caller:
@@ -248,8 +252,8 @@ class NpuManager(Manager):
                 self._decide(Decision(kind, request, because))
                 self.policy.released((request,))
 
-    def _bury(self, clients: list[Client]) -> None:
-        gone = [request for client in clients for request in self.table.bury(client)]
+    def _remove_clients(self, clients: list[Client]) -> None:
+        gone = [request for client in clients for request in self.table.remove_client(client)]
         for request in gone:
             self._decide(Decision(Kind.DROP, request, "its client died"))
         if gone:
@@ -308,7 +312,7 @@ class NpuManager(Manager):
             send()
         except DeadObject:
             with self._lock:
-                self._bury([client])
+                self._remove_clients([client])
 
     def _send_decision(self, request: Request, status: LoadStatus) -> None:
         listener = StatusListener(self, request.uid.number)
@@ -318,17 +322,25 @@ class NpuManager(Manager):
         request = decision.request
         watch(
             Record(
-                self.delivery.now_ns(), decision.kind, request.uid.number, request.model.id, request.model.size,
-                decision.because, decision.reason, self.policy.used, self.policy.ceiling,
+                self.delivery.now_ns(),
+                decision.kind,
+                request.uid.number,
+                request.model.id,
+                request.model.size,
+                decision.because,
+                decision.reason,
+                self.policy.used,
+                self.policy.ceiling,
             )
-        )  # fmt: skip
+        )
 
 
 class StatusListener(ModelLoadStatusListener):
     """The token of one decision. Only the uid that got it may use it, for any of its requests (NPU-LIF-024)."""
 
     def __init__(self, manager: NpuManager, owner: int) -> None:
-        self._manager, self._owner = manager, owner
+        self._manager = manager
+        self._owner = owner
 
     def notify_model_loaded(self, request: ModelLoadRequest) -> None:
         """The model is resident; of another uid, unknown or completed: no effect."""

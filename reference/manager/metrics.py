@@ -78,10 +78,17 @@ class Metrics:
 
     def _work(self, work: WorkInfo, event: int, reason: int) -> None:
         self._log(
-            "NpuWorkEventOccurred", uid=work.uid, debug_pid=work.debug_pid, original_uid=work.original_uid,
-            job_priority=work.job_priority, effective_priority=work.effective_priority,
-            timestamp_ms=work.timestamp_ms, device_number=work.device_number, type=event, reason=reason,
-        )  # fmt: skip
+            "NpuWorkEventOccurred",
+            uid=work.uid,
+            debug_pid=work.debug_pid,
+            original_uid=work.original_uid,
+            job_priority=work.job_priority,
+            effective_priority=work.effective_priority,
+            timestamp_ms=work.timestamp_ms,
+            device_number=work.device_number,
+            type=event,
+            reason=reason,
+        )
 
     def _log(self, name: str, **values: int) -> None:
         self._atoms.append(Atom(name, values))

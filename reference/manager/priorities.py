@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from npu_conformance.reference.manager.apps import Apps
+from npu_conformance.reference.manager.apps import InstalledApps
 from npu_conformance.reference.manager.pressure import Pressure
 from npu_conformance.specs.npu.types import (
     ATTRIBUTION_PERMISSION,
@@ -29,13 +29,15 @@ class Priorities:
 
     def __init__(
         self,
-        apps: Apps,
+        apps: InstalledApps,
         blocking: Callable[[], bool],
         on_blocked: Callable[[int], None],
         *,
         declared_only: bool = False,
     ) -> None:
-        self._apps, self._blocking, self._on_blocked = apps, blocking, on_blocked
+        self._apps = apps
+        self._blocking = blocking
+        self._on_blocked = on_blocked
         self._declared_only = declared_only
         self._importance: dict[int, int] = {}
         self._blocked: set[int] = set()
@@ -99,10 +101,11 @@ class Priorities:
             self._blocked.add(uid)
             self._on_blocked(uid)
         return SchedulingConfig(
-            uid, self.pressure.weakened(self.priority(uid)),
+            uid,
+            self.pressure.weakened(self.priority(uid)),
             has_direct_access=not blocked,
             can_attribute_other_uid=self._apps.may(uid, ATTRIBUTION_PERMISSION),
-        )  # fmt: skip
+        )
 
     def _is_blocked(self, uid: int) -> bool:
         app = self._apps.get(uid)

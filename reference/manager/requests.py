@@ -96,7 +96,8 @@ class Table:
     """
 
     def __init__(self, priority_of: Callable[[int], int], opportunistic: int = ModelPriority.OPPORTUNISTIC) -> None:
-        self._priority_of, self._opportunistic = priority_of, opportunistic
+        self._priority_of = priority_of
+        self._opportunistic = opportunistic
         self._uids: dict[int, Uid] = {}
         self._clients: dict[int, dict[Caller, Client]] = {}
         self._arrivals = itertools.count(1)
@@ -151,7 +152,7 @@ class Table:
         """Take a request out."""
         del request.uid.requests[request.model.id], request.client.requests[request.model.id]
 
-    def bury(self, client: Client) -> list[Request]:
+    def remove_client(self, client: Client) -> list[Request]:
         """Forget a dead client; return what it had."""
         client.alive = False
         same = self._clients.get(client.caller.uid, {})
@@ -160,7 +161,7 @@ class Table:
             self._clients.pop(client.caller.uid, None)
         return list(client.requests.values())
 
-    def stamp(self, uid: Uid) -> None:
+    def mark_last_used(self, uid: Uid) -> None:
         """Note that a uid has completed work, later than all others."""
         uid.completed = next(self._completions)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from npu_conformance.reference.clock import VirtualClock
-from npu_conformance.reference.manager.apps import Apps
+from npu_conformance.reference.manager.apps import InstalledApps
 from npu_conformance.reference.manager.control import Control
 from npu_conformance.reference.manager.delivery import Delivery, VirtualDelivery
 from npu_conformance.reference.manager.manager import NpuManager
@@ -39,7 +39,7 @@ def create(
 ) -> tuple[NpuManager, Control]:
     """Make a manager and what steers it.
 
-    scheduling: the device's HAL. arrived: waits until what it has told is here; null where it tells at once.
+    scheduling: the device's HAL. arrived: waits until what it has told is here; None where it tells at once.
     real_time: messages leave at once, each client's in a thread of its own; else they wait for the context's clock
     where that is virtual, or for a new one. declared_only: see Priorities.
     """
@@ -49,7 +49,7 @@ def create(
     allocators = Allocators(delivery, room, context.exports, context.files)
     manager = NpuManager(
         delivery,
-        Apps(),
+        InstalledApps(),
         context.caller,
         allocators,
         declared_only=declared_only,

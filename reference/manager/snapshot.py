@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from npu_conformance.reference.manager.apps import Apps
+from npu_conformance.reference.manager.apps import InstalledApps
 from npu_conformance.reference.manager.dump import package_of
-from npu_conformance.reference.manager.policies import LoadingPolicy
+from npu_conformance.reference.manager.loading_policy import LoadingPolicy
 from npu_conformance.reference.manager.requests import Request
 from npu_conformance.specs.npu.types import (
     AppSnapshot,
@@ -49,7 +49,11 @@ class WorkLog:
 
 
 def take(
-    policy: LoadingPolicy, live: Iterable[Request], configs: Iterable[SchedulingConfig], apps: Apps, works: WorkLog
+    policy: LoadingPolicy,
+    live: Iterable[Request],
+    configs: Iterable[SchedulingConfig],
+    apps: InstalledApps,
+    works: WorkLog,
 ) -> ManagerSnapshot:
     """Apps, strongest first, and requests."""
     ascending = sorted(configs, key=lambda config: (config.priority, config.uid))
@@ -62,7 +66,7 @@ def take(
     )
 
 
-def _app(config: SchedulingConfig, apps: Apps, works: WorkLog) -> AppSnapshot:
+def _app(config: SchedulingConfig, apps: InstalledApps, works: WorkLog) -> AppSnapshot:
     work, completed = works.of(config.uid)
     package = package_of(config.uid, apps)
     return AppSnapshot(config.uid, package, config.priority, config.has_direct_access, work, completed)

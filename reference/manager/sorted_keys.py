@@ -50,7 +50,7 @@ class SortedKeys(Generic[Item]):
             del self._blocks[index], self._lasts[index]
 
     def first(self) -> Item | None:
-        """The smallest item; null where there is none."""
+        """The smallest item; None where there is none."""
         return self._blocks[0][0] if self._blocks else None
 
     def after(self, bound: tuple[Any, ...]) -> Iterator[Item]:

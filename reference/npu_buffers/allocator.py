@@ -58,8 +58,12 @@ class Client:
         files: Files,
         callback: AllocatorCallback,
     ) -> None:
-        self.caller, self.heaps, self.exports = caller, heaps, exports
-        self._delivery, self._files, self._callback = delivery, files, callback
+        self.caller = caller
+        self.heaps = heaps
+        self.exports = exports
+        self._delivery = delivery
+        self._files = files
+        self._callback = callback
         self._worker = Worker(delivery, heaps.lock)
         self.buffers: dict[int, OwnedBuffer] = {}
         self._is_closed = False
@@ -260,7 +264,10 @@ class Allocators:
     """Makes the allocators of a service."""
 
     def __init__(self, delivery: Delivery, heaps: Heaps, exports: Exports, files: Files) -> None:
-        self._delivery, self.heaps, self._exports, self._files = delivery, heaps, exports, files
+        self._delivery = delivery
+        self.heaps = heaps
+        self._exports = exports
+        self._files = files
         self.clients: weakref.WeakSet[Client] = weakref.WeakSet()
 
     def create(self, caller: Caller, callback: AllocatorCallback) -> ClientAllocator:

@@ -26,10 +26,13 @@ class Buffer(NpuBuffer):
     """A buffer of one client. Calls that change it have the heaps' lock."""
 
     def __init__(self, request: AllocRequest, heaps: Heaps, exports: Exports) -> None:
-        self.request, self.size, self.priority = request, request.size, request.priority
+        self.request = request
+        self.size = request.size
+        self.priority = request.priority
         self.state = State.ALLOCATING
         self.heap: Heap | None = heaps.of(request)
-        self._heaps, self._exports = heaps, exports
+        self._heaps = heaps
+        self._exports = exports
         self.memory: mmap.mmap | None = None
         self.mappings: set[int] = set()
 

@@ -20,7 +20,7 @@ class Occupant(Protocol):
     priority: int
 
     def is_mapped(self) -> bool:
-        """True: it can not be taken away at the moment."""
+        """True: it cannot be taken away at the moment."""
         ...
 
     def preempt(self) -> None:
@@ -32,7 +32,8 @@ class Heap:
     """Memory of one kind. capacity: in bytes."""
 
     def __init__(self, capacity: int) -> None:
-        self.capacity, self.used = capacity, 0
+        self.capacity = capacity
+        self.used = 0
         self._occupants: dict[int, Occupant] = {}
 
     def take(self, buffer: Occupant) -> bool:
@@ -53,7 +54,7 @@ class Heap:
             self.used -= buffer.size
 
     def _victims(self, buffer: Occupant) -> list[Occupant] | None:
-        """The weakest buffers, as many as it takes; null where that is not enough. A mapped one is not to be had."""
+        """The weakest buffers, as many as it takes; None where that is not enough. A mapped one is not to be had."""
         lacking = self.used + buffer.size - self.capacity
         weaker = [each for each in self._occupants.values() if each.priority > buffer.priority and not each.is_mapped()]
         victims = []
@@ -69,10 +70,11 @@ class Heaps:
     """All heaps of a service. lock: guards them and the buffers in them."""
 
     def __init__(self, heaps: dict[tuple[int, int], Heap]) -> None:
-        self._heaps, self.lock = heaps, threading.RLock()
+        self._heaps = heaps
+        self.lock = threading.RLock()
 
     def of(self, request: AllocRequest) -> Heap | None:
-        """The heap for a request's device and type of buffer; null: not supported."""
+        """The heap for a request's device and type of buffer; None: not supported."""
         return self._heaps.get((request.device_number, request.buffer_type))
 
     def used(self) -> int:

@@ -17,7 +17,8 @@ class Worker:
     """Does a client's jobs one at a time, in order; each takes its time and is then finished."""
 
     def __init__(self, delivery: Delivery, lock: threading.RLock) -> None:
-        self._delivery, self._lock = delivery, lock
+        self._delivery = delivery
+        self._lock = lock
         self._jobs: deque[tuple[Callable[[], None], int]] = deque()
         self._is_busy = False
 
