@@ -1,4 +1,4 @@
-"""An app that uses the NPU Manager's allocator, as the cases play it: its buffers, and the record of its callbacks."""
+"""An app that uses the NPU Manager's allocator, as the cases drive it: its buffers, and the record of its callbacks."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ PLACES = tuple(itertools.product(range(4), tuple(BufferType)[1:]))
 """Devices and types of buffers at which a case looks for support."""
 _CLOCK_STEP_NS = 1_000_000_000
 _MARKER = 0x7EAD_BEA7_0000
-"""First of the ids with which `App.flush` asks for nothing; no case uses them."""
+"""First of the ids with which `BufferApp.flush` asks for nothing; no case uses them."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Answer:
     errno: int
 
 
-class Recorder(AllocatorCallback):
+class CallbackRecorder(AllocatorCallback):
     """Keeps every callback in the order of arrival. events: (which, id, errno)."""
 
     def __init__(self) -> None:
@@ -69,7 +69,7 @@ class Recorder(AllocatorCallback):
         self.events.append(("preempted", id, 0))
 
     def of(self, identifier: int) -> list[tuple[str, int]]:
-        """What was said about a buffer, in order: which callback, with which errno."""
+        """The callbacks about a buffer, in order: which, with which errno."""
         return [(which, errno) for which, id, errno in self.events if id == identifier]
 
     def count(self, which: str, identifier: int) -> int:
@@ -77,12 +77,13 @@ class Recorder(AllocatorCallback):
         return sum(found == which for found, _ in self.of(identifier))
 
 
-class App:
-    """A process of an app: its connection, its allocator, and what it was told. It dies with the case."""
+class BufferApp:
+    """A process of an app: its connection, its allocator, and the callbacks that it received. It dies with the case."""
 
     def __init__(self, context: CaseContext, uid: int = CAMERA, pid: int = 0) -> None:
-        self.context, self.uid = context, uid
-        self.recorder = Recorder()
+        self.context = context
+        self.uid = uid
+        self.recorder = CallbackRecorder()
         self.application = context.application(uid, pid)
         self._markers = itertools.count(_MARKER)
         self.allocator = self._create()
@@ -90,7 +91,7 @@ class App:
         self._asked: set[int] = set()
         context.close_later(self)
 
-    def supported(self) -> App:
+    def supported(self) -> BufferApp:
         """This app, which from here on asks for what the manager supports; NotApplicable where that is nothing."""
         asked = [AllocRequest(0, device, kind, PAGE) for device, kind in _preferred()]
         answers = self.allocator.is_supported(tuple(asked))
@@ -130,7 +131,7 @@ class App:
         (answer,) = self.get(request)
         checks.equal(answer.errno, 0, f"errno of onGetBuffer for request {request.id}")
         if answer.buffer is None:
-            checks.fail(f"onGetBuffer for request {request.id}", "a buffer", "null")
+            checks.fail(f"onGetBuffer for request {request.id}", "a buffer", "None")
         return answer.buffer
 
     def refused(self, request: AllocRequest, errnos: Collection[int], what: str) -> None:

@@ -1,4 +1,4 @@
-"""An app that uses the NPU Manager, as the cases play it: its requests, and the record of its callbacks."""
+"""An app that uses the NPU Manager, as the cases drive it: its requests, and the record of its callbacks."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ _MARKER = 0x7EAD_BEA7
 
 Answer = TypeVar("Answer")
 Kind = Literal["decision", "unload", "complete"]
-Said = tuple[Kind, int | None]
-"""What one callback says."""
+Notification = tuple[Kind, int | None]
+"""What one callback says: its kind, and the status of a decision or completion or the reason of an unload request."""
 GRANT: tuple[Kind, int] = ("decision", LoadStatus.CAN_LOAD_NOW)
 WAIT: tuple[Kind, int] = ("decision", LoadStatus.WAIT_FOR_UNLOAD)
 PARKED: tuple[Kind, int] = ("decision", LoadStatus.NOT_PRIORITIZED)
@@ -54,11 +54,16 @@ class Event:
     status: int | None
     listener: ModelLoadStatusListener | None = None
 
+    @property
+    def notification(self) -> Notification:
+        """What it says, apart from the request."""
+        return self.kind, self.status
+
     def __str__(self) -> str:
         return f"{self.kind} of request {self.request.id} with {self.status}"
 
 
-class Recorder(ModelLoadRequestCallback):
+class CallbackRecorder(ModelLoadRequestCallback):
     """Keeps every callback in the order of arrival."""
 
     def __init__(self) -> None:
@@ -76,17 +81,20 @@ class Recorder(ModelLoadRequestCallback):
         """Keep a completion."""
         self.events.append(Event("complete", request, status))
 
-    def of(self, identifier: int) -> list[tuple[Kind, int | None]]:
-        """What was said about the request with this id, in order."""
-        return [(event.kind, event.status) for event in self.events if event.request.id == identifier]
+    def of(self, identifier: int) -> list[Notification]:
+        """The notifications about the request with this id, in order."""
+        return [event.notification for event in self.events if event.request.id == identifier]
 
 
 class Client:
-    """A process of an installed app: its connection to the manager, and what it was told."""
+    """A process of an installed app: its connection to the manager, and the callbacks that it received."""
 
     def __init__(self, context: CaseContext, uid: int, pid: int = 0) -> None:
-        self.context, self.uid, self.pid, self.alive = context, uid, pid, True
-        self.recorder = Recorder()
+        self.context = context
+        self.uid = uid
+        self.pid = pid
+        self.alive = True
+        self.recorder = CallbackRecorder()
         self.process = context.application(uid, pid)
         self.manager: Manager = context.present(self.process.interfaces.manager, "manager")
 
@@ -127,7 +135,7 @@ class Client:
         self.awaited(lambda: self._completion(marker, seen), "completion of a cancelled request")
 
     def expect(self, identifier: int, *expected: tuple[Kind, int]) -> None:
-        """Check, once everything has arrived, what was said about a request, in order and in full."""
+        """Check, once everything has arrived, the notifications about a request, in order and in full."""
         self.flush()
         checks.equal(self.recorder.of(identifier), list(expected), f"callbacks of request {identifier}")
 
@@ -179,7 +187,7 @@ def barrier(manager: Manager) -> None:
 
 
 def control(context: CaseContext) -> ManagerControl:
-    """The control interface; NotApplicable where the subject has none, since apps can not be arranged."""
+    """The control interface; NotApplicable where the subject has none, since apps cannot be arranged."""
     return context.present(context.subject.interfaces.manager_control, "manager_control")
 
 

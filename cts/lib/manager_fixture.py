@@ -1,4 +1,4 @@
-"""A device with several apps under one loading policy, as the cases play it, and what each model was told.
+"""A device with several apps under one loading policy, as the cases drive it, and the callbacks about each model.
 
 Where the subject has a virtual clock, everything that is due has happened before a case looks. Without one a case waits
 for what it expects, and what comes later than that goes unnoticed: no case sleeps for a guessed time.
@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-from npu_conformance.cts.lib.manager_client import GRANT, WAIT, Client, Event, Said, control, install_only
+from npu_conformance.cts.lib.manager_client import GRANT, WAIT, Client, Event, Notification, control, install_only
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.context import CaseContext
@@ -34,34 +34,35 @@ from npu_conformance.specs.npu.types import (
 SMALL, MEDIUM, LARGE = ModelSize
 """Under the budget policy's defaults: a quarter, a half, and all of the budget."""
 SETTINGS, FIRST_APP = 10_100, 10_201
-UNLOAD: Said = ("unload", None)
-"""An unload request in either form: `heard` leaves the reason out."""
+UNLOAD: Notification = ("unload", None)
+"""An unload request in either form: `received` leaves the reason out."""
 CALLBACK_SECONDS = 5.0
 """How long CTS waits for a callback that depends on other apps, before time_scale."""
 _STEP_NS = 100_000_000
 _POLL_SECONDS = 0.002
 
 
-class Scene:
+class ManagerFixture:
     """Apps, in order of `app`, under a policy that was set afresh: no request is left of earlier cases."""
 
     def __init__(
         self, context: CaseContext, policy: Policy = Policy.BUDGET, parameters: PolicyParameters | None = None
     ) -> None:
-        self.context, self.control = context, control(context)
+        self.context = context
+        self.control = control(context)
         self.clients: list[Client] = []
         self.settings = install_only(context, SETTINGS)
         self._relieve()
         self.settings.manager.set_policy(policy, parameters)
 
-    def app(self, importance: int = Importance.FOREGROUND, *, declares: bool = True, target_sdk: int = 37) -> App:
+    def app(self, importance: int = Importance.FOREGROUND, *, declares: bool = True, target_sdk: int = 37) -> ClientApp:
         """Install the next app, with a process, at this importance."""
         first = FIRST_APP if self.context.manifest.virtual_clock else self.context.case_uid(FIRST_APP)
         uid = first + len(self.clients)
         client = install_only(self.context, uid, declares=declares, target_sdk=target_sdk)
         self.clients.append(client)
         self.control.set_importance(client.uid, importance)
-        return App(self, client)
+        return ClientApp(self, client)
 
     def settle(self) -> None:
         """Let everything happen that is due, and all callbacks arrive."""
@@ -85,11 +86,11 @@ class Scene:
 
     @contextmanager
     def unload_timeout(self, duration_ns: int) -> Iterator[None]:
-        """Let unload requests stay unanswered for this long; NotApplicable where that can not be set."""
+        """Let unload requests stay unanswered for this long; NotApplicable where that cannot be set."""
         try:
             self.control.set_unload_timeout(duration_ns)
         except Unsupported as error:
-            raise NotApplicable(f"the time for an unload can not be set: {error}") from None
+            raise NotApplicable(f"the time for an unload cannot be set: {error}") from None
         try:
             yield
         finally:
@@ -104,11 +105,12 @@ class Scene:
             return
 
 
-class App:
-    """An app of a scene."""
+class ClientApp:
+    """An app of the fixture: what it asks for, and what becomes of it."""
 
-    def __init__(self, scene: Scene, client: Client) -> None:
-        self.scene, self.client = scene, client
+    def __init__(self, fixture: ManagerFixture, client: Client) -> None:
+        self.fixture = fixture
+        self.client = client
         self._ids = iter(range(1, 1000))
 
     @property
@@ -116,20 +118,22 @@ class App:
         """Its uid."""
         return self.client.uid
 
-    def asks(self, size: int = LARGE, priority: int = ModelPriority.NORMAL, *, identifier: int | None = None) -> Model:
+    def asks(
+        self, size: int = LARGE, priority: int = ModelPriority.NORMAL, *, identifier: int | None = None
+    ) -> RequestedModel:
         """Submit a request, with an id of its own unless one is given."""
         request = ModelLoadRequest(next(self._ids) if identifier is None else identifier, size, priority)
-        model = Model(self, request)
+        model = RequestedModel(self, request)
         self.client.request(request)
         return model
 
-    def granted(self, size: int = LARGE, priority: int = ModelPriority.NORMAL) -> Model:
+    def granted(self, size: int = LARGE, priority: int = ModelPriority.NORMAL) -> RequestedModel:
         """Submit a request that has to be granted."""
         model = self.asks(size, priority)
-        model.hears(GRANT)
+        model.receives(GRANT)
         return model
 
-    def loads(self, size: int = LARGE, priority: int = ModelPriority.NORMAL) -> Model:
+    def loads(self, size: int = LARGE, priority: int = ModelPriority.NORMAL) -> RequestedModel:
         """Submit a request that has to be granted, and load."""
         model = self.granted(size, priority)
         model.load()
@@ -137,26 +141,27 @@ class App:
 
     def moves(self, importance: int) -> None:
         """Come to another importance."""
-        self.scene.control.set_importance(self.uid, importance)
-        self.scene.settle()
+        self.fixture.control.set_importance(self.uid, importance)
+        self.fixture.settle()
 
     def dies(self) -> None:
         """Lose the process."""
         self.client.alive = False
-        self.scene.control.kill_client(self.uid)
-        self.scene.settle()
+        self.fixture.control.kill_client(self.uid)
+        self.fixture.settle()
 
     def restarts(self) -> None:
         """Start a process again."""
-        self.client = Client(self.scene.context, self.uid)
-        self.scene.clients.append(self.client)
+        self.client = Client(self.fixture.context, self.uid)
+        self.fixture.clients.append(self.client)
 
 
-class Model:
+class RequestedModel:
     """A model that an app wants, or has, in the driver's memory."""
 
-    def __init__(self, app: App, request: ModelLoadRequest) -> None:
-        self.app, self.request = app, request
+    def __init__(self, app: ClientApp, request: ModelLoadRequest) -> None:
+        self.app = app
+        self.request = request
         self._client = app.client
         self._since = len(app.client.recorder.events)
 
@@ -167,51 +172,56 @@ class Model:
 
     @property
     def events(self) -> list[Event]:
-        """What was said since it was submitted, as it came."""
+        """The callbacks since it was submitted, as they came."""
         later = self._client.recorder.events[self._since :]
         return [event for event in later if event.request.id == self.request.id]
 
     @property
-    def heard(self) -> list[Said]:
-        """What was said without repetitions, which only a quality warning is due to."""
-        return without_repetitions([(event.kind, event.status) for event in self.events])
+    def notifications(self) -> list[Notification]:
+        """What the callbacks said, with every repetition and reason."""
+        return [event.notification for event in self.events]
 
-    def hears(self, *expected: Said) -> None:
-        """Check, once everything has arrived, what was said since it was submitted: in order and in full."""
-        self.hears_one_of(expected)
+    @property
+    def received(self) -> list[Notification]:
+        """The notifications without repetitions, which only a quality warning is due to."""
+        return without_repetitions(self.notifications)
 
-    def hears_one_of(self, *allowed: Sequence[Said]) -> None:
+    def receives(self, *expected: Notification) -> None:
+        """Check, once everything has arrived, the notifications since it was submitted: in order and in full."""
+        self.receives_one_of(expected)
+
+    def receives_one_of(self, *allowed: Sequence[Notification]) -> None:
         """The same with several right answers."""
         wanted = [list(each) for each in allowed]
-        self.app.scene.wait(lambda: self.heard in wanted)
-        heard = self.heard
+        self.app.fixture.wait(lambda: self.received in wanted)
+        received = self.received
         self._judge_repetitions()
         self._judge_reasons()
         what = f"callbacks of {self.name}"
         if len(wanted) == 1:
-            checks.equal(heard, wanted[0], what)
-        checks.member(heard, wanted, what)
+            checks.equal(received, wanted[0], what)
+        checks.member(received, wanted, what)
 
     def asked_because(self, reason: UnloadReason) -> None:
         """Warn where the last unload request names another reason; naming none is as good."""
         given = [event.status for event in self.events if event.kind == "unload"][-1:]
         if given and given[0] not in (None, reason):
-            self.app.scene.context.warn_quality(f"{self.name}: unload reason {given[0]}, expected {reason.name}")
+            self.app.fixture.context.warn_quality(f"{self.name}: unload reason {given[0]}, expected {reason.name}")
 
     def load(self) -> None:
         """Notify that it is loaded."""
         self._listener.notify_model_loaded(self.request)
-        self.app.scene.settle()
+        self.app.fixture.settle()
 
     def unload(self) -> None:
         """Notify that it is unloaded."""
         self._listener.notify_model_unloaded(self.request)
-        self.app.scene.settle()
+        self.app.fixture.settle()
 
     def cancel(self) -> None:
         """Withdraw the request."""
         self._client.manager.cancel_model_load(self.request)
-        self.app.scene.settle()
+        self.app.fixture.settle()
 
     @property
     def _listener(self) -> ModelLoadStatusListener:
@@ -221,11 +231,11 @@ class Model:
         return listeners[-1]
 
     def _judge_repetitions(self) -> None:
-        said: list[Said] = [(event.kind, event.status) for event in self.events]
-        context = self.app.scene.context
-        if len(said) > len(self.heard):
-            context.warn_quality(f"{self.name}: told again what was said before and is unanswered")
-        if (GRANT, WAIT) in itertools.pairwise(said):
+        notifications = self.notifications
+        context = self.app.fixture.context
+        if len(notifications) > len(self.received):
+            context.warn_quality(f"{self.name}: told again what was told before and is unanswered")
+        if (GRANT, WAIT) in itertools.pairwise(notifications):
             context.warn_quality(f"{self.name}: the wait was announced behind the grant that ended it")
 
     def _judge_reasons(self) -> None:
@@ -234,14 +244,14 @@ class Model:
                 checks.fail(f"reason to unload {self.name}", "none, or a defined one", str(event.status))
 
 
-def without_repetitions(said: Sequence[Said]) -> list[Said]:
+def without_repetitions(notifications: Sequence[Notification]) -> list[Notification]:
     """Leave out what freedom allows: repeated decisions and unload requests, a wait overtaken by its grant.
 
     A completion that comes twice stays in.
     """
-    kept: list[Said] = []
-    for kind, status in said:
-        one: Said = UNLOAD if kind == "unload" else (kind, status)
+    kept: list[Notification] = []
+    for kind, status in notifications:
+        one: Notification = UNLOAD if kind == "unload" else (kind, status)
         if kind != "complete" and kept[-1:] == [one]:
             continue
         if one == WAIT and kept[-1:] == [GRANT] and WAIT not in kept:
@@ -253,11 +263,11 @@ def without_repetitions(said: Sequence[Said]) -> list[Said]:
 
 @contextmanager
 def switched(context: CaseContext, flag: Flag, enabled: bool) -> Iterator[None]:
-    """Switch a flag for a while; all are on otherwise. NotApplicable where that can not be done."""
+    """Switch a flag for a while; all are on otherwise. NotApplicable where that cannot be done."""
     try:
         control(context).set_flag(flag, enabled)
     except Unsupported as error:
-        raise NotApplicable(f"the flag {flag} can not be switched: {error}") from None
+        raise NotApplicable(f"the flag {flag} cannot be switched: {error}") from None
     try:
         yield
     finally:

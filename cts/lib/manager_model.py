@@ -1,7 +1,7 @@
 """What must hold whatever happens: a small model of a manager's promises, judged from what its clients see.
 
-It predicts no decision. It keeps what each client was told and did, and after each step, once everything has arrived,
-names each promise that is broken. So any policy may decide as it likes within the rules.
+It predicts no decision. It keeps what each client received and did, and after each step, once everything has arrived, names each
+promise that is broken. So any policy may decide as it likes within the rules.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ DEFAULT_WEIGHTS: Mapping[int, int] = {0: 1, 1: 2, 2: 4}
 
 
 @dataclass(eq=False)
-class Wish:
-    """A request as its client knows it. said: what was said so far, unload requests without reason.
+class TrackedRequest:
+    """A request as its client knows it.
 
-    told: what was said in the newest step. loaded, unloaded, cancelled: what the client did about it.
+    events: all callbacks about it so far; new_events: those of the newest step.
+    loaded, unloaded, cancelled: what the client did about it.
     dropped: the policy it belonged to is gone.
     """
 
@@ -28,7 +29,7 @@ class Wish:
     request: ModelLoadRequest
     weight: int
     events: list[Event] = field(default_factory=list)
-    told: list[Event] = field(default_factory=list)
+    new_events: list[Event] = field(default_factory=list)
     loaded: bool = False
     ungranted: bool = False
     unloaded: bool = False
@@ -43,12 +44,12 @@ class Wish:
 
     @property
     def ended(self) -> bool:
-        """It has been completed, or nothing more may be said of it."""
+        """It has been completed, or no further callback may come."""
         return self.dropped or self.dead or self.completed
 
     @property
     def completed(self) -> bool:
-        """Its client was told that it is over."""
+        """Its client has got its completion."""
         return any(event.kind == "complete" for event in self.events)
 
     @property
@@ -62,19 +63,24 @@ class Wish:
         return any(event.kind == "unload" for event in self.events)
 
     @property
+    def is_newly_granted(self) -> bool:
+        """It was granted in the newest step."""
+        return any(event.notification == GRANT for event in self.new_events)
+
+    @property
     def holds(self) -> bool:
         """It has budget: it is granted, or in memory."""
         return not self.ended and (self.loaded or self.decision == GRANT[1])
 
 
 @dataclass
-class Model:
-    """All wishes, and what the test did to the device. previous: importances before the newest step."""
+class ManagerModel:
+    """All requests, and what the test did to the device. previous: importances before the newest step."""
 
     policy: Policy = Policy.STATUS_QUO
     maximum: int = 0
     weights: Mapping[int, int] = field(default_factory=lambda: DEFAULT_WEIGHTS)
-    wishes: list[Wish] = field(default_factory=list)
+    requests: list[TrackedRequest] = field(default_factory=list)
     importance: dict[int, int] = field(default_factory=dict)
     previous: dict[int, int] = field(default_factory=dict)
     worked: dict[int, int] = field(default_factory=dict)
@@ -93,14 +99,14 @@ class Model:
         return self.policy is not Policy.STATUS_QUO
 
     @property
-    def live(self) -> list[Wish]:
+    def live(self) -> list[TrackedRequest]:
         """Requests that have not ended."""
-        return [wish for wish in self.wishes if not wish.ended]
+        return [tracked for tracked in self.requests if not tracked.ended]
 
     @property
     def used(self) -> int:
         """What granted and loaded models weigh together."""
-        return sum(wish.weight for wish in self.wishes if wish.holds)
+        return sum(tracked.weight for tracked in self.requests if tracked.holds)
 
     def weight(self, size: int) -> int:
         """Of a size class under the policy; 0 for one that is none, which only status quo may accept."""
@@ -110,26 +116,28 @@ class Model:
         """A step begins."""
         self.previous = dict(self.importance)
         self.pressing = self.replaced = False
-        for wish in self.wishes:
-            wish.told = []
+        for tracked in self.requests:
+            tracked.new_events = []
 
     def replace_policy(self, policy: Policy, maximum: int) -> None:
-        """The policy was set: all requests end, heard of at most once more."""
-        self.policy, self.maximum, self.replaced = policy, maximum, True
-        for wish in self.live:
-            wish.dropped = True
+        """The policy was set: all requests end, received of at most once more."""
+        self.policy = policy
+        self.maximum = maximum
+        self.replaced = True
+        for tracked in self.live:
+            tracked.dropped = True
 
-    def hear(self, wish: Wish, event: Event) -> None:
+    def receive(self, tracked: TrackedRequest, event: Event) -> None:
         """A callback has arrived."""
-        wish.events.append(event)
-        wish.told.append(event)
+        tracked.events.append(event)
+        tracked.new_events.append(event)
 
     def broken(self) -> Iterator[str]:
         """Name each promise that is broken after a step."""
-        for wish in self.wishes:
-            yield from self._in_order(wish)
-            if not wish.ended:
-                yield from self._answered(wish)
+        for tracked in self.requests:
+            yield from self._in_order(tracked)
+            if not tracked.ended:
+                yield from self._answered(tracked)
         if not self.gates:
             return
         yield from self._within_budget()
@@ -137,50 +145,51 @@ class Model:
         yield from self._nothing_idle()
         yield from self._nobody_passed_over()
 
-    def _in_order(self, wish: Wish) -> Iterator[str]:
+    def _in_order(self, tracked: TrackedRequest) -> Iterator[str]:
         """Each callback was allowed where it came (NPU-LIF-006, -010 to -013, -016, -019, -022)."""
-        told = [(event.kind, event.status) for event in wish.told]
-        before = wish.events[: len(wish.events) - len(told)]
-        if told and (wish.dead or any(event.kind == "complete" for event in before)):
-            yield f"{wish.name}: {wish.told[0]} after its end"
-        if told and wish.dropped and not self.replaced:
-            yield f"{wish.name}: {wish.told[0]} though its policy was replaced before"
-        if told.count(GRANT) > 1:
-            yield f"{wish.name}: granted {told.count(GRANT)} times at once"
-        if GRANT in told and wish.loaded and not (wish.ungranted and GRANT not in [(e.kind, e.status) for e in before]):
-            yield f"{wish.name}: granted though it is loaded"
-        if any(kind == "unload" for kind, _ in told) and not wish.loaded:
-            yield f"{wish.name}: asked to unload though it was not reported as loaded"
-        if sum(kind == "complete" for kind, _ in told) > 1:
-            yield f"{wish.name}: completed {told.count(CANCELLED) + told.count(COMPLETE)} times"
-        if COMPLETE in told and not wish.unloaded:
-            yield f"{wish.name}: COMPLETE though its client unloaded nothing"
-        if CANCELLED in told and not self._may_cancel(wish):
-            yield f"{wish.name}: cancelled though it is {'loaded' if wish.loaded else 'parked'}"
-        for event in wish.told:
+        new = [event.notification for event in tracked.new_events]
+        before = tracked.events[: len(tracked.events) - len(new)]
+        if new and (tracked.dead or any(event.kind == "complete" for event in before)):
+            yield f"{tracked.name}: {tracked.new_events[0]} after its end"
+        if new and tracked.dropped and not self.replaced:
+            yield f"{tracked.name}: {tracked.new_events[0]} though its policy was replaced before"
+        if new.count(GRANT) > 1:
+            yield f"{tracked.name}: granted {new.count(GRANT)} times at once"
+        was_granted = any(event.notification == GRANT for event in before)
+        if GRANT in new and tracked.loaded and (was_granted or not tracked.ungranted):
+            yield f"{tracked.name}: granted though it is loaded"
+        if any(kind == "unload" for kind, _ in new) and not tracked.loaded:
+            yield f"{tracked.name}: asked to unload though it was not reported as loaded"
+        if sum(kind == "complete" for kind, _ in new) > 1:
+            yield f"{tracked.name}: completed {new.count(CANCELLED) + new.count(COMPLETE)} times"
+        if COMPLETE in new and not tracked.unloaded:
+            yield f"{tracked.name}: COMPLETE though its client unloaded nothing"
+        if CANCELLED in new and not self._may_cancel(tracked):
+            yield f"{tracked.name}: cancelled though it is {'loaded' if tracked.loaded else 'parked'}"
+        for event in tracked.new_events:
             if event.kind == "unload" and event.status not in (None, *UnloadReason):
-                yield f"{wish.name}: unload reason {event.status} is not defined"
+                yield f"{tracked.name}: unload reason {event.status} is not defined"
 
-    def _may_cancel(self, wish: Wish) -> bool:
+    def _may_cancel(self, tracked: TrackedRequest) -> bool:
         """The manager may cancel what was granted or waits for it; parked and loaded requests only its client may."""
-        if wish.cancelled or wish.dropped or self.pressing:
+        if tracked.cancelled or tracked.dropped or self.pressing:
             return True
-        return not wish.loaded and wish.decision in (GRANT[1], WAIT[1])
+        return not tracked.loaded and tracked.decision in (GRANT[1], WAIT[1])
 
-    def _answered(self, wish: Wish) -> Iterator[str]:
+    def _answered(self, tracked: TrackedRequest) -> Iterator[str]:
         """Nobody is left without an answer (NPU-LIF-005, -010, -011, NPU-POL-003, NPU-POL-011)."""
-        if not wish.events and not wish.loaded:
-            yield f"{wish.name}: not answered"
-        if wish.cancelled or wish.unloaded:
-            yield f"{wish.name}: {'cancelled' if wish.cancelled else 'unloaded'}, and not completed"
-        if not self.gates and wish.decision != GRANT[1]:
-            yield f"{wish.name}: not granted under status quo"
-        if not self.gates and wish.asked:
-            yield f"{wish.name}: asked to unload under status quo"
+        if not tracked.events and not tracked.loaded:
+            yield f"{tracked.name}: not answered"
+        if tracked.cancelled or tracked.unloaded:
+            yield f"{tracked.name}: {'cancelled' if tracked.cancelled else 'unloaded'}, and not completed"
+        if not self.gates and tracked.decision != GRANT[1]:
+            yield f"{tracked.name}: not granted under status quo"
+        if not self.gates and tracked.asked:
+            yield f"{tracked.name}: asked to unload under status quo"
 
     def _within_budget(self) -> Iterator[str]:
         """No grant goes beyond the budget, nor beyond what pressure leaves of it (NPU-POL-010, -027)."""
-        granted = [wish for wish in self.live if any((each.kind, each.status) == GRANT for each in wish.told)]
+        granted = [tracked for tracked in self.live if tracked.is_newly_granted]
         most = self.maximum - 1 if self.pressed else self.maximum
         if granted and self.used > most:
             what = "under pressure the budget is less than" if self.pressed else "the budget is"
@@ -188,33 +197,33 @@ class Model:
 
     def _rightly_displaced(self) -> Iterator[str]:
         """Only a stronger app takes room from another, or an equal whose turn it is (NPU-POL-015 to -018)."""
-        if self.pressing or self.replaced or any(wish.ungranted and wish.holds for wish in self.wishes):
+        if self.pressing or self.replaced or any(tracked.ungranted and tracked.holds for tracked in self.requests):
             return
-        for victim in self.wishes:
-            told = [(event.kind, event.status) for event in victim.told]
-            unloaded = any(kind == "unload" for kind, _ in told)
-            displaced = unloaded or (CANCELLED in told and not victim.cancelled)
-            if displaced and not any(self._may_displace(wish, victim) for wish in self.live):
+        for victim in self.requests:
+            new = [event.notification for event in victim.new_events]
+            unloaded = any(kind == "unload" for kind, _ in new)
+            displaced = unloaded or (CANCELLED in new and not victim.cancelled)
+            if displaced and not any(self._may_displace(tracked, victim) for tracked in self.live):
                 what = "asked to unload" if unloaded else "cancelled"
                 yield f"{victim.name}: {what}, though nobody stronger wants its room"
 
-    def _may_displace(self, wish: Wish, victim: Wish) -> bool:
-        if wish.uid == victim.uid or wish.loaded or wish.weight > self.maximum:
+    def _may_displace(self, tracked: TrackedRequest, victim: TrackedRequest) -> bool:
+        if tracked.uid == victim.uid or tracked.loaded or tracked.weight > self.maximum:
             return False
         return any(
-            (table[wish.uid], self.worked.get(wish.uid, 0)) < (table[victim.uid], self.worked.get(victim.uid, 0))
+            (table[tracked.uid], self.worked.get(tracked.uid, 0)) < (table[victim.uid], self.worked.get(victim.uid, 0))
             for table in (self.importance, self.previous)
         )
 
     def _nothing_idle(self) -> Iterator[str]:
         """What is free goes to the most important request that waits for it (NPU-LIF-007, -008, NPU-POL-021, -027)."""
-        wanting = [wish for wish in self.live if not wish.holds and wish.weight <= self.maximum]
+        wanting = [tracked for tracked in self.live if not tracked.holds and tracked.weight <= self.maximum]
         if not self.eased or not wanting:
             return
-        strongest = min(self.importance[wish.uid] for wish in wanting)
-        first = [wish for wish in wanting if self.importance[wish.uid] == strongest]
+        strongest = min(self.importance[tracked.uid] for tracked in wanting)
+        first = [tracked for tracked in wanting if self.importance[tracked.uid] == strongest]
         free = self.maximum - self.used
-        if all(wish.weight <= free for wish in first):
+        if all(tracked.weight <= free for tracked in first):
             yield f"{first[0].name}: not granted, though {free} of {self.maximum} is free and nobody stronger wants it"
 
     def _nobody_passed_over(self) -> Iterator[str]:
@@ -222,11 +231,11 @@ class Model:
 
         What an unload was asked for may be kept for whom it was asked.
         """
-        if not self.eased or any(wish.asked for wish in self.wishes if wish.told or not wish.ended):
+        if not self.eased or any(tracked.asked for tracked in self.requests if tracked.new_events or not tracked.ended):
             return
-        granted = [wish for wish in self.live if any((each.kind, each.status) == GRANT for each in wish.told)]
-        for wish, favoured in itertools.product(self.live, granted):
-            fits = wish.weight <= min(self.maximum, self.maximum - self.used + favoured.weight)
-            stronger = self.importance[wish.uid] < self.importance[favoured.uid]
-            if fits and stronger and not wish.holds and not favoured.ungranted:
-                yield f"{wish.name}: passed over in favour of {favoured.name}, whose app is less important"
+        granted = [tracked for tracked in self.live if tracked.is_newly_granted]
+        for tracked, favoured in itertools.product(self.live, granted):
+            fits = tracked.weight <= min(self.maximum, self.maximum - self.used + favoured.weight)
+            stronger = self.importance[tracked.uid] < self.importance[favoured.uid]
+            if fits and stronger and not tracked.holds and not favoured.ungranted:
+                yield f"{tracked.name}: passed over in favour of {favoured.name}, whose app is less important"

@@ -1,13 +1,13 @@
-"""Plays steps on a manager and judges it after each: the steps are data, so that a failure can be played again."""
+"""Runs steps on a manager and judges it after each: the steps are data, so that a failure can be run again."""
 
 from __future__ import annotations
 
 import msgspec
 
 from npu_conformance.cts.lib.manager_client import Client, Event
-from npu_conformance.cts.lib.manager_fixture import FIRST_APP, App, Scene
-from npu_conformance.cts.lib.manager_model import Model, Wish
-from npu_conformance.cts.lib.scheduling_hal import Hal
+from npu_conformance.cts.lib.manager_fixture import FIRST_APP, ClientApp, ManagerFixture
+from npu_conformance.cts.lib.manager_model import ManagerModel, TrackedRequest
+from npu_conformance.cts.lib.scheduling_hal import RecordingHal
 from npu_conformance.harness.judge import checks
 from npu_conformance.specs.errors import IllegalArgument
 from npu_conformance.specs.npu.manager import ModelLoadStatusListener
@@ -54,24 +54,26 @@ _TEXTS = {
 }
 
 
-class Player:
-    """A scene of some apps with a HAL below, and the model that judges it. played: the steps so far."""
+class ScenarioRunner:
+    """A fixture of some apps with a HAL below, and the model that judges it. steps: what has been run so far."""
 
-    def __init__(self, scene: Scene, hal: Hal) -> None:
-        self.scene, self.hal, self.model = scene, hal, Model()
-        self.apps: dict[int, App] = {}
-        self.played: list[Step] = []
+    def __init__(self, fixture: ManagerFixture, hal: RecordingHal) -> None:
+        self.fixture = fixture
+        self.hal = hal
+        self.model = ManagerModel()
+        self.apps: dict[int, ClientApp] = {}
+        self.steps: list[Step] = []
         self._read: dict[Client, int] = {}
         self._clock = 0
         self._pressures: dict[str, tuple[int, bool]] = {}
         for _ in range(APPS):
-            app = scene.app(Importance.GONE)
+            app = fixture.app(Importance.GONE)
             self.apps[app.uid] = app
             self.model.importance[app.uid] = Importance.GONE
 
-    def play(self, step: Step) -> None:
+    def run(self, step: Step) -> None:
         """Let it happen, where it can, and judge what follows. Raises Failed with all steps so far."""
-        self.played.append(step)
+        self.steps.append(step)
         self.model.begin()
         getattr(self, f"_{step.do}")(step)
         self._judge()
@@ -81,54 +83,55 @@ class Player:
 
         (NPU-POL-029, and no capacity is lost on the way.)
         """
-        self.play(Step("heat"))
-        self.play(Step("shortage"))
+        self.run(Step("heat"))
+        self.run(Step("shortage"))
         for _ in range(_ROUNDS * len(self.model.live) + 1):
-            holders = [wish for wish in self.model.live if wish.holds]
-            for wish in holders:
-                self.play(Step("unload" if wish.loaded else "load", wish.uid, wish.request.id))
+            holders = [tracked for tracked in self.model.live if tracked.holds]
+            for tracked in holders:
+                self.run(Step("unload" if tracked.loaded else "load", tracked.uid, tracked.request.id))
             if not holders:
                 break
-        left = [wish.name for wish in self.model.live if not self.model.gates or wish.weight <= self.model.maximum]
-        if left:
-            self._fail(f"{', '.join(left)}: starved: never granted while all others loaded and unloaded")
+        model = self.model
+        starved = [tracked.name for tracked in model.live if not model.gates or tracked.weight <= model.maximum]
+        if starved:
+            self._fail(f"{', '.join(starved)}: starved: never granted while all others loaded and unloaded")
 
-    def wish(self, step: Step) -> Wish | None:
+    def tracked(self, step: Step) -> TrackedRequest | None:
         """The newest request of this uid and id."""
-        same = (each for each in reversed(self.model.wishes) if (each.uid, each.request.id) == (step.uid, step.id))
+        same = (each for each in reversed(self.model.requests) if (each.uid, each.request.id) == (step.uid, step.id))
         return next(same, None)
 
     def _judge(self) -> None:
         problems: list[str] = []
 
         def sound() -> bool:
-            self._hear()
+            self._receive()
             problems[:] = [*self.model.broken(), *self._table()]
             return not problems
 
-        if not self.scene.wait(sound):
+        if not self.fixture.wait(sound):
             self._fail("; ".join(problems))
 
     def _fail(self, problem: str) -> None:
-        steps = "".join(f"\n  {number}. {step}" for number, step in enumerate(self.played, 1))
+        steps = "".join(f"\n  {number}. {step}" for number, step in enumerate(self.steps, 1))
         checks.that(False, f"{problem}. Steps:{steps}")
 
-    def _hear(self) -> None:
-        for client in self.scene.clients:
+    def _receive(self) -> None:
+        for client in self.fixture.clients:
             events = client.recorder.events
             for event in events[self._read.get(client, 0) :]:
                 self._attribute(client, event)
             self._read[client] = len(events)
 
     def _attribute(self, client: Client, event: Event) -> None:
-        wish = self.wish(Step("", client.uid, event.request.id))
-        if wish is None:
-            self._fail(f"uid {client.uid} is told {event}, which it never submitted")
+        tracked = self.tracked(Step("", client.uid, event.request.id))
+        if tracked is None:
+            self._fail(f"uid {client.uid} got {event}, which it never submitted")
         else:
-            self.model.hear(wish, event)
+            self.model.receive(tracked, event)
 
     def _table(self) -> list[str]:
-        """What the HAL was told is what the apps' importances are (NPU-PRI-002, -005); pressure may weaken them."""
+        """What the HAL has got is what the apps' importances are (NPU-PRI-002, -005); pressure may weaken them."""
         found = {uid: self.hal.priority(uid) for uid in self.apps}
         wrong = [
             f"priority {priority} of uid {uid} at the HAL, importance {self.model.importance[uid]}"
@@ -141,7 +144,7 @@ class Player:
     def _policy(self, step: Step) -> None:
         policy = Policy(step.priority)
         self.model.replace_policy(policy, 1 if policy is Policy.TURN_TAKING else step.number)
-        self.scene.settings.manager.set_policy(policy, PolicyParameters(step.number))
+        self.fixture.settings.manager.set_policy(policy, PolicyParameters(step.number))
 
     def _ask(self, step: Step) -> None:
         request = ModelLoadRequest(step.id, step.number, step.priority)
@@ -149,43 +152,43 @@ class Player:
         if step.number not in self.model.weights and self.model.gates:
             checks.raises(lambda: app.client.request(request), IllegalArgument, f"request of size {step.number}")
             return
-        self.model.wishes.append(Wish(step.uid, request, self.model.weight(step.number)))
+        self.model.requests.append(TrackedRequest(step.uid, request, self.model.weight(step.number)))
         app.client.request(request)
 
     def _load(self, step: Step) -> None:
-        wish, listener = self._with_listener(step)
-        if wish is not None and listener is not None:
-            if not wish.ended and not wish.loaded:
-                wish.loaded, wish.ungranted = True, not wish.holds
-            listener.notify_model_loaded(wish.request)
+        tracked, listener = self._with_listener(step)
+        if tracked is not None and listener is not None:
+            if not tracked.ended and not tracked.loaded:
+                tracked.loaded, tracked.ungranted = True, not tracked.holds
+            listener.notify_model_loaded(tracked.request)
 
     def _unload(self, step: Step) -> None:
-        wish, listener = self._with_listener(step)
-        if wish is not None and listener is not None:
-            wish.unloaded = wish.unloaded or not wish.ended
-            listener.notify_model_unloaded(wish.request)
+        tracked, listener = self._with_listener(step)
+        if tracked is not None and listener is not None:
+            tracked.unloaded = tracked.unloaded or not tracked.ended
+            listener.notify_model_unloaded(tracked.request)
 
     def _cancel(self, step: Step) -> None:
-        wish = self.wish(step)
-        if wish is not None:
-            wish.cancelled = wish.cancelled or not wish.ended
-            self.apps[step.uid].client.manager.cancel_model_load(wish.request)
+        tracked = self.tracked(step)
+        if tracked is not None:
+            tracked.cancelled = tracked.cancelled or not tracked.ended
+            self.apps[step.uid].client.manager.cancel_model_load(tracked.request)
 
     def _meddle(self, step: Step) -> None:
         """The app behind it in the list uses its own listener, where it has one, and its own connection."""
-        wish = self.wish(step)
+        tracked = self.tracked(step)
         other = self.apps[FIRST_APP + (step.uid - FIRST_APP + 1) % APPS]
-        if wish is None or self.wish(Step("", other.uid, step.id)) is not None:
+        if tracked is None or self.tracked(Step("", other.uid, step.id)) is not None:
             return
-        other.client.manager.cancel_model_load(wish.request)
+        other.client.manager.cancel_model_load(tracked.request)
         listeners = [each.listener for each in other.client.recorder.events if each.listener is not None]
         for listener in listeners[-1:]:
-            listener.notify_model_loaded(wish.request)
-            listener.notify_model_unloaded(wish.request)
+            listener.notify_model_loaded(tracked.request)
+            listener.notify_model_unloaded(tracked.request)
 
     def _move(self, step: Step) -> None:
         self.model.importance[step.uid] = step.number
-        self.scene.control.set_importance(step.uid, step.number)
+        self.fixture.control.set_importance(step.uid, step.number)
 
     def _work(self, step: Step) -> None:
         if step.number == EndReason.COMPLETED:
@@ -195,18 +198,18 @@ class Player:
 
     def _die(self, step: Step) -> None:
         app = self.apps[step.uid]
-        for wish in self.model.live:
-            wish.dead = wish.dead or wish.uid == step.uid
+        for tracked in self.model.live:
+            tracked.dead = tracked.dead or tracked.uid == step.uid
         app.dies()
         app.restarts()
 
     def _heat(self, step: Step) -> None:
         self._press("heat", step.number, severe=step.number >= ThermalStatus.SEVERE)
-        self.scene.control.set_thermal_pressure(step.number)
+        self.fixture.control.set_thermal_pressure(step.number)
 
     def _shortage(self, step: Step) -> None:
         self._press("shortage", step.number, severe=step.number >= MemoryPressure.LOW)
-        self.scene.control.set_memory_pressure(step.number)
+        self.fixture.control.set_memory_pressure(step.number)
 
     def _press(self, what: str, level: int, *, severe: bool) -> None:
         self._pressures[what] = (level, severe)
@@ -214,8 +217,8 @@ class Player:
         self.model.pressed = any(severe for _, severe in self._pressures.values())
         self.model.eased = not any(level for level, _ in self._pressures.values())
 
-    def _with_listener(self, step: Step) -> tuple[Wish | None, ModelLoadStatusListener | None]:
+    def _with_listener(self, step: Step) -> tuple[TrackedRequest | None, ModelLoadStatusListener | None]:
         """The request, and the listener that its client got last."""
-        wish = self.wish(step)
-        listeners = [event.listener for event in wish.events if event.listener is not None] if wish else []
-        return wish, listeners[-1] if listeners and wish is not None and not wish.dead else None
+        tracked = self.tracked(step)
+        listeners = [event.listener for event in tracked.events if event.listener is not None] if tracked else []
+        return tracked, listeners[-1] if listeners and tracked is not None and not tracked.dead else None

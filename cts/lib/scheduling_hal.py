@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from npu_conformance.cts.lib.manager_client import barrier
-from npu_conformance.cts.lib.manager_fixture import Scene
+from npu_conformance.cts.lib.manager_fixture import ManagerFixture
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.specs.errors import SecurityDenied, Unsupported
@@ -26,15 +26,15 @@ OWN = -1
 """Original uid of work that cuttlefish's HAL reports as an app's own."""
 
 
-class Hal(Scheduling):
+class RecordingHal(Scheduling):
     """What was pushed, in order and as the table that it makes; and the manager's callback."""
 
-    def __init__(self, scene: Scene) -> None:
-        self._scene = scene
+    def __init__(self, fixture: ManagerFixture) -> None:
+        self._fixture = fixture
         self.pushes: list[tuple[str, tuple[SchedulingConfig, ...]]] = []
         self.table: dict[int, SchedulingConfig] = {}
         self.callback: SchedulingCallback | None = None
-        self.heard_at_push: list[int] = []
+        self.received_at_push: list[int] = []
         """How many callbacks all apps together had got when each push came."""
         self.wrong: list[str] = []
         """Pushes that no HAL would take (NPU-HAL-004, -005)."""
@@ -57,7 +57,7 @@ class Hal(Scheduling):
         self.callback = callback
 
     def priority(self, uid: int) -> int | None:
-        """What the table says of a uid; null where it says nothing."""
+        """What the table says of a uid; None where it says nothing."""
         config = self.table.get(uid)
         return None if config is None else config.priority
 
@@ -76,33 +76,33 @@ class Hal(Scheduling):
 
     def _settle(self) -> None:
         """Reports are not answered: a call behind them is, before any app's next call can overtake them."""
-        manager = self._scene.context.subject.interfaces.manager
+        manager = self._fixture.context.subject.interfaces.manager
         with suppress(SecurityDenied):
-            barrier(self._scene.context.present(manager, "manager"))
-        self._scene.settle()
+            barrier(self._fixture.context.present(manager, "manager"))
+        self._fixture.settle()
 
     @property
     def _manager(self) -> SchedulingCallback:
-        self._scene.wait(lambda: self.callback is not None)
+        self._fixture.wait(lambda: self.callback is not None)
         if self.callback is None:
             checks.fail("the manager's callback at the HAL", "registered", "none")
         return self.callback
 
     def expect(self, uid: int, priority: int) -> None:
         """Check the priority that the table has for a uid, once it is there."""
-        self._scene.wait(lambda: self.priority(uid) == priority)
+        self._fixture.wait(lambda: self.priority(uid) == priority)
         checks.equal(self.priority(uid), priority, f"priority of uid {uid} at the HAL")
         checks.equal(self.wrong, [], "pushes that a HAL has to refuse")
 
     def _keep(self, call: str, configs: tuple[SchedulingConfig, ...]) -> None:
-        while self._scene.context.subject.serve_pending():  # what was said before this push counts as before
+        while self._fixture.context.subject.serve_pending():  # what was sent before this push counts as before
             pass
         uids = [config.uid for config in configs]
         if len(set(uids)) < len(uids):
             self.wrong.append(f"{call} names a uid twice: {uids}")
         self.wrong += [str(each) for each in configs if not MIN_PRIORITY <= each.priority <= MAX_PRIORITY]
         self.pushes.append((call, configs))
-        self.heard_at_push.append(sum(len(client.recorder.events) for client in self._scene.clients))
+        self.received_at_push.append(sum(len(client.recorder.events) for client in self._fixture.clients))
 
     def _work(self, uid: int, original: int | None) -> WorkInfo:
         identifier = next(self._ids)
@@ -110,15 +110,15 @@ class Hal(Scheduling):
 
 
 @contextmanager
-def played_hal(scene: Scene) -> Iterator[Hal]:
-    """Put such a HAL below the manager; the device's own comes back behind it. NotApplicable where that can not be."""
-    hal = Hal(scene)
+def recording_hal(fixture: ManagerFixture) -> Iterator[RecordingHal]:
+    """Put such a HAL below the manager; the device's own comes back behind it. NotApplicable where that cannot be."""
+    hal = RecordingHal(fixture)
     try:
-        scene.control.connect_hal(hal)
+        fixture.control.connect_hal(hal)
     except Unsupported as error:
         raise NotApplicable(f"no HAL can be put below the manager: {error}") from None
     try:
-        scene.wait(lambda: hal.callback is not None and bool(hal.pushes))
+        fixture.wait(lambda: hal.callback is not None and bool(hal.pushes))
         yield hal
     finally:
-        scene.control.connect_hal(None)
+        fixture.control.connect_hal(None)

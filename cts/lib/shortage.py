@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from npu_conformance.cts.lib.buffer_fixture import MIB, App
+from npu_conformance.cts.lib.buffer_fixture import MIB, BufferApp
 from npu_conformance.harness.judge.verdicts import NotApplicable
 
 _LARGEST = 512 * MIB
 _PROBE = 0x50_0BE0
 
 
-def most(app: App) -> int:
+def most(app: BufferApp) -> int:
     """Bytes of which one buffer fits but not two: the largest power of two that is given.
 
     NotApplicable where memory does not run short up to 512 MiB: nobody wants more of a phone for a test.

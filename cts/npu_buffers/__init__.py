@@ -1,6 +1,6 @@
 """The NPU Manager's allocator of buffers: allocation, mapping, loading, freeing, preemption.
 
-Every case plays one or two apps of its own, which die with it; what they had is free again for the next.
+Every case drives one or two apps of its own, which die with it; what they had is free again for the next.
 """
 
 from __future__ import annotations

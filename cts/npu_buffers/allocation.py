@@ -10,7 +10,7 @@ from collections import Counter
 from npu_conformance.cts.lib.buffer_fixture import (
     PAGE,
     PLACES,
-    App,
+    BufferApp,
     check_errno,
     errno_raised,
     is_refused,
@@ -31,7 +31,7 @@ _FLOOD, _FULL_FLOOD = 200, 10_000
 @cases.case("single", "NPU-BUF-003", scope=Scope.SMOKE)
 def single(context: CaseContext) -> None:
     """A supported request gets one answer: success with a buffer, which can be freed."""
-    app = App(context).supported()
+    app = BufferApp(context).supported()
     app.allocated(app.request(1))
     app.flush()
     checks.equal(app.recorder.of(1), [("allocated", 0)], "callbacks of request 1")
@@ -41,7 +41,7 @@ def single(context: CaseContext) -> None:
 @cases.case("batch", "NPU-BUF-003", "NPU-BUF-002")
 def batch(context: CaseContext) -> None:
     """Of a batch each request is answered exactly once, the wrong ones with EINVAL, the others with success."""
-    app = App(context).supported()
+    app = BufferApp(context).supported()
     requests = [AllocRequest(one) if one % 3 == 0 else app.request(one) for one in range(1, 10)]
     app.get(*requests)
     app.flush()
@@ -53,7 +53,7 @@ def batch(context: CaseContext) -> None:
 @cases.case("empty_batch", "NPU-BUF-003")
 def empty_batch(context: CaseContext) -> None:
     """A batch of nothing succeeds and is answered by nothing."""
-    app = App(context)
+    app = BufferApp(context)
     checks.succeeds(lambda: app.allocator.get_buffers(()), "getBuffers of an empty list")
     pass_time(context)
     checks.that(not app.recorder.events, f"expected no callback, found {app.recorder.events}")
@@ -63,7 +63,7 @@ def empty_batch(context: CaseContext) -> None:
 @cases.case("unset_device", "NPU-BUF-001", "NPU-BUF-002")
 def unset_device(context: CaseContext) -> None:
     """A request that names no device, or a negative one, is answered with EINVAL through the callback."""
-    app = App(context)
+    app = BufferApp(context)
     app.refused(AllocRequest(1, buffer_type=BufferType.MODEL_WEIGHTS, size=PAGE), [Errno.EINVAL], "no device")
     wrong = AllocRequest(2, -7, BufferType.MODEL_WEIGHTS, PAGE)
     app.refused(wrong, [Errno.EINVAL], "device -7")
@@ -72,14 +72,14 @@ def unset_device(context: CaseContext) -> None:
 @cases.case("unset_type", "NPU-BUF-001", "NPU-BUF-002")
 def unset_type(context: CaseContext) -> None:
     """A request that names no type of buffer is answered with EINVAL through the callback."""
-    app = App(context).supported()
+    app = BufferApp(context).supported()
     app.refused(AllocRequest(1, app.place[0], size=PAGE), [Errno.EINVAL], "no type of buffer")
 
 
 @cases.case("unknown_type", "NPU-BUF-002")
 def unknown_type(context: CaseContext) -> None:
     """A type that is none, such as 5, is refused with EINVAL, by the callback or by the call; others are served."""
-    app = App(context).supported()
+    app = BufferApp(context).supported()
     for kind in (-1, 5, 127):
         request = AllocRequest(1, app.place[0], kind, PAGE)
         errno = errno_raised(functools.partial(app.allocator.get_buffers, (request,)))
@@ -94,7 +94,7 @@ def unknown_type(context: CaseContext) -> None:
 @cases.case("defaults", "NPU-BUF-001", "NPU-BUF-006")
 def defaults(context: CaseContext) -> None:
     """A request with device, type and size alone: it can be mapped for reading only, and no file is loaded."""
-    app = App(context).supported()
+    app = BufferApp(context).supported()
     buffer = app.allocated(AllocRequest(1, *app.place, PAGE))
     checks.equal(len(app.content(buffer, PAGE)), PAGE, "bytes of a mapping")
     writing = is_refused(lambda: buffer.map(PAGE, Protection.WRITE, 0))
@@ -106,7 +106,7 @@ def defaults(context: CaseContext) -> None:
 @cases.case("size_zero", "NPU-BUF-001", "NPU-BUF-003")
 def size_zero(context: CaseContext) -> None:
     """A request that leaves the size at 0 is answered once, however; what comes is freed."""
-    app = App(context).supported()
+    app = BufferApp(context).supported()
     (answer,) = app.get(app.request(1, 0))
     checks.equal(answer.errno == 0, answer.buffer is not None, "a buffer exactly with success")
     app.flush()
@@ -118,7 +118,7 @@ def size_zero(context: CaseContext) -> None:
 @cases.case("odd_sizes", "NPU-BUF-003", "NPU-BUF-006")
 def odd_sizes(context: CaseContext) -> None:
     """Sizes are bytes, not pages: 1 byte, 100, a page and one more serve, and can be mapped whole."""
-    app = App(context).supported()
+    app = BufferApp(context).supported()
     for size in (1, 100, PAGE - 1, PAGE + 1):
         buffer = app.allocated(app.request(size, size))
         app.fill(buffer, pattern(size, size))
@@ -128,7 +128,7 @@ def odd_sizes(context: CaseContext) -> None:
 @cases.case("impossible_size", "NPU-BUF-003")
 def impossible_size(context: CaseContext) -> None:
     """A negative size and one of 2^50 bytes are answered once with an error, and the next request is served."""
-    app = App(context).supported()
+    app = BufferApp(context).supported()
     app.refused(app.request(1, -PAGE), [], "size -4096")
     app.refused(app.request(2, 1 << 50), [], "size 2^50")
     app.allocated(app.request(3))
@@ -137,7 +137,7 @@ def impossible_size(context: CaseContext) -> None:
 @cases.case("live_id", "NPU-BUF-007")
 def live_id(context: CaseContext) -> None:
     """The id of a live buffer is refused with EINVAL and the buffer stays as it is; once freed, the id is free."""
-    app = App(context).supported()
+    app = BufferApp(context).supported()
     buffer = app.allocated(app.request(1))
     app.fill(buffer, pattern(1, PAGE))
     errno = errno_raised(lambda: app.allocator.get_buffers((app.request(1),)))
@@ -153,7 +153,7 @@ def live_id(context: CaseContext) -> None:
 @cases.case("id_twice_in_a_batch", "NPU-BUF-007", "NPU-BUF-003")
 def id_twice_in_a_batch(context: CaseContext) -> None:
     """An id twice in one batch: one buffer comes, and one EINVAL, or the whole batch is refused with EINVAL."""
-    app = App(context).supported()
+    app = BufferApp(context).supported()
     errno = errno_raised(lambda: app.allocator.get_buffers((app.request(1), app.request(1))))
     check_errno(errno, [0, Errno.EINVAL], "getBuffers with an id twice")
     if errno == 0:
@@ -167,7 +167,7 @@ def id_twice_in_a_batch(context: CaseContext) -> None:
 @cases.case("equal_ids_of_two_apps", "NPU-BUF-007")
 def equal_ids_of_two_apps(context: CaseContext) -> None:
     """Ids are each client's own: two apps have a buffer 1 each, with bytes of their own."""
-    apps = [App(context, uid).supported() for uid in (10_201, 10_202)]
+    apps = [BufferApp(context, uid).supported() for uid in (10_201, 10_202)]
     buffers = [app.allocated(app.request(1)) for app in apps]
     for seed, (app, buffer) in enumerate(zip(apps, buffers, strict=True)):
         app.fill(buffer, pattern(seed, PAGE))
@@ -178,7 +178,7 @@ def equal_ids_of_two_apps(context: CaseContext) -> None:
 @cases.case("extreme_ids", "NPU-BUF-003")
 def extreme_ids(context: CaseContext) -> None:
     """Ids are 64-bit numbers of the client's: 0, negative ones and the largest serve."""
-    app = App(context).supported()
+    app = BufferApp(context).supported()
     identifiers = (0, -1, 2**63 - 1, -(2**63))
     for identifier in identifiers:
         app.allocated(app.request(identifier))
@@ -188,7 +188,7 @@ def extreme_ids(context: CaseContext) -> None:
 @cases.case("snapshot_of_the_file", "NPU-BUF-004", "NPU-BUF-011")
 def snapshot_of_the_file(context: CaseContext) -> None:
     """A request may be freed, its descriptor with it, once the call has returned: the file is loaded all the same."""
-    app = App(context).supported()
+    app = BufferApp(context).supported()
     segment = app.segment(pattern(3, PAGE), 0, PAGE, 0)
     app.allocator.get_buffers((app.request(1, segment=segment),))
     app.application.files.close(segment.file.descriptors[0])
@@ -203,7 +203,7 @@ def snapshot_of_the_file(context: CaseContext) -> None:
 @cases.case("unsupported_fails", "NPU-BUF-008")
 def unsupported_fails(context: CaseContext) -> None:
     """What isSupported denies is never allocated; it answers for each request of a list."""
-    app = App(context)
+    app = BufferApp(context)
     places = (*PLACES, (1_000_000, BufferType.MODEL_WEIGHTS))
     requests = tuple(AllocRequest(1 + i, device, kind, PAGE) for i, (device, kind) in enumerate(places))
     answers = app.allocator.is_supported(requests)
@@ -219,7 +219,7 @@ def unsupported_fails(context: CaseContext) -> None:
 @cases.case("every_supported_place", "NPU-BUF-003", "NPU-BUF-008")
 def every_supported_place(context: CaseContext) -> None:
     """A page is allocated for every device and type that isSupported grants, unless there is no memory for it."""
-    app = App(context).supported()
+    app = BufferApp(context).supported()
     requests = tuple(AllocRequest(1 + i, device, kind, PAGE) for i, (device, kind) in enumerate(PLACES))
     answers = app.allocator.is_supported(requests)
     for answer in app.get(*itertools.compress(requests, answers)):
@@ -229,7 +229,7 @@ def every_supported_place(context: CaseContext) -> None:
 @cases.case("no_heap", "NPU-BUF-015")
 def no_heap(context: CaseContext) -> None:
     """A type of buffer for which device 0 has no memory is answered with ENOSYS."""
-    app = App(context)
+    app = BufferApp(context)
     requests = tuple(AllocRequest(kind, 0, kind, PAGE) for kind in tuple(BufferType)[1:])
     answers = app.allocator.is_supported(requests)
     denied = [request for request, answer in zip(requests, answers, strict=True) if not answer]
@@ -242,7 +242,7 @@ def no_heap(context: CaseContext) -> None:
 @cases.case("supported_is_stable", "NPU-BUF-008")
 def supported_is_stable(context: CaseContext) -> None:
     """Support depends on the device and the type, not on the id, the callbacks, or on how many buffers live."""
-    app = App(context).supported()
+    app = BufferApp(context).supported()
     asked = (app.request(1), app.request(2))
     checks.equal(app.allocator.is_supported(asked), (True, True), "isSupported before")
     app.allocated(app.request(1))
@@ -252,7 +252,7 @@ def supported_is_stable(context: CaseContext) -> None:
 @cases.case("priorities", "NPU-BUF-014")
 def priorities(context: CaseContext) -> None:
     """Priorities of 0 to 1000 serve; others should be refused, by the request and by setPriority."""
-    app = App(context).supported()
+    app = BufferApp(context).supported()
     for identifier, priority in enumerate((0, 1, 500, 1000)):
         app.allocated(app.request(identifier, priority=priority))
         checks.succeeds(lambda p=priority: app.allocator.set_priority(0, p), f"setPriority {priority}")  # type: ignore[misc]
@@ -267,7 +267,7 @@ def priorities(context: CaseContext) -> None:
 @cases.case("flood", "NPU-BUF-003")
 def flood(context: CaseContext) -> None:
     """Many requests outstanding at once are answered once each, and another app is served in between."""
-    app, other = App(context).supported(), App(context, 10_202).supported()
+    app, other = BufferApp(context).supported(), BufferApp(context, 10_202).supported()
     is_apart = context.subject.process() != os.getpid()
     count = _FULL_FLOOD if context.scope is Scope.FULL and is_apart else _FLOOD
     app.allocator.get_buffers(tuple(app.request(one, 64) for one in range(count)))

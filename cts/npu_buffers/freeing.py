@@ -6,7 +6,7 @@ from npu_conformance.cts.lib.buffer_fixture import (
     ASSISTANT,
     CAMERA,
     PAGE,
-    App,
+    BufferApp,
     fresh_process,
     is_refused,
     pattern,
@@ -26,7 +26,7 @@ _PID = 5001
 @cases.case("unknown_among_known", "NPU-BUF-013")
 def unknown_among_known(context: CaseContext) -> None:
     """A list with an unknown buffer in its midst reports EINVAL, and the known ones are freed."""
-    app = App(context).supported()
+    app = BufferApp(context).supported()
     app.get(app.request(1), app.request(2), app.request(3))
     raises_errno(lambda: app.allocator.put_buffers((1, 99, 2)), [Errno.EINVAL], "putBuffers of 1, 99, 2")
     for freed in (1, 2):
@@ -37,7 +37,7 @@ def unknown_among_known(context: CaseContext) -> None:
 @cases.case("all_known", "NPU-BUF-013")
 def all_known(context: CaseContext) -> None:
     """A list of known buffers, and an empty one, is freed without an error; their ids can be used again."""
-    app = App(context).supported()
+    app = BufferApp(context).supported()
     app.get(app.request(1), app.request(2))
     app.free(2, 1)
     app.free()
@@ -47,7 +47,7 @@ def all_known(context: CaseContext) -> None:
 @cases.case("twice", "NPU-BUF-013")
 def twice(context: CaseContext) -> None:
     """A buffer that was freed is unknown: to free it again reports EINVAL, and so does its priority."""
-    app = App(context).supported()
+    app = BufferApp(context).supported()
     app.allocated(app.request(1))
     app.free(1)
     raises_errno(lambda: app.allocator.put_buffers((1,)), [Errno.EINVAL], "second putBuffers")
@@ -58,7 +58,7 @@ def twice(context: CaseContext) -> None:
 @cases.case("of_another_app", "NPU-BUF-013")
 def of_another_app(context: CaseContext) -> None:
     """A buffer is known to its own client only: another app's attempt to free it reports EINVAL and does nothing."""
-    owner, other = App(context, CAMERA).supported(), App(context, ASSISTANT)
+    owner, other = BufferApp(context, CAMERA).supported(), BufferApp(context, ASSISTANT)
     buffer = owner.allocated(owner.request(1))
     owner.fill(buffer, pattern(4, PAGE))
     raises_errno(lambda: other.allocator.put_buffers((1,)), [Errno.EINVAL], "putBuffers of another app's buffer")
@@ -70,7 +70,7 @@ def of_another_app(context: CaseContext) -> None:
 @cases.case("memory_comes_back", "NPU-BUF-013", "NPU-BUF-003")
 def memory_comes_back(context: CaseContext) -> None:
     """Freeing gives the memory back: as much as there is can be allocated again and again."""
-    app = App(context).supported()
+    app = BufferApp(context).supported()
     size = most(app)
     for identifier in range(8):
         buffer = app.allocated(app.request(identifier, size))
@@ -81,7 +81,7 @@ def memory_comes_back(context: CaseContext) -> None:
 @cases.case("while_allocating", "NPU-BUF-013", "NPU-BUF-003")
 def while_allocating(context: CaseContext) -> None:
     """A buffer that is freed before its answer came: one answer at most, and its memory comes back."""
-    app = App(context).supported()
+    app = BufferApp(context).supported()
     size = most(app)
     app.allocator.get_buffers((app.request(1, size),))
     is_known = not is_refused(lambda: app.allocator.put_buffers((1,)))
@@ -95,10 +95,10 @@ def while_allocating(context: CaseContext) -> None:
 @cases.case("death_of_the_client", "NPU-BUF-013")
 def death_of_the_client(context: CaseContext) -> None:
     """A client that dies with buffers, allocations and a mapping leaves nothing behind: another gets all its memory."""
-    survivor = App(context, ASSISTANT).supported()
+    survivor = BufferApp(context, ASSISTANT).supported()
     size = most(survivor)
     for identifier in range(2):
-        doomed = App(context, CAMERA).supported()
+        doomed = BufferApp(context, CAMERA).supported()
         buffer = doomed.allocated(doomed.request(1, size))
         buffer.map(PAGE, Protection.READ, 0)
         doomed.allocator.get_buffers(tuple(doomed.request(2 + one) for one in range(20)))
@@ -112,18 +112,18 @@ def killed_client(context: CaseContext) -> None:
     """The same where the system kills the process; its app may come back and start afresh."""
     control = context.present(context.subject.interfaces.manager_control, "manager_control")
     fresh_process(context, CAMERA)
-    survivor = App(context, ASSISTANT).supported()
+    survivor = BufferApp(context, ASSISTANT).supported()
     size = most(survivor)
-    doomed = App(context, CAMERA, _PID).supported()
+    doomed = BufferApp(context, CAMERA, _PID).supported()
     doomed.allocated(doomed.request(1, size))
     control.kill_client(CAMERA)
     _gets_in_time(survivor, 1, size)
     survivor.free(1)
-    again = App(context, CAMERA).supported()
+    again = BufferApp(context, CAMERA).supported()
     again.allocated(again.request(1, size))
 
 
-def _gets_in_time(app: App, identifier: int, size: int) -> None:
+def _gets_in_time(app: BufferApp, identifier: int, size: int) -> None:
     """A service may notice a death a little later: ask until the deadline of a callback."""
     attempts = iter(range(200))
 

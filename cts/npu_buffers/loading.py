@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from npu_conformance.cts.lib.buffer_fixture import MIB, PAGE, App, check_errno, errno_raised, pattern
+from npu_conformance.cts.lib.buffer_fixture import MIB, PAGE, BufferApp, check_errno, errno_raised, pattern
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import CaseGroup
@@ -20,7 +20,7 @@ _FILE = pattern(11, 3 * PAGE)
 @cases.case("on_allocation", "NPU-BUF-011", "NPU-BUF-003")
 def on_allocation(context: CaseContext) -> None:
     """A request with a file segment: the buffer comes with the bytes in place, and there is no onLoad for them."""
-    app = App(context).supported()
+    app = BufferApp(context).supported()
     buffer = app.allocated(app.request(1, 2 * PAGE, segment=app.segment(_FILE, 100, 1000, 512)))
     checks.equal(app.content(buffer, 2 * PAGE)[512:1512], _FILE[100:1100], "bytes 512 to 1512 of the buffer")
     app.flush()
@@ -30,7 +30,7 @@ def on_allocation(context: CaseContext) -> None:
 @cases.case("later", "NPU-BUF-011")
 def later(context: CaseContext) -> None:
     """A segment is loaded to its place in an allocated buffer; the bytes around it stay."""
-    app = App(context).supported()
+    app = BufferApp(context).supported()
     buffer = app.allocated(app.request(1, 2 * PAGE))
     app.fill(buffer, pattern(1, 2 * PAGE))
     check_errno(app.loaded(1, app.segment(_FILE, 4321, 2000, 3000)), [0], "load")
@@ -44,7 +44,7 @@ def later(context: CaseContext) -> None:
 @cases.case("from_the_beginning_of_the_file", "NPU-BUF-011")
 def from_the_beginning_of_the_file(context: CaseContext) -> None:
     """The segment's offset counts from the beginning of the file, wherever the descriptor's position is."""
-    app = App(context).supported()
+    app = BufferApp(context).supported()
     on_allocation = app.segment(_FILE, 10, 100, 0, position=5000)
     buffer = app.allocated(app.request(1, segment=on_allocation))
     checks.equal(app.content(buffer, 100), _FILE[10:110], "bytes loaded with the allocation")
@@ -55,7 +55,7 @@ def from_the_beginning_of_the_file(context: CaseContext) -> None:
 @cases.case("position_of_the_file", "NPU-BUF-011")
 def position_of_the_file(context: CaseContext) -> None:
     """Loading leaves the position of the client's descriptor alone, and the file's content too."""
-    app = App(context).supported()
+    app = BufferApp(context).supported()
     file = context.cache_file(_FILE)
     descriptor = file.reopened("read", 777)
     try:
@@ -73,7 +73,7 @@ def position_of_the_file(context: CaseContext) -> None:
 @cases.case("for_readers_only", "NPU-BUF-011", "NPU-BUF-006")
 def for_readers_only(context: CaseContext) -> None:
     """A buffer that its client may only read, or not map at all, is loaded all the same."""
-    app = App(context).supported()
+    app = BufferApp(context).supported()
     buffer = app.allocated(app.request(1, protection=Protection.READ, segment=app.segment(_FILE, 0, PAGE, 0)))
     checks.equal(app.content(buffer, PAGE), _FILE[:PAGE], "content")
     closed = app.request(2, protection=Protection.NONE, segment=app.segment(_FILE, 0, PAGE, 0))
@@ -83,7 +83,7 @@ def for_readers_only(context: CaseContext) -> None:
 @cases.case("again_and_again", "NPU-BUF-011", "NPU-BUF-012")
 def again_and_again(context: CaseContext) -> None:
     """A buffer is idle again after each load: the next one succeeds and replaces the bytes."""
-    app = App(context).supported()
+    app = BufferApp(context).supported()
     buffer = app.allocated(app.request(1))
     for seed in range(4):
         check_errno(app.loaded(1, app.segment(pattern(seed, PAGE), 0, PAGE, 0)), [0], f"load {seed}")
@@ -93,7 +93,7 @@ def again_and_again(context: CaseContext) -> None:
 @cases.case("unknown_buffer", "NPU-BUF-012")
 def unknown_buffer(context: CaseContext) -> None:
     """Loading to an id that is none, or was freed, is refused with EINVAL."""
-    app = App(context).supported()
+    app = BufferApp(context).supported()
     check_errno(app.loaded(99, app.segment(_FILE, 0, PAGE, 0)), [Errno.EINVAL], "load of an unknown buffer")
     app.allocated(app.request(1))
     app.free(1)
@@ -103,7 +103,7 @@ def unknown_buffer(context: CaseContext) -> None:
 @cases.case("while_loading", "NPU-BUF-012")
 def while_loading(context: CaseContext) -> None:
     """Two loads at once: each is answered; the second by success where the first was over, else by EINVAL."""
-    app = App(context).supported()
+    app = BufferApp(context).supported()
     buffer = app.allocated(app.request(1, MIB))
     contents = [pattern(seed, MIB) for seed in (1, 2)]
     errnos = []
@@ -125,7 +125,7 @@ def while_loading(context: CaseContext) -> None:
 @cases.case("mapping_while_loading", "NPU-BUF-012")
 def mapping_while_loading(context: CaseContext) -> None:
     """While a file is being loaded a mapping fails with ENOMEM; where the load was over already it succeeds."""
-    app = App(context).supported()
+    app = BufferApp(context).supported()
     buffer = app.allocated(app.request(1, MIB))
     app.allocator.load_file_segment_to_buffer(1, app.segment(pattern(1, MIB), 0, MIB, 0))
     check_errno(_map(buffer), [0, Errno.ENOMEM], "map while loading")
@@ -136,7 +136,7 @@ def mapping_while_loading(context: CaseContext) -> None:
 @cases.case("impossible_segments", "NPU-BUF-011")
 def impossible_segments(context: CaseContext) -> None:
     """A segment with a negative number or beyond the buffer's end fails; nothing of it shows, nothing else suffers."""
-    app = App(context).supported()
+    app = BufferApp(context).supported()
     buffer = app.allocated(app.request(1))
     app.fill(buffer, pattern(9, PAGE))
     for at, length, to in ((-1, 16, 0), (0, -16, 0), (0, 16, -16), (0, 16, PAGE - 8), (0, PAGE + 1, 0)):
@@ -150,7 +150,7 @@ def impossible_segments(context: CaseContext) -> None:
 @cases.case("no_such_file", "NPU-BUF-011")
 def no_such_file(context: CaseContext) -> None:
     """A segment of a file that is not open fails the load or the request, and nothing else."""
-    app = App(context).supported()
+    app = BufferApp(context).supported()
     app.allocated(app.request(1))
     segment = FileSegment(CacheHandle((4711,)), 0, 16, 0)
     checks.that(app.loaded(1, segment) != 0, "load from no file: expected an error, found success")
@@ -161,7 +161,7 @@ def no_such_file(context: CaseContext) -> None:
 @cases.case("weights_of_4_mib", "NPU-BUF-003", "NPU-BUF-006", "NPU-BUF-011")
 def weights_of_4_mib(context: CaseContext) -> None:
     """CtsNpuManagerBufferTest.SingleBuffer: 4 MiB loaded with the allocation, compared byte by byte, freed."""
-    app = App(context).supported()
+    app = BufferApp(context).supported()
     content = pattern(17, 4 * MIB)
     request = app.request(1, 4 * MIB, protection=Protection.READ, segment=app.segment(content, 0, 4 * MIB, 0))
     checks.equal(app.allocator.is_supported((request,)), (True,), "isSupported")
@@ -173,7 +173,7 @@ def weights_of_4_mib(context: CaseContext) -> None:
 @cases.case("two_halves_of_8_mib", "NPU-BUF-003", "NPU-BUF-006", "NPU-BUF-011")
 def two_halves_of_8_mib(context: CaseContext) -> None:
     """CtsNpuManagerBufferTest.SingleBuffer: 8 MiB, one half loaded with the allocation and the other later."""
-    app = App(context).supported()
+    app = BufferApp(context).supported()
     half = 4 * MIB
     content = pattern(23, 2 * half)
     buffer = _fitting(app, app.request(1, 2 * half, segment=app.segment(content, 0, half, 0)))
@@ -182,7 +182,7 @@ def two_halves_of_8_mib(context: CaseContext) -> None:
     app.free(1)
 
 
-def _fitting(app: App, request: AllocRequest) -> NpuBuffer:
+def _fitting(app: BufferApp, request: AllocRequest) -> NpuBuffer:
     """An allocated buffer; NotApplicable where there is no memory for so much: support is no promise (NPU-BUF-008)."""
     (answer,) = app.get(request)
     if answer.errno == Errno.ENOMEM:

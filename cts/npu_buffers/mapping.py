@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from npu_conformance.cts.lib.buffer_fixture import PAGE, READ_WRITE, App, is_refused, pattern
+from npu_conformance.cts.lib.buffer_fixture import PAGE, READ_WRITE, BufferApp, is_refused, pattern
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Scope
 from npu_conformance.harness.run.context import CaseContext
@@ -16,7 +16,7 @@ _CAPS = (Protection.NONE, Protection.READ, Protection.WRITE, READ_WRITE)
 @cases.case("write_and_read", "NPU-BUF-006", scope=Scope.SMOKE)
 def write_and_read(context: CaseContext) -> None:
     """What is written through one mapping is read through the next, byte by byte."""
-    app = App(context).supported()
+    app = BufferApp(context).supported()
     buffer = app.allocated(app.request(1, 3 * PAGE))
     app.fill(buffer, pattern(5, 3 * PAGE))
     checks.equal(app.content(buffer, 3 * PAGE), pattern(5, 3 * PAGE), "content")
@@ -25,7 +25,7 @@ def write_and_read(context: CaseContext) -> None:
 @cases.case("two_mappings_are_one_memory", "NPU-BUF-006")
 def two_mappings_are_one_memory(context: CaseContext) -> None:
     """Two mappings at a time show the same bytes, each from its own offset."""
-    app = App(context).supported()
+    app = BufferApp(context).supported()
     buffer = app.allocated(app.request(1, 2 * PAGE))
     whole, second = buffer.map(2 * PAGE, READ_WRITE, 0), buffer.map(PAGE, Protection.READ, PAGE)
     app.open(whole).write(0, pattern(8, 2 * PAGE))
@@ -38,7 +38,7 @@ def two_mappings_are_one_memory(context: CaseContext) -> None:
 @cases.case("within_protection", "NPU-BUF-006")
 def within_protection(context: CaseContext) -> None:
     """A mapping may ask for any part of the protection of the request."""
-    app = App(context).supported()
+    app = BufferApp(context).supported()
     for cap in _CAPS:
         buffer = app.allocated(app.request(int(cap), protection=cap))
         for asked in (one for one in _CAPS if one & ~cap == 0):
@@ -50,7 +50,7 @@ def within_protection(context: CaseContext) -> None:
 @cases.case("beyond_protection", "NPU-BUF-006")
 def beyond_protection(context: CaseContext) -> None:
     """A mapping that asks for more than the protection of the request fails, and the buffer stays usable."""
-    app = App(context).supported()
+    app = BufferApp(context).supported()
     for cap in _CAPS:
         buffer = app.allocated(app.request(int(cap), protection=cap))
         for asked in (one for one in (*_CAPS, Protection.EXEC) if one & ~cap):
@@ -64,7 +64,7 @@ def beyond_protection(context: CaseContext) -> None:
 @cases.case("read_only_mapping", "NPU-BUF-006")
 def read_only_mapping(context: CaseContext) -> None:
     """A mapping for reading lets nobody write, also where the buffer's protection would."""
-    app = App(context).supported()
+    app = BufferApp(context).supported()
     buffer = app.allocated(app.request(1))
     app.fill(buffer, pattern(2, PAGE))
     memory = buffer.map(PAGE, Protection.READ, 0)
@@ -76,7 +76,7 @@ def read_only_mapping(context: CaseContext) -> None:
 @cases.case("unmap", "NPU-BUF-006")
 def unmap(context: CaseContext) -> None:
     """After its unmapping a mapping reaches nothing; unmapping it again fails."""
-    app = App(context).supported()
+    app = BufferApp(context).supported()
     buffer = app.allocated(app.request(1))
     memory = buffer.map(PAGE, Protection.READ, 0)
     checks.succeeds(lambda: buffer.unmap(memory.token), "unmap")
@@ -88,7 +88,7 @@ def unmap(context: CaseContext) -> None:
 @cases.case("empty_range", "NPU-BUF-006")
 def empty_range(context: CaseContext) -> None:
     """A mapping of no bytes fails, as by mmap, and so does one that begins before the buffer."""
-    app = App(context).supported()
+    app = BufferApp(context).supported()
     buffer = app.allocated(app.request(1))
     for length, offset in ((0, 0), (PAGE, -PAGE)):
         refused = is_refused(lambda n=length, at=offset: buffer.map(n, Protection.READ, at))  # type: ignore[misc]
@@ -98,7 +98,7 @@ def empty_range(context: CaseContext) -> None:
 @cases.case("beyond_the_end", "NPU-BUF-006")
 def beyond_the_end(context: CaseContext) -> None:
     """A mapping of pages that the buffer does not have fails, as by mmap of a DMA buffer."""
-    app = App(context).supported()
+    app = BufferApp(context).supported()
     buffer = app.allocated(app.request(1))
     for length, offset in ((2 * PAGE, 0), (PAGE, PAGE)):
         refused = is_refused(lambda n=length, at=offset: buffer.map(n, Protection.READ, at))  # type: ignore[misc]
@@ -108,7 +108,7 @@ def beyond_the_end(context: CaseContext) -> None:
 @cases.case("buffers_are_apart", "NPU-BUF-006")
 def buffers_are_apart(context: CaseContext) -> None:
     """Buffers that live at one time share no bytes."""
-    app = App(context).supported()
+    app = BufferApp(context).supported()
     buffers = [app.allocated(app.request(identifier)) for identifier in range(4)]
     for seed, buffer in enumerate(buffers):
         app.fill(buffer, pattern(seed, PAGE))

@@ -11,7 +11,7 @@ from npu_conformance.cts.lib.buffer_fixture import (
     ASSISTANT,
     CAMERA,
     PAGE,
-    App,
+    BufferApp,
     check_errno,
     errno_raised,
     pattern,
@@ -79,7 +79,7 @@ def frees_the_memory_once(context: CaseContext) -> None:
 @cases.case("not_while_mapped", "NPU-BUF-009")
 def not_while_mapped(context: CaseContext) -> None:
     """A mapped buffer keeps its bytes and hears of no preemption, whoever wants the memory."""
-    app = App(context).supported()
+    app = BufferApp(context).supported()
     size = most(app)
     for weak, strong in _ORDERS:
         buffer = app.allocated(app.request(1, size, priority=weak))
@@ -100,7 +100,7 @@ def not_while_mapped(context: CaseContext) -> None:
 def during_a_load(context: CaseContext) -> None:
     """Another app needs the memory while a file is loaded: one answer, before the preemption; ECANCELED if cut off."""
 
-    def begin(victim: App, size: int, priority: int) -> None:
+    def begin(victim: BufferApp, size: int, priority: int) -> None:
         victim.allocated(victim.request(1, size, priority=priority))
         segment = victim.segment(pattern(1, size // 2), 0, size // 2, 0)
         victim.allocator.load_file_segment_to_buffer(1, segment)
@@ -112,7 +112,7 @@ def during_a_load(context: CaseContext) -> None:
 def during_an_allocation(context: CaseContext) -> None:
     """The same while a buffer is allocated and loaded: ECANCELED without a buffer, then the preemption."""
 
-    def begin(victim: App, size: int, priority: int) -> None:
+    def begin(victim: BufferApp, size: int, priority: int) -> None:
         segment = victim.segment(pattern(1, size // 2), 0, size // 2, 0)
         victim.allocator.get_buffers((victim.request(1, size, priority=priority, segment=segment),))
 
@@ -122,7 +122,7 @@ def during_an_allocation(context: CaseContext) -> None:
 @cases.case("by_set_priority", "NPU-BUF-009", "NPU-BUF-014")
 def by_set_priority(context: CaseContext) -> None:
     """Priorities count as setPriority left them: where the manager preempts by priority, the one made weak goes."""
-    app = App(context).supported()
+    app = BufferApp(context).supported()
     size = most(app)
     for weak, strong in _ORDERS:
         app.allocated(app.request(1, size, priority=strong))
@@ -144,9 +144,9 @@ def by_set_priority(context: CaseContext) -> None:
     raise NotApplicable("the manager does not preempt by priorities that setPriority changed")
 
 
-def _preempted(context: CaseContext) -> tuple[App, NpuBuffer, int]:
+def _preempted(context: CaseContext) -> tuple[BufferApp, NpuBuffer, int]:
     """An app with buffer 1 preempted for buffer 2, and their size; NotApplicable where no order of priorities does."""
-    app = App(context).supported()
+    app = BufferApp(context).supported()
     size = most(app)
     for weak, strong in _ORDERS:
         buffer = app.allocated(app.request(1, size, priority=weak))
@@ -161,10 +161,10 @@ def _preempted(context: CaseContext) -> tuple[App, NpuBuffer, int]:
     raise NotApplicable("the manager does not preempt buffers: what finds no room fails")
 
 
-def _interrupted(context: CaseContext, begin: Callable[[App, int, int], None], pending: str) -> None:
+def _interrupted(context: CaseContext, begin: Callable[[BufferApp, int, int], None], pending: str) -> None:
     """Let another app take the memory while something is under way, and judge what its owner hears."""
     for weak, strong in _ORDERS:
-        victim, other = App(context, CAMERA).supported(), App(context, ASSISTANT).supported()
+        victim, other = BufferApp(context, CAMERA).supported(), BufferApp(context, ASSISTANT).supported()
         size = most(victim)
         begin(victim, size, weak)
         other.get(other.request(1, size, priority=strong))
@@ -177,7 +177,7 @@ def _interrupted(context: CaseContext, begin: Callable[[App, int, int], None], p
     raise NotApplicable("the manager does not preempt buffers of another app")
 
 
-def _judged(victim: App, pending: str) -> bool:
+def _judged(victim: BufferApp, pending: str) -> bool:
     """Check what was said about buffer 1; true where it was preempted."""
     events = [(which, errno) for which, errno in victim.recorder.of(1) if which in (pending, "preempted")]
     if ("preempted", 0) not in events:

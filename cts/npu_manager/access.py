@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from npu_conformance.cts.lib.manager_client import ASSISTANT, CAMERA, COMPLETE, GRANT, Client, control, install
-from npu_conformance.cts.lib.manager_fixture import App, Scene, switched
+from npu_conformance.cts.lib.manager_fixture import ClientApp, ManagerFixture, switched
 from npu_conformance.cts.lib.manager_work import inferences_succeed
-from npu_conformance.cts.lib.scheduling_hal import Hal, played_hal
+from npu_conformance.cts.lib.scheduling_hal import RecordingHal, recording_hal
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import CaseGroup, Group
@@ -77,13 +77,13 @@ def service_with_feature(context: CaseContext) -> None:
 
 @cases.case("no_service_without_feature", "NPU-ACC-002", group=Group.MANAGER_QUERIES)
 def no_service_without_feature(context: CaseContext) -> None:
-    """CTS getService_noFeature: null on a device that does not declare android.hardware.npu."""
+    """CTS getService_noFeature: None on a device that does not declare android.hardware.npu."""
     manager_control = control(context)
     _service(context)
     try:
         manager_control.set_device_feature(False)
     except Unsupported as error:
-        raise NotApplicable(f"the device's feature can not be taken away: {error}") from None
+        raise NotApplicable(f"the device's feature cannot be taken away: {error}") from None
     try:
         checks.equal(_service(context), None, f"the service {SERVICE!r} without the feature")
     finally:
@@ -93,7 +93,7 @@ def no_service_without_feature(context: CaseContext) -> None:
 
 @cases.case("no_service_when_disabled", "NPU-ACC-003", group=Group.MANAGER_QUERIES)
 def no_service_when_disabled(context: CaseContext) -> None:
-    """CTS getService_flagDisabled: null with the feature, but without the flag."""
+    """CTS getService_flagDisabled: None with the feature, but without the flag."""
     _service(context)
     with switched(context, Flag.ENABLED, False):
         checks.equal(_service(context), None, f"the service {SERVICE!r} with the flag off")
@@ -103,11 +103,11 @@ def no_service_when_disabled(context: CaseContext) -> None:
 @cases.case("declaring_apps", "NPU-ACC-008", "NPU-ACC-007")
 def declaring_apps(context: CaseContext) -> None:
     """An app that declares the feature has direct access, required or not, for whatever API it was made."""
-    scene = Scene(context)
-    apps = [scene.app(Importance.VISIBLE, target_sdk=target) for target in (36, 37, 38)]
+    fixture = ManagerFixture(context)
+    apps = [fixture.app(Importance.VISIBLE, target_sdk=target) for target in (36, 37, 38)]
     for app, required in zip(apps, (False, False, True), strict=True):
-        scene.control.update_app(app.uid, True, 37, required)
-    with switched(context, Flag.BLOCK_MISSING_FEATURE, True), played_hal(scene) as hal:
+        fixture.control.update_app(app.uid, True, 37, required)
+    with switched(context, Flag.BLOCK_MISSING_FEATURE, True), recording_hal(fixture) as hal:
         for app in apps:
             checks.equal(_direct_access(hal, app), True, f"direct access of uid {app.uid}, which declares the feature")
 
@@ -115,9 +115,9 @@ def declaring_apps(context: CaseContext) -> None:
 @cases.case("earlier_apps", "NPU-ACC-009")
 def earlier_apps(context: CaseContext) -> None:
     """An app for an earlier API that declares nothing keeps direct access, and may ask for models."""
-    scene = Scene(context)
-    app = scene.app(Importance.VISIBLE, declares=False, target_sdk=36)
-    with switched(context, Flag.BLOCK_MISSING_FEATURE, True), played_hal(scene) as hal:
+    fixture = ManagerFixture(context)
+    app = fixture.app(Importance.VISIBLE, declares=False, target_sdk=36)
+    with switched(context, Flag.BLOCK_MISSING_FEATURE, True), recording_hal(fixture) as hal:
         hal.requested(app.uid)
         checks.equal(_direct_access(hal, app), True, f"direct access of uid {app.uid}, made for API 36")
         app.granted()
@@ -126,10 +126,10 @@ def earlier_apps(context: CaseContext) -> None:
 @cases.case("undeclared_apps", "NPU-ACC-007", "NPU-ACC-010")
 def undeclared_apps(context: CaseContext) -> None:
     """An undeclared app for API 37 may be denied direct access, when blocking is enabled; never its use of the API."""
-    scene = Scene(context)
-    app = scene.app(Importance.VISIBLE, declares=False, target_sdk=37)
-    later = scene.app(Importance.VISIBLE, declares=False, target_sdk=38)
-    with played_hal(scene) as hal:
+    fixture = ManagerFixture(context)
+    app = fixture.app(Importance.VISIBLE, declares=False, target_sdk=37)
+    later = fixture.app(Importance.VISIBLE, declares=False, target_sdk=38)
+    with recording_hal(fixture) as hal:
         with switched(context, Flag.BLOCK_MISSING_FEATURE, True):
             for each in (app, later):
                 hal.requested(each.uid)
@@ -145,18 +145,18 @@ def undeclared_apps(context: CaseContext) -> None:
 @cases.case("undeclared_app_at_work", "NPU-ACC-007", "NPU-ACC-009")
 def undeclared_app_at_work(context: CaseContext) -> None:
     """Mobly cant_access_npu_without_hardware_feature: a declaring app's inferences succeed, a blocked app's do not."""
-    scene = Scene(context)
-    declaring = scene.app(Importance.FOREGROUND)
-    undeclared = scene.app(Importance.FOREGROUND, declares=False, target_sdk=37)
-    with played_hal(scene) as hal:
+    fixture = ManagerFixture(context)
+    declaring = fixture.app(Importance.FOREGROUND)
+    undeclared = fixture.app(Importance.FOREGROUND, declares=False, target_sdk=37)
+    with recording_hal(fixture) as hal:
         hal.requested(undeclared.uid)
         blocked = not _direct_access(hal, undeclared)
-    checks.equal(inferences_succeed(scene, declaring), True, "inferences of an app that declares the feature")
+    checks.equal(inferences_succeed(fixture, declaring), True, "inferences of an app that declares the feature")
     what = "inferences of an undeclared app that is " + ("blocked" if blocked else "not blocked")
-    checks.equal(inferences_succeed(scene, undeclared), not blocked, what)
+    checks.equal(inferences_succeed(fixture, undeclared), not blocked, what)
 
 
-def _direct_access(hal: Hal, app: App) -> bool:
+def _direct_access(hal: RecordingHal, app: ClientApp) -> bool:
     """A uid without a config has direct access (NPU-HAL-007)."""
     config = hal.table.get(app.uid)
     return config is None or config.has_direct_access

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from npu_conformance.cts.lib.manager_client import COMPLETE, GRANT, PARKED, WAIT, Client
-from npu_conformance.cts.lib.manager_fixture import LARGE, MEDIUM, UNLOAD, Scene
+from npu_conformance.cts.lib.manager_fixture import LARGE, MEDIUM, UNLOAD, ManagerFixture
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import CaseGroup, Group
@@ -19,120 +19,120 @@ FOREGROUND, VISIBLE, CACHED = Importance.FOREGROUND, Importance.VISIBLE, Importa
 def of_a_loaded_one(context: CaseContext) -> None:
     """CTS killForegroundApp: the dead app's model is gone, another app's request is granted; both gating policies."""
     for policy in (Policy.TURN_TAKING, Policy.BUDGET):
-        scene = Scene(context, policy)
-        holder = scene.app(FOREGROUND)
+        fixture = ManagerFixture(context, policy)
+        holder = fixture.app(FOREGROUND)
         held = holder.loads(LARGE)
-        parked = scene.app(CACHED).asks(LARGE)
-        parked.hears(PARKED)
+        parked = fixture.app(CACHED).asks(LARGE)
+        parked.receives(PARKED)
         holder.dies()
-        parked.hears(PARKED, GRANT)
-        checks.equal(held.heard, [GRANT], f"callbacks of {held.name}, whose process is dead")
+        parked.receives(PARKED, GRANT)
+        checks.equal(held.received, [GRANT], f"callbacks of {held.name}, whose process is dead")
 
 
 @cases.case("of_a_granted_one", "NPU-LIF-019", "NPU-LIF-008")
 def of_a_granted_one(context: CaseContext) -> None:
     """A grant that was never used is not lost with the app that got it."""
-    scene = Scene(context)
-    holder = scene.app(FOREGROUND)
-    pending, parked = holder.granted(LARGE), scene.app(CACHED).asks(LARGE)
-    parked.hears(PARKED)
+    fixture = ManagerFixture(context)
+    holder = fixture.app(FOREGROUND)
+    pending, parked = holder.granted(LARGE), fixture.app(CACHED).asks(LARGE)
+    parked.receives(PARKED)
     holder.dies()
-    parked.hears(PARKED, GRANT)
-    checks.equal(pending.heard, [GRANT], f"callbacks of {pending.name}, whose process is dead")
+    parked.receives(PARKED, GRANT)
+    checks.equal(pending.received, [GRANT], f"callbacks of {pending.name}, whose process is dead")
 
 
 @cases.case("of_an_asked_one", "NPU-LIF-019", "NPU-LIF-007")
 def of_an_asked_one(context: CaseContext) -> None:
     """Death answers an unload request: who waited for it is granted."""
-    scene = Scene(context)
-    holder = scene.app(CACHED)
-    held, wanted = holder.loads(LARGE), scene.app(FOREGROUND).asks(LARGE)
-    held.hears(GRANT, UNLOAD)
-    wanted.hears(WAIT)
+    fixture = ManagerFixture(context)
+    holder = fixture.app(CACHED)
+    held, wanted = holder.loads(LARGE), fixture.app(FOREGROUND).asks(LARGE)
+    held.receives(GRANT, UNLOAD)
+    wanted.receives(WAIT)
     holder.dies()
-    wanted.hears(WAIT, GRANT)
+    wanted.receives(WAIT, GRANT)
 
 
 @cases.case("of_a_waiting_one", "NPU-LIF-019")
 def of_a_waiting_one(context: CaseContext) -> None:
     """What a dead app waited for goes to who is next when it comes."""
-    scene = Scene(context)
-    held = scene.app(CACHED).loads(LARGE)
-    waiter = scene.app(FOREGROUND)
+    fixture = ManagerFixture(context)
+    held = fixture.app(CACHED).loads(LARGE)
+    waiter = fixture.app(FOREGROUND)
     wanted = waiter.asks(LARGE)
-    wanted.hears(WAIT)
+    wanted.receives(WAIT)
     waiter.dies()
     held.unload()
-    held.hears(GRANT, UNLOAD, COMPLETE)
-    checks.equal(wanted.heard, [WAIT], f"callbacks of {wanted.name}, whose process is dead")
-    scene.app(CACHED).loads(LARGE).hears(GRANT)
+    held.receives(GRANT, UNLOAD, COMPLETE)
+    checks.equal(wanted.received, [WAIT], f"callbacks of {wanted.name}, whose process is dead")
+    fixture.app(CACHED).loads(LARGE).receives(GRANT)
 
 
 @cases.case("of_a_parked_one", "NPU-LIF-019", "NPU-LIF-005")
 def of_a_parked_one(context: CaseContext) -> None:
     """A dead app's parked request is not granted when capacity comes: the next one is."""
-    scene = Scene(context)
-    holder, dying, other = scene.app(FOREGROUND), scene.app(VISIBLE), scene.app(CACHED)
+    fixture = ManagerFixture(context)
+    holder, dying, other = fixture.app(FOREGROUND), fixture.app(VISIBLE), fixture.app(CACHED)
     held, lost, parked = holder.loads(LARGE), dying.asks(LARGE), other.asks(LARGE)
-    lost.hears(PARKED)
-    parked.hears(PARKED)
+    lost.receives(PARKED)
+    parked.receives(PARKED)
     dying.dies()
     held.unload()
-    parked.hears(PARKED, GRANT)
-    checks.equal(lost.heard, [PARKED], f"callbacks of {lost.name}, whose process is dead")
+    parked.receives(PARKED, GRANT)
+    checks.equal(lost.received, [PARKED], f"callbacks of {lost.name}, whose process is dead")
 
 
 @cases.case("comes_back", "NPU-LIF-019", "NPU-REQ-009", "NPU-REQ-011")
 def comes_back(context: CaseContext) -> None:
     """An app that died comes back with an empty slate: the same id is free, and it has no budget of its former life."""
-    scene = Scene(context)
-    app = scene.app(VISIBLE)
+    fixture = ManagerFixture(context)
+    app = fixture.app(VISIBLE)
     app.loads(MEDIUM)
-    app.asks(LARGE).hears(PARKED)
+    app.asks(LARGE).receives(PARKED)
     app.dies()
     app.restarts()
     again = app.asks(LARGE, identifier=1)
-    again.hears(GRANT)
+    again.receives(GRANT)
     again.load()
     again.unload()
-    again.hears(GRANT, COMPLETE)
+    again.receives(GRANT, COMPLETE)
 
 
 @cases.case("others_live", "NPU-LIF-019")
 def others_live(context: CaseContext) -> None:
     """A death ends nothing of other apps, in any state."""
-    scene = Scene(context)
-    weak, strong, dying = scene.app(CACHED), scene.app(FOREGROUND), scene.app(VISIBLE)
+    fixture = ManagerFixture(context)
+    weak, strong, dying = fixture.app(CACHED), fixture.app(FOREGROUND), fixture.app(VISIBLE)
     held, pending = weak.loads(MEDIUM), strong.granted(MEDIUM)
     parked = weak.asks(LARGE)
-    dying.asks(LARGE).hears(PARKED)
-    parked.hears(PARKED)
+    dying.asks(LARGE).receives(PARKED)
+    parked.receives(PARKED)
     dying.dies()
-    held.hears(GRANT)
-    pending.hears(GRANT)
-    parked.hears(PARKED)
+    held.receives(GRANT)
+    pending.receives(GRANT)
+    parked.receives(PARKED)
     pending.load()
     pending.unload()
-    pending.hears(GRANT, COMPLETE)
+    pending.receives(GRANT, COMPLETE)
 
 
 @cases.case("of_one_process_of_two", "NPU-LIF-020", "NPU-LIF-019")
 def of_one_process_of_two(context: CaseContext) -> None:
     """The death of one process takes its own requests; another process of the same app ought to keep its own."""
-    scene = Scene(context)
-    app, other = scene.app(FOREGROUND), scene.app(VISIBLE)
+    fixture = ManagerFixture(context)
+    app, other = fixture.app(FOREGROUND), fixture.app(VISIBLE)
     first = Client(context, app.uid, 5001)
     second = Client(context, app.uid, 5002)
-    scene.clients += [first, second]
+    fixture.clients += [first, second]
     first.granted(ModelLoadRequest(101, MEDIUM))
     listener = second.granted(ModelLoadRequest(102, MEDIUM))
     parked = other.asks(MEDIUM)
-    parked.hears(PARKED)
+    parked.receives(PARKED)
     first.alive = False
-    scene.control.kill_client(app.uid, 5001)
-    parked.hears(PARKED, GRANT)
+    fixture.control.kill_client(app.uid, 5001)
+    parked.receives(PARKED, GRANT)
     listener.notify_model_unloaded(ModelLoadRequest(102, MEDIUM))
-    scene.wait(lambda: COMPLETE in second.recorder.of(102))
+    fixture.wait(lambda: COMPLETE in second.recorder.of(102))
     if second.recorder.of(102) != [GRANT, COMPLETE]:
         context.warn_quality("the death of one process drops the requests of another process of the same uid")
     checks.equal(first.recorder.of(101), [GRANT], "callbacks of a dead process")
@@ -142,18 +142,18 @@ def of_one_process_of_two(context: CaseContext) -> None:
 def of_both_processes(context: CaseContext) -> None:
     """When the last process of an app dies as well, by itself or with the app, what it had is free like the first's."""
     for whole_app in (False, True):
-        scene = Scene(context)
-        app, other = scene.app(FOREGROUND), scene.app(VISIBLE)
+        fixture = ManagerFixture(context)
+        app, other = fixture.app(FOREGROUND), fixture.app(VISIBLE)
         processes = [Client(context, app.uid, pid) for pid in (5001, 5002)]
         for identifier, process in enumerate(processes, 101):
             process.granted(ModelLoadRequest(identifier, MEDIUM))
         parked = other.asks(LARGE)
-        parked.hears(PARKED)
-        scene.control.kill_client(app.uid, 5001)
-        parked.hears_one_of([PARKED], [PARKED, GRANT])  # the second's request may have gone with the first (LIF-020)
+        parked.receives(PARKED)
+        fixture.control.kill_client(app.uid, 5001)
+        parked.receives_one_of([PARKED], [PARKED, GRANT])  # the second's request may have gone with the first (LIF-020)
         app.client.alive = not whole_app
-        scene.control.kill_client(app.uid, 0 if whole_app else 5002)
-        parked.hears(PARKED, GRANT)
+        fixture.control.kill_client(app.uid, 0 if whole_app else 5002)
+        parked.receives(PARKED, GRANT)
 
 
 @cases.case("before_the_answer", "NPU-LIF-019")
@@ -161,39 +161,39 @@ def before_the_answer(context: CaseContext) -> None:
     """What is on its way to a client when it dies is not delivered any more."""
     if not context.manifest.virtual_clock:
         raise NotApplicable("without a virtual clock the answer may come before the death")
-    scene = Scene(context)
-    app = scene.app(FOREGROUND)
+    fixture = ManagerFixture(context)
+    app = fixture.app(FOREGROUND)
     lost = app.asks(LARGE)
     app.client.barrier()
-    before = lost.heard
+    before = lost.received
     app.client.alive = False
-    scene.control.kill_client(app.uid)
-    scene.wait(lambda: False)
-    checks.equal(lost.heard, before, f"callbacks of {lost.name}, whose process is dead")
+    fixture.control.kill_client(app.uid)
+    fixture.wait(lambda: False)
+    checks.equal(lost.received, before, f"callbacks of {lost.name}, whose process is dead")
 
 
 @cases.case("connection_closed", "NPU-LIF-019", "NPU-LIF-008")
 def connection_closed(context: CaseContext) -> None:
     """An app whose connection ends is dead, without anybody telling the manager."""
-    scene = Scene(context)
-    holder = scene.app(FOREGROUND)
+    fixture = ManagerFixture(context)
+    holder = fixture.app(FOREGROUND)
     holder.loads(LARGE)
-    parked = scene.app(CACHED).asks(LARGE)
-    parked.hears(PARKED)
+    parked = fixture.app(CACHED).asks(LARGE)
+    parked.receives(PARKED)
     holder.client.alive = False
     holder.client.process.close()
-    scene.until(lambda: GRANT in parked.heard)
-    parked.hears(PARKED, GRANT)
+    fixture.until(lambda: GRANT in parked.received)
+    parked.receives(PARKED, GRANT)
 
 
 @cases.case("removed_app", "NPU-LIF-019", "NPU-PRI-010")
 def removed_app(context: CaseContext) -> None:
     """Removing an app ends its process, and with that its requests."""
-    scene = Scene(context)
-    holder = scene.app(FOREGROUND)
+    fixture = ManagerFixture(context)
+    holder = fixture.app(FOREGROUND)
     holder.loads(LARGE)
-    parked = scene.app(CACHED).asks(LARGE)
-    parked.hears(PARKED)
+    parked = fixture.app(CACHED).asks(LARGE)
+    parked.receives(PARKED)
     holder.client.alive = False
-    scene.control.remove_app(holder.uid)
-    parked.hears(PARKED, GRANT)
+    fixture.control.remove_app(holder.uid)
+    parked.receives(PARKED, GRANT)

@@ -1,6 +1,6 @@
 """The simplest life cycle, under the status-quo policy: request, grant, load, unload, complete.
 
-Every case plays one or two apps of its own. Callbacks are judged in full: what comes twice or too late is a failure.
+Every case drives one or two apps of its own. Callbacks are judged in full: what comes twice or too late is a failure.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Random lives of several apps under changing policies, importances and pressures, judged step by step.
 
 Hypothesis draws lives, from the case's seed. What fails is cut down to the steps that matter: the message lists them,
-and the failure file holds them, so that no seed is needed to play them again.
+and the failure file holds them, so that no seed is needed to run them again.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ from typing import Any
 
 import msgspec
 
-from npu_conformance.cts.lib.manager_fixture import Scene
-from npu_conformance.cts.lib.scenario_runner import Player, Step
-from npu_conformance.cts.lib.scheduling_hal import played_hal
+from npu_conformance.cts.lib.manager_fixture import ManagerFixture
+from npu_conformance.cts.lib.manager_model import TrackedRequest
+from npu_conformance.cts.lib.scenario_runner import ScenarioRunner, Step
+from npu_conformance.cts.lib.scheduling_hal import recording_hal
 from npu_conformance.harness.judge.verdicts import Failed, NotApplicable
 from npu_conformance.harness.run.cases import Case, CaseGroup, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
@@ -75,15 +76,22 @@ def pressure(context: CaseContext) -> None:
 
 
 def case_from(payload: Any) -> Case:
-    """The case of a failure file: it plays the steps that are listed there."""
+    """The case of a failure file: it runs the steps that are listed there."""
     found = next(case for case in cases() if case.id == payload["id"])
     steps = msgspec.convert(payload["steps"], list[Step])
     return replace(found, run=partial(_replay, steps=steps))
 
 
 _KINDS = (
-    *("ask",) * 8, *("load",) * 6, *("move",) * 5, *("unload",) * 4, *("work",) * 3, "cancel", "die", "meddle",
-)  # fmt: skip
+    *("ask",) * 8,
+    *("load",) * 6,
+    *("move",) * 5,
+    *("unload",) * 4,
+    *("work",) * 3,
+    "cancel",
+    "die",
+    "meddle",
+)
 _MAXIMA = (4, 1, 2, 3, 6, 8)
 _MOVES = (Importance.FOREGROUND, Importance.VISIBLE, Importance.CACHED)
 _SIZES = (0, 1, 2, 0, 1, 2, 0, 1, 2, 3)
@@ -98,12 +106,12 @@ def _any_policy(number: int) -> Step:
 
 
 def _search(context: CaseContext, policy: Callable[[int], Step], kinds: Sequence[str] = ()) -> None:
-    """Play random lives; the first that fails is cut down and raised."""
+    """Run random lives; the first that fails is cut down and raised."""
     import hypothesis
     from hypothesis import strategies
 
     if not context.manifest.virtual_clock:
-        raise NotApplicable("without a virtual clock what comes late can not be told from what comes wrongly")
+        raise NotApplicable("without a virtual clock what comes late cannot be told from what comes wrongly")
     kinds = kinds or _KINDS
     examples, length = _EXAMPLES[context.scope]
     ended: list[tuple[Exception, list[Step]]] = []
@@ -111,12 +119,12 @@ def _search(context: CaseContext, policy: Callable[[int], Step], kinds: Sequence
     def live(drawn: int) -> None:
         if ended:
             return
-        played: list[Step] = []
+        steps: list[Step] = []
         chance = random.Random(f"{context.seed} {drawn}")  # Hypothesis likes some numbers, whatever the seed
         try:
-            _play(context, lambda player: _live(player, policy, chance, chance.choices(kinds, k=length)), played)
+            _run(context, lambda runner: _live(runner, policy, chance, chance.choices(kinds, k=length)), steps)
         except Exception as error:  # Hypothesis would look for more of it: it is raised below
-            ended.append((error, played))
+            ended.append((error, steps))
 
     limits = hypothesis.settings(
         max_examples=examples,
@@ -130,26 +138,26 @@ def _search(context: CaseContext, policy: Callable[[int], Step], kinds: Sequence
         _raise(context, *ended[0])
 
 
-def _live(player: Player, policy: Callable[[int], Step], chance: random.Random, kinds: Sequence[str]) -> None:
+def _live(runner: ScenarioRunner, policy: Callable[[int], Step], chance: random.Random, kinds: Sequence[str]) -> None:
     """One life: a policy, apps at several importances, what happens, and its end."""
-    player.play(policy(chance.randrange(60)))
-    for uid in player.apps:
-        player.play(Step("move", uid, number=chance.choice(_MOVES)))
+    runner.run(policy(chance.randrange(60)))
+    for uid in runner.apps:
+        runner.run(Step("move", uid, number=chance.choice(_MOVES)))
     for kind in kinds:
         number = chance.randrange(60)
-        step = policy(number) if kind == "policy" else _step(player, kind, chance.choice(tuple(player.apps)), number)
+        step = policy(number) if kind == "policy" else _step(runner, kind, chance.choice(tuple(runner.apps)), number)
         if step is not None:
-            player.play(step)
-    player.drain()
+            runner.run(step)
+    runner.drain()
 
 
-def _step(player: Player, kind: str, uid: int, number: int) -> Step | None:
-    """A step of this kind that is possible now; null where there is none."""
-    own = [wish for wish in player.model.live if wish.uid == uid]
+def _step(runner: ScenarioRunner, kind: str, uid: int, number: int) -> Step | None:
+    """A step of this kind that is possible now; None where there is none."""
+    own = [tracked for tracked in runner.model.live if tracked.uid == uid]
     if kind == "ask":
-        live = {wish.request.id for wish in own}
+        live = {tracked.request.id for tracked in own}
         identifier = next(each for each in range(1, 1000) if each not in live)
-        size = _SIZES[number % len(_SIZES)] if player.model.gates else number % 3
+        size = _SIZES[number % len(_SIZES)] if runner.model.gates else number % 3
         return Step(kind, uid, identifier, size, (ModelPriority.NORMAL, 100, ModelPriority.BACKGROUND)[number % 3])
     if kind == "move":
         return Step(kind, uid, number=_MOVES[number % len(_MOVES)])
@@ -161,42 +169,43 @@ def _step(player: Player, kind: str, uid: int, number: int) -> Step | None:
         return Step(kind, number=tuple(ThermalStatus)[number % len(ThermalStatus)])
     if kind == "shortage":
         return Step(kind, number=tuple(MemoryPressure)[number % len(MemoryPressure)])
-    wishes = _suitable(kind, own) if number % 8 else [wish for wish in player.model.wishes if wish.uid == uid]
-    return Step(kind, uid, wishes[number % len(wishes)].request.id) if wishes else None
+    every = [tracked for tracked in runner.model.requests if tracked.uid == uid]
+    requests = _suitable(kind, own) if number % 8 else every
+    return Step(kind, uid, requests[number % len(requests)].request.id) if requests else None
 
 
-def _suitable(kind: str, own: list[Any]) -> list[Any]:
+def _suitable(kind: str, own: list[TrackedRequest]) -> list[TrackedRequest]:
     """The requests that a well-behaved and slow client would do this about."""
     if kind == "load":
-        return [wish for wish in own if wish.holds and not wish.loaded]
+        return [tracked for tracked in own if tracked.holds and not tracked.loaded]
     if kind == "unload":
-        return [wish for wish in own if wish.asked]
+        return [tracked for tracked in own if tracked.asked]
     return own
 
 
-def _play(context: CaseContext, script: Callable[[Player], None], played: list[Step] | None = None) -> None:
-    """Play on a device without history. played: gets the steps."""
-    scene = Scene(context, Policy.STATUS_QUO)
+def _run(context: CaseContext, script: Callable[[ScenarioRunner], None], steps: list[Step] | None = None) -> None:
+    """Run a scenario on a device without history. steps: gets the steps."""
+    fixture = ManagerFixture(context, Policy.STATUS_QUO)
     try:
-        with played_hal(scene) as hal:
-            player = Player(scene, hal)
-            if played is not None:
-                player.played = played
-            script(player)
+        with recording_hal(fixture) as hal:
+            runner = ScenarioRunner(fixture, hal)
+            if steps is not None:
+                runner.steps = steps
+            script(runner)
     finally:
-        for client in (scene.settings, *scene.clients):
+        for client in (fixture.settings, *fixture.clients):
             client.process.close()
 
 
 def _replay(context: CaseContext, steps: Sequence[Step]) -> None:
-    """Play listed steps."""
+    """Run listed steps."""
     context.attach(lambda: _payload(context, steps))
 
-    def script(player: Player) -> None:
+    def script(runner: ScenarioRunner) -> None:
         for step in steps:
-            player.play(step)
+            runner.run(step)
 
-    _play(context, script)
+    _run(context, script)
 
 
 def _payload(context: CaseContext, steps: Sequence[Step]) -> dict[str, Any]:

@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable
 
 from npu_conformance.cts.lib.manager_client import PARKED, Client, answered, install_only, package_of
-from npu_conformance.cts.lib.manager_fixture import LARGE, MEDIUM, SMALL, App, Scene
-from npu_conformance.cts.lib.scheduling_hal import played_hal
+from npu_conformance.cts.lib.manager_fixture import LARGE, MEDIUM, SMALL, ClientApp, ManagerFixture
+from npu_conformance.cts.lib.scheduling_hal import recording_hal
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import CaseGroup, Group
@@ -44,10 +44,10 @@ _COMMANDS = {
 def dump_names_policy(context: CaseContext) -> None:
     """The dump names the policy; with the gating ones also the maximum and each request with its uid and package."""
     for policy, name in _NAMES.items():
-        scene = Scene(context, policy, PolicyParameters(6) if policy is Policy.BUDGET else None)
-        app = scene.app(VISIBLE)
+        fixture = ManagerFixture(context, policy, PolicyParameters(6) if policy is Policy.BUDGET else None)
+        app = fixture.app(VISIBLE)
         app.granted(LARGE)
-        text = _dump(scene)
+        text = _dump(fixture)
         _contains(text, f"Policy: {name}")
         if policy is not Policy.STATUS_QUO:
             _contains(text, f"Max: {6 if policy is Policy.BUDGET else 1}")
@@ -58,29 +58,29 @@ def dump_names_policy(context: CaseContext) -> None:
 @cases.case("dump_of_requests", "NPU-OBS-001", "NPU-LIF-009")
 def dump_of_requests(context: CaseContext) -> None:
     """The dump tells a loaded request from a granted and a parked one, and forgets what is unloaded."""
-    scene = Scene(context)
-    app, weak = scene.app(FOREGROUND), scene.app(CACHED)
+    fixture = ManagerFixture(context)
+    app, weak = fixture.app(FOREGROUND), fixture.app(CACHED)
     held = app.granted(MEDIUM)
-    before = _state_of(_dump(scene), app)
+    before = _state_of(_dump(fixture), app)
     held.load()
-    after = _state_of(_dump(scene), app)
+    after = _state_of(_dump(fixture), app)
     checks.that(before != after, f"expected another state once the model is loaded, found {after} as before")
-    weak.asks(LARGE).hears(PARKED)
-    parked = _state_of(_dump(scene), weak)
+    weak.asks(LARGE).receives(PARKED)
+    parked = _state_of(_dump(fixture), weak)
     checks.that(parked not in (before, after), f"expected a state of its own for a parked request, found {parked}")
     held.unload()
-    held_lines = [line for line in _dump(scene).splitlines() if line.startswith(f"        {app.uid} ")]
+    held_lines = [line for line in _dump(fixture).splitlines() if line.startswith(f"        {app.uid} ")]
     checks.equal(held_lines, [], "lines of a request that is unloaded")
 
 
 @cases.case("dump_of_priorities", "NPU-OBS-001", "NPU-PRI-002")
 def dump_of_priorities(context: CaseContext) -> None:
     """The priority table ascends, has each app with its package, and says what the HAL was told."""
-    scene = Scene(context)
-    apps = {scene.app(importance): importance for importance in (CACHED, FOREGROUND, VISIBLE)}
-    with played_hal(scene) as hal:
-        scene.settle()
-        text = _dump(scene)
+    fixture = ManagerFixture(context)
+    apps = {fixture.app(importance): importance for importance in (CACHED, FOREGROUND, VISIBLE)}
+    with recording_hal(fixture) as hal:
+        fixture.settle()
+        text = _dump(fixture)
         _, found, table = text.partition("Priorities:")
         checks.that(bool(found), f"expected 'Priorities:' in the dump, found {text!r}")
         lines = [(int(uid), package, int(priority)) for uid, package, priority in _PRIORITY.findall(table)]
@@ -98,8 +98,8 @@ def dump_of_priorities(context: CaseContext) -> None:
 @cases.case("dump_without_permission", "NPU-OBS-002")
 def dump_without_permission(context: CaseContext) -> None:
     """Who may not dump is told so, with the name of the service, and sees nothing of other apps."""
-    scene = Scene(context)
-    app = scene.app(VISIBLE)
+    fixture = ManagerFixture(context)
+    app = fixture.app(VISIBLE)
     app.granted(LARGE)
     try:
         text = app.client.manager.dump()
@@ -112,46 +112,46 @@ def dump_without_permission(context: CaseContext) -> None:
 @cases.case("shell_sets_policies", "NPU-OBS-003")
 def shell_sets_policies(context: CaseContext) -> None:
     """Each command sets its policy, with exit code 0, and `info` prints what the dump prints."""
-    scene = Scene(context)
+    fixture = ManagerFixture(context)
     shell = _shell(context)
     for command, policy in _COMMANDS.items():
         checks.equal(shell(command).exit_code, 0, f"exit code of cmd npu {command}")
         information = shell("info")
         checks.equal(information.exit_code, 0, "exit code of cmd npu info")
         _contains(information.output, f"Policy: {_NAMES[policy]}")
-        checks.equal(information.output.strip(), _dump(scene).strip(), "cmd npu info against the dump")
+        checks.equal(information.output.strip(), _dump(fixture).strip(), "cmd npu info against the dump")
 
 
 @cases.case("shell_policy_gates", "NPU-OBS-003", "NPU-POL-004")
 def shell_policy_gates(context: CaseContext) -> None:
     """A policy that the shell has set decides about requests."""
-    scene = Scene(context, Policy.STATUS_QUO)
+    fixture = ManagerFixture(context, Policy.STATUS_QUO)
     _shell(context)("set-turn-taking-policy")
-    app = scene.app(VISIBLE)
+    app = fixture.app(VISIBLE)
     app.granted(SMALL)
-    app.asks(SMALL).hears(PARKED)
+    app.asks(SMALL).receives(PARKED)
 
 
 @cases.case("shell_usage", "NPU-OBS-004")
 def shell_usage(context: CaseContext) -> None:
     """No command, and an unknown one, print the usage and exit with another code than 0; no policy is set."""
-    scene = Scene(context)
+    fixture = ManagerFixture(context)
     shell = _shell(context)
     for words in ((), ("help-me",), ("set-policy",)):
         result = shell(*words)
         what = f"cmd npu {' '.join(words)}"
         checks.that(result.exit_code != 0, f"{what}: expected an exit code other than 0, found 0")
         checks.that("usage: cmd npu" in result.output, f"{what}: expected the usage, found {result.output!r}")
-    _contains(_dump(scene), "Policy: budget")
+    _contains(_dump(fixture), "Policy: budget")
 
 
 @cases.case("shell_suspends_pushes", "NPU-OBS-005", "NPU-PRI-006")
 def shell_suspends_pushes(context: CaseContext) -> None:
     """`disable` lets the HAL alone until `enable`, which sends the table as it is by then; both for root only."""
-    scene = Scene(context)
+    fixture = ManagerFixture(context)
     root = _shell(context, ROOT_UID)
-    app = scene.app(VISIBLE)
-    with played_hal(scene) as hal:
+    app = fixture.app(VISIBLE)
+    with recording_hal(fixture) as hal:
         hal.expect(app.uid, VISIBLE)
         checks.equal(root("disable").exit_code, 0, "exit code of cmd npu disable")
         try:
@@ -169,10 +169,10 @@ def shell_suspends_pushes(context: CaseContext) -> None:
 
 @cases.case("shell_root_only", "NPU-OBS-005")
 def shell_root_only(context: CaseContext) -> None:
-    """Another than root can not suspend pushes, whatever it is told."""
-    scene = Scene(context)
-    app = scene.app(VISIBLE)
-    with played_hal(scene) as hal:
+    """Another than root cannot suspend pushes, whatever it is told."""
+    fixture = ManagerFixture(context)
+    app = fixture.app(VISIBLE)
+    with recording_hal(fixture) as hal:
         hal.expect(app.uid, VISIBLE)
         try:
             result = _shell(context, app.uid)("disable")
@@ -189,9 +189,9 @@ def shell_root_only(context: CaseContext) -> None:
 @cases.case("requests_logged", "NPU-OBS-006")
 def requests_logged(context: CaseContext) -> None:
     """Requests, decisions, cancellations and changes of loading ought to be logged, enums one higher than the API's."""
-    scene = Scene(context)
-    take = _metrics(scene)
-    app = scene.app(VISIBLE)
+    fixture = ManagerFixture(context)
+    take = _metrics(fixture)
+    app = fixture.app(VISIBLE)
     take()
     held, parked = app.loads(LARGE), app.asks(MEDIUM, 1000)
     parked.cancel()
@@ -215,9 +215,9 @@ def requests_logged(context: CaseContext) -> None:
 @cases.case("loading_logged_under_status_quo", "NPU-OBS-006", "NPU-LIF-015")
 def loading_logged_under_status_quo(context: CaseContext) -> None:
     """Changes of loading ought to be logged also where no policy needs to know, and once however often reported."""
-    scene = Scene(context, Policy.STATUS_QUO)
-    take = _metrics(scene)
-    held = scene.app(VISIBLE).granted(LARGE)
+    fixture = ManagerFixture(context, Policy.STATUS_QUO)
+    take = _metrics(fixture)
+    held = fixture.app(VISIBLE).granted(LARGE)
     take()
     held.load()
     held.load()
@@ -230,10 +230,10 @@ def loading_logged_under_status_quo(context: CaseContext) -> None:
 @cases.case("work_logged", "NPU-OBS-006")
 def work_logged(context: CaseContext) -> None:
     """Each work event ought to be logged with its type, and how it started or ended."""
-    scene = Scene(context)
-    take = _metrics(scene)
-    app = scene.app(VISIBLE)
-    with played_hal(scene) as hal:
+    fixture = ManagerFixture(context)
+    take = _metrics(fixture)
+    app = fixture.app(VISIBLE)
+    with recording_hal(fixture) as hal:
         take()
         hal.works(app.uid, EndReason.FAILED)
         atoms = [atom for atom in take() if atom.name == "NpuWorkEventOccurred"]
@@ -244,13 +244,13 @@ def work_logged(context: CaseContext) -> None:
 @cases.case("blocked_app_logged_once", "NPU-OBS-007")
 def blocked_app_logged_once(context: CaseContext) -> None:
     """An app that is denied the NPU for lack of a declaration ought to be logged once."""
-    scene = Scene(context)
-    take = _metrics(scene)
+    fixture = ManagerFixture(context)
+    take = _metrics(fixture)
     take()
     client = install_only(context, next(_FRESH_UIDS), declares=False)
-    scene.clients.append(client)
-    app = App(scene, client)
-    with played_hal(scene) as hal:
+    fixture.clients.append(client)
+    app = ClientApp(fixture, client)
+    with recording_hal(fixture) as hal:
         for _ in range(2):
             hal.requested(app.uid)
             app.moves(CACHED)
@@ -264,18 +264,18 @@ def blocked_app_logged_once(context: CaseContext) -> None:
         context.warn_quality("a blocked app was not logged")
 
 
-def _dump(scene: Scene) -> str:
+def _dump(fixture: ManagerFixture) -> str:
     """The dump, as somebody who may have it."""
-    scene.settle()
-    scene.control.grant_permission(scene.settings.uid, DUMP_PERMISSION, True)
-    return scene.settings.manager.dump()
+    fixture.settle()
+    fixture.control.grant_permission(fixture.settings.uid, DUMP_PERMISSION, True)
+    return fixture.settings.manager.dump()
 
 
 def _contains(text: str, part: str) -> None:
     checks.that(part in text, f"expected {part!r}, found {text!r}")
 
 
-def _state_of(dump: str, app: App) -> str:
+def _state_of(dump: str, app: ClientApp) -> str:
     """The state that a dump gives the only request of an app."""
     found = re.findall(rf"^ +{app.uid} \[[^\]]*\]: (.+)$", dump, re.MULTILINE)
     checks.equal(len(found), 1, f"requests of uid {app.uid} in the dump")
@@ -291,15 +291,15 @@ def _shell(context: CaseContext, uid: int = SHELL_UID) -> Callable[..., ShellRes
     return run
 
 
-def _metrics(scene: Scene) -> Callable[[], tuple[Atom, ...]]:
+def _metrics(fixture: ManagerFixture) -> Callable[[], tuple[Atom, ...]]:
     def take() -> tuple[Atom, ...]:
-        scene.settle()
-        return scene.control.take_metrics()
+        fixture.settle()
+        return fixture.control.take_metrics()
 
     try:
         take()
     except Unsupported as error:
-        raise NotApplicable(f"the metrics can not be read: {error}") from None
+        raise NotApplicable(f"the metrics cannot be read: {error}") from None
     return take
 
 

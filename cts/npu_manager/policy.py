@@ -18,7 +18,7 @@ from npu_conformance.cts.lib.manager_client import (
     install_only,
     pass_time,
 )
-from npu_conformance.cts.lib.manager_fixture import LARGE, SMALL, Scene
+from npu_conformance.cts.lib.manager_fixture import LARGE, SMALL, ManagerFixture
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import CaseGroup, Group
@@ -88,19 +88,19 @@ def default_after_start(context: CaseContext) -> None:
 @cases.case("illegal_maximum", "NPU-POL-007", group=Group.MANAGER_VALIDATION)
 def illegal_maximum(context: CaseContext) -> None:
     """CTS illegalMaxBudget: a maximum of zero or less is an illegal argument."""
-    scene = Scene(context)
+    fixture = ManagerFixture(context)
     for maximum in (0, -1, -(2**31)):
-        _refused(scene, PolicyParameters(maximum), f"maximum {maximum}")
-        _refused(scene, PolicyParameters(maximum, {"0": 1}), f"maximum {maximum} with weights")
+        _refused(fixture, PolicyParameters(maximum), f"maximum {maximum}")
+        _refused(fixture, PolicyParameters(maximum, {"0": 1}), f"maximum {maximum} with weights")
 
 
 @cases.case("illegal_weight", "NPU-POL-008", group=Group.MANAGER_VALIDATION)
 def illegal_weight(context: CaseContext) -> None:
     """CTS invalidWeight: a weight of zero or less is an illegal argument, of whichever size, beside good ones too."""
-    scene = Scene(context)
+    fixture = ManagerFixture(context)
     for size, weight in itertools.product(("0", "1", "2"), (0, -1, -(2**31))):
-        _refused(scene, PolicyParameters(None, {size: weight}), f"weight {weight} of size {size}")
-        _refused(scene, PolicyParameters(8, {"0": 1, "1": 2, "2": 4} | {size: weight}), f"weight {weight} of three")
+        _refused(fixture, PolicyParameters(None, {size: weight}), f"weight {weight} of size {size}")
+        _refused(fixture, PolicyParameters(8, {"0": 1, "1": 2, "2": 4} | {size: weight}), f"weight {weight} of three")
 
 
 @cases.case(
@@ -113,29 +113,29 @@ def illegal_weight(context: CaseContext) -> None:
 )
 def refused_policy_changes_nothing(context: CaseContext) -> None:
     """What is refused leaves the policy and its requests: what is held stays held, and is gated as before."""
-    scene = Scene(context)
-    app = scene.app()
+    fixture = ManagerFixture(context)
+    app = fixture.app()
     held, parked = app.loads(LARGE), app.asks(LARGE)
-    parked.hears(PARKED)
-    _refused(scene, PolicyParameters(0), "maximum 0")
-    _refused(scene, PolicyParameters(64, {"0": 0}), "weight 0")
-    unknown = partial(scene.settings.manager.set_policy, 99, None)
+    parked.receives(PARKED)
+    _refused(fixture, PolicyParameters(0), "maximum 0")
+    _refused(fixture, PolicyParameters(64, {"0": 0}), "weight 0")
+    unknown = partial(fixture.settings.manager.set_policy, 99, None)
     checks.raises(unknown, IllegalArgument, "setPolicy(99)")
-    held.hears(GRANT)
-    app.asks(SMALL).hears(PARKED)
+    held.receives(GRANT)
+    app.asks(SMALL).receives(PARKED)
     held.unload()
-    held.hears(GRANT, COMPLETE)
-    parked.hears(PARKED, GRANT)
+    held.receives(GRANT, COMPLETE)
+    parked.receives(PARKED, GRANT)
 
 
 @cases.case("parameters_of_other_policies", "NPU-POL-004", "NPU-POL-003", "NPU-POL-007", "NPU-POL-008")
 def parameters_of_other_policies(context: CaseContext) -> None:
     """Turn taking and status quo ignore the budget's parameters, good and bad: one model, and any number."""
     for parameters in (PolicyParameters(8, {"0": 1}), PolicyParameters(0), PolicyParameters(None, {"2": -1})):
-        app = Scene(context, Policy.TURN_TAKING, parameters).app()
+        app = ManagerFixture(context, Policy.TURN_TAKING, parameters).app()
         app.loads(SMALL)
-        app.asks(SMALL).hears(PARKED)
-        app = Scene(context, Policy.STATUS_QUO, parameters).app()
+        app.asks(SMALL).receives(PARKED)
+        app = ManagerFixture(context, Policy.STATUS_QUO, parameters).app()
         for _ in range(3):
             app.loads(LARGE)
 
@@ -143,7 +143,7 @@ def parameters_of_other_policies(context: CaseContext) -> None:
 @cases.case("status_quo_takes_any_size", "NPU-POL-003")
 def status_quo_takes_any_size(context: CaseContext) -> None:
     """Status quo looks at no size: one that is none is granted like others, or refused; it disturbs nothing."""
-    app = Scene(context, Policy.STATUS_QUO).app()
+    app = ManagerFixture(context, Policy.STATUS_QUO).app()
     for size in (3, -1):
         request = ModelLoadRequest(size, size)
         attempt: Callable[[], None] = partial(app.client.request, request)
@@ -152,27 +152,27 @@ def status_quo_takes_any_size(context: CaseContext) -> None:
         except IllegalArgument:
             continue
         app.client.manager.cancel_model_load(request)
-    app.loads(LARGE).hears(GRANT)
+    app.loads(LARGE).receives(GRANT)
 
 
 @cases.case("replaced_budget_is_empty", "NPU-LIF-022", "NPU-POL-010")
 def replaced_budget_is_empty(context: CaseContext) -> None:
     """A new budget begins empty, and late notifications of the old one's requests take nothing of it."""
-    scene = Scene(context)
-    app = scene.app()
+    fixture = ManagerFixture(context)
+    app = fixture.app()
     held, pending = app.loads(ModelSize.BETWEEN_1GB_AND_2GB), app.granted(ModelSize.BETWEEN_1GB_AND_2GB)
-    scene.settings.manager.set_policy(Policy.BUDGET, None)
-    scene.settle()
+    fixture.settings.manager.set_policy(Policy.BUDGET, None)
+    fixture.settle()
     again = app.granted(LARGE)
     pending.load()
     held.unload()
-    again.hears(GRANT)
-    app.asks(SMALL).hears(PARKED)
+    again.receives(GRANT)
+    app.asks(SMALL).receives(PARKED)
     again.unload()
-    app.asks(ModelSize.BETWEEN_1GB_AND_2GB).hears(GRANT)
-    app.asks(SMALL).hears(GRANT)
+    app.asks(ModelSize.BETWEEN_1GB_AND_2GB).receives(GRANT)
+    app.asks(SMALL).receives(GRANT)
 
 
-def _refused(scene: Scene, parameters: PolicyParameters, what: str) -> None:
-    setting = partial(scene.settings.manager.set_policy, Policy.BUDGET, parameters)
+def _refused(fixture: ManagerFixture, parameters: PolicyParameters, what: str) -> None:
+    setting = partial(fixture.settings.manager.set_policy, Policy.BUDGET, parameters)
     checks.raises(setting, IllegalArgument, f"setPolicy(BUDGET) with {what}")

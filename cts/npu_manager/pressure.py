@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from npu_conformance.cts.lib.manager_client import CANCELLED, COMPLETE, GRANT, PARKED, WAIT
-from npu_conformance.cts.lib.manager_fixture import LARGE, MEDIUM, SMALL, UNLOAD, Model, Scene
-from npu_conformance.cts.lib.scheduling_hal import played_hal
+from npu_conformance.cts.lib.manager_fixture import LARGE, MEDIUM, SMALL, UNLOAD, ManagerFixture, RequestedModel
+from npu_conformance.cts.lib.scheduling_hal import recording_hal
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import CaseGroup, Group
@@ -31,108 +31,108 @@ cases = CaseGroup("cts.npu_manager.pressure", interface="manager", group=Group.M
 _STRONGEST_FIRST = (Importance.FOREGROUND, Importance.VISIBLE, Importance.SERVICE, Importance.CACHED)
 _HEAT = (ThermalStatus.SEVERE, ThermalStatus.CRITICAL, ThermalStatus.EMERGENCY, ThermalStatus.SHUTDOWN)
 _SHORTAGE = (MemoryPressure.LOW, MemoryPressure.CRITICAL)
-Press = Callable[[Scene, int], None]
+Press = Callable[[ManagerFixture, int], None]
 
 
 @cases.case("heat_unloads", "NPU-POL-026", "NPU-LIF-018")
 def heat_unloads(context: CaseContext) -> None:
     """From severe heat on, models are asked to unload, the weakest holder's first."""
     for level in _HEAT:
-        _judge_weakest_first(Scene(context), _heat, level, UnloadReason.THERMAL)
+        _judge_weakest_first(ManagerFixture(context), _heat, level, UnloadReason.THERMAL)
 
 
 @cases.case("shortage_unloads", "NPU-POL-026", "NPU-LIF-018")
 def shortage_unloads(context: CaseContext) -> None:
     """From low memory on, models are asked to unload, the weakest holder's first."""
     for level in _SHORTAGE:
-        _judge_weakest_first(Scene(context), _shortage, level, UnloadReason.MEMORY)
+        _judge_weakest_first(ManagerFixture(context), _shortage, level, UnloadReason.MEMORY)
 
 
 @cases.case("no_grant_beyond", "NPU-POL-027", "NPU-LIF-005")
 def no_grant_beyond(context: CaseContext) -> None:
     """While pressure lasts nothing is granted in place of what had to leave; when it ends, what was parked is."""
     for press, level in ((_heat, ThermalStatus.SEVERE), (_shortage, MemoryPressure.LOW)):
-        scene = Scene(context)
-        models = _four(scene)
-        with pressed(scene, press, level):
+        fixture = ManagerFixture(context)
+        models = _four(fixture)
+        with pressed(fixture, press, level):
             for model in _asked(models):
                 model.unload()
-            scene.settle()
-            late = scene.app(Importance.VISIBLE).asks(SMALL)
-            late.hears(PARKED)
-        late.hears(PARKED, GRANT)
+            fixture.settle()
+            late = fixture.app(Importance.VISIBLE).asks(SMALL)
+            late.receives(PARKED)
+        late.receives(PARKED, GRANT)
 
 
 @cases.case("no_grant_before_they_leave", "NPU-POL-027", "NPU-LIF-007", "NPU-LIF-008")
 def no_grant_before_they_leave(context: CaseContext) -> None:
     """Room that was free before the pressure is granted to nobody while what has to leave is still there."""
-    scene = Scene(context, parameters=PolicyParameters(7))
-    scene.app(Importance.SERVICE).loads(LARGE)
-    medium, small = scene.app(Importance.CACHED).loads(MEDIUM), scene.app(Importance.GONE).loads(SMALL)
-    scene.app(Importance.VISIBLE).asks(MEDIUM).hears(WAIT)
-    small.hears(GRANT, UNLOAD)
-    medium.hears(GRANT, UNLOAD)
+    fixture = ManagerFixture(context, parameters=PolicyParameters(7))
+    fixture.app(Importance.SERVICE).loads(LARGE)
+    medium, small = fixture.app(Importance.CACHED).loads(MEDIUM), fixture.app(Importance.GONE).loads(SMALL)
+    fixture.app(Importance.VISIBLE).asks(MEDIUM).receives(WAIT)
+    small.receives(GRANT, UNLOAD)
+    medium.receives(GRANT, UNLOAD)
     small.unload()
-    with pressed(scene, _heat, ThermalStatus.SEVERE):
-        late = scene.app(Importance.FOREGROUND).asks(SMALL)
-        late.hears_one_of([WAIT], [PARKED])
-    late.hears_one_of([WAIT, GRANT], [PARKED, GRANT], [PARKED, WAIT, GRANT])
+    with pressed(fixture, _heat, ThermalStatus.SEVERE):
+        late = fixture.app(Importance.FOREGROUND).asks(SMALL)
+        late.receives_one_of([WAIT], [PARKED])
+    late.receives_one_of([WAIT, GRANT], [PARKED, GRANT], [PARKED, WAIT, GRANT])
 
 
 @cases.case("pending_leaves_too", "NPU-POL-026", "NPU-POL-027", "NPU-LIF-016")
 def pending_leaves_too(context: CaseContext) -> None:
     """What is granted and not loaded gives way without being asked to unload: it is cancelled or parked."""
-    scene = Scene(context)
-    pending = scene.app(Importance.CACHED).granted(LARGE)
-    with pressed(scene, _heat, ThermalStatus.CRITICAL):
-        pending.hears_one_of([GRANT, CANCELLED], [GRANT, PARKED])
+    fixture = ManagerFixture(context)
+    pending = fixture.app(Importance.CACHED).granted(LARGE)
+    with pressed(fixture, _heat, ThermalStatus.CRITICAL):
+        pending.receives_one_of([GRANT, CANCELLED], [GRANT, PARKED])
 
 
 @cases.case("heavier_than_what_is_left", "NPU-POL-027", "NPU-POL-011")
 def heavier_than_what_is_left(context: CaseContext) -> None:
     """A request that the reduced budget could never hold is parked while the pressure lasts, and granted afterwards."""
-    scene = Scene(context)
-    with pressed(scene, _shortage, MemoryPressure.CRITICAL):
-        late = scene.app(Importance.FOREGROUND).asks(LARGE)
-        late.hears(PARKED)
-    late.hears(PARKED, GRANT)
+    fixture = ManagerFixture(context)
+    with pressed(fixture, _shortage, MemoryPressure.CRITICAL):
+        late = fixture.app(Importance.FOREGROUND).asks(LARGE)
+        late.receives(PARKED)
+    late.receives(PARKED, GRANT)
 
 
 @cases.case("light_pressure", "NPU-POL-026", "NPU-POL-027")
 def light_pressure(context: CaseContext) -> None:
     """Light heat and moderate shortage may cost models or not: who is not asked stays loaded, undisturbed."""
-    scene = Scene(context)
-    models = _four(scene)
+    fixture = ManagerFixture(context)
+    models = _four(fixture)
     for press, level in ((_heat, ThermalStatus.LIGHT), (_shortage, MemoryPressure.MODERATE)):
-        with pressed(scene, press, level):
-            scene.settle()
+        with pressed(fixture, press, level):
+            fixture.settle()
     asked = _asked(models)
     for model in asked:
         model.unload()
-        model.hears(GRANT, UNLOAD, COMPLETE)
+        model.receives(GRANT, UNLOAD, COMPLETE)
     for model in models:
         if model not in asked:
-            model.hears(GRANT)
+            model.receives(GRANT)
 
 
 @cases.case("status_quo_gates_nothing", "NPU-POL-003")
 def status_quo_gates_nothing(context: CaseContext) -> None:
     """Under status quo neither heat nor lack of memory asks for an unload, and everything is granted."""
-    scene = Scene(context, Policy.STATUS_QUO)
-    held = scene.app(Importance.CACHED).loads(LARGE)
+    fixture = ManagerFixture(context, Policy.STATUS_QUO)
+    held = fixture.app(Importance.CACHED).loads(LARGE)
     for press, level in ((_heat, ThermalStatus.SHUTDOWN), (_shortage, MemoryPressure.CRITICAL)):
-        with pressed(scene, press, level):
-            scene.app(Importance.CACHED).granted(LARGE)
-            held.hears(GRANT)
+        with pressed(fixture, press, level):
+            fixture.app(Importance.CACHED).granted(LARGE)
+            held.receives(GRANT)
 
 
 @cases.case("priorities_in_range", "NPU-PRI-001", "NPU-PRI-015", "NPU-PRI-005", group=Group.MANAGER_PRIORITIES)
 def priorities_in_range(context: CaseContext) -> None:
     """Pressure may weaken priorities: then they stay within 0 to 1000, never get stronger, and come back at its end."""
-    scene = Scene(context)
-    apps = {scene.app(importance): importance for importance in (*_STRONGEST_FIRST, Importance.GONE)}
-    with played_hal(scene) as hal:
-        with pressed(scene, _heat, ThermalStatus.SHUTDOWN):
+    fixture = ManagerFixture(context)
+    apps = {fixture.app(importance): importance for importance in (*_STRONGEST_FIRST, Importance.GONE)}
+    with recording_hal(fixture) as hal:
+        with pressed(fixture, _heat, ThermalStatus.SHUTDOWN):
             for app, importance in apps.items():
                 found = hal.priority(app.uid)
                 what = f"priority of uid {app.uid} of importance {importance} under pressure"
@@ -144,14 +144,14 @@ def priorities_in_range(context: CaseContext) -> None:
 @cases.case("order_is_kept", "NPU-HAL-037", "NPU-PRI-002", "NPU-PRI-015", group=Group.MANAGER_PRIORITIES)
 def order_is_kept(context: CaseContext) -> None:
     """However hot or short of memory the device is, no app gets ahead of a more important one by it."""
-    scene = Scene(context)
-    apps = {scene.app(importance): importance for importance in (*_STRONGEST_FIRST, Importance.GONE)}
+    fixture = ManagerFixture(context)
+    apps = {fixture.app(importance): importance for importance in (*_STRONGEST_FIRST, Importance.GONE)}
     levels = [*((_heat, level) for level in _HEAT), *((_shortage, level) for level in _SHORTAGE)]
-    with played_hal(scene) as hal:
+    with recording_hal(fixture) as hal:
         for app, importance in apps.items():
             hal.expect(app.uid, importance)
         for press, level in levels:
-            with pressed(scene, press, level):
+            with pressed(fixture, press, level):
                 found = [hal.priority(app.uid) or 0 for app in apps]
                 checks.equal(
                     found, sorted(found), f"priorities of apps under pressure {level}, the most important first"
@@ -159,48 +159,48 @@ def order_is_kept(context: CaseContext) -> None:
 
 
 @contextmanager
-def pressed(scene: Scene, press: Press, level: int) -> Iterator[None]:
-    """Put the device under pressure for a while; NotApplicable where that can not be."""
+def pressed(fixture: ManagerFixture, press: Press, level: int) -> Iterator[None]:
+    """Put the device under pressure for a while; NotApplicable where that cannot be."""
     try:
-        press(scene, level)
+        press(fixture, level)
     except Unsupported as error:
-        raise NotApplicable(f"pressure can not be arranged: {error}") from None
-    scene.settle()
+        raise NotApplicable(f"pressure cannot be arranged: {error}") from None
+    fixture.settle()
     try:
         yield
     finally:
-        press(scene, 0)
-    scene.settle()
+        press(fixture, 0)
+    fixture.settle()
 
 
-def _heat(scene: Scene, level: int) -> None:
-    scene.control.set_thermal_pressure(level)
+def _heat(fixture: ManagerFixture, level: int) -> None:
+    fixture.control.set_thermal_pressure(level)
 
 
-def _shortage(scene: Scene, level: int) -> None:
-    scene.control.set_memory_pressure(level)
+def _shortage(fixture: ManagerFixture, level: int) -> None:
+    fixture.control.set_memory_pressure(level)
 
 
-def _four(scene: Scene) -> list[Model]:
+def _four(fixture: ManagerFixture) -> list[RequestedModel]:
     """Four small models that fill the budget, the strongest app's first."""
-    return [scene.app(importance).loads(SMALL) for importance in _STRONGEST_FIRST]
+    return [fixture.app(importance).loads(SMALL) for importance in _STRONGEST_FIRST]
 
 
-def _asked(models: list[Model]) -> list[Model]:
-    return [model for model in models if UNLOAD in model.heard]
+def _asked(models: list[RequestedModel]) -> list[RequestedModel]:
+    return [model for model in models if UNLOAD in model.received]
 
 
-def _judge_weakest_first(scene: Scene, press: Press, level: int, reason: UnloadReason) -> None:
-    models = _four(scene)
-    with pressed(scene, press, level):
-        scene.wait(lambda: UNLOAD in models[-1].heard)
+def _judge_weakest_first(fixture: ManagerFixture, press: Press, level: int, reason: UnloadReason) -> None:
+    models = _four(fixture)
+    with pressed(fixture, press, level):
+        fixture.wait(lambda: UNLOAD in models[-1].received)
         asked = _asked(models)
         checks.that(bool(asked), f"expected an unload request at pressure {level}, found none")
         checks.equal([model.name for model in asked], [model.name for model in models[-len(asked) :]], "models asked")
         for model in asked:
-            model.hears(GRANT, UNLOAD)
+            model.receives(GRANT, UNLOAD)
             model.asked_because(reason)
             model.unload()
-            model.hears(GRANT, UNLOAD, COMPLETE)
+            model.receives(GRANT, UNLOAD, COMPLETE)
         for model in models[: -len(asked)]:
-            model.hears(GRANT)
+            model.receives(GRANT)

@@ -1,6 +1,6 @@
 """Priorities: what the manager makes of an app's importance, and what it tells the scheduling HAL, and when.
 
-The suite plays the HAL below the manager, and so sees each push.
+The suite is the HAL below the manager, and so sees each push.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from npu_conformance.cts.lib.manager_client import GRANT, PARKED, WAIT, package_of
-from npu_conformance.cts.lib.manager_fixture import LARGE, UNLOAD, App, Scene
+from npu_conformance.cts.lib.manager_fixture import LARGE, UNLOAD, ClientApp, ManagerFixture
 from npu_conformance.cts.lib.manager_work import Run
-from npu_conformance.cts.lib.scheduling_hal import Hal, played_hal
+from npu_conformance.cts.lib.scheduling_hal import RecordingHal, recording_hal
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import CaseGroup, Group, Scope
@@ -38,9 +38,9 @@ _NATIVE = 10_298
 @cases.case("follows_importance", "NPU-PRI-001", "NPU-PRI-002", "NPU-PRI-005", scope=Scope.SMOKE)
 def follows_importance(context: CaseContext) -> None:
     """An app's priority is its importance, at each change, and nobody else's priority changes with it."""
-    scene = Scene(context)
-    with played_hal(scene) as hal:
-        app, other = scene.app(CACHED), scene.app(VISIBLE)
+    fixture = ManagerFixture(context)
+    with recording_hal(fixture) as hal:
+        app, other = fixture.app(CACHED), fixture.app(VISIBLE)
         for importance in (*Importance, FOREGROUND, GONE):
             app.moves(importance)
             hal.expect(app.uid, importance)
@@ -50,9 +50,9 @@ def follows_importance(context: CaseContext) -> None:
 @cases.case("changes_are_updates", "NPU-PRI-005")
 def changes_are_updates(context: CaseContext) -> None:
     """A change is pushed with the updating call and names the app alone; the replacing call would forget the others."""
-    scene = Scene(context)
-    with played_hal(scene) as hal:
-        app = scene.app(CACHED)
+    fixture = ManagerFixture(context)
+    with recording_hal(fixture) as hal:
+        app = fixture.app(CACHED)
         hal.expect(app.uid, CACHED)
         before = len(hal.pushes)
         app.moves(VISIBLE)
@@ -64,90 +64,90 @@ def changes_are_updates(context: CaseContext) -> None:
 @cases.case("pushed_before_policy", "NPU-PRI-005", "NPU-PRI-013")
 def pushed_before_policy(context: CaseContext) -> None:
     """The HAL knows of a change before any app is told what the loading policy makes of it."""
-    scene = Scene(context)
-    with played_hal(scene) as hal:
-        holder, riser = scene.app(VISIBLE), scene.app(CACHED)
+    fixture = ManagerFixture(context)
+    with recording_hal(fixture) as hal:
+        holder, riser = fixture.app(VISIBLE), fixture.app(CACHED)
         held, parked = holder.loads(LARGE), riser.asks(LARGE)
-        parked.hears(PARKED)
-        scene.settle()
-        told = sum(len(client.recorder.events) for client in scene.clients)
+        parked.receives(PARKED)
+        fixture.settle()
+        received = sum(len(client.recorder.events) for client in fixture.clients)
         before = len(hal.pushes)
         riser.moves(FOREGROUND)
-        held.hears(GRANT, UNLOAD)
-        parked.hears(PARKED, WAIT)
+        held.receives(GRANT, UNLOAD)
+        parked.receives(PARKED, WAIT)
         hal.expect(riser.uid, FOREGROUND)
-        checks.equal(hal.heard_at_push[before], told, "callbacks that apps had got when the change was pushed")
+        checks.equal(hal.received_at_push[before], received, "callbacks that apps had got when the change was pushed")
 
 
 @cases.case("table_on_connecting", "NPU-PRI-006", "NPU-PRI-003")
 def table_on_connecting(context: CaseContext) -> None:
     """A HAL that comes gets the whole table by the replacing call: each app's importance, and root and system fixed."""
-    scene = Scene(context)
-    apps = {scene.app(importance): importance for importance in (FOREGROUND, VISIBLE, CACHED)}
-    with played_hal(scene) as hal:
+    fixture = ManagerFixture(context)
+    apps = {fixture.app(importance): importance for importance in (FOREGROUND, VISIBLE, CACHED)}
+    with recording_hal(fixture) as hal:
         _judge_first_table(hal, apps)
 
 
 @cases.case("table_after_death", "NPU-PRI-006", "NPU-PRI-007", "NPU-PRI-003")
 def table_after_death(context: CaseContext) -> None:
     """After the HAL's death the next one gets the whole table and the callback; what apps hold or want is kept."""
-    scene = Scene(context)
-    with played_hal(scene) as first:
-        holder, waiter = scene.app(VISIBLE), scene.app(VISIBLE)
+    fixture = ManagerFixture(context)
+    with recording_hal(fixture) as first:
+        holder, waiter = fixture.app(VISIBLE), fixture.app(VISIBLE)
         held, parked = holder.loads(LARGE), waiter.asks(LARGE)
-        parked.hears(PARKED)
+        parked.receives(PARKED)
         first.expect(holder.uid, VISIBLE)
-        scene.control.kill_hal()
+        fixture.control.kill_hal()
         holder.moves(CACHED)
-        held.hears(GRANT, UNLOAD)
-        with _next_hal(scene) as second:
+        held.receives(GRANT, UNLOAD)
+        with _next_hal(fixture) as second:
             _judge_first_table(second, {holder: CACHED, waiter: VISIBLE})
             checks.that(second.callback is not None, "expected the callback registered with the new HAL, found none")
         held.unload()
-        parked.hears(PARKED, WAIT, GRANT)
+        parked.receives(PARKED, WAIT, GRANT)
 
 
 @cases.case("rotation_after_death", "NPU-PRI-007", "NPU-POL-018")
 def rotation_after_death(context: CaseContext) -> None:
     """Work that the new HAL reports counts as before."""
-    scene = Scene(context)
-    with played_hal(scene):
-        holder, waiter = scene.app(VISIBLE), scene.app(VISIBLE)
+    fixture = ManagerFixture(context)
+    with recording_hal(fixture):
+        holder, waiter = fixture.app(VISIBLE), fixture.app(VISIBLE)
         held, parked = holder.loads(LARGE), waiter.asks(LARGE)
-        parked.hears(PARKED)
+        parked.receives(PARKED)
         with suppress(Unsupported):  # then the next HAL comes in place of a living one
-            scene.control.kill_hal()
-        with _next_hal(scene) as hal:
+            fixture.control.kill_hal()
+        with _next_hal(fixture) as hal:
             hal.works(holder.uid)
-            held.hears(GRANT, UNLOAD)
+            held.receives(GRANT, UNLOAD)
 
 
 @cases.case("fixed_uids", "NPU-PRI-003", "NPU-PRI-010")
 def fixed_uids(context: CaseContext) -> None:
     """Root and system keep priority 100, whatever is said of their importance or packages."""
-    scene = Scene(context)
-    with played_hal(scene) as hal:
+    fixture = ManagerFixture(context)
+    with recording_hal(fixture) as hal:
         for uid in _STATIC:
             with suppress(IllegalArgument):  # a control that knows no such app says nothing of it
-                scene.control.install_app(uid, package_of(uid), True, BLOCKING_SDK)
+                fixture.control.install_app(uid, package_of(uid), True, BLOCKING_SDK)
             for importance in (CACHED, GONE, FOREGROUND, VISIBLE):
                 with suppress(IllegalArgument):
-                    scene.control.set_importance(uid, importance)
-            scene.settle()
+                    fixture.control.set_importance(uid, importance)
+            fixture.settle()
             _judge_fixed(hal)
-            scene.control.remove_app(uid)
-            scene.settle()
+            fixture.control.remove_app(uid)
+            fixture.settle()
             _judge_fixed(hal)
-    with _next_hal(scene) as hal:
+    with _next_hal(fixture) as hal:
         _judge_fixed(hal)
 
 
 @cases.case("installed_app", "NPU-PRI-009", "NPU-PRI-004")
 def installed_app(context: CaseContext) -> None:
     """A declaring app that was just installed is in the table at 1000, until its importance is known."""
-    scene = Scene(context)
-    app = scene.app(GONE)
-    with played_hal(scene) as hal:
+    fixture = ManagerFixture(context)
+    app = fixture.app(GONE)
+    with recording_hal(fixture) as hal:
         hal.expect(app.uid, MAX_PRIORITY)
         app.moves(VISIBLE)
         hal.expect(app.uid, VISIBLE)
@@ -156,37 +156,37 @@ def installed_app(context: CaseContext) -> None:
 @cases.case("unknown_is_weakest", "NPU-PRI-004", "NPU-PRI-001")
 def unknown_is_weakest(context: CaseContext) -> None:
     """An app that nobody has set an importance of is weaker than a cached one: it makes room."""
-    scene = Scene(context)
-    unknown, cached = scene.app(GONE), scene.app(CACHED)
+    fixture = ManagerFixture(context)
+    unknown, cached = fixture.app(GONE), fixture.app(CACHED)
     held, wanted = unknown.loads(LARGE), cached.asks(LARGE)
-    held.hears(GRANT, UNLOAD)
-    wanted.hears(WAIT)
+    held.receives(GRANT, UNLOAD)
+    wanted.receives(WAIT)
 
 
 @cases.case("uid_without_an_app", "NPU-PRI-004", "NPU-PRI-010")
 def uid_without_an_app(context: CaseContext) -> None:
     """A uid that no app has may work and change its importance: it is unknown at first, and disturbs nobody."""
-    scene = Scene(context)
-    app = scene.app(VISIBLE)
-    scene.control.remove_app(_NATIVE)
-    with played_hal(scene) as hal:
+    fixture = ManagerFixture(context)
+    app = fixture.app(VISIBLE)
+    fixture.control.remove_app(_NATIVE)
+    with recording_hal(fixture) as hal:
         hal.works(_NATIVE)
         checks.member(hal.priority(_NATIVE), (None, MAX_PRIORITY), "priority of a uid without an app at the HAL")
         with suppress(IllegalArgument):  # it may be unknown to the control interface, too
-            scene.control.set_importance(_NATIVE, FOREGROUND)
+            fixture.control.set_importance(_NATIVE, FOREGROUND)
         app.granted()
         hal.expect(app.uid, VISIBLE)
-        scene.control.remove_app(_NATIVE)
+        fixture.control.remove_app(_NATIVE)
 
 
 @cases.case("removed_app", "NPU-PRI-010")
 def removed_app(context: CaseContext) -> None:
     """A removed app is in no later table, and changes of its importance are pushed no more; others stay."""
-    scene = Scene(context)
-    app, other = scene.app(VISIBLE), scene.app(CACHED)
+    fixture = ManagerFixture(context)
+    app, other = fixture.app(VISIBLE), fixture.app(CACHED)
     app.client.alive = False
-    scene.control.remove_app(app.uid)
-    with played_hal(scene) as hal:
+    fixture.control.remove_app(app.uid)
+    with recording_hal(fixture) as hal:
         hal.expect(other.uid, CACHED)
         checks.equal(hal.priority(app.uid), None, f"priority of the removed uid {app.uid} at the HAL")
         _judge_fixed(hal)
@@ -195,10 +195,10 @@ def removed_app(context: CaseContext) -> None:
 @cases.case("attribution", "NPU-PRI-011")
 def attribution(context: CaseContext) -> None:
     """Only who holds the permission to attribute work may: told with the next push about it."""
-    scene = Scene(context)
-    holder, other = scene.app(VISIBLE), scene.app(VISIBLE)
-    scene.control.grant_permission(holder.uid, ATTRIBUTION_PERMISSION, True)
-    with played_hal(scene) as hal:
+    fixture = ManagerFixture(context)
+    holder, other = fixture.app(VISIBLE), fixture.app(VISIBLE)
+    fixture.control.grant_permission(holder.uid, ATTRIBUTION_PERMISSION, True)
+    with recording_hal(fixture) as hal:
         for app in (holder, other):
             app.moves(CACHED)
             hal.expect(app.uid, CACHED)
@@ -211,9 +211,9 @@ def legacy_app_that_works(context: CaseContext) -> None:
     """In AOSP's profile an app that declared nothing is configured once work of its uid is reported."""
     if context.manifest.npu_profile != "aosp":
         raise NotApplicable("in the public page's profile only declaring apps are ranked")
-    scene = Scene(context)
-    app = scene.app(VISIBLE, declares=False, target_sdk=36)
-    with played_hal(scene) as hal:
+    fixture = ManagerFixture(context)
+    app = fixture.app(VISIBLE, declares=False, target_sdk=36)
+    with recording_hal(fixture) as hal:
         hal.requested(app.uid)
         hal.expect(app.uid, VISIBLE)
         checks.equal(hal.table[app.uid].has_direct_access, True, "direct access of an undeclared app for API 36")
@@ -226,28 +226,28 @@ def undeclared_is_not_ranked(context: CaseContext) -> None:
     """In the public page's profile an app that declared nothing stays at 1000, in the foreground and at work."""
     if context.manifest.npu_profile != "page":
         raise NotApplicable("in AOSP's profile undeclared apps are ranked too")
-    scene = Scene(context)
-    cached, undeclared = scene.app(CACHED), scene.app(FOREGROUND, declares=False, target_sdk=36)
-    with played_hal(scene) as hal:
+    fixture = ManagerFixture(context)
+    cached, undeclared = fixture.app(CACHED), fixture.app(FOREGROUND, declares=False, target_sdk=36)
+    with recording_hal(fixture) as hal:
         hal.requested(undeclared.uid)
         undeclared.moves(VISIBLE)
         undeclared.moves(FOREGROUND)
         checks.member(hal.priority(undeclared.uid), (None, MAX_PRIORITY), "priority of an undeclared app at the HAL")
         held, parked = cached.loads(LARGE), undeclared.asks(LARGE)
-        parked.hears(PARKED)
-        held.hears(GRANT)
+        parked.receives(PARKED)
+        held.receives(GRANT)
 
 
 @cases.case("update_keeps_priority", "NPU-PRI-012", "NPU-ACC-007")
 def update_keeps_priority(context: CaseContext) -> None:
     """Another version of an app is judged anew as to direct access, and ought to keep its priority."""
-    scene = Scene(context)
-    app = scene.app(VISIBLE)
-    with played_hal(scene) as hal:
+    fixture = ManagerFixture(context)
+    app = fixture.app(VISIBLE)
+    with recording_hal(fixture) as hal:
         hal.expect(app.uid, VISIBLE)
-        scene.control.update_app(app.uid, True, 38, False)
-        scene.settle()
-    with played_hal(scene) as hal:
+        fixture.control.update_app(app.uid, True, 38, False)
+        fixture.settle()
+    with recording_hal(fixture) as hal:
         found = hal.table.get(app.uid)
         if found is None or found.priority != VISIBLE:
             context.warn_quality(f"an updated app has {found}, not the priority that it had")
@@ -258,9 +258,9 @@ def update_keeps_priority(context: CaseContext) -> None:
 @cases.case("foreground_finishes_first", "NPU-PRI-005", "NPU-PRI-002")
 def foreground_finishes_first(context: CaseContext) -> None:
     """Mobly foreground_app_finishes_first: the foreground app ought to be done first, though it started last."""
-    scene = Scene(context)
-    background, foreground = scene.app(CACHED), scene.app(FOREGROUND)
-    runs = [Run(scene, background), Run(scene, foreground)]
+    fixture = ManagerFixture(context)
+    background, foreground = fixture.app(CACHED), fixture.app(FOREGROUND)
+    runs = [Run(fixture, background), Run(fixture, foreground)]
     for run in runs:
         run.finishes()
     checks.equal([run.succeeded for run in runs], [True, True], "inferences of a background and a foreground app")
@@ -269,16 +269,16 @@ def foreground_finishes_first(context: CaseContext) -> None:
 
 
 @contextmanager
-def _next_hal(scene: Scene) -> Iterator[Hal]:
-    """Another HAL below a manager that has had one of the suite's: it can not refuse to find it."""
+def _next_hal(fixture: ManagerFixture) -> Iterator[RecordingHal]:
+    """Another HAL below a manager that has had one of the suite's: it cannot refuse to find it."""
     try:
-        with played_hal(scene) as hal:
+        with recording_hal(fixture) as hal:
             yield hal
     except NotApplicable as error:
         checks.fail("a new HAL after an earlier one", "found by the manager", str(error))
 
 
-def _judge_first_table(hal: Hal, apps: dict[App, Importance]) -> None:
+def _judge_first_table(hal: RecordingHal, apps: dict[ClientApp, Importance]) -> None:
     """A new HAL has got the whole table, and by the replacing call: what it had by itself would stay otherwise."""
     checks.that(bool(hal.pushes), "expected the table pushed to a new HAL, found nothing")
     call, configs = hal.pushes[0]
@@ -289,7 +289,7 @@ def _judge_first_table(hal: Hal, apps: dict[App, Importance]) -> None:
     _judge_fixed(hal)
 
 
-def _judge_fixed(hal: Hal) -> None:
+def _judge_fixed(hal: RecordingHal) -> None:
     for uid in _STATIC:
         expected = SchedulingConfig(uid, Importance.FOREGROUND, True, True)
         found = hal.table.get(uid)

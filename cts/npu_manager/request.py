@@ -18,7 +18,7 @@ from npu_conformance.cts.lib.manager_client import (
     Kind,
     install,
 )
-from npu_conformance.cts.lib.manager_fixture import LARGE, MEDIUM, SMALL, App, Scene
+from npu_conformance.cts.lib.manager_fixture import LARGE, MEDIUM, SMALL, ClientApp, ManagerFixture
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
@@ -40,7 +40,7 @@ _FLOOD = {Scope.SMOKE: 200, Scope.DEFAULT: 1500, Scope.FULL: 10_000}
 
 @cases.case("equal_ids_of_two_apps", "NPU-REQ-009", scope=Scope.SMOKE)
 def equal_ids_of_two_apps(context: CaseContext) -> None:
-    """Requests of two apps with one id are two requests: each app hears of its own only."""
+    """Requests of two apps with one id are two requests: each app receives of its own only."""
     camera, assistant = install(context, CAMERA), install(context, ASSISTANT)
     request = ModelLoadRequest(1)
     listener = camera.granted(request)
@@ -101,7 +101,7 @@ def live_id_again(context: CaseContext) -> None:
         camera.expect(1, GRANT)
     listener.notify_model_unloaded(request)
     camera.flush()
-    endings = [said for said in camera.recorder.of(1) if said[0] == "complete"]
+    endings = [each for each in camera.recorder.of(1) if each[0] == "complete"]
     checks.equal(endings, [COMPLETE], "completions of request 1")
     camera.recorder.events.clear()
     camera.granted(request)
@@ -111,60 +111,60 @@ def live_id_again(context: CaseContext) -> None:
 @cases.case("default_size_is_smallest", "NPU-REQ-006", "NPU-POL-005")
 def default_size_is_smallest(context: CaseContext) -> None:
     """A request that names neither size nor priority is a small, normal one: four fit the budget."""
-    app = Scene(context).app()
+    app = ManagerFixture(context).app()
     for identifier in range(1, 5):
         app.client.granted(ModelLoadRequest(identifier))
-    app.asks(SMALL, identifier=5).hears(PARKED)
+    app.asks(SMALL, identifier=5).receives(PARKED)
 
 
 @cases.case("unknown_size", "NPU-REQ-010", "NPU-REQ-011", "NPU-REQ-002", group=Group.MANAGER_VALIDATION)
 def unknown_size(context: CaseContext) -> None:
     """A size that is none is refused by the gating policies, and leaves neither budget taken nor a bad table."""
     for policy in (Policy.BUDGET, Policy.TURN_TAKING):
-        app = Scene(context, policy).app()
+        app = ManagerFixture(context, policy).app()
         for size in (-1, 3, 1000, 2**31 - 1, -(2**31)):
             request = ModelLoadRequest(1, size)
             checks.raises(partial(app.client.request, request), IllegalArgument, f"request of size {size}")
         held = app.asks(LARGE, identifier=1)
-        held.hears(GRANT)
+        held.receives(GRANT)
         held.load()
-        app.asks(SMALL, identifier=2).hears(PARKED)
+        app.asks(SMALL, identifier=2).receives(PARKED)
         held.unload()
-        held.hears(GRANT, COMPLETE)
+        held.receives(GRANT, COMPLETE)
 
 
 @cases.case("null_callback", "NPU-REQ-013", "NPU-REQ-011", group=Group.MANAGER_VALIDATION)
 def null_callback(context: CaseContext) -> None:
     """A request without a callback ought to be refused at once; either way it takes no budget and disturbs nobody."""
-    app = Scene(context).app()
+    app = ManagerFixture(context).app()
     try:
         app.client.manager.request_can_load_model(ModelLoadRequest(1, LARGE), None)
         context.warn_quality("a request without a callback is accepted")
         app.client.manager.cancel_model_load(ModelLoadRequest(1, LARGE))
     except IllegalArgument:
         pass
-    app.asks(LARGE, identifier=1).hears(GRANT)
+    app.asks(LARGE, identifier=1).receives(GRANT)
 
 
 @cases.case("live_id_takes_budget_once", "NPU-REQ-012", "NPU-REQ-009", "NPU-REQ-011", "NPU-POL-010")
 def live_id_takes_budget_once(context: CaseContext) -> None:
     """A live id that is submitted again, refused or not, in whatever size, takes its budget once: no more, no less."""
     for size, beside in ((MEDIUM, (LARGE, MEDIUM)), (SMALL, (LARGE, MEDIUM)), (LARGE, (LARGE,))):
-        scene = Scene(context, parameters=PolicyParameters(max_budget=8))
-        app, other = scene.app(), scene.app()
+        fixture = ManagerFixture(context, parameters=PolicyParameters(max_budget=8))
+        app, other = fixture.app(), fixture.app()
         first = app.granted(MEDIUM)
         try:
             app.client.request(ModelLoadRequest(first.request.id, size))
             context.warn_quality("a live id is accepted again")
         except IllegalArgument:
-            first.hears(GRANT)
+            first.receives(GRANT)
         fitting = [other.granted(each) for each in beside]
-        if first.heard[-1] == GRANT:  # who accepts it may decide anew, and park it
+        if first.received[-1] == GRANT:  # who accepts it may decide anew, and park it
             further = other.asks(beside[-1])
-            further.hears(PARKED)
+            further.receives(PARKED)
             further.cancel()
         for model in fitting:
-            model.hears(GRANT)
+            model.receives(GRANT)
             model.cancel()
         first.cancel()
         for _ in range(2):
@@ -174,30 +174,30 @@ def live_id_takes_budget_once(context: CaseContext) -> None:
 @cases.case("equal_ids_take_budget_each", "NPU-REQ-009", "NPU-POL-010")
 def equal_ids_take_budget_each(context: CaseContext) -> None:
     """Equal ids of two apps take budget for each, and the end of the one frees nothing of the other."""
-    scene = Scene(context)
-    app, other, third = scene.app(), scene.app(), scene.app()
+    fixture = ManagerFixture(context)
+    app, other, third = fixture.app(), fixture.app(), fixture.app()
     mine, theirs = app.asks(MEDIUM, identifier=7), other.asks(MEDIUM, identifier=7)
-    mine.hears(GRANT)
-    theirs.hears(GRANT)
+    mine.receives(GRANT)
+    theirs.receives(GRANT)
     parked = third.asks(LARGE)
-    parked.hears(PARKED)
+    parked.receives(PARKED)
     theirs.cancel()
-    theirs.hears(GRANT, CANCELLED)
-    mine.hears(GRANT)
-    parked.hears(PARKED)
+    theirs.receives(GRANT, CANCELLED)
+    mine.receives(GRANT)
+    parked.receives(PARKED)
     mine.cancel()
-    parked.hears(PARKED, GRANT)
+    parked.receives(PARKED, GRANT)
 
 
 @cases.case("foreign_notifications_free_nothing", "NPU-LIF-024", "NPU-POL-010")
 def foreign_notifications_free_nothing(context: CaseContext) -> None:
     """What an app notifies or cancels of another's request neither frees budget nor counts as loading."""
-    scene = Scene(context)
-    app, other = scene.app(), scene.app()
+    fixture = ManagerFixture(context)
+    app, other = fixture.app(), fixture.app()
     held = app.asks(LARGE, identifier=1)
-    held.hears(GRANT)
+    held.receives(GRANT)
     parked = other.asks(LARGE, identifier=2)
-    parked.hears(PARKED)
+    parked.receives(PARKED)
     listener = parked.events[-1].listener
     if listener is None:
         checks.fail("a parked decision", "a status listener", "none")
@@ -207,31 +207,31 @@ def foreign_notifications_free_nothing(context: CaseContext) -> None:
         other.client.manager.cancel_model_load,
     ):
         notify(held.request)
-        parked.hears(PARKED)
-        held.hears(GRANT)
+        parked.receives(PARKED)
+        held.receives(GRANT)
 
 
 @cases.case("flood", "NPU-LIF-005", "NPU-LIF-011", "NPU-REQ-011")
 def flood(context: CaseContext) -> None:
     """Each of very many requests is refused or answered, delays no stronger app, and ends as cancelled when it is."""
-    scene = Scene(context)
-    app, other = scene.app(Importance.CACHED), scene.app(Importance.FOREGROUND)
+    fixture = ManagerFixture(context)
+    app, other = fixture.app(Importance.CACHED), fixture.app(Importance.FOREGROUND)
     requests = map(ModelLoadRequest, range(1, _FLOOD[context.scope] + 1))
     taken = [request for request in requests if _is_taken(app, request)]
     wanted = other.asks(LARGE)
-    wanted.hears_one_of([GRANT], [WAIT, GRANT])
-    scene.wait(lambda: not _without(app, "decision", taken))
+    wanted.receives_one_of([GRANT], [WAIT, GRANT])
+    fixture.wait(lambda: not _without(app, "decision", taken))
     checks.equal(_without(app, "decision", taken), [], "ids of a flood that got no decision")
     for request in taken:
         app.client.manager.cancel_model_load(request)
-    scene.wait(lambda: not _without(app, "complete", taken))
+    fixture.wait(lambda: not _without(app, "complete", taken))
     completed = Counter(event.request.id for event in app.client.recorder.events if event.kind == "complete")
     checks.equal(completed, Counter(request.id for request in taken), "completions of the requests of a flood, by id")
     wanted.cancel()
-    app.asks(LARGE, identifier=0).hears(GRANT)
+    app.asks(LARGE, identifier=0).receives(GRANT)
 
 
-def _is_taken(app: App, request: ModelLoadRequest) -> bool:
+def _is_taken(app: ClientApp, request: ModelLoadRequest) -> bool:
     try:
         app.client.request(request)
     except (IllegalState, IllegalArgument):  # a manager may have room for so many and no more
@@ -239,7 +239,7 @@ def _is_taken(app: App, request: ModelLoadRequest) -> bool:
     return True
 
 
-def _without(app: App, kind: Kind, requests: Iterable[ModelLoadRequest]) -> list[int]:
-    """The ids of requests of which nothing of this kind was said."""
-    said = {event.request.id for event in app.client.recorder.events if event.kind == kind}
-    return [request.id for request in requests if request.id not in said]
+def _without(app: ClientApp, kind: Kind, requests: Iterable[ModelLoadRequest]) -> list[int]:
+    """The ids of requests without a callback of this kind."""
+    answered = {event.request.id for event in app.client.recorder.events if event.kind == kind}
+    return [request.id for request in requests if request.id not in answered]

@@ -5,9 +5,17 @@ Work is reported by a HAL of the suite's own, in any way that a vendor's may end
 
 from __future__ import annotations
 
-from npu_conformance.cts.lib.manager_client import CANCELLED, COMPLETE, GRANT, PARKED, WAIT, Said
-from npu_conformance.cts.lib.manager_fixture import LARGE, MEDIUM, SMALL, UNLOAD, App, Model, Scene
-from npu_conformance.cts.lib.scheduling_hal import OWN, played_hal
+from npu_conformance.cts.lib.manager_client import CANCELLED, COMPLETE, GRANT, PARKED, WAIT, Notification
+from npu_conformance.cts.lib.manager_fixture import (
+    LARGE,
+    MEDIUM,
+    SMALL,
+    UNLOAD,
+    ClientApp,
+    ManagerFixture,
+    RequestedModel,
+)
+from npu_conformance.cts.lib.scheduling_hal import OWN, recording_hal
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
@@ -16,152 +24,152 @@ from npu_conformance.specs.npu.types import ROOT_UID, EndReason, Importance, Pol
 cases = CaseGroup("cts.npu_manager.rotation", interface="manager", group=Group.MANAGER_POLICIES)
 
 VISIBLE, CACHED = Importance.VISIBLE, Importance.CACHED
-_WAYS_TO_A_GRANT: tuple[list[Said], ...] = ([GRANT], [PARKED, GRANT], [WAIT, GRANT], [PARKED, WAIT, GRANT])
+_WAYS_TO_A_GRANT: tuple[list[Notification], ...] = ([GRANT], [PARKED, GRANT], [WAIT, GRANT], [PARKED, WAIT, GRANT])
 
 
 @cases.case("completion_rotates", "NPU-POL-018", "NPU-POL-004", "NPU-LIF-008")
 def completion_rotates(context: CaseContext) -> None:
     """CTS equalImportances: the second of two equals is parked until the first completes work."""
     for policy in (Policy.TURN_TAKING, Policy.BUDGET):
-        scene = Scene(context, policy)
-        with played_hal(scene) as hal:
-            first, second = scene.app(VISIBLE), scene.app(VISIBLE)
+        fixture = ManagerFixture(context, policy)
+        with recording_hal(fixture) as hal:
+            first, second = fixture.app(VISIBLE), fixture.app(VISIBLE)
             held, parked = first.loads(LARGE), second.asks(LARGE)
-            parked.hears(PARKED)
-            held.hears(GRANT)
+            parked.receives(PARKED)
+            held.receives(GRANT)
             hal.works(first.uid)
-            held.hears(GRANT, UNLOAD)
+            held.receives(GRANT, UNLOAD)
             held.asked_because(UnloadReason.ROTATION)
             held.unload()
-            held.hears(GRANT, UNLOAD, COMPLETE)
-            parked.hears_one_of([PARKED, GRANT], [PARKED, WAIT, GRANT])
+            held.receives(GRANT, UNLOAD, COMPLETE)
+            parked.receives_one_of([PARKED, GRANT], [PARKED, WAIT, GRANT])
 
 
 @cases.case("all_models_of_the_completing_app", "NPU-POL-018")
 def all_models_of_the_completing_app(context: CaseContext) -> None:
     """Rotation asks for all models of the app that completed work, and for nobody else's."""
-    scene = Scene(context)
-    with played_hal(scene) as hal:
-        first, second, third = scene.app(VISIBLE), scene.app(VISIBLE), scene.app(VISIBLE)
+    fixture = ManagerFixture(context)
+    with recording_hal(fixture) as hal:
+        first, second, third = fixture.app(VISIBLE), fixture.app(VISIBLE), fixture.app(VISIBLE)
         held = [first.loads(SMALL), first.loads(SMALL)]
         other = second.loads(MEDIUM)
-        third.asks(SMALL).hears(PARKED)
+        third.asks(SMALL).receives(PARKED)
         hal.works(first.uid)
         for model in held:
-            model.hears(GRANT, UNLOAD)
-        other.hears(GRANT)
+            model.receives(GRANT, UNLOAD)
+        other.receives(GRANT)
 
 
 @cases.case("heir_needs_more", "NPU-POL-018", "NPU-POL-029", "NPU-LIF-008")
 def heir_needs_more(context: CaseContext) -> None:
     """The completing app makes room also where that is not enough for who waits; the rest may come in any way."""
-    scene = Scene(context)
-    with played_hal(scene) as hal:
-        first, second, third = scene.app(VISIBLE), scene.app(VISIBLE), scene.app(VISIBLE)
+    fixture = ManagerFixture(context)
+    with recording_hal(fixture) as hal:
+        first, second, third = fixture.app(VISIBLE), fixture.app(VISIBLE), fixture.app(VISIBLE)
         held, other, wanted = first.loads(MEDIUM), second.loads(MEDIUM), third.asks(LARGE)
-        wanted.hears(PARKED)
+        wanted.receives(PARKED)
         hal.works(first.uid)
-        held.hears(GRANT, UNLOAD)
-        other.hears(GRANT)
+        held.receives(GRANT, UNLOAD)
+        other.receives(GRANT)
         held.unload()
-        wanted.hears_one_of([PARKED], [PARKED, WAIT])
+        wanted.receives_one_of([PARKED], [PARKED, WAIT])
         other.unload()
-        wanted.hears_one_of([PARKED, GRANT], [PARKED, WAIT, GRANT])
+        wanted.receives_one_of([PARKED, GRANT], [PARKED, WAIT, GRANT])
 
 
 @cases.case("other_ends", "NPU-POL-019")
 def other_ends(context: CaseContext) -> None:
     """Work that ends in another way than completion rotates nothing."""
-    scene = Scene(context)
-    with played_hal(scene) as hal:
-        first, second = scene.app(VISIBLE), scene.app(VISIBLE)
+    fixture = ManagerFixture(context)
+    with recording_hal(fixture) as hal:
+        first, second = fixture.app(VISIBLE), fixture.app(VISIBLE)
         held, parked = first.loads(LARGE), second.asks(LARGE)
         for reason in (EndReason.CANCELLED_USER, EndReason.CANCELLED_SYSTEM, EndReason.PAUSED, EndReason.FAILED):
             hal.works(first.uid, reason)
-            held.hears(GRANT)
-        parked.hears(PARKED)
-        second.asks(LARGE).hears(PARKED)
-        held.hears(GRANT)
+            held.receives(GRANT)
+        parked.receives(PARKED)
+        second.asks(LARGE).receives(PARKED)
+        held.receives(GRANT)
 
 
 @cases.case("nobody_waits", "NPU-POL-018")
 def nobody_waits(context: CaseContext) -> None:
     """Completed work asks for no unload while no equal has a request that is not loaded."""
-    scene = Scene(context)
-    with played_hal(scene) as hal:
-        first, equal, weaker = scene.app(VISIBLE), scene.app(VISIBLE), scene.app(CACHED)
+    fixture = ManagerFixture(context)
+    with recording_hal(fixture) as hal:
+        first, equal, weaker = fixture.app(VISIBLE), fixture.app(VISIBLE), fixture.app(CACHED)
         held, other = first.loads(MEDIUM), equal.loads(MEDIUM)
-        weaker.asks(LARGE).hears(PARKED)
+        weaker.asks(LARGE).receives(PARKED)
         hal.works(first.uid)
-        held.hears(GRANT)
-        other.hears(GRANT)
+        held.receives(GRANT)
+        other.receives(GRANT)
 
 
 @cases.case("attributed_work", "NPU-POL-018")
 def attributed_work(context: CaseContext) -> None:
     """Work done for another app counts as that app's; an original uid of -1 means the submitter's own."""
-    scene = Scene(context)
-    with played_hal(scene) as hal:
-        service, first, second = scene.app(VISIBLE), scene.app(VISIBLE), scene.app(VISIBLE)
+    fixture = ManagerFixture(context)
+    with recording_hal(fixture) as hal:
+        service, first, second = fixture.app(VISIBLE), fixture.app(VISIBLE), fixture.app(VISIBLE)
         hosted, held, parked = service.loads(MEDIUM), first.loads(MEDIUM), second.asks(MEDIUM)
-        parked.hears(PARKED)
+        parked.receives(PARKED)
         hal.works(service.uid, original=ROOT_UID)
-        hosted.hears(GRANT)
-        held.hears(GRANT)
+        hosted.receives(GRANT)
+        held.receives(GRANT)
         hal.works(service.uid, original=first.uid)
-        held.hears(GRANT, UNLOAD)
-        hosted.hears(GRANT)
+        held.receives(GRANT, UNLOAD)
+        hosted.receives(GRANT)
         held.unload()
-        parked.hears_one_of([PARKED, GRANT], [PARKED, WAIT, GRANT])
+        parked.receives_one_of([PARKED, GRANT], [PARKED, WAIT, GRANT])
         again = first.asks(MEDIUM)
-        again.hears(PARKED)
+        again.receives(PARKED)
         hal.works(service.uid, original=OWN)
-        hosted.hears(GRANT, UNLOAD)
+        hosted.receives(GRANT, UNLOAD)
 
 
 @cases.case("equal_that_worked_yields", "NPU-POL-017")
 def equal_that_worked_yields(context: CaseContext) -> None:
     """A holder that has completed work more recently than an equal requester makes room for it."""
-    scene = Scene(context)
-    with played_hal(scene) as hal:
-        first, second = scene.app(VISIBLE), scene.app(VISIBLE)
+    fixture = ManagerFixture(context)
+    with recording_hal(fixture) as hal:
+        first, second = fixture.app(VISIBLE), fixture.app(VISIBLE)
         held = first.loads(LARGE)
         hal.works(first.uid)
-        held.hears(GRANT)
+        held.receives(GRANT)
         wanted = second.asks(LARGE)
-        held.hears(GRANT, UNLOAD)
-        wanted.hears(WAIT)
+        held.receives(GRANT, UNLOAD)
+        wanted.receives(WAIT)
         held.unload()
-        wanted.hears(WAIT, GRANT)
+        wanted.receives(WAIT, GRANT)
 
 
 @cases.case("equal_that_worked_before_stays", "NPU-POL-017")
 def equal_that_worked_before_stays(context: CaseContext) -> None:
     """A requester that has completed work more recently than an equal holder displaces nothing."""
-    scene = Scene(context)
-    with played_hal(scene) as hal:
-        first, second = scene.app(VISIBLE), scene.app(VISIBLE)
+    fixture = ManagerFixture(context)
+    with recording_hal(fixture) as hal:
+        first, second = fixture.app(VISIBLE), fixture.app(VISIBLE)
         held = first.loads(LARGE)
         hal.works(first.uid)
         hal.works(second.uid)
-        second.asks(LARGE).hears(PARKED)
-        held.hears(GRANT)
+        second.asks(LARGE).receives(PARKED)
+        held.receives(GRANT)
 
 
 @cases.case("least_recent_first", "NPU-POL-023")
 def least_recent_first(context: CaseContext) -> None:
     """Of equals whose requests are parked, the one that completed work least recently ought to be next."""
-    scene = Scene(context)
-    with played_hal(scene) as hal:
-        holder, early, late = scene.app(Importance.FOREGROUND), scene.app(VISIBLE), scene.app(VISIBLE)
+    fixture = ManagerFixture(context)
+    with recording_hal(fixture) as hal:
+        holder, early, late = fixture.app(Importance.FOREGROUND), fixture.app(VISIBLE), fixture.app(VISIBLE)
         held = holder.loads(LARGE)
         hal.works(early.uid)
         hal.works(late.uid)
         last, next_one = late.asks(LARGE), early.asks(LARGE)
-        last.hears(PARKED)
-        next_one.hears(PARKED)
+        last.receives(PARKED)
+        next_one.receives(PARKED)
         held.unload()
-        served = [model for model in (next_one, last) if GRANT in model.heard]
+        served = [model for model in (next_one, last) if GRANT in model.received]
         checks.equal(len(served), 1, "requests granted after one large model was unloaded")
         if served == [last]:
             context.warn_quality("the app that completed work most recently is served first")
@@ -170,38 +178,38 @@ def least_recent_first(context: CaseContext) -> None:
 @cases.case("heirs_of_two_sizes", "NPU-POL-017", "NPU-POL-022", "NPU-POL-023")
 def heirs_of_two_sizes(context: CaseContext) -> None:
     """Whoever is next when an app completes work, an equal that waits as well loses nothing by it."""
-    scene = Scene(context)
-    with played_hal(scene) as hal:
-        holder, early, late = scene.app(VISIBLE), scene.app(VISIBLE), scene.app(VISIBLE)
+    fixture = ManagerFixture(context)
+    with recording_hal(fixture) as hal:
+        holder, early, late = fixture.app(VISIBLE), fixture.app(VISIBLE), fixture.app(VISIBLE)
         held = holder.loads(LARGE)
         hal.works(early.uid)
         hal.works(late.uid)
         last, next_one = late.asks(LARGE), early.asks(MEDIUM)
-        last.hears(PARKED)
-        next_one.hears(PARKED)
+        last.receives(PARKED)
+        next_one.receives(PARKED)
         hal.works(holder.uid)
-        held.hears(GRANT, UNLOAD)
+        held.receives(GRANT, UNLOAD)
         held.unload()
         for model in (next_one, last):
-            model.hears_one_of([PARKED], [PARKED, WAIT], [PARKED, GRANT], [PARKED, WAIT, GRANT])
-        if GRANT not in next_one.heard:
+            model.receives_one_of([PARKED], [PARKED, WAIT], [PARKED, GRANT], [PARKED, WAIT, GRANT])
+        if GRANT not in next_one.received:
             context.warn_quality("the app that completed work most recently is served first")
 
 
 @cases.case("no_starvation", "NPU-POL-029", "NPU-POL-010")
 def no_starvation(context: CaseContext) -> None:
     """Equals that complete work and answer unload requests all get their turn, within two rounds of as many turns."""
-    scene = Scene(context)
-    with played_hal(scene) as hal:
-        apps = [scene.app(VISIBLE) for _ in range(4)]
-        models: dict[App, Model] = {app: app.asks(LARGE) for app in apps}
-        served: list[App] = []
+    fixture = ManagerFixture(context)
+    with recording_hal(fixture) as hal:
+        apps = [fixture.app(VISIBLE) for _ in range(4)]
+        models: dict[ClientApp, RequestedModel] = {app: app.asks(LARGE) for app in apps}
+        served: list[ClientApp] = []
         for _ in range(2 * len(apps)):
-            holder = _holder(scene, models)
+            holder = _holder(fixture, models)
             served.append(holder)
             models[holder].load()
             hal.works(holder.uid)
-            models[holder].hears_one_of(*([*way, UNLOAD] for way in _WAYS_TO_A_GRANT))
+            models[holder].receives_one_of(*([*way, UNLOAD] for way in _WAYS_TO_A_GRANT))
             models[holder].unload()
             models[holder] = holder.asks(LARGE)
         starved = [app.uid for app in apps if app not in served]
@@ -211,44 +219,46 @@ def no_starvation(context: CaseContext) -> None:
 @cases.case("turns_while_others_load", "NPU-POL-029", "NPU-POL-021")
 def turns_while_others_load(context: CaseContext) -> None:
     """A large request is not passed over for ever while two equals fill the budget with small ones in turn."""
-    scene = Scene(context)
-    with played_hal(scene) as hal:
-        busy = [scene.app(VISIBLE), scene.app(VISIBLE)]
+    fixture = ManagerFixture(context)
+    with recording_hal(fixture) as hal:
+        busy = [fixture.app(VISIBLE), fixture.app(VISIBLE)]
         held = {app: app.loads(MEDIUM) for app in busy}
-        wanted = scene.app(VISIBLE).asks(LARGE)
-        wanted.hears(PARKED)
+        wanted = fixture.app(VISIBLE).asks(LARGE)
+        wanted.receives(PARKED)
         for _ in range(8):
             for app in busy:
                 hal.works(app.uid)
-                if held[app].heard[-1] == UNLOAD:
+                if held[app].received[-1] == UNLOAD:
                     held[app].unload()
                     held[app] = app.asks(MEDIUM)
-                elif held[app].heard[-1] == GRANT:
+                elif held[app].received[-1] == GRANT:
                     held[app].load()
-            if GRANT in wanted.heard:
+            if GRANT in wanted.received:
                 break
-        checks.that(GRANT in wanted.heard, f"{wanted.name}: expected a grant within 16 completions of its equals, none")
+        checks.that(
+            GRANT in wanted.received, f"{wanted.name}: expected a grant within 16 completions of its equals, none"
+        )
 
 
 @cases.case("withdrawn_heir", "NPU-POL-018", "NPU-LIF-011")
 def withdrawn_heir(context: CaseContext) -> None:
     """When the request that a rotation was for is withdrawn, the app that made room may have it again."""
-    scene = Scene(context)
-    with played_hal(scene) as hal:
-        first, second = scene.app(VISIBLE), scene.app(VISIBLE)
+    fixture = ManagerFixture(context)
+    with recording_hal(fixture) as hal:
+        first, second = fixture.app(VISIBLE), fixture.app(VISIBLE)
         held, parked = first.loads(LARGE), second.asks(LARGE)
-        parked.hears(PARKED)
+        parked.receives(PARKED)
         hal.works(first.uid)
-        held.hears(GRANT, UNLOAD)
+        held.receives(GRANT, UNLOAD)
         parked.cancel()
-        parked.hears_one_of([PARKED, CANCELLED], [PARKED, WAIT, CANCELLED])
+        parked.receives_one_of([PARKED, CANCELLED], [PARKED, WAIT, CANCELLED])
         held.unload()
-        held.hears(GRANT, UNLOAD, COMPLETE)
-        first.loads(LARGE).hears(GRANT)
+        held.receives(GRANT, UNLOAD, COMPLETE)
+        first.loads(LARGE).receives(GRANT)
 
 
-def _holder(scene: Scene, models: dict[App, Model]) -> App:
-    scene.wait(lambda: any(GRANT in model.heard for model in models.values()))
-    holders = [app for app, model in models.items() if GRANT in model.heard]
+def _holder(fixture: ManagerFixture, models: dict[ClientApp, RequestedModel]) -> ClientApp:
+    fixture.wait(lambda: any(GRANT in model.received for model in models.values()))
+    holders = [app for app, model in models.items() if GRANT in model.received]
     checks.equal(len(holders), 1, "apps with a granted large model")
     return holders[0]

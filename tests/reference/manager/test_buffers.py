@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from npu_conformance.cts import npu_buffers as cases
-from npu_conformance.cts.lib.buffer_fixture import App, pattern
+from npu_conformance.cts.lib.buffer_fixture import BufferApp, pattern
 from npu_conformance.faults import npu_buffers as faults
 from npu_conformance.harness.judge.verdicts import CaseEnded, Crashed
 from npu_conformance.harness.run.context import CaseContext
@@ -222,7 +222,7 @@ def test_a_killed_service_leaves_nothing_and_the_next_has_all() -> None:
         own = left()
         size = 32 * MIB
         context = CaseContext(next(iter(CASES.values())), subject)
-        app = App(context).supported()
+        app = BufferApp(context).supported()
         app.fill(app.allocated(app.request(1, size)), pattern(1, MIB))
         os.kill(subject.process(), signal.SIGKILL)
         with pytest.raises(Crashed):
@@ -230,7 +230,7 @@ def test_a_killed_service_leaves_nothing_and_the_next_has_all() -> None:
         context.close()
         subject.restart()
         again = CaseContext(context.case, subject)
-        app = App(again).supported()
+        app = BufferApp(again).supported()
         app.allocated(app.request(1, size))
         again.close()
         assert left() == own

@@ -1,4 +1,4 @@
-"""The lives played on a manager: each promise can be broken, and what fails is cut down and can be played again."""
+"""The lives that run on a manager: each promise can be broken, and what fails is cut down and can be run again."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import msgspec
 import pytest
 
 from npu_conformance.cts import npu_manager
-from npu_conformance.cts.lib.manager_client import CANCELLED, COMPLETE, GRANT, PARKED, WAIT, Event, Said
-from npu_conformance.cts.lib.manager_model import Model, Wish
+from npu_conformance.cts.lib.manager_client import CANCELLED, COMPLETE, GRANT, PARKED, WAIT, Event, Notification
+from npu_conformance.cts.lib.manager_model import ManagerModel, TrackedRequest
 from npu_conformance.cts.lib.scenario_runner import Step
 from npu_conformance.faults import source_edits
 from npu_conformance.faults.managers import EDITED
@@ -20,57 +20,59 @@ from npu_conformance.harness.subject.loading import open_subject
 from npu_conformance.specs.npu.types import ModelLoadRequest, Policy
 
 CASE = next(case for case in npu_manager.cases() if case.id == "cts.npu_manager.machine.budget")
-UNLOAD: Said = ("unload", 0)
+UNLOAD: Notification = ("unload", 0)
 
 
-def wish(uid: int, *said: Said, weight: int = 4, loaded: bool = False, told: int = 0) -> Wish:
-    """A request that heard this, the last `told` of it in the newest step."""
+def tracked(
+    uid: int, *notifications: Notification, weight: int = 4, loaded: bool = False, new: int = 0
+) -> TrackedRequest:
+    """A request that received this, the last `new` of it in the newest step."""
     request = ModelLoadRequest(1)
-    events = [Event(kind, request, status) for kind, status in said]
-    return Wish(uid, request, weight, events, events[len(events) - told :], loaded)
+    events = [Event(kind, request, status) for kind, status in notifications]
+    return TrackedRequest(uid, request, weight, events, events[len(events) - new :], loaded)
 
 
-def broken(*wishes: Wish, importance: dict[int, int] | None = None, **changes: object) -> str:
-    table = importance or {each.uid: 200 for each in wishes}
-    model = Model(Policy.BUDGET, 4, wishes=list(wishes), importance=table, previous=dict(table))
+def broken(*requests: TrackedRequest, importance: dict[int, int] | None = None, **changes: object) -> str:
+    table = importance or {each.uid: 200 for each in requests}
+    model = ManagerModel(Policy.BUDGET, 4, requests=list(requests), importance=table, previous=dict(table))
     for name, value in changes.items():
         setattr(model, name, value)
     return "; ".join(model.broken())
 
 
 def test_an_orderly_life_breaks_nothing() -> None:
-    held = wish(1, GRANT, UNLOAD, loaded=True, told=1)
-    waiting = wish(2, WAIT, told=1)
+    held = tracked(1, GRANT, UNLOAD, loaded=True, new=1)
+    waiting = tracked(2, WAIT, new=1)
     assert broken(held, waiting, importance={1: 400, 2: 100}) == ""
 
 
 @pytest.mark.parametrize(
-    ("message", "wishes"),
+    ("message", "requests"),
     [
-        ("not answered", [wish(1)]),
-        ("after its end", [wish(1, GRANT, COMPLETE, GRANT, told=1)]),
-        ("completed 2 times", [wish(1, GRANT, CANCELLED, CANCELLED, told=2)]),
-        ("granted 2 times", [wish(1, GRANT, GRANT, told=2)]),
-        ("granted though it is loaded", [wish(1, GRANT, GRANT, loaded=True, told=1)]),
-        ("not reported as loaded", [wish(1, GRANT, UNLOAD, told=1)]),
-        ("unloaded nothing", [wish(1, GRANT, COMPLETE, told=1)]),
-        ("cancelled though it is parked", [wish(1, PARKED, CANCELLED, told=1)]),
-        ("cancelled though it is loaded", [wish(1, GRANT, CANCELLED, loaded=True, told=1)]),
-        ("granted and loaded models weigh 8", [wish(1, GRANT, loaded=True), wish(2, GRANT, told=1)]),
-        ("nobody stronger wants its room", [wish(1, GRANT, UNLOAD, loaded=True, told=1), wish(2, PARKED)]),
-        ("is free and nobody stronger wants it", [wish(1, PARKED)]),
-        ("reason 77 is not defined", [wish(1, GRANT, ("unload", 77), loaded=True, told=1)]),
+        ("not answered", [tracked(1)]),
+        ("after its end", [tracked(1, GRANT, COMPLETE, GRANT, new=1)]),
+        ("completed 2 times", [tracked(1, GRANT, CANCELLED, CANCELLED, new=2)]),
+        ("granted 2 times", [tracked(1, GRANT, GRANT, new=2)]),
+        ("granted though it is loaded", [tracked(1, GRANT, GRANT, loaded=True, new=1)]),
+        ("not reported as loaded", [tracked(1, GRANT, UNLOAD, new=1)]),
+        ("unloaded nothing", [tracked(1, GRANT, COMPLETE, new=1)]),
+        ("cancelled though it is parked", [tracked(1, PARKED, CANCELLED, new=1)]),
+        ("cancelled though it is loaded", [tracked(1, GRANT, CANCELLED, loaded=True, new=1)]),
+        ("granted and loaded models weigh 8", [tracked(1, GRANT, loaded=True), tracked(2, GRANT, new=1)]),
+        ("nobody stronger wants its room", [tracked(1, GRANT, UNLOAD, loaded=True, new=1), tracked(2, PARKED)]),
+        ("is free and nobody stronger wants it", [tracked(1, PARKED)]),
+        ("reason 77 is not defined", [tracked(1, GRANT, ("unload", 77), loaded=True, new=1)]),
     ],
 )
-def test_each_promise_can_be_broken(message: str, wishes: list[Wish]) -> None:
-    assert message in broken(*wishes)
+def test_each_promise_can_be_broken(message: str, requests: list[TrackedRequest]) -> None:
+    assert message in broken(*requests)
 
 
 def test_what_is_passed_over_or_granted_under_pressure_is_named() -> None:
-    passed = [wish(1, PARKED), wish(2, GRANT, told=1)]
+    passed = [tracked(1, PARKED), tracked(2, GRANT, new=1)]
     assert "passed over" in broken(*passed, importance={1: 100, 2: 400})
-    assert "under pressure" in broken(wish(1, GRANT, told=1), pressed=True, eased=False)
-    assert "not granted under status quo" in broken(wish(1, PARKED), policy=Policy.STATUS_QUO)
+    assert "under pressure" in broken(tracked(1, GRANT, new=1), pressed=True, eased=False)
+    assert "not granted under status quo" in broken(tracked(1, PARKED), policy=Policy.STATUS_QUO)
 
 
 @pytest.fixture(scope="module")
@@ -120,15 +122,15 @@ def test_equal_seeds_play_equal_lives() -> None:
         try:
             context = CaseContext(CASE, subject, seed=seed, scope=Scope.SMOKE)
             with pytest.MonkeyPatch.context() as patch:
-                from npu_conformance.cts.lib.scenario_runner import Player
+                from npu_conformance.cts.lib.scenario_runner import ScenarioRunner
 
-                original = Player.play
+                original = ScenarioRunner.run
 
-                def play(player: Player, step: Step) -> None:
+                def run(runner: ScenarioRunner, step: Step) -> None:
                     played.append(step_text(step))
-                    original(player, step)
+                    original(runner, step)
 
-                patch.setattr(Player, "play", play)
+                patch.setattr(ScenarioRunner, "run", run)
                 CASE.run(context)
             context.close()
         finally:
