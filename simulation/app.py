@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import Protocol
 
+from npu_conformance.reference.clock import VirtualClock
+from npu_conformance.reference.hal.scheduling import SchedulingService
+from npu_conformance.reference.manager.control import Control
+from npu_conformance.reference.manager.manager import NpuManager
+from npu_conformance.simulation.measures import NS_PER_MS, AppMeter
 from npu_conformance.simulation.violation import Violation
 from npu_conformance.specs.errors import InterfaceError
 from npu_conformance.specs.npu.manager import ModelLoadRequestCallback, ModelLoadStatusListener
@@ -22,18 +27,38 @@ from npu_conformance.specs.npu.types import (
 from npu_conformance.specs.npu.workload import InferenceRun
 from npu_conformance.specs.plugin import Caller
 
-if TYPE_CHECKING:
-    from npu_conformance.simulation.world import World
-
-NS_PER_MS = 1_000_000
 _IDS = 2**31
 
 
-class App(ModelLoadRequestCallback):
+class Device(Protocol):
+    """What an app meets on its device. caller: whose call it is that is being made."""
+
+    caller: Caller
+    clock: VirtualClock
+    control: Control
+    hal: SchedulingService
+    manager: NpuManager
+    meter: AppMeter
+
+    @property
+    def hal_away_ns(self) -> int:
+        """How long the HAL stays away; 0 while it is there."""
+        ...
+
+    @property
+    def manager_away_ns(self) -> int:
+        """How long the manager stays away; 0 while it is there."""
+        ...
+
+
+class SimulatedApp(ModelLoadRequestCallback):
     """See the module. Whatever it has planned for a request is void once that is over."""
 
-    def __init__(self, device: World, uid: int, group: AppGroup, rng: random.Random) -> None:
-        self._device, self.uid, self.group, self._rng = device, uid, group, rng
+    def __init__(self, device: Device, uid: int, group: AppGroup, rng: random.Random) -> None:
+        self._device = device
+        self.uid = uid
+        self.group = group
+        self._rng = rng
         self._clock = device.clock
         self._caller = Caller(uid, uid)
         self._run = InferenceRun(group.job_priority, device_number=group.device)
@@ -47,13 +72,17 @@ class App(ModelLoadRequestCallback):
         self._end_work: Callable[[EndReason], None] | None = None
         self._reset()
         self.importance = group.phases[self._phase].importance
-        self.asked_ns = self.granted_ns = 0
+        self.asked_ns = 0
+        self.granted_ns = 0
         self.asked_importance = self.importance
 
     def _reset(self) -> None:
         self.request: ModelLoadRequest | None = None
         self._listener: ModelLoadStatusListener | None = None
-        self.is_granted = self._is_loaded = self._is_asked = self._is_leaving = False
+        self.is_granted = False
+        self._is_loaded = False
+        self._is_asked = False
+        self._is_leaving = False
 
     @property
     def is_waiting(self) -> bool:
@@ -96,7 +125,8 @@ class App(ModelLoadRequestCallback):
             return
         self._requests = (self._requests + 1) % _IDS
         self.request = ModelLoadRequest(self._requests, self.size, self.group.model_priority)
-        self.asked_ns, self.asked_importance = self._clock.now_ns(), self.importance
+        self.asked_ns = self._clock.now_ns()
+        self.asked_importance = self.importance
         self._device.meter.asked(self)
         self._device.caller = self._caller
         try:
@@ -121,7 +151,8 @@ class App(ModelLoadRequestCallback):
             return
         self._listener = listener
         if status == LoadStatus.CAN_LOAD_NOW:
-            self.is_granted, self.granted_ns = True, self._clock.now_ns()
+            self.is_granted = True
+            self.granted_ns = self._clock.now_ns()
             self._device.meter.granted(self)
             self._plan(self.group.load_ms, self._load)
         elif status == LoadStatus.WAIT_FOR_UNLOAD:
@@ -154,7 +185,7 @@ class App(ModelLoadRequestCallback):
         self._plan(self.group.again_ms, self._ask)
 
     def expect_decision(self) -> None:
-        """Raise Violation where a request has heard nothing; every one hears at once (NPU-LIF-001)."""
+        """Raise Violation where a request has had no decision; every one has its first at once (NPU-LIF-001)."""
         if self.request is not None and self._listener is None and not self._is_leaving:
             raise self._violation(f"request {self.request.id} has had no decision")
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
+from typing import Protocol
 
 from npu_conformance.reference.clock import VirtualClock
 from npu_conformance.reference.device.scheduler import Observer, Work
-from npu_conformance.simulation.app import NS_PER_MS, App
 from npu_conformance.simulation.report import GroupReport, Waits
 from npu_conformance.simulation.violation import Violation
+from npu_conformance.specs.npu.scenario import AppGroup
 from npu_conformance.specs.npu.types import EndReason, Importance, StartReason
 
+NS_PER_MS = 1_000_000
 BANDS = ("foreground", "visible", "background")
 
 
@@ -23,6 +25,22 @@ def band(importance: int) -> str:
     return BANDS[1] if importance <= Importance.PERCEPTIBLE else BANDS[2]
 
 
+class MeasuredApp(Protocol):
+    """What is measured of an app: who it is, and when its request came and was granted."""
+
+    uid: int
+    group: AppGroup
+    asked_ns: int
+    asked_importance: int
+    granted_ns: int
+    is_granted: bool
+
+    @property
+    def is_waiting(self) -> bool:
+        """It has a request without a grant."""
+        ...
+
+
 class AppMeter:
     """Counts what apps live through. waiting: requests without a grant, now."""
 
@@ -30,51 +48,51 @@ class AppMeter:
         self._clock = clock
         self.waits: dict[tuple[str, str], list[int]] = defaultdict(list)
         self.counts: dict[str, Counter[str]] = defaultdict(Counter)
-        self.wanted_ns: Counter[App] = Counter()
-        self.held_ns: Counter[App] = Counter()
-        self.served: set[App] = set()
+        self.wanted_ns: Counter[MeasuredApp] = Counter()
+        self.held_ns: Counter[MeasuredApp] = Counter()
+        self.served: set[MeasuredApp] = set()
         self.waiting = 0
 
-    def asked(self, app: App) -> None:
+    def asked(self, app: MeasuredApp) -> None:
         """It has made a request."""
         self.counts[app.group.name]["requests"] += 1
         self.waiting += 1
 
-    def parked(self, app: App) -> None:
-        """It has heard NOT_PRIORITIZED."""
+    def parked(self, app: MeasuredApp) -> None:
+        """It has received NOT_PRIORITIZED."""
         self.counts[app.group.name]["parks"] += 1
 
-    def queued(self, app: App) -> None:
-        """It has heard WAIT_FOR_UNLOAD."""
+    def queued(self, app: MeasuredApp) -> None:
+        """It has received WAIT_FOR_UNLOAD."""
         self.counts[app.group.name]["queued"] += 1
 
-    def granted(self, app: App) -> None:
+    def granted(self, app: MeasuredApp) -> None:
         """It may load."""
         self.counts[app.group.name]["grants"] += 1
         self.waits[app.group.name, band(app.asked_importance)].append(self._clock.now_ns() - app.asked_ns)
         self.served.add(app)
         self.waiting -= 1
 
-    def asked_to_unload(self, app: App) -> None:
+    def asked_to_unload(self, app: MeasuredApp) -> None:
         """It was asked to unload."""
         self.counts[app.group.name]["unloads_asked"] += 1
 
-    def answered(self, app: App) -> None:
+    def answered(self, app: MeasuredApp) -> None:
         """It has unloaded after it was asked to."""
         self.counts[app.group.name]["unloads_answered"] += 1
 
-    def inferred(self, app: App) -> None:
+    def inferred(self, app: MeasuredApp) -> None:
         """An inference of it is complete."""
         self.counts[app.group.name]["inferences"] += 1
 
-    def ended(self, app: App) -> None:
+    def ended(self, app: MeasuredApp) -> None:
         """Its request is over."""
         if not app.is_granted:
             self.counts[app.group.name]["never_served"] += 1
             self.waiting -= 1
         self.account(app)
 
-    def account(self, app: App) -> None:
+    def account(self, app: MeasuredApp) -> None:
         """Add up the time that a request wanted its model, and had it, when it is over or the simulation is."""
         now = self._clock.now_ns()
         self.wanted_ns[app] += now - app.asked_ns
@@ -83,10 +101,11 @@ class AppMeter:
 
 
 class WorkMeter(Observer):
-    """Hears all work of the scheduler, and passes it on. One work at a time has a device."""
+    """Receives all work of the scheduler, and passes it on. One work at a time has a device."""
 
     def __init__(self, clock: VirtualClock, inner: Observer) -> None:
-        self._clock, self._inner = clock, inner
+        self._clock = clock
+        self._inner = inner
         self._running: dict[int, tuple[Work, int]] = {}
         self.busy_ns: Counter[int] = Counter()
         """Device time by uid."""
@@ -149,13 +168,13 @@ def percentile(ascending: Sequence[int], percent: int) -> int:
 
 
 def jain(shares: Sequence[float]) -> float | None:
-    """Jain's index of fairness; null where there is nothing to share."""
+    """Jain's index of fairness; None where there is nothing to share."""
     squares = sum(share * share for share in shares)
     return sum(shares) ** 2 / (len(shares) * squares) if squares else None
 
 
 def group_report(
-    name: str, apps: Sequence[App], meter: AppMeter, work: WorkMeter, ignored: Counter[int], now_ns: int
+    name: str, apps: Sequence[MeasuredApp], meter: AppMeter, work: WorkMeter, ignored: Counter[int], now_ns: int
 ) -> GroupReport:
     """Sum up one group, at the end of a simulation."""
     counts = meter.counts[name]

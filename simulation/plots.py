@@ -17,7 +17,7 @@ _DASHES = ("", "7 3", "2 3")
 
 @dataclass(frozen=True)
 class Axis:
-    """What an axis shows, with its unit. logarithmic_from: the left end of a logarithmic one; null: linear, from 0."""
+    """What an axis shows, with its unit. logarithmic_from: the left end of a logarithmic one; None: linear, from 0."""
 
     label: str
     logarithmic_from: float | None = None
@@ -36,7 +36,9 @@ class _Scale:
     """Maps values to pixels."""
 
     def __init__(self, most: float, begin: float, end: float, logarithmic_from: float | None = None) -> None:
-        self._least, self._begin, self._length = logarithmic_from, begin, end - begin
+        self._least = logarithmic_from
+        self._begin = begin
+        self._length = end - begin
         self.ticks = _ticks(most) if logarithmic_from is None else _decades(logarithmic_from, most)
 
     def __call__(self, value: float) -> float:
@@ -66,9 +68,11 @@ def lines(series: Sequence[Series], x_axis: Axis, y_axis: Axis) -> str:
     """One line for each series; one without points keeps its colour free, so that plots of one page agree."""
     drawn = [each for each in series if each.points]
     across = _Scale(
-        max((x for each in drawn for x, _ in each.points), default=1), _LEFT, _WIDTH - _RIGHT,
+        max((x for each in drawn for x, _ in each.points), default=1),
+        _LEFT,
+        _WIDTH - _RIGHT,
         x_axis.logarithmic_from,
-    )  # fmt: skip
+    )
     up = _Scale(max((y for each in drawn for _, y in each.points), default=1), _HEIGHT - _BOTTOM, _TOP)
     parts = [*_grid(up, y_axis.label), *_x_ticks(across, x_axis.label)]
     for index, each in enumerate(series):

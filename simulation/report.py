@@ -25,7 +25,7 @@ class GroupReport(Struct, frozen=True):
     starved_apps: apps that asked and never had a grant. unloads_ignored: not answered in time. preemptions: pauses of
     their work on the device. device_ms: what they had of it.
     fairness: Jain's index of the share of time that each app had its model of the time that it wanted it: 1 for all
-    alike, one by the number of apps where one has all; null where nobody had it.
+    alike, one by the number of apps where one has all; None where nobody had it.
     """
 
     group: str

@@ -19,11 +19,12 @@ class Violation(Exception):
 class BudgetWatch:
     """Adds up what decisions have given away, by its own count: no grant may go beyond the ceiling (NPU-POL-010).
 
-    weights: by size class, and maximum: of the policy; null: it has no budget.
+    weights: by size class, and maximum: of the policy; None: it has no budget.
     """
 
     def __init__(self, weights: Mapping[int, int], maximum: int | None) -> None:
-        self.weights, self._maximum = weights, maximum
+        self.weights = weights
+        self._maximum = maximum
         self._held: dict[tuple[int, int], int] = {}
         self._asked: set[tuple[int, int]] = set()
         self.used = self.staying = 0

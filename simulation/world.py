@@ -11,8 +11,8 @@ from npu_conformance.reference.device.scheduler import Observer
 from npu_conformance.reference.hal.scheduling import SchedulingService
 from npu_conformance.reference.manager import policies, service
 from npu_conformance.simulation import measures
-from npu_conformance.simulation.app import NS_PER_MS, App
-from npu_conformance.simulation.measures import AppMeter, WorkMeter
+from npu_conformance.simulation.app import SimulatedApp
+from npu_conformance.simulation.measures import NS_PER_MS, AppMeter, WorkMeter
 from npu_conformance.simulation.report import PolicyReport, Report, Sample
 from npu_conformance.simulation.violation import BudgetWatch, Violation
 from npu_conformance.specs.errors import Unsupported
@@ -34,8 +34,8 @@ class _NoMemory:
         raise Unsupported("shared memory")
 
 
-def simulate(scenario: Scenario, told: Callable[[PolicyReport], None] = lambda report: None) -> Report:
-    """Run the scenario under each of its policies. told: each policy's report as it is done.
+def simulate(scenario: Scenario, on_report: Callable[[PolicyReport], None] = lambda report: None) -> Report:
+    """Run the scenario under each of its policies. on_report: receives each policy's report as it is done.
 
     Raises Violation where manager or HAL break a promise; its text then begins with the policy.
     """
@@ -46,7 +46,7 @@ def simulate(scenario: Scenario, told: Callable[[PolicyReport], None] = lambda r
         except Violation as violation:
             violation.args = (f"policy {choice.title}, {violation}",)
             raise
-        told(reports[-1])
+        on_report(reports[-1])
     apps = sum(group.count for group in scenario.groups)
     return Report(scenario.seed, scenario.duration_ms, apps, tuple(reports))
 
@@ -55,20 +55,25 @@ class World:
     """One device under one policy. caller: whose call it is that is being made."""
 
     def __init__(self, scenario: Scenario, choice: PolicyChoice) -> None:
-        self._scenario, self._choice = scenario, choice
+        self._scenario = scenario
+        self._choice = choice
         self.clock = VirtualClock()
         self.meter = AppMeter(self.clock)
         self.caller = _ROOT
         self.hal = SchedulingService(self.clock, scenario.devices, tap=self._tap)
-        self._hal_back_ns = self._manager_back_ns = 0
-        self._thermal = self._memory = 0
+        self._hal_back_ns = 0
+        self._manager_back_ns = 0
+        self._thermal = 0
+        self._memory = 0
         self._parameters = PolicyParameters(choice.max_budget, choice.weights)
         self._begin_manager()
         self._watch = BudgetWatch(self._weights(), self.manager.policy.maximum)
         self.manager.watch = self._watch
         self._end_ns = scenario.duration_ms * NS_PER_MS
         self._samples: list[Sample] = []
-        self._used_ns = self._ceiling_ns = self._events = 0
+        self._used_ns = 0
+        self._ceiling_ns = 0
+        self._events = 0
         self._arrange()
 
     def _tap(self, inner: Observer) -> Observer:
@@ -92,7 +97,7 @@ class World:
         self.caller = _ROOT
         self.manager.set_policy(Policy[self._choice.policy.upper()], self._parameters)
         self.control.set_unload_timeout(self._scenario.unload_timeout_ms * NS_PER_MS)
-        self._press()
+        self._apply_pressure()
         if self.hal_away_ns:
             self.control.kill_hal()
 
@@ -102,7 +107,7 @@ class World:
             self._post_pressure(change)
         groups = [group for group in scenario.groups for _ in range(group.count)]
         self._apps = [
-            App(self, _FIRST_UID + index, group, random.Random(f"{scenario.seed} {index}"))
+            SimulatedApp(self, _FIRST_UID + index, group, random.Random(f"{scenario.seed} {index}"))
             for index, group in enumerate(groups)
         ]
         for app in self._apps:
@@ -116,14 +121,14 @@ class World:
         return dict.fromkeys(ModelSize, 1)
 
     def _post_pressure(self, change: Pressure) -> None:
-        def press() -> None:
+        def change_pressure() -> None:
             self._thermal = self._thermal if change.thermal is None else change.thermal
             self._memory = self._memory if change.memory is None else change.memory
-            self._press()
+            self._apply_pressure()
 
-        self.clock.post(press, change.at_ms * NS_PER_MS)
+        self.clock.post(change_pressure, change.at_ms * NS_PER_MS)
 
-    def _press(self) -> None:
+    def _apply_pressure(self) -> None:
         self.control.set_thermal_pressure(self._thermal)
         self.control.set_memory_pressure(self._memory)
 

@@ -18,22 +18,22 @@ from npu_conformance.harness.subject.plugin_loading import LoadError
 from npu_conformance.harness.subject.remote import RemoteSubject
 from npu_conformance.simulation.demo import processes, sharing, timeline
 from npu_conformance.simulation.demo.processes import GoneError, ManagerProcess
-from npu_conformance.simulation.demo.takeover import ASSISTANT, CAMERA, Play, Story, problems
+from npu_conformance.simulation.demo.takeover import ASSISTANT, CAMERA, TakeoverScenario, Transcript, problems
 from npu_conformance.specs.errors import InterfaceError
 
-_ROLES = (ASSISTANT, CAMERA, sharing.GALLERY, sharing.TRANSLATOR)
+_APPS = (ASSISTANT, CAMERA, sharing.GALLERY, sharing.TRANSLATOR)
 _START_SECONDS = 60.0
 """How long the manager's process may take to listen."""
 
 
 def execute(options: argparse.Namespace) -> int:
-    """Play the take-over; WRONG where it did not happen, or an inference was wrong."""
+    """Run the take-over; WRONG where it did not happen, or an inference was wrong."""
     if options.inferences < 1:
         raise UsageError("--inferences: at least 1")
     if options.listen and not options.listen.startswith("unix:"):
         raise UsageError(f"--listen: expected unix:PATH, found {options.listen!r}")
     if options.trace is not None:
-        write_text(options.trace, "[]\n")  # where it can not be written, that is said before the play
+        write_text(options.trace, "[]\n")  # where it cannot be written, that is said before anything starts
     with tempfile.TemporaryDirectory(prefix="npu-conformance-") as folder:
         try:
             address = options.listen or f"unix:{folder}/npu.socket"
@@ -43,32 +43,31 @@ def execute(options: argparse.Namespace) -> int:
         except GoneError as error:
             raise LoadError(str(error)) from None
         try:
-            return _play(manager, options)
+            return _run(manager, options)
         finally:
             manager.close()
             if options.listen and address.startswith("unix:"):
                 Path(address.removeprefix("unix:")).unlink(missing_ok=True)
 
 
-def _play(manager: ManagerProcess, options: argparse.Namespace) -> int:
+def _run(manager: ManagerProcess, options: argparse.Namespace) -> int:
     print(f"manager and driver: {options.plugin} at {manager.address}", flush=True)
     subject = open_subject(manager.address)
     assert isinstance(subject, RemoteSubject)
-    telling = _Telling()
     try:
-        play = Play(subject, options.inferences, options.seconds, telling)
-        with processes.apps(*(role.name for role in _ROLES)) as apps:
-            found = _perform(play, apps)
+        scenario = TakeoverScenario(subject, options.inferences, options.seconds, _Printer())
+        with processes.apps(*(spec.name for spec in _APPS)) as apps:
+            found = _run_steps(scenario, apps)
             if options.trace is not None:
-                write_text(options.trace, _trace(play.story, apps))
+                write_text(options.trace, _trace(scenario.transcript, apps))
     finally:
         subject.close()
-    found += problems(play.story, options.inferences)
-    found += sharing.problems(play.story, subject.manifest.npu_schedules_executions)
-    done = {role.name: sum(event.number > 0 for event in play.story.of(role.name)) for role in _ROLES}
+    found += problems(scenario.transcript, options.inferences)
+    found += sharing.problems(scenario.transcript, subject.manifest.npu_schedules_executions)
+    done = {spec.name: sum(event.number > 0 for event in scenario.transcript.of(spec.name)) for spec in _APPS}
     print("inferences, every output compared: " + ", ".join(f"{name} {count}" for name, count in done.items()))
-    pauses = sum(event.is_pause for event in play.story.works.get(sharing.GALLERY.uid, ()))
-    ours, theirs = sharing.overtaken(play.story)
+    pauses = sum(event.is_pause for event in scenario.transcript.works.get(sharing.GALLERY.uid, ()))
+    ours, theirs = sharing.overtaken(scenario.transcript)
     print(f"while the translator had {ours}, the gallery had {theirs}, and was told to be paused {pauses} times")
     for problem in found:
         print(f"wrong: {problem}", file=sys.stderr)
@@ -76,25 +75,25 @@ def _play(manager: ManagerProcess, options: argparse.Namespace) -> int:
     return WRONG if found else OK
 
 
-def _trace(story: Story, apps: Sequence[processes.AppProcess]) -> str:
-    said = {(app.name, app.pid): story.of(app.name) for app in apps}
-    works = {role.name: story.works.get(role.uid, ()) for role in _ROLES}
-    return timeline.trace(said, story.moments, story.budget, works)
+def _trace(transcript: Transcript, apps: Sequence[processes.AppProcess]) -> str:
+    events = {(app.name, app.pid): transcript.of(app.name) for app in apps}
+    works = {spec.name: transcript.works.get(spec.uid, ()) for spec in _APPS}
+    return timeline.trace(events, transcript.moments, transcript.budget, works)
 
 
-def _perform(play: Play, apps: Sequence[processes.AppProcess]) -> list[str]:
+def _run_steps(scenario: TakeoverScenario, apps: Sequence[processes.AppProcess]) -> list[str]:
     assistant, camera, gallery, translator = apps
     try:
-        play.set_the_stage()
-        play.cast(assistant, ASSISTANT)
-        play.cast(camera, CAMERA)
-        play.perform(assistant, camera)
-        sharing.perform(play, gallery, translator)
+        scenario.set_up()
+        scenario.start(assistant, ASSISTANT)
+        scenario.start(camera, CAMERA)
+        scenario.run(assistant, camera)
+        sharing.run(scenario, gallery, translator)
     except (GoneError, CaseEnded, InterfaceError) as ended:
         return [str(ended)]
     finally:
         with contextlib.suppress(CaseEnded, InterfaceError):
-            play.take_works()
+            scenario.collect_work()
     return []
 
 
@@ -103,7 +102,7 @@ def _options(plugin: str) -> list[str]:
     return ["clock=real"] if plugin == "reference" else []
 
 
-class _Telling:
+class _Printer:
     """Prints one line for each thing that happens, with milliseconds since the first."""
 
     def __init__(self) -> None:

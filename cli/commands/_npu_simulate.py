@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(options: argparse.Namespace) -> int:
-    """Simulate; 1 where the manager or the HAL breaks a promise. How fast it went is told on the error stream."""
+    """Simulate; 1 where the manager or the HAL breaks a promise. How fast it went is printed on the error stream."""
     scenario = _scenario(options)
     if options.write_scenario is not None:
         write_text(options.write_scenario, msgspec.json.format(msgspec.json.encode(scenario), indent=1).decode() + "\n")

@@ -1,7 +1,7 @@
 """What must hold whatever happens: a small model of a manager's promises, judged from what its clients see.
 
-It predicts no decision. It keeps what each client received and did, and after each step, once everything has arrived, names each
-promise that is broken. So any policy may decide as it likes within the rules.
+It predicts no decision. It keeps what each client received and did. After each step, once everything has arrived, it
+names each promise that is broken. So any policy may decide as it likes within the rules.
 """
 
 from __future__ import annotations

@@ -76,7 +76,7 @@ def displaced_loads_too_late(context: CaseContext) -> None:
 
 @cases.case("parks", "NPU-LIF-004", "NPU-LIF-005", "NPU-LIF-006", "NPU-POL-015")
 def parks(context: CaseContext) -> None:
-    """A background request that does not fit beside the foreground's model is parked; the foreground's is left alone."""
+    """A background request that does not fit beside the foreground's model is parked; the foreground gets nothing."""
     held, parked = _parked(ManagerFixture(context))
     held.receives(GRANT)
     parked.receives(PARKED)

@@ -39,7 +39,8 @@ class Budget(LoadingPolicy):
         self._weights = weights
         self._limit = maximum
         self.maximum = self.ceiling = maximum
-        self._leaving = self._owed = 0
+        self._leaving = 0
+        self._owed = 0
         self._holders: SortedKeys[Entry] = SortedKeys()
         self._parked: dict[int, SortedKeys[Entry]] = {size: SortedKeys() for size in weights}
         self._claimants: SortedKeys[Entry] = SortedKeys()

@@ -32,24 +32,27 @@ _LOOK_SECONDS = 0.02
 """How often an app without work looks for commands, beside the callbacks that wake it."""
 _CONNECT_SECONDS = 30.0
 """How long an app waits for a manager to come."""
-Say = Callable[[AppEvent], None]
+Write = Callable[[AppEvent], None]
 
 
-class App(ModelLoadRequestCallback):
+class DemoApp(ModelLoadRequestCallback):
     """What an app does. Callbacks are queued and handled between inferences, as by an executor of one thread."""
 
-    def __init__(self, subject: SubjectHandle, plan: AppPlan, say: Say) -> None:
+    def __init__(self, subject: SubjectHandle, plan: AppPlan, write: Write) -> None:
         service = subject.interfaces.manager
         if service is None:
             raise ValueError("there is no NPU Manager at this address")
-        self._subject, self._plan, self._say_event = subject, plan, say
+        self._subject = subject
+        self._plan = plan
+        self._write = write
         self._manager = NpuManager(service)
         self._todo: deque[Callable[[], None]] = deque()
         self._request: ModelLoadRequest | None = None
         self._listener: ModelLoadStatusListener | None = None
         self._inferences: Generator[int] | None = None
         """Of the loaded model; it holds the model, which leaves memory with it."""
-        self._next_request, self._done = plan.first_request, 0
+        self._next_request = plan.first_request
+        self._done = 0
 
     def work(self, commands: deque[bytes]) -> None:
         """Follow commands and callbacks, and run inferences while the model is loaded, until told to finish."""
@@ -68,21 +71,21 @@ class App(ModelLoadRequestCallback):
 
     def on_can_load_model(self, request: ModelLoadRequest, status: int, listener: ModelLoadStatusListener) -> None:
         """Load, where that is what the decision says."""
-        self._say(Kind.DECISION, request.id, status=status)
+        self._report(Kind.DECISION, request.id, status=status)
         if status == LoadStatus.CAN_LOAD_NOW and request == self._request:
             self._listener = listener
             self._load(request)
 
     def on_request_unload_model(self, request: ModelLoadRequest, reason: int | None) -> None:
         """Unload at once, and ask again."""
-        self._say(Kind.UNLOAD_ASKED, request.id, status=reason)
+        self._report(Kind.UNLOAD_ASKED, request.id, status=reason)
         if request == self._request:
             self._unload()
             self._ask()
 
     def on_model_load_request_complete(self, request: ModelLoadRequest, status: int) -> None:
         """Where the manager has cancelled a request that is still wanted: unload what it was for, and ask again."""
-        self._say(Kind.COMPLETE, request.id, status=status)
+        self._report(Kind.COMPLETE, request.id, status=status)
         if request == self._request:
             self._drop()
             self._ask()
@@ -91,7 +94,7 @@ class App(ModelLoadRequestCallback):
         self._listener = None
         self._request = ModelLoadRequestBuilder(self._next_request).set_size(self._plan.size).build()
         self._next_request += 1
-        self._say(Kind.ASKS, self._request.id)
+        self._report(Kind.ASKS, self._request.id)
         self._manager.request_can_load_model(self._request, self, self._todo.append)
 
     def _load(self, request: ModelLoadRequest) -> None:
@@ -99,7 +102,7 @@ class App(ModelLoadRequestCallback):
         self._inferences = self._model()
         next(self._inferences)
         assert self._listener is not None
-        self._say(Kind.LOADED, request.id, began=began)
+        self._report(Kind.LOADED, request.id, began=began)
         self._listener.notify_model_loaded(request)
 
     def _model(self) -> Generator[int]:
@@ -109,14 +112,14 @@ class App(ModelLoadRequestCallback):
         plan, device = self._plan, self._subject.interfaces.device
         if not plan.additions:
             return vectors.load(plan.operation, plan.vector)
-        assert device is not None  # the play needs one, and its app the same
+        assert device is not None  # the scenario needs one, and its app the same
         return busy_vector.supported(device, self._subject.version, plan.additions)
 
     def _infer(self, inferences: Generator[int]) -> None:
         began = time.monotonic_ns()
         next(inferences)
         self._done += 1
-        self._say(Kind.INFERENCE, number=self._done, began=began)
+        self._report(Kind.INFERENCE, number=self._done, began=began)
 
     def _unload(self) -> None:
         assert self._request is not None
@@ -129,7 +132,7 @@ class App(ModelLoadRequestCallback):
         if self._inferences is not None and self._request is not None:
             self._inferences.close()
             self._inferences = None
-            self._say(Kind.UNLOADED, self._request.id)
+            self._report(Kind.UNLOADED, self._request.id)
 
     def _give_back(self) -> None:
         if self._inferences is not None:
@@ -137,14 +140,20 @@ class App(ModelLoadRequestCallback):
         elif self._request is not None:
             self._manager.cancel_model_load(self._request)
 
-    def _say(self, kind: Kind, request: int = 0, *, status: int | None = None, number: int = 0, began: int = 0) -> None:
+    def _report(
+        self, kind: Kind, request: int = 0, *, status: int | None = None, number: int = 0, began: int = 0
+    ) -> None:
         now = time.monotonic_ns()
-        self._say_event(
+        self._write(
             AppEvent(
-                kind=kind, time_ns=now, request=request, status=status, number=number,
+                kind=kind,
+                time_ns=now,
+                request=request,
+                status=status,
+                number=number,
                 duration_ns=now - began if began else 0,
             )
-        )  # fmt: skip
+        )
 
 
 def main() -> int:
@@ -163,7 +172,7 @@ def main() -> int:
 def _live(plan: AppPlan, commands: deque[bytes]) -> None:
     """Work; where the manager dies everything is lost, and the app begins again with the next one.
 
-    A ticket dies with the manager that gave it: then the app can not come back.
+    A ticket dies with the manager that gave it: then the app cannot come back.
     """
     while not _work(plan, commands):
         _report(Kind.MANAGER_LOST)
@@ -177,7 +186,7 @@ def _work(plan: AppPlan, commands: deque[bytes]) -> bool:
     subject = _connect(plan, commands)
     try:
         _report(Kind.CONNECTED)
-        App(subject, plan, _say).work(commands)
+        DemoApp(subject, plan, _write).work(commands)
     except Crashed:
         return False
     finally:
@@ -197,10 +206,10 @@ def _connect(plan: AppPlan, commands: deque[bytes]) -> ClientSubject:
 
 
 def _report(kind: Kind, *, message: str = "") -> None:
-    _say(AppEvent(kind=kind, time_ns=time.monotonic_ns(), message=message))
+    _write(AppEvent(kind=kind, time_ns=time.monotonic_ns(), message=message))
 
 
-def _say(event: AppEvent) -> None:
+def _write(event: AppEvent) -> None:
     os.write(1, encode(event))
 
 

@@ -1,4 +1,4 @@
-"""What the scheduling HAL told of an app's work, from the manager's metrics log (NPU-OBS-006)."""
+"""What the scheduling HAL reported of an app's work, from the manager's metrics log (NPU-OBS-006)."""
 
 from __future__ import annotations
 
@@ -11,9 +11,14 @@ from npu_conformance.specs.npu.types import Atom
 _ATOM = "NpuWorkEventOccurred"
 _REQUESTED, _STARTED, _ENDED = 1, 2, 3
 REASONS = {
-    1: "initial", 2: "resumed", 3: "cancelled by the user", 4: "cancelled by the system", 5: "paused", 6: "failed",
+    1: "initial",
+    2: "resumed",
+    3: "cancelled by the user",
+    4: "cancelled by the system",
+    5: "paused",
+    6: "failed",
     7: "completed",
-}  # fmt: skip
+}
 """Reasons by their number in the log."""
 _PAUSED = 5
 Span = tuple[str, int, int]

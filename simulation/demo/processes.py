@@ -19,7 +19,7 @@ _CHUNK = 1 << 16
 
 
 class GoneError(Exception):
-    """A process has ended before its time, or has not said in time what was waited for. One line."""
+    """A process has ended before its time, or has not reported in time what was waited for. One line."""
 
 
 class _Process:
@@ -36,7 +36,7 @@ class _Process:
         return self._process.pid
 
     def fileno(self) -> int:
-        """Where it says things."""
+        """The descriptor of its output."""
         assert self._process.stdout is not None
         return self._process.stdout.fileno()
 
@@ -55,30 +55,32 @@ class _Process:
 
 
 class AppProcess(_Process):
-    """One app. events: what it has said so far, but for inferences, of which only the last number is kept."""
+    """One app. events: all that it has reported so far, but for inferences, of which only the last number is kept."""
 
     def __init__(self, name: str) -> None:
-        self.name, self.events = name, list[AppEvent]()
-        self.is_open, self.inferences = True, 0
+        self.name = name
+        self.events = list[AppEvent]()
+        self.is_open = True
+        self.inferences = 0
         self._buffer = b""
         super().__init__(["npu_conformance.simulation.demo.app"], subprocess.PIPE)
 
     def has(self, kind: Kind, status: int | None = None) -> bool:
-        """True where it has said so."""
+        """True where it has reported this."""
         return any(event.kind is kind and event.status == status for event in self.events)
 
     def start(self, plan: AppPlan) -> None:
         """Tell it who it is."""
-        self.tell(encode(plan))
+        self.send(encode(plan))
 
-    def tell(self, line: bytes) -> None:
+    def send(self, line: bytes) -> None:
         """Send a line."""
         assert self._process.stdin is not None
-        with contextlib.suppress(BrokenPipeError):  # it has ended, which shows where it is heard
+        with contextlib.suppress(BrokenPipeError):  # it has ended, which shows when its output is read
             self._process.stdin.write(line)
 
-    def hear(self) -> list[AppEvent]:
-        """Take in what it has said, after its descriptor became readable."""
+    def receive(self) -> list[AppEvent]:
+        """Read what it has reported, after its descriptor became readable."""
         chunk = os.read(self.fileno(), _CHUNK)
         self.is_open = bool(chunk)
         *lines, self._buffer = (self._buffer + chunk).split(b"\n")
@@ -109,30 +111,30 @@ class ManagerProcess(_Process):
 
 
 def listen(
-    scene: str,
+    step: str,
     apps: Sequence[AppProcess],
     until: Callable[[], bool],
     seconds: float,
-    hear: Callable[[AppProcess, AppEvent], None],
+    receive: Callable[[AppProcess, AppEvent], None],
 ) -> None:
-    """Hear the apps until a condition holds. GoneError: it does not in time, or an app failed or died meanwhile.
+    """Follow the apps until a condition holds. GoneError: it does not in time, or an app failed or died meanwhile.
 
-    scene: what is waited for, in words.
+    step: what is waited for, in words.
     """
     deadline = time.monotonic() + seconds
     while not until():
-        heard = select.select([app for app in apps if app.is_open], [], [], max(0.0, deadline - time.monotonic()))[0]
-        if not heard or time.monotonic() > deadline:
-            raise GoneError(f"waited {seconds:g} s in vain: {scene}")
-        said = [(app, event) for app in heard for event in app.hear()]
-        for app, event in sorted(said, key=lambda each: each[1].time_ns):
-            hear(app, event)
-        for app in heard:
+        readable = select.select([app for app in apps if app.is_open], [], [], max(0.0, deadline - time.monotonic()))[0]
+        if not readable or time.monotonic() > deadline:
+            raise GoneError(f"waited {seconds:g} s in vain: {step}")
+        received = [(app, event) for app in readable for event in app.receive()]
+        for app, event in sorted(received, key=lambda each: each[1].time_ns):
+            receive(app, event)
+        for app in readable:
             if not app.is_open and not app.has(Kind.ENDED):
-                raise GoneError(f"{app.name} died: {_last_word(app)}")
+                raise GoneError(f"{app.name} died: {_last_message(app)}")
 
 
-def _last_word(app: AppProcess) -> str:
+def _last_message(app: AppProcess) -> str:
     return next((event.message for event in reversed(app.events) if event.message), "without a word")
 
 

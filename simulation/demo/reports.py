@@ -1,4 +1,4 @@
-"""What an app's process is told, and what it says: lines of JSON."""
+"""What an app's process is given, and what it reports: lines of JSON."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ ASK, FINISH = b"ask\n", b"finish\n"
 
 
 class AppPlan(Document, frozen=True):
-    """Which model an app uses: one of a stored vector. ticket: null where the app is who the kernel says it is.
+    """Which model an app uses: one of a stored vector. ticket: None where the app is who the kernel says it is.
 
     first_request: the id that it begins with; processes of one uid share the ids. additions: where there are any, the
-    model is a chain of so many. folder: whose files the ticket lets it name; null for none.
+    model is a chain of so many. folder: whose files the ticket lets it name; None for none.
     """
 
     address: str

@@ -8,52 +8,54 @@ from __future__ import annotations
 
 from npu_conformance.simulation.demo.processes import AppProcess
 from npu_conformance.simulation.demo.reports import ASK, FINISH, Kind
-from npu_conformance.simulation.demo.takeover import Play, Role, Story
+from npu_conformance.simulation.demo.takeover import AppSpec, TakeoverScenario, Transcript
 from npu_conformance.specs.npu.types import Importance, ModelSize
 
 _ADDITIONS = 3000
 """An inference takes about a tenth of a second, so that a pause for another one outlasts the debounce time."""
 _INFERENCES = 12
 
-GALLERY = Role("gallery", 10_003, "ADD", ModelSize.LESS_THAN_1GB, Importance.CACHED, _ADDITIONS)
-TRANSLATOR = Role("translator", 10_004, "ADD", ModelSize.LESS_THAN_1GB, Importance.FOREGROUND, _ADDITIONS)
+GALLERY = AppSpec("gallery", 10_003, "ADD", ModelSize.LESS_THAN_1GB, Importance.CACHED, _ADDITIONS)
+TRANSLATOR = AppSpec("translator", 10_004, "ADD", ModelSize.LESS_THAN_1GB, Importance.FOREGROUND, _ADDITIONS)
 
 
-def perform(play: Play, gallery: AppProcess, translator: AppProcess) -> None:
-    """Let the gallery work, the translator come and go, and the gallery go on. GoneError: see Play.perform."""
+def run(scenario: TakeoverScenario, gallery: AppProcess, translator: AppProcess) -> None:
+    """Let the gallery work, the translator come and go, and the gallery go on. GoneError: see TakeoverScenario.run."""
     apps = (gallery, translator)
-    play.install((GALLERY, TRANSLATOR), "set-status-quo-policy")
-    play.cast(gallery, GALLERY)
-    play.cast(translator, TRANSLATOR)
-    gallery.tell(ASK)
-    play.until("the gallery works", apps, lambda: gallery.inferences > 0)
-    play.moment("the user opens the translator")
-    translator.tell(ASK)
-    play.until("the translator works", apps, lambda: translator.inferences >= _INFERENCES)
-    play.moment("the user closes the translator")
-    translator.tell(FINISH)
-    play.until("the translator ends", apps, lambda: translator.has(Kind.ENDED))
+    scenario.install((GALLERY, TRANSLATOR), "set-status-quo-policy")
+    scenario.start(gallery, GALLERY)
+    scenario.start(translator, TRANSLATOR)
+    gallery.send(ASK)
+    scenario.until("the gallery works", apps, lambda: gallery.inferences > 0)
+    scenario.moment("the user opens the translator")
+    translator.send(ASK)
+    scenario.until("the translator works", apps, lambda: translator.inferences >= _INFERENCES)
+    scenario.moment("the user closes the translator")
+    translator.send(FINISH)
+    scenario.until("the translator ends", apps, lambda: translator.has(Kind.ENDED))
     done = gallery.inferences
-    play.until("the gallery works again", apps, lambda: gallery.inferences > done)
-    gallery.tell(FINISH)
-    play.until("the gallery ends", apps, lambda: gallery.has(Kind.ENDED))
+    scenario.until("the gallery works again", apps, lambda: gallery.inferences > done)
+    gallery.send(FINISH)
+    scenario.until("the gallery ends", apps, lambda: gallery.has(Kind.ENDED))
 
 
-def overtaken(story: Story) -> tuple[int, int]:
+def overtaken(transcript: Transcript) -> tuple[int, int]:
     """How many inferences the translator has had, and how many the gallery meanwhile."""
-    ours = [event for event in story.of(TRANSLATOR.name) if event.kind is Kind.INFERENCE]
-    theirs = [event for event in story.of(GALLERY.name) if event.kind is Kind.INFERENCE]
+    ours = [event for event in transcript.of(TRANSLATOR.name) if event.kind is Kind.INFERENCE]
+    theirs = [event for event in transcript.of(GALLERY.name) if event.kind is Kind.INFERENCE]
     if not ours:
         return 0, 0
     began, ended = ours[0].time_ns - ours[0].duration_ns, ours[-1].time_ns
     return len(ours), sum(began < event.time_ns <= ended for event in theirs)
 
 
-def problems(story: Story, is_promised: bool) -> list[str]:
-    """What is wrong. is_promised: the device says that its executions are work of the scheduling HAL."""
-    failed = [event for who in (GALLERY.name, TRANSLATOR.name) for event in story.of(who) if event.kind is Kind.FAILED]
+def problems(transcript: Transcript, is_promised: bool) -> list[str]:
+    """What is wrong. is_promised: the manifest says that its executions are work of the scheduling HAL."""
+    failed = [
+        event for who in (GALLERY.name, TRANSLATOR.name) for event in transcript.of(who) if event.kind is Kind.FAILED
+    ]
     found = [f"failed: {event.message}" for event in failed]
-    ours, theirs = overtaken(story)
+    ours, theirs = overtaken(transcript)
     if is_promised and 4 * theirs > ours:  # what it has while the translator thinks is its own
         found.append(f"the gallery in the background had {theirs} inferences while the translator had {ours}")
     return found

@@ -1,4 +1,4 @@
-"""A foreground app takes the NPU over from a background one, and gives it back: played with real processes, and judged.
+"""A foreground app takes the NPU over from a background one, and gives it back: run with real processes, and judged.
 
 The assistant has a large model loaded and works with it. The camera asks, from the background: no. The user opens it:
 the manager asks the assistant to unload, and the camera loads and works. When it is done, the assistant comes back.
@@ -29,8 +29,8 @@ _LATE_SECONDS, _LOOK_SECONDS = 1.0, 0.01
 
 
 @dataclass(frozen=True)
-class Role:
-    """An app of the play. operation: its model is the first stored vector of that; importance: at the beginning.
+class AppSpec:
+    """An app of the scenario. operation: its model is the first stored vector of that; importance: at the beginning.
 
     additions: its model is a chain of so many instead, where there are any.
     """
@@ -43,15 +43,15 @@ class Role:
     additions: int = 0
 
 
-ASSISTANT = Role("assistant", 10_002, "FULLY_CONNECTED", ModelSize.GREATER_THAN_2G, Importance.SERVICE)
-CAMERA = Role("camera", 10_001, "CONV_2D", ModelSize.LESS_THAN_1GB, Importance.CACHED)
+ASSISTANT = AppSpec("assistant", 10_002, "FULLY_CONNECTED", ModelSize.GREATER_THAN_2G, Importance.SERVICE)
+CAMERA = AppSpec("camera", 10_001, "CONV_2D", ModelSize.LESS_THAN_1GB, Importance.CACHED)
 
 
 @dataclass
-class Story:
+class Transcript:
     """What has happened: the apps' events; moments: time in ns and text; budget: time in ns and what is used then.
 
-    works: what the scheduling HAL told, by uid.
+    works: what the scheduling HAL reported, by uid.
     """
 
     events: list[tuple[str, AppEvent]] = field(default_factory=list)
@@ -64,11 +64,11 @@ class Story:
         return [event for who, event in self.events if who == name]
 
 
-class Play:
-    """The take-over. tell: gets a line of text for each thing that happens, with its time in ns, and who does it.
+class TakeoverScenario:
+    """The take-over. print_event: gets the time in ns, who does something, and what, as text.
 
-    inferences: of each app in each of its scenes. seconds: how long each step may take. LoadError: the implementation
-    lacks what the play needs.
+    inferences: of each app in each of its steps. seconds: how long each step may take. LoadError: the implementation
+    lacks what the scenario needs.
     """
 
     def __init__(
@@ -76,85 +76,94 @@ class Play:
         subject: RemoteSubject,
         inferences: int,
         seconds: float,
-        tell: Callable[[int, str, str], None],
+        print_event: Callable[[int, str, str], None],
     ) -> None:
         interfaces = subject.interfaces
         if interfaces.manager is None or interfaces.manager_control is None or interfaces.device is None:
             raise LoadError("the plug-in needs a device, a manager, and what steers it")
         if subject.manifest.virtual_clock:
             raise LoadError("the plug-in's clock is virtual: processes need one that goes by itself")
-        self.story = Story()
-        self._subject, self._control = subject, interfaces.manager_control
-        self._inferences, self._seconds, self._tell = inferences, seconds, tell
+        self.transcript = Transcript()
+        self._subject = subject
+        self._control = interfaces.manager_control
+        self._inferences = inferences
+        self._seconds = seconds
+        self._print_event = print_event
 
-    def set_the_stage(self) -> None:
+    def set_up(self) -> None:
         """Install the apps, and share the NPU by budget."""
         self.install((ASSISTANT, CAMERA), "set-budget-policy")
 
-    def install(self, roles: Sequence[Role], policy: str) -> None:
+    def install(self, specs: Sequence[AppSpec], policy: str) -> None:
         """Install apps, and choose a policy by its command."""
-        for role in roles:
-            self._control.install_app(role.uid, role.name, True, 37)
-            self._control.grant_permission(role.uid, PERMISSION, True)
-            self._control.set_importance(role.uid, role.importance)
+        for spec in specs:
+            self._control.install_app(spec.uid, spec.name, True, 37)
+            self._control.grant_permission(spec.uid, PERMISSION, True)
+            self._control.set_importance(spec.uid, spec.importance)
         shell = self._subject.application(SHELL_UID).interfaces.manager
         assert isinstance(shell, Manager)
         result = shell.shell_command((policy,))
         if result.exit_code != 0:
             raise GoneError(f"{policy}: {result.output.strip()}")
 
-    def cast(self, app: AppProcess, role: Role) -> None:
-        """Give an app's process its role."""
-        address, ticket = ticket_of(self._subject, role.uid, app.pid)
+    def start(self, app: AppProcess, spec: AppSpec) -> None:
+        """Start an app in its process."""
+        address, ticket = ticket_of(self._subject, spec.uid, app.pid)
         version = self._subject.version
-        vector = "" if role.additions else vector_of(role, version, self._supported)
+        vector = "" if spec.additions else vector_of(spec, version, self._supported)
         app.start(
             AppPlan(
-                address=address, ticket=ticket, transports=self._subject.memory.transports, version=version,
-                operation=role.operation, vector=vector, size=role.size, additions=role.additions,
+                address=address,
+                ticket=ticket,
+                transports=self._subject.memory.transports,
+                version=version,
+                operation=spec.operation,
+                vector=vector,
+                size=spec.size,
+                additions=spec.additions,
                 folder=self._subject.shared_folder,
             )
-        )  # fmt: skip
+        )
 
-    def perform(self, assistant: AppProcess, camera: AppProcess) -> None:
-        """Play all scenes. GoneError: something did not happen in time, or an app failed."""
+    def run(self, assistant: AppProcess, camera: AppProcess) -> None:
+        """Run all steps. GoneError: something did not happen in time, or an app failed."""
         apps = (assistant, camera)
-        assistant.tell(ASK)
+        assistant.send(ASK)
         self.until("the assistant works", apps, lambda: assistant.inferences >= self._inferences)
-        camera.tell(ASK)
+        camera.send(ASK)
         self.until("the camera is refused", apps, lambda: camera.has(Kind.DECISION, LoadStatus.NOT_PRIORITIZED))
         self.moment("the user opens the camera")
         self._control.set_importance(CAMERA.uid, Importance.FOREGROUND)
         self.until("the camera works", apps, lambda: camera.inferences >= self._inferences)
         self.moment("the user closes the camera")
-        camera.tell(FINISH)
+        camera.send(FINISH)
         self.until("the camera ends", apps, lambda: camera.has(Kind.ENDED))
         done = assistant.inferences
         self.until("the assistant works again", apps, lambda: assistant.inferences >= done + self._inferences)
-        assistant.tell(FINISH)
+        assistant.send(FINISH)
         self.until("the assistant ends", apps, lambda: assistant.has(Kind.ENDED))
 
-    def until(self, scene: str, apps: Sequence[AppProcess], condition: Callable[[], bool]) -> None:
-        """Hear the apps until a condition holds. scene: what is waited for, in words. GoneError: not in time."""
-        listen(scene, apps, condition, self._seconds, self._hear)
+    def until(self, step: str, apps: Sequence[AppProcess], condition: Callable[[], bool]) -> None:
+        """Follow the apps until a condition holds. step: what is waited for, in words. GoneError: not in time."""
+        listen(step, apps, condition, self._seconds, self._receive)
 
-    def _hear(self, app: AppProcess, event: AppEvent) -> None:
-        self.story.events.append((app.name, event))
+    def _receive(self, app: AppProcess, event: AppEvent) -> None:
+        self.transcript.events.append((app.name, event))
         if event.kind is not Kind.INFERENCE:
-            self._tell(event.time_ns, app.name, words(event))
+            self._print_event(event.time_ns, app.name, words(event))
         if event.kind in (Kind.DECISION, Kind.LOADED, Kind.UNLOADED):
             with contextlib.suppress(Unsupported):  # the manager gives no snapshots: the timeline is without budget
-                self.story.budget.append((time.monotonic_ns(), self._control.take_snapshot().used))
+                self.transcript.budget.append((time.monotonic_ns(), self._control.take_snapshot().used))
 
     def moment(self, text: str) -> None:
         """Note what the user does."""
         now = time.monotonic_ns()
-        self.story.moments.append((now, text))
-        self._tell(now, "", text)
+        self.transcript.moments.append((now, text))
+        self._print_event(now, "", text)
 
-    def take_works(self) -> None:
-        """Ask the manager what the scheduling HAL has told it, where it keeps a log. The last ends are told late."""
-        deadline, works = time.monotonic() + _LATE_SECONDS, self.story.works
+    def collect_work(self) -> None:
+        """Ask the manager what the scheduling HAL has reported to it, where it keeps a log. The last ends come late."""
+        deadline, works = time.monotonic() + _LATE_SECONDS, self.transcript.works
         with contextlib.suppress(Unsupported):
             while True:
                 for event in work_events(self._control.take_metrics()):
@@ -170,13 +179,13 @@ class Play:
         return all(device.get_supported_operations(model))
 
 
-def vector_of(role: Role, version: Version, is_supported: Callable[[str, str], bool]) -> str:
-    """The first stored vector of a role's operation that the device supports. GoneError: none."""
-    for header in vectors.headers(role.operation):
+def vector_of(spec: AppSpec, version: Version, is_supported: Callable[[str, str], bool]) -> str:
+    """The first stored vector of a spec's operation that the device supports. GoneError: none."""
+    for header in vectors.headers(spec.operation):
         usable = header.since <= version and header.rejected is None and not header.relaxed
-        if usable and is_supported(role.operation, header.name):
+        if usable and is_supported(spec.operation, header.name):
             return header.name
-    raise GoneError(f"the device supports no stored model of {role.operation}")
+    raise GoneError(f"the device supports no stored model of {spec.operation}")
 
 
 def words(event: AppEvent) -> str:
@@ -200,9 +209,9 @@ def words(event: AppEvent) -> str:
     return str(event.kind.value)
 
 
-def problems(story: Story, inferences: int) -> list[str]:
-    """What is missing in a story for it to be a take-over; empty where it is one."""
-    weak, strong = story.of(ASSISTANT.name), story.of(CAMERA.name)
+def problems(transcript: Transcript, inferences: int) -> list[str]:
+    """What is missing in a transcript for it to be a take-over; empty where it is one."""
+    weak, strong = transcript.of(ASSISTANT.name), transcript.of(CAMERA.name)
     steps = (
         ("the assistant works", ASSISTANT.name, lambda event: event.number >= inferences),
         ("the camera is refused", CAMERA.name, lambda event: _is(event, Kind.DECISION, LoadStatus.NOT_PRIORITIZED)),
@@ -213,8 +222,8 @@ def problems(story: Story, inferences: int) -> list[str]:
         ("the camera unloads", CAMERA.name, lambda event: event.kind is Kind.UNLOADED),
         ("the assistant loads again", ASSISTANT.name, lambda event: event.kind is Kind.LOADED),
         ("the assistant works again", ASSISTANT.name, lambda event: event.kind is Kind.INFERENCE),
-    )  # fmt: skip
-    missing = _missing_step(story, steps)
+    )
+    missing = _missing_step(transcript, steps)
     found = [f"did not happen in its order: {missing}"] if missing else []
     found += [f"failed: {event.message}" for event in weak + strong if event.kind is Kind.FAILED]
     if _overlap(weak, strong):
@@ -226,9 +235,9 @@ def _is(event: AppEvent, kind: Kind, status: int) -> bool:
     return event.kind is kind and event.status == status
 
 
-def _missing_step(story: Story, steps: Sequence[tuple[str, str, Callable[[AppEvent], bool]]]) -> str:
+def _missing_step(transcript: Transcript, steps: Sequence[tuple[str, str, Callable[[AppEvent], bool]]]) -> str:
     """The first step that does not follow the one before it, by the clock."""
-    ordered = iter(sorted(story.events, key=lambda each: each[1].time_ns))
+    ordered = iter(sorted(transcript.events, key=lambda each: each[1].time_ns))
     for text, name, happened in steps:
         if not any(who == name and happened(event) for who, event in ordered):
             return text
@@ -236,19 +245,19 @@ def _missing_step(story: Story, steps: Sequence[tuple[str, str, Callable[[AppEve
 
 
 def _overlap(one: Sequence[AppEvent], other: Sequence[AppEvent]) -> bool:
-    spans = [(began, ended) for said in (one, other) for began, ended in _loaded(said)]
+    spans = [(began, ended) for events in (one, other) for began, ended in _loaded(events)]
     spans.sort()
     return any(following[0] < before[1] for before, following in itertools.pairwise(spans))
 
 
-def _loaded(said: Sequence[AppEvent]) -> list[tuple[int, int]]:
-    """When the model was in memory: from the end of loading to the end of unloading, or the last word."""
+def _loaded(events: Sequence[AppEvent]) -> list[tuple[int, int]]:
+    """When the model was in memory: from the end of loading to the end of unloading, or the last event."""
     spans: list[tuple[int, int]] = []
     since: int | None = None
-    for event in said:
+    for event in events:
         if event.kind is Kind.LOADED and since is None:
             since = event.time_ns
         elif event.kind is Kind.UNLOADED and since is not None:
             spans.append((since, event.time_ns))
             since = None
-    return spans if since is None else [*spans, (since, said[-1].time_ns)]
+    return spans if since is None else [*spans, (since, events[-1].time_ns)]

@@ -1,7 +1,7 @@
 """What happened on a shared NPU as a trace for Perfetto or chrome://tracing: Chrome's JSON array of events.
 
 Each app is a process with three tracks: `model`, on which it waits, loads, has its model, and unloads, `inferences`,
-and `NPU`, what the scheduling HAL told of its work.
+and `NPU`, what the scheduling HAL reported of its work.
 The manager is a process with the used budget as a counter and what happened around the apps as instants.
 """
 
@@ -42,28 +42,28 @@ def trace(
 ) -> str:
     """The trace as text. apps: events by name and pid. moments: time in ns and text. budget: time in ns and use.
 
-    works: what the scheduling HAL told, by name.
+    works: what the scheduling HAL reported, by name.
     """
     events = [_named("process_name", _MANAGER, 0, "NPU Manager")]
     for time_ns, used in budget:
         events.append({"ph": "C", "name": "budget", "pid": _MANAGER, "ts": time_ns / 1000, "args": {"used": used}})
     for time_ns, text in moments:
         events.append({"ph": "i", "name": text, "pid": _MANAGER, "tid": 0, "ts": time_ns / 1000, "s": "g"})
-    for (name, pid), said in apps.items():
+    for (name, pid), happened in apps.items():
         events += [
             _named("process_name", pid, 0, name),
             _named("thread_name", pid, _MODEL, "model"),
             _named("thread_name", pid, _INFERENCES, "inferences"),
             _named("thread_name", pid, _NPU, "NPU"),
         ]
-        events += [_complete(span, pid, _MODEL) for span in model_spans(said)]
-        events += [_complete(span, pid, _INFERENCES) for span in _inferences(said)]
+        events += [_complete(span, pid, _MODEL) for span in model_spans(happened)]
+        events += [_complete(span, pid, _INFERENCES) for span in _inferences(happened)]
         events += [_complete(span, pid, _NPU) for span in npu_work.spans(works.get(name, ()))]
     return "[\n" + ",\n".join(map(json.dumps, events)) + "\n]\n"
 
 
-def model_spans(said: Sequence[AppEvent]) -> list[Span]:
-    """The life of an app's model, one span after the other; the last one ends with the app's last word."""
+def model_spans(happened: Sequence[AppEvent]) -> list[Span]:
+    """The life of an app's model, one span after the other; the last one ends with the app's last event."""
     spans: list[Span] = []
     state, since = "", 0
 
@@ -73,26 +73,26 @@ def model_spans(said: Sequence[AppEvent]) -> list[Span]:
             spans.append((state, since, time_ns))
         state, since = following, time_ns
 
-    for event in said:
+    for event in happened:
         following = _state_after(event)
         if following is not None:
             turn(following, event.time_ns)
-    if said:
-        turn("", said[-1].time_ns)
+    if happened:
+        turn("", happened[-1].time_ns)
     return spans
 
 
 def _state_after(event: AppEvent) -> str | None:
-    """What the app does from this event on; null: what it did before."""
+    """What the app does from this event on; None: what it did before."""
     if event.kind is Kind.DECISION:
         return next((name for status, name in _DECISIONS.items() if status == event.status), None)
     return _STATES.get(event.kind)
 
 
-def _inferences(said: Sequence[AppEvent]) -> list[Span]:
+def _inferences(happened: Sequence[AppEvent]) -> list[Span]:
     return [
         (f"inference {event.number}", event.time_ns - event.duration_ns, event.time_ns)
-        for event in said
+        for event in happened
         if event.kind is Kind.INFERENCE
     ]
 

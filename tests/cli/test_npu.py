@@ -19,7 +19,7 @@ from npu_conformance.cli.main import main
 from npu_conformance.cli.npu.top import table
 from npu_conformance.simulation.demo.processes import ManagerProcess
 from npu_conformance.simulation.demo.reports import AppEvent, Kind
-from npu_conformance.simulation.demo.takeover import Story, problems
+from npu_conformance.simulation.demo.takeover import Transcript, problems
 from npu_conformance.specs.npu.types import AppSnapshot, ManagerSnapshot, ModelSnapshot
 
 SECONDS = 60.0
@@ -178,9 +178,9 @@ def test_bad_input_is_one_line_and_exit_2(words: list[str], complaint: str, caps
     assert complaint in capsys.readouterr().err
 
 
-def story() -> Story:
+def transcript() -> Transcript:
     """A take-over as it should be, one thing every millisecond."""
-    told = Story()
+    complete = Transcript()
     steps: list[tuple[str, Kind, int | None, int]] = [
         ("assistant", Kind.LOADED, None, 0),
         ("assistant", Kind.INFERENCE, None, 1),
@@ -196,25 +196,25 @@ def story() -> Story:
     ]
     for index, (who, kind, status, number) in enumerate(steps):
         event = AppEvent(kind=kind, time_ns=index * 1_000_000, status=status, number=number)
-        told.events.append((who, event))
-    return told
+        complete.events.append((who, event))
+    return complete
 
 
-def test_a_story_without_one_of_its_steps_is_no_take_over() -> None:
-    assert problems(story(), 1) == []
+def test_a_transcript_without_one_of_its_steps_is_no_take_over() -> None:
+    assert problems(transcript(), 1) == []
     for index in (1, 2, 3, 4, 5, 7, 8, 9, 10):
-        told = story()
-        del told.events[index]
-        assert problems(told, 1), f"without step {index}"
-    told = story()
-    told.events.append(("camera", AppEvent(kind=Kind.FAILED, time_ns=99, message="output y: off")))
-    assert problems(told, 1) == ["failed: output y: off"]
+        complete = transcript()
+        del complete.events[index]
+        assert problems(complete, 1), f"without step {index}"
+    complete = transcript()
+    complete.events.append(("camera", AppEvent(kind=Kind.FAILED, time_ns=99, message="output y: off")))
+    assert problems(complete, 1) == ["failed: output y: off"]
 
 
 def test_two_models_at_once_are_no_take_over() -> None:
-    told = story()
-    told.events.insert(2, ("camera", AppEvent(kind=Kind.LOADED, time_ns=1_500_000)))
-    assert problems(told, 1) == ["both models were loaded at once, which the budget forbids"]
+    complete = transcript()
+    complete.events.insert(2, ("camera", AppEvent(kind=Kind.LOADED, time_ns=1_500_000)))
+    assert problems(complete, 1) == ["both models were loaded at once, which the budget forbids"]
 
 
 def test_top_shows_apps_models_and_budget() -> None:

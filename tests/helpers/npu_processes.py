@@ -55,16 +55,21 @@ class Device:
         return self.control.take_snapshot().models
 
     def start(self, app: AppProcess, uid: int | None = None) -> None:
-        """Let an app connect, and ask for its model; null: as the kernel knows it."""
+        """Let an app connect, and ask for its model; None: as the kernel knows it."""
         found = ticket_of(self.subject, uid, app.pid) if uid is not None else (self.process.address, None)
         model = small_model()
         app.start(
             AppPlan(
-                address=found[0], ticket=found[1], transports=("path", "descriptor", "message"), version=NEWEST,
-                first_request=app.pid, operation=model.operation, vector=model.name,
+                address=found[0],
+                ticket=found[1],
+                transports=("path", "descriptor", "message"),
+                version=NEWEST,
+                first_request=app.pid,
+                operation=model.operation,
+                vector=model.name,
             )
-        )  # fmt: skip
-        app.tell(ASK)
+        )
+        app.send(ASK)
 
     def close(self) -> None:
         """End it."""
@@ -78,7 +83,7 @@ def small_model() -> VectorHeader:
 
 
 def listen(apps: list[AppProcess], until: Callable[[], bool]) -> None:
-    """Wait until the apps have said what is expected."""
+    """Wait until the apps have reported what is expected."""
     processes.listen("what the test expects", apps, until, SECONDS, lambda app, event: None)
 
 
