@@ -17,10 +17,6 @@ from npu_conformance.specs.neuralnetworks.types import Operand
 COMPUTED_AS = {OperandType.TENSOR_FLOAT16: "float32"}
 """NNAPI types that flow through the graph as another type. A float16 value is exact in float32."""
 
-BYTES_ONLY = (OperandType.TENSOR_BOOL8, OperandType.TENSOR_QUANT16_ASYMM)
-"""Types that no lowered kernel computes with; they are only copied."""
-
-
 LOWEST_SCALE, HIGHEST_SCALE = 1e-9, 1e9
 """Outside of these LiteRT's kernels abort the process; no network has such a scale."""
 

@@ -71,8 +71,8 @@ class Record:
 class CaseContext:
     """One case while it runs.
 
-    subject: the implementation under test. oracle: the reference, where the run has one. seed: of this case alone;
-    equal for equal run seed and case id. scope: how thorough the run is.
+    subject: the implementation under test. seed: of this case alone; equal for equal run seed and case id. scope: how
+    thorough the run is.
     """
 
     def __init__(
@@ -82,17 +82,20 @@ class CaseContext:
         *,
         seed: int = 0,
         scope: Scope = Scope.DEFAULT,
-        oracle: SubjectHandle | None = None,
         only: str = "",
         tolerance_of: ToleranceOf | None = None,
     ) -> None:
-        self.case, self.subject, self.seed, self.scope, self.oracle = case, subject, seed, scope, oracle
+        self.case = case
+        self.subject = subject
+        self.seed = seed
+        self.scope = scope
         self.own = Record(requirements=case.requirements)
         self.configurations: dict[str, Record] = {}
         self.notes: dict[str, Note] = {}
         self.payload: Callable[[], Any] | None = None
         self.restarts = 0
-        self._only, self._tolerance_of = only, tolerance_of
+        self._only = only
+        self._tolerance_of = tolerance_of
         self._current = self.own
         self._to_close: list[Closeable] = []
 
@@ -135,12 +138,6 @@ class CaseContext:
         if found is None:
             raise NotApplicable(f"the subject has no {name} interface")
         return found
-
-    def need_oracle(self) -> SubjectHandle:
-        """The oracle; NotApplicable in a run without one."""
-        if self.oracle is None:
-            raise NotApplicable("the run has no oracle")
-        return self.oracle
 
     def pool(self, size: int, kind: str = "ashmem", application: Application | None = None) -> Pool:
         """Create a memory pool of `size` bytes, closed when the case ends.

@@ -1,6 +1,6 @@
 """Runs cases against a subject: the one engine behind the command, pytest, replay, faults and fuzz.
 
-Nothing here is global: cases, subject, oracle and sink are arguments. Every selected case gets exactly one verdict.
+Nothing here is global: cases, subject and sink are arguments. Every selected case gets exactly one verdict.
 """
 
 from __future__ import annotations
@@ -94,12 +94,12 @@ class Engine:
         sink: Sink,
         options: EngineOptions | None = None,
         *,
-        oracle: SubjectHandle | None = None,
         waivers: Waivers | None = None,
         earlier: Mapping[str, CaseResult] | None = None,
         on_failure: OnFailure | None = None,
     ) -> None:
-        self._subject, self._oracle, self._sink = subject, oracle, sink
+        self._subject = subject
+        self._sink = sink
         self._options = options or EngineOptions()
         self._waivers = waivers or Waivers()
         self._on_failure = on_failure
@@ -195,7 +195,6 @@ class Engine:
             self._subject,
             seed=seeds.case_seed(options.seed, case.id) if options.case_seed is None else options.case_seed,
             scope=options.scope,
-            oracle=self._oracle,
             only=options.only,
             tolerance_of=self._waivers.tolerance,
         )

@@ -56,22 +56,13 @@ class Replay:
         return BAD if self.outcome in (Outcome.FAIL, Outcome.CRASH, Outcome.HANG) else NEITHER
 
 
-def replay_file(
-    path: Path, subject: SubjectHandle, sink: Sink | None = None, *, oracle: SubjectHandle | None = None
-) -> Replay:
+def replay_file(path: Path, subject: SubjectHandle, sink: Sink | None = None) -> Replay:
     """Run a failure file against a subject. Raises DocumentError for a bad file, or one whose case no suite has."""
     failure = failures.load(path)
-    return replay(failure, rebuild(failure), subject, sink, oracle=oracle)
+    return replay(failure, rebuild(failure), subject, sink)
 
 
-def replay(
-    failure: FailureFile,
-    case: Case,
-    subject: SubjectHandle,
-    sink: Sink | None = None,
-    *,
-    oracle: SubjectHandle | None = None,
-) -> Replay:
+def replay(failure: FailureFile, case: Case, subject: SubjectHandle, sink: Sink | None = None) -> Replay:
     """Run the case of a failure file, with the file's seed and scope."""
     only = failure.configurations[0] if len(failure.configurations) == 1 else ""
     options = EngineOptions(
@@ -81,7 +72,7 @@ def replay(
         suite_version=failure.suite_version,
         digests=failure.digests,
     )
-    run = Engine([case], subject, sink or Discard(), options, oracle=oracle).run()
+    run = Engine([case], subject, sink or Discard(), options).run()
     return Replay(failure, run.results[0])
 
 

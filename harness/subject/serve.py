@@ -20,6 +20,7 @@ from collections.abc import Callable, Mapping
 from npu_conformance.harness.subject.host import limit_memory, listen_unix, serve_connection, serve_in_thread
 from npu_conformance.harness.subject.plugin_loading import LoadError, load_plugin
 from npu_conformance.harness.wire.framing import LineSocket
+from npu_conformance.harness.wire.protocol import SOCKET_VARIABLE
 from npu_conformance.harness.wire.session import HostState
 from npu_conformance.specs.plugin import Plugin
 
@@ -119,7 +120,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _serve_inherited(plugin: Plugin, options: dict[str, str], directory: str) -> None:
-    connection = socket.socket(fileno=int(os.environ["NPU_CONFORMANCE_FD"]))
+    connection = socket.socket(fileno=int(os.environ[SOCKET_VARIABLE]))
     limit_memory(plugin.describe(options).memory_limit)
     serve_connection(connection, plugin, options, directory)
 

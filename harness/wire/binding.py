@@ -11,8 +11,6 @@ import msgspec
 from npu_conformance.specs import interfaces
 from npu_conformance.specs.naming import camel_case
 
-DecodeHook = Any
-
 
 class BoundMethod:
     """One method as it crosses the wire."""
@@ -47,16 +45,6 @@ def bound_methods(interface: type) -> dict[str, BoundMethod]:
     """The methods of an interface by wire name."""
     methods = (BoundMethod(interface, method) for method in interfaces.describe(interface).values())
     return {method.wire_name: method for method in methods}
-
-
-@functools.cache
-def declared_interface(kind: type) -> type:
-    """The interface class that `kind` implements: the nearest base that declares methods itself."""
-    for base in kind.__mro__:
-        declares = any(hasattr(member, "__interface_method__") for member in vars(base).values())
-        if declares and interfaces.is_interface(base):
-            return base
-    raise TypeError(f"{kind.__name__} implements no interface")
 
 
 class Proxy:

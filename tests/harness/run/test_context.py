@@ -88,15 +88,13 @@ def test_the_number_of_supported_operations_is_checked(subject: Any) -> None:
         trial_of(subject, device).supported_operations(MODEL)
 
 
-def test_without_a_device_or_an_oracle_a_case_does_not_apply(subject: Any) -> None:
+def test_without_a_device_a_case_does_not_apply(subject: Any) -> None:
     context = trial_of(subject, None)
     with pytest.raises(Failed, match="expected device, which its manifest names, found none"):
         _ = context.device
     subject.manifest = replace(subject.manifest, interfaces=("manager",))
     with pytest.raises(NotApplicable, match="no device"):
         _ = context.device
-    with pytest.raises(NotApplicable, match="no oracle"):
-        context.need_oracle()
 
 
 def raising(error: Exception) -> Callable[[], None]:
