@@ -1,1 +1,1 @@
-"""The engine that runs cases against an implementation: loading, isolation, comparison, verdicts, reports, commands."""
+"""Runs cases against an implementation; each package here knows only those below it (see pyproject.toml)."""

@@ -1,1 +1,1 @@
-"""What a result means: checks, comparison, quality, claims, waivers, and the closed set of verdicts."""
+"""Says what a result means: checks, tolerances, comparison, quality, claims, waivers, and the set of verdicts."""

@@ -2,26 +2,41 @@
 
 Special values: an expected NaN wants a NaN of any payload; an expected infinity wants the same infinity; a NaN or an
 infinity where a finite value is expected fails. Zeros are equal whatever their sign, and subnormals may be flushed:
-both are matters of quality (harness.quality). Booleans compare as true or false.
+both are matters of quality (harness.judge.quality). Booleans compare as true or false.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from npu_conformance.harness.judge.tolerance import BOOLS, FLOATS, ORDINARY, Circumstances, Floor, Tolerance, floor
 from npu_conformance.harness.judge.verdicts import Failed
+from npu_conformance.specs.documents.waivers import WaivedTolerance
 
 if TYPE_CHECKING:
     import numpy as np
-
-    from npu_conformance.harness.run.context import CaseContext
 
     Array = np.ndarray[Any, Any]
 
 AospVerdict = Literal["yes", "no", "unknown"]
 _SHOWN = 8
+
+
+class RunningCase(Protocol):
+    """What a comparison needs of the case it is made for."""
+
+    def waived_tolerance(self) -> WaivedTolerance | None:
+        """How far a waiver lets the outputs be off; None without such a waiver."""
+        ...
+
+    def mark_waived(self) -> None:
+        """Say that the case passes only by the tolerance of a waiver."""
+        ...
+
+    def warn_quality(self, message: str) -> None:
+        """Say that a result is legal but worse than it could be."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -41,7 +56,7 @@ class Comparison:
 
 
 def check_output(
-    context: CaseContext,
+    context: RunningCase,
     what: str,
     actual: Array,
     expected: Array,

@@ -1,1 +1,1 @@
-"""pytest as a front door of the engine."""
+"""Runs the suites from pytest, through the same engine as the command."""

@@ -12,8 +12,7 @@ from npu_conformance.harness.judge.outcome_table import is_red
 from npu_conformance.harness.report.lines import explain, first_reason, guilty, warnings
 from npu_conformance.harness.report.operations_matrix import matrix
 from npu_conformance.harness.report.summary import kinds
-from npu_conformance.harness.run.engine import FAILURE_FILE
-from npu_conformance.specs.documents.results import CaseResult
+from npu_conformance.specs.documents.results import FAILURE_FILE, CaseResult
 from npu_conformance.specs.documents.summary import Results
 from npu_conformance.specs.outcomes import Disposition, Outcome
 

@@ -12,9 +12,8 @@ from pathlib import Path
 from npu_conformance.harness.judge.outcome_table import is_red
 from npu_conformance.harness.report.console import Paint, plain
 from npu_conformance.harness.report.lines import first_reason, guilty
-from npu_conformance.harness.run.engine import FAILURE_FILE
 from npu_conformance.harness.subject.inference_tool import IGNORED
-from npu_conformance.specs.documents.results import CaseResult
+from npu_conformance.specs.documents.results import FAILURE_FILE, CaseResult
 from npu_conformance.specs.documents.summary import Results
 from npu_conformance.specs.outcomes import Outcome
 

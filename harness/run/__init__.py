@@ -1,1 +1,1 @@
-"""A run: cases, selection, the engine, what it records, and what that comes to."""
+"""Runs cases: declares, selects and executes them, records what happens, and says what it comes to."""

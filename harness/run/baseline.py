@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from npu_conformance.harness.judge.outcome_table import is_red
-from npu_conformance.harness.run import results
+from npu_conformance.specs import documents
 from npu_conformance.specs.documents import DocumentError
 from npu_conformance.specs.documents.results import CaseResult, Digests
 from npu_conformance.specs.documents.summary import CaseSummary, Results
@@ -35,7 +35,7 @@ class Baseline:
 
 def load(path: Path, digests: Digests) -> Baseline:
     """Read a baseline; raises DocumentError for a bad one, and for one of other vectors."""
-    earlier = results.read(path)
+    earlier = documents.read(path, Results)
     if earlier.digests.vectors != digests.vectors:
         raise DocumentError(
             str(path),

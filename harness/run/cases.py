@@ -10,21 +10,13 @@ import enum
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.run.scope import Scope
 from npu_conformance.specs.manifest import InterfaceName
 from npu_conformance.specs.versions import NEWEST, OLDEST, Version
 
-if TYPE_CHECKING:
-    from npu_conformance.harness.run.context import CaseContext
-
-
-class Scope(enum.Enum):
-    """How much of a suite runs: each scope includes the ones before it."""
-
-    SMOKE = "smoke"
-    DEFAULT = "default"
-    FULL = "full"
+__all__ = ["MANDATORY", "Case", "CaseGroup", "Group", "Scope"]
 
 
 class Group(enum.Enum):
@@ -61,7 +53,7 @@ need not have an allocator of buffers, so that the cases of buffers are in no gr
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One addressable test. `run` raises a CaseEnded of harness.verdicts, or returns: pass.
+    """One addressable test. `run` raises a CaseEnded of harness.judge.verdicts; where it returns, the case passes.
 
     id: suite.area.subject.case[variation] (specs/ids). requirements: what it is evidence for. operations, types:
     names, for counts and claims. since, until: versions of the HAL the case applies to. hazards: names, of its vector.

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.classification import Ending, SubjectLost, classify_exception
 from npu_conformance.harness.judge.verdicts import Crashed, Failed, NotApplicable
-from npu_conformance.harness.run.cases import Case, Scope
 from npu_conformance.harness.run.preparation import (
     NO_DEADLINE,
     NO_TOKEN,
@@ -21,6 +20,7 @@ from npu_conformance.harness.run.preparation import (
     PreparationRecorder,
     prepare,
 )
+from npu_conformance.harness.run.scope import Scope
 from npu_conformance.harness.subject.concurrency import Result
 from npu_conformance.harness.subject.pools import spelled
 from npu_conformance.specs.documents.results import Note
@@ -46,6 +46,25 @@ _UIDS_A_CASE, _CASES = 10, 900
 
 ToleranceOf = Callable[[str, tuple[str, ...]], WaivedTolerance | None]
 """Says what a waiver allows for an id and its requirements."""
+
+
+class CaseHeader(Protocol):
+    """What a running case knows of the case that it is."""
+
+    @property
+    def id(self) -> str:
+        """Its id."""
+        ...
+
+    @property
+    def description(self) -> str:
+        """What it is about."""
+        ...
+
+    @property
+    def requirements(self) -> tuple[str, ...]:
+        """The requirements it is evidence for."""
+        ...
 
 
 class Closeable(Protocol):
@@ -77,7 +96,7 @@ class CaseContext:
 
     def __init__(
         self,
-        case: Case,
+        case: CaseHeader,
         subject: SubjectHandle,
         *,
         seed: int = 0,
@@ -108,11 +127,6 @@ class CaseContext:
     def manifest(self) -> Manifest:
         """What the plug-in says of itself."""
         return self.subject.manifest
-
-    def run(self) -> None:
-        """Judge the subject, where it has what the case is about."""
-        self.present(getattr(self.subject.interfaces, self.case.interface), self.case.interface)
-        self.case.run(self)
 
     def case_uid(self, uid: int) -> int:
         """The uid of an app in this case alone, by its seed: in real time, what another's did is told late."""

@@ -10,7 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from msgspec.structs import replace
 
@@ -25,17 +25,15 @@ from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.recording import case_result, unexecuted
 from npu_conformance.specs.diagnostics import trace
 from npu_conformance.specs.documents import results
-from npu_conformance.specs.documents.results import CaseResult
+from npu_conformance.specs.documents.results import FAILURE_FILE, CaseResult
 from npu_conformance.specs.outcomes import Outcome, worst
 
 if TYPE_CHECKING:
     from npu_conformance.harness.subject.handle import SubjectHandle
 
+RunEnding = results.Ending
 OnFailure = Callable[[CaseContext, CaseResult], str]
 """Called for each case that ended red, while its context is still there: writes the failure file, returns its name."""
-
-FAILURE_FILE = "failure_file"
-"""Note of a red result: the name of its failure file, or why there is none."""
 
 
 class Sink(Protocol):
@@ -72,7 +70,7 @@ class Run:
 
     results: list[CaseResult] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
-    ending: Literal["complete", "interrupted", "subject-lost", "stopped"] = "complete"
+    ending: RunEnding = "complete"
     reason: str = ""
 
     @property
@@ -179,16 +177,16 @@ class Engine:
         reason = inapplicable(case, self._subject.manifest, self._subject.version)
         if reason:
             return unexecuted(case, Outcome.NOT_APPLICABLE, reason)
-        context = self._trial(case)
+        context = self._context(case)
         started = time.perf_counter()
-        self._execute(context)
-        result = case_result(context, time.perf_counter() - started)
+        self._execute(case, context)
+        result = case_result(case, context, time.perf_counter() - started)
         result = self._waivers.apply(claims.enforce(result, context.manifest.claims, context.version))
         if self._on_failure and is_red(result.outcome, result.dispositions):
             return _with_failure_file(self._on_failure, context, result)
         return result
 
-    def _trial(self, case: Case) -> CaseContext:
+    def _context(self, case: Case) -> CaseContext:
         options = self._options
         return CaseContext(
             case,
@@ -199,9 +197,9 @@ class Engine:
             tolerance_of=self._waivers.tolerance,
         )
 
-    def _execute(self, context: CaseContext) -> None:
-        with trace.span("case", context.case.id):
-            context.own.ending = self._guarded(context.run)
+    def _execute(self, case: Case, context: CaseContext) -> None:
+        with trace.span("case", case.id):
+            context.own.ending = self._guarded(lambda: _judge(case, context))
         context.own.ending = _graver(context.own.ending, self._guarded(context.close))
         if self.outcome.ending != "subject-lost":
             recovery = self._guarded(lambda: context.recover(context.own, always=True))
@@ -241,8 +239,15 @@ class Engine:
         self.outcome.left_out.extend(self._pending)
         self._pending.clear()
 
-    def _end(self, ending: Literal["interrupted", "subject-lost", "stopped"], reason: str) -> None:
-        self.outcome.ending, self.outcome.reason = ending, reason
+    def _end(self, ending: RunEnding, reason: str) -> None:
+        self.outcome.ending = ending
+        self.outcome.reason = reason
+
+
+def _judge(case: Case, context: CaseContext) -> None:
+    """Run a case, where the subject has what the case is about."""
+    context.present(getattr(context.subject.interfaces, case.interface), case.interface)
+    case.run(context)
 
 
 def _with_failure_file(write: OnFailure, context: CaseContext, result: CaseResult) -> CaseResult:

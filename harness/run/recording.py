@@ -8,12 +8,12 @@ from npu_conformance.specs.documents.results import CaseResult, ConfigurationRes
 from npu_conformance.specs.outcomes import Disposition, Outcome, worst
 
 
-def case_result(context: CaseContext, seconds: float) -> CaseResult:
+def case_result(case: Case, context: CaseContext, seconds: float) -> CaseResult:
     """The verdict of a case that ran: the worst of its own and of its configurations'.
 
     A body that ended well adds nothing of its own where it opened configurations: those say it all.
     """
-    case, own = context.case, context.own
+    own = context.own
     configurations = tuple(_configuration_result(record) for record in context.configurations.values())
     outcomes = [configuration.outcome for configuration in configurations]
     if own.ending.outcome is not Outcome.PASS or not outcomes:

@@ -5,22 +5,19 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 
-from npu_conformance.harness.judge import conformance
 from npu_conformance.harness.judge.outcome_table import SUITE_FAILED, WRONG, exit_code, row
 from npu_conformance.harness.judge.waivers import Waivers
+from npu_conformance.harness.run import conformance
+from npu_conformance.harness.run.baseline import Baseline
 from npu_conformance.harness.run.events import Log
 from npu_conformance.specs import documents
 from npu_conformance.specs.documents import results
 from npu_conformance.specs.documents.results import CaseResult
 from npu_conformance.specs.documents.summary import CaseSummary, Counts, OperationCounts, Results, Unexecuted
 from npu_conformance.specs.outcomes import Disposition, Outcome
-
-if TYPE_CHECKING:
-    from npu_conformance.harness.run.baseline import Baseline
 
 FILE = "results.json"
 _NO_VERDICT = "no verdict was recorded"

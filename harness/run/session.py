@@ -102,7 +102,7 @@ class Summary:
 
     @property
     def exit_code(self) -> int:
-        """Of the process: harness.outcome_table says what each number means."""
+        """Of the process: harness.judge.outcome_table says what each number means."""
         return self.results.exit_code
 
 

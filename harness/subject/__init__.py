@@ -1,1 +1,1 @@
-"""The implementation under test: loading, isolation, its processes, its memory and its files."""
+"""Holds the implementation under test: its loading, its isolation, its processes, its memory and its files."""

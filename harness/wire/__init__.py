@@ -1,1 +1,1 @@
-"""How messages, objects and memory cross to an implementation in another process."""
+"""Carries messages, objects and memory to and from an implementation in another process."""

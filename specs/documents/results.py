@@ -23,6 +23,9 @@ GroupName = Literal[
 ]  # fmt: skip
 """Mandatory groups of cases: of the device, of the scheduling HAL, of the NPU Manager."""
 Note = str | int | float | bool | None
+FAILURE_FILE = "failure_file"
+"""The note of a red result: the name of its failure file, or why there is none."""
+
 Ending = Literal["complete", "interrupted", "subject-lost", "stopped"]
 
 
