@@ -6,78 +6,21 @@ not refused with INVALID_ARGUMENT, a valid one that is, a callback that is not n
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
-from msgspec.structs import replace
 
-from npu_conformance.fuzz.lib import model_mutator
 from npu_conformance.fuzz.lib.case import attack
-from npu_conformance.fuzz.lib.choices import Choices
 from npu_conformance.fuzz.lib.inputs import Lines, lines_of
-from npu_conformance.fuzz.lib.json_edits import places
-from npu_conformance.fuzz.lib.model_judge import judge
+from npu_conformance.fuzz.lib.model_target import ModelTarget
 from npu_conformance.harness.run.cases import Case
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.subject.handle import SubjectHandle
-from npu_conformance.specs.neuralnetworks.types import Memory, Model, Subgraph
-from npu_conformance.specs.versions import Version
 
-UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueError)
 RUNS = 200
 """Inputs of the short case."""
 
 REQUIREMENTS = ("NNHAL-ROBUST-003", "FUZ-001", "NNHAL-ERROR-006", "NNHAL-PREPARE-002")
-
-_DECODER = msgspec.json.Decoder(Model)
-_POOL_SIZE = 4096
-
-
-class ModelTarget:
-    """Inputs are models as JSON. See Target."""
-
-    name = "models"
-
-    def __init__(self, subject: SubjectHandle, *, one_each: bool = False) -> None:
-        """one_each: start from one model for each operation only, which takes less time to load."""
-        self._subject = subject
-        self.seeds: Sequence[bytes] = model_mutator.seeds(subject.version, one_each=one_each)
-
-    def mutate(self, data: bytes, choices: Choices, max_size: int) -> bytes:
-        """Change fields, drop and copy elements, join two models."""
-        return model_mutator.mutate(data, choices, self.seeds, max_size)
-
-    def run(self, data: bytes) -> None:
-        """Judge the device's answers to the model; what is no model at all could not be sent to a device."""
-        try:
-            model = _as_of(_DECODER.decode(data), self._subject.version)
-        except UNREADABLE:
-            return
-        if not model.pools:
-            judge(self._subject, model)
-            return
-        pool = self._subject.memory.create("ashmem", _POOL_SIZE)
-        try:
-            pools = tuple(_in(pool.memory, wanted) for wanted in model.pools)
-            judge(self._subject, replace(model, pools=pools))
-        finally:
-            pool.close()
-
-    def pieces(self, data: bytes) -> list[bytes]:
-        """The model without one element of one of its lists."""
-        try:
-            document = msgspec.json.decode(data)
-        except UNREADABLE:
-            return []
-        return list(_without_an_element(document)) if isinstance(document, dict) else []
-
-    def readable(self, data: bytes) -> bytes:
-        """The JSON, indented."""
-        try:
-            return msgspec.json.format(data, indent=1)
-        except UNREADABLE:
-            return data
 
 
 def cases() -> Iterator[Case]:
@@ -101,37 +44,3 @@ def _run(context: CaseContext) -> None:
     assert context.device is not None
     target = ModelTarget(context.subject, one_each=True)
     attack(context, target, RUNS, lambda data: lines_of(target.readable(data)))
-
-
-def _as_of(model: Model, version: Version) -> Model:
-    """The model without the fields that a device of the version can not be sent."""
-    graphs = tuple(_graph_as_of(graph, version) for graph in (model.main, *model.referenced))
-    return replace(
-        model,
-        main=graphs[0],
-        referenced=graphs[1:] if version >= Version.V1_3 else (),
-        relax_computation_float32_to_float16=model.relax_computation_float32_to_float16 and version >= Version.V1_1,
-        extension_name_to_prefix=model.extension_name_to_prefix if version >= Version.V1_2 else (),
-    )
-
-
-def _graph_as_of(graph: Subgraph, version: Version) -> Subgraph:
-    if version >= Version.V1_2:
-        return graph
-    return replace(graph, operands=tuple(replace(operand, extra_params=None) for operand in graph.operands))
-
-
-def _in(pool: Memory, wanted: Memory) -> Memory:
-    """The wanted memory over a pool that exists, where it names any memory and fits; else as it is."""
-    fits = wanted.token != 0 and 0 <= wanted.offset <= wanted.offset + wanted.size <= pool.size
-    return replace(wanted, token=pool.token) if fits else wanted
-
-
-def _without_an_element(document: dict[str, Any]) -> Iterator[bytes]:
-    lists = [place for place in places(document) if isinstance(place.value, list)]
-    for place in lists:
-        whole = place.value
-        for index in range(len(whole) - 1, -1, -1):
-            place.put(whole[:index] + whole[index + 1 :])
-            yield msgspec.json.encode(document)
-        place.put(whole)

@@ -6,154 +6,21 @@ a plug-in's exception crosses, the connection does not survive, a limit is not k
 
 from __future__ import annotations
 
-import os
-import time
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, cast
+from collections.abc import Iterator
+from typing import Any
 
 import msgspec
 
-from npu_conformance.fuzz.lib import wire_lines
 from npu_conformance.fuzz.lib.case import attack
-from npu_conformance.fuzz.lib.choices import Choices
 from npu_conformance.fuzz.lib.inputs import Lines, lines_of
-from npu_conformance.fuzz.lib.scripted_socket import ScriptedSocket
-from npu_conformance.fuzz.lib.wire_judge import judge, read_answer
-from npu_conformance.harness.judge import checks
-from npu_conformance.harness.judge.verdicts import Failed, Hung, NotApplicable
+from npu_conformance.fuzz.lib.wire_target import ConnectionTarget
 from npu_conformance.harness.run.cases import Case
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.harness.wire.framing import LineSocket, Lost, TimedOut, Violation, WireError
-from npu_conformance.harness.wire.session import HostState, Session
-from npu_conformance.specs.plugin import Caller, Plugin
-from npu_conformance.specs.versions import Version
 
 RUNS = 200
 """Inputs of the short case."""
 
 REQUIREMENTS = ("NNHAL-ROBUST-003", "FUZ-001")
-
-LINE_LIMIT = 16384
-"""Bytes of the longest line that the attacked server takes."""
-
-_PROBE = 2**52 + 77
-_PING = msgspec.json.encode({"jsonrpc": "2.0", "id": _PROBE, "method": "ping", "params": {}})
-_UID = 10099
-_MOST_TO_READ = 10_000
-_LAST_WORDS_SECONDS = 0.2
-
-
-class _Lines:
-    """What both targets share: inputs are lines. See Target."""
-
-    name = "wire"
-    seeds: Sequence[bytes]
-
-    def mutate(self, data: bytes, choices: Choices, max_size: int) -> bytes:
-        """Edit, drop, double, nest or borrow lines."""
-        return wire_lines.mutate(data, choices, self.seeds, max_size)
-
-    def pieces(self, data: bytes) -> list[bytes]:
-        """Without one line; with half of one line."""
-        lines = data.split(b"\n")
-        without = [b"\n".join(lines[:index] + lines[index + 1 :]) for index in range(len(lines) - 1, -1, -1)]
-        cuts = [
-            b"\n".join([*lines[:index], part, *lines[index + 1 :]])
-            for index, line in enumerate(lines)
-            for part in (line[: len(line) // 2], line[len(line) // 2 :])
-        ]
-        return without + cuts
-
-    def readable(self, data: bytes) -> bytes:
-        """Lines are text already."""
-        return data
-
-
-class WireTarget(_Lines):
-    """A server of this process, new for each input, run in this thread."""
-
-    def __init__(
-        self, plugin: Plugin, options: Mapping[str, str], version: Version, session: type[Session] = Session
-    ) -> None:
-        self._plugin, self._options, self._session = plugin, dict(options), session
-        self.seeds = wire_lines.seeds(version)
-
-    def run(self, data: bytes) -> None:
-        """Send the lines, then one request that must be answered whatever came before."""
-        lines = [line for line in data.split(b"\n") if not wire_lines.is_greedy(line)]
-        connection = ScriptedSocket(b"\n".join([*lines, wire_lines.HELLO, _PING, b""]), _reaction)
-        served = LineSocket(cast(Any, connection), LINE_LIMIT)
-        caller = Caller(os.getuid(), os.getpid())
-        session = self._session(served, HostState(self._plugin, self._options), caller, control=True, open_to_all=True)
-        try:
-            session.serve()
-        except Exception as error:
-            raise Failed(f"the server raised {type(error).__name__}: {error}") from error
-        sent = bytes(connection.sent).split(b"\n")[:-1]
-        if any(len(line) > LINE_LIMIT for line in lines):
-            self._judge_limit(session, sent)
-        else:
-            judge([*lines, wire_lines.HELLO, _PING], sent)
-
-    def _judge_limit(self, session: Session, sent: list[bytes]) -> None:
-        if not isinstance(session.broken, Violation):
-            raise Failed(f"a line above the limit: expected the connection to end for it, found {session.broken}")
-        for line in sent:
-            read_answer(line)
-
-
-def _reaction(line: bytes) -> bytes:
-    """Answer the server's own requests with 1, a state of a fence, so that it does not wait for ever."""
-    try:
-        message = msgspec.json.decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        return b""
-    if not isinstance(message, dict) or "method" not in message or message.get("id") is None:
-        return b""
-    return msgspec.json.encode({"jsonrpc": "2.0", "id": message["id"], "result": 1}) + b"\n"
-
-
-class ConnectionTarget(_Lines):
-    """A second connection to a running subject, new for each input."""
-
-    def __init__(self, context: CaseContext) -> None:
-        self._trial = context
-        self.seeds = wire_lines.seeds(context.version)
-
-    def run(self, data: bytes) -> None:
-        """Send the lines and a request that must be answered; read until that answer."""
-        application = self._trial.subject.application(_UID)
-        try:
-            served: LineSocket | None = getattr(getattr(application, "connection", None), "lines", None)
-            if served is None:
-                raise NotApplicable("the subject's connections do not show their lines")
-            lines = [line for line in data.split(b"\n") if not wire_lines.is_greedy(line)]
-            self._converse(served, lines)
-        finally:
-            application.close()
-
-    def _converse(self, served: LineSocket, lines: list[bytes]) -> None:
-        asked = [*lines, wire_lines.HELLO, _PING]
-        seconds = self._trial.manifest.deadlines.call * self._trial.manifest.time_scale
-        sent: list[bytes] = []
-        try:
-            served.send(b"".join(line + b"\n" for line in asked), _after(seconds))
-            while not sent or read_answer(sent[-1]).id != _PROBE:
-                checks.that(len(sent) < _MOST_TO_READ, f"expected an answer to each line, found {len(sent)} lines")
-                sent.append(served.receive(_after(seconds)).rstrip(b"\n"))
-        except TimedOut:
-            raise Hung(f"no answer to a request behind hostile lines within {seconds:g} s") from None
-        except Lost:
-            # Where the whole host has died, the control connection tells how.
-            self._trial.subject.wait_until(lambda: False, _LAST_WORDS_SECONDS)
-            raise Failed("the connection did not survive hostile lines") from None
-        except WireError as problem:
-            raise Failed(f"hostile lines were answered with {problem}") from None
-        judge(asked, sent, counts_unreadable=False)
-
-
-def _after(seconds: float) -> float:
-    return time.monotonic() + seconds
 
 
 def cases() -> Iterator[Case]:

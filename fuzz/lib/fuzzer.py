@@ -15,9 +15,9 @@ import msgspec
 from npu_conformance.fuzz.lib.current_input import Slot
 from npu_conformance.fuzz.lib.inputs import lines_of
 from npu_conformance.fuzz.lib.job import MEMORY_LIMIT, Job, Report, Start
+from npu_conformance.fuzz.lib.model_target import ModelTarget
 from npu_conformance.fuzz.lib.target import LARGEST_INPUT, Target, failure, minimised
-from npu_conformance.fuzz.models import ModelTarget
-from npu_conformance.fuzz.wire import WireTarget
+from npu_conformance.fuzz.lib.wire_target import WireTarget
 from npu_conformance.harness.judge.outcome_table import OK, USAGE, WRONG
 from npu_conformance.harness.judge.verdicts import CaseEnded
 from npu_conformance.harness.subject.handle import SubjectHandle

@@ -14,9 +14,9 @@ from npu_conformance.fuzz import models, wire
 from npu_conformance.fuzz.lib import hypothesis_engine, wire_judge
 from npu_conformance.fuzz.lib.choices import SIZE, Choices
 from npu_conformance.fuzz.lib.inputs import lines_of
+from npu_conformance.fuzz.lib.model_target import ModelTarget
 from npu_conformance.fuzz.lib.target import Target, minimised
-from npu_conformance.fuzz.models import ModelTarget
-from npu_conformance.fuzz.wire import WireTarget
+from npu_conformance.fuzz.lib.wire_target import LINE_LIMIT, WireTarget
 from npu_conformance.harness.judge.verdicts import CaseEnded, Crashed, Failed
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.loading import open_subject
@@ -157,7 +157,7 @@ def test_a_line_above_the_limit_ends_the_connection() -> None:
             super().__init__(*arguments, **named)  # type: ignore[arg-type]
             self.lines._limit = 10**9
 
-    long = b"x" * (wire.LINE_LIMIT + 1)
+    long = b"x" * (LINE_LIMIT + 1)
     server(Session).run(long)
     with pytest.raises(Failed, match="a line above the limit"):
         server(Patient).run(long)
