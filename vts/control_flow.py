@@ -9,7 +9,6 @@ import time
 from msgspec.structs import replace
 
 from npu_conformance.harness.judge import checks
-from npu_conformance.harness.judge.verdicts import NotSupported
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.pools import Pool
@@ -22,14 +21,13 @@ from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import DataLocation, Model, Request, RequestArgument, RequestMemoryPool
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import addition
+from npu_conformance.vts.lib.deadlines import MILLISECOND
 from npu_conformance.vts.lib.execution import NO_LOOP_TIMEOUT, Execution, execute, executors
-from npu_conformance.vts.lib.structure_models import BRANCHES, EXTENSION, LOOP, with_operand, within
-from npu_conformance.vts.structure.operands import MAPPING
+from npu_conformance.vts.lib.loops import expect_aborted
+from npu_conformance.vts.lib.structure_models import BRANCHES, EXTENSION, LOOP, MAPPING, with_operand, within
 
 cases = CaseGroup("vts.control_flow", group=Group.EXECUTION)
 
-MILLISECOND = 1_000_000
-_MISSED = {ErrorStatus.MISSED_DEADLINE_TRANSIENT, ErrorStatus.MISSED_DEADLINE_PERSISTENT}
 _DEFAULT_SECONDS = DEFAULT_LOOP_TIMEOUT_DURATION_NS / 1e9
 _SIZE, _POOL, _PLACES = 4, 64, (0, 16, 32)
 _FOR_EVER = (-1.0, 0.0)
@@ -49,7 +47,7 @@ def endless_is_aborted(context: CaseContext) -> None:
             started = time.monotonic()
             execution, _ = _run(context, prepared_model, _FOR_EVER, MILLISECOND, executor)
             elapsed = time.monotonic() - started
-            aborted(execution, "an endless loop")
+            expect_aborted(execution, "an endless loop")
             latest = _DEFAULT_SECONDS * max(context.manifest.time_scale, 1.0)
             checks.that(elapsed < latest, f"aborted after {elapsed:.3f} s: expected less than the default {latest:g} s")
             _ended(context, prepared_model, NO_LOOP_TIMEOUT)
@@ -61,7 +59,7 @@ def default_timeout(context: CaseContext) -> None:
     prepared_model, started = addition.prepared(context, LOOP), time.monotonic()
     execution, _ = _run(context, prepared_model, _FOR_EVER, NO_LOOP_TIMEOUT)
     elapsed = time.monotonic() - started
-    aborted(execution, "an endless loop")
+    expect_aborted(execution, "an endless loop")
     checks.that(elapsed >= _DEFAULT_SECONDS, f"aborted after {elapsed:.3f} s: expected {_DEFAULT_SECONDS:g} s")
 
 
@@ -126,13 +124,6 @@ def _with_open_branches(size: int) -> Model:
     for branch, operand in itertools.product(range(2), repeat=2):
         model = within(model, branch, operand, dimensions=(0,))
     return model
-
-
-def aborted(execution: Execution, what: str) -> None:
-    """See that a loop was ended by its timeout. A device may also say that it can not execute this at all."""
-    if execution.status == ErrorStatus.GENERAL_FAILURE:
-        raise NotSupported(f"the device does not execute {what}")
-    checks.status(execution.status, _MISSED, f"execution of {what}")
 
 
 def _refused(context: CaseContext, timeout: int) -> None:

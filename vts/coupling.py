@@ -7,34 +7,20 @@ AVERAGE_POOL_2D where they are unsigned, and away from zero where they are signe
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from npu_conformance.corpus import variations, vectors
+from npu_conformance.corpus import vectors
 from npu_conformance.corpus.variations import allowed
-from npu_conformance.corpus.vectors import Vector, VectorHeader
-from npu_conformance.harness.judge import checks
-from npu_conformance.harness.judge.compare import outside
-from npu_conformance.harness.judge.tolerance import Circumstances, floor
+from npu_conformance.corpus.vectors import VectorHeader
 from npu_conformance.harness.judge.verdicts import NotSupported
 from npu_conformance.harness.run.cases import Case, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.versions import Version
+from npu_conformance.vts.lib.quantization_coupling import supported_alike
 from npu_conformance.vts.lib.support import supports
 
-if TYPE_CHECKING:
-    from npu_conformance.corpus.vectors import Array
-
-CONFIGURATION = "unsigned_twin"
-REQUIREMENTS = ("NNHAL-SUPPORT-009", "NNHAL-EXECUTE-017")
-_AOSP = "AOSP's VTS would fail too: no, it judges each form by itself"
 _UNSIGNED, _SIGNED = OperandType.TENSOR_QUANT8_ASYMM, OperandType.TENSOR_QUANT8_ASYMM_SIGNED
-
-
-def unsigned_twin(vector: Vector) -> Vector | None:
-    """The unsigned form of a vector of one operation in signed 8 bit; null where it has none that must agree."""
-    return variations.unsigned(vector) if len(vector.operations) == 1 and not vector.rejected else None
 
 
 def cases() -> Iterator[Case]:
@@ -68,35 +54,3 @@ def _support_case(operation: str, unsigned: VectorHeader, signed: VectorHeader) 
         "The signed and the unsigned form are both supported, or neither; results may differ.", since=Version.V1_3,
         group=Group.VALIDATION, operations=(operation,), types=signed.types,
     )  # fmt: skip
-
-
-def supported_alike(signed: bool, unsigned: bool) -> None:
-    """Fail where only one of the two forms can be prepared (NNHAL-SUPPORT-008, -009)."""
-    word = {True: "supported", False: "not supported"}
-    checks.that(
-        signed == unsigned,
-        f"the signed form is {word[signed]}, its unsigned twin is {word[unsigned]}: expected both or neither; "
-        "AOSP's VTS would fail too: yes",
-    )
-
-
-def same_results(
-    context: CaseContext, vector: Vector, signed: Mapping[str, Array], unsigned: Mapping[str, Array]
-) -> None:
-    """Compare what the two forms computed: equal but for the offset of 128, quantised values give or take rounding.
-
-    signed, unsigned: stored elements of the outputs by name.
-    """
-    for name, actual in signed.items():
-        kind, expected = vector.operands[name].type, unsigned[name]
-        if name in vector.ignored:
-            continue
-        if kind is _SIGNED:
-            expected = (expected.astype("int16") - 128).astype("int8")
-        tolerance = floor(kind, Circumstances(relaxed=vector.relaxed)).judged
-        apart = int(outside(actual, expected, tolerance).sum())
-        what = f"output '{name}' against that of the unsigned twin (less 128 where it is quantised)"
-        checks.that(apart == 0, f"{what}: {apart} of {actual.size} elements differ by more than {tolerance}; {_AOSP}")
-        rounded = int((actual != expected).sum()) if kind is _SIGNED else 0
-        if rounded:
-            context.warn_quality(f"{what}: {rounded} of {actual.size} elements are rounded the other way")

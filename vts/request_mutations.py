@@ -22,7 +22,6 @@ from npu_conformance.harness.judge.verdicts import NotApplicable, NotSupported
 from npu_conformance.harness.run.cases import Case, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
-from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
 from npu_conformance.specs.neuralnetworks.types import (
     DataLocation,
@@ -35,7 +34,8 @@ from npu_conformance.specs.neuralnetworks.types import (
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import edits
 from npu_conformance.vts.lib.aosp_verdict import told
-from npu_conformance.vts.lib.execution import execute, executors, request_of, timing_rules
+from npu_conformance.vts.lib.execution import executors, request_of
+from npu_conformance.vts.lib.rejection import expect_request_rejected
 from npu_conformance.vts.lib.support import supports
 
 _VECTORS = 2
@@ -117,7 +117,7 @@ def _refuses_requests(context: CaseContext, vector: Vector, draw: random.Random)
             name = f"{vector.name}.{executor}.{one.label}"
             if context.wants(name):
                 with context.configuration(name), told("yes" if one.in_aosp else "no"):
-                    refused(context, prepared_model, one.request, executor, measure=position % 2 == 1)
+                    expect_request_rejected(context, prepared_model, one.request, executor, measure=position % 2 == 1)
     return len(spoilt)
 
 
@@ -131,16 +131,6 @@ def _drawn(context: CaseContext, found: list[Spoilt], draw: random.Random) -> Se
 def _ways(context: CaseContext, one: Spoilt, draw: random.Random) -> Sequence[str]:
     ways = executors(context.version)
     return ways if one.in_aosp or context.scope is Scope.FULL else (draw.choice(ways),)
-
-
-def refused(
-    context: CaseContext, prepared_model: PreparedModel, request: Request, executor: str, *, measure: bool
-) -> None:
-    """The request is refused with INVALID_ARGUMENT, without shapes or times (NNHAL-REQUEST-017)."""
-    execution = execute(context, prepared_model, request, measure=measure, executor=executor)
-    checks.status(execution.status, {ErrorStatus.INVALID_ARGUMENT}, f"{executor} execution of the invalid request")
-    checks.equal(execution.output_shapes, (), "output shapes of the refused request")
-    timing_rules(context, execution, measured=measure)
 
 
 def mutations(request: Request, model: Model, version: Version) -> Iterator[Spoilt]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import pkgutil
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
@@ -15,7 +16,8 @@ from npu_conformance.specs.ids import parse
 
 PACKAGE = "npu_conformance"
 SUITES = ("vts", "cts", "fuzz", "mlts")
-"""The suites, in order of running. Each is a package with AREAS, names of modules that have `cases()`.
+"""The suites, in order of running. Each is a package with AREAS, names of modules that have `cases()`; what the cases
+share lies in its folder `lib`. An area may be a package of such modules, whose `cases()` is `collect(__name__)`.
 
 A large area may also have `cases_under(subject)`: the cases whose ids begin with `suite.area.subject.`, found quickly.
 """
@@ -43,6 +45,12 @@ def areas(suite: str) -> tuple[str, ...]:
 def area(suite: str, name: str) -> ModuleType:
     """Import one area of a suite."""
     return importlib.import_module(f"{PACKAGE}.{suite}.{name}")
+
+
+def collect(package: str) -> Iterator[Case]:
+    """The cases of every module of an area that is a package, by the alphabet."""
+    for module in pkgutil.iter_modules(importlib.import_module(package).__path__):
+        yield from importlib.import_module(f"{package}.{module.name}").cases()
 
 
 def cases(suites: Sequence[str] = SUITES) -> Iterator[Case]:

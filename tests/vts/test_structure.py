@@ -7,10 +7,10 @@ import pytest
 from npu_conformance.specs.neuralnetworks.types import Memory, Model
 from npu_conformance.specs.neuralnetworks.validate import structural_rules, validate_model
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts import structure
 from npu_conformance.vts.lib.structure_models import SIZE, Row
+from npu_conformance.vts.structure import graphs, operands, subgraphs
 
-ROWS = structure.rows()
+ROWS = (*graphs.rows(), *operands.rows(), *subgraphs.rows())
 POOL = Memory("ashmem", SIZE, token=7)
 ELSEWHERE = {"MODEL.M1"}
 """Rules of validation that vts.validation has cases for."""

@@ -28,11 +28,12 @@ from npu_conformance.specs.neuralnetworks.types import (
     RequestMemoryPool,
 )
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts.control_flow import MILLISECOND, aborted
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.burst.executor import NO_IDENTITY, call, opened
 from npu_conformance.vts.lib.burst.fixture import PAIRS, Work, added, work
+from npu_conformance.vts.lib.deadlines import MILLISECOND
 from npu_conformance.vts.lib.execution import timing_rules
+from npu_conformance.vts.lib.loops import expect_aborted
 from npu_conformance.vts.lib.structure_models import LOOP
 
 cases = CaseGroup("vts.burst", group=Group.EXECUTION)
@@ -214,7 +215,7 @@ def loop_timeout(context: CaseContext) -> None:
                 pool.write(offset, struct.pack("<f", value))
             started = time.monotonic()
             execution = call(burst, request, (0,), loop_timeout=MILLISECOND, with_config=with_config)
-            aborted(execution, "an endless loop")
+            expect_aborted(execution, "an endless loop")
             latest = DEFAULT_LOOP_TIMEOUT_DURATION_NS / 1e9 * max(context.manifest.time_scale, 1.0)
             elapsed = time.monotonic() - started
             checks.that(elapsed < latest, f"aborted after {elapsed:.3f} s: expected less than the default {latest:g} s")

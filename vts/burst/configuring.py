@@ -19,8 +19,8 @@ from npu_conformance.vts.lib.burst.executor import Burst
 from npu_conformance.vts.lib.burst.fixture import PAIRS, Work, added, work
 from npu_conformance.vts.lib.execution import request_of, timing_rules
 from npu_conformance.vts.lib.judging import judge
+from npu_conformance.vts.lib.request_edits import EDITS
 from npu_conformance.vts.lib.support import supports
-from npu_conformance.vts.requests import EDITS
 
 cases = CaseGroup("vts.burst", group=Group.EXECUTION)
 

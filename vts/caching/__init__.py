@@ -6,15 +6,12 @@ Where AOSP's VTS accepts INVALID_ARGUMENT or GENERAL_FAILURE, so do the cases he
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterator
 
+from npu_conformance.harness.run import suites
 from npu_conformance.harness.run.cases import Case
-
-_MODULES = ("saving", "restoring", "arguments", "security", "races", "sharing")
 
 
 def cases() -> Iterator[Case]:
     """The cases of all modules."""
-    for name in _MODULES:
-        yield from importlib.import_module(f"{__name__}.{name}").cases()
+    return suites.collect(__name__)

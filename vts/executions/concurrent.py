@@ -16,11 +16,10 @@ from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, ExecutionPre
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import Model
 from npu_conformance.specs.versions import HIDL_LAST, Version
-from npu_conformance.vts.executions.shapes import has_size, of_size, prepared_or_unsupported
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.addition import Addition, Pair
 from npu_conformance.vts.lib.execution import NO_DEADLINE, NO_LOOP_TIMEOUT, ExecutionRecorder, executors, opened
-from npu_conformance.vts.lib.sums import Sum, sum_of, with_dimensions
+from npu_conformance.vts.lib.sums import Sum, has_size, of_size, prepared_or_unsupported, sum_of, with_dimensions
 
 cases = CaseGroup("vts.executions", group=Group.EXECUTION)
 

@@ -13,8 +13,8 @@ from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.addition import Pair
 from npu_conformance.vts.lib.execution import Execution, Terms, opened, timing_rules
+from npu_conformance.vts.lib.request_edits import EDITS, small_request
 from npu_conformance.vts.lib.sums import sum_of
-from npu_conformance.vts.requests import EDITS, small_request
 
 cases = CaseGroup("vts.executions", group=Group.EXECUTION)
 

@@ -16,8 +16,7 @@ from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
-from npu_conformance.specs.neuralnetworks.hal import PreparedModel
-from npu_conformance.specs.neuralnetworks.types import Model, OutputShape, Request, RequestMemoryPool
+from npu_conformance.specs.neuralnetworks.types import OutputShape, RequestMemoryPool
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.execution import (
@@ -30,7 +29,16 @@ from npu_conformance.vts.lib.execution import (
     shape_rules,
     timing_rules,
 )
-from npu_conformance.vts.lib.sums import FILL, Sum, sum_of, twice, with_dimensions
+from npu_conformance.vts.lib.sums import (
+    FILL,
+    Sum,
+    has_size,
+    of_size,
+    prepared_or_unsupported,
+    sum_of,
+    twice,
+    with_dimensions,
+)
 from npu_conformance.vts.lib.support import supports
 from npu_conformance.vts.lib.vector_run import prepared
 
@@ -221,16 +229,6 @@ def _is_insufficient(
         checks.equal(behind, bytes([FILL]), f"byte behind output {number}, which is too small")
 
 
-def prepared_or_unsupported(context: CaseContext, model: Model) -> PreparedModel:
-    supported = all(context.supported_operations(model))
-    preparation = context.prepare(model)
-    if preparation.prepared_model is not None:
-        return preparation.prepared_model
-    if supported:
-        checks.status(preparation.status, {ErrorStatus.NONE}, "prepareModel of a supported model, notified")
-    raise NotSupported("the device does not support the addition with two outputs, or with unknown sizes")
-
-
 def _zero_sized(context: CaseContext) -> Vector:
     """The first vector whose outputs have no elements that the device supports; NotSupported where there is none."""
     for operation in vectors.operations():
@@ -240,26 +238,3 @@ def _zero_sized(context: CaseContext) -> Vector:
                 if supports(context, vector) and all(array.size == 0 for array in vector.examples[0].outputs.values()):
                     return vector
     raise NotSupported("the device supports no model whose outputs have no elements")
-
-
-def of_size(asked: Sum, elements: int) -> Request:
-    """The request for the first elements only, of which it gives the number."""
-    length = addition.SIZE // asked.chosen.elements * elements
-    inputs, outputs = (
-        tuple(
-            replace(argument, dimensions=(elements,), location=replace(argument.location, length=length))
-            for argument in arguments
-        )
-        for arguments in (asked.request.inputs, asked.request.outputs)
-    )
-    return replace(asked.request, inputs=inputs, outputs=outputs)
-
-
-def has_size(asked: Sum, execution: Execution, elements: int) -> None:
-    checks.status(execution.status, {ErrorStatus.NONE}, f"execution with tensors of size {elements}")
-    for shape in execution.output_shapes:
-        checks.equal(shape.dimensions, (elements,), "dimensions of the output")
-    size = addition.SIZE // asked.chosen.elements * elements
-    found, whole = asked.result(), asked.chosen.packed(asked.expected)
-    asked.chosen.check(found[:size] + whole[size:], asked.expected, f"sum of size {elements}")
-    checks.equal(found[size:], bytes([FILL]) * (addition.SIZE - size), "bytes behind the output")

@@ -7,15 +7,12 @@ extension has its cases in `vts.extension`, by `--catalogue`.
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterator
 
+from npu_conformance.harness.run import suites
 from npu_conformance.harness.run.cases import Case
-
-_MODULES = ("unknown", "standard", "prefixes", "validation", "data", "compilation_hints", "execution_hints")
 
 
 def cases() -> Iterator[Case]:
     """The cases of all modules."""
-    for name in _MODULES:
-        yield from importlib.import_module(f"{__name__}.{name}").cases()
+    return suites.collect(__name__)

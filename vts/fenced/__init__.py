@@ -6,15 +6,12 @@ case accepts it. Where a call should find an open fence, the case settles that a
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterator
 
+from npu_conformance.harness.run import suites
 from npu_conformance.harness.run.cases import Case
-
-_MODULES = ("waiting", "failing", "chains", "outcomes", "limits", "refusals")
 
 
 def cases() -> Iterator[Case]:
     """The cases of all modules."""
-    for name in _MODULES:
-        yield from importlib.import_module(f"{__name__}.{name}").cases()
+    return suites.collect(__name__)

@@ -13,11 +13,12 @@ from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.types import DataLocation, Request, RequestArgument, RequestMemoryPool
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts.control_flow import MILLISECOND, aborted
 from npu_conformance.vts.lib import addition
+from npu_conformance.vts.lib.deadlines import MILLISECOND
 from npu_conformance.vts.lib.execution import Execution
 from npu_conformance.vts.lib.fenced.launching import EXHAUSTED, MISSED, Terms, finish, forms, launch
 from npu_conformance.vts.lib.fenced.sums import Bench, Sum
+from npu_conformance.vts.lib.loops import expect_aborted
 from npu_conformance.vts.lib.structure_models import LOOP
 
 cases = CaseGroup("vts.fenced.limits", group=Group.EXECUTION)
@@ -119,7 +120,7 @@ def loop_timeout(context: CaseContext) -> None:
     for form in forms(context.version):
         with context.configuration(form):
             launched = launch(context, prepared_model, request, terms=Terms(loop_timeout=MILLISECOND, form=form))
-            aborted(Execution(finish(context, launched).status, (), None), "an endless loop")
+            expect_aborted(Execution(finish(context, launched).status, (), None), "an endless loop")
 
 
 def _late_or_missed(context: CaseContext, total: Sum, terms: Terms) -> None:

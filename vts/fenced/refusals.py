@@ -17,7 +17,7 @@ from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.fenced.launching import Terms, finish, forms, launch
 from npu_conformance.vts.lib.fenced.sums import Bench
-from npu_conformance.vts.requests import EDITS, RequestEdit
+from npu_conformance.vts.lib.request_edits import EDITS, RequestEdit
 
 _behaviours = CaseGroup("vts.fenced.refusals", group=Group.VALIDATION)
 

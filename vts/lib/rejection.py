@@ -12,9 +12,9 @@ from npu_conformance.harness.run.preparation import NO_DEADLINE
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, ExecutionPreference, Priority
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
-from npu_conformance.specs.neuralnetworks.types import Model
+from npu_conformance.specs.neuralnetworks.types import Model, Request
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts.lib.execution import execute, request_of
+from npu_conformance.vts.lib.execution import execute, request_of, timing_rules
 from npu_conformance.vts.lib.support import supports
 
 REFUSAL = ("NNHAL-SUPPORT-003", "NNHAL-PREPARE-001", "NNHAL-PREPARE-002", "NNHAL-PREPARE-018", "NNHAL-ERROR-005")
@@ -63,6 +63,16 @@ def expect_preparation_rejected(
         checks.status(preparation.launch_status, {ErrorStatus.INVALID_ARGUMENT}, f"{what}, returned")
         checks.status(preparation.status, {ErrorStatus.INVALID_ARGUMENT}, f"{what}, notified")
         checks.that(preparation.prepared_model is None, f"{what}: expected no prepared model, found one")
+
+
+def expect_request_rejected(
+    context: CaseContext, prepared_model: PreparedModel, request: Request, executor: str, *, measure: bool
+) -> None:
+    """The request is refused with INVALID_ARGUMENT, without shapes or times (NNHAL-REQUEST-017)."""
+    execution = execute(context, prepared_model, request, measure=measure, executor=executor)
+    checks.status(execution.status, {ErrorStatus.INVALID_ARGUMENT}, f"{executor} execution of the invalid request")
+    checks.equal(execution.output_shapes, (), "output shapes of the refused request")
+    timing_rules(context, execution, measured=measure)
 
 
 def _prepared_or_refused(context: CaseContext, vector: Vector, model: Model) -> PreparedModel | None:

@@ -9,7 +9,15 @@ from typing import Any
 from msgspec.structs import replace
 
 from npu_conformance.specs.neuralnetworks.enums import OperandLifeTime, OperandType, OperationType
-from npu_conformance.specs.neuralnetworks.types import DataLocation, Memory, Model, Operand, Operation, Subgraph
+from npu_conformance.specs.neuralnetworks.types import (
+    DataLocation,
+    ExtensionNameAndPrefix,
+    Memory,
+    Model,
+    Operand,
+    Operation,
+    Subgraph,
+)
 from npu_conformance.specs.versions import NEWEST, OLDEST, Version
 
 INPUT, OUTPUT = OperandLifeTime.SUBGRAPH_INPUT, OperandLifeTime.SUBGRAPH_OUTPUT
@@ -18,6 +26,9 @@ COPY, POOL = OperandLifeTime.CONSTANT_COPY, OperandLifeTime.CONSTANT_POOL
 
 EXTENSION = 0x10005
 """A type or operation of the extension with prefix 1."""
+
+MAPPING = (ExtensionNameAndPrefix("com.vendor.one", 1),)
+"""The one extension of the models that use any."""
 
 SIZE = 8
 """Bytes of the pool that a model is made with, and of two float32."""

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from msgspec.structs import replace
 
 from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import NotSupported
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperationType
+from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import (
     DataLocation,
     Model,
@@ -105,3 +107,38 @@ def with_dimensions(model: Model, dimensions: tuple[int, ...], *, inputs: bool =
         for index, operand in enumerate(main.operands)
     )
     return replace(model, main=replace(main, operands=operands))
+
+
+def prepared_or_unsupported(context: CaseContext, model: Model) -> PreparedModel:
+    """Prepare an addition with two outputs, or with unknown sizes; NotSupported where the device may decline it."""
+    supported = all(context.supported_operations(model))
+    preparation = context.prepare(model)
+    if preparation.prepared_model is not None:
+        return preparation.prepared_model
+    if supported:
+        checks.status(preparation.status, {ErrorStatus.NONE}, "prepareModel of a supported model, notified")
+    raise NotSupported("the device does not support the addition with two outputs, or with unknown sizes")
+
+
+def of_size(asked: Sum, elements: int) -> Request:
+    """The request for the first elements only, of which it gives the number."""
+    length = addition.SIZE // asked.chosen.elements * elements
+    inputs, outputs = (
+        tuple(
+            replace(argument, dimensions=(elements,), location=replace(argument.location, length=length))
+            for argument in arguments
+        )
+        for arguments in (asked.request.inputs, asked.request.outputs)
+    )
+    return replace(asked.request, inputs=inputs, outputs=outputs)
+
+
+def has_size(asked: Sum, execution: Execution, elements: int) -> None:
+    """See an execution of the request of `of_size` succeed, and write nothing behind its output."""
+    checks.status(execution.status, {ErrorStatus.NONE}, f"execution with tensors of size {elements}")
+    for shape in execution.output_shapes:
+        checks.equal(shape.dimensions, (elements,), "dimensions of the output")
+    size = addition.SIZE // asked.chosen.elements * elements
+    found, whole = asked.result(), asked.chosen.packed(asked.expected)
+    asked.chosen.check(found[:size] + whole[size:], asked.expected, f"sum of size {elements}")
+    checks.equal(found[size:], bytes([FILL]) * (addition.SIZE - size), "bytes behind the output")

@@ -17,9 +17,9 @@ from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import OutputShape, Request, RequestMemoryPool
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts import coupling
-from npu_conformance.vts.control_flow import MILLISECOND, aborted
+from npu_conformance.vts.lib import quantization_coupling
 from npu_conformance.vts.lib.configurations import DEVICE, Configuration, configurations
+from npu_conformance.vts.lib.deadlines import MILLISECOND
 from npu_conformance.vts.lib.execution import (
     Execution,
     Terms,
@@ -31,7 +31,8 @@ from npu_conformance.vts.lib.execution import (
     timing_rules,
 )
 from npu_conformance.vts.lib.judging import judge
-from npu_conformance.vts.lib.memory_domains.vectors import BufferedRequest, request_in_buffers
+from npu_conformance.vts.lib.loops import expect_aborted
+from npu_conformance.vts.lib.memory_domains.buffered_requests import BufferedRequest, request_in_buffers
 from npu_conformance.vts.lib.rejection import refused
 from npu_conformance.vts.lib.support import support, supports
 
@@ -58,21 +59,23 @@ def run(context: CaseContext, vector: Vector) -> None:
     if vector.rejected is not None:
         refused(context, vector)
         return
-    twin = coupling.unsigned_twin(vector)
+    twin = quantization_coupling.unsigned_twin(vector)
     try:
         runner = _Runner(context, vector)
     except NotSupported:
         if twin is not None:
-            coupling.supported_alike(False, supports(context, twin))
+            quantization_coupling.supported_alike(False, supports(context, twin))
         raise
     for configuration in configurations(vector, context.case.id, context.version, context.scope):
         if context.wants(configuration.name):
             with context.configuration(configuration.name, requirements=configuration.requirements(context.version)):
                 runner.execute(configuration)
-    if twin is not None and context.wants(coupling.CONFIGURATION):
-        with context.configuration(coupling.CONFIGURATION, requirements=coupling.REQUIREMENTS):
-            coupling.supported_alike(True, supports(context, twin))
-            coupling.same_results(context, vector, runner.outputs(), _Runner(context, twin).outputs())
+    if twin is not None and context.wants(quantization_coupling.CONFIGURATION):
+        with context.configuration(
+            quantization_coupling.CONFIGURATION, requirements=quantization_coupling.REQUIREMENTS
+        ):
+            quantization_coupling.supported_alike(True, supports(context, twin))
+            quantization_coupling.same_results(context, vector, runner.outputs(), _Runner(context, twin).outputs())
 
 
 def attach(context: CaseContext, vector: Vector) -> None:
@@ -98,7 +101,7 @@ def _aborted(context: CaseContext, vector: Vector) -> None:
             execution = execute(
                 context, prepared_model, request, measure=False, executor=executor, loop_timeout=MILLISECOND
             )
-            aborted(execution, "an endless loop")
+            expect_aborted(execution, "an endless loop")
 
 
 def _has_open_loop(vector: Vector) -> bool:

@@ -7,18 +7,12 @@ slack that AOSP's tests have.
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterator
 
+from npu_conformance.harness.run import suites
 from npu_conformance.harness.run.cases import Case
-
-_MODULES = (
-    "configs", "effects", "rights", "callback", "work", "stream", "debounce", "ends", "priority", "preemption",
-    "executions",
-)  # fmt: skip
 
 
 def cases() -> Iterator[Case]:
     """The cases of all modules."""
-    for name in _MODULES:
-        yield from importlib.import_module(f"{__name__}.{name}").cases()
+    return suites.collect(__name__)

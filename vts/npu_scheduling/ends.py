@@ -8,11 +8,13 @@ from collections.abc import Callable
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.specs.npu.types import EndReason
 from npu_conformance.vts.lib.npu_scheduling.fixture import (
+    FAILED,
     REQUESTED,
     STARTED,
+    SYSTEM,
     UNDISTURBED,
+    USER,
     App,
     Lab,
     Told,
@@ -22,10 +24,6 @@ from npu_conformance.vts.lib.npu_scheduling.fixture import (
 )
 
 cases = CaseGroup("vts.npu_scheduling.ends", interface="scheduling", group=Group.SCHEDULING_EVENTS)
-
-USER: Told = ("ended", EndReason.CANCELLED_USER)
-SYSTEM: Told = ("ended", EndReason.CANCELLED_SYSTEM)
-FAILED: Told = ("ended", EndReason.FAILED)
 
 End = Callable[[Lab, App], None]
 Check = Callable[[CaseContext, End, Told], None]

@@ -13,8 +13,8 @@ from npu_conformance.specs.errors import SecurityDenied
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.vts.lib.chain import LONG, SHORT, Runner, longest
 from npu_conformance.vts.lib.execution import executors
+from npu_conformance.vts.lib.load import under_load
 from npu_conformance.vts.lib.npu_scheduling.fixture import SLACK_MS, UNDISTURBED, Lab, config, lab
-from npu_conformance.vts.quality_of_service.load import under_load
 
 cases = CaseGroup("vts.npu_scheduling.executions", interface="scheduling", group=Group.SCHEDULING_DECISIONS)
 

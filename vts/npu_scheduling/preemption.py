@@ -25,8 +25,9 @@ from npu_conformance.vts.lib.npu_scheduling.fixture import (
     Told,
     config,
     lab,
+    of_kind,
+    without_pauses,
 )
-from npu_conformance.vts.npu_scheduling.stream import of_kind, without_pauses
 
 cases = CaseGroup("vts.npu_scheduling.preemption", interface="scheduling", group=Group.SCHEDULING_DECISIONS)
 

@@ -16,13 +16,14 @@ from npu_conformance.vts.lib.npu_scheduling.fixture import (
     RESUMED,
     STARTED,
     UNDISTURBED,
+    USER,
     App,
     Lab,
     config,
     lab,
+    of_kind,
+    without_pauses,
 )
-from npu_conformance.vts.npu_scheduling.ends import USER
-from npu_conformance.vts.npu_scheduling.stream import of_kind, without_pauses
 
 cases = CaseGroup("vts.npu_scheduling.priority", interface="scheduling", group=Group.SCHEDULING_DECISIONS)
 

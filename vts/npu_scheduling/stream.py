@@ -8,17 +8,14 @@ from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.npu.workload import InferenceRun
 from npu_conformance.vts.lib.npu_scheduling.fixture import (
     COMPLETED,
-    PAUSED,
     REQUESTED,
-    RESUMED,
     STARTED,
     UNDISTURBED,
     App,
-    Event,
     Lab,
-    Told,
     config,
     lab,
+    without_pauses,
 )
 
 cases = CaseGroup("vts.npu_scheduling.stream", interface="scheduling", group=Group.SCHEDULING_EVENTS)
@@ -42,17 +39,6 @@ def _busy(npu: Lab) -> list[App]:
     for app in apps:
         npu.first_event(app)
     return apps
-
-
-def without_pauses(told: list[Told]) -> list[Told]:
-    """The same without pauses from which work was resumed: whether work is paused is the implementation's choice."""
-    found: list[Told] = []
-    for one in told:
-        if one == RESUMED and found and found[-1] == PAUSED:
-            found.pop()
-        else:
-            found.append(one)
-    return found
 
 
 @cases.case("each_app", "NPU-HAL-019", "NPU-HAL-026", "NPU-HAL-031")
@@ -171,8 +157,3 @@ def order_within_a_run(context: CaseContext) -> None:
         npu.end_of(run)
         npu.settle()
         checks.equal(camera.told()[-1], COMPLETED, "last event")
-
-
-def of_kind(events: list[Event], told: Told) -> list[Event]:
-    """The events that say this."""
-    return [event for event in events if event.told == told]

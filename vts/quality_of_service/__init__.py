@@ -6,15 +6,12 @@ execution a success, or answer with another status than the interface has for it
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterator
 
+from npu_conformance.harness.run import suites
 from npu_conformance.harness.run.cases import Case
-
-_MODULES = ("vectors", "deadlines", "shortages", "load")
 
 
 def cases() -> Iterator[Case]:
-    """Deadlines of a model with each operation, and the behaviours."""
-    for name in _MODULES:
-        yield from importlib.import_module(f"{__name__}.{name}").cases()
+    """The cases of all modules."""
+    return suites.collect(__name__)

@@ -6,11 +6,9 @@ right to the last bit, and priorities order the executions of one app only.
 
 from __future__ import annotations
 
-import threading
 import time
-from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from npu_conformance.harness.judge import checks
@@ -19,7 +17,6 @@ from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.errors import ServiceError, status_name
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, Priority
-from npu_conformance.specs.neuralnetworks.hal import documented_statuses
 from npu_conformance.specs.neuralnetworks.types import OutputShape, Timing
 from npu_conformance.specs.versions import HIDL_LAST, Version
 from npu_conformance.vts.lib.addition import Pair
@@ -33,6 +30,7 @@ from npu_conformance.vts.lib.execution import (
     synchronous,
     timing_rules,
 )
+from npu_conformance.vts.lib.load import too_much, under_load
 
 cases = CaseGroup("vts.quality_of_service", group=Group.EXECUTION)
 
@@ -40,8 +38,6 @@ _ONE_APP, _ANOTHER_APP = 10101, 10102
 _STARTS: Sequence[Pair] = tuple((float(number), number - 2.0) for number in range(-18, 0, 2))
 _PRIORITIES = (Priority.LOW, Priority.HIGH, Priority.MEDIUM) * 3
 _ROUNDS, _MOST_ROUNDS = 3, 30
-_FEW = 16
-"""Executions of each runner of a load, on a device that is quick enough."""
 _MICROSECOND = 1e-6
 _PATIENCE = 16
 """So many executions of another app may overtake one before that is worth a warning."""
@@ -93,7 +89,7 @@ def apps(context: CaseContext) -> None:
         execution = synchronous(own.prepared_model, own.request, measure=False)
         overtaken = load.executions - before
     status = execution.status
-    checks.status(status, _shortages(context) | {ErrorStatus.NONE}, "execution while another app executes")
+    checks.status(status, too_much(context) | {ErrorStatus.NONE}, "execution while another app executes")
     if status == ErrorStatus.NONE:
         own.check_output()
     else:
@@ -150,87 +146,15 @@ def asynchronous(context: CaseContext) -> None:
         checks.status(status, {ErrorStatus.NONE}, "the same execution when the load is gone")
 
 
-class _Load:
-    """Executions that go on, each runner's in a thread of its own, until they are told to stop."""
-
-    def __init__(self, runners: Sequence[Runner], pool: ThreadPoolExecutor, most: int) -> None:
-        self._most = most
-        self.executions, self._stop, self._went_on = 0, threading.Event(), threading.Condition()
-        self._futures: list[Future[list[int]]] = [pool.submit(self._go_on, runner) for runner in runners]
-
-    def wait_for_executions(self, count: int) -> None:
-        """Wait until so many executions have ended, or all runners have."""
-        with self._went_on:
-            self._went_on.wait_for(
-                lambda: self.executions >= count or all(one.done() for one in self._futures), timeout=_LONGEST_SECONDS
-            )
-
-    def is_over(self) -> bool:
-        """True where a runner has ended: the load is less than it was."""
-        return any(one.done() for one in self._futures)
-
-    def stop(self) -> None:
-        """Let no more executions begin."""
-        self._stop.set()
-
-    def statuses(self) -> list[int]:
-        """The status of every execution, once all runners have ended. Raises what the executions raised."""
-        return [status for future in self._futures for status in future.result()]
-
-    def _go_on(self, runner: Runner) -> list[int]:
-        statuses: list[int] = []
-        while not self._stop.is_set() and len(statuses) != self._most:
-            statuses.append(runner.execute().status)
-            with self._went_on:
-                self.executions += 1
-                self._went_on.notify_all()
-        return statuses
-
-
-_LONGEST_SECONDS = 60.0
-"""More than any runner takes to end; calls have deadlines of their own."""
-
-
-@contextmanager
-def under_load(runners: Sequence[Runner], most: int | None = None) -> Iterator[_Load]:
-    """Keep the device busy for a while. Behind it, every execution of the load must have been right or too much.
-
-    most: how often each runner executes; null for as often as starves nobody.
-    """
-    with ThreadPoolExecutor(len(runners)) as pool:
-        load = _Load(runners, pool, _few(runners) if most is None else most)
-        try:
-            yield load
-        finally:
-            load.stop()
-        allowed = _shortages(runners[0].context) | {ErrorStatus.NONE}
-        for status in load.statuses():
-            checks.status(status, allowed, "execution that is part of the load")
-
-
-def _few(runners: Sequence[Runner]) -> int:
-    """How often each runner executes: what is urgent may starve the rest of its app meanwhile (NNHAL-QOS-010)."""
-    context = runners[0].context
-    patience = context.manifest.deadlines.execute * context.manifest.time_scale / 4
-    in_time = patience / (len(runners) * max(runner.seconds for runner in runners))
-    return max(1, min(_FEW, int(in_time)))
-
-
 def _runners(context: CaseContext, uid: int, priority: int, count: int, additions: int = SHORT) -> list[Runner]:
     """Runners of one app, each over a connection of its own."""
     chain = longest(context, additions)
     return [Runner(context, chain, start, priority, context.application(uid)) for start in _STARTS[1 : 1 + count]]
 
 
-def _shortages(context: CaseContext) -> frozenset[ErrorStatus]:
-    """How a version says that it can not take more: before 1.3 only in general."""
-    letters = "R" if context.version >= Version.V1_3 else "G"
-    return documented_statuses(letters, context.version)
-
-
 def _succeeds_or_is_too_much(context: CaseContext, execution: Execution, what: str) -> None:
     """No deadline was given, so none was missed; that there is too much to do is to be told as TRANSIENT."""
-    checks.status(execution.status, _shortages(context) | {ErrorStatus.NONE}, what)
+    checks.status(execution.status, too_much(context) | {ErrorStatus.NONE}, what)
     if execution.status in PERSISTENT:
         context.warn_quality(f"{what}: {status_name(execution.status)}, though it succeeds alone: TRANSIENT tells more")
 

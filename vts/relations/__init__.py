@@ -6,19 +6,16 @@ stored vectors do not have. Two results may be as far apart as the public tolera
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterator
 from typing import Any
 
+from npu_conformance.harness.run import suites
 from npu_conformance.harness.run.cases import Case
-
-_MODULES = ("moves", "identities", "composites", "products", "recurrent", "executions")
 
 
 def cases() -> Iterator[Case]:
     """A case for each relation in each type."""
-    for name in _MODULES:
-        yield from importlib.import_module(f"{__name__}.{name}").RELATIONS.cases()
+    return suites.collect(__name__)
 
 
 def case_from(payload: Any) -> Case:

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import numpy
 
-from npu_conformance.vts.lib.relations.declare import Check, Relations
+from npu_conformance.vts.lib.relations.declare import Check, RelationGroup
 from npu_conformance.vts.lib.relations.fixture import Lab
-from npu_conformance.vts.lib.relations.nets import SIGNED, UNSIGNED, like
-from npu_conformance.vts.relations.moves import BYTES, FLOATS, MOVED
+from npu_conformance.vts.lib.relations.nets import BYTES, FLOATS, MOVED, SIGNED, UNSIGNED, like
 
-RELATIONS = Relations()
+cases = RelationGroup()
 _SHAPE = (2, 23, 17, 9)
 _LIMITS: dict[str, tuple[float, float | None]] = {"RELU": (0.0, None), "RELU1": (-1.0, 1.0), "RELU6": (0.0, 6.0)}
 _ACTIVATIONS = {"RELU": 1, "RELU1": 2, "RELU6": 3}
@@ -54,11 +53,11 @@ def _fused(operation: str) -> Check:
 
 for _name in _LIMITS:
     _with = "MAXIMUM" if _name == "RELU" else "MAXIMUM MINIMUM"
-    RELATIONS.relation("maximum_and_minimum", f"{_name} {_with}", MOVED)(_limited(_name))
-    RELATIONS.relation("fused", f"{_name} ADD SUB MUL", MOVED)(_fused(_name))
+    cases.relation("maximum_and_minimum", f"{_name} {_with}", MOVED)(_limited(_name))
+    cases.relation("fused", f"{_name} ADD SUB MUL", MOVED)(_fused(_name))
 
 
-@RELATIONS.relation("expanded", "HARD_SWISH ADD RELU6 MUL", FLOATS)
+@cases.relation("expanded", "HARD_SWISH ADD RELU6 MUL", FLOATS)
 def hard_swish(lab: Lab) -> None:
     """x * RELU6(x + 3) / 6: an error of the factor counts 8/6 times, of the product once."""
     net = lab.net()
@@ -69,7 +68,7 @@ def hard_swish(lab: Lab) -> None:
     lab.agree("HARD_SWISH", lab.run(net, net.apply("HARD_SWISH", name), expanded), roundings=14, magnitude=2)
 
 
-@RELATIONS.relation("expanded", "PRELU MAXIMUM MINIMUM MUL ADD", FLOATS)
+@cases.relation("expanded", "PRELU MAXIMUM MINIMUM MUL ADD", FLOATS)
 def prelu(lab: Lab) -> None:
     """MAXIMUM(x, 0) + alpha * MINIMUM(x, 0)."""
     net, zero = lab.net(), lab.full(0.0, 1)
@@ -79,7 +78,7 @@ def prelu(lab: Lab) -> None:
     lab.agree("PRELU", lab.run(net, net.apply("PRELU", name, alpha), expanded), roundings=6, magnitude=4)
 
 
-@RELATIONS.relation("slope_1", "PRELU", BYTES)
+@cases.relation("slope_1", "PRELU", BYTES)
 def prelu_of_slope_1(lab: Lab) -> None:
     """With a slope of 1 nothing changes."""
     given, net = lab.tensor(*_SHAPE), lab.net()
@@ -88,7 +87,7 @@ def prelu_of_slope_1(lab: Lab) -> None:
     )
 
 
-@RELATIONS.relation("expanded", "ELU EXP MAXIMUM MINIMUM", FLOATS)
+@cases.relation("expanded", "ELU EXP MAXIMUM MINIMUM", FLOATS)
 def elu(lab: Lab) -> None:
     """MAXIMUM(x, 0) + alpha * (EXP(MINIMUM(x, 0)) - 1) with alpha 1.5."""
     net, zero = lab.net(), lab.full(0.0, 1)
@@ -99,7 +98,7 @@ def elu(lab: Lab) -> None:
     lab.agree("ELU", lab.run(net, net.apply("ELU", name, 1.5), expanded), roundings=9, magnitude=2)
 
 
-@RELATIONS.relation("expanded", "LOGISTIC EXP NEG ADD DIV", FLOATS)
+@cases.relation("expanded", "LOGISTIC EXP NEG ADD DIV", FLOATS)
 def logistic(lab: Lab) -> None:
     """1 / (1 + EXP(-x)): the quotient makes no error larger."""
     net, one = lab.net(), lab.full(1.0, 1)
@@ -110,7 +109,7 @@ def logistic(lab: Lab) -> None:
     lab.agree("LOGISTIC", lab.run(net, net.apply("LOGISTIC", name), expanded), roundings=5, magnitude=8.4)
 
 
-@RELATIONS.relation("by_logistic", "TANH LOGISTIC MUL SUB", FLOATS)
+@cases.relation("by_logistic", "TANH LOGISTIC MUL SUB", FLOATS)
 def tanh(lab: Lab) -> None:
     """2 * LOGISTIC(2 * x) - 1."""
     net, two = lab.net(), lab.full(2.0, 1)
@@ -120,7 +119,7 @@ def tanh(lab: Lab) -> None:
     lab.agree("TANH", lab.run(net, net.apply("TANH", name), expanded), roundings=6, magnitude=4)
 
 
-@RELATIONS.relation("exponential", "SOFTMAX LOG_SOFTMAX EXP", FLOATS)
+@cases.relation("exponential", "SOFTMAX LOG_SOFTMAX EXP", FLOATS)
 def softmax_by_log_softmax(lab: Lab) -> None:
     """EXP(LOG_SOFTMAX(x)): below 1 the exponential makes no error larger; logarithms reach -11."""
     for axis in (-1, 1):
@@ -131,7 +130,7 @@ def softmax_by_log_softmax(lab: Lab) -> None:
         lab.agree("SOFTMAX", both, roundings=3, magnitude=11)
 
 
-@RELATIONS.relation("expanded", "SOFTMAX EXP REDUCE_SUM DIV", FLOATS)
+@cases.relation("expanded", "SOFTMAX EXP REDUCE_SUM DIV", FLOATS)
 def softmax(lab: Lab) -> None:
     """EXP(x) / REDUCE_SUM(EXP(x)) over few elements."""
     net = lab.net()
@@ -142,7 +141,7 @@ def softmax(lab: Lab) -> None:
     lab.agree("SOFTMAX", lab.run(net, net.apply("SOFTMAX", name, 1.0), expanded), roundings=16, magnitude=1)
 
 
-@RELATIONS.relation("sum_of_1", "SOFTMAX", BYTES)
+@cases.relation("sum_of_1", "SOFTMAX", BYTES)
 def softmax_sums(lab: Lab) -> None:
     """Shares add up to 1, give or take a step of 1/256 for each of them."""
     net = lab.net()
@@ -153,7 +152,7 @@ def softmax_sums(lab: Lab) -> None:
     lab.agree("sum of shares", [total.astype(numpy.float32) * 256, one * 256], roundings=11 * 1.5, kind=UNSIGNED)
 
 
-@RELATIONS.relation("expanded", "L2_NORMALIZATION MUL REDUCE_SUM RSQRT", FLOATS)
+@cases.relation("expanded", "L2_NORMALIZATION MUL REDUCE_SUM RSQRT", FLOATS)
 def l2_normalization(lab: Lab) -> None:
     """x * RSQRT(REDUCE_SUM(x * x)) over few elements that are not small."""
     net = lab.net()
@@ -166,7 +165,7 @@ def l2_normalization(lab: Lab) -> None:
     )
 
 
-@RELATIONS.relation("expanded", "L2_POOL_2D MUL AVERAGE_POOL_2D SQRT", FLOATS)
+@cases.relation("expanded", "L2_POOL_2D MUL AVERAGE_POOL_2D SQRT", FLOATS)
 def l2_pool(lab: Lab) -> None:
     """The root of the average of squares, which are at least 1/4."""
     net = lab.net()
@@ -177,7 +176,7 @@ def l2_pool(lab: Lab) -> None:
     lab.agree("L2_POOL_2D", lab.run(net, net.apply("L2_POOL_2D", name, *window), expanded), roundings=4, magnitude=4)
 
 
-@RELATIONS.relation("expanded", "INSTANCE_NORMALIZATION MEAN SUB MUL RSQRT ADD", FLOATS)
+@cases.relation("expanded", "INSTANCE_NORMALIZATION MEAN SUB MUL RSQRT ADD", FLOATS)
 def instance_normalization(lab: Lab) -> None:
     """(x - mean) * RSQRT(variance + epsilon) * gamma + beta, with epsilon 1 so that nothing is amplified."""
     net = lab.net()
@@ -190,7 +189,7 @@ def instance_normalization(lab: Lab) -> None:
     lab.agree("INSTANCE_NORMALIZATION", both, roundings=16, magnitude=4)
 
 
-@RELATIONS.relation("identity", "LOCAL_RESPONSE_NORMALIZATION", FLOATS)
+@cases.relation("identity", "LOCAL_RESPONSE_NORMALIZATION", FLOATS)
 def no_response(lab: Lab) -> None:
     """With alpha 0 and bias 1 the divisor is 1."""
     given, net = lab.tensor(2, 11, 7, 19), lab.net()
@@ -198,7 +197,7 @@ def no_response(lab: Lab) -> None:
     lab.agree("LOCAL_RESPONSE_NORMALIZATION", [*lab.run(net, name), given.array], roundings=1)
 
 
-@RELATIONS.relation("expanded", "LOCAL_RESPONSE_NORMALIZATION MUL REDUCE_SUM RSQRT", FLOATS)
+@cases.relation("expanded", "LOCAL_RESPONSE_NORMALIZATION MUL REDUCE_SUM RSQRT", FLOATS)
 def local_response(lab: Lab) -> None:
     """With a radius over all channels and beta 1/2: x * RSQRT(bias + alpha * sum of squares)."""
     net = lab.net()
@@ -210,7 +209,7 @@ def local_response(lab: Lab) -> None:
     lab.agree("LOCAL_RESPONSE_NORMALIZATION", lab.run(net, response, expanded), roundings=12, magnitude=4)
 
 
-@RELATIONS.relation("over_the_image", "MAX_POOL_2D REDUCE_MAX", MOVED)
+@cases.relation("over_the_image", "MAX_POOL_2D REDUCE_MAX", MOVED)
 def global_maximum(lab: Lab) -> None:
     """The greatest of a window over the whole image is the greatest of the image."""
     net = lab.net()
@@ -219,7 +218,7 @@ def global_maximum(lab: Lab) -> None:
     lab.agree("greatest of the image", lab.run(net, *both), roundings=2)
 
 
-@RELATIONS.relation("over_the_image", "AVERAGE_POOL_2D MEAN", MOVED)
+@cases.relation("over_the_image", "AVERAGE_POOL_2D MEAN", MOVED)
 def global_average(lab: Lab) -> None:
     """The average of a window over the whole image is its mean."""
     net = lab.net()
@@ -228,7 +227,7 @@ def global_average(lab: Lab) -> None:
     lab.agree("average of the image", lab.run(net, *both), roundings=2)
 
 
-@RELATIONS.relation("mean_times_count", "REDUCE_SUM MEAN MUL", FLOATS)
+@cases.relation("mean_times_count", "REDUCE_SUM MEAN MUL", FLOATS)
 def sum_by_mean(lab: Lab) -> None:
     """A sum is the mean times the number of elements: 35 times the error of the mean."""
     net = lab.net()
@@ -237,7 +236,7 @@ def sum_by_mean(lab: Lab) -> None:
     lab.agree("sum", lab.run(net, net.apply("REDUCE_SUM", name, (1, 2), False), by_mean), roundings=37, magnitude=2)
 
 
-@RELATIONS.relation("of_parts", "REDUCE_PROD SPLIT MUL", FLOATS)
+@cases.relation("of_parts", "REDUCE_PROD SPLIT MUL", FLOATS)
 def product_of_parts(lab: Lab) -> None:
     """A product along an axis of two is that of the two halves."""
     net = lab.net()

@@ -13,13 +13,13 @@ from npu_conformance.specs.neuralnetworks import catalogue
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.neuralnetworks.extension_codes import AnyOperandType
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts import coupling
-from npu_conformance.vts.lib.relations.declare import Check, Relations
+from npu_conformance.vts.lib import quantization_coupling
+from npu_conformance.vts.lib.relations.declare import Check, RelationGroup
 from npu_conformance.vts.lib.relations.fixture import Lab
 from npu_conformance.vts.lib.relations.nets import FLOAT32, SIGNED, UNSIGNED, Tensor
-from npu_conformance.vts.relations.samples import SAMPLES, Sample
+from npu_conformance.vts.lib.relations.samples import SAMPLES, Sample
 
-RELATIONS = Relations()
+cases = RelationGroup()
 _NCHW, _NHWC = (0, 3, 1, 2), (0, 2, 3, 1)
 _JUMPS = ("ARGMAX", "EQUAL", "FLOOR")
 """Where a rounded input makes quite another result: float16 is not to be compared with float32."""
@@ -130,7 +130,7 @@ def _declare(sample: Sample) -> None:
     def relation(name: str, check: Check, kinds: tuple[OperandType, ...], *requirements: str, since: Version) -> None:
         if kinds:
             title = f"{name}_{sample.name}"
-            RELATIONS.relation(title, sample.operation, kinds, *requirements, since=since)(check)
+            cases.relation(title, sample.operation, kinds, *requirements, since=since)(check)
 
     oldest = catalogue.operation(sample.operation).since
     if sample.images:
@@ -142,7 +142,9 @@ def _declare(sample: Sample) -> None:
     relaxed = relaxed and sample.operation not in _JUMPS
     relation("relaxed", _relaxed(sample), (FLOAT32,) * relaxed, "NNHAL-ACCURACY-002", since=Version.V1_1)
     signed = {SIGNED, UNSIGNED} <= set(sample.kinds)
-    relation("unsigned_twin", _signed(sample), (SIGNED,) * signed, *coupling.REQUIREMENTS, since=Version.V1_3)
+    relation(
+        "unsigned_twin", _signed(sample), (SIGNED,) * signed, *quantization_coupling.REQUIREMENTS, since=Version.V1_3
+    )
     if _has_data_constants(sample):
         relation("constants_as_inputs", _given(sample), sample.kinds, since=oldest)
 

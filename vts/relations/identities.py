@@ -7,12 +7,11 @@ where nothing else is said); quantised results are off by a step for each operat
 from __future__ import annotations
 
 from npu_conformance.harness.judge import checks
-from npu_conformance.vts.lib.relations.declare import Check, Relations
+from npu_conformance.vts.lib.relations.declare import Check, RelationGroup
 from npu_conformance.vts.lib.relations.fixture import Lab
-from npu_conformance.vts.lib.relations.nets import BOOL8, INT32, like
-from npu_conformance.vts.relations.moves import BYTES, FLOATS, MOVED, WITH_INTEGERS
+from npu_conformance.vts.lib.relations.nets import BOOL8, BYTES, FLOATS, INT32, MOVED, WITH_INTEGERS, like
 
-RELATIONS = Relations()
+cases = RelationGroup()
 _SHAPES = (((2, 23, 17, 9), (2, 23, 17, 9)), ((2, 23, 17, 9), (9,)), ((19, 1, 33), (1, 27, 1)))
 """Equal, a vector along the last axis, and both broadcast."""
 
@@ -43,11 +42,11 @@ def _commutes(operation: str) -> Check:
 
 for _operation in (*_ARITHMETIC, *_ORDER):
     _kinds = WITH_INTEGERS
-    RELATIONS.relation("commutes", _operation, _kinds)(_commutes(_operation))
+    cases.relation("commutes", _operation, _kinds)(_commutes(_operation))
 for _operation in ("EQUAL", "NOT_EQUAL"):
-    RELATIONS.relation("commutes", _operation, (*WITH_INTEGERS, BOOL8))(_commutes(_operation))
+    cases.relation("commutes", _operation, (*WITH_INTEGERS, BOOL8))(_commutes(_operation))
 for _operation in ("LOGICAL_AND", "LOGICAL_OR"):
-    RELATIONS.relation("commutes", _operation, (BOOL8,))(_commutes(_operation))
+    cases.relation("commutes", _operation, (BOOL8,))(_commutes(_operation))
 
 
 def _complement(operation: str, opposite: str) -> Check:
@@ -64,7 +63,7 @@ def _complement(operation: str, opposite: str) -> Check:
 
 
 for _operation, _opposite in _COMPLEMENTS.items():
-    RELATIONS.relation("complement", f"{_operation} {_opposite} LOGICAL_NOT", (*WITH_INTEGERS, BOOL8))(
+    cases.relation("complement", f"{_operation} {_opposite} LOGICAL_NOT", (*WITH_INTEGERS, BOOL8))(
         _complement(_operation, _opposite)
     )
 
@@ -84,10 +83,10 @@ def _mirror(operation: str, mirrored: str) -> Check:
 
 
 for _operation, _mirrored in _MIRRORED.items():
-    RELATIONS.relation("mirrored", f"{_operation} {_mirrored}", (*WITH_INTEGERS, BOOL8))(_mirror(_operation, _mirrored))
+    cases.relation("mirrored", f"{_operation} {_mirrored}", (*WITH_INTEGERS, BOOL8))(_mirror(_operation, _mirrored))
 
 
-@RELATIONS.relation("of_itself", "EQUAL LESS", (*WITH_INTEGERS, BOOL8))
+@cases.relation("of_itself", "EQUAL LESS", (*WITH_INTEGERS, BOOL8))
 def equal_to_itself(lab: Lab) -> None:
     """Everything but a NaN is equal to itself and not less."""
     net = lab.net()
@@ -98,7 +97,7 @@ def equal_to_itself(lab: Lab) -> None:
     checks.that(not found[1].any(), "LESS of a tensor and itself: expected false everywhere")
 
 
-@RELATIONS.relation("de_morgan", "LOGICAL_AND LOGICAL_OR LOGICAL_NOT", (BOOL8,))
+@cases.relation("de_morgan", "LOGICAL_AND LOGICAL_OR LOGICAL_NOT", (BOOL8,))
 def de_morgan(lab: Lab) -> None:
     """Not both is one of them not."""
     for one, other in _SHAPES:
@@ -109,7 +108,7 @@ def de_morgan(lab: Lab) -> None:
         lab.agree("not both and one of them not", lab.run(net, both, either), roundings=0)
 
 
-@RELATIONS.relation("twice", "LOGICAL_NOT", (BOOL8,))
+@cases.relation("twice", "LOGICAL_NOT", (BOOL8,))
 def not_twice(lab: Lab) -> None:
     """Not not true is true."""
     given, net = lab.tensor(2, 23, 17, 9), lab.net()
@@ -117,7 +116,7 @@ def not_twice(lab: Lab) -> None:
     lab.agree("not not", [*lab.run(net, name), given.array], roundings=0)
 
 
-@RELATIONS.relation("de_morgan", "REDUCE_ALL REDUCE_ANY LOGICAL_NOT", (BOOL8,))
+@cases.relation("de_morgan", "REDUCE_ALL REDUCE_ANY LOGICAL_NOT", (BOOL8,))
 def all_and_any(lab: Lab) -> None:
     """All are true where not any is false."""
     given, net = lab.tensor(3, 11, 23, 7), lab.net()
@@ -128,7 +127,7 @@ def all_and_any(lab: Lab) -> None:
         lab.agree("all and not any not", lab.run(net, whole, none), roundings=0)
 
 
-@RELATIONS.relation("twice", "NEG", _NUMBERS)
+@cases.relation("twice", "NEG", _NUMBERS)
 def negated_twice(lab: Lab) -> None:
     """The negative of the negative is the number."""
     given, net = lab.tensor(2, 23, 17, 9), lab.net()
@@ -136,7 +135,7 @@ def negated_twice(lab: Lab) -> None:
     lab.agree("negated twice", [*lab.run(net, name), given.array], roundings=2)
 
 
-@RELATIONS.relation("larger_of_both", "ABS MAXIMUM NEG", _NUMBERS)
+@cases.relation("larger_of_both", "ABS MAXIMUM NEG", _NUMBERS)
 def absolute(lab: Lab) -> None:
     """The absolute value is the larger one of the number and its negative."""
     net = lab.net()
@@ -145,7 +144,7 @@ def absolute(lab: Lab) -> None:
     lab.agree("absolute value", lab.run(net, net.apply("ABS", name), larger), roundings=3)
 
 
-@RELATIONS.relation("added_negative", "SUB ADD NEG", _NUMBERS)
+@cases.relation("added_negative", "SUB ADD NEG", _NUMBERS)
 def subtracted(lab: Lab) -> None:
     """Subtracting is adding the negative, and the negative of the exchanged difference."""
     for one, other in _SHAPES:
@@ -158,7 +157,7 @@ def subtracted(lab: Lab) -> None:
         lab.agree("difference and negative of the exchanged one", [found[0], found[2]], roundings=3)
 
 
-@RELATIONS.relation("negated", "MINIMUM MAXIMUM NEG", _NUMBERS)
+@cases.relation("negated", "MINIMUM MAXIMUM NEG", _NUMBERS)
 def smaller(lab: Lab) -> None:
     """The smaller one is the negative of the larger one of the negatives."""
     for one, other in _SHAPES:
@@ -168,7 +167,7 @@ def smaller(lab: Lab) -> None:
         lab.agree("minimum", lab.run(net, net.apply("MINIMUM", a, b), larger), roundings=4)
 
 
-@RELATIONS.relation("selected", "MAXIMUM GREATER SELECT", WITH_INTEGERS)
+@cases.relation("selected", "MAXIMUM GREATER SELECT", WITH_INTEGERS)
 def maximum_is_selected(lab: Lab) -> None:
     """The larger one is the first where it is greater, else the second."""
     net = lab.net()
@@ -177,7 +176,7 @@ def maximum_is_selected(lab: Lab) -> None:
     lab.agree("larger and selected", lab.run(net, net.apply("MAXIMUM", a, b), chosen), roundings=2)
 
 
-@RELATIONS.relation("of_the_negative", "ARGMAX ARGMIN NEG", _NUMBERS)
+@cases.relation("of_the_negative", "ARGMAX ARGMIN NEG", _NUMBERS)
 def arguments(lab: Lab) -> None:
     """The greatest is where the negative is smallest; all elements along the axis differ."""
     given, net = lab.distinct(3, 5, 131), lab.net()
@@ -188,7 +187,7 @@ def arguments(lab: Lab) -> None:
     checks.that(bool((one == other).all()), f"ARGMAX and ARGMIN of the negative: found {one} and {other}")
 
 
-@RELATIONS.relation("gathers_the_greatest", "ARGMAX", (*WITH_INTEGERS,))
+@cases.relation("gathers_the_greatest", "ARGMAX", (*WITH_INTEGERS,))
 def greatest(lab: Lab) -> None:
     """The element at the place of the greatest is the greatest."""
     given, net = lab.distinct(3, 21, 131), lab.net()
@@ -196,7 +195,7 @@ def greatest(lab: Lab) -> None:
     checks.that(bool((given.array.argmax(2) == places).all()), f"ARGMAX: the greatest are not at {places}")
 
 
-@RELATIONS.relation("gathers_the_smallest", "ARGMIN", (*WITH_INTEGERS,))
+@cases.relation("gathers_the_smallest", "ARGMIN", (*WITH_INTEGERS,))
 def smallest(lab: Lab) -> None:
     """The element at the place of the smallest is the smallest."""
     given, net = lab.distinct(3, 21, 67), lab.net()
@@ -204,7 +203,7 @@ def smallest(lab: Lab) -> None:
     checks.that(bool((given.array.argmin(2) == places).all()), f"ARGMIN: the smallest are not at {places}")
 
 
-@RELATIONS.relation("negated", "REDUCE_MIN REDUCE_MAX NEG", FLOATS)
+@cases.relation("negated", "REDUCE_MIN REDUCE_MAX NEG", FLOATS)
 def least(lab: Lab) -> None:
     """The least is the negative of the greatest of the negatives."""
     for axes in ((1, 2), (-1,), (0, 1, 2, 3)):
@@ -214,7 +213,7 @@ def least(lab: Lab) -> None:
         lab.agree("least", lab.run(net, net.apply("REDUCE_MIN", name, axes, False), greatest_one), roundings=4)
 
 
-@RELATIONS.relation("transposed", "REDUCE_MAX TRANSPOSE", MOVED)
+@cases.relation("transposed", "REDUCE_MAX TRANSPOSE", MOVED)
 def axes_move(lab: Lab) -> None:
     """The greatest along an axis is the greatest along the axis that it becomes by transposing."""
     net = lab.net()
@@ -224,7 +223,7 @@ def axes_move(lab: Lab) -> None:
     lab.agree("greatest of transposed", lab.run(net, turned, straight), roundings=4)
 
 
-@RELATIONS.relation("of_a_square", "SQRT MUL ABS", FLOATS)
+@cases.relation("of_a_square", "SQRT MUL ABS", FLOATS)
 def root_of_square(lab: Lab) -> None:
     """The root of the square is the absolute value; of values in [0.5, 2) a root does not make an error larger."""
     given, net = lab.tensor(2, 23, 17, 9, low=0.5, high=2.0), lab.net()
@@ -233,7 +232,7 @@ def root_of_square(lab: Lab) -> None:
     lab.agree("root of the square", lab.run(net, root, net.apply("ABS", name)), roundings=3, magnitude=4)
 
 
-@RELATIONS.relation("inverse_root", "RSQRT SQRT DIV", FLOATS)
+@cases.relation("inverse_root", "RSQRT SQRT DIV", FLOATS)
 def inverse_root(lab: Lab) -> None:
     """The reciprocal root is one divided by the root: of values in [1, 4) that makes no error larger."""
     net = lab.net()
@@ -242,7 +241,7 @@ def inverse_root(lab: Lab) -> None:
     lab.agree("reciprocal root", lab.run(net, net.apply("RSQRT", name), divided), roundings=3, magnitude=2)
 
 
-@RELATIONS.relation("root", "POW SQRT", FLOATS)
+@cases.relation("root", "POW SQRT", FLOATS)
 def power_of_a_half(lab: Lab) -> None:
     """The power of a half is the root."""
     net = lab.net()
@@ -250,7 +249,7 @@ def power_of_a_half(lab: Lab) -> None:
     lab.agree("root", lab.run(net, net.apply("POW", name, lab.full(0.5, 1)), net.apply("SQRT", name)), roundings=2)
 
 
-@RELATIONS.relation("of_the_exponential", "LOG EXP", FLOATS)
+@cases.relation("of_the_exponential", "LOG EXP", FLOATS)
 def logarithm(lab: Lab) -> None:
     """The logarithm of the exponential of [0, 2) is the number: the logarithm makes no error larger."""
     given, net = lab.tensor(2, 23, 17, 9, low=0.0, high=2.0), lab.net()
@@ -258,7 +257,7 @@ def logarithm(lab: Lab) -> None:
     lab.agree("logarithm of the exponential", [*lab.run(net, name), given.array], roundings=2, magnitude=8)
 
 
-@RELATIONS.relation("odd", "SIN NEG", FLOATS)
+@cases.relation("odd", "SIN NEG", FLOATS)
 def sine(lab: Lab) -> None:
     """The sine of the negative is the negative of the sine."""
     net = lab.net()
@@ -267,7 +266,7 @@ def sine(lab: Lab) -> None:
     lab.agree("sine of the negative", lab.run(net, *both), roundings=4, magnitude=2)
 
 
-@RELATIONS.relation("moved_by_integers", "FLOOR ADD", FLOATS)
+@cases.relation("moved_by_integers", "FLOOR ADD", FLOATS)
 def floored(lab: Lab) -> None:
     """An integer more makes the floor that much more; the data are eighths, which no sum rounds."""
     given, net = lab.steps(2, 23, 17, 9, step=0.125), lab.net()
@@ -277,7 +276,7 @@ def floored(lab: Lab) -> None:
     lab.agree("floor of a sum", lab.run(net, inside, outside), roundings=4, magnitude=5)
 
 
-@RELATIONS.relation("by_a_reciprocal", "DIV MUL", FLOATS)
+@cases.relation("by_a_reciprocal", "DIV MUL", FLOATS)
 def divided(lab: Lab) -> None:
     """Dividing by a power of two is multiplying by its reciprocal."""
     for one, _ in _SHAPES:

@@ -9,15 +9,24 @@ import numpy
 
 from npu_conformance.corpus.vectors import VectorOperand
 from npu_conformance.specs.neuralnetworks.enums import OperandType
-from npu_conformance.vts.lib.relations.declare import Relations
+from npu_conformance.vts.lib.relations.declare import RelationGroup
 from npu_conformance.vts.lib.relations.fixture import Lab
-from npu_conformance.vts.lib.relations.nets import BOOL8, FLOAT16, FLOAT32, INT32, SIGNED, UNSIGNED, Net, Tensor, like
+from npu_conformance.vts.lib.relations.nets import (
+    BOOL8,
+    BYTES,
+    FLOAT16,
+    FLOAT32,
+    FLOATS,
+    INT32,
+    MOVED,
+    UNSIGNED,
+    WITH_INTEGERS,
+    Net,
+    Tensor,
+    like,
+)
 
-RELATIONS = Relations()
-FLOATS = (FLOAT32, FLOAT16)
-BYTES = (UNSIGNED, SIGNED)
-MOVED = (*FLOATS, *BYTES)
-WITH_INTEGERS = (*MOVED, INT32)
+cases = RelationGroup()
 
 _IMAGE = (2, 23, 17, 12)
 """Neither square nor a multiple of 8, and more than one batch."""
@@ -37,7 +46,7 @@ def _back_and_forth(lab: Lab, given: Tensor, *steps: tuple[object, ...]) -> None
     _kept(lab, given, name, net, roundings=len(steps))
 
 
-@RELATIONS.relation("twice", "TRANSPOSE", MOVED)
+@cases.relation("twice", "TRANSPOSE", MOVED)
 def transposed_twice(lab: Lab) -> None:
     """Transposing by a permutation and then by its inverse changes nothing."""
     for order in ((0, 3, 1, 2), (3, 1, 0, 2)):
@@ -45,7 +54,7 @@ def transposed_twice(lab: Lab) -> None:
         _back_and_forth(lab, lab.tensor(2, 56, 61, 19), ("TRANSPOSE", order), ("TRANSPOSE", inverse))
 
 
-@RELATIONS.relation("two_steps", "TRANSPOSE", MOVED)
+@cases.relation("two_steps", "TRANSPOSE", MOVED)
 def transposed_in_two_steps(lab: Lab) -> None:
     """Two permutations, one after the other, are one."""
     given, first, second = lab.tensor(*_IMAGE), (0, 2, 1, 3), (3, 0, 1, 2)
@@ -56,14 +65,14 @@ def transposed_in_two_steps(lab: Lab) -> None:
     lab.agree("two permutations and their product", lab.run(net, twice, once), roundings=3)
 
 
-@RELATIONS.relation("there_and_back", "RESHAPE", MOVED)
+@cases.relation("there_and_back", "RESHAPE", MOVED)
 def reshaped(lab: Lab) -> None:
     """Another shape and the first one again."""
     given = lab.tensor(*_IMAGE)
     _back_and_forth(lab, given, ("RESHAPE", (-1, 17)), ("RESHAPE", given.shape))
 
 
-@RELATIONS.relation("squeezed_again", "EXPAND_DIMS SQUEEZE", MOVED)
+@cases.relation("squeezed_again", "EXPAND_DIMS SQUEEZE", MOVED)
 def expanded(lab: Lab) -> None:
     """A dimension of size 1 that comes and goes."""
     for axis in (0, 2, -1):
@@ -71,14 +80,14 @@ def expanded(lab: Lab) -> None:
         _back_and_forth(lab, lab.tensor(23, 17, 9), ("EXPAND_DIMS", axis), ("SQUEEZE", (place,)))
 
 
-@RELATIONS.relation("sliced_again", "PAD SLICE", MOVED)
+@cases.relation("sliced_again", "PAD SLICE", MOVED)
 def padded(lab: Lab) -> None:
     """What was padded is cut out again."""
     given = lab.tensor(*_IMAGE)
     _back_and_forth(lab, given, ("PAD", [[0, 1], [3, 2], [1, 4], [5, 0]]), ("SLICE", (0, 3, 1, 5), given.shape))
 
 
-@RELATIONS.relation("sliced_again", "PAD_V2 SLICE", MOVED)
+@cases.relation("sliced_again", "PAD_V2 SLICE", MOVED)
 def padded_with_a_value(lab: Lab) -> None:
     """What was padded with a value is cut out again."""
     given, value = lab.tensor(*_IMAGE), 7 if lab.kind in BYTES else 1.5
@@ -86,7 +95,7 @@ def padded_with_a_value(lab: Lab) -> None:
     _back_and_forth(lab, given, ("PAD_V2", paddings, value), ("SLICE", (1, 2, 4, 0), given.shape))
 
 
-@RELATIONS.relation("sliced_again", "MIRROR_PAD SLICE", WITH_INTEGERS)
+@cases.relation("sliced_again", "MIRROR_PAD SLICE", WITH_INTEGERS)
 def mirrored(lab: Lab) -> None:
     """What was padded with its reflection is cut out again."""
     given = lab.tensor(*_IMAGE)
@@ -95,7 +104,7 @@ def mirrored(lab: Lab) -> None:
         _back_and_forth(lab, given, ("MIRROR_PAD", paddings, mode), ("SLICE", (1, 9, 2, 0), given.shape))
 
 
-@RELATIONS.relation("mirrors_are_reversed", "MIRROR_PAD REVERSE SLICE", WITH_INTEGERS)
+@cases.relation("mirrors_are_reversed", "MIRROR_PAD REVERSE SLICE", WITH_INTEGERS)
 def mirrored_is_reversed(lab: Lab) -> None:
     """The reflection in front of a symmetrically padded axis is the reversed beginning of it."""
     net = lab.net()
@@ -105,7 +114,7 @@ def mirrored_is_reversed(lab: Lab) -> None:
     lab.agree("reflection and reversed beginning", lab.run(net, front, turned), roundings=4)
 
 
-@RELATIONS.relation("concatenated_again", "SPLIT CONCATENATION", MOVED)
+@cases.relation("concatenated_again", "SPLIT CONCATENATION", MOVED)
 def split(lab: Lab) -> None:
     """Parts, put together in their order, are the whole."""
     for axis, count in ((3, 6), (1, 23), (0, 2)):
@@ -114,7 +123,7 @@ def split(lab: Lab) -> None:
         _kept(lab, given, net.apply("CONCATENATION", *parts, axis), net)
 
 
-@RELATIONS.relation("sliced_again", "CONCATENATION SLICE", MOVED)
+@cases.relation("sliced_again", "CONCATENATION SLICE", MOVED)
 def concatenated(lab: Lab) -> None:
     """Each part of a concatenation can be cut out again, also those of sizes that are no multiple of anything."""
     net, parts = lab.net(), [lab.tensor(2, 9, 5, depth) for depth in (3, 33, 1, 18)]
@@ -127,7 +136,7 @@ def concatenated(lab: Lab) -> None:
         lab.agree("part of a concatenation", [found, part.array], roundings=2)
 
 
-@RELATIONS.relation("concatenated", "PACK EXPAND_DIMS CONCATENATION", MOVED)
+@cases.relation("concatenated", "PACK EXPAND_DIMS CONCATENATION", MOVED)
 def packed(lab: Lab) -> None:
     """Packing is giving each tensor a new axis and concatenating along it."""
     net = lab.net()
@@ -140,7 +149,7 @@ def packed(lab: Lab) -> None:
         lab.agree("packed and concatenated", [one, other], roundings=3)
 
 
-@RELATIONS.relation("all_indices", "GATHER", WITH_INTEGERS)
+@cases.relation("all_indices", "GATHER", WITH_INTEGERS)
 def gathered(lab: Lab) -> None:
     """All slices along an axis, in their order, are the whole; another order and its inverse too."""
     order = numpy.roll(numpy.arange(23)[::-1], 5)
@@ -149,14 +158,14 @@ def gathered(lab: Lab) -> None:
     _back_and_forth(lab, lab.tensor(*_IMAGE), ("GATHER", 1, tuple(map(int, order))), ("GATHER", -3, inverse))
 
 
-@RELATIONS.relation("twice", "REVERSE", WITH_INTEGERS)
+@cases.relation("twice", "REVERSE", WITH_INTEGERS)
 def reversed_twice(lab: Lab) -> None:
     """Reversing an axis twice changes nothing."""
     for axis in range(4):
         _back_and_forth(lab, lab.tensor(*_IMAGE), ("REVERSE", (axis,)), ("REVERSE", (axis,)))
 
 
-@RELATIONS.relation("gathered_backwards", "REVERSE GATHER", WITH_INTEGERS)
+@cases.relation("gathered_backwards", "REVERSE GATHER", WITH_INTEGERS)
 def reversed_is_gathered(lab: Lab) -> None:
     """Reversing an axis is gathering its slices from the last to the first."""
     for axis, size in enumerate(_IMAGE):
@@ -166,14 +175,14 @@ def reversed_is_gathered(lab: Lab) -> None:
         lab.agree(f"axis {axis} reversed and gathered", lab.run(net, *both), roundings=2)
 
 
-@RELATIONS.relation("there_and_back", "SPACE_TO_DEPTH DEPTH_TO_SPACE", MOVED)
+@cases.relation("there_and_back", "SPACE_TO_DEPTH DEPTH_TO_SPACE", MOVED)
 def depth(lab: Lab) -> None:
     """Blocks go into the depth and out of it again, in either order."""
     _back_and_forth(lab, lab.tensor(2, 30, 42, 5), ("SPACE_TO_DEPTH", 3), ("DEPTH_TO_SPACE", 3))
     _back_and_forth(lab, lab.tensor(2, 13, 7, 20), ("DEPTH_TO_SPACE", 2), ("SPACE_TO_DEPTH", 2))
 
 
-@RELATIONS.relation("there_and_back", "SPACE_TO_BATCH_ND BATCH_TO_SPACE_ND", MOVED)
+@cases.relation("there_and_back", "SPACE_TO_BATCH_ND BATCH_TO_SPACE_ND", MOVED)
 def batches(lab: Lab) -> None:
     """Blocks go into the batch and out of it again, in either order."""
     none = [[0, 0], [0, 0]]
@@ -181,7 +190,7 @@ def batches(lab: Lab) -> None:
     _back_and_forth(lab, lab.tensor(12, 5, 7, 9), ("BATCH_TO_SPACE_ND", (3, 2)), ("SPACE_TO_BATCH_ND", (3, 2), none))
 
 
-@RELATIONS.relation("padded_before", "SPACE_TO_BATCH_ND PAD", MOVED)
+@cases.relation("padded_before", "SPACE_TO_BATCH_ND PAD", MOVED)
 def padded_batches(lab: Lab) -> None:
     """Padding inside of SPACE_TO_BATCH_ND is padding in front of it."""
     net = lab.net()
@@ -192,7 +201,7 @@ def padded_batches(lab: Lab) -> None:
     lab.agree("padded inside and before", lab.run(net, inside, before), roundings=3)
 
 
-@RELATIONS.relation("there_and_back", "CHANNEL_SHUFFLE", MOVED)
+@cases.relation("there_and_back", "CHANNEL_SHUFFLE", MOVED)
 def shuffled(lab: Lab) -> None:
     """Shuffling by groups and by the number of channels in a group is shuffling there and back."""
     for groups in (3, 8):
@@ -200,7 +209,7 @@ def shuffled(lab: Lab) -> None:
         _back_and_forth(lab, lab.tensor(2, 7, 5, 24), ("CHANNEL_SHUFFLE", groups, 3), ("CHANNEL_SHUFFLE", back, -1))
 
 
-@RELATIONS.relation("transposed", "CHANNEL_SHUFFLE RESHAPE TRANSPOSE", MOVED)
+@cases.relation("transposed", "CHANNEL_SHUFFLE RESHAPE TRANSPOSE", MOVED)
 def shuffled_is_transposed(lab: Lab) -> None:
     """Shuffling is reshaping the channels into groups, exchanging the two, and reshaping again."""
     net = lab.net()
@@ -210,7 +219,7 @@ def shuffled_is_transposed(lab: Lab) -> None:
     lab.agree("shuffled and transposed", lab.run(net, *both), roundings=4)
 
 
-@RELATIONS.relation("sliced", "STRIDED_SLICE SLICE", MOVED)
+@cases.relation("sliced", "STRIDED_SLICE SLICE", MOVED)
 def strided(lab: Lab) -> None:
     """With strides of 1 it is a slice."""
     net = lab.net()
@@ -220,7 +229,7 @@ def strided(lab: Lab) -> None:
     lab.agree("strided slice and slice", lab.run(net, one, other), roundings=2)
 
 
-@RELATIONS.relation("interleaved", "STRIDED_SLICE GATHER", MOVED)
+@cases.relation("interleaved", "STRIDED_SLICE GATHER", MOVED)
 def strides_are_indices(lab: Lab) -> None:
     """A stride picks every so many slices, forward and backward."""
     for begin, end, stride in ((1, 23, 3), (0, 20, 7), (22, 2, -4)):
@@ -231,7 +240,7 @@ def strides_are_indices(lab: Lab) -> None:
         lab.agree(f"stride {stride} and its indices", lab.run(net, one, other), roundings=2)
 
 
-@RELATIONS.relation("copies", "TILE CONCATENATION", MOVED)
+@cases.relation("copies", "TILE CONCATENATION", MOVED)
 def tiled(lab: Lab) -> None:
     """A tile is copies, concatenated along each axis."""
     net = lab.net()
@@ -241,14 +250,14 @@ def tiled(lab: Lab) -> None:
     lab.agree("tile and copies", lab.run(net, *both), roundings=3)
 
 
-@RELATIONS.relation("same_size", "RESIZE_NEAREST_NEIGHBOR", MOVED)
+@cases.relation("same_size", "RESIZE_NEAREST_NEIGHBOR", MOVED)
 def nearest_neighbour(lab: Lab) -> None:
     """To its own size an image is not changed."""
     given = lab.tensor(*_IMAGE)
     _back_and_forth(lab, given, ("RESIZE_NEAREST_NEIGHBOR", given.shape[2], given.shape[1], False))
 
 
-@RELATIONS.relation("twice_as_large", "RESIZE_NEAREST_NEIGHBOR STRIDED_SLICE", MOVED)
+@cases.relation("twice_as_large", "RESIZE_NEAREST_NEIGHBOR STRIDED_SLICE", MOVED)
 def twice_as_large(lab: Lab) -> None:
     """Every second pixel of twice the size is the image."""
     given, net = lab.tensor(*_IMAGE), lab.net()
@@ -258,14 +267,14 @@ def twice_as_large(lab: Lab) -> None:
         _kept(lab, given, small, net)
 
 
-@RELATIONS.relation("same_size", "RESIZE_BILINEAR", MOVED)
+@cases.relation("same_size", "RESIZE_BILINEAR", MOVED)
 def bilinear(lab: Lab) -> None:
     """To its own size an image is not changed."""
     given = lab.tensor(*_IMAGE)
     _back_and_forth(lab, given, ("RESIZE_BILINEAR", given.shape[2], given.shape[1]))
 
 
-@RELATIONS.relation("there_and_back", "DEQUANTIZE QUANTIZE", BYTES)
+@cases.relation("there_and_back", "DEQUANTIZE QUANTIZE", BYTES)
 def quantised_again(lab: Lab) -> None:
     """Real values of stored integers are stored as these integers again, give or take a step."""
     given, net = lab.tensor(*_IMAGE), lab.net()
@@ -273,7 +282,7 @@ def quantised_again(lab: Lab) -> None:
     _kept(lab, given, net.apply("QUANTIZE", real, result=like(lab.kind)), net, roundings=1)
 
 
-@RELATIONS.relation("through_float32", "CAST", (FLOAT16, INT32, UNSIGNED))
+@cases.relation("through_float32", "CAST", (FLOAT16, INT32, UNSIGNED))
 def cast(lab: Lab) -> None:
     """What float32 holds exactly goes there and comes back."""
     given, net = lab.tensor(*_IMAGE), lab.net()
@@ -281,7 +290,7 @@ def cast(lab: Lab) -> None:
     _kept(lab, given, net.apply("CAST", there, result=like(lab.kind)), net)
 
 
-@RELATIONS.relation("gathered", "EMBEDDING_LOOKUP GATHER", WITH_INTEGERS)
+@cases.relation("gathered", "EMBEDDING_LOOKUP GATHER", WITH_INTEGERS)
 def embedding(lab: Lab) -> None:
     """Rows that are looked up are rows that are gathered."""
     net = lab.net()
@@ -290,7 +299,7 @@ def embedding(lab: Lab) -> None:
     lab.agree("looked up and gathered", lab.run(net, *both), roundings=2)
 
 
-@RELATIONS.relation("all_keys", "HASHTABLE_LOOKUP", (FLOAT32, INT32, UNSIGNED))
+@cases.relation("all_keys", "HASHTABLE_LOOKUP", (FLOAT32, INT32, UNSIGNED))
 def hashtable(lab: Lab) -> None:
     """All keys in their order give all values."""
     given, net, keys = lab.tensor(67, 19), lab.net(), tuple(range(-3, 200, 3))[:67]
@@ -299,7 +308,7 @@ def hashtable(lab: Lab) -> None:
     lab.agree("values of all keys", [lab.run(net, values, hits)[0], given.array], roundings=1)
 
 
-@RELATIONS.relation("exchanged", "SELECT LOGICAL_NOT", WITH_INTEGERS)
+@cases.relation("exchanged", "SELECT LOGICAL_NOT", WITH_INTEGERS)
 def selected(lab: Lab) -> None:
     """With the opposite condition and the inputs exchanged the same is selected."""
     net = lab.net()
@@ -309,7 +318,7 @@ def selected(lab: Lab) -> None:
     lab.agree("selected in two ways", lab.run(net, usual, opposite), roundings=2)
 
 
-@RELATIONS.relation("indices_and_values", "TOPK_V2 GATHER", WITH_INTEGERS)
+@cases.relation("indices_and_values", "TOPK_V2 GATHER", WITH_INTEGERS)
 def largest(lab: Lab) -> None:
     """The values are those at the indices, and with all of them they fall."""
     given, net = lab.distinct(131), lab.net()
@@ -319,7 +328,7 @@ def largest(lab: Lab) -> None:
     lab.agree("values", [found, numpy.sort(given.array)[::-1]], roundings=1)
 
 
-@RELATIONS.relation("tiled", "FILL TILE", (*FLOATS, INT32))
+@cases.relation("tiled", "FILL TILE", (*FLOATS, INT32))
 def filled(lab: Lab) -> None:
     """Filling is tiling one number."""
     scalar = {FLOAT32: OperandType.FLOAT32, FLOAT16: OperandType.FLOAT16, INT32: OperandType.INT32}[lab.kind]

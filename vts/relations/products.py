@@ -7,44 +7,19 @@ which would multiply an error of the move.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy
 
-from npu_conformance.corpus.vectors import VectorOperand
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts.lib.relations.declare import Check, Relations
+from npu_conformance.vts.lib.relations.declare import Check, RelationGroup
 from npu_conformance.vts.lib.relations.fixture import Lab
-from npu_conformance.vts.lib.relations.nets import FLOAT16, FLOAT32, SIGNED, Tensor, like
-from npu_conformance.vts.relations.moves import BYTES, FLOATS, MOVED
+from npu_conformance.vts.lib.relations.nets import FLOAT16, FLOAT32, FLOATS, MOVED, SIGNED
+from npu_conformance.vts.lib.relations.product_operands import bias, output, weights
 
-RELATIONS = Relations()
+cases = RelationGroup()
 _ACTIVATIONS = {"RELU": 1, "RELU1": 2, "RELU6": 3}
-_OUTPUT_SCALE = 1 / 2
-"""Of quantised products: coarser than the product of two usual scales, fine enough to tell most of them apart."""
 
 
-def output(lab: Lab) -> VectorOperand:
-    """The result of a product, without its shape."""
-    return like(lab.kind, _OUTPUT_SCALE) if lab.kind in BYTES else like(lab.kind)
-
-
-def weights(lab: Lab, *shape: int) -> Tensor:
-    """Multiples of a half, or quantised bytes."""
-    return lab.steps(*shape, step=0.5)
-
-
-def bias(lab: Lab, length: int, *, zero: bool = False) -> Tensor:
-    """Multiples of a half, or TENSOR_INT32 of the scale that belongs to two operands of the usual scale."""
-    if lab.kind not in BYTES:
-        given = lab.steps(length, step=0.5)
-        return given.of(given.array * (not zero))
-    numbers = lab.integers(length, low=-2000, high=2000)
-    scale = like(lab.kind).scale ** 2
-    return Tensor(replace(numbers.operand, scale=scale), numbers.array * (not zero))
-
-
-@RELATIONS.relation("fully_connected", "BATCH_MATMUL FULLY_CONNECTED", (FLOAT32, FLOAT16, SIGNED))
+@cases.relation("fully_connected", "BATCH_MATMUL FULLY_CONNECTED", (FLOAT32, FLOAT16, SIGNED))
 def matmul(lab: Lab) -> None:
     """One matrix of the second factor, turned, is the weights of FULLY_CONNECTED without bias: 768 products a sum."""
     first, second, net = lab.steps(1, 37, 768), weights(lab, 1, 23, 768), lab.net()
@@ -56,7 +31,7 @@ def matmul(lab: Lab) -> None:
     lab.agree("BATCH_MATMUL and FULLY_CONNECTED", [found[0], expected], roundings=2)
 
 
-@RELATIONS.relation("transposed", "BATCH_MATMUL TRANSPOSE", (FLOAT32, FLOAT16, SIGNED))
+@cases.relation("transposed", "BATCH_MATMUL TRANSPOSE", (FLOAT32, FLOAT16, SIGNED))
 def transposed_product(lab: Lab) -> None:
     """The transposed product is the product of the transposed factors, exchanged."""
     net, kind = lab.net(), output(lab)
@@ -66,7 +41,7 @@ def transposed_product(lab: Lab) -> None:
     lab.agree("transposed product", lab.run(net, straight, turned), roundings=3)
 
 
-@RELATIONS.relation("one_by_one", "FULLY_CONNECTED CONV_2D", MOVED)
+@cases.relation("one_by_one", "FULLY_CONNECTED CONV_2D", MOVED)
 def one_by_one(lab: Lab) -> None:
     """A filter of one pixel is FULLY_CONNECTED on every pixel."""
     given, matrix, offsets = lab.steps(2, 9, 7, 131), weights(lab, 37, 131), bias(lab, 37)
@@ -80,7 +55,7 @@ def one_by_one(lab: Lab) -> None:
     lab.agree("CONV_2D and FULLY_CONNECTED", [found.reshape(126, 37), expected], roundings=2)
 
 
-@RELATIONS.relation("whole_image", "CONV_2D FULLY_CONNECTED", MOVED)
+@cases.relation("whole_image", "CONV_2D FULLY_CONNECTED", MOVED)
 def whole_image(lab: Lab) -> None:
     """A filter as large as the image is FULLY_CONNECTED on the flat image."""
     given, filters, offsets = lab.steps(3, 5, 9, 13), weights(lab, 19, 5, 9, 13), bias(lab, 19)
@@ -93,7 +68,7 @@ def whole_image(lab: Lab) -> None:
     lab.agree("CONV_2D and FULLY_CONNECTED", [found.reshape(3, 19), expected], roundings=2)
 
 
-@RELATIONS.relation("one_group", "GROUPED_CONV_2D CONV_2D", MOVED)
+@cases.relation("one_group", "GROUPED_CONV_2D CONV_2D", MOVED)
 def one_group(lab: Lab) -> None:
     """With one group it is CONV_2D."""
     filters, offsets, net = weights(lab, 17, 3, 2, 11), bias(lab, 17), lab.net()
@@ -103,7 +78,7 @@ def one_group(lab: Lab) -> None:
     lab.agree("GROUPED_CONV_2D and CONV_2D", lab.run(net, grouped, plain), roundings=2)
 
 
-@RELATIONS.relation("by_groups", "GROUPED_CONV_2D CONV_2D CONCATENATION", MOVED)
+@cases.relation("by_groups", "GROUPED_CONV_2D CONV_2D CONCATENATION", MOVED)
 def by_groups(lab: Lab) -> None:
     """Groups are convolutions of parts of the channels, side by side."""
     given, filters, offsets = lab.steps(2, 13, 17, 21), weights(lab, 15, 3, 2, 7), bias(lab, 15)
@@ -120,7 +95,7 @@ def by_groups(lab: Lab) -> None:
     lab.agree("groups and convolutions", lab.run(net, grouped, joined), roundings=3)
 
 
-@RELATIONS.relation("as_many_groups", "DEPTHWISE_CONV_2D GROUPED_CONV_2D", MOVED)
+@cases.relation("as_many_groups", "DEPTHWISE_CONV_2D GROUPED_CONV_2D", MOVED)
 def depthwise(lab: Lab) -> None:
     """A depthwise convolution has as many groups as channels."""
     filters, offsets, net = weights(lab, 1, 3, 2, 38), bias(lab, 38), lab.net()
@@ -131,7 +106,7 @@ def depthwise(lab: Lab) -> None:
     lab.agree("depthwise and groups", lab.run(net, depth, grouped), roundings=2)
 
 
-@RELATIONS.relation("flipped", "TRANSPOSE_CONV_2D CONV_2D", MOVED)
+@cases.relation("flipped", "TRANSPOSE_CONV_2D CONV_2D", MOVED)
 def transposed_convolution(lab: Lab) -> None:
     """With strides of 1 it is CONV_2D with the filter turned round, padded by its size less 1 on every side."""
     filters, offsets, net = weights(lab, 9, 3, 2, 11), bias(lab, 9), lab.net()
@@ -143,7 +118,7 @@ def transposed_convolution(lab: Lab) -> None:
     lab.agree("TRANSPOSE_CONV_2D and CONV_2D", lab.run(net, spread, plain), roundings=2)
 
 
-@RELATIONS.relation("output_channels", "CONV_2D CONCATENATION", MOVED)
+@cases.relation("output_channels", "CONV_2D CONCATENATION", MOVED)
 def output_channels(lab: Lab) -> None:
     """Output channels computed apart are those computed together, also the last ones behind whole blocks."""
     filters, offsets, net = weights(lab, 37, 3, 3, 19), bias(lab, 37), lab.net()
@@ -157,7 +132,7 @@ def output_channels(lab: Lab) -> None:
     lab.agree("output channels", lab.run(net, whole, joined), roundings=3)
 
 
-@RELATIONS.relation("padded_before", "CONV_2D", MOVED)
+@cases.relation("padded_before", "CONV_2D", MOVED)
 def padded_convolution(lab: Lab) -> None:
     """Explicit padding is zeros around the image."""
     filters, offsets, net = weights(lab, 9, 5, 4, 11), bias(lab, 9), lab.net()
@@ -168,7 +143,7 @@ def padded_convolution(lab: Lab) -> None:
     lab.agree("padded inside and before", lab.run(net, inside, before), roundings=2)
 
 
-@RELATIONS.relation("spread_filter", "CONV_2D", MOVED, since=Version.V1_2)
+@cases.relation("spread_filter", "CONV_2D", MOVED, since=Version.V1_2)
 def dilated(lab: Lab) -> None:
     """A dilated filter is a larger one with zeros between its elements."""
     filters, offsets, net = weights(lab, 9, 2, 3, 11), bias(lab, 9), lab.net()
@@ -201,10 +176,10 @@ def _fused(operation: str, name: str) -> Check:
 
 for _operation in ("FULLY_CONNECTED", "CONV_2D", "DEPTHWISE_CONV_2D"):
     for _name in _ACTIVATIONS:
-        RELATIONS.relation(f"fused_{_name.lower()}", f"{_operation} {_name}", MOVED)(_fused(_operation, _name))
+        cases.relation(f"fused_{_name.lower()}", f"{_operation} {_name}", MOVED)(_fused(_operation, _name))
 
 
-@RELATIONS.relation("identity", "CONV_2D", FLOATS)
+@cases.relation("identity", "CONV_2D", FLOATS)
 def identity(lab: Lab) -> None:
     """A filter of one pixel that takes each channel once changes nothing."""
     given, net = lab.tensor(1, 224, 224, 3), lab.net()

@@ -13,13 +13,12 @@ from typing import Any
 import numpy
 
 from npu_conformance.corpus.vectors import Graph
-from npu_conformance.vts.lib.relations.declare import Relations
+from npu_conformance.vts.lib.relations.declare import RelationGroup
 from npu_conformance.vts.lib.relations.fixture import Lab
-from npu_conformance.vts.lib.relations.nets import BOOL8, INT32, Net, Tensor, like
-from npu_conformance.vts.relations.moves import FLOATS, WITH_INTEGERS
-from npu_conformance.vts.relations.products import bias, weights
+from npu_conformance.vts.lib.relations.nets import BOOL8, FLOATS, INT32, WITH_INTEGERS, Net, Tensor, like
+from npu_conformance.vts.lib.relations.product_operands import bias, weights
 
-RELATIONS = Relations()
+cases = RelationGroup()
 _BATCH, _SIZE, _UNITS = 3, 19, 13
 _TANH = 4
 _GATES = ("input", "forget", "cell", "output")
@@ -33,7 +32,7 @@ def _connected(net: Net, given: str, matrix: Tensor, offsets: Tensor) -> str:
     return net.apply("FULLY_CONNECTED", given, matrix, offsets, 0)
 
 
-@RELATIONS.relation("without_recurrence", "RNN FULLY_CONNECTED TANH", FLOATS)
+@cases.relation("without_recurrence", "RNN FULLY_CONNECTED TANH", FLOATS)
 def rnn(lab: Lab) -> None:
     """Without recurrent weights it is an activated FULLY_CONNECTED, whatever the state."""
     net, matrix, offsets = lab.net(), weights(lab, _UNITS, _SIZE), bias(lab, _UNITS)
@@ -46,7 +45,7 @@ def rnn(lab: Lab) -> None:
     lab.agree("state", [found[0], found[2]], roundings=3, magnitude=20)
 
 
-@RELATIONS.relation("steps", "UNIDIRECTIONAL_SEQUENCE_RNN RNN", FLOATS)
+@cases.relation("steps", "UNIDIRECTIONAL_SEQUENCE_RNN RNN", FLOATS)
 def sequence_rnn(lab: Lab) -> None:
     """A sequence is one step after the other."""
     net, own = lab.net(), [weights(lab, _UNITS, _SIZE), weights(lab, _UNITS, _UNITS), bias(lab, _UNITS)]
@@ -61,7 +60,7 @@ def sequence_rnn(lab: Lab) -> None:
     lab.agree("steps", [found, numpy.stack(expected)], roundings=2 * (1 + 3.25 + 3.25**2), magnitude=1)
 
 
-@RELATIONS.relation("forward_half", "BIDIRECTIONAL_SEQUENCE_RNN UNIDIRECTIONAL_SEQUENCE_RNN REVERSE", FLOATS)
+@cases.relation("forward_half", "BIDIRECTIONAL_SEQUENCE_RNN UNIDIRECTIONAL_SEQUENCE_RNN REVERSE", FLOATS)
 def bidirectional_rnn(lab: Lab) -> None:
     """One cell runs forward; the other one is a cell that runs forward over the reversed sequence."""
     cells = [[weights(lab, _UNITS, _SIZE), weights(lab, _UNITS, _UNITS), bias(lab, _UNITS)] for _ in range(2)]
@@ -93,7 +92,7 @@ def _lstm_cell(lab: Lab) -> dict[str, Tensor]:
     return own | {f"{gate}_bias": bias(lab, _UNITS) for gate in _GATES}
 
 
-@RELATIONS.relation("without_recurrence", "LSTM FULLY_CONNECTED LOGISTIC TANH MUL ADD", FLOATS)
+@cases.relation("without_recurrence", "LSTM FULLY_CONNECTED LOGISTIC TANH MUL ADD", FLOATS)
 def lstm(lab: Lab) -> None:
     """Without recurrent weights: gates are LOGISTIC(FULLY_CONNECTED), and the cell is what they let through."""
     net, own, kind = lab.net(), _lstm_cell(lab), like(lab.kind)
@@ -111,7 +110,7 @@ def lstm(lab: Lab) -> None:
     lab.agree("output state", [found[0], found[4]], roundings=11, magnitude=2)
 
 
-@RELATIONS.relation("steps", "UNIDIRECTIONAL_SEQUENCE_LSTM LSTM", FLOATS)
+@cases.relation("steps", "UNIDIRECTIONAL_SEQUENCE_LSTM LSTM", FLOATS)
 def sequence_lstm(lab: Lab) -> None:
     """Without recurrent weights the outputs of a sequence are those of single steps that pass on the cell."""
     net, own, kind = lab.net(), _lstm_cell(lab), like(lab.kind)
@@ -129,7 +128,7 @@ def sequence_lstm(lab: Lab) -> None:
     lab.agree("steps", [found, numpy.stack(expected)], roundings=2 * 3 * 8, magnitude=2)
 
 
-@RELATIONS.relation("forward_half", "BIDIRECTIONAL_SEQUENCE_LSTM UNIDIRECTIONAL_SEQUENCE_LSTM", FLOATS)
+@cases.relation("forward_half", "BIDIRECTIONAL_SEQUENCE_LSTM UNIDIRECTIONAL_SEQUENCE_LSTM", FLOATS)
 def bidirectional_lstm(lab: Lab) -> None:
     """One cell runs forward; the other one is a cell that runs forward over the reversed sequence."""
     net, kind, cells = lab.net(), like(lab.kind), [_lstm_cell(lab), _lstm_cell(lab)]
@@ -146,7 +145,7 @@ def bidirectional_lstm(lab: Lab) -> None:
     lab.agree("backward", [found[1], found[3][::-1]], roundings=2 * 3 * 8, magnitude=2)
 
 
-@RELATIONS.relation("memory_of_one", "SVDF FULLY_CONNECTED MUL ADD", FLOATS)
+@cases.relation("memory_of_one", "SVDF FULLY_CONNECTED MUL ADD", FLOATS)
 def svdf(lab: Lab) -> None:
     """With rank 1 and a memory of one step it is FULLY_CONNECTED, weighted and with a bias."""
     net, features, times = lab.net(), weights(lab, _UNITS, _SIZE), weights(lab, _UNITS, 1)
@@ -165,7 +164,7 @@ def _binary(lab: Lab, operation: str, given: Tensor) -> Graph:
     return net.vector(net.apply(operation, a, b, 0)).main
 
 
-@RELATIONS.relation("branch", "IF ADD SUB", WITH_INTEGERS)
+@cases.relation("branch", "IF ADD SUB", WITH_INTEGERS)
 def branches(lab: Lab) -> None:
     """A branch that is taken computes what it computes outside."""
     first, second = lab.tensor(23, 17, 9), lab.tensor(23, 17, 9)
@@ -180,7 +179,7 @@ def branches(lab: Lab) -> None:
         lab.agree(f"IF {condition}", lab.run(net, taken, outside), roundings=2)
 
 
-@RELATIONS.relation("unrolled", "WHILE ADD LESS", WITH_INTEGERS)
+@cases.relation("unrolled", "WHILE ADD LESS", WITH_INTEGERS)
 def loops(lab: Lab) -> None:
     """Rounds of a loop are its body as often, one behind the other."""
     rounds, first, second = 3, lab.full(1.0, 5, 19), lab.tensor(5, 19, low=0.0, high=1.0)

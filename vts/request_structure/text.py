@@ -6,13 +6,11 @@ bytes outside the length that it was given (NNHAL-REQUEST-013).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from msgspec.structs import replace
 
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotSupported
-from npu_conformance.harness.run.cases import Case, CaseGroup, Group
+from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperandType, OperationType
@@ -31,19 +29,14 @@ from npu_conformance.vts.lib.aosp_verdict import told
 from npu_conformance.vts.lib.execution import Execution, execute, executors
 from npu_conformance.vts.lib.structure_models import INPUT, OUTPUT, graph, tensor
 
-_behaviours = CaseGroup("vts.request_structure", group=Group.VALIDATION)
+cases = CaseGroup("vts.request_structure", group=Group.VALIDATION)
 
 _SIZE, _POOL, _FILL = addition.SIZE, 64, 0xA5
 _OUTPUT = 32
 _DECLINED = {ErrorStatus.INVALID_ARGUMENT, ErrorStatus.GENERAL_FAILURE}
 
 
-def cases() -> Iterator[Case]:
-    """Every case of these rules."""
-    yield from _behaviours()
-
-
-@_behaviours.case("R6.may_refuse_other_length", "NNHAL-REQUEST-012", since=Version.FL5)
+@cases.case("R6.may_refuse_other_length", "NNHAL-REQUEST-012", since=Version.FL5)
 def other_length(context: CaseContext) -> None:
     """An argument whose length is not that of its type and dimensions; what is executed all the same adds right."""
     chosen = addition.supported(context)
@@ -57,7 +50,7 @@ def other_length(context: CaseContext) -> None:
                 _declined_or_adds(context, chosen, pool, execution)
 
 
-@_behaviours.case("R6.may_refuse_input_too_short", "NNHAL-REQUEST-012", since=Version.FL5)
+@cases.case("R6.may_refuse_input_too_short", "NNHAL-REQUEST-012", since=Version.FL5)
 def input_too_short(context: CaseContext) -> None:
     """An input of which the last byte lies behind the end of its pool: refused, or executed whatever comes out."""
     chosen = addition.supported(context)
@@ -70,7 +63,7 @@ def input_too_short(context: CaseContext) -> None:
             _ends(context, execution, "an input that ends before its last byte")
 
 
-@_behaviours.case("R6.padding_without_data", "NNHAL-REQUEST-013", "NNHAL-SHAPE-008", since=Version.FL5)
+@cases.case("R6.padding_without_data", "NNHAL-REQUEST-013", "NNHAL-SHAPE-008", since=Version.FL5)
 def padding_without_data(context: CaseContext) -> None:
     """An output a byte too short, with room in its padding, is refused or insufficient, and the byte not put there."""
     chosen = addition.supported(context)
@@ -90,7 +83,7 @@ def padding_without_data(context: CaseContext) -> None:
             )
 
 
-@_behaviours.case("R7.may_refuse_output_over_input", "NNHAL-REQUEST-014")
+@cases.case("R7.may_refuse_output_over_input", "NNHAL-REQUEST-014")
 def output_over_input(context: CaseContext) -> None:
     """An output in the place of an input, wholly or by half: refused, or executed whatever comes out."""
     chosen = addition.supported(context)
@@ -103,7 +96,7 @@ def output_over_input(context: CaseContext) -> None:
                 _ends(context, execution, "an output over an input")
 
 
-@_behaviours.case("R7.may_refuse_output_over_output", "NNHAL-REQUEST-014")
+@cases.case("R7.may_refuse_output_over_output", "NNHAL-REQUEST-014")
 def output_over_output(context: CaseContext) -> None:
     """Two outputs in one place: refused, or executed whatever comes out."""
     chosen = addition.supported(context)

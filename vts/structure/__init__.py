@@ -9,65 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from npu_conformance.harness.judge import checks
-from npu_conformance.harness.run.cases import Case, Group
-from npu_conformance.harness.run.context import CaseContext
-from npu_conformance.specs.errors import ServiceError
-from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
-from npu_conformance.specs.neuralnetworks.types import Model
-from npu_conformance.vts.lib import aosp_verdict
-from npu_conformance.vts.lib.rejection import REFUSAL, expect_preparation_rejected, expect_rejected_at_prepare
-from npu_conformance.vts.lib.structure_models import SIZE, Row
-from npu_conformance.vts.structure import graphs, operands, subgraphs
-
-
-def rows() -> tuple[Row, ...]:
-    """Every model of this area."""
-    return (*operands.rows(), *graphs.rows(), *subgraphs.rows())
+from npu_conformance.harness.run import suites
+from npu_conformance.harness.run.cases import Case
 
 
 def cases() -> Iterator[Case]:
-    """One case a model."""
-    for row in rows():
-        yield _case(row)
-
-
-def _case(row: Row) -> Case:
-    def run(context: CaseContext) -> None:
-        model = row.model if isinstance(row.model, Model) else row.model(context.pool(SIZE).memory)
-        if row.text:
-            refused_or_answered(context, model)
-        elif row.sound:
-            answered(context, model)
-        else:
-            with aosp_verdict.told(aosp_verdict.of_rule(row.rule)):
-                expect_rejected_at_prepare(context, model)
-
-    refusal = () if row.sound or row.text else REFUSAL
-    return Case(
-        f"vts.structure.{row.rule}.{row.verb}_{row.name}", run,
-        (*(f"NNHAL-{name}" for name in row.requirements), *refusal),
-        f"MODEL.{row.rule}: a device {row.verb.replace('_', ' ')} {row.name.replace('_', ' ')}.",
-        since=row.since, until=row.until, group=Group.VALIDATION,
-    )  # fmt: skip
-
-
-def answered(context: CaseContext, model: Model) -> None:
-    """The model is taken for valid: an answer for each operation, and a launched preparation, whatever it ends in."""
-    checks.succeeds(lambda: context.supported_operations(model), "getSupportedOperations of a valid model")
-    preparation = context.prepare(model)
-    checks.status(preparation.launch_status, {ErrorStatus.NONE}, "prepareModel of a valid model, returned")
-    has_model = preparation.prepared_model is not None
-    checks.equal(has_model, preparation.status == ErrorStatus.NONE, "prepareModel of a valid model: a prepared model")
-
-
-def refused_or_answered(context: CaseContext, model: Model) -> None:
-    """The model is refused like an invalid one, or answered like a valid one, by both calls alike."""
-    try:
-        context.supported_operations(model)
-    except ServiceError as error:
-        checks.status(error.status, {ErrorStatus.INVALID_ARGUMENT}, "getSupportedOperations of the doubtful model")
-        expect_preparation_rejected(context, model)
-        return
-    answered(context, model)
-    context.warn_quality("the device takes a model that the interface text forbids; AOSP's VTS does not look at it")
+    """The cases of all modules: one a model."""
+    return suites.collect(__name__)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
+from npu_conformance.harness.run.cases import Case
 from npu_conformance.specs.neuralnetworks.enums import OperandType, OperationType
 from npu_conformance.specs.neuralnetworks.types import (
     ExtensionNameAndPrefix,
@@ -15,10 +16,12 @@ from npu_conformance.specs.neuralnetworks.types import (
 )
 from npu_conformance.specs.versions import HIDL_LAST, OLDEST, Version
 from npu_conformance.vts.lib import edits
+from npu_conformance.vts.lib.structure_cases import cases_of
 from npu_conformance.vts.lib.structure_models import (
     ADD,
     EXTENSION,
     INPUT,
+    MAPPING,
     OUTPUT,
     RELU,
     TEMPORARY,
@@ -34,9 +37,13 @@ from npu_conformance.vts.lib.structure_models import (
     with_operand,
     with_operations,
 )
-from npu_conformance.vts.structure.operands import MAPPING
 
 _T, _V, _Op = OperandType, Version, OperationType
+
+
+def cases() -> Iterator[Case]:
+    """One case a model."""
+    return cases_of(rows())
 
 
 def rows() -> Iterator[Row]:

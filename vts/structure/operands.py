@@ -8,10 +8,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from npu_conformance.harness.run.cases import Case
 from npu_conformance.specs.neuralnetworks.enums import OperandLifeTime, OperandType, OperationType
 from npu_conformance.specs.neuralnetworks.types import (
     DataLocation,
-    ExtensionNameAndPrefix,
     Memory,
     Model,
     Operand,
@@ -21,12 +21,14 @@ from npu_conformance.specs.neuralnetworks.types import (
 )
 from npu_conformance.specs.versions import HIDL_LAST, NEWEST, OLDEST, Version
 from npu_conformance.vts.lib import edits
+from npu_conformance.vts.lib.structure_cases import cases_of
 from npu_conformance.vts.lib.structure_models import (
     ADD,
     BRANCHES,
     COPY,
     EXTENSION,
     INPUT,
+    MAPPING,
     OMITTED,
     OUTPUT,
     RELU,
@@ -45,9 +47,6 @@ from npu_conformance.vts.lib.structure_models import (
 )
 
 _T, _V = OperandType, Version
-MAPPING = (ExtensionNameAndPrefix("com.vendor.one", 1),)
-"""The one extension of the models that use any."""
-
 _BYTES = {
     _T.FLOAT32: (4, _V.V1_0), _T.INT32: (4, _V.V1_0), _T.UINT32: (4, _V.V1_0), _T.TENSOR_FLOAT32: (4, _V.V1_0),
     _T.TENSOR_INT32: (4, _V.V1_0), _T.TENSOR_QUANT8_ASYMM: (1, _V.V1_0), _T.BOOL: (1, _V.V1_2),
@@ -84,6 +83,11 @@ def _unused(kind: int, **fields: Any) -> Model:
 def _extended(**fields: Any) -> Model:
     """An unused operand of an extension's type."""
     return replace(_unused(EXTENSION, **fields), extension_name_to_prefix=MAPPING)
+
+
+def cases() -> Iterator[Case]:
+    """One case a model."""
+    return cases_of(rows())
 
 
 def rows() -> Iterator[Row]:

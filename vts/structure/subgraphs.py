@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
+from npu_conformance.harness.run.cases import Case
 from npu_conformance.specs.neuralnetworks.enums import OperandType, OperationType
 from npu_conformance.specs.neuralnetworks.types import (
     DataLocation,
@@ -16,6 +17,7 @@ from npu_conformance.specs.neuralnetworks.types import (
     SymmPerChannelQuantParams,
 )
 from npu_conformance.specs.versions import Version
+from npu_conformance.vts.lib.structure_cases import cases_of
 from npu_conformance.vts.lib.structure_models import (
     BRANCHES,
     INPUT,
@@ -37,6 +39,11 @@ from npu_conformance.vts.lib.structure_models import (
 )
 
 _T, _V, _Op = OperandType, Version, OperationType
+
+
+def cases() -> Iterator[Case]:
+    """One case a model."""
+    return cases_of(rows())
 
 
 def rows() -> Iterator[Row]:

@@ -38,6 +38,9 @@ STARTED: Told = ("started", StartReason.INITIAL)
 RESUMED: Told = ("started", StartReason.RESUMED)
 PAUSED: Told = ("ended", EndReason.PAUSED)
 COMPLETED: Told = ("ended", EndReason.COMPLETED)
+USER: Told = ("ended", EndReason.CANCELLED_USER)
+SYSTEM: Told = ("ended", EndReason.CANCELLED_SYSTEM)
+FAILED: Told = ("ended", EndReason.FAILED)
 UNDISTURBED = (REQUESTED, STARTED, COMPLETED)
 
 
@@ -370,3 +373,19 @@ def _clock(context: CaseContext) -> SchedulingControl | ManagerControl | None:
         return None
     interfaces = context.subject.interfaces
     return interfaces.scheduling_control or interfaces.manager_control
+
+
+def without_pauses(told: list[Told]) -> list[Told]:
+    """The same without pauses from which work was resumed: whether work is paused is the implementation's choice."""
+    found: list[Told] = []
+    for one in told:
+        if one == RESUMED and found and found[-1] == PAUSED:
+            found.pop()
+        else:
+            found.append(one)
+    return found
+
+
+def of_kind(events: list[Event], told: Told) -> list[Event]:
+    """The events that say this."""
+    return [event for event in events if event.told == told]

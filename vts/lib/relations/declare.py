@@ -68,11 +68,11 @@ class Relation:
         )
 
 
-class Relations:
+class RelationGroup:
     """The relations of a module, in order of definition."""
 
     def __init__(self) -> None:
-        self.all: list[Relation] = []
+        self._all: list[Relation] = []
 
     def relation(
         self,
@@ -85,14 +85,14 @@ class Relations:
         """Declare a function as the relation `name` of the operations, which are separated by blanks."""
 
         def declare(check: Check) -> Check:
-            self.all.append(Relation(name, tuple(operations.split()), tuple(kinds), check, requirements, since))
+            self._all.append(Relation(name, tuple(operations.split()), tuple(kinds), check, requirements, since))
             return check
 
         return declare
 
-    def cases(self) -> Iterator[Case]:
-        """Their cases."""
-        for relation in self.all:
+    def __call__(self) -> Iterator[Case]:
+        """Their cases: a module says `cases = RelationGroup()`."""
+        for relation in self._all:
             yield from relation.cases()
 
 

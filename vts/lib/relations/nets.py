@@ -19,6 +19,12 @@ FLOAT32, FLOAT16 = OperandType.TENSOR_FLOAT32, OperandType.TENSOR_FLOAT16
 UNSIGNED, SIGNED = OperandType.TENSOR_QUANT8_ASYMM, OperandType.TENSOR_QUANT8_ASYMM_SIGNED
 INT32, BOOL8 = OperandType.TENSOR_INT32, OperandType.TENSOR_BOOL8
 
+FLOATS = (FLOAT32, FLOAT16)
+BYTES = (UNSIGNED, SIGNED)
+MOVED = (*FLOATS, *BYTES)
+"""Types of the operations that only move elements, of tensors that are quantized as usual."""
+WITH_INTEGERS = (*MOVED, INT32)
+
 QUANTIZATION: dict[int, tuple[float, int]] = {UNSIGNED: (1 / 16, 117), SIGNED: (1 / 16, 117 - 128)}
 """Scale and zero point of tensors that nobody gives others: both forms stand for the same real values."""
 

@@ -8,9 +8,19 @@ from typing import Any
 
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.vts.lib.relations.fixture import Lab
-from npu_conformance.vts.lib.relations.nets import BOOL8, INT32, SIGNED, Net, Tensor, like
-from npu_conformance.vts.relations.moves import BYTES, FLOATS, MOVED, WITH_INTEGERS
-from npu_conformance.vts.relations.products import bias, output, weights
+from npu_conformance.vts.lib.relations.nets import (
+    BOOL8,
+    BYTES,
+    FLOATS,
+    INT32,
+    MOVED,
+    SIGNED,
+    WITH_INTEGERS,
+    Net,
+    Tensor,
+    like,
+)
+from npu_conformance.vts.lib.relations.product_operands import bias, output, weights
 
 
 @dataclass(frozen=True)

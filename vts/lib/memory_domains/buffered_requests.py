@@ -1,19 +1,16 @@
-"""Stored vectors whose inputs and outputs lie in buffers of the device: results are those of shared memory."""
+"""Requests of vectors whose inputs and outputs lie in buffers of the device."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from npu_conformance.corpus import vectors
-from npu_conformance.corpus.wire_model import BuiltRequest, Region, build_request
+from npu_conformance.corpus.wire_model import BuiltRequest, Region
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import NotApplicable
-from npu_conformance.harness.run.cases import Case, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.errors import ServiceError
@@ -27,77 +24,9 @@ from npu_conformance.specs.neuralnetworks.types import (
     RequestArgument,
     RequestMemoryPool,
 )
-from npu_conformance.specs.versions import Version
-from npu_conformance.vts.lib.execution import execute, executors, timing_rules
 
 if TYPE_CHECKING:
-    from npu_conformance.corpus.vectors import Example, Vector
-
-_VECTORS = {
-    "ADD": ("float32_relu_row", "float16_relu_same"),
-    "CONV_2D": ("quant8_wide_heads_stride1x1_nchw_dilation1x2_relu", "float32_wide_same_stride1x1"),
-    "SOFTMAX": ("quant8_signed_rank3_beta0_25",),
-    "TOPK_V2": ("float32_rank2_some",),
-    "SPLIT": ("float32_rank2_axis1",),
-    "EMBEDDING_LOOKUP": ("float32_repeated",),
-    "EQUAL": ("int32_same",),
-    "LSTM": ("float32_cifg_peephole_norm_projection_relu_cell_clip",),
-    "TRANSPOSE": ("quant8_order_120",),
-    "IF": ("float32_condition_1_constant_same_branch",),
-}
-"""Several inputs and outputs, each element size, states, booleans, omitted inputs, and a graph in a graph."""
-
-
-def cases() -> Iterator[Case]:
-    """One case a vector; each way of execution is a configuration."""
-    for operation, names in _VECTORS.items():
-        for header in vectors.headers(operation):
-            if header.name in names:
-                yield _case(operation, header.name, max(header.since, Version.V1_3), header.types)
-
-
-def _case(operation: str, name: str, since: Version, types: tuple[str, ...]) -> Case:
-    def run(context: CaseContext) -> None:
-        _run(context, vectors.load(operation, name))
-
-    return Case(
-        f"vts.memory_domains.{operation}.{name}", run, ("NNHAL-MEMDOMAIN-032", "NNHAL-MEMDOMAIN-022"),
-        "Inputs and outputs of a vector lie in buffers of the device.", since=since, group=Group.MEMORY,
-        operations=(operation,), types=types,
-    )  # fmt: skip
-
-
-def _run(context: CaseContext, vector: Vector) -> None:
-    from npu_conformance.vts.lib.vector_run import attach, prepared
-
-    attach(context, vector)
-    for executor in executors(context.version):
-        with context.configuration(executor):
-            _executed(context, vector, prepared(context, vector, unspecified=False), executor)
-
-
-def _executed(context: CaseContext, vector: Vector, prepared_model: PreparedModel, executor: str) -> None:
-    from npu_conformance.vts.lib.judging import judge
-
-    example = vector.examples[0]
-    built = build_request(vector, example, context.version)
-    inputs, outputs = context.pool(len(built.input_data) or 1), context.pool(built.output_size)
-    inputs.write(0, built.input_data)
-    buffered = request_in_buffers(context, prepared_model, built, example, inputs, outputs)
-    # Twice: inputs keep their content, outputs take a new one.
-    for _ in range(2):
-        execution = execute(context, prepared_model, buffered.request, measure=False, executor=executor)
-        timing_rules(context, execution, measured=False)
-        checks.status(execution.status, {ErrorStatus.NONE}, "execution with buffers of the device")
-        outputs.write(0, bytes(built.output_size))
-        buffered.collect()
-        content = outputs.read(0, built.output_size)
-        judge(
-            context,
-            vector,
-            example,
-            {name: built.read(name, content, array.shape) for name, array in example.outputs.items()},
-        )
+    from npu_conformance.corpus.vectors import Example
 
 
 @dataclass(frozen=True, slots=True)

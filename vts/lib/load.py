@@ -1,0 +1,88 @@
+"""A load on the device: executions that go on in threads of their own, each judged when the load is gone."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.specs.neuralnetworks.hal import documented_statuses
+from npu_conformance.specs.versions import Version
+from npu_conformance.vts.lib.chain import Runner
+
+_FEW = 16
+"""Executions of each runner of a load, on a device that is quick enough."""
+_LONGEST_SECONDS = 60.0
+"""More than any runner takes to end; calls have deadlines of their own."""
+
+
+class Load:
+    """Executions that go on, each runner's in a thread of its own, until they are told to stop."""
+
+    def __init__(self, runners: Sequence[Runner], pool: ThreadPoolExecutor, most: int) -> None:
+        self._most = most
+        self.executions, self._stop, self._went_on = 0, threading.Event(), threading.Condition()
+        self._futures: list[Future[list[int]]] = [pool.submit(self._go_on, runner) for runner in runners]
+
+    def wait_for_executions(self, count: int) -> None:
+        """Wait until so many executions have ended, or all runners have."""
+        with self._went_on:
+            self._went_on.wait_for(
+                lambda: self.executions >= count or all(one.done() for one in self._futures), timeout=_LONGEST_SECONDS
+            )
+
+    def is_over(self) -> bool:
+        """True where a runner has ended: the load is less than it was."""
+        return any(one.done() for one in self._futures)
+
+    def stop(self) -> None:
+        """Let no more executions begin."""
+        self._stop.set()
+
+    def statuses(self) -> list[int]:
+        """The status of every execution, once all runners have ended. Raises what the executions raised."""
+        return [status for future in self._futures for status in future.result()]
+
+    def _go_on(self, runner: Runner) -> list[int]:
+        statuses: list[int] = []
+        while not self._stop.is_set() and len(statuses) != self._most:
+            statuses.append(runner.execute().status)
+            with self._went_on:
+                self.executions += 1
+                self._went_on.notify_all()
+        return statuses
+
+
+@contextmanager
+def under_load(runners: Sequence[Runner], most: int | None = None) -> Iterator[Load]:
+    """Keep the device busy for a while. Behind it, every execution of the load must have been right or too much.
+
+    most: how often each runner executes; null for as often as starves nobody.
+    """
+    with ThreadPoolExecutor(len(runners)) as pool:
+        load = Load(runners, pool, _few(runners) if most is None else most)
+        try:
+            yield load
+        finally:
+            load.stop()
+        allowed = too_much(runners[0].context) | {ErrorStatus.NONE}
+        for status in load.statuses():
+            checks.status(status, allowed, "execution that is part of the load")
+
+
+def _few(runners: Sequence[Runner]) -> int:
+    """How often each runner executes: what is urgent may starve the rest of its app meanwhile (NNHAL-QOS-010)."""
+    context = runners[0].context
+    patience = context.manifest.deadlines.execute * context.manifest.time_scale / 4
+    in_time = patience / (len(runners) * max(runner.seconds for runner in runners))
+    return max(1, min(_FEW, int(in_time)))
+
+
+def too_much(context: CaseContext) -> frozenset[ErrorStatus]:
+    """How a version says that it can not take more: before 1.3 only in general."""
+    letters = "R" if context.version >= Version.V1_3 else "G"
+    return documented_statuses(letters, context.version)

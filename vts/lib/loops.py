@@ -1,0 +1,16 @@
+"""Loops that never end, which a device has to abort after their timeout."""
+
+from __future__ import annotations
+
+from npu_conformance.harness.judge import checks
+from npu_conformance.harness.judge.verdicts import NotSupported
+from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
+from npu_conformance.vts.lib.deadlines import MISSED
+from npu_conformance.vts.lib.execution import Execution
+
+
+def expect_aborted(execution: Execution, what: str) -> None:
+    """See that a loop was ended by its timeout. A device may also say that it cannot execute this at all."""
+    if execution.status == ErrorStatus.GENERAL_FAILURE:
+        raise NotSupported(f"the device does not execute {what}")
+    checks.status(execution.status, MISSED, f"execution of {what}")
