@@ -16,7 +16,7 @@ from npu_conformance.specs.neuralnetworks.burst_packets import ResultInformation
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.burst.channel import Channel
-from npu_conformance.vts.lib.burst.executor import call, opened
+from npu_conformance.vts.lib.burst.executor import call, configure_burst
 from npu_conformance.vts.lib.burst.fixture import PAIRS, Work, work
 from npu_conformance.vts.lib.burst.packets import request_elements
 from npu_conformance.vts.lib.execution import Execution, synchronous
@@ -66,7 +66,7 @@ def _figure(name: str, version: Version, transports: tuple[str, ...], aim: float
 def _through(context: CaseContext, lab: Work, version: Version) -> Callable[[], Execution]:
     request = lab.request()
     if version.is_aidl:
-        burst = opened(lab.prepared_model)
+        burst = configure_burst(lab.prepared_model)
         return lambda: call(burst, request, (0,))
     channel = Channel(context, lab.prepared_model)
     channel.execute(request)

@@ -22,7 +22,8 @@ from npu_conformance.specs.neuralnetworks.types import DataLocation, Model, Requ
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.deadlines import MILLISECOND
-from npu_conformance.vts.lib.execution import NO_LOOP_TIMEOUT, Execution, execute, executors
+from npu_conformance.vts.lib.execution import NO_LOOP_TIMEOUT, Execution
+from npu_conformance.vts.lib.executors import execute, executors
 from npu_conformance.vts.lib.loops import expect_aborted
 from npu_conformance.vts.lib.structure_models import BRANCHES, EXTENSION, LOOP, MAPPING, with_operand, within
 

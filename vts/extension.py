@@ -28,7 +28,7 @@ from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import ExtensionNameAndPrefix, Model, RequestMemoryPool
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts import generated
-from npu_conformance.vts.lib.execution import execute
+from npu_conformance.vts.lib.executors import execute
 from npu_conformance.vts.lib.judging import judge
 from npu_conformance.vts.lib.rejection import expect_rejected_at_prepare
 

@@ -22,7 +22,8 @@ from npu_conformance.specs.neuralnetworks.types import (
 from npu_conformance.specs.versions import HIDL_LAST, OLDEST, Version
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.addition import Addition
-from npu_conformance.vts.lib.execution import Execution, execute
+from npu_conformance.vts.lib.execution import Execution
+from npu_conformance.vts.lib.executors import execute
 from npu_conformance.vts.lib.rejection import expect_rejected_at_prepare
 
 _behaviours = CaseGroup("vts.memory", group=Group.MEMORY)

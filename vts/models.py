@@ -21,7 +21,7 @@ from npu_conformance.specs.neuralnetworks.types import (
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.aosp_verdict import told
-from npu_conformance.vts.lib.execution import execute, executors
+from npu_conformance.vts.lib.executors import execute, executors
 from npu_conformance.vts.lib.structure_models import unary
 
 cases = CaseGroup("vts.models", group=Group.VALIDATION)

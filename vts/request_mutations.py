@@ -34,7 +34,8 @@ from npu_conformance.specs.neuralnetworks.types import (
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import edits
 from npu_conformance.vts.lib.aosp_verdict import told
-from npu_conformance.vts.lib.execution import executors, request_of
+from npu_conformance.vts.lib.execution import request_of
+from npu_conformance.vts.lib.executors import executors
 from npu_conformance.vts.lib.rejection import expect_request_rejected
 from npu_conformance.vts.lib.support import supports
 

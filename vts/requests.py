@@ -12,7 +12,7 @@ from npu_conformance.harness.run.cases import Case, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.aosp_verdict import told
-from npu_conformance.vts.lib.execution import executors
+from npu_conformance.vts.lib.executors import executors
 from npu_conformance.vts.lib.rejection import expect_request_rejected
 from npu_conformance.vts.lib.request_edits import EDITS, RequestEdit, small_request
 

@@ -29,7 +29,7 @@ from npu_conformance.specs.neuralnetworks.types import (
 )
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import addition
-from npu_conformance.vts.lib.burst.executor import NO_IDENTITY, call, opened
+from npu_conformance.vts.lib.burst.executor import NO_IDENTITY, call, configure_burst
 from npu_conformance.vts.lib.burst.fixture import PAIRS, Work, added, work
 from npu_conformance.vts.lib.deadlines import MILLISECOND
 from npu_conformance.vts.lib.execution import timing_rules
@@ -62,7 +62,7 @@ def _in_three_pools(lab: Work) -> Request:
 def below_minus_one(context: CaseContext) -> None:
     """A token below -1 is refused, at whatever place of the list."""
     lab = work(context)
-    burst, request = opened(lab.prepared_model), _in_three_pools(lab)
+    burst, request = configure_burst(lab.prepared_model), _in_three_pools(lab)
     for name, with_config in _forms(context).items():
         with context.configuration(name):
             for place in range(3):
@@ -80,7 +80,7 @@ def below_minus_one(context: CaseContext) -> None:
 def wrong_number(context: CaseContext) -> None:
     """There is one token for each pool: lists that are shorter or longer are refused."""
     lab = work(context)
-    burst, request = opened(lab.prepared_model), _in_three_pools(lab)
+    burst, request = configure_burst(lab.prepared_model), _in_three_pools(lab)
     for name, with_config in _forms(context).items():
         with context.configuration(name):
             for tokens in ((0, 1), (0, 1, 2, 3), (), (NO_IDENTITY,) * 2, (NO_IDENTITY,) * 4):
@@ -96,7 +96,7 @@ def wrong_number(context: CaseContext) -> None:
 def any_tokens(context: CaseContext) -> None:
     """-1 is no identity, also for several pools; 0, large numbers and one token twice for one memory are tokens."""
     lab = work(context)
-    burst, request = opened(lab.prepared_model), _in_three_pools(lab)
+    burst, request = configure_burst(lab.prepared_model), _in_three_pools(lab)
     lists = ((-1, -1, -1), (0, -1, 1), (_LARGE, _LARGE - 1, 2**31), (5, 5, 5), (-1, 5, -1))
     for turn, tokens in enumerate(lists):
         with context.configuration(f"list_{turn}"):
@@ -111,7 +111,7 @@ def any_tokens(context: CaseContext) -> None:
 def new_contents(context: CaseContext) -> None:
     """What is kept of a token is where its memory is, not what is in it."""
     lab = work(context)
-    burst = opened(lab.prepared_model)
+    burst = configure_burst(lab.prepared_model)
     for name, with_config in _forms(context).items():
         with context.configuration(name):
             for turn in range(4):
@@ -124,7 +124,7 @@ def new_contents(context: CaseContext) -> None:
 def none_is_not_kept(context: CaseContext) -> None:
     """Two memories under -1 are two memories."""
     lab = work(context)
-    burst = opened(lab.prepared_model)
+    burst = configure_burst(lab.prepared_model)
     for turn in range(4):
         pool = lab.another_pool()
         lab.fill(PAIRS[turn], PAIRS[1], pool)
@@ -136,7 +136,7 @@ def none_is_not_kept(context: CaseContext) -> None:
 def release_then_another(context: CaseContext) -> None:
     """A token that was released may name another memory."""
     lab = work(context)
-    burst = opened(lab.prepared_model)
+    burst = configure_burst(lab.prepared_model)
     for turn in range(4):
         pool = lab.another_pool() if turn % 2 else lab.pool
         lab.fill(PAIRS[turn], PAIRS[1], pool)
@@ -149,7 +149,7 @@ def release_then_another(context: CaseContext) -> None:
 def release_harmless(context: CaseContext) -> None:
     """Releasing what was never used or was released already does nothing."""
     lab = work(context)
-    burst = opened(lab.prepared_model)
+    burst = configure_burst(lab.prepared_model)
     for tokens in ((0, 77, _LARGE), (2, 2)):
         lab.fill(*PAIRS[:2])
         lab.succeeded(call(burst, lab.request(), (2,)), added(*PAIRS[:2]), "execution before a release")
@@ -162,7 +162,7 @@ def release_harmless(context: CaseContext) -> None:
 @cases.case("release.below_minus_one", "NNHAL-BURST-015", since=Version.FL5)
 def release_below_minus_one(context: CaseContext) -> None:
     """releaseMemoryResource of a token below -1 is refused."""
-    burst = opened(work(context).prepared_model)
+    burst = configure_burst(work(context).prepared_model)
     for token in (-2, -(2**63)):
         call_it = partial(burst.release_memory_resource, token)
         checks.raises_status(call_it, _INVALID, f"releaseMemoryResource of {token}")
@@ -172,7 +172,7 @@ def release_below_minus_one(context: CaseContext) -> None:
 def deadline(context: CaseContext) -> None:
     """Without a deadline and with a far one the result comes; after one that has passed, it or MISSED_DEADLINE."""
     lab = work(context)
-    burst = opened(lab.prepared_model)
+    burst = configure_burst(lab.prepared_model)
     far = time.clock_gettime_ns(time.CLOCK_BOOTTIME) + 3600 * 10**9
     for name, with_config in _forms(context).items():
         with context.configuration(name):
@@ -191,7 +191,7 @@ def deadline(context: CaseContext) -> None:
 def below_none(context: CaseContext) -> None:
     """A deadline or loop timeout below -1 is refused, and a loop timeout above 15 seconds."""
     lab = work(context)
-    burst = opened(lab.prepared_model)
+    burst = configure_burst(lab.prepared_model)
     for name, with_config in _forms(context).items():
         with context.configuration(name):
             for limit in (-2, -(2**63)):
@@ -206,7 +206,7 @@ def below_none(context: CaseContext) -> None:
 def loop_timeout(context: CaseContext) -> None:
     """A loop that never ends is aborted after the millisecond that the burst gives it, and the burst goes on."""
     prepared_model, pool = addition.prepared(context, LOOP), context.pool(64)
-    burst = opened(prepared_model)
+    burst = configure_burst(prepared_model)
     *inputs, output = (RequestArgument(location=DataLocation(0, offset, _SIZE)) for offset in _PLACES)
     request = Request(tuple(inputs), (output,), (RequestMemoryPool(pool=pool.memory),))
     for name, with_config in _forms(context).items():
@@ -230,7 +230,7 @@ def loop_timeout(context: CaseContext) -> None:
 def unknown_device_memory(context: CaseContext) -> None:
     """A pool that names device memory which nobody has allocated is refused."""
     lab = work(context)
-    burst = opened(lab.prepared_model)
+    burst = configure_burst(lab.prepared_model)
     for token in (0, 100):
         request = replace(_in_three_pools(lab), pools=(RequestMemoryPool(token=token), *lab.request().pools * 2))
         execution = call(burst, request, (NO_IDENTITY, 1, 2))
@@ -241,7 +241,7 @@ def unknown_device_memory(context: CaseContext) -> None:
 def device_memory_input(context: CaseContext) -> None:
     """Device memory is an input of executions in a burst, beside shared memory with and without identity."""
     lab = work(context)
-    burst, buffer = opened(lab.prepared_model), _allocated(context, lab)
+    burst, buffer = configure_burst(lab.prepared_model), _allocated(context, lab)
     request = _in_three_pools(lab)
     place = replace(request.inputs[0], location=DataLocation(0), dimensions=())
     request = replace(

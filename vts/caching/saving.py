@@ -31,7 +31,7 @@ from npu_conformance.vts.lib.caching.client import (
     client,
     outcome,
 )
-from npu_conformance.vts.lib.execution import execute
+from npu_conformance.vts.lib.executors import execute
 from npu_conformance.vts.lib.judging import judge
 from npu_conformance.vts.lib.support import supports
 

@@ -18,7 +18,8 @@ from npu_conformance.specs.neuralnetworks.types import Model
 from npu_conformance.specs.versions import HIDL_LAST, Version
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.addition import Addition, Pair
-from npu_conformance.vts.lib.execution import NO_DEADLINE, NO_LOOP_TIMEOUT, ExecutionRecorder, executors, opened
+from npu_conformance.vts.lib.execution import NO_DEADLINE, NO_LOOP_TIMEOUT, ExecutionRecorder
+from npu_conformance.vts.lib.executors import bind, executors
 from npu_conformance.vts.lib.sums import Sum, has_size, of_size, prepared_or_unsupported, sum_of, with_dimensions
 
 cases = CaseGroup("vts.executions", group=Group.EXECUTION)
@@ -84,7 +85,7 @@ def other_sizes(context: CaseContext) -> None:
     prepared_model = prepared_or_unsupported(context, with_dimensions(chosen.model(), (0,), inputs=True))
 
     def caller(asked: Sum, elements: int) -> Callable[[], None]:
-        run = opened(context, prepared_model, of_size(asked, elements))
+        run = bind(context, prepared_model, of_size(asked, elements))
 
         def call() -> None:
             for _ in range(_ROUNDS):
@@ -122,7 +123,7 @@ def _values(number: int) -> Pair:
 
 
 def _caller(context: CaseContext, prepared_model: PreparedModel, asked: Sum, paths: list[str]) -> Callable[[], None]:
-    runs = {path: opened(context, prepared_model, asked.request, executor=path) for path in paths}
+    runs = {path: bind(context, prepared_model, asked.request, executor=path) for path in paths}
 
     def call() -> None:
         for path in itertools.islice(itertools.cycle(paths), _ROUNDS):
@@ -166,4 +167,4 @@ def _prepared_all(context: CaseContext, chosen: Addition, recorders: list[Prepar
         if prepared_model is None:
             checks.fail("prepareModel beside others, notified", "a prepared model", "null")
         asked = sum_of(context, chosen, _values(number))
-        asked.check(opened(context, prepared_model, asked.request)(), "execution of a model prepared beside others")
+        asked.check(bind(context, prepared_model, asked.request)(), "execution of a model prepared beside others")

@@ -17,7 +17,8 @@ from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.types import Request, RequestMemoryPool
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts.lib.execution import Execution, executors, opened
+from npu_conformance.vts.lib.execution import Execution
+from npu_conformance.vts.lib.executors import bind, executors
 from npu_conformance.vts.lib.judging import judge
 from npu_conformance.vts.lib.support import supports
 from npu_conformance.vts.lib.vector_run import prepared
@@ -148,7 +149,7 @@ def _each_path(context: CaseContext, vector: Vector, turns: list[_Turn], *, unsp
     places = _places(context, vector, turns[0].example)
     for executor in executors(context.version, finding_shapes=unspecified):
         with context.configuration(f"{vector.operation}.{executor}"):
-            run = opened(context, prepared_model, places.request, executor=executor)
+            run = bind(context, prepared_model, places.request, executor=executor)
             for number, turn in enumerate(turns):
                 places.put(context, turn)
                 execution = run()

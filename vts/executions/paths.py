@@ -14,15 +14,8 @@ from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.types import OutputShape, Request, Timing
 from npu_conformance.specs.versions import HIDL_LAST, Version
 from npu_conformance.vts.lib import addition
-from npu_conformance.vts.lib.execution import (
-    NO_DEADLINE,
-    NO_LOOP_TIMEOUT,
-    ExecutionRecorder,
-    executors,
-    opened,
-    shape_rules,
-    timing_rules,
-)
+from npu_conformance.vts.lib.execution import NO_DEADLINE, NO_LOOP_TIMEOUT, ExecutionRecorder, shape_rules, timing_rules
+from npu_conformance.vts.lib.executors import bind, executors
 from npu_conformance.vts.lib.sums import FILL, Sum, sum_of
 
 cases = CaseGroup("vts.executions", group=Group.EXECUTION)
@@ -38,7 +31,7 @@ def used_twice(context: CaseContext) -> None:
     prepared_model, asked = chosen.prepared(context), sum_of(context, chosen)
     for executor in executors(context.version):
         with context.configuration(executor):
-            run, results = opened(context, prepared_model, asked.request, executor=executor), []
+            run, results = bind(context, prepared_model, asked.request, executor=executor), []
             for turn in ("first", "second"):
                 asked.clear()
                 asked.check(run(), f"{turn} execution of the request")
@@ -55,7 +48,7 @@ def paths_agree(context: CaseContext) -> None:
     for executor in executors(context.version):
         with context.configuration(executor):
             asked.clear()
-            asked.check(opened(context, prepared_model, asked.request, executor=executor)(), f"{executor} execution")
+            asked.check(bind(context, prepared_model, asked.request, executor=executor)(), f"{executor} execution")
             found = asked.result()
             usual = usual or found
             if found != usual:
@@ -71,9 +64,7 @@ def done_at_return(context: CaseContext) -> None:
         if executor != _ASYNCHRONOUS:
             with context.configuration(executor):
                 asked.clear()
-                asked.check(
-                    opened(context, prepared_model, asked.request, executor=executor)(), f"{executor} execution"
-                )
+                asked.check(bind(context, prepared_model, asked.request, executor=executor)(), f"{executor} execution")
                 _nothing_more_is_written(context, asked, f"{executor} execution has returned")
 
 
@@ -132,7 +123,7 @@ def refused_with_a_status(context: CaseContext) -> None:
     invalid = replace(asked.request, inputs=asked.request.inputs[:1])
     for executor in executors(context.version):
         with context.configuration(executor):
-            answer = opened(context, prepared_model, invalid, executor=executor)()
+            answer = bind(context, prepared_model, invalid, executor=executor)()
             checks.status(answer.status, {ErrorStatus.INVALID_ARGUMENT}, f"{executor} execution of the invalid request")
             checks.equal((answer.output_shapes, answer.timing), ((), None), "shapes and times of the refused execution")
 
@@ -169,7 +160,7 @@ def _adds(context: CaseContext, asked: Sum, request: Request) -> None:
     for executor in executors(context.version):
         with context.configuration(executor):
             asked.clear()
-            asked.check(opened(context, prepared_model, request, executor=executor)(), f"{executor} execution")
+            asked.check(bind(context, prepared_model, request, executor=executor)(), f"{executor} execution")
 
 
 class _Watching(ExecutionRecorder):

@@ -12,7 +12,8 @@ from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.addition import Pair
-from npu_conformance.vts.lib.execution import Execution, Terms, opened, timing_rules
+from npu_conformance.vts.lib.execution import Execution, ExecutionOptions, timing_rules
+from npu_conformance.vts.lib.executors import bind
 from npu_conformance.vts.lib.request_edits import EDITS, small_request
 from npu_conformance.vts.lib.sums import sum_of
 
@@ -33,7 +34,7 @@ def changed_inputs(context: CaseContext) -> None:
     asked = sum_of(context, chosen)
     for executor, measured in itertools.product(_FORMS, (False, True)):
         with context.configuration(f"{executor}.{'timed' if measured else 'untimed'}"):
-            run = opened(context, chosen.prepared(context), asked.request, Terms(measure=measured), executor)
+            run = bind(context, chosen.prepared(context), asked.request, ExecutionOptions(measure=measured), executor)
             results = []
             for turn, values in enumerate(_VALUES):
                 filled, execution = asked.put(values), run()
@@ -49,7 +50,7 @@ def side_by_side(context: CaseContext) -> None:
     chosen = addition.supported(context)
     prepared_model = chosen.prepared(context)
     both = [sum_of(context, chosen, values) for values in _VALUES[:2]]
-    runs = [opened(context, prepared_model, asked.request, executor="reusable") for asked in both]
+    runs = [bind(context, prepared_model, asked.request, executor="reusable") for asked in both]
     for _ in range(2):
         for asked, run in zip(both, runs, strict=True):
             asked.clear()
@@ -63,7 +64,7 @@ def invalid_request(context: CaseContext) -> None:
     prepared_model, request = chosen.prepared(context), small_request(context)
     for executor, spoiled in itertools.product(_FORMS, EDITS):
         with context.configuration(f"{executor}.{spoiled.name}"):
-            run = opened(context, prepared_model, spoiled.edit(request, chosen.elements), executor=executor)
+            run = bind(context, prepared_model, spoiled.edit(request, chosen.elements), executor=executor)
             for turn in ("first", "second"):
                 execution = run()
                 what = f"{turn} run of a reusable execution whose request is invalid"
@@ -75,7 +76,7 @@ def one_in_flight(context: CaseContext) -> None:
     """Two runs of one object at once, which no client may ask for: each is right or refused, and it lives on."""
     chosen = addition.supported(context)
     asked = sum_of(context, chosen)
-    run = opened(context, chosen.prepared(context), asked.request, executor="reusable")
+    run = bind(context, chosen.prepared(context), asked.request, executor="reusable")
     executions = context.at_once([run, run])
     for execution in executions:
         if isinstance(execution, InterfaceError):

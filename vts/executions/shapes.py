@@ -23,12 +23,11 @@ from npu_conformance.vts.lib.execution import (
     NO_DEADLINE,
     NO_LOOP_TIMEOUT,
     Execution,
-    Terms,
-    executors,
-    opened,
+    ExecutionOptions,
     shape_rules,
     timing_rules,
 )
+from npu_conformance.vts.lib.executors import bind, executors
 from npu_conformance.vts.lib.sums import (
     FILL,
     Sum,
@@ -112,7 +111,7 @@ def padding_is_no_room(context: CaseContext) -> None:
     for executor in executors(context.version, finding_shapes=True):
         with context.configuration(executor):
             asked.clear()
-            execution = opened(context, prepared_model, request, executor=executor)()
+            execution = bind(context, prepared_model, request, executor=executor)()
             _may_decline(execution)
             expected = {ErrorStatus.OUTPUT_INSUFFICIENT_SIZE}
             checks.status(execution.status, expected, "execution with an output that would fit into its padding")
@@ -144,7 +143,7 @@ def zero_sized(context: CaseContext) -> None:
     prepared_model = prepared(context, vector, unspecified=True)
     for executor in executors(context.version, finding_shapes=True):
         with context.configuration(executor):
-            execution = opened(context, prepared_model, request, executor=executor)()
+            execution = bind(context, prepared_model, request, executor=executor)()
             _may_decline(execution)
             checks.status(execution.status, {ErrorStatus.NONE}, "execution with outputs that have no elements")
             found = tuple(shape.dimensions for shape in execution.output_shapes)
@@ -163,7 +162,7 @@ def other_sizes(context: CaseContext) -> None:
             for elements in (chosen.elements, 1, chosen.elements):
                 asked.clear()
                 request = of_size(asked, elements)
-                has_size(asked, opened(context, prepared_model, request, executor=executor)(), elements)
+                has_size(asked, bind(context, prepared_model, request, executor=executor)(), elements)
 
 
 def _each_path(
@@ -194,13 +193,13 @@ def _each_path(
         with context.configuration(f"{name}.{executor}" if name else executor):
             for measured in (False, True):
                 asked.clear()
-                execution = opened(context, prepared_model, request, Terms(measure=measured), executor)()
+                execution = bind(context, prepared_model, request, ExecutionOptions(measure=measured), executor)()
                 shape_rules(execution)
                 timing_rules(context, execution, measured=measured)
                 _may_decline(execution)
                 check(asked, execution)
             asked.clear()
-            asked.check(opened(context, prepared_model, asked.request, executor=executor)(), "the execution after it")
+            asked.check(bind(context, prepared_model, asked.request, executor=executor)(), "the execution after it")
 
 
 def _may_decline(execution: Execution) -> None:

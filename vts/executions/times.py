@@ -14,7 +14,8 @@ from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import DataLocation, Request, RequestArgument, RequestMemoryPool
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import addition
-from npu_conformance.vts.lib.execution import Terms, executors, opened, timing_rules
+from npu_conformance.vts.lib.execution import ExecutionOptions, timing_rules
+from npu_conformance.vts.lib.executors import bind, executors
 from npu_conformance.vts.lib.structure_models import LOOP
 from npu_conformance.vts.lib.sums import sum_of
 
@@ -37,7 +38,7 @@ def only_where_asked(context: CaseContext) -> None:
     for executor in executors(context.version):
         with context.configuration(executor):
             runs = {
-                measured: opened(context, prepared_model, asked.request, Terms(measure=measured), executor)
+                measured: bind(context, prepared_model, asked.request, ExecutionOptions(measure=measured), executor)
                 for measured in (True, False)
             }
             for measured in (False, True, False):
@@ -92,8 +93,8 @@ def _measure(
     context: CaseContext, prepared_model: PreparedModel, request: Request, executor: str = ""
 ) -> tuple[int | None, int]:
     """Execute; returns timeInDriver in nanoseconds, null where it is unavailable, and what the caller measured."""
-    terms = Terms(measure=True, loop_timeout=MAXIMUM_LOOP_TIMEOUT_DURATION_NS)
-    run = opened(context, prepared_model, request, terms, executor)
+    options = ExecutionOptions(measure=True, loop_timeout=MAXIMUM_LOOP_TIMEOUT_DURATION_NS)
+    run = bind(context, prepared_model, request, options, executor)
     started = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
     execution = run()
     elapsed = time.clock_gettime_ns(time.CLOCK_BOOTTIME) - started

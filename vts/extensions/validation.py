@@ -25,7 +25,7 @@ from npu_conformance.specs.neuralnetworks.types import (
     SymmPerChannelQuantParams,
 )
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts.lib.execution import execute
+from npu_conformance.vts.lib.executors import execute
 from npu_conformance.vts.lib.extensions import models
 from npu_conformance.vts.lib.extensions.models import ECHO, FIBONACCI
 from npu_conformance.vts.lib.rejection import expect_rejected_at_prepare

@@ -11,7 +11,7 @@ from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, FenceState
 from npu_conformance.specs.neuralnetworks.fences import SettableFence
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts.lib.fenced.launching import Launched, Terms, forms, wait
+from npu_conformance.vts.lib.fenced.launching import FencedOptions, Launched, forms, wait
 from npu_conformance.vts.lib.fenced.sums import Bench
 
 cases = CaseGroup("vts.fenced.failing", group=Group.EXECUTION)
@@ -55,7 +55,7 @@ def later(context: CaseContext) -> None:
     for form in forms(context.version):
         with context.configuration(form):
             total, fence = bench.sum(), context.fence()
-            total.fails(total.waits(fence, settle=fence.fail, terms=Terms(form=form)))
+            total.fails(total.waits(fence, settle=fence.fail, options=FencedOptions(form=form)))
 
 
 @cases.case("later_among_several", "NNHAL-FENCED-010", since=_SINCE)

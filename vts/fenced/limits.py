@@ -16,7 +16,7 @@ from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.deadlines import MILLISECOND
 from npu_conformance.vts.lib.execution import Execution
-from npu_conformance.vts.lib.fenced.launching import EXHAUSTED, MISSED, Terms, finish, forms, launch
+from npu_conformance.vts.lib.fenced.launching import EXHAUSTED, MISSED, FencedOptions, finish, forms, launch
 from npu_conformance.vts.lib.fenced.sums import Bench, Sum
 from npu_conformance.vts.lib.loops import expect_aborted
 from npu_conformance.vts.lib.structure_models import LOOP
@@ -34,27 +34,32 @@ _SHORT_NS, _HELD_SECONDS = 50 * MILLISECOND, 0.06
 def unlimited(context: CaseContext) -> None:
     """No limit, the largest one and an hour abort nothing."""
     bench = Bench(context)
-    terms = {
-        "none": Terms(), "duration_maximum": Terms(duration=_MAXIMUM), "duration_hour": Terms(duration=_HOUR),
-        "deadline_maximum": Terms(deadline=_MAXIMUM), "both_maximum": Terms(deadline=_MAXIMUM, duration=_MAXIMUM),
-    }  # fmt: skip
-    for name, chosen in terms.items():
+    options = {
+        "none": FencedOptions(),
+        "duration_maximum": FencedOptions(duration=_MAXIMUM),
+        "duration_hour": FencedOptions(duration=_HOUR),
+        "deadline_maximum": FencedOptions(deadline=_MAXIMUM),
+        "both_maximum": FencedOptions(deadline=_MAXIMUM, duration=_MAXIMUM),
+    }
+    for name, chosen in options.items():
         for form in forms(context.version):
             with context.configuration(f"{form}.{name}"):
                 total = bench.sum()
-                total.succeeds(total.launch(terms=replace(chosen, form=form)))
+                total.succeeds(total.launch(options=replace(chosen, form=form)))
 
 
 @cases.case("too_short", "NNHAL-FENCED-011", "NNHAL-FENCED-015", "NNHAL-QOS-003", "NNHAL-QOS-005", since=_SINCE)
 def too_short(context: CaseContext) -> None:
     """Limits that nothing can keep: the device aborts, which fails its fence, or gives the right result late."""
     bench = Bench(context)
-    terms = {
-        "duration": Terms(duration=1), "duration_zero": Terms(duration=0), "deadline": Terms(deadline=1),
-        "deadline_before_duration": Terms(deadline=1, duration=_HOUR),
-        "duration_before_deadline": Terms(deadline=_MAXIMUM, duration=1),
-    }  # fmt: skip
-    for name, chosen in terms.items():
+    options = {
+        "duration": FencedOptions(duration=1),
+        "duration_zero": FencedOptions(duration=0),
+        "deadline": FencedOptions(deadline=1),
+        "deadline_before_duration": FencedOptions(deadline=1, duration=_HOUR),
+        "duration_before_deadline": FencedOptions(deadline=_MAXIMUM, duration=1),
+    }
+    for name, chosen in options.items():
         for form in forms(context.version):
             with context.configuration(f"{form}.{name}"):
                 _late_or_missed(context, bench.sum(), replace(chosen, form=form))
@@ -64,10 +69,10 @@ def too_short(context: CaseContext) -> None:
 def too_short_behind_a_fence(context: CaseContext) -> None:
     """The same where the work is held back first: the fence that was returned tells of the end."""
     bench = Bench(context)
-    for name, chosen in {"duration": Terms(duration=1), "deadline": Terms(deadline=1)}.items():
+    for name, chosen in {"duration": FencedOptions(duration=1), "deadline": FencedOptions(deadline=1)}.items():
         with context.configuration(name):
             total, fence = bench.sum(), context.fence()
-            launched = total.launch(fence, terms=chosen, settle=fence.signal)
+            launched = total.launch(fence, options=chosen, settle=fence.signal)
             launched.settle()
             _check_late_or_missed(total, finish(context, launched).status)
 
@@ -75,12 +80,12 @@ def too_short_behind_a_fence(context: CaseContext) -> None:
 @cases.case("duration_from_the_signal", "NNHAL-FENCED-015", since=_SINCE)
 def duration_from_the_signal(context: CaseContext) -> None:
     """A duration counts from the last signal: one that is over by then, counted from the call, aborts nothing."""
-    bench, terms = Bench(context), Terms(duration=_SHORT_NS)
+    bench, options = Bench(context), FencedOptions(duration=_SHORT_NS)
     at_once = bench.sum()
-    if finish(context, at_once.launch(terms=terms)).status != ErrorStatus.NONE:
+    if finish(context, at_once.launch(options=options)).status != ErrorStatus.NONE:
         raise NotApplicable(f"an addition may take longer than {_SHORT_NS} ns")
     total, fence = bench.sum(), context.fence()
-    launched = total.launch(fence, terms=terms, settle=fence.signal)
+    launched = total.launch(fence, options=options, settle=fence.signal)
     context.subject.wait_until(lambda: False, _HELD_SECONDS)
     signalled = time.monotonic_ns()
     launched.settle()
@@ -96,15 +101,17 @@ def duration_from_the_signal(context: CaseContext) -> None:
 def malformed(context: CaseContext) -> None:
     """Negative times other than -1 are refused with INVALID_ARGUMENT."""
     bench = Bench(context)
-    terms = {
-        "duration": Terms(duration=-2), "duration_lowest": Terms(duration=-(2**63)), "deadline": Terms(deadline=-2),
-        "loop_timeout": Terms(loop_timeout=-2),
-    }  # fmt: skip
-    for name, chosen in terms.items():
+    options = {
+        "duration": FencedOptions(duration=-2),
+        "duration_lowest": FencedOptions(duration=-(2**63)),
+        "deadline": FencedOptions(deadline=-2),
+        "loop_timeout": FencedOptions(loop_timeout=-2),
+    }
+    for name, chosen in options.items():
         for form in forms(context.version):
             with context.configuration(f"{form}.{name}"):
                 total = bench.sum()
-                launched = total.launch(terms=replace(chosen, form=form))
+                launched = total.launch(options=replace(chosen, form=form))
                 checks.status(launched.status, {ErrorStatus.INVALID_ARGUMENT}, f"executeFenced with a {name} below -1")
                 total.check_untouched("the call was refused")
 
@@ -119,12 +126,14 @@ def loop_timeout(context: CaseContext) -> None:
     request = Request(tuple(inputs), (output,), (RequestMemoryPool(pool=pool.memory),))
     for form in forms(context.version):
         with context.configuration(form):
-            launched = launch(context, prepared_model, request, terms=Terms(loop_timeout=MILLISECOND, form=form))
+            launched = launch(
+                context, prepared_model, request, options=FencedOptions(loop_timeout=MILLISECOND, form=form)
+            )
             expect_aborted(Execution(finish(context, launched).status, (), None), "an endless loop")
 
 
-def _late_or_missed(context: CaseContext, total: Sum, terms: Terms) -> None:
-    _check_late_or_missed(total, finish(context, total.launch(terms=terms)).status)
+def _late_or_missed(context: CaseContext, total: Sum, options: FencedOptions) -> None:
+    _check_late_or_missed(total, finish(context, total.launch(options=options)).status)
 
 
 def _check_late_or_missed(total: Sum, status: int) -> None:

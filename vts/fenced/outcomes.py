@@ -15,9 +15,9 @@ from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.types import RequestMemoryPool
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.addition import B, Pair
-from npu_conformance.vts.lib.execution import execute
+from npu_conformance.vts.lib.executors import execute
 from npu_conformance.vts.lib.fenced import launching
-from npu_conformance.vts.lib.fenced.launching import Terms, forms
+from npu_conformance.vts.lib.fenced.launching import FencedOptions, forms
 from npu_conformance.vts.lib.fenced.sums import Bench
 from npu_conformance.vts.lib.judging import judge
 from npu_conformance.vts.lib.support import supports
@@ -37,7 +37,7 @@ def callback_repeats(context: CaseContext) -> None:
     """The callback answers the same as often as it is asked, also after later executions."""
     bench = Bench(context)
     total = bench.sum()
-    launched = total.launch(terms=Terms(measure=True))
+    launched = total.launch(options=FencedOptions(measure=True))
     first = total.succeeds(launched, measured=True)
     other = bench.sum(B, B)
     other.succeeds(other.launch(), _TWICE)
@@ -55,14 +55,14 @@ def timings(context: CaseContext) -> None:
         for measure in (False, True):
             with context.configuration(f"{form}.{'timed' if measure else 'untimed'}"):
                 total = bench.sum()
-                total.succeeds(total.launch(terms=Terms(measure, form=form)), measured=measure)
+                total.succeeds(total.launch(options=FencedOptions(measure, form=form)), measured=measure)
 
 
 @cases.case("timings_of_waiting", "NNHAL-FENCED-014", "NNHAL-FENCED-018", since=_SINCE)
 def timings_of_waiting(context: CaseContext) -> None:
     """The time that an execution is held back is in timingLaunched, and not in timingFenced."""
     total, fence = Bench(context).sum(), context.fence()
-    launched = total.launch(fence, terms=Terms(measure=True), settle=fence.signal)
+    launched = total.launch(fence, options=FencedOptions(measure=True), settle=fence.signal)
     started = time.monotonic_ns()
     total.check_nothing_happens(launched)
     context.subject.wait_until(lambda: False, _HELD_SECONDS)

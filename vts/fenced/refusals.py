@@ -15,7 +15,7 @@ from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import Request
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import addition
-from npu_conformance.vts.lib.fenced.launching import Terms, finish, forms, launch
+from npu_conformance.vts.lib.fenced.launching import FencedOptions, finish, forms, launch
 from npu_conformance.vts.lib.fenced.sums import Bench
 from npu_conformance.vts.lib.request_edits import EDITS, RequestEdit
 
@@ -107,7 +107,7 @@ def output_too_small(context: CaseContext) -> None:
             output = total.request.outputs[0]
             short = replace(output, location=replace(output.location, length=addition.SIZE - 1))
             request = replace(total.request, outputs=(short,))
-            outcome = finish(context, launch(context, bench.prepared_model, request, terms=Terms(form=form)))
+            outcome = finish(context, launch(context, bench.prepared_model, request, options=FencedOptions(form=form)))
             checks.that(
                 outcome.status != ErrorStatus.NONE, "an output has too little memory: expected a failure, found NONE"
             )
@@ -115,7 +115,7 @@ def output_too_small(context: CaseContext) -> None:
 
 
 def _refused(context: CaseContext, prepared_model: PreparedModel, request: Request, form: str) -> None:
-    launched = launch(context, prepared_model, request, terms=Terms(form=form))
+    launched = launch(context, prepared_model, request, options=FencedOptions(form=form))
     checks.status(launched.status, {ErrorStatus.INVALID_ARGUMENT}, f"{form} of the invalid request")
 
 

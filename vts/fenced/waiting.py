@@ -11,7 +11,7 @@ from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.fences import SettableFence
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.addition import A, B
-from npu_conformance.vts.lib.fenced.launching import Terms, forms
+from npu_conformance.vts.lib.fenced.launching import FencedOptions, forms
 from npu_conformance.vts.lib.fenced.sums import Bench, Sum
 
 cases = CaseGroup("vts.fenced.waiting", group=Group.EXECUTION)
@@ -28,7 +28,7 @@ def none(context: CaseContext) -> None:
     for form in forms(context.version):
         with context.configuration(form):
             total = bench.sum()
-            total.succeeds(total.launch(terms=Terms(form=form)))
+            total.succeeds(total.launch(options=FencedOptions(form=form)))
 
 
 @cases.case("signalled_before", "NNHAL-FENCED-005", "NNHAL-FENCED-006", since=_SINCE)
@@ -52,7 +52,7 @@ def signalled_after(context: CaseContext) -> None:
     for form in forms(context.version):
         with context.configuration(form):
             total, fence = bench.sum(), context.fence()
-            total.succeeds(total.waits(fence, settle=fence.signal, terms=Terms(form=form)))
+            total.succeeds(total.waits(fence, settle=fence.signal, options=FencedOptions(form=form)))
 
 
 @cases.case("every_order", "NNHAL-FENCED-005", "NNHAL-FENCED-006", since=_SINCE)

@@ -26,7 +26,7 @@ from npu_conformance.specs.neuralnetworks.types import (
     Subgraph,
 )
 from npu_conformance.specs.versions import OLDEST, Version
-from npu_conformance.vts.lib.execution import execute
+from npu_conformance.vts.lib.executors import execute
 
 SIZE = 8
 """Bytes of each of the three tensors, whatever their type."""

@@ -30,7 +30,8 @@ from npu_conformance.specs.neuralnetworks.types import (
     RequestMemoryPool,
 )
 from npu_conformance.vts.lib.addition import ADDITIONS, Addition, Pair
-from npu_conformance.vts.lib.execution import NO_DEADLINE, Execution, execute
+from npu_conformance.vts.lib.execution import NO_DEADLINE, Execution
+from npu_conformance.vts.lib.executors import execute
 from npu_conformance.vts.lib.structure_models import INPUT, OUTPUT, constant, graph, tensor
 
 LONG, SHORT = 192, 16

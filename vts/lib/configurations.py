@@ -19,7 +19,7 @@ from npu_conformance.corpus.vectors import Vector
 from npu_conformance.harness.run.cases import Scope
 from npu_conformance.specs.requirements import requirement
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts.lib.execution import executors
+from npu_conformance.vts.lib.executors import executors
 
 SHAPES = ("specified", "unspecified", "unranked", "insufficient")
 _SHAPE_REQUIREMENTS = {
@@ -59,7 +59,7 @@ _WITHOUT_SHAPES = {"RANK", "IF", "WHILE"}
 class Configuration:
     """One way to execute a vector.
 
-    executor: one of vts.execution.executors. shape: of the outputs, one of SHAPES. memory: kind of both pools, or the
+    executor: one of vts.lib.executors. shape: of the outputs, one of SHAPES. memory: kind of both pools, or the
     device's own for each argument.
     compact: arguments lie close together in AIDL, too, without its alignment and padding. read_only: the pool of inputs
     may only be read. repeated: the request is executed a second time.

@@ -14,7 +14,8 @@ from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, ExecutionPre
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import Model, Request
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts.lib.execution import execute, request_of, timing_rules
+from npu_conformance.vts.lib.execution import request_of, timing_rules
+from npu_conformance.vts.lib.executors import execute
 from npu_conformance.vts.lib.support import supports
 
 REFUSAL = ("NNHAL-SUPPORT-003", "NNHAL-PREPARE-001", "NNHAL-PREPARE-002", "NNHAL-PREPARE-018", "NNHAL-ERROR-005")

@@ -20,16 +20,8 @@ from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import quantization_coupling
 from npu_conformance.vts.lib.configurations import DEVICE, Configuration, configurations
 from npu_conformance.vts.lib.deadlines import MILLISECOND
-from npu_conformance.vts.lib.execution import (
-    Execution,
-    Terms,
-    execute,
-    executors,
-    opened,
-    request_of,
-    shape_rules,
-    timing_rules,
-)
+from npu_conformance.vts.lib.execution import Execution, ExecutionOptions, request_of, shape_rules, timing_rules
+from npu_conformance.vts.lib.executors import bind, execute, executors
 from npu_conformance.vts.lib.judging import judge
 from npu_conformance.vts.lib.loops import expect_aborted
 from npu_conformance.vts.lib.memory_domains.buffered_requests import BufferedRequest, request_in_buffers
@@ -143,8 +135,8 @@ class _Runner:
         prepared_model = self._prepare(configuration.shape)
         inputs, outputs = self._pools(built, "ashmem" if configuration.memory == DEVICE else configuration.memory)
         placed = self._placed(configuration, built, prepared_model, inputs, outputs)
-        terms = Terms(measure=configuration.measured)
-        run = opened(self._trial, prepared_model, placed.request, terms, configuration.executor)
+        options = ExecutionOptions(measure=configuration.measured)
+        run = bind(self._trial, prepared_model, placed.request, options, configuration.executor)
         results = []
         for _ in range(2 if configuration.repeated else 1):
             outputs.write(0, bytes([_FILL]) * built.output_size)

@@ -12,7 +12,7 @@ from npu_conformance.harness.subject.pools import Pool
 from npu_conformance.specs.neuralnetworks.hal import DeviceBuffer, PreparedModel
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.addition import SUM, A, B, Pair
-from npu_conformance.vts.lib.execution import executors
+from npu_conformance.vts.lib.executors import executors
 from npu_conformance.vts.lib.memory_domains.fixture import (
     GENERAL,
     INVALID,

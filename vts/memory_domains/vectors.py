@@ -13,7 +13,8 @@ from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts.lib.execution import execute, executors, timing_rules
+from npu_conformance.vts.lib.execution import timing_rules
+from npu_conformance.vts.lib.executors import execute, executors
 from npu_conformance.vts.lib.judging import judge
 from npu_conformance.vts.lib.memory_domains.buffered_requests import request_in_buffers
 from npu_conformance.vts.lib.vector_run import attach, prepared

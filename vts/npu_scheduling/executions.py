@@ -12,7 +12,7 @@ from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.errors import SecurityDenied
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.vts.lib.chain import LONG, SHORT, Runner, longest
-from npu_conformance.vts.lib.execution import executors
+from npu_conformance.vts.lib.executors import executors
 from npu_conformance.vts.lib.load import under_load
 from npu_conformance.vts.lib.npu_scheduling.fixture import SLACK_MS, UNDISTURBED, Lab, config, lab
 

@@ -25,7 +25,8 @@ from npu_conformance.vts.lib.deadlines import (
     deadline,
     seconds_in_driver,
 )
-from npu_conformance.vts.lib.execution import NO_LOOP_TIMEOUT, Execution, execute, executors
+from npu_conformance.vts.lib.execution import NO_LOOP_TIMEOUT, Execution
+from npu_conformance.vts.lib.executors import execute, executors
 
 cases = CaseGroup("vts.quality_of_service", group=Group.EXECUTION)
 

@@ -21,7 +21,7 @@ from npu_conformance.specs.neuralnetworks.types import (
 )
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.deadlines import TRANSIENT
-from npu_conformance.vts.lib.execution import execute
+from npu_conformance.vts.lib.executors import execute
 from npu_conformance.vts.lib.structure_models import INPUT, OUTPUT, graph, tensor
 
 cases = CaseGroup("vts.quality_of_service", group=Group.EXECUTION)

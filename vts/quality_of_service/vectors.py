@@ -18,7 +18,7 @@ from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import RequestMemoryPool
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.deadlines import check_execution, check_preparation, deadline
-from npu_conformance.vts.lib.execution import execute, executors
+from npu_conformance.vts.lib.executors import execute, executors
 from npu_conformance.vts.lib.judging import judge
 from npu_conformance.vts.lib.support import supports
 

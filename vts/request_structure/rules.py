@@ -30,7 +30,7 @@ from npu_conformance.specs.neuralnetworks.types import (
 )
 from npu_conformance.specs.versions import NEWEST, OLDEST, Version
 from npu_conformance.vts.lib import addition, aosp_verdict, edits
-from npu_conformance.vts.lib.execution import execute, executors
+from npu_conformance.vts.lib.executors import execute, executors
 from npu_conformance.vts.lib.rejection import expect_request_rejected
 from npu_conformance.vts.lib.structure_models import INPUT, OUTPUT, graph, tensor
 

@@ -26,7 +26,8 @@ from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.addition import Addition
 from npu_conformance.vts.lib.aosp_verdict import told
-from npu_conformance.vts.lib.execution import Execution, execute, executors
+from npu_conformance.vts.lib.execution import Execution
+from npu_conformance.vts.lib.executors import execute, executors
 from npu_conformance.vts.lib.structure_models import INPUT, OUTPUT, graph, tensor
 
 cases = CaseGroup("vts.request_structure", group=Group.VALIDATION)

@@ -24,7 +24,7 @@ class Burst:
         self._channel: Channel | None = None
         self._calls: hal.Burst | None = None
         if context.version.is_aidl:
-            self._calls = opened(prepared_model)
+            self._calls = configure_burst(prepared_model)
         else:
             self._channel = Channel(context, prepared_model)
 
@@ -54,7 +54,7 @@ class Burst:
             self._calls.release_memory_resource(name)
 
 
-def opened(prepared_model: hal.PreparedModel) -> hal.Burst:
+def configure_burst(prepared_model: hal.PreparedModel) -> hal.Burst:
     """AIDL's configureExecutionBurst. NotSupported where the device opens none."""
     try:
         return prepared_model.configure_execution_burst()
@@ -90,24 +90,3 @@ def call(
         return Execution(error.status, (), None)
     status = ErrorStatus.NONE if result.output_sufficient_size else ErrorStatus.OUTPUT_INSUFFICIENT_SIZE
     return Execution(status, result.output_shapes, result.timing)
-
-
-def execute_in_burst(
-    context: CaseContext,
-    prepared_model: hal.PreparedModel,
-    request: Request,
-    *,
-    measure: bool,
-    loop_timeout: int = NO_LOOP_TIMEOUT,
-    with_config: bool = False,
-) -> Execution:
-    """One execution through a burst of its own, and the release of its memory (`executor` burst of AOSP's VTS).
-
-    HIDL's burst has no loop timeout: what is given is not used there.
-    """
-    burst = Burst(context, prepared_model)
-    execution = burst.execute(request, measure=measure, loop_timeout=loop_timeout, with_config=with_config)
-    for number, pool in enumerate(request.pools):
-        if pool.pool is not None:
-            burst.release(number)
-    return execution

@@ -21,7 +21,7 @@ from npu_conformance.specs.neuralnetworks.types import (
     Subgraph,
 )
 from npu_conformance.vts.lib.addition import SIZE, A, Addition, Pair
-from npu_conformance.vts.lib.execution import execute
+from npu_conformance.vts.lib.executors import execute
 
 STEP = (0.25, -0.25)
 """The second summand: exact in all types, and within the range of the quantised ones up to a hundred times."""

@@ -29,7 +29,7 @@ from npu_conformance.specs.neuralnetworks.types import (
     RequestMemoryPool,
 )
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts.lib.execution import execute, executors
+from npu_conformance.vts.lib.executors import execute, executors
 from npu_conformance.vts.lib.structure_models import INPUT, OUTPUT, TEMPORARY, graph
 
 FIBONACCI, ECHO = "com.npu_conformance.fibonacci", "com.npu_conformance.echo"

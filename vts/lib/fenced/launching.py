@@ -42,7 +42,7 @@ def forms(version: Version) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class FencedOptions:
     """What a fenced execution is asked for, beside request and fences. Times in ns, null for none of them."""
 
     measure: bool = False
@@ -100,7 +100,7 @@ def launch(
     prepared_model: PreparedModel,
     request: Request,
     wait_for: tuple[Fence | None, ...] = (),
-    terms: Terms | None = None,
+    options: FencedOptions | None = None,
     *,
     settle: Callable[[], None] | None = None,
     held_by: Fence | None = None,
@@ -115,7 +115,7 @@ def launch(
     during = None if settle is None else _WhileItLasts(settle, _GRACE_SECONDS * context.manifest.time_scale)
     status: int = ErrorStatus.NONE
     try:
-        result = _call(context.version, prepared_model, request, wait_for, terms or Terms())
+        result = _call(context.version, prepared_model, request, wait_for, options or FencedOptions())
     except ServiceError as error:
         status, result = error.status, FencedExecutionResult(None, None)
     finally:
@@ -155,9 +155,9 @@ def execute(
     measure: bool,
     loop_timeout: int | None = None,
 ) -> Execution:
-    """Execute without wait fences and wait for the end: one more executor beside those of `vts.execution`."""
-    terms = Terms(measure, loop_timeout=loop_timeout)
-    outcome = finish(context, launch(context, prepared_model, request, terms=terms), measured=measure)
+    """Execute without wait fences and wait for the end: one more executor beside those of `vts.lib.executors`."""
+    options = FencedOptions(measure, loop_timeout=loop_timeout)
+    outcome = finish(context, launch(context, prepared_model, request, options=options), measured=measure)
     return Execution(outcome.status, (), outcome.launched)
 
 
@@ -183,16 +183,16 @@ def _call(
     prepared_model: PreparedModel,
     request: Request,
     wait_for: tuple[Fence | None, ...],
-    terms: Terms,
+    options: FencedOptions,
 ) -> FencedExecutionResult:
     none = version.unavailable_time
     deadline, loop_timeout, duration = (
-        none if time_ns is None else time_ns for time_ns in (terms.deadline, terms.loop_timeout, terms.duration)
+        none if time_ns is None else time_ns for time_ns in (options.deadline, options.loop_timeout, options.duration)
     )
-    if terms.form == PLAIN:
-        return prepared_model.execute_fenced(request, wait_for, terms.measure, deadline, loop_timeout, duration)
+    if options.form == PLAIN:
+        return prepared_model.execute_fenced(request, wait_for, options.measure, deadline, loop_timeout, duration)
     fences = tuple(fence for fence in wait_for if fence is not None)
-    config = ExecutionConfig(terms.measure, loop_timeout)
+    config = ExecutionConfig(options.measure, loop_timeout)
     return prepared_model.execute_fenced_with_config(request, fences, config, deadline, duration)
 
 

@@ -15,7 +15,7 @@ from npu_conformance.specs.neuralnetworks.hal import Fence, PreparedModel
 from npu_conformance.specs.neuralnetworks.types import DataLocation, Request, RequestArgument, RequestMemoryPool
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.addition import SIZE, SUM, A, B, Pair
-from npu_conformance.vts.lib.fenced.launching import Launched, Outcome, Terms, finish, launch, wait
+from npu_conformance.vts.lib.fenced.launching import FencedOptions, Launched, Outcome, finish, launch, wait
 
 _STEP = 16
 POOL, PLACES = 4 * _STEP, (0, _STEP, 2 * _STEP)
@@ -70,18 +70,20 @@ class Sum:
     def launch(
         self,
         *wait_for: Fence | None,
-        terms: Terms | None = None,
+        options: FencedOptions | None = None,
         settle: Callable[[], None] | None = None,
         held_by: Fence | None = None,
     ) -> Launched:
         """Launch; see launching.launch."""
         bench = self._bench
         model, context = bench.prepared_model, bench.context
-        return launch(context, model, self.request, wait_for, terms, settle=settle, held_by=held_by)
+        return launch(context, model, self.request, wait_for, options, settle=settle, held_by=held_by)
 
-    def waits(self, *wait_for: SettableFence, settle: Callable[[], None], terms: Terms | None = None) -> Launched:
+    def waits(
+        self, *wait_for: SettableFence, settle: Callable[[], None], options: FencedOptions | None = None
+    ) -> Launched:
         """Launch with open fences, see that nothing happens, settle them."""
-        launched = self.launch(*wait_for, terms=terms, settle=settle)
+        launched = self.launch(*wait_for, options=options, settle=settle)
         self.check_nothing_happens(launched)
         launched.settle()
         return launched

@@ -39,7 +39,8 @@ from npu_conformance.specs.neuralnetworks.types import (
 )
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.addition import ADDITIONS, SIZE, Addition, Pair
-from npu_conformance.vts.lib.execution import Execution, execute, executors, timing_rules
+from npu_conformance.vts.lib.execution import Execution, timing_rules
+from npu_conformance.vts.lib.executors import execute, executors
 
 NONE, INVALID, GENERAL = ErrorStatus.NONE, ErrorStatus.INVALID_ARGUMENT, ErrorStatus.GENERAL_FAILURE
 Shape = tuple[int, ...]

@@ -16,7 +16,7 @@ from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, OperandType
 from npu_conformance.specs.neuralnetworks.extension_codes import AnyOperandType
 from npu_conformance.specs.neuralnetworks.types import RequestMemoryPool
-from npu_conformance.vts.lib.execution import execute
+from npu_conformance.vts.lib.executors import execute
 from npu_conformance.vts.lib.relations.nets import BOOL8, FLOAT16, INT32, Net, Tensor, like
 from npu_conformance.vts.lib.vector_run import prepared
 
