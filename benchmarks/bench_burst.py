@@ -17,7 +17,7 @@ from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.burst.channel import Channel
 from npu_conformance.vts.lib.burst.executor import call, configure_burst
-from npu_conformance.vts.lib.burst.fixture import PAIRS, Work, work
+from npu_conformance.vts.lib.burst.fixture import PAIRS, BurstFixture, burst_fixture
 from npu_conformance.vts.lib.burst.packets import request_elements
 from npu_conformance.vts.lib.execution import Execution, synchronous
 
@@ -50,11 +50,11 @@ def _figure(name: str, version: Version, transports: tuple[str, ...], aim: float
     subject = open_subject("reference", {"hal": version.value}, transports=transports, version=version)
     context = CaseContext(Case("benchmarks.burst.execution.compared", lambda _: None, ()), subject)
     try:
-        lab = work(context)
-        lab.fill(*PAIRS[:2])
-        request = lab.request()
+        fixture = burst_fixture(context)
+        fixture.fill(*PAIRS[:2])
+        request = fixture.request()
         alone, through = compared(
-            lambda: synchronous(lab.prepared_model, request, measure=False), _through(context, lab, version)
+            lambda: synchronous(fixture.prepared_model, request, measure=False), _through(context, fixture, version)
         )
     finally:
         context.close()
@@ -63,12 +63,12 @@ def _figure(name: str, version: Version, transports: tuple[str, ...], aim: float
     return Figure(name, alone / through, "x", text, aim, at_least=True)
 
 
-def _through(context: CaseContext, lab: Work, version: Version) -> Callable[[], Execution]:
-    request = lab.request()
+def _through(context: CaseContext, fixture: BurstFixture, version: Version) -> Callable[[], Execution]:
+    request = fixture.request()
     if version.is_aidl:
-        burst = configure_burst(lab.prepared_model)
+        burst = configure_burst(fixture.prepared_model)
         return lambda: call(burst, request, (0,))
-    channel = Channel(context, lab.prepared_model)
+    channel = Channel(context, fixture.prepared_model)
     channel.execute(request)
     # Whoever repeats a request has its packet ready, as executeSynchronously has its struct.
     packet = pack(request_elements(request, (0,), measure=False))

@@ -81,8 +81,10 @@ def operations_of_branches(context: CaseContext) -> None:
             model = _with_foreign_branch(number)
             checks.equal(context.supported_operations(model), (False,), f"support of IF with a foreign {name} branch")
             preparation = context.prepare(model)
-            refused = preparation.status != ErrorStatus.NONE and preparation.prepared_model is None
-            checks.that(refused, "prepareModel of an operation that is not supported: expected a failure, found NONE")
+            is_rejected = preparation.status != ErrorStatus.NONE and preparation.prepared_model is None
+            checks.that(
+                is_rejected, "prepareModel of an operation that is not supported: expected a failure, found NONE"
+            )
 
 
 @cases.case("IF.output_of_another_size", "NNHAL-CONTROLFLOW-005", since=Version.V1_3)
@@ -102,13 +104,13 @@ def output_of_another_size(context: CaseContext) -> None:
 @cases.case("timeout.below_none", "NNHAL-CONTROLFLOW-014", since=Version.FL5)
 def below_none(context: CaseContext) -> None:
     """A timeout below -1 is refused with INVALID_ARGUMENT, even where there is no loop."""
-    _refused(context, -2)
+    _expect_rejected(context, -2)
 
 
 @cases.case("timeout.above_maximum", "NNHAL-CONTROLFLOW-013", since=Version.FL5)
 def above_maximum(context: CaseContext) -> None:
     """A timeout above 15 seconds is refused with INVALID_ARGUMENT, even where there is no loop."""
-    _refused(context, MAXIMUM_LOOP_TIMEOUT_DURATION_NS + 1)
+    _expect_rejected(context, MAXIMUM_LOOP_TIMEOUT_DURATION_NS + 1)
 
 
 def _with_foreign_branch(number: int) -> Model:
@@ -127,7 +129,7 @@ def _with_open_branches(size: int) -> Model:
     return model
 
 
-def _refused(context: CaseContext, timeout: int) -> None:
+def _expect_rejected(context: CaseContext, timeout: int) -> None:
     prepared_model, pool = addition.supported(context).prepared(context), context.pool(_POOL)
     request = _request(pool, addition.SIZE)
     execution = execute(context, prepared_model, request, measure=False, loop_timeout=timeout)

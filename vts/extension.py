@@ -236,12 +236,12 @@ def _mapping(context: CaseContext, extension: OwnExtension) -> None:
     model = build_model(_first_vector(context, extension), context.version, first_prefix=3).model
     own = model.extension_name_to_prefix
     others = (ExtensionNameAndPrefix(_NOBODYS, 0x300),)
-    refused = {
+    rejected = {
         "name_twice": (*own, ExtensionNameAndPrefix(own[0].name, 0x300)),
         "prefix_twice": (*own, ExtensionNameAndPrefix(_NOBODYS, own[0].prefix)),
         "unmapped": (*own[1:], *others),
     }
-    for name, mapping in refused.items():
+    for name, mapping in rejected.items():
         with context.configuration(name):
             expect_rejected_at_prepare(context, msgspec.structs.replace(model, extension_name_to_prefix=mapping))
     for name, mapping in {"others_first": (*others, *own), "others_last": (*own, *others)}.items():

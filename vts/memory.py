@@ -136,10 +136,10 @@ def null_handle_in_request(context: CaseContext) -> None:
     prepared_model = addition.supported(context).prepared(context)
     memory = replace(context.pool(addition.POOL).memory, token=0)
     execution = _executed(context, prepared_model, memory)
-    refusals = {ErrorStatus.INVALID_ARGUMENT}
+    rejections = {ErrorStatus.INVALID_ARGUMENT}
     if context.version.is_aidl:
-        refusals.add(ErrorStatus.GENERAL_FAILURE)
-    checks.status(execution.status, refusals, "execution with a null memory handle")
+        rejections.add(ErrorStatus.GENERAL_FAILURE)
+    checks.status(execution.status, rejections, "execution with a null memory handle")
 
 
 @_behaviours.case("request.negative_size", "NNHAL-MEMORY-009", since=Version.FL5)
@@ -177,8 +177,8 @@ def negative_offset_in_request(context: CaseContext) -> None:
 def negative_size_in_model(context: CaseContext) -> None:
     """A model with a pool of negative size or offset."""
     memory = context.pool(addition.SIZE, "mmap_fd").memory
-    for spoiled in (replace(memory, size=-addition.SIZE), replace(memory, offset=-1)):
-        expect_rejected_at_prepare(context, addition.FLOAT32.model_with_constant(spoiled))
+    for invalid in (replace(memory, size=-addition.SIZE), replace(memory, offset=-1)):
+        expect_rejected_at_prepare(context, addition.FLOAT32.model_with_constant(invalid))
 
 
 @_behaviours.case("mmap_fd.offset", "NNHAL-MEMORY-001")
@@ -241,7 +241,7 @@ def _adds_in_pixels(context: CaseContext, chosen: Addition, prepared_model: Prep
 )  # fmt: skip
 def pixels_as_constant(context: CaseContext) -> None:
     """A constant in a hardware buffer that is no BLOB: the preparation fails, and support is better denied before."""
-    _constant_refused(context, context.pool(addition.SIZE, "hardware_buffer").memory)
+    _expect_constant_rejected(context, context.pool(addition.SIZE, "hardware_buffer").memory)
 
 
 @_behaviours.case("blob.of_another_format", "NNHAL-MEMORY-012", since=Version.V1_2, until=HIDL_LAST)
@@ -249,12 +249,12 @@ def blob_of_another_format(context: CaseContext) -> None:
     """Memory that is called a BLOB and described as pixels is refused; AIDL has no name that could be wrong."""
     memory = _pixels_called_blob(context, addition.SIZE)
     with context.configuration("constant"):
-        _constant_refused(context, memory)
+        _expect_constant_rejected(context, memory)
     with context.configuration("arguments"):
         execution = _executed(
             context, addition.supported(context).prepared(context), _pixels_called_blob(context, addition.POOL)
         )
-        _refused(execution.status, "execution with pixels that are called a BLOB")
+        _expect_rejected(execution.status, "execution with pixels that are called a BLOB")
 
 
 def _pixels_called_blob(context: CaseContext, size: int) -> Memory:
@@ -269,31 +269,33 @@ def handle_of_nothing(context: CaseContext) -> None:
     memory = closed.memory
     closed.close()
     with context.configuration("constant"):
-        _constant_refused(context, memory)
+        _expect_constant_rejected(context, memory)
     with context.configuration("arguments"):
         execution = _executed(context, addition.supported(context).prepared(context), memory)
-        _refused(execution.status, "execution with a handle of nothing")
+        _expect_rejected(execution.status, "execution with a handle of nothing")
 
 
-def _constant_refused(context: CaseContext, memory: Memory) -> None:
+def _expect_constant_rejected(context: CaseContext, memory: Memory) -> None:
     """prepareModel fails. Support should have been denied before: the device is looked at for a quality warning."""
     model = addition.supported(context).model_with_constant(memory)
     try:
         is_supported = all(context.supported_operations(model))
     except ServiceError as error:
-        _refused(error.status, "getSupportedOperations")
+        _expect_rejected(error.status, "getSupportedOperations")
         is_supported = False
     preparation = context.prepare(model)
     checks.that(preparation.prepared_model is None, "prepareModel: expected no prepared model, found one")
     checks.that(preparation.status is not None, "prepareModel: expected a notification, found none")
-    _refused(preparation.status or ErrorStatus.NONE, "prepareModel of a constant that can not be read, notified")
+    _expect_rejected(
+        preparation.status or ErrorStatus.NONE, "prepareModel of a constant that can not be read, notified"
+    )
     if memory.kind.startswith("hardware"):
         _says_general_failure(context, preparation.status or ErrorStatus.NONE, "prepareModel")
     if is_supported:
         context.warn_quality("getSupportedOperations does not notice memory that can not be read (NNHAL-SUPPORT-011)")
 
 
-def _refused(status: int, what: str) -> None:
+def _expect_rejected(status: int, what: str) -> None:
     checks.that(status != ErrorStatus.NONE, f"{what}: expected a refusal, found NONE")
 
 

@@ -20,7 +20,7 @@ from npu_conformance.specs.neuralnetworks.types import (
 )
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import addition
-from npu_conformance.vts.lib.aosp_verdict import told
+from npu_conformance.vts.lib.aosp_verdict import with_aosp_verdict
 from npu_conformance.vts.lib.executors import execute, executors
 from npu_conformance.vts.lib.structure_models import unary
 
@@ -53,19 +53,19 @@ def data_untouched(context: CaseContext) -> None:
     operands = list(model.main.operands)
     operands[index] = replace(operands[index], location=DataLocation(0, addition.SIZE, addition.SIZE))
     model = replace(model, main=replace(model.main, operands=tuple(operands)))
-    twin = replace(model, main=replace(model.main))
+    copy = replace(model, main=replace(model.main))
     for _ in range(2):
         context.supported_operations(model)
         context.prepare(model)
         checks.equal(bytes(pool.read(0, len(content))), content, "pool of constants after a preparation")
-        checks.equal(model == twin, True, "whether the model is what was handed in")
+        checks.equal(model == copy, True, "whether the model is what was handed in")
 
 
 @cases.case("capacity.answers", "NNHAL-ROBUST-002", "NNHAL-ROBUST-003")
 def capacity(context: CaseContext) -> None:
     """A valid model whose tensors are too large for anybody is refused, declined or prepared, and never a crash."""
     for name, dimensions in _HUGE.items():
-        with context.configuration(name), told("no"):
+        with context.configuration(name), with_aosp_verdict("no"):
             model = unary(OperationType.RELU, dimensions=dimensions)
             _answered(context, model)
 
@@ -75,7 +75,7 @@ def capacity_execution(context: CaseContext) -> None:
     """A prepared model of such tensors is not executed in a pool of 64 bytes, whichever way."""
     for name, dimensions in _HUGE.items():
         for executor in executors(context.version):
-            with context.configuration(f"{name}.{executor}"), told("no"):
+            with context.configuration(f"{name}.{executor}"), with_aosp_verdict("no"):
                 _not_executed(context, unary(OperationType.RELU, dimensions=dimensions), executor)
 
 
@@ -108,7 +108,7 @@ def _not_executed(context: CaseContext, model: Model, executor: str) -> None:
 def token_length(context: CaseContext) -> None:
     """A token that has not 32 bytes is refused, or ignored as there are no cache files: then a quality warning."""
     for length in (0, 31, 33):
-        with context.configuration(f"bytes_{length}"), told("no"):
+        with context.configuration(f"bytes_{length}"), with_aosp_verdict("no"):
             preparation = context.prepare(addition.model(), token=bytes(length))
             launched = preparation.launch_status
             checks.status(launched, {_NONE, _INVALID}, f"prepareModel with a token of {length} bytes, returned")

@@ -25,17 +25,17 @@ def callback_once(context: CaseContext) -> None:
     recorder = PreparationRecorder()
     preparation = context.prepare(addition.model(), callback=recorder)
     checks.status(preparation.launch_status, {ErrorStatus.NONE}, "prepareModel of a valid model, returned")
-    _told_once(context, recorder)
+    _notified_once(context, recorder)
     has_model = preparation.prepared_model is not None
     checks.equal(has_model, preparation.status == ErrorStatus.NONE, "a prepared model comes with status NONE only")
 
 
 @cases.case("callback.once_when_refused", "NNHAL-PREPARE-002", "NNHAL-PREPARE-005")
-def callback_once_when_refused(context: CaseContext) -> None:
+def callback_once_when_rejected(context: CaseContext) -> None:
     """A preparation that is refused notifies its callback once, too."""
     recorder = PreparationRecorder()
     context.prepare(Model(main=Subgraph((), (), (), ())), callback=recorder)
-    _told_once(context, recorder)
+    _notified_once(context, recorder)
 
 
 @cases.case("callback.null", "NNHAL-PREPARE-022")
@@ -89,7 +89,7 @@ def fresh_results(context: CaseContext) -> None:
         chosen.adds(context, prepared_model, pool, values)
 
 
-def _told_once(context: CaseContext, recorder: PreparationRecorder) -> None:
+def _notified_once(context: CaseContext, recorder: PreparationRecorder) -> None:
     # A further round trip of the same connection brings whatever the device has sent before.
     context.supported_operations(addition.model())
     context.subject.wait_until(lambda: len(recorder.answers) > 1, 0.0)

@@ -1,4 +1,4 @@
-"""Requests spoilt by one edit, for stored vectors: every way to execute refuses each with INVALID_ARGUMENT.
+"""Requests made invalid by one edit, for stored vectors: every way to execute refuses each with INVALID_ARGUMENT.
 
 A case is one operation; each edit of a request is a sub-verdict. AOSP's VTS removes inputs and outputs; the other edits
 break rules R1 to R8 of the interface text. `--scope full` takes every edit of every vector by every way of execution.
@@ -33,7 +33,7 @@ from npu_conformance.specs.neuralnetworks.types import (
 )
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import edits
-from npu_conformance.vts.lib.aosp_verdict import told
+from npu_conformance.vts.lib.aosp_verdict import with_aosp_verdict
 from npu_conformance.vts.lib.execution import request_of
 from npu_conformance.vts.lib.executors import executors
 from npu_conformance.vts.lib.rejection import expect_request_rejected
@@ -47,7 +47,7 @@ _REQUIREMENTS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Spoilt:
+class InvalidRequest:
     """An invalid request. label: the place, a dot, and what was done there. in_aosp: whether AOSP's VTS does it."""
 
     label: str
@@ -75,12 +75,12 @@ def _case(operation: str, headers: list[VectorHeader]) -> Case:
         legal = [header for header in headers if header.since <= context.version]
         if not legal:
             raise NotApplicable(f"no vector of {operation} is legal in HAL {context.version}")
-        if not sum(_refuses_requests(context, vector, draw) for vector in _supported(context, legal, draw)):
+        if not sum(_expect_requests_rejected(context, vector, draw) for vector in _supported(context, legal, draw)):
             raise NotSupported(f"no vector of {operation} that was tried is supported")
 
     return Case(
         f"vts.request_mutations.{operation}.arguments", run, _REQUIREMENTS,
-        "Requests of its vectors, each spoilt by one edit, are refused by every way of execution.",
+        "Requests of its vectors, each made invalid by one edit, are refused by every way of execution.",
         since=min(header.since for header in headers), group=Group.VALIDATION, operations=(operation,),
     )  # fmt: skip
 
@@ -100,7 +100,7 @@ def _supported(context: CaseContext, legal: list[VectorHeader], draw: random.Ran
             return
 
 
-def _refuses_requests(context: CaseContext, vector: Vector, draw: random.Random) -> int:
+def _expect_requests_rejected(context: CaseContext, vector: Vector, draw: random.Random) -> int:
     """See the edits of a vector's first request refused; return how many there were."""
     model = build_model(vector, context.version).model
     preparation = context.prepare(model)
@@ -109,32 +109,32 @@ def _refuses_requests(context: CaseContext, vector: Vector, draw: random.Random)
         checks.status(preparation.status, {ErrorStatus.NONE}, f"prepareModel of {vector.name}, which is supported")
         checks.fail(f"prepareModel of {vector.name}, which is supported", "a prepared model", "null")
     request = request_of(context, build_request(vector, vector.examples[0], context.version))
-    spoilt = _drawn(context, list(mutations(request, model, context.version)), draw)
-    for position, one in enumerate(spoilt):
+    invalid = _drawn(context, list(mutations(request, model, context.version)), draw)
+    for position, one in enumerate(invalid):
         for executor in _ways(context, one, draw):
             if context.restarts != restarts:
                 # What the harness held of the subject died with it; the verdict is there already.
-                return len(spoilt)
+                return len(invalid)
             name = f"{vector.name}.{executor}.{one.label}"
             if context.wants(name):
-                with context.configuration(name), told("yes" if one.in_aosp else "no"):
+                with context.configuration(name), with_aosp_verdict("yes" if one.in_aosp else "no"):
                     expect_request_rejected(context, prepared_model, one.request, executor, measure=position % 2 == 1)
-    return len(spoilt)
+    return len(invalid)
 
 
-def _drawn(context: CaseContext, found: list[Spoilt], draw: random.Random) -> Sequence[Spoilt]:
+def _drawn(context: CaseContext, found: list[InvalidRequest], draw: random.Random) -> Sequence[InvalidRequest]:
     if context.scope is Scope.FULL:
         return found
     draw.shuffle(found)
     return list({one.kind: one for one in found}.values())
 
 
-def _ways(context: CaseContext, one: Spoilt, draw: random.Random) -> Sequence[str]:
+def _ways(context: CaseContext, one: InvalidRequest, draw: random.Random) -> Sequence[str]:
     ways = executors(context.version)
     return ways if one.in_aosp or context.scope is Scope.FULL else (draw.choice(ways),)
 
 
-def mutations(request: Request, model: Model, version: Version) -> Iterator[Spoilt]:
+def mutations(request: Request, model: Model, version: Version) -> Iterator[InvalidRequest]:
     """Every edit of a valid request that makes it invalid."""
     operands = model.main.operands
     for field, indexes in (("inputs", model.main.input_indexes), ("outputs", model.main.output_indexes)):
@@ -142,19 +142,19 @@ def mutations(request: Request, model: Model, version: Version) -> Iterator[Spoi
         for place, (argument, index) in enumerate(zip(arguments, indexes, strict=True)):
             where = f"{field[:-1]}{place}"
             without = arguments[:place] + arguments[place + 1 :]
-            yield Spoilt(f"{where}.removed", replace(request, **{field: without}), in_aosp=True)
+            yield InvalidRequest(f"{where}.removed", replace(request, **{field: without}), in_aosp=True)
             if argument.has_no_value:
                 continue
             found = {**_locations(argument, request, version), **_shapes(argument, operands[index], field)}
             for name, wrong in found.items():
                 changed = (*arguments[:place], wrong, *arguments[place + 1 :])
-                yield Spoilt(f"{where}.{name}", replace(request, **{field: changed}))
+                yield InvalidRequest(f"{where}.{name}", replace(request, **{field: changed}))
         added = (*arguments, RequestArgument(has_no_value=True))
-        yield Spoilt(f"{field}.added", replace(request, **{field: added}))
+        yield InvalidRequest(f"{field}.added", replace(request, **{field: added}))
     pool = request.pools[0].pool
     if pool is not None:
         unknown = RequestMemoryPool(pool=replace(pool, kind="no_such_kind"))
-        yield Spoilt("pools.unknown_kind", replace(request, pools=(unknown, *request.pools[1:])))
+        yield InvalidRequest("pools.unknown_kind", replace(request, pools=(unknown, *request.pools[1:])))
 
 
 def _locations(argument: RequestArgument, request: Request, version: Version) -> dict[str, RequestArgument]:

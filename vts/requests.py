@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from npu_conformance.harness.run.cases import Case, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.vts.lib import addition
-from npu_conformance.vts.lib.aosp_verdict import told
+from npu_conformance.vts.lib.aosp_verdict import with_aosp_verdict
 from npu_conformance.vts.lib.executors import executors
 from npu_conformance.vts.lib.rejection import expect_request_rejected
 from npu_conformance.vts.lib.request_edits import EDITS, RequestEdit, small_request
@@ -19,11 +19,11 @@ from npu_conformance.vts.lib.request_edits import EDITS, RequestEdit, small_requ
 
 def cases() -> Iterator[Case]:
     """One case an edit."""
-    for spoiled in EDITS:
-        yield _case(spoiled)
+    for edit in EDITS:
+        yield _case(edit)
 
 
-def _case(spoiled: RequestEdit) -> Case:
+def _case(edit: RequestEdit) -> Case:
     def run(context: CaseContext) -> None:
         chosen = addition.supported(context)
         prepared_model, request = chosen.prepared(context), small_request(context)
@@ -31,13 +31,16 @@ def _case(spoiled: RequestEdit) -> Case:
         for executor in (usual, *others):
             for measure in (False, True):
                 name = "timed" if measure else "untimed"
-                with context.configuration(name if executor == usual else f"{executor}.{name}"), told(spoiled.aosp):
-                    edited = spoiled.edit(request, chosen.elements)
+                with (
+                    context.configuration(name if executor == usual else f"{executor}.{name}"),
+                    with_aosp_verdict(edit.aosp),
+                ):
+                    edited = edit.apply(request, chosen.elements)
                     expect_request_rejected(context, prepared_model, edited, executor, measure=measure)
 
-    scope = Scope.SMOKE if spoiled.name == "input_removed" else Scope.DEFAULT
+    scope = Scope.SMOKE if edit.name == "input_removed" else Scope.DEFAULT
     return Case(
-        f"vts.requests.ADD.{spoiled.name}", run, (*spoiled.requirements, "NNHAL-REQUEST-017", "NNHAL-ERROR-005"),
-        f"A request: {spoiled.name.replace('_', ' ')}.",
-        since=spoiled.since, group=Group.VALIDATION, scope=scope, operations=("ADD",), types=("TENSOR_FLOAT32",),
+        f"vts.requests.ADD.{edit.name}", run, (*edit.requirements, "NNHAL-REQUEST-017", "NNHAL-ERROR-005"),
+        f"A request: {edit.name.replace('_', ' ')}.",
+        since=edit.since, group=Group.VALIDATION, scope=scope, operations=("ADD",), types=("TENSOR_FLOAT32",),
     )  # fmt: skip

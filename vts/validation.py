@@ -21,9 +21,9 @@ from npu_conformance.specs.neuralnetworks.enums import OperandLifeTime, OperandT
 from npu_conformance.specs.neuralnetworks.types import Memory, Model, Operand, Operation, Subgraph
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import addition
-from npu_conformance.vts.lib.aosp_verdict import told
+from npu_conformance.vts.lib.aosp_verdict import with_aosp_verdict
 from npu_conformance.vts.lib.mutations import FAMILIES, Family, Mutation
-from npu_conformance.vts.lib.rejection import REFUSAL, expect_preparation_rejected, expect_rejected_at_prepare
+from npu_conformance.vts.lib.rejection import REJECTION, expect_preparation_rejected, expect_rejected_at_prepare
 
 _behaviours = CaseGroup("vts.validation", group=Group.VALIDATION)
 
@@ -51,14 +51,14 @@ def _family_case(operation: str, headers: list[VectorHeader], family: Family) ->
         chosen = _vectors(context, headers, draw)
         if not chosen:
             raise NotApplicable(f"no vector of {operation} is legal in HAL {context.version}")
-        if not sum(_refuses_family(context, header, family, draw) for header in chosen):
+        if not sum(_rejects_family(context, header, family, draw) for header in chosen):
             raise NotApplicable(f"no vector of {operation} offers this edit in HAL {context.version}")
 
     since = max(family.since, min(header.since for header in headers))
     tried = f"AOSP's VTS tries it: {family.aosp}." if family.aosp else "Interface text: AOSP's VTS does not try it."
     return Case(
         f"vts.validation.{operation}.{family.name}", run,
-        (*(f"NNHAL-{name}" for name in family.requirements), *REFUSAL),
+        (*(f"NNHAL-{name}" for name in family.requirements), *REJECTION),
         f"{inspect.getdoc(family.mutate)}\n\n{tried}",
         # Operations newer than the rule have a case that never applies: its id was given out.
         since=since, until=max(family.until, since), group=Group.VALIDATION, operations=(operation,),
@@ -88,7 +88,7 @@ def _mutations(context: CaseContext, family: Family, model: Model, draw: random.
     return list({mutation.kind: mutation for mutation in found}.values())
 
 
-def _refuses_family(context: CaseContext, header: VectorHeader, family: Family, draw: random.Random) -> int:
+def _rejects_family(context: CaseContext, header: VectorHeader, family: Family, draw: random.Random) -> int:
     """See the mutations of a vector refused; return how many there were."""
 
     def pool_of(data: bytes) -> Memory:
@@ -104,49 +104,49 @@ def _refuses_family(context: CaseContext, header: VectorHeader, family: Family, 
             break  # The host that knew the pool is dead, and its verdict is there.
         name = f"{header.name}.{mutation.label}"
         if context.wants(name):
-            with context.configuration(name), told("yes" if family.aosp and mutation.in_aosp else "no"):
+            with context.configuration(name), with_aosp_verdict("yes" if family.aosp and mutation.in_aosp else "no"):
                 expect_rejected_at_prepare(context, mutation.model)
     return len(mutations)
 
 
-@_behaviours.case("model.cycle", "NNHAL-MODEL-047", *REFUSAL, scope=Scope.SMOKE)
+@_behaviours.case("model.cycle", "NNHAL-MODEL-047", *REJECTION, scope=Scope.SMOKE)
 def cycle(context: CaseContext) -> None:
     """Three ADDs, two of which need each other's result: AOSP's CycleTest."""
-    with told("yes"):
+    with with_aosp_verdict("yes"):
         expect_rejected_at_prepare(context, _cyclic_model())
 
 
-@_behaviours.case("model.empty", "NNHAL-MODEL-001", *REFUSAL, scope=Scope.SMOKE)
+@_behaviours.case("model.empty", "NNHAL-MODEL-001", *REJECTION, scope=Scope.SMOKE)
 def empty(context: CaseContext) -> None:
     """A model without operations, and one without anything."""
     model = _cyclic_model()
-    with context.configuration("no_operations"), told("unknown"):
+    with context.configuration("no_operations"), with_aosp_verdict("unknown"):
         expect_rejected_at_prepare(context, Model(main=Subgraph(model.main.operands, (), (), ())))
-    with context.configuration("nothing"), told("no"):
+    with context.configuration("nothing"), with_aosp_verdict("no"):
         expect_rejected_at_prepare(context, Model(main=Subgraph((), (), (), ())))
 
 
-@_behaviours.case("arguments.preference", "NNHAL-PREPARE-009", *REFUSAL, since=Version.V1_1)
+@_behaviours.case("arguments.preference", "NNHAL-PREPARE-009", *REJECTION, since=Version.V1_1)
 def preference(context: CaseContext) -> None:
     """An execution preference that does not exist: AOSP's mutateExecutionPreference."""
     for value in (-1, 3):
-        with context.configuration(f"preference_{'minus_1' if value < 0 else value}"), told("yes"):
+        with context.configuration(f"preference_{'minus_1' if value < 0 else value}"), with_aosp_verdict("yes"):
             expect_preparation_rejected(context, addition.model(), preference=value)
 
 
-@_behaviours.case("arguments.priority", "NNHAL-PREPARE-010", *REFUSAL, since=Version.V1_3)
+@_behaviours.case("arguments.priority", "NNHAL-PREPARE-010", *REJECTION, since=Version.V1_3)
 def priority(context: CaseContext) -> None:
     """A priority that does not exist: AOSP's mutateExecutionPriority."""
     for value in (-1, 3):
-        with context.configuration(f"priority_{'minus_1' if value < 0 else value}"), told("yes"):
+        with context.configuration(f"priority_{'minus_1' if value < 0 else value}"), with_aosp_verdict("yes"):
             expect_preparation_rejected(context, addition.model(), priority=value)
 
 
-@_behaviours.case("arguments.deadline", "NNHAL-QOS-008", *REFUSAL, since=Version.FL5)
+@_behaviours.case("arguments.deadline", "NNHAL-QOS-008", *REJECTION, since=Version.FL5)
 def deadline(context: CaseContext) -> None:
     """A deadline below -1, which stands for none. Interface text: AOSP's VTS does not try it."""
     for name, value in {"minus_2": -2, "smallest": -(2**63)}.items():
-        with context.configuration(f"deadline_{name}"), told("no"):
+        with context.configuration(f"deadline_{name}"), with_aosp_verdict("no"):
             expect_preparation_rejected(context, addition.model(), deadline=value)
 
 

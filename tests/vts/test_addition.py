@@ -16,7 +16,7 @@ from npu_conformance.specs.versions import NEWEST, Version
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.addition import ADDITIONS, Addition
 
-_EACH = pytest.mark.parametrize("chosen", ADDITIONS, ids=lambda chosen: chosen.kind.name)
+_EACH = pytest.mark.parametrize("chosen", ADDITIONS, ids=lambda chosen: chosen.operand_type.name)
 
 
 def _trial(version: Version, *kinds: OperandType) -> Any:
@@ -68,8 +68,8 @@ def test_nothing_matches_what_is_not_a_number() -> None:
 
 @_EACH
 def test_the_first_type_of_the_device_is_taken(chosen: Addition) -> None:
-    assert addition.supported(_trial(NEWEST, chosen.kind)) == chosen
-    assert addition.supported(_trial(NEWEST, chosen.kind, OperandType.TENSOR_FLOAT32)) == addition.FLOAT32
+    assert addition.supported(_trial(NEWEST, chosen.operand_type)) == chosen
+    assert addition.supported(_trial(NEWEST, chosen.operand_type, OperandType.TENSOR_FLOAT32)) == addition.FLOAT32
 
 
 def test_types_younger_than_the_device_are_not_tried() -> None:

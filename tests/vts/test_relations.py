@@ -18,7 +18,7 @@ from npu_conformance.specs import ids, requirements
 from npu_conformance.specs.outcomes import Outcome
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts import relations
-from npu_conformance.vts.lib.relations.fixture import Lab
+from npu_conformance.vts.lib.relations.fixture import RelationFixture
 from npu_conformance.vts.lib.relations.nets import FLOAT32, SIGNED, UNSIGNED
 
 CASES = list(relations.cases())
@@ -32,8 +32,8 @@ def reference() -> Iterator[SubjectHandle]:
 
 
 @pytest.fixture
-def lab(reference: SubjectHandle) -> Lab:
-    return Lab(CaseContext(CASES[0], reference), FLOAT32)
+def fixture(reference: SubjectHandle) -> RelationFixture:
+    return RelationFixture(CaseContext(CASES[0], reference), FLOAT32)
 
 
 def outcomes(subject: SubjectHandle, seed: int) -> Counter[Outcome]:
@@ -72,22 +72,22 @@ def test_ids_and_requirements_are_known() -> None:
 
 def test_data_follow_from_the_seed(reference: SubjectHandle) -> None:
     def elements(seed: int) -> numpy.ndarray[tuple[int, ...], numpy.dtype[numpy.float32]]:
-        return Lab(CaseContext(CASES[0], reference, seed=seed), FLOAT32).tensor(3, 4).array
+        return RelationFixture(CaseContext(CASES[0], reference, seed=seed), FLOAT32).tensor(3, 4).array
 
     assert (elements(1) == elements(1)).all()
     assert (elements(1) != elements(2)).any()
 
 
-@pytest.mark.parametrize("kind", [UNSIGNED, SIGNED])
-def test_as_many_steps_as_roundings_may_lie_between(reference: SubjectHandle, kind: object) -> None:
-    lab = Lab(CaseContext(CASES[0], reference), kind)  # type: ignore[arg-type]
-    given = lab.tensor(5, 7).array // 2
-    lab.agree("moved", (given + 2, given), roundings=2)
+@pytest.mark.parametrize("operand_type", [UNSIGNED, SIGNED])
+def test_as_many_steps_as_roundings_may_lie_between(reference: SubjectHandle, operand_type: object) -> None:
+    fixture = RelationFixture(CaseContext(CASES[0], reference), operand_type)  # type: ignore[arg-type]
+    given = fixture.tensor(5, 7).array // 2
+    fixture.agree("moved", (given + 2, given), roundings=2)
     with pytest.raises(Failed, match="moved: 35 of 35 elements differ by more than 2"):
-        lab.agree("moved", (given + 3, given), roundings=2)
+        fixture.agree("moved", (given + 3, given), roundings=2)
 
 
-def test_shapes_have_to_agree(lab: Lab) -> None:
-    array = lab.tensor(5, 7).array
+def test_shapes_have_to_agree(fixture: RelationFixture) -> None:
+    array = fixture.tensor(5, 7).array
     with pytest.raises(Failed, match="shapes"):
-        lab.agree("turned", (array, array.T), roundings=2)
+        fixture.agree("turned", (array, array.T), roundings=2)

@@ -1,4 +1,4 @@
-"""The HAL suite's spoilt requests: each is invalid by the contract's validator, the original is not."""
+"""The HAL suite's invalid requests: each is invalid by the contract's validator, the original is not."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ EVERY = 25
 
 
 @pytest.mark.parametrize("version", Version, ids=lambda version: version.value)
-def test_every_spoilt_request_is_invalid_by_the_contract(version: Version) -> None:
+def test_every_invalid_request_is_invalid_by_the_contract(version: Version) -> None:
     kinds, accepted = set(), []
     for header in [one for one in vectors.all_headers() if one.rejected is None and one.since <= version][::EVERY]:
         vector = vectors.load(header.operation, header.name)
@@ -27,12 +27,12 @@ def test_every_spoilt_request_is_invalid_by_the_contract(version: Version) -> No
         pools = [RequestMemoryPool(pool=Memory("ashmem", size, token=7 + at)) for at, size in enumerate(sizes)]
         request = built.request(*pools)
         assert not validate_request(request, model, version), header
-        spoilt = list(mutations(request, model, version))
-        assert len({one.label for one in spoilt}) == len(spoilt)
-        kinds |= {one.kind for one in spoilt}
+        invalid = list(mutations(request, model, version))
+        assert len({one.label for one in invalid}) == len(invalid)
+        kinds |= {one.kind for one in invalid}
         accepted += [
             f"{header.operation}.{header.name} {one.label}"
-            for one in spoilt
+            for one in invalid
             if not validate_request(one.request, model, version)
         ]
     assert not accepted

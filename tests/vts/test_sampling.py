@@ -53,7 +53,10 @@ def test_every_set_of_types_is_drawn_weights_included() -> None:
 
 
 def test_a_failure_says_whether_aosps_vts_would_fail_too() -> None:
-    with pytest.raises(Failed, match="found 2; AOSP's VTS would fail too: yes") as caught, aosp_verdict.told("yes"):
+    with (
+        pytest.raises(Failed, match="found 2; AOSP's VTS would fail too: yes") as caught,
+        aosp_verdict.with_aosp_verdict("yes"),
+    ):
         raise Failed("expected 1, found 2", "1", "2")
     assert (caught.value.expected, caught.value.found) == ("1", "2")
-    assert (aosp_verdict.of_rule("O4"), aosp_verdict.of_rule("O9")) == ("unknown", "no")
+    assert (aosp_verdict.verdict_for_rule("O4"), aosp_verdict.verdict_for_rule("O9")) == ("unknown", "no")

@@ -30,7 +30,7 @@ from npu_conformance.specs.neuralnetworks.types import (
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.burst.executor import NO_IDENTITY, call, configure_burst
-from npu_conformance.vts.lib.burst.fixture import PAIRS, Work, added, work
+from npu_conformance.vts.lib.burst.fixture import PAIRS, BurstFixture, added, burst_fixture
 from npu_conformance.vts.lib.deadlines import MILLISECOND
 from npu_conformance.vts.lib.execution import timing_rules
 from npu_conformance.vts.lib.loops import expect_aborted
@@ -50,9 +50,9 @@ def _forms(context: CaseContext) -> dict[str, bool]:
     return {"plain": False, "with_config": True} if context.version >= Version.FL8 else {"plain": False}
 
 
-def _in_three_pools(lab: Work) -> Request:
+def _in_three_pools(fixture: BurstFixture) -> Request:
     """Each argument in a pool of its own, all of the same memory."""
-    request = lab.request()
+    request = fixture.request()
     places = (*request.inputs, *request.outputs)
     apart = tuple(replace(one, location=replace(one.location, pool_index=at)) for at, one in enumerate(places))
     return replace(request, inputs=apart[:2], outputs=apart[2:], pools=request.pools * 3)
@@ -61,8 +61,8 @@ def _in_three_pools(lab: Work) -> Request:
 @cases.case("tokens.below_minus_one", "NNHAL-BURST-014", since=Version.FL5)
 def below_minus_one(context: CaseContext) -> None:
     """A token below -1 is refused, at whatever place of the list."""
-    lab = work(context)
-    burst, request = configure_burst(lab.prepared_model), _in_three_pools(lab)
+    fixture = burst_fixture(context)
+    burst, request = configure_burst(fixture.prepared_model), _in_three_pools(fixture)
     for name, with_config in _forms(context).items():
         with context.configuration(name):
             for place in range(3):
@@ -70,8 +70,8 @@ def below_minus_one(context: CaseContext) -> None:
                     tokens = tuple(wrong if at == place else at for at in range(3))
                     execution = call(burst, request, tokens, with_config=with_config)
                     checks.status(execution.status, _INVALID, f"execution with tokens {list(tokens)}")
-            lab.fill(*PAIRS[:2])
-            lab.succeeded(
+            fixture.fill(*PAIRS[:2])
+            fixture.succeeded(
                 call(burst, request, (0, 1, 2), with_config=with_config), added(*PAIRS[:2]), "with good tokens"
             )
 
@@ -79,15 +79,15 @@ def below_minus_one(context: CaseContext) -> None:
 @cases.case("tokens.wrong_number", "NNHAL-BURST-013", since=Version.FL5)
 def wrong_number(context: CaseContext) -> None:
     """There is one token for each pool: lists that are shorter or longer are refused."""
-    lab = work(context)
-    burst, request = configure_burst(lab.prepared_model), _in_three_pools(lab)
+    fixture = burst_fixture(context)
+    burst, request = configure_burst(fixture.prepared_model), _in_three_pools(fixture)
     for name, with_config in _forms(context).items():
         with context.configuration(name):
             for tokens in ((0, 1), (0, 1, 2, 3), (), (NO_IDENTITY,) * 2, (NO_IDENTITY,) * 4):
                 execution = call(burst, request, tokens, with_config=with_config)
                 checks.status(execution.status, _INVALID, f"execution of three pools with tokens {list(tokens)}")
-            lab.fill(*PAIRS[:2])
-            lab.succeeded(
+            fixture.fill(*PAIRS[:2])
+            fixture.succeeded(
                 call(burst, request, (0, 1, 2), with_config=with_config), added(*PAIRS[:2]), "with good tokens"
             )
 
@@ -95,74 +95,74 @@ def wrong_number(context: CaseContext) -> None:
 @cases.case("tokens.any", "NNHAL-BURST-014", "NNHAL-BURST-017", since=Version.FL5)
 def any_tokens(context: CaseContext) -> None:
     """-1 is no identity, also for several pools; 0, large numbers and one token twice for one memory are tokens."""
-    lab = work(context)
-    burst, request = configure_burst(lab.prepared_model), _in_three_pools(lab)
+    fixture = burst_fixture(context)
+    burst, request = configure_burst(fixture.prepared_model), _in_three_pools(fixture)
     lists = ((-1, -1, -1), (0, -1, 1), (_LARGE, _LARGE - 1, 2**31), (5, 5, 5), (-1, 5, -1))
     for turn, tokens in enumerate(lists):
         with context.configuration(f"list_{turn}"):
             for first in PAIRS[:2]:
-                lab.fill(first, PAIRS[2])
+                fixture.fill(first, PAIRS[2])
                 execution = call(burst, request, tokens, turn % 2 == 0)
-                lab.succeeded(execution, added(first, PAIRS[2]), f"execution with tokens {list(tokens)}")
+                fixture.succeeded(execution, added(first, PAIRS[2]), f"execution with tokens {list(tokens)}")
                 timing_rules(context, execution, measured=turn % 2 == 0)
 
 
 @cases.case("tokens.new_contents", "NNHAL-BURST-017", since=Version.FL5)
 def new_contents(context: CaseContext) -> None:
     """What is kept of a token is where its memory is, not what is in it."""
-    lab = work(context)
-    burst = configure_burst(lab.prepared_model)
+    fixture = burst_fixture(context)
+    burst = configure_burst(fixture.prepared_model)
     for name, with_config in _forms(context).items():
         with context.configuration(name):
             for turn in range(4):
-                lab.fill(PAIRS[turn], PAIRS[0])
-                execution = call(burst, lab.request(), (3,), with_config=with_config)
-                lab.succeeded(execution, added(PAIRS[turn], PAIRS[0]), f"contents {turn} of one token")
+                fixture.fill(PAIRS[turn], PAIRS[0])
+                execution = call(burst, fixture.request(), (3,), with_config=with_config)
+                fixture.succeeded(execution, added(PAIRS[turn], PAIRS[0]), f"contents {turn} of one token")
 
 
 @cases.case("tokens.none_is_not_kept", "NNHAL-BURST-014", "NNHAL-BURST-017", since=Version.FL5)
 def none_is_not_kept(context: CaseContext) -> None:
     """Two memories under -1 are two memories."""
-    lab = work(context)
-    burst = configure_burst(lab.prepared_model)
+    fixture = burst_fixture(context)
+    burst = configure_burst(fixture.prepared_model)
     for turn in range(4):
-        pool = lab.another_pool()
-        lab.fill(PAIRS[turn], PAIRS[1], pool)
-        execution = call(burst, lab.request(pool), (NO_IDENTITY,))
-        lab.succeeded(execution, added(PAIRS[turn], PAIRS[1]), f"memory {turn} without identity", pool)
+        pool = fixture.another_pool()
+        fixture.fill(PAIRS[turn], PAIRS[1], pool)
+        execution = call(burst, fixture.request(pool), (NO_IDENTITY,))
+        fixture.succeeded(execution, added(PAIRS[turn], PAIRS[1]), f"memory {turn} without identity", pool)
 
 
 @cases.case("release.then_another", "NNHAL-BURST-015", "NNHAL-BURST-017", since=Version.FL5)
 def release_then_another(context: CaseContext) -> None:
     """A token that was released may name another memory."""
-    lab = work(context)
-    burst = configure_burst(lab.prepared_model)
+    fixture = burst_fixture(context)
+    burst = configure_burst(fixture.prepared_model)
     for turn in range(4):
-        pool = lab.another_pool() if turn % 2 else lab.pool
-        lab.fill(PAIRS[turn], PAIRS[1], pool)
-        execution = call(burst, lab.request(pool), (9,))
-        lab.succeeded(execution, added(PAIRS[turn], PAIRS[1]), f"memory {turn} of token 9", pool)
+        pool = fixture.another_pool() if turn % 2 else fixture.pool
+        fixture.fill(PAIRS[turn], PAIRS[1], pool)
+        execution = call(burst, fixture.request(pool), (9,))
+        fixture.succeeded(execution, added(PAIRS[turn], PAIRS[1]), f"memory {turn} of token 9", pool)
         checks.succeeds(lambda: burst.release_memory_resource(9), "releaseMemoryResource of a used token")
 
 
 @cases.case("release.harmless", "NNHAL-BURST-015", since=Version.FL5)
 def release_harmless(context: CaseContext) -> None:
     """Releasing what was never used or was released already does nothing."""
-    lab = work(context)
-    burst = configure_burst(lab.prepared_model)
+    fixture = burst_fixture(context)
+    burst = configure_burst(fixture.prepared_model)
     for tokens in ((0, 77, _LARGE), (2, 2)):
-        lab.fill(*PAIRS[:2])
-        lab.succeeded(call(burst, lab.request(), (2,)), added(*PAIRS[:2]), "execution before a release")
+        fixture.fill(*PAIRS[:2])
+        fixture.succeeded(call(burst, fixture.request(), (2,)), added(*PAIRS[:2]), "execution before a release")
         for token in tokens:
             checks.succeeds(partial(burst.release_memory_resource, token), f"release of token {token}")
-    lab.fill(*PAIRS[1:3])
-    lab.succeeded(call(burst, lab.request(), (2,)), added(*PAIRS[1:3]), "execution after the last release")
+    fixture.fill(*PAIRS[1:3])
+    fixture.succeeded(call(burst, fixture.request(), (2,)), added(*PAIRS[1:3]), "execution after the last release")
 
 
 @cases.case("release.below_minus_one", "NNHAL-BURST-015", since=Version.FL5)
 def release_below_minus_one(context: CaseContext) -> None:
     """releaseMemoryResource of a token below -1 is refused."""
-    burst = configure_burst(work(context).prepared_model)
+    burst = configure_burst(burst_fixture(context).prepared_model)
     for token in (-2, -(2**63)):
         call_it = partial(burst.release_memory_resource, token)
         checks.raises_status(call_it, _INVALID, f"releaseMemoryResource of {token}")
@@ -171,34 +171,34 @@ def release_below_minus_one(context: CaseContext) -> None:
 @cases.case("times.deadline", "NNHAL-BURST-018", since=Version.FL5)
 def deadline(context: CaseContext) -> None:
     """Without a deadline and with a far one the result comes; after one that has passed, it or MISSED_DEADLINE."""
-    lab = work(context)
-    burst = configure_burst(lab.prepared_model)
+    fixture = burst_fixture(context)
+    burst = configure_burst(fixture.prepared_model)
     far = time.clock_gettime_ns(time.CLOCK_BOOTTIME) + 3600 * 10**9
     for name, with_config in _forms(context).items():
         with context.configuration(name):
             for limit in (-1, far, _LARGE):
-                lab.fill(*PAIRS[:2])
-                execution = call(burst, lab.request(), (0,), deadline=limit, with_config=with_config)
-                lab.succeeded(execution, added(*PAIRS[:2]), f"execution with deadline {limit}")
-            lab.fill(*PAIRS[1:3])
-            execution = call(burst, lab.request(), (0,), deadline=0, with_config=with_config)
+                fixture.fill(*PAIRS[:2])
+                execution = call(burst, fixture.request(), (0,), deadline=limit, with_config=with_config)
+                fixture.succeeded(execution, added(*PAIRS[:2]), f"execution with deadline {limit}")
+            fixture.fill(*PAIRS[1:3])
+            execution = call(burst, fixture.request(), (0,), deadline=0, with_config=with_config)
             checks.status(execution.status, {ErrorStatus.NONE, *_MISSED}, "execution after its deadline")
             if execution.status == ErrorStatus.NONE:
-                lab.succeeded(execution, added(*PAIRS[1:3]), "execution that is late")
+                fixture.succeeded(execution, added(*PAIRS[1:3]), "execution that is late")
 
 
 @cases.case("times.below_none", "NNHAL-BURST-018", since=Version.FL5)
 def below_none(context: CaseContext) -> None:
     """A deadline or loop timeout below -1 is refused, and a loop timeout above 15 seconds."""
-    lab = work(context)
-    burst = configure_burst(lab.prepared_model)
+    fixture = burst_fixture(context)
+    burst = configure_burst(fixture.prepared_model)
     for name, with_config in _forms(context).items():
         with context.configuration(name):
             for limit in (-2, -(2**63)):
-                execution = call(burst, lab.request(), (0,), deadline=limit, with_config=with_config)
+                execution = call(burst, fixture.request(), (0,), deadline=limit, with_config=with_config)
                 checks.status(execution.status, _INVALID, f"execution with deadline {limit}")
             for timeout in (-2, MAXIMUM_LOOP_TIMEOUT_DURATION_NS + 1):
-                execution = call(burst, lab.request(), (0,), loop_timeout=timeout, with_config=with_config)
+                execution = call(burst, fixture.request(), (0,), loop_timeout=timeout, with_config=with_config)
                 checks.status(execution.status, _INVALID, f"execution with a loop timeout of {timeout} ns")
 
 
@@ -229,10 +229,12 @@ def loop_timeout(context: CaseContext) -> None:
 @cases.case("device_memory.unknown_token", "NNHAL-BURST-018", since=Version.FL5)
 def unknown_device_memory(context: CaseContext) -> None:
     """A pool that names device memory which nobody has allocated is refused."""
-    lab = work(context)
-    burst = configure_burst(lab.prepared_model)
+    fixture = burst_fixture(context)
+    burst = configure_burst(fixture.prepared_model)
     for token in (0, 100):
-        request = replace(_in_three_pools(lab), pools=(RequestMemoryPool(token=token), *lab.request().pools * 2))
+        request = replace(
+            _in_three_pools(fixture), pools=(RequestMemoryPool(token=token), *fixture.request().pools * 2)
+        )
         execution = call(burst, request, (NO_IDENTITY, 1, 2))
         checks.status(execution.status, _INVALID, f"execution with device memory {token}")
 
@@ -240,9 +242,9 @@ def unknown_device_memory(context: CaseContext) -> None:
 @cases.case("device_memory.input", "NNHAL-BURST-018", since=Version.FL5)
 def device_memory_input(context: CaseContext) -> None:
     """Device memory is an input of executions in a burst, beside shared memory with and without identity."""
-    lab = work(context)
-    burst, buffer = configure_burst(lab.prepared_model), _allocated(context, lab)
-    request = _in_three_pools(lab)
+    fixture = burst_fixture(context)
+    burst, buffer = configure_burst(fixture.prepared_model), _allocated(context, fixture)
+    request = _in_three_pools(fixture)
     place = replace(request.inputs[0], location=DataLocation(0), dimensions=())
     request = replace(
         request,
@@ -251,20 +253,20 @@ def device_memory_input(context: CaseContext) -> None:
     )
     for turn, tokens in enumerate(((-1, 1, 2), (-1, 1, 2), (-1, -1, -1))):
         content = context.pool(addition.SIZE)
-        content.write(0, lab.chosen.packed(PAIRS[turn]))
+        content.write(0, fixture.chosen.packed(PAIRS[turn]))
         buffer.buffer.copy_from(content.memory, ())
-        lab.fill(PAIRS[3], PAIRS[1])
+        fixture.fill(PAIRS[3], PAIRS[1])
         execution = call(burst, request, tokens)
-        lab.succeeded(
+        fixture.succeeded(
             execution, added(PAIRS[turn], PAIRS[1]), f"content {turn} of device memory, tokens {list(tokens)}"
         )
 
 
-def _allocated(context: CaseContext, lab: Work) -> DeviceBuffer:
+def _allocated(context: CaseContext, fixture: BurstFixture) -> DeviceBuffer:
     """Device memory for the first input. NotApplicable where the driver declines, which it may."""
     role = BufferRole(0, 0, 1.0)
     try:
-        return context.device.allocate(BufferDesc((lab.chosen.elements,)), (lab.prepared_model,), (role,), ())
+        return context.device.allocate(BufferDesc((fixture.chosen.elements,)), (fixture.prepared_model,), (role,), ())
     except ServiceError as error:
         checks.status(error.status, {ErrorStatus.GENERAL_FAILURE}, "allocate")
         raise NotApplicable("the driver declines to allocate device memory") from None

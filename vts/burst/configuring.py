@@ -16,7 +16,7 @@ from npu_conformance.specs.versions import HIDL_LAST, Version
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.burst.channel import CAPACITY, SlotTable, configured, queue_memory
 from npu_conformance.vts.lib.burst.executor import Burst
-from npu_conformance.vts.lib.burst.fixture import PAIRS, Work, added, work
+from npu_conformance.vts.lib.burst.fixture import PAIRS, BurstFixture, added, burst_fixture
 from npu_conformance.vts.lib.execution import request_of, timing_rules
 from npu_conformance.vts.lib.judging import judge
 from npu_conformance.vts.lib.request_edits import EDITS
@@ -30,32 +30,34 @@ _ANY_SIZE = 2**32 - 1
 @cases.case("configure.succeeds", "NNHAL-BURST-001", since=Version.V1_2, scope=Scope.SMOKE)
 def succeeds(context: CaseContext) -> None:
     """A prepared model opens a burst, and executes through it."""
-    lab = work(context)
-    checks.succeeds(lambda: _open(context, lab), "configureExecutionBurst")
-    _executes(lab, Burst(context, lab.prepared_model), "execution through the burst")
+    fixture = burst_fixture(context)
+    checks.succeeds(lambda: _open(context, fixture), "configureExecutionBurst")
+    _executes(fixture, Burst(context, fixture.prepared_model), "execution through the burst")
 
 
-def _open(context: CaseContext, lab: Work) -> None:
+def _open(context: CaseContext, fixture: BurstFixture) -> None:
     if context.version.is_aidl:
-        checks.that(lab.prepared_model.configure_execution_burst() is not None, "configureExecutionBurst: found null")
+        checks.that(
+            fixture.prepared_model.configure_execution_burst() is not None, "configureExecutionBurst: found null"
+        )
         return
     (_, requests), (_, results) = (queue_memory(context, CAPACITY) for _ in range(2))
-    configured(lab.prepared_model, SlotTable(), requests, results)
+    configured(fixture.prepared_model, SlotTable(), requests, results)
 
 
 @cases.case("configure.null_callback", "NNHAL-BURST-021", since=Version.V1_2, until=HIDL_LAST)
 def null_callback(context: CaseContext) -> None:
     """A null callback is refused; another burst opens."""
-    lab = work(context)
+    fixture = burst_fixture(context)
     (_, requests), (_, results) = (queue_memory(context, CAPACITY) for _ in range(2))
-    _refused(lab, None, requests, results, "a null callback")
-    _executes(lab, Burst(context, lab.prepared_model), "execution after the refusal")
+    _expect_rejected(fixture, None, requests, results, "a null callback")
+    _executes(fixture, Burst(context, fixture.prepared_model), "execution after the refusal")
 
 
 @cases.case("configure.bad_queues", "NNHAL-BURST-021", "NNHAL-ROBUST-003", since=Version.V1_2, until=HIDL_LAST)
 def bad_queues(context: CaseContext) -> None:
     """Queues without room, larger than their memory, or in memory that is not there are refused."""
-    lab = work(context)
+    fixture = burst_fixture(context)
     _, good = queue_memory(context, CAPACITY)
     bad = {"no_room": QueueDescriptor(0, good.memory)}
     if good.memory is not None:
@@ -65,14 +67,18 @@ def bad_queues(context: CaseContext) -> None:
         for place in ("requests", "results"):
             with context.configuration(f"{place}.{name}"):
                 both = (queue, good) if place == "requests" else (good, queue)
-                _refused(lab, SlotTable(), *both, f"{place} of {queue.capacity} elements")
+                _expect_rejected(fixture, SlotTable(), *both, f"{place} of {queue.capacity} elements")
 
 
-def _refused(
-    lab: Work, callback: BurstCallback | None, requests: QueueDescriptor, results: QueueDescriptor, what: str
+def _expect_rejected(
+    fixture: BurstFixture,
+    callback: BurstCallback | None,
+    requests: QueueDescriptor,
+    results: QueueDescriptor,
+    what: str,
 ) -> None:
     try:
-        configured(lab.prepared_model, callback, requests, results)
+        configured(fixture.prepared_model, callback, requests, results)
     except Unsupported as error:
         raise NotApplicable(f"the device opens no burst: {error}") from None
     except ServiceError as error:
@@ -84,70 +90,72 @@ def _refused(
 @cases.case("several.side_by_side", "NNHAL-BURST-001", "NNHAL-BURST-017", since=Version.V1_2)
 def side_by_side(context: CaseContext) -> None:
     """Bursts of one prepared model know nothing of each other: one name means another memory in each."""
-    lab = work(context)
-    bursts = [(Burst(context, lab.prepared_model), lab.another_pool()) for _ in range(2)]
+    fixture = burst_fixture(context)
+    bursts = [(Burst(context, fixture.prepared_model), fixture.another_pool()) for _ in range(2)]
     for turn in range(3):
         for number, (burst, pool) in enumerate(bursts):
             first, second = PAIRS[turn], PAIRS[turn + 1 - number]
-            lab.fill(first, second, pool)
-            execution = burst.execute(lab.request(pool), (7,))
-            lab.succeeded(execution, added(first, second), f"turn {turn} of burst {number}", pool)
+            fixture.fill(first, second, pool)
+            execution = burst.execute(fixture.request(pool), (7,))
+            fixture.succeeded(execution, added(first, second), f"turn {turn} of burst {number}", pool)
 
 
 @cases.case("several.release_in_one", "NNHAL-BURST-017", since=Version.V1_2)
 def release_in_one(context: CaseContext) -> None:
     """What one burst forgets, another one of the same prepared model still has."""
-    lab = work(context)
-    first, second = Burst(context, lab.prepared_model), Burst(context, lab.prepared_model)
+    fixture = burst_fixture(context)
+    first, second = Burst(context, fixture.prepared_model), Burst(context, fixture.prepared_model)
     for burst in (first, second):
-        _executes(lab, burst, "execution before the release")
+        _executes(fixture, burst, "execution before the release")
     first.release(0)
-    _executes(lab, second, "execution of the burst that kept its memory")
-    _executes(lab, first, "execution of the burst that released its memory")
+    _executes(fixture, second, "execution of the burst that kept its memory")
+    _executes(fixture, first, "execution of the burst that released its memory")
 
 
 @cases.case("dropped.while_idle", "NNHAL-BURST-001", "NNHAL-ROBUST-003", since=Version.V1_2)
 def dropped_while_idle(context: CaseContext) -> None:
     """Bursts that were used are dropped, one after the other; the prepared model executes as before."""
-    lab = work(context)
+    fixture = burst_fixture(context)
     for turn in range(4):
-        burst = Burst(context, lab.prepared_model)
-        _executes(lab, burst, f"execution of burst {turn}")
+        burst = Burst(context, fixture.prepared_model)
+        _executes(fixture, burst, f"execution of burst {turn}")
         del burst
-    _executes(lab, Burst(context, lab.prepared_model), "execution of a burst after others were dropped")
+    _executes(fixture, Burst(context, fixture.prepared_model), "execution of a burst after others were dropped")
 
 
 @cases.case("order.own_results", "NNHAL-BURST-017", "NNHAL-BURST-016", since=Version.V1_2)
 def own_results(context: CaseContext) -> None:
     """Many executions one after the other, whose contents change: each has its own result, refused ones between."""
-    lab = work(context)
-    burst = Burst(context, lab.prepared_model)
+    fixture = burst_fixture(context)
+    burst = Burst(context, fixture.prepared_model)
     for turn in range(24):
         first, second = PAIRS[turn % 4], PAIRS[(turn // 4 + turn) % 4]
-        lab.fill(first, second)
-        lab.succeeded(burst.execute(lab.request(), measure=bool(turn % 2)), added(first, second), f"execution {turn}")
+        fixture.fill(first, second)
+        fixture.succeeded(
+            burst.execute(fixture.request(), measure=bool(turn % 2)), added(first, second), f"execution {turn}"
+        )
         if turn % 8 == 3:
-            spoiled = EDITS[0].edit(lab.request(), lab.chosen.elements)
-            checks.status(burst.execute(spoiled).status, {ErrorStatus.INVALID_ARGUMENT}, "an invalid request between")
+            invalid = EDITS[0].apply(fixture.request(), fixture.chosen.elements)
+            checks.status(burst.execute(invalid).status, {ErrorStatus.INVALID_ARGUMENT}, "an invalid request between")
 
 
 @cases.case("request.invalid", "NNHAL-BURST-012", since=Version.V1_2, scope=Scope.SMOKE)
 def invalid_request(context: CaseContext) -> None:
-    """Every spoiled request is refused with INVALID_ARGUMENT, and the burst goes on.
+    """Every invalid request is refused with INVALID_ARGUMENT, and the burst goes on.
 
     AOSP's VTS tries the removed arguments; the others are what the interface text says of every form of execution.
     """
-    lab = work(context)
-    burst = Burst(context, lab.prepared_model)
-    for spoiled in EDITS:
-        if spoiled.since <= context.version:
-            with context.configuration(spoiled.name, requirements=spoiled.requirements):
-                request = spoiled.edit(lab.request(), lab.chosen.elements)
+    fixture = burst_fixture(context)
+    burst = Burst(context, fixture.prepared_model)
+    for invalid in EDITS:
+        if invalid.since <= context.version:
+            with context.configuration(invalid.name, requirements=invalid.requirements):
+                request = invalid.apply(fixture.request(), fixture.chosen.elements)
                 execution = burst.execute(request, measure=True)
-                checks.status(execution.status, {ErrorStatus.INVALID_ARGUMENT}, f"a request with {spoiled.name}")
+                checks.status(execution.status, {ErrorStatus.INVALID_ARGUMENT}, f"a request with {invalid.name}")
                 checks.equal(execution.output_shapes, (), "output shapes of the refused request")
                 timing_rules(context, execution, measured=True)
-                _executes(lab, burst, "execution after the refusal")
+                _executes(fixture, burst, "execution after the refusal")
 
 
 @cases.case("request.output_too_small", "NNHAL-BURST-003", "NNHAL-SHAPE-004", since=Version.V1_2)
@@ -189,6 +197,6 @@ def input_left_out(context: CaseContext) -> None:
         judge(context, vector, example, found)
 
 
-def _executes(lab: Work, burst: Burst, what: str) -> None:
-    lab.fill(*PAIRS[:2])
-    lab.succeeded(burst.execute(lab.request()), added(*PAIRS[:2]), what)
+def _executes(fixture: BurstFixture, burst: Burst, what: str) -> None:
+    fixture.fill(*PAIRS[:2])
+    fixture.succeeded(burst.execute(fixture.request()), added(*PAIRS[:2]), what)

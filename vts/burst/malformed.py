@@ -26,7 +26,7 @@ from npu_conformance.specs.neuralnetworks.burst_packets import (
 )
 from npu_conformance.specs.versions import HIDL_LAST, Version
 from npu_conformance.vts.lib.burst.channel import Channel
-from npu_conformance.vts.lib.burst.fixture import PAIRS, added, work
+from npu_conformance.vts.lib.burst.fixture import PAIRS, added, burst_fixture
 from npu_conformance.vts.lib.burst.packets import Elements, failed, request_elements
 
 INTRUDERS: tuple[RequestElement, ...] = (
@@ -46,35 +46,37 @@ Packets = Iterator[tuple[str, bytes]]
 
 
 def cases() -> Iterator[Case]:
-    """One for each way to spoil a packet."""
-    for name, spoil in _WAYS.items():
-        yield _case(name, spoil)
+    """One for each way to corrupt a packet."""
+    for name, corrupt in _WAYS.items():
+        yield _case(name, corrupt)
 
 
-def _case(name: str, spoil: Callable[[Elements], Packets]) -> Case:
+def _case(name: str, corrupt: Callable[[Elements], Packets]) -> Case:
     def run(context: CaseContext) -> None:
         for measure in (True, False):
             with context.configuration("timed" if measure else "untimed"):
-                _each_refused(context, spoil, measure)
+                _expect_each_rejected(context, corrupt, measure)
 
     requirements = ("NNHAL-BURST-002", "NNHAL-BURST-004", "NNHAL-BURST-005", "NNHAL-ROBUST-003")
     return Case(
-        f"vts.burst.malformed.{name}", run, requirements, (spoil.__doc__ or "").splitlines()[0],
+        f"vts.burst.malformed.{name}", run, requirements, (corrupt.__doc__ or "").splitlines()[0],
         since=Version.V1_2, until=HIDL_LAST, group=Group.VALIDATION,
     )  # fmt: skip
 
 
-def _each_refused(context: CaseContext, spoil: Callable[[Elements], Packets], measure: bool) -> None:
-    lab = work(context)
-    channel = Channel(context, lab.prepared_model)
-    lab.fill(*PAIRS[:2])
-    lab.succeeded(channel.execute(lab.request(), measure=measure), added(*PAIRS[:2]), "the packet in order")
-    elements = request_elements(lab.request(), (0,), measure=measure)
-    for number, (what, packet) in enumerate(spoil(elements)):
+def _expect_each_rejected(context: CaseContext, corrupt: Callable[[Elements], Packets], measure: bool) -> None:
+    fixture = burst_fixture(context)
+    channel = Channel(context, fixture.prepared_model)
+    fixture.fill(*PAIRS[:2])
+    fixture.succeeded(channel.execute(fixture.request(), measure=measure), added(*PAIRS[:2]), "the packet in order")
+    elements = request_elements(fixture.request(), (0,), measure=measure)
+    for number, (what, packet) in enumerate(corrupt(elements)):
         failed(channel.exchange(packet), f"a packet with {what}")
         if number % 7 == 0:
-            lab.fill(PAIRS[number % 4], PAIRS[2])
-            lab.succeeded(channel.execute(lab.request()), added(PAIRS[number % 4], PAIRS[2]), f"after one with {what}")
+            fixture.fill(PAIRS[number % 4], PAIRS[2])
+            fixture.succeeded(
+                channel.execute(fixture.request()), added(PAIRS[number % 4], PAIRS[2]), f"after one with {what}"
+            )
 
 
 def _removed(elements: Elements) -> Packets:
@@ -160,12 +162,12 @@ def _short(elements: Elements) -> Packets:
 
 def _other_direction(elements: Elements) -> Packets:
     """What is said of an input is said in the words for an output, or the other way round."""
-    twins = {InputOperand: OutputOperand, OutputOperand: InputOperand}
+    counterparts = {InputOperand: OutputOperand, OutputOperand: InputOperand}
     sizes = {InputDimension: OutputDimension, OutputDimension: InputDimension}
     for at, element in enumerate(elements):
-        twin = (twins | sizes).get(type(element))
-        if twin is not None:
-            changed = twin(*astuple(element))
+        counterpart = (counterparts | sizes).get(type(element))
+        if counterpart is not None:
+            changed = counterpart(*astuple(element))
             yield (
                 f"{_name(changed)} instead of {_name(element)} at {at}",
                 pack((*elements[:at], changed, *elements[at + 1 :])),

@@ -13,7 +13,7 @@ from npu_conformance.specs.neuralnetworks.burst_packets import ELEMENT_SIZE, Res
 from npu_conformance.specs.neuralnetworks.types import Request
 from npu_conformance.specs.versions import HIDL_LAST, Version
 from npu_conformance.vts.lib.burst.channel import Channel, SlotTable
-from npu_conformance.vts.lib.burst.fixture import PAIRS, Work, added, work
+from npu_conformance.vts.lib.burst.fixture import PAIRS, BurstFixture, added, burst_fixture
 from npu_conformance.vts.lib.burst.packets import failed, read_result, request_elements
 from npu_conformance.vts.lib.execution import Execution, timing_rules
 
@@ -29,19 +29,19 @@ _MOMENT = 0.02
 )
 def valid(context: CaseContext) -> None:
     """Requests of every form are executed: with and without dimensions, in one pool and in several, timed and not."""
-    lab = work(context)
-    channel = Channel(context, lab.prepared_model)
-    for name, request in _forms(lab).items():
+    fixture = burst_fixture(context)
+    channel = Channel(context, fixture.prepared_model)
+    for name, request in _forms(fixture).items():
         for measure in (False, True):
             with context.configuration(f"{name}.{'timed' if measure else 'untimed'}"):
-                lab.fill(*PAIRS[:2])
+                fixture.fill(*PAIRS[:2])
                 execution = channel.execute(request, measure=measure)
-                lab.succeeded(execution, added(*PAIRS[:2]), f"a packet: {name.replace('_', ' ')}")
+                fixture.succeeded(execution, added(*PAIRS[:2]), f"a packet: {name.replace('_', ' ')}")
                 timing_rules(context, execution, measured=measure)
 
 
-def _forms(lab: Work) -> dict[str, Request]:
-    request = lab.request()
+def _forms(fixture: BurstFixture) -> dict[str, Request]:
+    request = fixture.request()
     bare = tuple(replace(argument, dimensions=()) for argument in request.inputs)
     places = (*request.inputs, *request.outputs)
     apart = tuple(replace(one, location=replace(one.location, pool_index=at)) for at, one in enumerate(places))
@@ -59,65 +59,67 @@ def _forms(lab: Work) -> dict[str, Request]:
 @cases.case("packet.form_of_1_3", "NNHAL-BURST-019", since=Version.V1_3, until=Version.V1_3)
 def form_of_1_3(context: CaseContext) -> None:
     """1.3 has no burst of its own: packets are those of 1.2, without deadline, loop timeout and device memory."""
-    lab = work(context)
-    channel = Channel(context, lab.prepared_model)
-    lab.fill(*PAIRS[1:3])
-    lab.succeeded(channel.execute(lab.request()), added(*PAIRS[1:3]), "a packet of 1.2 at 1.3")
+    fixture = burst_fixture(context)
+    channel = Channel(context, fixture.prepared_model)
+    fixture.fill(*PAIRS[1:3])
+    fixture.succeeded(channel.execute(fixture.request()), added(*PAIRS[1:3]), "a packet of 1.2 at 1.3")
     checks.that(bool(channel.slots.asked), "getMemories: expected a call for the slots of the packet, found none")
 
 
 @cases.case("packet.half", "NNHAL-BURST-008", "NNHAL-BURST-004", "NNHAL-BURST-005", since=Version.V1_2, until=HIDL_LAST)
 def half(context: CaseContext) -> None:
     """A packet that is written in two halves is two malformed packets, not one request: what is there is a packet."""
-    lab = work(context)
-    channel = Channel(context, lab.prepared_model)
-    channel.slots.memories[0] = lab.pool.memory
-    elements = request_elements(lab.request(), (0,), measure=False)
+    fixture = burst_fixture(context)
+    channel = Channel(context, fixture.prepared_model)
+    channel.slots.memories[0] = fixture.pool.memory
+    elements = request_elements(fixture.request(), (0,), measure=False)
     for end in (1, len(elements) // 2, len(elements) - 1):
         with context.configuration(f"after_{end}"):
-            lab.fill(*PAIRS[:2])
-            before = lab.pool.read(32, 8)
+            fixture.fill(*PAIRS[:2])
+            before = fixture.pool.read(32, 8)
             for part in (elements[:end], elements[end:]):
                 channel.write(pack(part))
                 failed(channel.read(), f"{len(part)} of {len(elements)} elements written by themselves")
-            checks.equal(lab.pool.read(32, 8), before, "output memory, after two halves of a packet")
-            lab.succeeded(channel.execute(lab.request()), added(*PAIRS[:2]), "a whole packet after two halves")
+            checks.equal(fixture.pool.read(32, 8), before, "output memory, after two halves of a packet")
+            fixture.succeeded(channel.execute(fixture.request()), added(*PAIRS[:2]), "a whole packet after two halves")
 
 
 @cases.case("ring.wraps_around", "NNHAL-BURST-008", "NNHAL-BURST-005", since=Version.V1_2, until=HIDL_LAST)
 def wraps_around(context: CaseContext) -> None:
     """Queues that are hardly longer than a packet: packets begin at every place of the ring and run over its end."""
-    lab = work(context)
-    length = len(request_elements(lab.request(), (0,), measure=False))
+    fixture = burst_fixture(context)
+    length = len(request_elements(fixture.request(), (0,), measure=False))
     for spare in (0, 1, 2):
         with context.configuration(f"spare_{spare}"):
-            channel = Channel(context, lab.prepared_model, request_capacity=length + spare, result_capacity=5 + spare)
+            channel = Channel(
+                context, fixture.prepared_model, request_capacity=length + spare, result_capacity=5 + spare
+            )
             for turn in range(2 * (length + spare)):
                 channel.litter()
                 first, second = PAIRS[turn % 4], PAIRS[(turn + 1) % 4]
-                lab.fill(first, second)
-                execution = channel.execute(lab.request(), measure=bool(turn % 3))
-                lab.succeeded(execution, added(first, second), f"packet {turn} around the ring")
+                fixture.fill(first, second)
+                execution = channel.execute(fixture.request(), measure=bool(turn % 3))
+                fixture.succeeded(execution, added(first, second), f"packet {turn} around the ring")
 
 
 @cases.case("ring.after_a_pause", "NNHAL-BURST-005", since=Version.V1_2, until=HIDL_LAST)
 def after_a_pause(context: CaseContext) -> None:
     """A packet is answered also when the driver has given up looking for one and sleeps."""
-    lab = work(context)
-    channel = Channel(context, lab.prepared_model)
+    fixture = burst_fixture(context)
+    channel = Channel(context, fixture.prepared_model)
     for pause in (0.0, *_PAUSES):
         time.sleep(pause)
-        lab.fill(*PAIRS[:2])
-        lab.succeeded(channel.execute(lab.request()), added(*PAIRS[:2]), f"a packet after {pause:g} s")
+        fixture.fill(*PAIRS[:2])
+        fixture.succeeded(channel.execute(fixture.request()), added(*PAIRS[:2]), f"a packet after {pause:g} s")
 
 
 @cases.case("order.one_at_a_time", "NNHAL-BURST-016", since=Version.V1_2, until=HIDL_LAST)
 def one_at_a_time(context: CaseContext) -> None:
     """A packet that comes while another one is under way waits for its turn: even the refusal of a malformed one."""
-    lab, slots = work(context), SlotTable()
-    channel = Channel(context, lab.prepared_model, slots=slots)
+    fixture, slots = burst_fixture(context), SlotTable()
+    channel = Channel(context, fixture.prepared_model, slots=slots)
     channel.requests  # noqa: B018 - without queues there is nothing to see
-    elements = request_elements(lab.request(), (2,), measure=False)
+    elements = request_elements(fixture.request(), (2,), measure=False)
     early: list[bool] = []
 
     def write_another() -> None:
@@ -126,12 +128,12 @@ def one_at_a_time(context: CaseContext) -> None:
         early.append(channel.results.wait(_MOMENT))
 
     slots.meanwhile = write_another
-    lab.fill(*PAIRS[1:3])
-    slots.memories[2] = lab.pool.memory
+    fixture.fill(*PAIRS[1:3])
+    slots.memories[2] = fixture.pool.memory
     channel.write(pack(elements))
     first, second = _two_results(channel)
     checks.equal(early, [False], "results while the first packet waits for its memory")
-    lab.succeeded(first, added(*PAIRS[1:3]), "the first packet")
+    fixture.succeeded(first, added(*PAIRS[1:3]), "the first packet")
     failed(second, "the malformed packet that had to wait")
 
 

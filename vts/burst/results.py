@@ -10,7 +10,7 @@ from npu_conformance.specs.neuralnetworks.burst_packets import pack
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.versions import HIDL_LAST, Version
 from npu_conformance.vts.lib.burst.channel import Channel
-from npu_conformance.vts.lib.burst.fixture import PAIRS, Work, added, work
+from npu_conformance.vts.lib.burst.fixture import PAIRS, BurstFixture, added, burst_fixture
 from npu_conformance.vts.lib.burst.packets import failed, request_elements
 from npu_conformance.vts.lib.execution import timing_rules
 
@@ -23,16 +23,16 @@ _SMALL = 8
 @cases.case("result.too_long", "NNHAL-BURST-006", "NNHAL-BURST-005", since=Version.V1_2, until=HIDL_LAST)
 def too_long(context: CaseContext) -> None:
     """A result of more elements than the queue has room is GENERAL_FAILURE, not a part of the result."""
-    lab = work(context, outputs=4)
-    length = _length(context, lab)
+    fixture = burst_fixture(context, outputs=4)
+    length = _length(context, fixture)
     if length <= _SMALL:
         raise NotApplicable(f"the result has {length} elements, which fit everywhere")
     for capacity in sorted({2, _SMALL, length - 1}):
         with context.configuration(f"room_for_{capacity}"):
-            channel = Channel(context, lab.prepared_model, result_capacity=capacity)
+            channel = Channel(context, fixture.prepared_model, result_capacity=capacity)
             for turn in range(3):
-                lab.fill(*PAIRS[:2])
-                execution = channel.execute(lab.request(), measure=bool(turn % 2))
+                fixture.fill(*PAIRS[:2])
+                execution = channel.execute(fixture.request(), measure=bool(turn % 2))
                 what = f"a result of {length} elements for a queue of {capacity}"
                 failed(execution, what)
                 checks.status(execution.status, {ErrorStatus.GENERAL_FAILURE}, what)
@@ -41,19 +41,19 @@ def too_long(context: CaseContext) -> None:
 @cases.case("result.fits_exactly", "NNHAL-BURST-006", "NNHAL-BURST-003", since=Version.V1_2, until=HIDL_LAST)
 def fits_exactly(context: CaseContext) -> None:
     """A result that fills its queue to the last element is written."""
-    lab = work(context, outputs=3)
-    channel = Channel(context, lab.prepared_model, result_capacity=_length(context, lab))
+    fixture = burst_fixture(context, outputs=3)
+    channel = Channel(context, fixture.prepared_model, result_capacity=_length(context, fixture))
     for turn in range(3):
-        lab.fill(*PAIRS[:2])
-        lab.succeeded(channel.execute(lab.request()), added(*PAIRS[:2]), f"result {turn} that fills its queue")
+        fixture.fill(*PAIRS[:2])
+        fixture.succeeded(channel.execute(fixture.request()), added(*PAIRS[:2]), f"result {turn} that fills its queue")
 
 
-def _length(context: CaseContext, lab: Work) -> int:
+def _length(context: CaseContext, fixture: BurstFixture) -> int:
     """Elements of a good result."""
-    channel = Channel(context, lab.prepared_model)
-    lab.fill(*PAIRS[:2])
-    execution = channel.execute(lab.request())
-    lab.succeeded(execution, added(*PAIRS[:2]), "execution with room for its result")
+    channel = Channel(context, fixture.prepared_model)
+    fixture.fill(*PAIRS[:2])
+    execution = channel.execute(fixture.request())
+    fixture.succeeded(execution, added(*PAIRS[:2]), "execution with room for its result")
     return 2 + sum(1 + len(shape.dimensions) for shape in execution.output_shapes)
 
 
@@ -63,13 +63,15 @@ def unused_bytes(context: CaseContext) -> None:
 
     AOSP's VTS looks at the three bytes behind isSufficient; here are all, also those of errors.
     """
-    lab = work(context, outputs=2)
-    channel = Channel(context, lab.prepared_model, result_capacity=13)
-    good = request_elements(lab.request(), (0,), measure=True)
+    fixture = burst_fixture(context, outputs=2)
+    channel = Channel(context, fixture.prepared_model, result_capacity=13)
+    good = request_elements(fixture.request(), (0,), measure=True)
     for turn in range(12):
-        lab.fill(*PAIRS[:2])
+        fixture.fill(*PAIRS[:2])
         channel.litter()
-        lab.succeeded(channel.execute(lab.request(), measure=turn % 2 == 0), added(*PAIRS[:2]), f"result {turn}")
+        fixture.succeeded(
+            channel.execute(fixture.request(), measure=turn % 2 == 0), added(*PAIRS[:2]), f"result {turn}"
+        )
         channel.litter()
         failed(channel.exchange(pack(good[:-1])), f"malformed packet {turn}")
 
@@ -79,10 +81,10 @@ def unused_bytes(context: CaseContext) -> None:
 )
 def times(context: CaseContext) -> None:
     """Times come where they were asked for, and not because the packet before asked."""
-    lab = work(context)
-    channel = Channel(context, lab.prepared_model)
+    fixture = burst_fixture(context)
+    channel = Channel(context, fixture.prepared_model)
     for measure in (True, False, True, True, False, False):
-        lab.fill(*PAIRS[:2])
-        execution = channel.execute(lab.request(), measure=measure)
-        lab.succeeded(execution, added(*PAIRS[:2]), f"an execution with measureTiming {measure}")
+        fixture.fill(*PAIRS[:2])
+        execution = channel.execute(fixture.request(), measure=measure)
+        fixture.succeeded(execution, added(*PAIRS[:2]), f"an execution with measureTiming {measure}")
         timing_rules(context, execution, measured=measure)

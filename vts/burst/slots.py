@@ -13,7 +13,7 @@ from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.types import Memory
 from npu_conformance.specs.versions import HIDL_LAST, Version
 from npu_conformance.vts.lib.burst.channel import Channel, SlotTable
-from npu_conformance.vts.lib.burst.fixture import PAIRS, added, work
+from npu_conformance.vts.lib.burst.fixture import PAIRS, added, burst_fixture
 from npu_conformance.vts.lib.burst.packets import failed, request_elements
 
 cases = CaseGroup("vts.burst", group=Group.EXECUTION)
@@ -25,14 +25,14 @@ _NAMES = (5, 70_000, 2**31 - 2)
 @cases.case("slots.asked_for", "NNHAL-BURST-009", since=Version.V1_2, until=HIDL_LAST)
 def asked_for(context: CaseContext) -> None:
     """Slots are asked for by the names that the packet gives them, before they are used, and none else."""
-    lab = work(context)
-    channel = Channel(context, lab.prepared_model)
-    pools = [lab.another_pool() for _ in _NAMES]
+    fixture = burst_fixture(context)
+    channel = Channel(context, fixture.prepared_model)
+    pools = [fixture.another_pool() for _ in _NAMES]
     for turn in range(2):
         for name, pool in zip(_NAMES, pools, strict=True):
-            lab.fill(PAIRS[turn], PAIRS[2], pool)
-            execution = channel.execute(lab.request(pool), (name,))
-            lab.succeeded(execution, added(PAIRS[turn], PAIRS[2]), f"slot {name}, turn {turn}", pool)
+            fixture.fill(PAIRS[turn], PAIRS[2], pool)
+            execution = channel.execute(fixture.request(pool), (name,))
+            fixture.succeeded(execution, added(PAIRS[turn], PAIRS[2]), f"slot {name}, turn {turn}", pool)
             asked = {slot for call in channel.slots.asked for slot in call}
             if turn == 0:
                 checks.that(name in asked, f"getMemories: expected slot {name} to be asked for, found {asked}")
@@ -42,45 +42,47 @@ def asked_for(context: CaseContext) -> None:
 @cases.case("slots.twice_in_a_packet", "NNHAL-BURST-009", since=Version.V1_2, until=HIDL_LAST)
 def twice_in_a_packet(context: CaseContext) -> None:
     """One slot for two pools of a request, with a third between that has another one."""
-    lab = work(context)
-    channel, other = Channel(context, lab.prepared_model), lab.another_pool()
-    first, second, output = *lab.request().inputs, *lab.request().outputs
+    fixture = burst_fixture(context)
+    channel, other = Channel(context, fixture.prepared_model), fixture.another_pool()
+    first, second, output = *fixture.request().inputs, *fixture.request().outputs
     request = replace(
-        lab.request(),
+        fixture.request(),
         inputs=(first, replace(second, location=replace(second.location, pool_index=1))),
         outputs=(replace(output, location=replace(output.location, pool_index=2)),),
-        pools=(*lab.request().pools, *lab.request(other).pools, *lab.request().pools),
+        pools=(*fixture.request().pools, *fixture.request(other).pools, *fixture.request().pools),
     )
     for turn in range(2):
-        lab.fill(PAIRS[turn], PAIRS[3])
-        lab.fill(PAIRS[3], PAIRS[turn + 1], other)
+        fixture.fill(PAIRS[turn], PAIRS[3])
+        fixture.fill(PAIRS[3], PAIRS[turn + 1], other)
         execution = channel.execute(request, (8, 9, 8))
-        lab.succeeded(execution, added(PAIRS[turn], PAIRS[turn + 1]), f"slots 8, 9, 8 in turn {turn}")
+        fixture.succeeded(execution, added(PAIRS[turn], PAIRS[turn + 1]), f"slots 8, 9, 8 in turn {turn}")
 
 
 @cases.case("slots.new_contents", "NNHAL-BURST-017", "NNHAL-BURST-009", since=Version.V1_2, until=HIDL_LAST)
 def new_contents(context: CaseContext) -> None:
     """What is kept of a slot is where its memory is, not what is in it."""
-    lab = work(context)
-    channel = Channel(context, lab.prepared_model)
+    fixture = burst_fixture(context)
+    channel = Channel(context, fixture.prepared_model)
     for turn in range(4):
-        lab.fill(PAIRS[turn], PAIRS[0])
-        lab.succeeded(channel.execute(lab.request()), added(PAIRS[turn], PAIRS[0]), f"contents {turn} of one slot")
+        fixture.fill(PAIRS[turn], PAIRS[0])
+        fixture.succeeded(
+            channel.execute(fixture.request()), added(PAIRS[turn], PAIRS[0]), f"contents {turn} of one slot"
+        )
 
 
 @cases.case("slots.freed_then_another", "NNHAL-BURST-009", "NNHAL-BURST-017", since=Version.V1_2, until=HIDL_LAST)
 def freed_then_another(context: CaseContext) -> None:
     """A slot that was freed means new memory from then on: the driver asks again."""
-    lab = work(context)
-    channel = Channel(context, lab.prepared_model)
-    pools = [lab.pool, lab.another_pool(), lab.pool, lab.another_pool()]
+    fixture = burst_fixture(context)
+    channel = Channel(context, fixture.prepared_model)
+    pools = [fixture.pool, fixture.another_pool(), fixture.pool, fixture.another_pool()]
     for turn, pool in enumerate(pools):
         for one in pools:
-            lab.fill(PAIRS[turn - 1], PAIRS[turn - 1], one)
-        lab.fill(PAIRS[turn], PAIRS[0], pool)
+            fixture.fill(PAIRS[turn - 1], PAIRS[turn - 1], one)
+        fixture.fill(PAIRS[turn], PAIRS[0], pool)
         before = len(channel.slots.asked)
-        execution = channel.execute(lab.request(pool), (4,))
-        lab.succeeded(execution, added(PAIRS[turn], PAIRS[0]), f"memory {turn} of slot 4", pool)
+        execution = channel.execute(fixture.request(pool), (4,))
+        fixture.succeeded(execution, added(PAIRS[turn], PAIRS[0]), f"memory {turn} of slot 4", pool)
         checks.that(len(channel.slots.asked) > before, f"getMemories: expected a call for memory {turn} of slot 4")
         checks.succeeds(lambda: channel.context.free_memory(4), "freeMemory of a slot in use")
 
@@ -88,15 +90,17 @@ def freed_then_another(context: CaseContext) -> None:
 @cases.case("slots.free_unknown", "NNHAL-BURST-010", since=Version.V1_2, until=HIDL_LAST)
 def free_unknown(context: CaseContext) -> None:
     """Freeing what was never known, was freed already or can not be a slot does nothing."""
-    lab = work(context)
-    channel = Channel(context, lab.prepared_model)
+    fixture = burst_fixture(context)
+    channel = Channel(context, fixture.prepared_model)
     _free(channel, (0, _UNKNOWN))
     for slots in ((3, 3), (_UNKNOWN, -1, -(2**31)), (0, 1, 1, 0)):
-        lab.fill(*PAIRS[:2])
-        lab.succeeded(channel.execute(lab.request(), (3,)), added(*PAIRS[:2]), f"execution before freeing {slots}")
+        fixture.fill(*PAIRS[:2])
+        fixture.succeeded(
+            channel.execute(fixture.request(), (3,)), added(*PAIRS[:2]), f"execution before freeing {slots}"
+        )
         _free(channel, slots)
-    lab.fill(*PAIRS[1:3])
-    lab.succeeded(channel.execute(lab.request(), (3,)), added(*PAIRS[1:3]), "execution after the last freeing")
+    fixture.fill(*PAIRS[1:3])
+    fixture.succeeded(channel.execute(fixture.request(), (3,)), added(*PAIRS[1:3]), "execution after the last freeing")
 
 
 def _free(channel: Channel, slots: Sequence[int]) -> None:
@@ -107,17 +111,21 @@ def _free(channel: Channel, slots: Sequence[int]) -> None:
 @cases.case("slots.unknown", "NNHAL-BURST-011", "NNHAL-BURST-005", since=Version.V1_2, until=HIDL_LAST)
 def unknown(context: CaseContext) -> None:
     """A slot that the client does not know ends in an error; once it does, the same slot works."""
-    lab = work(context)
-    channel = Channel(context, lab.prepared_model)
+    fixture = burst_fixture(context)
+    channel = Channel(context, fixture.prepared_model)
     for name in (_UNKNOWN, -1, 6):
-        lab.fill(*PAIRS[:2])
-        elements = request_elements(lab.request(), (name,), measure=True)
+        fixture.fill(*PAIRS[:2])
+        elements = request_elements(fixture.request(), (name,), measure=True)
         failed(channel.send(elements), f"a packet with slot {name}, which the client does not know")
-    lab.succeeded(channel.execute(lab.request(), (6,)), added(*PAIRS[:2]), "slot 6, which the client knows by now")
-    two = replace(lab.request(), pools=lab.request().pools * 2)
+    fixture.succeeded(
+        channel.execute(fixture.request(), (6,)), added(*PAIRS[:2]), "slot 6, which the client knows by now"
+    )
+    two = replace(fixture.request(), pools=fixture.request().pools * 2)
     failed(channel.send(request_elements(two, (6, 11), measure=False)), "a known slot and one that is not")
-    lab.fill(*PAIRS[1:3])
-    lab.succeeded(channel.execute(lab.request(), (6,)), added(*PAIRS[1:3]), "slot 6 after a packet with another one")
+    fixture.fill(*PAIRS[1:3])
+    fixture.succeeded(
+        channel.execute(fixture.request(), (6,)), added(*PAIRS[1:3]), "slot 6 after a packet with another one"
+    )
 
 
 @cases.case("slots.wrong_number_of_memories", "NNHAL-ROBUST-003", since=Version.V1_2, until=HIDL_LAST)
@@ -125,15 +133,15 @@ def wrong_number(context: CaseContext) -> None:
     """A client that answers with too few memories, or too many, gets an error, and the burst goes on."""
     for name, change in {"none": 0, "too_many": 2}.items():
         with context.configuration(name):
-            lab = work(context)
+            fixture = burst_fixture(context)
             slots = _Careless()
-            channel = Channel(context, lab.prepared_model, slots=slots)
+            channel = Channel(context, fixture.prepared_model, slots=slots)
             slots.repeated = change
-            lab.fill(*PAIRS[:2])
-            failed(channel.execute(lab.request()), f"{change} memories for one slot")
+            fixture.fill(*PAIRS[:2])
+            failed(channel.execute(fixture.request()), f"{change} memories for one slot")
             slots.repeated = 1
-            lab.fill(*PAIRS[1:3])
-            lab.succeeded(channel.execute(lab.request()), added(*PAIRS[1:3]), "the memory in the end")
+            fixture.fill(*PAIRS[1:3])
+            fixture.succeeded(channel.execute(fixture.request()), added(*PAIRS[1:3]), "the memory in the end")
 
 
 class _Careless(SlotTable):

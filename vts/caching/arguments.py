@@ -16,7 +16,7 @@ from npu_conformance.vts.lib.caching.chains import Chain
 from npu_conformance.vts.lib.caching.client import (
     INVALID,
     ONLY_GENERAL,
-    REFUSED,
+    REJECTED,
     TOKEN,
     Cache,
     Client,
@@ -26,8 +26,8 @@ from npu_conformance.vts.lib.caching.client import (
     Statuses,
     chain_of,
     client,
+    expect_rejected,
     outcome,
-    refused,
 )
 
 cases = CaseGroup("vts.caching", group=Group.EXECUTION)
@@ -49,7 +49,7 @@ def restoring_wrong_number(context: CaseContext) -> None:
     cache = caching.saved(chain)
     for name, handles in _wrong_numbers(caching, cache):
         with context.configuration(name):
-            _refused_then_prepared(caching, chain, handles, REFUSED)
+            _rejected_then_prepared(caching, chain, handles, REJECTED)
 
 
 @cases.case(
@@ -71,7 +71,7 @@ def restoring_wrong_descriptors(context: CaseContext) -> None:
     cache = caching.saved(chain)
     for name, handles in _wrong_descriptors(caching, cache):
         with context.configuration(name):
-            _refused_then_prepared(caching, chain, handles, REFUSED)
+            _rejected_then_prepared(caching, chain, handles, REJECTED)
 
 
 @cases.case("saving.read_only", "NNHAL-CACHE-001", "NNHAL-CACHE-002", "NNHAL-CACHE-003", since=Version.V1_2)
@@ -92,7 +92,7 @@ def saving_write_only(context: CaseContext) -> None:
             cache = caching.cache()
             preparation = caching.save(chain.model(), _one_opened(cache, number, "write"))
             caching.prepared_right(chain, preparation, "prepareModel with a write-only cache file")
-            caching.right_or_refused(chain, caching.restore(cache.handles()), "prepareModelFromCache")
+            caching.right_or_rejected(chain, caching.restore(cache.handles()), "prepareModelFromCache")
 
 
 @cases.case("restoring.write_only", "NNHAL-CACHE-013", since=Version.V1_2, until=HIDL_LAST)
@@ -104,7 +104,7 @@ def restoring_write_only_hidl(context: CaseContext) -> None:
 @cases.case("restoring.write_only_aidl", "NNHAL-CACHE-014", since=Version.FL5)
 def restoring_write_only_aidl(context: CaseContext) -> None:
     """AIDL: a file that is open for writing alone is INVALID_ARGUMENT or GENERAL_FAILURE."""
-    _restoring_write_only(context, REFUSED)
+    _restoring_write_only(context, REJECTED)
 
 
 @cases.case("restoring.read_only", "NNHAL-CACHE-010", since=Version.V1_2)
@@ -112,7 +112,7 @@ def restoring_read_only(context: CaseContext) -> None:
     """Files that are open for reading alone: a device may ask for more, and else restores the model."""
     caching, chain = client(context), chain_of(context)
     cache = caching.saved(chain)
-    caching.right_or_refused(chain, caching.restore(cache.handles("read")), "prepareModelFromCache, read-only files")
+    caching.right_or_rejected(chain, caching.restore(cache.handles("read")), "prepareModelFromCache, read-only files")
 
 
 @cases.case("arguments.token_length", "NNHAL-PREPARE-023", since=Version.FL5)
@@ -127,8 +127,8 @@ def token_length(context: CaseContext) -> None:
             with context.configuration(f"{name}.{'files' if with_files else 'no_files'}"):
                 cache = caching.cache() if with_files else Cache((), ())
                 preparation = caching.save(chain.model(), cache.handles(), token)
-                _token_refused(caching, chain, preparation, "prepareModel")
-                _token_refused(caching, chain, caching.restore(cache.handles(), token), "prepareModelFromCache")
+                _expect_token_rejected(caching, chain, preparation, "prepareModel")
+                _expect_token_rejected(caching, chain, caching.restore(cache.handles(), token), "prepareModelFromCache")
 
 
 @cases.case("arguments.null_callback", "NNHAL-CACHE-022", "NNHAL-PREPARE-022", since=Version.V1_2)
@@ -139,7 +139,7 @@ def null_callback(context: CaseContext) -> None:
     caching.save(chain.model(), cache.handles())
     with caching.opened(cache.handles()) as (model_cache, data_cache):
         # A device that does not cache may find that out first.
-        allowed = {INVALID} if caching.caches else REFUSED
+        allowed = {INVALID} if caching.caches else REJECTED
         checks.raises_status(
             lambda: context.device.prepare_model_from_cache(NO_DEADLINE, model_cache, data_cache, TOKEN, None),
             allowed, "prepareModelFromCache with a null callback",
@@ -152,25 +152,25 @@ def _restoring_write_only(context: CaseContext, allowed: Statuses) -> None:
     cache = caching.saved(chain)
     for number in range(len(cache.files)):
         with context.configuration(f"file_{number}"):
-            _refused_then_prepared(caching, chain, _one_opened(cache, number, "write"), allowed)
+            _rejected_then_prepared(caching, chain, _one_opened(cache, number, "write"), allowed)
 
 
 def _disturbs_nothing(caching: Client, chain: Chain, handles: Handles) -> None:
     caching.prepared_right(chain, caching.save(chain.model(), handles), "prepareModel with wrong cache files")
-    refused(caching.restore(handles), REFUSED, "prepareModelFromCache with the same wrong files")
+    expect_rejected(caching.restore(handles), REJECTED, "prepareModelFromCache with the same wrong files")
 
 
-def _refused_then_prepared(caching: Client, chain: Chain, handles: Handles, allowed: Statuses) -> None:
+def _rejected_then_prepared(caching: Client, chain: Chain, handles: Handles, allowed: Statuses) -> None:
     """As the framework does it: what can not be restored is prepared, with the same files."""
-    refused(caching.restore(handles), allowed, "prepareModelFromCache with wrong files")
+    expect_rejected(caching.restore(handles), allowed, "prepareModelFromCache with wrong files")
     caching.prepared_right(chain, caching.save(chain.model(), handles), "prepareModel with the same wrong files")
 
 
-def _token_refused(caching: Client, chain: Chain, preparation: Preparation, what: str) -> None:
+def _expect_token_rejected(caching: Client, chain: Chain, preparation: Preparation, what: str) -> None:
     if outcome(preparation) == INVALID:
-        refused(preparation, frozenset({INVALID}), f"{what} with a token of the wrong length")
+        expect_rejected(preparation, frozenset({INVALID}), f"{what} with a token of the wrong length")
         return
-    caching.right_or_refused(chain, preparation, f"{what} with a token of the wrong length")
+    caching.right_or_rejected(chain, preparation, f"{what} with a token of the wrong length")
     caching.context.warn_quality(f"{what} takes a token of the wrong length")
 
 

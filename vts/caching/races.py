@@ -35,7 +35,7 @@ def read_twice(context: CaseContext) -> None:
             moment = None if place == 0 else _MOMENTS[place - 1]
             with _replaced(cache, other, "read", moment):
                 restored = caching.restore(cache.handles(), transport="message")
-            caching.right_or_refused(chain, restored, "prepareModelFromCache of files that change between reads")
+            caching.right_or_rejected(chain, restored, "prepareModelFromCache of files that change between reads")
 
 
 @cases.case("races.written_meanwhile", "NNHAL-CACHE-021", since=Version.V1_2)
@@ -49,7 +49,7 @@ def written_meanwhile(context: CaseContext) -> None:
                 preparation = caching.save(chain.model(), cache.handles(), transport="message")
             caching.prepared_right(chain, preparation, "prepareModel with files that somebody else writes to")
             restored = caching.restore(cache.handles(), transport="message")
-            caching.right_or_refused(chain, restored, "prepareModelFromCache of what was written meanwhile")
+            caching.right_or_rejected(chain, restored, "prepareModelFromCache of what was written meanwhile")
 
 
 @cases.case("races.restoring", "NNHAL-CACHE-021", since=Version.V1_2)
@@ -62,7 +62,7 @@ def restoring(context: CaseContext) -> None:
             file.write(content)
         with _rewriting(cache, right, other):
             restored = caching.restore(cache.handles())
-        caching.right_or_refused(chain, restored, "prepareModelFromCache of files that are rewritten")
+        caching.right_or_rejected(chain, restored, "prepareModelFromCache of files that are rewritten")
 
 
 @cases.case("races.saving", "NNHAL-CACHE-021", since=Version.V1_2)
@@ -75,7 +75,7 @@ def saving(context: CaseContext) -> None:
             preparation = caching.save(chain.model(), cache.handles())
         caching.prepared_right(chain, preparation, "prepareModel with files that are rewritten")
         restored = caching.restore(cache.handles())
-        caching.right_or_refused(chain, restored, "prepareModelFromCache of what was rewritten")
+        caching.right_or_rejected(chain, restored, "prepareModelFromCache of what was rewritten")
 
 
 def _pair(context: CaseContext) -> tuple[Cache, Chain, list[bytes]]:

@@ -13,14 +13,14 @@ from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.caching.client import (
     NONE,
     ONLY_GENERAL,
-    REFUSED,
+    REJECTED,
     Cache,
     Client,
     Handles,
     chain_of,
     client,
+    expect_rejected,
     outcome,
-    refused,
 )
 
 cases = CaseGroup("vts.caching", group=Group.EXECUTION)
@@ -34,7 +34,9 @@ def without_caching(context: CaseContext) -> None:
     caching = Client(context)
     if caching.caches:
         raise NotApplicable("the device caches")
-    refused(caching.restore(Handles((), ())), ONLY_GENERAL, "prepareModelFromCache of a device that does not cache")
+    expect_rejected(
+        caching.restore(Handles((), ())), ONLY_GENERAL, "prepareModelFromCache of a device that does not cache"
+    )
 
 
 @cases.case("restoring.no_files", "NNHAL-CACHE-011", since=Version.V1_2)
@@ -42,7 +44,7 @@ def no_files(context: CaseContext) -> None:
     """Without any file nothing is restored, also where a model of this token has just been prepared."""
     caching, chain = client(context), chain_of(context)
     caching.saved(chain)
-    refused(caching.restore(Handles((), ())), REFUSED, "prepareModelFromCache without files")
+    expect_rejected(caching.restore(Handles((), ())), REJECTED, "prepareModelFromCache without files")
 
 
 @cases.case("restoring.again", "NNHAL-CACHE-010", "NNHAL-CACHE-006", since=Version.V1_2)
@@ -62,7 +64,7 @@ def after_restart(context: CaseContext) -> None:
     cache = caching.saved(chain)
     context.restart()
     restored = Client(context).restore(cache.handles())
-    caching.right_or_refused(chain, restored, "prepareModelFromCache after a restart")
+    caching.right_or_rejected(chain, restored, "prepareModelFromCache after a restart")
     if outcome(restored) != NONE:
         context.warn_quality("cache files are of no use after a restart of the driver")
 
@@ -92,7 +94,7 @@ def swapped_files(context: CaseContext) -> None:
         with context.configuration(kind):
             restored = caching.restore(other.handles())
             if kind == "model":
-                caching.right_or_refused(chain, restored, "prepareModelFromCache of swapped model-cache files")
+                caching.right_or_rejected(chain, restored, "prepareModelFromCache of swapped model-cache files")
             elif restored.prepared_model is not None:
                 chain.execute(context, restored.prepared_model)
 
@@ -106,12 +108,14 @@ def never_saved(context: CaseContext) -> None:
     for name, content in contents.items():
         with context.configuration(name):
             # A device that finds nothing at all may call that a wrong argument.
-            allowed = REFUSED if name == "empty" else ONLY_GENERAL
-            refused(caching.restore(caching.cache(content).handles()), allowed, f"prepareModelFromCache, {name}")
+            allowed = REJECTED if name == "empty" else ONLY_GENERAL
+            expect_rejected(
+                caching.restore(caching.cache(content).handles()), allowed, f"prepareModelFromCache, {name}"
+            )
     with context.configuration("huge"):
         cache = caching.cache()
         cache.files[0].stretch(_HUGE)
-        refused(caching.restore(cache.handles()), ONLY_GENERAL, "prepareModelFromCache of a very long file")
+        expect_rejected(caching.restore(cache.handles()), ONLY_GENERAL, "prepareModelFromCache of a very long file")
 
 
 @cases.case("restoring.notified_once", "NNHAL-CACHE-023", since=Version.V1_2)
@@ -123,7 +127,7 @@ def notified_once(context: CaseContext) -> None:
         with context.configuration(name):
             recorder = PreparationRecorder()
             caching.restore(handles, recorder=recorder)
-            _told_once(context, recorder)
+            _notified_once(context, recorder)
 
 
 @cases.case("restoring.checks_before_return", "NNHAL-CACHE-022", since=Version.V1_2)
@@ -134,7 +138,7 @@ def checks_before_return(context: CaseContext) -> None:
     with context.configuration("arguments"):
         few = Handles(cache.handles().model[:-1], cache.handles().data)
         launched = caching.restore(few).launch_status
-        checks.status(launched, REFUSED, "prepareModelFromCache with a file too few, returned")
+        checks.status(launched, REJECTED, "prepareModelFromCache with a file too few, returned")
     with context.configuration("integrity"):
         if not cache.model:
             raise NotApplicable("the device wants no model-cache files")
@@ -164,10 +168,12 @@ def deadlines(context: CaseContext) -> None:
     if context.version.is_aidl:
         with context.configuration("below_none"):
             invalid = frozenset({ErrorStatus.INVALID_ARGUMENT})
-            refused(caching.restore(cache.handles(), deadline=-2), invalid, "prepareModelFromCache, deadline -2")
+            expect_rejected(
+                caching.restore(cache.handles(), deadline=-2), invalid, "prepareModelFromCache, deadline -2"
+            )
 
 
-def _told_once(context: CaseContext, recorder: PreparationRecorder) -> None:
+def _notified_once(context: CaseContext, recorder: PreparationRecorder) -> None:
     # A further round trip of the same connection brings whatever the device has sent before.
     context.supported_operations(addition.model())
     context.subject.wait_until(lambda: len(recorder.answers) > 1, 0.0)

@@ -52,11 +52,11 @@ _VECTORS = {
 def every_type(context: CaseContext) -> None:
     """A model is saved and restored, in every type that the device adds; both compute the same."""
     caching = client(context)
-    for kind in (kind for kind in ADDITIONS if kind.since <= context.version):
-        with context.configuration(kind.kind.name.lower()):
-            chain = Chain(kind, 2, STEP_OF_CONSTANT)
+    for addition in (one for one in ADDITIONS if one.since <= context.version):
+        with context.configuration(addition.operand_type.name.lower()):
+            chain = Chain(addition, 2, STEP_OF_CONSTANT)
             if not all(context.supported_operations(chain.model())):
-                raise NotSupported(f"ADD is not supported of {kind.kind.name}")
+                raise NotSupported(f"ADD is not supported of {addition.operand_type.name}")
             caching.saved(chain)
 
 
@@ -112,7 +112,7 @@ def closed_descriptors(context: CaseContext) -> None:
     preparation = caching.save(chain.model(), cache.handles())
     for _ in range(2):
         caching.prepared_right(chain, preparation, "prepareModel with cache files")
-    caching.right_or_refused(chain, caching.restore(cache.handles()), "prepareModelFromCache")
+    caching.right_or_rejected(chain, caching.restore(cache.handles()), "prepareModelFromCache")
 
 
 @cases.case("saving.with_config", "NNHAL-CACHE-010", since=Version.FL8)
@@ -147,7 +147,7 @@ def no_room(context: CaseContext) -> None:
             preparation = caching.save(chain.model(), cache.handles(), transport=_transport(caching))
             caching.prepared_right(chain, preparation, "prepareModel with a cache file that can not grow")
             restored = caching.restore(cache.handles(), transport=_transport(caching))
-            caching.right_or_refused(chain, restored, "prepareModelFromCache of what could not be saved")
+            caching.right_or_rejected(chain, restored, "prepareModelFromCache of what could not be saved")
 
 
 @cases.case("saving.late_deadline", "NNHAL-QOS-015", "NNHAL-CACHE-010", since=Version.V1_3)

@@ -22,8 +22,8 @@ from npu_conformance.vts.lib.caching.client import (
     Client,
     chain_of,
     client,
+    expect_rejected,
     outcome,
-    refused,
     seeds,
 )
 
@@ -55,7 +55,9 @@ def every_part_of_model_cache(context: CaseContext) -> None:
                 changed = bytearray(content)
                 changed[place] ^= 1 << place % 8
                 file.write(bytes(changed))
-                refused(caching.restore(cache.handles()), ONLY_GENERAL, f"byte {place} of {len(content)} was changed")
+                expect_rejected(
+                    caching.restore(cache.handles()), ONLY_GENERAL, f"byte {place} of {len(content)} was changed"
+                )
         file.write(content)
     caching.prepared_right(original, caching.restore(cache.handles()), "prepareModelFromCache of the files as saved")
 
@@ -86,10 +88,10 @@ def wrong_token(context: CaseContext) -> None:
     cache, _ = _saved(caching)
     for name, random in seeds(context):
         with context.configuration(name):
-            _token_refused(caching, cache, random.randrange(8 * len(TOKEN)))
+            _expect_token_rejected(caching, cache, random.randrange(8 * len(TOKEN)))
     for name, bit in {"first_bit": 0, "last_bit": 8 * len(TOKEN) - 1}.items():
         with context.configuration(name):
-            _token_refused(caching, cache, bit)
+            _expect_token_rejected(caching, cache, bit)
 
 
 @cases.case("security.replaced_model_cache", "NNHAL-CACHE-017", since=Version.V1_2)
@@ -98,9 +100,11 @@ def replaced_model_cache(context: CaseContext) -> None:
     caching, chain = client(context), chain_of(context)
     cache, other = caching.saved(chain), caching.saved(replace(chain, length=5), OTHER_TOKEN)
     with context.configuration("model_cache"):
-        refused(caching.restore(Cache(other.model, cache.data).handles()), ONLY_GENERAL, "a replaced model cache")
+        expect_rejected(
+            caching.restore(Cache(other.model, cache.data).handles()), ONLY_GENERAL, "a replaced model cache"
+        )
     with context.configuration("whole_cache"):
-        refused(caching.restore(other.handles()), ONLY_GENERAL, "a cache that was replaced as a whole")
+        expect_rejected(caching.restore(other.handles()), ONLY_GENERAL, "a cache that was replaced as a whole")
 
 
 @cases.case("security.mixed_model_cache", "NNHAL-CACHE-017", "NNHAL-CACHE-021", since=Version.V1_2)
@@ -114,11 +118,11 @@ def mixed_model_cache(context: CaseContext) -> None:
     mixed = Cache((cache.model[0], *other.model[1:]), cache.data)
     restored = caching.restore(mixed.handles())
     if outcome(restored) != NONE:
-        refused(restored, ONLY_GENERAL, "a mixed model cache")
+        expect_rejected(restored, ONLY_GENERAL, "a mixed model cache")
         return
     assert restored.prepared_model is not None
     _, found = chain.execute(context, restored.prepared_model)
-    right = {each.kind.packed(each.expected()) for each in (chain, longer)}
+    right = {each.addition.packed(each.expected()) for each in (chain, longer)}
     if found not in right:
         caching.prepared_right(chain, restored, "prepareModelFromCache of a mixed model cache")
 
@@ -136,7 +140,7 @@ def longer_data_cache(context: CaseContext) -> None:
 
 
 @cases.case("security.spoiled_data_cache", "NNHAL-CACHE-019", "NNHAL-CACHE-020", since=Version.V1_2)
-def spoiled_data_cache(context: CaseContext) -> None:
+def replaced_data_cache(context: CaseContext) -> None:
     """Data-cache files that are shorter, empty, all ones, or another model's."""
     caching = client(context)
     cache, chain = _saved(caching)
@@ -183,7 +187,9 @@ def _changed_model_cache(context: CaseContext, change: Change) -> None:
     cache, _ = _saved(caching)
 
     def check() -> None:
-        refused(caching.restore(cache.handles()), ONLY_GENERAL, "prepareModelFromCache of a changed model cache")
+        expect_rejected(
+            caching.restore(cache.handles()), ONLY_GENERAL, "prepareModelFromCache of a changed model cache"
+        )
 
     _each_change(context, _filled(cache.model), change, check)
 
@@ -195,7 +201,9 @@ def _one_file_changed(context: CaseContext, change: Callable[[bytes], bytes], pr
         with context.configuration(f"{prefix}file_{number}"):
             content = file.read()
             file.write(change(content))
-            refused(caching.restore(cache.handles()), ONLY_GENERAL, f"prepareModelFromCache, file {number} changed")
+            expect_rejected(
+                caching.restore(cache.handles()), ONLY_GENERAL, f"prepareModelFromCache, file {number} changed"
+            )
             file.write(content)
 
 
@@ -222,9 +230,9 @@ def _harmless(caching: Client, chain: Chain, cache: Cache) -> None:
         chain.execute(caching.context, restored.prepared_model)
 
 
-def _token_refused(caching: Client, cache: Cache, bit: int) -> None:
+def _expect_token_rejected(caching: Client, cache: Cache, bit: int) -> None:
     token = bytearray(TOKEN)
     token[bit // 8] ^= 1 << bit % 8
-    refused(
+    expect_rejected(
         caching.restore(cache.handles(), bytes(token)), ONLY_GENERAL, f"prepareModelFromCache, token bit {bit} flipped"
     )

@@ -51,11 +51,11 @@ def versions(context: CaseContext) -> None:
     with context.playing(earlier):
         other = Client(context)
         if other.wanted == own.wanted:
-            other.right_or_refused(chain, other.restore(cache.handles()), f"prepareModelFromCache as HAL {earlier}")
+            other.right_or_rejected(chain, other.restore(cache.handles()), f"prepareModelFromCache as HAL {earlier}")
         cache_of_earlier = other.saved(chain)
     if other.wanted == own.wanted:
         restored = own.restore(cache_of_earlier.handles())
-        own.right_or_refused(chain, restored, f"prepareModelFromCache of files of HAL {earlier}")
+        own.right_or_rejected(chain, restored, f"prepareModelFromCache of files of HAL {earlier}")
 
 
 @cases.case("sharing.applications", "NNHAL-CACHE-010", "NNHAL-CACHE-017", since=Version.V1_2)
@@ -72,4 +72,4 @@ def applications(context: CaseContext) -> None:
     caches = [app.saved(each) for app, each in zip(apps, chains, strict=True)]
     for app, each, cache in zip(apps, chains, caches, strict=True):
         app.prepared_right(each, app.restore(cache.handles()), "prepareModelFromCache of the app's own model")
-    apps[1].right_or_refused(chain, apps[1].restore(caches[0].handles()), "prepareModelFromCache of another app's")
+    apps[1].right_or_rejected(chain, apps[1].restore(caches[0].handles()), "prepareModelFromCache of another app's")

@@ -86,7 +86,7 @@ def done_when_notified(context: CaseContext) -> None:
     "asynchronous.refused_both_ways", "NNHAL-EXECUTE-004", "NNHAL-ERROR-009", "NNHAL-SHAPE-007", "NNHAL-TIMING-002",
     until=HIDL_LAST,
 )  # fmt: skip
-def refused_both_ways(context: CaseContext) -> None:
+def rejected_both_ways(context: CaseContext) -> None:
     """An argument error is returned and notified, once, with neither shapes nor times."""
     chosen = addition.supported(context)
     asked, prepared_model = sum_of(context, chosen), chosen.prepared(context)
@@ -116,7 +116,7 @@ def status_only(context: CaseContext) -> None:
 
 
 @cases.case("synchronous.refused_with_a_status", "NNHAL-ERROR-001", "NNHAL-ERROR-009", since=Version.FL5)
-def refused_with_a_status(context: CaseContext) -> None:
+def rejected_with_a_status(context: CaseContext) -> None:
     """A refusal is a service-specific error with the number of INVALID_ARGUMENT, by each path."""
     chosen = addition.supported(context)
     asked, prepared_model = sum_of(context, chosen), chosen.prepared(context)

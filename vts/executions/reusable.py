@@ -21,7 +21,7 @@ cases = CaseGroup("vts.executions", group=Group.EXECUTION)
 
 _FORMS = ("reusable", "reusable_fenced")
 _VALUES: tuple[Pair, ...] = ((0.25, 4.0), (-3.0, 1.5), (0.0, 0.0), (0.25, 4.0))
-_REFUSED = {
+_REJECTED = {
     ErrorStatus.GENERAL_FAILURE, ErrorStatus.INVALID_ARGUMENT, ErrorStatus.DEVICE_UNAVAILABLE,
     ErrorStatus.RESOURCE_EXHAUSTED_TRANSIENT, ErrorStatus.RESOURCE_EXHAUSTED_PERSISTENT,
 }  # fmt: skip
@@ -62,9 +62,9 @@ def invalid_request(context: CaseContext) -> None:
     """An invalid request is refused where it is bound, or else each time that it is executed."""
     chosen = addition.supported(context)
     prepared_model, request = chosen.prepared(context), small_request(context)
-    for executor, spoiled in itertools.product(_FORMS, EDITS):
-        with context.configuration(f"{executor}.{spoiled.name}"):
-            run = bind(context, prepared_model, spoiled.edit(request, chosen.elements), executor=executor)
+    for executor, edit in itertools.product(_FORMS, EDITS):
+        with context.configuration(f"{executor}.{edit.name}"):
+            run = bind(context, prepared_model, edit.apply(request, chosen.elements), executor=executor)
             for turn in ("first", "second"):
                 execution = run()
                 what = f"{turn} run of a reusable execution whose request is invalid"
@@ -81,7 +81,7 @@ def one_in_flight(context: CaseContext) -> None:
     for execution in executions:
         if isinstance(execution, InterfaceError):
             raise execution
-        checks.status(execution.status, {ErrorStatus.NONE, *_REFUSED}, "run of an object while another one goes on")
+        checks.status(execution.status, {ErrorStatus.NONE, *_REJECTED}, "run of an object while another one goes on")
     if any(isinstance(one, Execution) and one.status == ErrorStatus.NONE for one in executions):
         chosen.check(asked.result(), asked.expected, "sum of runs at once")
     asked.clear()

@@ -127,7 +127,7 @@ def none_of_a_failure(context: CaseContext) -> None:
         checks.status(execution.status, {ErrorStatus.INVALID_ARGUMENT}, "execution of the invalid request")
         checks.equal(set(asked.result()), {FILL}, "bytes of the output of a refused execution")
 
-    _each_path(context, check, spoiled=True)
+    _each_path(context, check, invalid=True)
 
 
 @cases.case("shapes.zero_sized", "NNHAL-SHAPE-010", since=Version.V1_2)
@@ -171,13 +171,13 @@ def _each_path(
     *,
     short: tuple[int, ...] = (),
     model_dimensions: tuple[int, ...] | None = None,
-    spoiled: bool = False,
+    invalid: bool = False,
     name: str = "",
 ) -> None:
     """Execute the addition with two outputs by each path, check what comes back, and execute as it should be.
 
     short: outputs that get a byte too few. model_dimensions: of the outputs in the model, null where it gives them all.
-    spoiled: the request lacks an output. name: in front of the names of configurations.
+    invalid: the request lacks an output. name: in front of the names of configurations.
     """
     chosen = addition.supported(context)
     model = twice(chosen.model())
@@ -188,7 +188,7 @@ def _each_path(
     outputs = tuple(
         asked.with_output(number, length=addition.SIZE - (number in short)).outputs[number] for number in range(2)
     )
-    request = replace(asked.request, outputs=outputs[:1] if spoiled else outputs)
+    request = replace(asked.request, outputs=outputs[:1] if invalid else outputs)
     for executor in executors(context.version, finding_shapes=True):
         with context.configuration(f"{name}.{executor}" if name else executor):
             for measured in (False, True):

@@ -57,9 +57,9 @@ def longer_than_the_call(context: CaseContext) -> None:
     prepared_model, asked = chosen.prepared(context), sum_of(context, chosen)
     for executor in executors(context.version):
         with context.configuration(executor):
-            told, elapsed = _measure(context, prepared_model, asked.request, executor)
-            if told is not None and told > elapsed:
-                context.warn_quality(f"timeInDriver is {told} ns, and the whole call took {elapsed} ns")
+            reported, elapsed = _measure(context, prepared_model, asked.request, executor)
+            if reported is not None and reported > elapsed:
+                context.warn_quality(f"timeInDriver is {reported} ns, and the whole call took {elapsed} ns")
 
 
 @cases.case("times.of_long_work", *_UNITS, since=Version.V1_3)
@@ -69,9 +69,11 @@ def of_long_work(context: CaseContext) -> None:
     short, long = (_loop(context, prepared_model, rounds) for rounds in (1, _ROUNDS))
     if short[0] is None or long[0] is None:
         return
-    told, seen = long[0] - short[0], long[1] - short[1]
-    if seen > _NOTICEABLE and told * _FAR_OFF < seen:
-        context.warn_quality(f"timeInDriver of a longer loop is {told} ns more, and its caller waited {seen} ns more")
+    reported, seen = long[0] - short[0], long[1] - short[1]
+    if seen > _NOTICEABLE and reported * _FAR_OFF < seen:
+        context.warn_quality(
+            f"timeInDriver of a longer loop is {reported} ns more, and its caller waited {seen} ns more"
+        )
 
 
 def _loop(context: CaseContext, prepared_model: PreparedModel, rounds: int) -> tuple[int | None, int]:
@@ -85,8 +87,8 @@ def _loop(context: CaseContext, prepared_model: PreparedModel, rounds: int) -> t
     pool.write(0, struct.pack("<f", 1.0 - rounds))
     pool.write(16, struct.pack("<f", 1.0))
     measured = [_measure(context, prepared_model, request) for _ in range(3)]
-    told = [one for one, _ in measured if one is not None]
-    return min(told, default=None), min(elapsed for _, elapsed in measured)
+    reported = [one for one, _ in measured if one is not None]
+    return min(reported, default=None), min(elapsed for _, elapsed in measured)
 
 
 def _measure(

@@ -76,7 +76,7 @@ def prepare(context: CaseContext, model: Model, row: Hints) -> PreparedModel | N
     """Prepare a supported model with hints; null where the call may be refused, and is."""
     preparation = context.prepare(model, with_config=True, hints=row.hints, extensions=row.mapping)
     launched = preparation.launch_status
-    allowed = {_NONE, _INVALID} if row.refusable else {_NONE}
+    allowed = {_NONE, _INVALID} if row.rejectable else {_NONE}
     checks.status(launched, allowed, "prepareModelWithConfig with hints, returned")
     checks.status(preparation.status, {launched}, "prepareModelWithConfig with hints, notified")
     is_null = preparation.prepared_model is None

@@ -62,7 +62,7 @@ def none(context: CaseContext) -> None:
 
 
 @cases.case("refusals", "NNHAL-EXECUTE-012", since=Version.FL8)
-def refusals(context: CaseContext) -> None:
+def rejections(context: CaseContext) -> None:
     """Without hints a form refuses what executeSynchronously refuses: a bad request, a bad loop timeout."""
     chosen = addition.supported(context)
     prepared_model = chosen.prepared(context)
@@ -114,7 +114,7 @@ def _config(row: Hints) -> ExecutionConfig:
 
 def _succeeds(execution: Execution, row: Hints) -> bool:
     """Whether the execution succeeded, which it has to unless the call may be refused."""
-    checks.status(execution.status, {_NONE, _INVALID} if row.refusable else {_NONE}, "execution with hints")
+    checks.status(execution.status, {_NONE, _INVALID} if row.rejectable else {_NONE}, "execution with hints")
     return execution.status == _NONE
 
 

@@ -88,11 +88,11 @@ def sign_bit(context: CaseContext) -> None:
     models.need(context, FIBONACCI)
     model = models.fibonacci(3, _LENGTH)
     negative = models.code(0x8003, models.FIBONACCI_OPERATION) - (1 << 32)
-    refused = {
+    rejected = {
         "operation": with_operation(model, 0, type=negative),
         "mapping": replace(model, extension_name_to_prefix=models.mapping(fibonacci=3, echo=0x8003)),
     }
-    for name, broken in refused.items():
+    for name, broken in rejected.items():
         with context.configuration(name):
             expect_rejected_at_prepare(context, broken)
 

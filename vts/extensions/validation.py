@@ -47,7 +47,7 @@ def cases() -> Iterator[Case]:
         "operands": (_operands(), "Scale, zero point, dimensions and kinds that its types do not have are refused."),
     }
     for name, (broken, description) in parts.items():
-        yield _case(name, description, functools.partial(_all_refused, broken))
+        yield _case(name, description, functools.partial(_expect_all_rejected, broken))
     yield _case("counts", "A count out of range is refused when the model is executed at the latest.", _counts)
     yield _case("echo", "An operand without data is refused; one with 0 bytes is not.", _echo)
 
@@ -58,7 +58,7 @@ def _case(name: str, description: str, run: Callable[[CaseContext], None]) -> Ca
     )
 
 
-def _all_refused(broken: dict[str, Model], context: CaseContext) -> None:
+def _expect_all_rejected(broken: dict[str, Model], context: CaseContext) -> None:
     models.need(context, FIBONACCI)
     models.prepared(context, _sound())
     for name, model in broken.items():

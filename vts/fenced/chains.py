@@ -15,8 +15,8 @@ from npu_conformance.specs.neuralnetworks.fences import SettableFence
 from npu_conformance.specs.neuralnetworks.hal import Fence
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.addition import A, B, Pair
+from npu_conformance.vts.lib.fenced.fixture import PLACES, POOL, FencedFixture, Sum
 from npu_conformance.vts.lib.fenced.launching import Launched, wait
-from npu_conformance.vts.lib.fenced.sums import PLACES, POOL, Bench, Sum
 
 cases = CaseGroup("vts.fenced.chains", group=Group.EXECUTION)
 
@@ -31,14 +31,14 @@ _FIRST: tuple[Pair, ...] = (A, B, (0.5, 1.0), (3.0, -1.0))
 @cases.case("results_flow", "NNHAL-FENCED-012", "NNHAL-FENCED-005", since=_SINCE)
 def results_flow(context: CaseContext) -> None:
     """Each of three executions waits for the fence of the one before and adds to its result."""
-    steps = Bench(context).steps(_LENGTH)
+    steps = FencedFixture(context).steps(_LENGTH)
     _check_flow(steps, _chained(context, steps, None))
 
 
 @cases.case("results_flow_later", "NNHAL-FENCED-012", "NNHAL-FENCED-005", since=_SINCE)
 def results_flow_later(context: CaseContext) -> None:
     """The whole chain is launched while the fence at its beginning is open."""
-    steps, fence = Bench(context).steps(_LENGTH), context.fence()
+    steps, fence = FencedFixture(context).steps(_LENGTH), context.fence()
     launched = _chained(context, steps, fence)
     for step, one in zip(steps, launched, strict=True):
         step.check_nothing_happens(one)
@@ -49,23 +49,23 @@ def results_flow_later(context: CaseContext) -> None:
 @cases.case("of_finished", "NNHAL-FENCED-012", since=_SINCE)
 def of_finished(context: CaseContext) -> None:
     """The fence of an execution that has finished long ago can be waited for, also by several."""
-    bench = Bench(context)
-    first = bench.sum()
+    fixture = FencedFixture(context)
+    first = fixture.sum()
     launched = first.launch()
     first.succeeds(launched)
     for _ in range(2):
-        total = bench.sum()
+        total = fixture.sum()
         total.succeeds(total.launch(*_fences_of(launched)))
 
 
 @cases.case("beside_own", "NNHAL-FENCED-012", "NNHAL-FENCED-005", since=_SINCE)
 def beside_own(context: CaseContext) -> None:
     """A returned fence and one of the client hold an execution back together."""
-    bench = Bench(context)
-    first = bench.sum()
+    fixture = FencedFixture(context)
+    first = fixture.sum()
     launched = first.launch()
     first.succeeds(launched)
-    total, fence = bench.sum(), context.fence()
+    total, fence = fixture.sum(), context.fence()
     second = total.launch(*_fences_of(launched), fence, settle=fence.signal)
     total.check_nothing_happens(second)
     second.settle()
@@ -75,8 +75,8 @@ def beside_own(context: CaseContext) -> None:
 @cases.case("failure_flows", "NNHAL-FENCED-010", "NNHAL-FENCED-012", since=_SINCE)
 def failure_flows(context: CaseContext) -> None:
     """Where the fence at the beginning of a chain fails, nothing of the chain is executed."""
-    bench, fence = Bench(context), context.fence()
-    first, second = bench.sum(), bench.sum()
+    fixture, fence = FencedFixture(context), context.fence()
+    first, second = fixture.sum(), fixture.sum()
     launched = first.launch(fence, settle=fence.fail)
     if not launched.is_waiting or launched.fence is None:
         first.fails(launched)
@@ -93,9 +93,9 @@ def in_flight(context: CaseContext) -> None:
 
     Nothing is said about their order: a device may work through its queue in the order of the calls.
     """
-    bench = Bench(context)
+    fixture = FencedFixture(context)
     fences = [context.fence() for _ in _FIRST]
-    sums = [bench.sum(first, B) for first in _FIRST]
+    sums = [fixture.sum(first, B) for first in _FIRST]
     launched = [total.launch(fence, settle=fence.signal) for total, fence in zip(sums, fences, strict=True)]
     for number in reversed(range(len(sums))):
         for total, one in zip(sums[: number + 1], launched, strict=False):
@@ -109,8 +109,8 @@ def in_flight(context: CaseContext) -> None:
 @cases.case("one_fence_for_all", "NNHAL-FENCED-005", "NNHAL-FENCED-006", since=_SINCE)
 def one_fence_for_all(context: CaseContext) -> None:
     """One signal lets every execution go that waits for it."""
-    bench, fence = Bench(context), context.fence()
-    sums = [bench.sum(first, B) for first in _FIRST]
+    fixture, fence = FencedFixture(context), context.fence()
+    sums = [fixture.sum(first, B) for first in _FIRST]
     launched = [total.launch(fence, settle=fence.signal) for total in sums]
     fence.signal()
     for total, one, first in zip(sums, launched, _FIRST, strict=True):
@@ -120,8 +120,8 @@ def one_fence_for_all(context: CaseContext) -> None:
 @cases.case("overtaken", "NNHAL-FENCED-005", "NNHAL-FENCED-006", since=_SINCE)
 def overtaken(context: CaseContext) -> None:
     """An execution that waits, and one behind it that need not wait: both succeed, in whatever order."""
-    bench, fence = Bench(context), context.fence()
-    waiting, total = bench.sum(), bench.sum(B, B)
+    fixture, fence = FencedFixture(context), context.fence()
+    waiting, total = fixture.sum(), fixture.sum(B, B)
     launched = waiting.launch(fence, settle=fence.signal)
     behind = total.launch(settle=launched.settle)
     _warn_if_blocked(context, behind)
@@ -135,14 +135,14 @@ def overtaken(context: CaseContext) -> None:
 @cases.case("forgotten", "NNHAL-FENCED-006", "NNHAL-FENCED-007", since=_SINCE)
 def forgotten(context: CaseContext) -> None:
     """A client that drops fence and callback of a waiting execution harms nobody: the device lives and executes."""
-    bench = Bench(context)
+    fixture = FencedFixture(context)
     for ending in ("signalled", "failed"):
         with context.configuration(ending):
             fence = context.fence()
             settle = fence.signal if ending == "signalled" else fence.fail
-            _launch_and_forget(bench.sum(), fence, settle)
+            _launch_and_forget(fixture.sum(), fence, settle)
             settle()
-            total = bench.sum()
+            total = fixture.sum()
             total.succeeds(total.launch())
             checks.that(context.is_alive(), "the subject does not answer after an execution that nobody waits for")
 
@@ -150,20 +150,20 @@ def forgotten(context: CaseContext) -> None:
 @cases.case("dead_client", "NNHAL-FENCED-005", "NNHAL-QOS-011", since=_SINCE)
 def dead_client(context: CaseContext) -> None:
     """An app that dies while its execution waits takes nobody along: the device executes for others."""
-    bench, fence = Bench(context), context.fence()
+    fixture, fence = FencedFixture(context), context.fence()
     application = context.application(_UID)
     device = context.device_of(application)
     arguments = PreparationArguments(preference=ExecutionPreference.FAST_SINGLE_ANSWER, priority=Priority.MEDIUM)
-    model = bench.chosen.model()
+    model = fixture.chosen.model()
     prepared_model = prepare(context.subject, device, model, arguments, PreparationRecorder()).prepared_model
     if prepared_model is None:
         raise NotSupported("the model could not be prepared for an app")
     pool = application.memory.create("ashmem", POOL)
-    waiting = Sum(Bench(context, prepared_model), pool, PLACES, A, B)
+    waiting = Sum(FencedFixture(context, prepared_model), pool, PLACES, A, B)
     waiting.check_nothing_happens(waiting.launch(fence, settle=fence.signal))
     application.close()
     fence.signal()
-    total = bench.sum()
+    total = fixture.sum()
     total.succeeds(total.launch())
     checks.that(context.is_alive(), "the subject does not answer after the death of an app with a waiting execution")
 

@@ -11,38 +11,38 @@ from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, FenceState
 from npu_conformance.specs.neuralnetworks.fences import SettableFence
 from npu_conformance.specs.versions import Version
+from npu_conformance.vts.lib.fenced.fixture import FencedFixture
 from npu_conformance.vts.lib.fenced.launching import FencedOptions, Launched, forms, wait
-from npu_conformance.vts.lib.fenced.sums import Bench
 
 cases = CaseGroup("vts.fenced.failing", group=Group.EXECUTION)
 
 _SINCE = Version.V1_3
 _PROMPT_SECONDS = 0.1
-_REFUSED = {ErrorStatus.INVALID_ARGUMENT, ErrorStatus.GENERAL_FAILURE}
+_REJECTED = {ErrorStatus.INVALID_ARGUMENT, ErrorStatus.GENERAL_FAILURE}
 """What a fence in error may be answered with: the interface text says the first, AOSP's sample driver the second."""
 
 
 @cases.case("before", "NNHAL-FENCED-001", "NNHAL-FENCED-004", since=_SINCE, scope=Scope.SMOKE)
 def before(context: CaseContext) -> None:
     """A wait fence that is in error already is refused, alone and at each position among sound ones."""
-    bench = Bench(context)
+    fixture = FencedFixture(context)
     for count, position in ((1, 0), (3, 0), (3, 1), (3, 2)):
         with context.configuration(f"fence{position}of{count}"):
-            total, fences = bench.sum(), [context.fence() for _ in range(count)]
+            total, fences = fixture.sum(), [context.fence() for _ in range(count)]
             _fail_one(fences, position)
             launched = total.launch(*fences)
-            checks.status(launched.status, _REFUSED, "executeFenced with a wait fence in error")
+            checks.status(launched.status, _REJECTED, "executeFenced with a wait fence in error")
             total.check_untouched("a wait fence was in error")
 
 
 @cases.case("null", "NNHAL-FENCED-001", "NNHAL-FENCED-003", since=_SINCE, until=_SINCE)
 def null(context: CaseContext) -> None:
     """A null handle among the wait fences is refused with INVALID_ARGUMENT, alone and beside a sound one."""
-    bench, sound = Bench(context), context.fence()
+    fixture, sound = FencedFixture(context), context.fence()
     sound.signal()
     for name, fences in {"alone": (None,), "first": (None, sound), "last": (sound, None)}.items():
         with context.configuration(name):
-            total = bench.sum()
+            total = fixture.sum()
             launched = total.launch(*fences)
             checks.status(launched.status, {ErrorStatus.INVALID_ARGUMENT}, "executeFenced with a null wait fence")
             total.check_untouched("a wait fence was null")
@@ -51,20 +51,20 @@ def null(context: CaseContext) -> None:
 @cases.case("later", "NNHAL-FENCED-010", "NNHAL-FENCED-014", since=_SINCE, scope=Scope.SMOKE)
 def later(context: CaseContext) -> None:
     """A wait fence that fails after the call fails the returned fence; the work is never done."""
-    bench = Bench(context)
+    fixture = FencedFixture(context)
     for form in forms(context.version):
         with context.configuration(form):
-            total, fence = bench.sum(), context.fence()
+            total, fence = fixture.sum(), context.fence()
             total.fails(total.waits(fence, settle=fence.fail, options=FencedOptions(form=form)))
 
 
 @cases.case("later_among_several", "NNHAL-FENCED-010", since=_SINCE)
 def later_among_several(context: CaseContext) -> None:
     """One of three wait fences fails, at each position, and the others signal: the work is never done."""
-    bench = Bench(context)
+    fixture = FencedFixture(context)
     for position in range(3):
         with context.configuration(f"position{position}"):
-            total, fences = bench.sum(), [context.fence() for _ in range(3)]
+            total, fences = fixture.sum(), [context.fence() for _ in range(3)]
             total.fails(total.waits(*fences, settle=partial(_fail_one, fences, position)))
 
 
@@ -74,7 +74,7 @@ def at_once(context: CaseContext) -> None:
 
     Kernels merge fences so that the merged one ends with the last of them: a device that follows is late, not wrong.
     """
-    total, (first, failing, last) = Bench(context).sum(), (context.fence() for _ in range(3))
+    total, (first, failing, last) = FencedFixture(context).sum(), (context.fence() for _ in range(3))
 
     def settle() -> None:
         failing.fail()
@@ -104,8 +104,8 @@ def _fail_one(fences: Sequence[SettableFence], position: int) -> None:
 @cases.case("goes_on", "NNHAL-FENCED-010", since=_SINCE)
 def goes_on(context: CaseContext) -> None:
     """After a failed fence the same prepared model executes as before."""
-    bench = Bench(context)
-    failed, fence = bench.sum(), context.fence()
+    fixture = FencedFixture(context)
+    failed, fence = fixture.sum(), context.fence()
     failed.fails(failed.waits(fence, settle=fence.fail))
-    total = bench.sum()
+    total = fixture.sum()
     total.succeeds(total.launch())

@@ -16,8 +16,8 @@ from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.deadlines import MILLISECOND
 from npu_conformance.vts.lib.execution import Execution
+from npu_conformance.vts.lib.fenced.fixture import FencedFixture, Sum
 from npu_conformance.vts.lib.fenced.launching import EXHAUSTED, MISSED, FencedOptions, finish, forms, launch
-from npu_conformance.vts.lib.fenced.sums import Bench, Sum
 from npu_conformance.vts.lib.loops import expect_aborted
 from npu_conformance.vts.lib.structure_models import LOOP
 
@@ -33,7 +33,7 @@ _SHORT_NS, _HELD_SECONDS = 50 * MILLISECOND, 0.06
 @cases.case("unlimited", "NNHAL-FENCED-015", "NNHAL-QOS-002", since=_SINCE)
 def unlimited(context: CaseContext) -> None:
     """No limit, the largest one and an hour abort nothing."""
-    bench = Bench(context)
+    fixture = FencedFixture(context)
     options = {
         "none": FencedOptions(),
         "duration_maximum": FencedOptions(duration=_MAXIMUM),
@@ -44,14 +44,14 @@ def unlimited(context: CaseContext) -> None:
     for name, chosen in options.items():
         for form in forms(context.version):
             with context.configuration(f"{form}.{name}"):
-                total = bench.sum()
+                total = fixture.sum()
                 total.succeeds(total.launch(options=replace(chosen, form=form)))
 
 
 @cases.case("too_short", "NNHAL-FENCED-011", "NNHAL-FENCED-015", "NNHAL-QOS-003", "NNHAL-QOS-005", since=_SINCE)
 def too_short(context: CaseContext) -> None:
     """Limits that nothing can keep: the device aborts, which fails its fence, or gives the right result late."""
-    bench = Bench(context)
+    fixture = FencedFixture(context)
     options = {
         "duration": FencedOptions(duration=1),
         "duration_zero": FencedOptions(duration=0),
@@ -62,16 +62,16 @@ def too_short(context: CaseContext) -> None:
     for name, chosen in options.items():
         for form in forms(context.version):
             with context.configuration(f"{form}.{name}"):
-                _late_or_missed(context, bench.sum(), replace(chosen, form=form))
+                _late_or_missed(context, fixture.sum(), replace(chosen, form=form))
 
 
 @cases.case("too_short_behind_a_fence", "NNHAL-FENCED-011", "NNHAL-FENCED-015", since=_SINCE)
 def too_short_behind_a_fence(context: CaseContext) -> None:
     """The same where the work is held back first: the fence that was returned tells of the end."""
-    bench = Bench(context)
+    fixture = FencedFixture(context)
     for name, chosen in {"duration": FencedOptions(duration=1), "deadline": FencedOptions(deadline=1)}.items():
         with context.configuration(name):
-            total, fence = bench.sum(), context.fence()
+            total, fence = fixture.sum(), context.fence()
             launched = total.launch(fence, options=chosen, settle=fence.signal)
             launched.settle()
             _check_late_or_missed(total, finish(context, launched).status)
@@ -80,11 +80,11 @@ def too_short_behind_a_fence(context: CaseContext) -> None:
 @cases.case("duration_from_the_signal", "NNHAL-FENCED-015", since=_SINCE)
 def duration_from_the_signal(context: CaseContext) -> None:
     """A duration counts from the last signal: one that is over by then, counted from the call, aborts nothing."""
-    bench, options = Bench(context), FencedOptions(duration=_SHORT_NS)
-    at_once = bench.sum()
+    fixture, options = FencedFixture(context), FencedOptions(duration=_SHORT_NS)
+    at_once = fixture.sum()
     if finish(context, at_once.launch(options=options)).status != ErrorStatus.NONE:
         raise NotApplicable(f"an addition may take longer than {_SHORT_NS} ns")
-    total, fence = bench.sum(), context.fence()
+    total, fence = fixture.sum(), context.fence()
     launched = total.launch(fence, options=options, settle=fence.signal)
     context.subject.wait_until(lambda: False, _HELD_SECONDS)
     signalled = time.monotonic_ns()
@@ -100,7 +100,7 @@ def duration_from_the_signal(context: CaseContext) -> None:
 @cases.case("malformed", "NNHAL-FENCED-001", "NNHAL-FENCED-016", "NNHAL-QOS-008", since=Version.FL5)
 def malformed(context: CaseContext) -> None:
     """Negative times other than -1 are refused with INVALID_ARGUMENT."""
-    bench = Bench(context)
+    fixture = FencedFixture(context)
     options = {
         "duration": FencedOptions(duration=-2),
         "duration_lowest": FencedOptions(duration=-(2**63)),
@@ -110,7 +110,7 @@ def malformed(context: CaseContext) -> None:
     for name, chosen in options.items():
         for form in forms(context.version):
             with context.configuration(f"{form}.{name}"):
-                total = bench.sum()
+                total = fixture.sum()
                 launched = total.launch(options=replace(chosen, form=form))
                 checks.status(launched.status, {ErrorStatus.INVALID_ARGUMENT}, f"executeFenced with a {name} below -1")
                 total.check_untouched("the call was refused")

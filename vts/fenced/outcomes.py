@@ -17,8 +17,8 @@ from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.addition import B, Pair
 from npu_conformance.vts.lib.executors import execute
 from npu_conformance.vts.lib.fenced import launching
+from npu_conformance.vts.lib.fenced.fixture import FencedFixture
 from npu_conformance.vts.lib.fenced.launching import FencedOptions, forms
-from npu_conformance.vts.lib.fenced.sums import Bench
 from npu_conformance.vts.lib.judging import judge
 from npu_conformance.vts.lib.support import supports
 
@@ -35,11 +35,11 @@ _VECTORS = ("ADD", "RELU", "CONV_2D", "SOFTMAX", "RESHAPE")
 @cases.case("callback_repeats", "NNHAL-FENCED-014", since=_SINCE)
 def callback_repeats(context: CaseContext) -> None:
     """The callback answers the same as often as it is asked, also after later executions."""
-    bench = Bench(context)
-    total = bench.sum()
+    fixture = FencedFixture(context)
+    total = fixture.sum()
     launched = total.launch(options=FencedOptions(measure=True))
     first = total.succeeds(launched, measured=True)
-    other = bench.sum(B, B)
+    other = fixture.sum(B, B)
     other.succeeds(other.launch(), _TWICE)
     assert launched.callback is not None
     info = launched.callback.get_execution_info()
@@ -50,18 +50,18 @@ def callback_repeats(context: CaseContext) -> None:
 @cases.case("timings", "NNHAL-FENCED-014", "NNHAL-FENCED-018", "NNHAL-TIMING-001", "NNHAL-TIMING-004", since=_SINCE)
 def timings(context: CaseContext) -> None:
     """Both timings come where they are asked for, and only there; none is a must. The fenced one is no longer."""
-    bench = Bench(context)
+    fixture = FencedFixture(context)
     for form in forms(context.version):
         for measure in (False, True):
             with context.configuration(f"{form}.{'timed' if measure else 'untimed'}"):
-                total = bench.sum()
+                total = fixture.sum()
                 total.succeeds(total.launch(options=FencedOptions(measure, form=form)), measured=measure)
 
 
 @cases.case("timings_of_waiting", "NNHAL-FENCED-014", "NNHAL-FENCED-018", since=_SINCE)
 def timings_of_waiting(context: CaseContext) -> None:
     """The time that an execution is held back is in timingLaunched, and not in timingFenced."""
-    total, fence = Bench(context).sum(), context.fence()
+    total, fence = FencedFixture(context).sum(), context.fence()
     launched = total.launch(fence, options=FencedOptions(measure=True), settle=fence.signal)
     started = time.monotonic_ns()
     total.check_nothing_happens(launched)
@@ -85,14 +85,14 @@ def timings_of_waiting(context: CaseContext) -> None:
 @cases.case("memory_after_the_signal", "NNHAL-FENCED-007", since=_SINCE)
 def memory_after_the_signal(context: CaseContext) -> None:
     """When the returned fence has signalled, the request's memory is the client's again: nothing is written to it."""
-    bench = Bench(context)
-    total = bench.sum()
+    fixture = FencedFixture(context)
+    total = fixture.sum()
     launched = total.launch()
     total.succeeds(launched)
     total.clear()
     assert launched.callback is not None
     launched.callback.get_execution_info()
-    other = bench.sum(B, B)
+    other = fixture.sum(B, B)
     other.succeeds(other.launch(), _TWICE)
     context.subject.wait_until(lambda: False, _LOOK_SECONDS)
     total.check_untouched("the execution has finished, and its memory was given back")
@@ -101,10 +101,10 @@ def memory_after_the_signal(context: CaseContext) -> None:
 @cases.case("memory_after_a_failure", "NNHAL-FENCED-007", "NNHAL-FENCED-010", since=_SINCE)
 def memory_after_a_failure(context: CaseContext) -> None:
     """When the returned fence has failed, nothing is written any more either."""
-    bench, fence = Bench(context), context.fence()
-    total = bench.sum()
+    fixture, fence = FencedFixture(context), context.fence()
+    total = fixture.sum()
     total.fails(total.waits(fence, settle=fence.fail))
-    other = bench.sum(B, B)
+    other = fixture.sum(B, B)
     other.succeeds(other.launch(), _TWICE)
     context.subject.wait_until(lambda: False, _LOOK_SECONDS)
     total.check_untouched("the execution has failed")

@@ -15,8 +15,8 @@ from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.types import Request
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import addition
+from npu_conformance.vts.lib.fenced.fixture import FencedFixture
 from npu_conformance.vts.lib.fenced.launching import FencedOptions, finish, forms, launch
-from npu_conformance.vts.lib.fenced.sums import Bench
 from npu_conformance.vts.lib.request_edits import EDITS, RequestEdit
 
 _behaviours = CaseGroup("vts.fenced.refusals", group=Group.VALIDATION)
@@ -28,24 +28,24 @@ _OUTPUT = 3
 
 def cases() -> Iterator[Case]:
     """One case an edit of vts.requests, then outputs."""
-    for spoiled in EDITS:
-        yield _case(spoiled)
+    for edit in EDITS:
+        yield _case(edit)
     yield from _behaviours()
 
 
-def _case(spoiled: RequestEdit) -> Case:
+def _case(edit: RequestEdit) -> Case:
     def run(context: CaseContext) -> None:
-        bench = Bench(context)
+        fixture = FencedFixture(context)
         for form in forms(context.version):
             with context.configuration(form):
-                total = bench.sum()
-                request = spoiled.edit(total.request, bench.chosen.elements)
-                _refused(context, bench.prepared_model, request, form)
+                total = fixture.sum()
+                request = edit.apply(total.request, fixture.chosen.elements)
+                _expect_rejected(context, fixture.prepared_model, request, form)
                 total.check_untouched("the request was refused")
 
     return Case(
-        f"vts.fenced.refusals.ADD.{spoiled.name}", run, ("NNHAL-FENCED-001", *spoiled.requirements),
-        f"A request, executed with fences: {spoiled.name.replace('_', ' ')}.", since=max(spoiled.since, _SINCE),
+        f"vts.fenced.refusals.ADD.{edit.name}", run, ("NNHAL-FENCED-001", *edit.requirements),
+        f"A request, executed with fences: {edit.name.replace('_', ' ')}.", since=max(edit.since, _SINCE),
         group=Group.VALIDATION, operations=("ADD",), types=("TENSOR_FLOAT32",),
     )  # fmt: skip
 
@@ -53,10 +53,10 @@ def _case(spoiled: RequestEdit) -> Case:
 @_behaviours.case("open_fence", "NNHAL-FENCED-001", since=_SINCE)
 def open_fence(context: CaseContext) -> None:
     """An invalid request is refused by the call also where a wait fence is open: nobody waits to find out."""
-    bench = Bench(context)
-    total, fence = bench.sum(), context.fence()
+    fixture = FencedFixture(context)
+    total, fence = fixture.sum(), context.fence()
     request = replace(total.request, inputs=total.request.inputs[:1])
-    launched = launch(context, bench.prepared_model, request, (fence,), settle=fence.signal)
+    launched = launch(context, fixture.prepared_model, request, (fence,), settle=fence.signal)
     checks.status(launched.status, {ErrorStatus.INVALID_ARGUMENT}, "executeFenced of an invalid request")
     launched.settle()
     total.check_untouched("the request was refused")
@@ -65,29 +65,29 @@ def open_fence(context: CaseContext) -> None:
 @_behaviours.case("outputs_unknown", "NNHAL-FENCED-001", "NNHAL-FENCED-002", since=_SINCE)
 def outputs_unknown(context: CaseContext) -> None:
     """An output whose size or rank neither model nor request gives, or that has size zero, is refused."""
-    bench = Bench(context)
+    fixture = FencedFixture(context)
     for name, declared, given in (
         ("size", (0,), ()), ("rank", (), ()), ("size_zero", (0,), (0,)), ("rank_and_zero", (), (0,)),
     ):  # fmt: skip
         for form in forms(context.version):
             with context.configuration(f"{form}.{name}"):
-                total = bench.sum()
+                total = fixture.sum()
                 output = replace(total.request.outputs[0], dimensions=given)
-                prepared_model = _with_output(context, bench, declared)
-                _refused(context, prepared_model, replace(total.request, outputs=(output,)), form)
+                prepared_model = _with_output(context, fixture, declared)
+                _expect_rejected(context, prepared_model, replace(total.request, outputs=(output,)), form)
                 total.check_untouched("the request was refused")
 
 
 @_behaviours.case("outputs_of_the_request", "NNHAL-FENCED-002", "NNHAL-FENCED-006", since=_SINCE)
 def outputs_of_the_request(context: CaseContext) -> None:
     """An output that the model leaves open is fully specified where the request gives its dimensions."""
-    bench = Bench(context)
+    fixture = FencedFixture(context)
     for name, declared in {"size": (0,), "rank": ()}.items():
         with context.configuration(name):
-            total = bench.sum()
-            output = replace(total.request.outputs[0], dimensions=(bench.chosen.elements,))
+            total = fixture.sum()
+            output = replace(total.request.outputs[0], dimensions=(fixture.chosen.elements,))
             request = replace(total.request, outputs=(output,))
-            outcome = finish(context, launch(context, _with_output(context, bench, declared), request))
+            outcome = finish(context, launch(context, _with_output(context, fixture, declared), request))
             if outcome.status == ErrorStatus.GENERAL_FAILURE:
                 raise NotSupported("the device does not execute models with outputs of unknown size")
             checks.status(outcome.status, {ErrorStatus.NONE}, "fenced execution")
@@ -100,28 +100,30 @@ def output_too_small(context: CaseContext) -> None:
 
     AIDL's request is invalid; HIDL's text leaves open whether the call or the callback tells.
     """
-    bench = Bench(context)
+    fixture = FencedFixture(context)
     for form in forms(context.version):
         with context.configuration(form):
-            total = bench.sum()
+            total = fixture.sum()
             output = total.request.outputs[0]
             short = replace(output, location=replace(output.location, length=addition.SIZE - 1))
             request = replace(total.request, outputs=(short,))
-            outcome = finish(context, launch(context, bench.prepared_model, request, options=FencedOptions(form=form)))
+            outcome = finish(
+                context, launch(context, fixture.prepared_model, request, options=FencedOptions(form=form))
+            )
             checks.that(
                 outcome.status != ErrorStatus.NONE, "an output has too little memory: expected a failure, found NONE"
             )
             total.check_untouched("an output had too little memory", from_byte=addition.SIZE - 1)
 
 
-def _refused(context: CaseContext, prepared_model: PreparedModel, request: Request, form: str) -> None:
+def _expect_rejected(context: CaseContext, prepared_model: PreparedModel, request: Request, form: str) -> None:
     launched = launch(context, prepared_model, request, options=FencedOptions(form=form))
     checks.status(launched.status, {ErrorStatus.INVALID_ARGUMENT}, f"{form} of the invalid request")
 
 
-def _with_output(context: CaseContext, bench: Bench, dimensions: tuple[int, ...]) -> PreparedModel:
+def _with_output(context: CaseContext, fixture: FencedFixture, dimensions: tuple[int, ...]) -> PreparedModel:
     """The addition with an output of other dimensions."""
-    model = bench.chosen.model()
+    model = fixture.chosen.model()
     operands = list(model.main.operands)
     operands[_OUTPUT] = replace(operands[_OUTPUT], dimensions=dimensions)
     return addition.prepared(context, replace(model, main=replace(model.main, operands=tuple(operands))))

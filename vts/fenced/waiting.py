@@ -11,8 +11,8 @@ from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.neuralnetworks.fences import SettableFence
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib.addition import A, B
+from npu_conformance.vts.lib.fenced.fixture import FencedFixture, Sum
 from npu_conformance.vts.lib.fenced.launching import FencedOptions, forms
-from npu_conformance.vts.lib.fenced.sums import Bench, Sum
 
 cases = CaseGroup("vts.fenced.waiting", group=Group.EXECUTION)
 
@@ -24,20 +24,20 @@ _SINCE = Version.V1_3
 )  # fmt: skip
 def none(context: CaseContext) -> None:
     """Without wait fences the work starts at once; the sum is there when the returned fence has signalled."""
-    bench = Bench(context)
+    fixture = FencedFixture(context)
     for form in forms(context.version):
         with context.configuration(form):
-            total = bench.sum()
+            total = fixture.sum()
             total.succeeds(total.launch(options=FencedOptions(form=form)))
 
 
 @cases.case("signalled_before", "NNHAL-FENCED-005", "NNHAL-FENCED-006", since=_SINCE)
 def signalled_before(context: CaseContext) -> None:
     """Fences that have signalled before the call are no hindrance."""
-    bench = Bench(context)
+    fixture = FencedFixture(context)
     for count in (1, 3):
         with context.configuration(f"fences{count}"):
-            total, fences = bench.sum(), _fences(context, count)
+            total, fences = fixture.sum(), _fences(context, count)
             _signal(fences)
             total.succeeds(total.launch(*fences))
 
@@ -48,30 +48,30 @@ def signalled_before(context: CaseContext) -> None:
 )  # fmt: skip
 def signalled_after(context: CaseContext) -> None:
     """An open fence holds the work back: no output, fence and callback know of no end; its signal lets it go."""
-    bench = Bench(context)
+    fixture = FencedFixture(context)
     for form in forms(context.version):
         with context.configuration(form):
-            total, fence = bench.sum(), context.fence()
+            total, fence = fixture.sum(), context.fence()
             total.succeeds(total.waits(fence, settle=fence.signal, options=FencedOptions(form=form)))
 
 
 @cases.case("every_order", "NNHAL-FENCED-005", "NNHAL-FENCED-006", since=_SINCE)
 def every_order(context: CaseContext) -> None:
     """Of three open fences the last decides, whichever it is."""
-    bench = Bench(context)
+    fixture = FencedFixture(context)
     for order in itertools.permutations(range(3)):
         with context.configuration("order" + "".join(map(str, order))):
             fences = _fences(context, 3)
-            _released_one_by_one(bench.sum(), fences, [fences[number] for number in order])
+            _released_one_by_one(fixture.sum(), fences, [fences[number] for number in order])
 
 
 @cases.case("one_open", "NNHAL-FENCED-005", since=_SINCE)
 def one_open(context: CaseContext) -> None:
     """One open fence among those that have signalled before holds the work back, at each position."""
-    bench = Bench(context)
+    fixture = FencedFixture(context)
     for position in range(3):
         with context.configuration(f"position{position}"):
-            total, fences = bench.sum(), _fences(context, 3)
+            total, fences = fixture.sum(), _fences(context, 3)
             _signal(fences[:position] + fences[position + 1 :])
             total.succeeds(total.waits(*fences, settle=fences[position].signal))
 
@@ -79,14 +79,14 @@ def one_open(context: CaseContext) -> None:
 @cases.case("same_twice", "NNHAL-FENCED-005", "NNHAL-FENCED-006", since=_SINCE)
 def same_twice(context: CaseContext) -> None:
     """A fence may be waited for twice by one execution."""
-    total, fence = Bench(context).sum(), context.fence()
+    total, fence = FencedFixture(context).sum(), context.fence()
     total.succeeds(total.waits(fence, fence, settle=fence.signal))
 
 
 @cases.case("many", "NNHAL-FENCED-005", "NNHAL-FENCED-006", since=_SINCE)
 def many(context: CaseContext) -> None:
     """Thirty-two fences are waited for as one is."""
-    total, fences = Bench(context).sum(), _fences(context, 32)
+    total, fences = FencedFixture(context).sum(), _fences(context, 32)
     _signal(fences[1:])
     total.succeeds(total.waits(*fences, settle=fences[0].signal))
 
@@ -97,7 +97,7 @@ def inputs_at_the_signal(context: CaseContext) -> None:
 
     A device that reads them earlier has started before its fences have signalled.
     """
-    total, fence = Bench(context).sum(first=B), context.fence()
+    total, fence = FencedFixture(context).sum(first=B), context.fence()
     launched = total.launch(fence, settle=fence.signal)
     if not launched.is_waiting:
         raise NotApplicable("the device waits in the call: nobody can write inputs after it")

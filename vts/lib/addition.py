@@ -48,7 +48,7 @@ class Addition:
     code: of an element in module struct. scale: of a quantised type, 0 for floats. since: when ADD takes the type.
     """
 
-    kind: OperandType
+    operand_type: OperandType
     code: str
     scale: float = 0.0
     zero_point: int = 0
@@ -129,7 +129,7 @@ class Addition:
 
     def _tensor(self, lifetime: OperandLifeTime, consumers: int = 0, location: DataLocation | None = None) -> Operand:
         return Operand(
-            self.kind, (self.elements,), self.scale, self.zero_point, lifetime,
+            self.operand_type, (self.elements,), self.scale, self.zero_point, lifetime,
             location or DataLocation(), number_of_consumers=consumers,
         )  # fmt: skip
 
@@ -182,7 +182,7 @@ def supported(context: CaseContext) -> Addition:
     for addition in tried:
         if all(context.supported_operations(addition.model())):
             return addition
-    names = ", ".join(addition.kind.name for addition in tried)
+    names = ", ".join(addition.operand_type.name for addition in tried)
     raise NotSupported(f"ADD is supported of none of {names}")
 
 

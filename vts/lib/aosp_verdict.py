@@ -13,7 +13,7 @@ TRIED_RULES = frozenset({"O1", "O2", "O3", "O4", "O5", "P1", "P2", "P3", "P4", "
 
 
 @contextmanager
-def told(verdict: AospVerdict) -> Iterator[None]:
+def with_aosp_verdict(verdict: AospVerdict) -> Iterator[None]:
     """Say with a failure inside whether AOSP's VTS would fail, too."""
     try:
         yield
@@ -22,6 +22,6 @@ def told(verdict: AospVerdict) -> Iterator[None]:
         raise Failed(message, failure.expected, failure.found) from None
 
 
-def of_rule(rule: str) -> AospVerdict:
+def verdict_for_rule(rule: str) -> AospVerdict:
     """The verdict for a case of our own about a rule: AOSP's VTS may break it by another edit, or never does."""
     return "unknown" if rule in TRIED_RULES else "no"

@@ -85,9 +85,9 @@ class Chain:
         return Request(tuple(inputs), (output,), (RequestMemoryPool(pool=pool.memory),))
 
     def _tensor(self, lifetime: int | None = None) -> Operand:
-        kind, scale, zero_point = self.addition.kind, self.addition.scale, self.addition.zero_point
+        operand_type, scale, zero_point = self.addition.operand_type, self.addition.scale, self.addition.zero_point
         rest = {} if lifetime is None else {"lifetime": lifetime}
-        return tensor(kind, (_ELEMENTS,), scale=scale, zero_point=zero_point, **rest)
+        return tensor(operand_type, (_ELEMENTS,), scale=scale, zero_point=zero_point, **rest)
 
     def _filled(self, values: Pair) -> bytes:
         packed = self.addition.packed(values)

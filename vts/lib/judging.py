@@ -44,18 +44,18 @@ def judge(context: CaseContext, vector: Vector, example: Example, outputs: Mappi
     if vector.kind == "multinomial":
         _judge_samples(vector, example, outputs)
         return
-    kinds = {operand.type for graph in vector.graphs for operand in graph.operands.values()}
+    types = {operand.type for graph in vector.graphs for operand in graph.operands.values()}
     circumstances = Circumstances(
         relaxed=vector.relaxed,
-        any_float16=OperandType.TENSOR_FLOAT16 in kinds,
+        any_float16=OperandType.TENSOR_FLOAT16 in types,
         mobilenet="mobilenet" in vector.name,
     )
     for name, actual in outputs.items():
         if name in vector.ignored:
             continue
-        expected, kind = example.outputs[name], vector.operands[name].type
-        check_output(context, f"output '{name}'", actual, expected, kind, circumstances)
-        if kind in _FLOATS and len(vector.operations) == 1 and _has_quality(vector):
+        expected, operand_type = example.outputs[name], vector.operands[name].type
+        check_output(context, f"output '{name}'", actual, expected, operand_type, circumstances)
+        if operand_type in _FLOATS and len(vector.operations) == 1 and _has_quality(vector):
             _judge_quality(context, vector, example, name, actual)
 
 
@@ -149,8 +149,8 @@ def _magnitude(vector: Vector, example: Example, output: str) -> Array:
 def _activation(vector: Vector) -> str | None:
     """Name of the operand that holds the fused activation; null for an operation without one."""
     arguments = vector.operations[0].inputs
-    kinds = tuple(vector.operands[name].type for name in arguments)
-    signature = catalogue.find_signature(vector.operation, kinds)
+    types = tuple(vector.operands[name].type for name in arguments)
+    signature = catalogue.find_signature(vector.operation, types)
     position = signature.position("activation") if signature else -1
     return arguments[position] if 0 <= position < len(arguments) else None
 

@@ -27,7 +27,7 @@ _AOSP = "AOSP's VTS would fail too: no, it judges each form by itself"
 _SIGNED = OperandType.TENSOR_QUANT8_ASYMM_SIGNED
 
 
-def unsigned_twin(vector: Vector) -> Vector | None:
+def unsigned_counterpart(vector: Vector) -> Vector | None:
     """The unsigned form of a vector of one operation in signed 8 bit; null where it has none that must agree."""
     return variations.unsigned(vector) if len(vector.operations) == 1 and not vector.rejected else None
 
@@ -37,7 +37,7 @@ def supported_alike(signed: bool, unsigned: bool) -> None:
     word = {True: "supported", False: "not supported"}
     checks.that(
         signed == unsigned,
-        f"the signed form is {word[signed]}, its unsigned twin is {word[unsigned]}: expected both or neither; "
+        f"the signed form is {word[signed]}, its unsigned counterpart is {word[unsigned]}: expected both or neither; "
         "AOSP's VTS would fail too: yes",
     )
 
@@ -50,15 +50,15 @@ def same_results(
     signed, unsigned: stored elements of the outputs by name.
     """
     for name, actual in signed.items():
-        kind, expected = vector.operands[name].type, unsigned[name]
+        operand_type, expected = vector.operands[name].type, unsigned[name]
         if name in vector.ignored:
             continue
-        if kind is _SIGNED:
+        if operand_type is _SIGNED:
             expected = (expected.astype("int16") - 128).astype("int8")
-        tolerance = floor(kind, Circumstances(relaxed=vector.relaxed)).judged
+        tolerance = floor(operand_type, Circumstances(relaxed=vector.relaxed)).judged
         apart = int(outside(actual, expected, tolerance).sum())
-        what = f"output '{name}' against that of the unsigned twin (less 128 where it is quantised)"
+        what = f"output '{name}' against that of the unsigned counterpart (less 128 where it is quantised)"
         checks.that(apart == 0, f"{what}: {apart} of {actual.size} elements differ by more than {tolerance}; {_AOSP}")
-        rounded = int((actual != expected).sum()) if kind is _SIGNED else 0
+        rounded = int((actual != expected).sum()) if operand_type is _SIGNED else 0
         if rounded:
             context.warn_quality(f"{what}: {rounded} of {actual.size} elements are rounded the other way")

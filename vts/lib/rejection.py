@@ -18,20 +18,20 @@ from npu_conformance.vts.lib.execution import request_of, timing_rules
 from npu_conformance.vts.lib.executors import execute
 from npu_conformance.vts.lib.support import supports
 
-REFUSAL = ("NNHAL-SUPPORT-003", "NNHAL-PREPARE-001", "NNHAL-PREPARE-002", "NNHAL-PREPARE-018", "NNHAL-ERROR-005")
+REJECTION = ("NNHAL-SUPPORT-003", "NNHAL-PREPARE-001", "NNHAL-PREPARE-002", "NNHAL-PREPARE-018", "NNHAL-ERROR-005")
 """What the refusal of an invalid model is evidence for, whatever is wrong with the model."""
 
 
-def refused(context: CaseContext, vector: Vector) -> None:
+def expect_vector_rejected(context: CaseContext, vector: Vector) -> None:
     """See a rejected vector refused. Fails where it is accepted; an unsupported operation proves nothing."""
     model = build_model(vector, context.version).model
     if vector.rejected is not None and vector.rejected.phase == "model":
         expect_rejected_at_prepare(context, model)
         return
-    prepared_model = _prepared_or_refused(context, vector, model)
+    prepared_model = _prepared_or_rejected(context, vector, model)
     for example in vector.examples or (Example({}, {}),):
         if prepared_model is not None:
-            _execution_refused(context, vector, example, prepared_model)
+            _expect_execution_rejected(context, vector, example, prepared_model)
 
 
 def expect_rejected_at_prepare(context: CaseContext, model: Model) -> None:
@@ -76,7 +76,7 @@ def expect_request_rejected(
     timing_rules(context, execution, measured=measure)
 
 
-def _prepared_or_refused(context: CaseContext, vector: Vector, model: Model) -> PreparedModel | None:
+def _prepared_or_rejected(context: CaseContext, vector: Vector, model: Model) -> PreparedModel | None:
     try:
         supported = all(context.supported_operations(model))
     except ServiceError as error:
@@ -104,7 +104,9 @@ def _supports_valid(context: CaseContext, vector: Vector) -> bool:
     return supports(context, vectors.load(vector.operation, valid[0].name))
 
 
-def _execution_refused(context: CaseContext, vector: Vector, example: Example, prepared_model: PreparedModel) -> None:
+def _expect_execution_rejected(
+    context: CaseContext, vector: Vector, example: Example, prepared_model: PreparedModel
+) -> None:
     request = request_of(context, build_request(vector, example, context.version))
     execution = execute(context, prepared_model, request, measure=False)
     clause = vector.rejected.clause if vector.rejected else ""

@@ -20,15 +20,15 @@ from npu_conformance.vts.lib import addition
 
 _SIZE, _POOL = addition.SIZE, 64
 Edit = Callable[[Request, int], Request]
-"""Spoils a request for tensors of so many elements."""
+"""Makes a request for tensors of so many elements invalid."""
 
 
 @dataclass(frozen=True, slots=True)
 class RequestEdit:
-    """One way to spoil a request. AOSP's VTS removes arguments and does nothing else."""
+    """One way to make a request invalid. AOSP's VTS removes arguments and does nothing else."""
 
     name: str
-    edit: Edit
+    apply: Edit
     requirements: tuple[str, ...]
     since: Version = OLDEST
 
@@ -39,7 +39,7 @@ class RequestEdit:
 
 
 def small_request(context: CaseContext) -> Request:
-    """The valid request that is spoiled."""
+    """The valid request that is edited."""
     pool = RequestMemoryPool(pool=context.pool(_POOL).memory)
     inputs = tuple(RequestArgument(location=DataLocation(0, offset, _SIZE)) for offset in (0, 16))
     outputs = (RequestArgument(location=DataLocation(0, 32, _SIZE)),)

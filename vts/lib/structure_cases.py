@@ -11,7 +11,7 @@ from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.types import Model
 from npu_conformance.vts.lib import aosp_verdict
-from npu_conformance.vts.lib.rejection import REFUSAL, expect_preparation_rejected, expect_rejected_at_prepare
+from npu_conformance.vts.lib.rejection import REJECTION, expect_preparation_rejected, expect_rejected_at_prepare
 from npu_conformance.vts.lib.structure_models import SIZE, Row
 
 
@@ -24,17 +24,17 @@ def _case(row: Row) -> Case:
     def run(context: CaseContext) -> None:
         model = row.model if isinstance(row.model, Model) else row.model(context.pool(SIZE).memory)
         if row.text:
-            refused_or_answered(context, model)
+            rejected_or_answered(context, model)
         elif row.sound:
             answered(context, model)
         else:
-            with aosp_verdict.told(aosp_verdict.of_rule(row.rule)):
+            with aosp_verdict.with_aosp_verdict(aosp_verdict.verdict_for_rule(row.rule)):
                 expect_rejected_at_prepare(context, model)
 
-    refusal = () if row.sound or row.text else REFUSAL
+    rejection = () if row.sound or row.text else REJECTION
     return Case(
         f"vts.structure.{row.rule}.{row.verb}_{row.name}", run,
-        (*(f"NNHAL-{name}" for name in row.requirements), *refusal),
+        (*(f"NNHAL-{name}" for name in row.requirements), *rejection),
         f"MODEL.{row.rule}: a device {row.verb.replace('_', ' ')} {row.name.replace('_', ' ')}.",
         since=row.since, until=row.until, group=Group.VALIDATION,
     )  # fmt: skip
@@ -49,7 +49,7 @@ def answered(context: CaseContext, model: Model) -> None:
     checks.equal(has_model, preparation.status == ErrorStatus.NONE, "prepareModel of a valid model: a prepared model")
 
 
-def refused_or_answered(context: CaseContext, model: Model) -> None:
+def rejected_or_answered(context: CaseContext, model: Model) -> None:
     """The model is refused like an invalid one, or answered like a valid one, by both calls alike."""
     try:
         context.supported_operations(model)

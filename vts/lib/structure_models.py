@@ -76,15 +76,18 @@ def vague(rule: str, name: str, model: Made, *ids: str, since: Version = OLDEST,
 
 
 def tensor(
-    kind: int = OperandType.TENSOR_FLOAT32, dimensions: Sequence[int] = (2,), lifetime: int = TEMPORARY, **rest: Any
+    operand_type: int = OperandType.TENSOR_FLOAT32,
+    dimensions: Sequence[int] = (2,),
+    lifetime: int = TEMPORARY,
+    **rest: Any,
 ) -> Operand:
     """An operand, by default a temporary of two floats."""
-    return Operand(kind, tuple(dimensions), lifetime=lifetime, **rest)
+    return Operand(operand_type, tuple(dimensions), lifetime=lifetime, **rest)
 
 
-def constant(kind: int, dimensions: Sequence[int], offset: int, length: int, **rest: Any) -> Operand:
+def constant(operand_type: int, dimensions: Sequence[int], offset: int, length: int, **rest: Any) -> Operand:
     """A constant in the operand values of the model."""
-    return tensor(kind, dimensions, COPY, location=DataLocation(0, offset, length), **rest)
+    return tensor(operand_type, dimensions, COPY, location=DataLocation(0, offset, length), **rest)
 
 
 def reference(offset: int) -> Operand:
@@ -123,9 +126,11 @@ def within(model: Model, number: int, index: int, **fields: Any) -> Model:
     return replace(model, referenced=tuple(graphs))
 
 
-def unary(code: int, kind: int = OperandType.TENSOR_FLOAT32, dimensions: Sequence[int] = (2,), **rest: Any) -> Model:
+def unary(
+    code: int, operand_type: int = OperandType.TENSOR_FLOAT32, dimensions: Sequence[int] = (2,), **rest: Any
+) -> Model:
     """An operation from one input to one output of the same type."""
-    operands = [tensor(kind, dimensions, lifetime, **rest) for lifetime in (INPUT, OUTPUT)]
+    operands = [tensor(operand_type, dimensions, lifetime, **rest) for lifetime in (INPUT, OUTPUT)]
     return Model(graph(operands, [Operation(code, (0,), (1,))]))
 
 

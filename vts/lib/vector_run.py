@@ -25,7 +25,7 @@ from npu_conformance.vts.lib.executors import bind, execute, executors
 from npu_conformance.vts.lib.judging import judge
 from npu_conformance.vts.lib.loops import expect_aborted
 from npu_conformance.vts.lib.memory_domains.buffered_requests import BufferedRequest, request_in_buffers
-from npu_conformance.vts.lib.rejection import refused
+from npu_conformance.vts.lib.rejection import expect_vector_rejected
 from npu_conformance.vts.lib.support import support, supports
 
 if TYPE_CHECKING:
@@ -49,25 +49,27 @@ def run(context: CaseContext, vector: Vector) -> None:
         _aborted(context, vector)
         return
     if vector.rejected is not None:
-        refused(context, vector)
+        expect_vector_rejected(context, vector)
         return
-    twin = quantization_coupling.unsigned_twin(vector)
+    counterpart = quantization_coupling.unsigned_counterpart(vector)
     try:
         runner = _Runner(context, vector)
     except NotSupported:
-        if twin is not None:
-            quantization_coupling.supported_alike(False, supports(context, twin))
+        if counterpart is not None:
+            quantization_coupling.supported_alike(False, supports(context, counterpart))
         raise
     for configuration in configurations(vector, context.case.id, context.version, context.scope):
         if context.wants(configuration.name):
             with context.configuration(configuration.name, requirements=configuration.requirements(context.version)):
                 runner.execute(configuration)
-    if twin is not None and context.wants(quantization_coupling.CONFIGURATION):
+    if counterpart is not None and context.wants(quantization_coupling.CONFIGURATION):
         with context.configuration(
             quantization_coupling.CONFIGURATION, requirements=quantization_coupling.REQUIREMENTS
         ):
-            quantization_coupling.supported_alike(True, supports(context, twin))
-            quantization_coupling.same_results(context, vector, runner.outputs(), _Runner(context, twin).outputs())
+            quantization_coupling.supported_alike(True, supports(context, counterpart))
+            quantization_coupling.same_results(
+                context, vector, runner.outputs(), _Runner(context, counterpart).outputs()
+            )
 
 
 def attach(context: CaseContext, vector: Vector) -> None:
@@ -119,7 +121,7 @@ class _Runner:
     """Prepared models and pools of one vector, made when first needed and again after a restart of the subject."""
 
     def __init__(self, context: CaseContext, vector: Vector) -> None:
-        self._trial, self._vector = context, vector
+        self._context, self._vector = context, vector
         self._prepared: dict[tuple[str, int], PreparedModel] = {}
         self._made: dict[tuple[str, str, int, int], Pool] = {}
         self._built: dict[tuple[int, bool, bool, bool], BuiltRequest] = {}
@@ -136,7 +138,7 @@ class _Runner:
         inputs, outputs = self._pools(built, "ashmem" if configuration.memory == DEVICE else configuration.memory)
         placed = self._placed(configuration, built, prepared_model, inputs, outputs)
         options = ExecutionOptions(measure=configuration.measured)
-        run = bind(self._trial, prepared_model, placed.request, options, configuration.executor)
+        run = bind(self._context, prepared_model, placed.request, options, configuration.executor)
         results = []
         for _ in range(2 if configuration.repeated else 1):
             outputs.write(0, bytes([_FILL]) * built.output_size)
@@ -151,12 +153,12 @@ class _Runner:
 
     def outputs(self) -> dict[str, Array]:
         """Execute the first example in the usual way; returns the stored elements of the outputs by name."""
-        usual = Configuration(executors(self._trial.version)[0])
+        usual = Configuration(executors(self._context.version)[0])
         built = self._request(usual)
         prepared_model = self._prepare(usual.shape)
         inputs, outputs = self._pools(built, usual.memory)
         request = built.request(RequestMemoryPool(pool=inputs.memory), RequestMemoryPool(pool=outputs.memory))
-        execution = execute(self._trial, prepared_model, request, measure=False)
+        execution = execute(self._context, prepared_model, request, measure=False)
         self._may_decline(execution, "specified")
         checks.status(execution.status, {ErrorStatus.NONE}, "execution")
         content, expected = outputs.read(0, built.output_size), self._vector.examples[0].outputs
@@ -173,16 +175,16 @@ class _Runner:
         """The request, with its arguments in the kind of memory that is wanted."""
         if configuration.memory == DEVICE:
             example = self._vector.examples[configuration.example]
-            return request_in_buffers(self._trial, prepared_model, built, example, inputs, outputs)
+            return request_in_buffers(self._context, prepared_model, built, example, inputs, outputs)
         input_memory = replace_fields(inputs.memory, prot=_READ_ONLY) if configuration.read_only else inputs.memory
         return _InPools(built.request(RequestMemoryPool(pool=input_memory), RequestMemoryPool(pool=outputs.memory)))
 
     def _prepare(self, shape: str) -> PreparedModel:
         outputs = "unspecified" if shape == "insufficient" else shape
-        key = (outputs, self._trial.restarts)
+        key = (outputs, self._context.restarts)
         if key not in self._prepared:
             self._prepared[key] = prepared(
-                self._trial, self._vector, unspecified=outputs == "unspecified", unranked=outputs == "unranked"
+                self._context, self._vector, unspecified=outputs == "unspecified", unranked=outputs == "unranked"
             )
         return self._prepared[key]
 
@@ -193,21 +195,21 @@ class _Runner:
         key = (configuration.example, insufficient, padded, configuration.compact)
         if key not in self._built:
             self._built[key] = build_request(
-                self._vector, self._vector.examples[configuration.example], self._trial.version,
+                self._vector, self._vector.examples[configuration.example], self._context.version,
                 insufficient_output=insufficient, padded_outputs=padded, compact=configuration.compact,
             )  # fmt: skip
         return self._built[key]
 
-    def _pool(self, role: str, kind: str, size: int) -> Pool:
-        key = (role, kind, size, self._trial.restarts)
+    def _pool(self, role: str, memory: str, size: int) -> Pool:
+        key = (role, memory, size, self._context.restarts)
         if key not in self._made:
-            self._made[key] = self._trial.pool(size, kind)
+            self._made[key] = self._context.pool(size, memory)
         return self._made[key]
 
-    def _pools(self, built: BuiltRequest, kind: str) -> tuple[Pool, Pool]:
+    def _pools(self, built: BuiltRequest, memory: str) -> tuple[Pool, Pool]:
         """Pools with the inputs, and with outputs that nothing has been written to yet."""
         size = len(built.input_data) or 1
-        inputs, outputs = self._pool("input", kind, size), self._pool("output", kind, built.output_size)
+        inputs, outputs = self._pool("input", memory, size), self._pool("output", memory, built.output_size)
         inputs.write(0, built.input_data)
         outputs.write(0, bytes([_FILL]) * built.output_size)
         return inputs, outputs
@@ -216,14 +218,14 @@ class _Runner:
         self, configuration: Configuration, built: BuiltRequest, execution: Execution, pool: Pool
     ) -> tuple[bytes, ...]:
         """Check what came back; returns the bytes of the outputs that are compared, none where one did not fit."""
-        timing_rules(self._trial, execution, measured=configuration.measured)
+        timing_rules(self._context, execution, measured=configuration.measured)
         shape_rules(execution)
-        if not self._must_refuse(configuration):
+        if not self._must_reject(configuration):
             self._may_decline(execution, configuration.shape)
         example = self._vector.examples[configuration.example]
         content = pool.read(0, built.output_size)
         _untouched_outside(built, content, with_padding=configuration.shape == "insufficient")
-        if self._must_refuse(configuration):
+        if self._must_reject(configuration):
             checks.status(execution.status, {ErrorStatus.INVALID_ARGUMENT}, "execution with outputs of unknown shape")
             return ()
         if configuration.shape == "insufficient":
@@ -231,21 +233,21 @@ class _Runner:
             _insufficient_shapes(self._vector, example, execution.output_shapes)
             return ()
         checks.status(execution.status, {ErrorStatus.NONE}, "execution")
-        _exact_shapes(self._trial, self._vector, example, execution.output_shapes, configuration.shape)
+        _exact_shapes(self._context, self._vector, example, execution.output_shapes, configuration.shape)
         return self._judge(configuration.example, built, content)
 
-    def _must_refuse(self, configuration: Configuration) -> bool:
+    def _must_reject(self, configuration: Configuration) -> bool:
         """True where the path wants to know the shapes of all outputs, and the model leaves one open (FENCED-002)."""
-        if configuration.executor in executors(self._trial.version, finding_shapes=True):
+        if configuration.executor in executors(self._context.version, finding_shapes=True):
             return False
         is_open = any(self._vector.operands[name].is_open for name in self._vector.outputs)
         return is_open or configuration.shape != "specified"
 
     def _may_decline(self, execution: Execution, shape: str) -> None:
         """NotSupported where a device says that it does not find out the shapes of outputs, as it may (SHAPE-009)."""
-        kind = "unspecified" if _leaves_only_outputs_open(self._vector) else shape
-        if kind != "specified" and execution.status == ErrorStatus.GENERAL_FAILURE:
-            raise NotSupported(f"the device does not execute with {kind} outputs")
+        outputs = "unspecified" if _leaves_only_outputs_open(self._vector) else shape
+        if outputs != "specified" and execution.status == ErrorStatus.GENERAL_FAILURE:
+            raise NotSupported(f"the device does not execute with {outputs} outputs")
 
     def _judge(self, number: int, built: BuiltRequest, content: bytes) -> tuple[bytes, ...]:
         """Judge the outputs. The same bytes get the same verdict: those that were flawless are not looked at again."""
@@ -254,10 +256,10 @@ class _Runner:
         found = tuple(array.tobytes() for name, array in outputs.items() if name not in self._vector.ignored)
         if (number, found) in self._flawless:
             return found
-        judge(self._trial, self._vector, example, outputs)
+        judge(self._context, self._vector, example, outputs)
         if self._first.setdefault(number, found) != found:
-            self._trial.warn_quality(_OTHER_SAMPLES if self._vector.kind == "multinomial" else _OTHER_BITS)
-        if self._trial.is_flawless:
+            self._context.warn_quality(_OTHER_SAMPLES if self._vector.kind == "multinomial" else _OTHER_BITS)
+        if self._context.is_flawless:
             self._flawless.add((number, found))
         return found
 

@@ -17,7 +17,7 @@ from npu_conformance.vts.lib.memory_domains.fixture import (
     NONE,
     Allocation,
     Argument,
-    Bench,
+    BufferFixture,
     Place,
     addition_with_activation,
     by_each_executor,
@@ -29,175 +29,181 @@ _UNKNOWN_TOKEN = 100
 
 
 def _filled(
-    bench: Bench, model: PreparedModel, inputs: tuple[int, ...] = (0,), outputs: tuple[int, ...] = ()
+    fixture: BufferFixture, model: PreparedModel, inputs: tuple[int, ...] = (0,), outputs: tuple[int, ...] = ()
 ) -> DeviceBuffer:
-    made = bench.allocate(model, inputs=inputs, outputs=outputs)
-    bench.fill(made, A)
+    made = fixture.allocate(model, inputs=inputs, outputs=outputs)
+    fixture.fill(made, A)
     return made
 
 
-def _refused_as_input(bench: Bench, model: PreparedModel, place: Place, what: str) -> None:
-    bench.fails(model, (place, bench.pool()), (bench.pool(),), INVALID, f"execution with {what} as input")
+def _rejected_as_input(fixture: BufferFixture, model: PreparedModel, place: Place, what: str) -> None:
+    fixture.fails(model, (place, fixture.pool()), (fixture.pool(),), INVALID, f"execution with {what} as input")
 
 
-def _refused_as_output(bench: Bench, model: PreparedModel, place: Place, what: str) -> None:
-    bench.fails(model, (bench.pool(), bench.pool()), (place,), INVALID, f"execution with {what} as output")
+def _rejected_as_output(fixture: BufferFixture, model: PreparedModel, place: Place, what: str) -> None:
+    fixture.fails(model, (fixture.pool(), fixture.pool()), (place,), INVALID, f"execution with {what} as output")
 
 
 @cases.case("execute.unknown_token", "NNHAL-MEMDOMAIN-023", since=_SINCE)
 @by_each_executor
-def unknown_token(bench: Bench) -> None:
+def unknown_token(fixture: BufferFixture) -> None:
     """Token 0, and one that names no buffer; a device without buffers has to refuse them too."""
-    model = bench.prepare()
+    model = fixture.prepare()
     for token in (0, _UNKNOWN_TOKEN, 2**31 - 1):
-        _refused_as_input(bench, model, token, f"token {token}")
-        _refused_as_output(bench, model, token, f"token {token}")
+        _rejected_as_input(fixture, model, token, f"token {token}")
+        _rejected_as_output(fixture, model, token, f"token {token}")
 
 
 @cases.case("execute.unknown_token_beside_buffers", "NNHAL-MEMDOMAIN-023", since=_SINCE)
 @by_each_executor
-def unknown_token_beside_buffers(bench: Bench) -> None:
+def unknown_token_beside_buffers(fixture: BufferFixture) -> None:
     """Tokens that are not those of living buffers; a refused execution leaves the buffers as they are."""
-    model = bench.prepare()
-    one, other = _filled(bench, model, (0, 1)), _filled(bench, model, (0, 1))
+    model = fixture.prepare()
+    one, other = _filled(fixture, model, (0, 1)), _filled(fixture, model, (0, 1))
     near = {made.token + step for made in (one, other) for step in (-1, 1)} - {one.token, other.token, 2**31}
     for token in sorted(near | {0}):
-        _refused_as_input(bench, model, token, f"token {token}")
-        bench.fails(model, (one, token), (bench.pool(),), INVALID, f"execution with a buffer and token {token}")
+        _rejected_as_input(fixture, model, token, f"token {token}")
+        fixture.fails(model, (one, token), (fixture.pool(),), INVALID, f"execution with a buffer and token {token}")
     for made in (one, other):
-        bench.holds(made, A, "content after refused executions")
+        fixture.holds(made, A, "content after refused executions")
 
 
 @cases.case("execute.location_in_buffer", "NNHAL-REQUEST-015", since=_SINCE)
 @by_each_executor
-def location_in_buffer(bench: Bench) -> None:
+def location_in_buffer(fixture: BufferFixture) -> None:
     """A buffer is used whole: offset, length and padding have to be 0."""
-    model = bench.prepare()
-    source, target = _filled(bench, model), bench.allocate(model, outputs=(0,))
+    model = fixture.prepare()
+    source, target = _filled(fixture, model), fixture.allocate(model, outputs=(0,))
     places = [DataLocation(offset=4), DataLocation(length=SIZE)]
-    places += [DataLocation(padding=4)] if bench.context.version.is_aidl else []
+    places += [DataLocation(padding=4)] if fixture.context.version.is_aidl else []
     for place in places:
-        _refused_as_input(bench, model, Argument(source, location=place), f"{place} in a buffer")
-        _refused_as_output(bench, model, Argument(target, location=place), f"{place} in a buffer")
+        _rejected_as_input(fixture, model, Argument(source, location=place), f"{place} in a buffer")
+        _rejected_as_output(fixture, model, Argument(target, location=place), f"{place} in a buffer")
 
 
 @cases.case("execute.other_model", "NNHAL-MEMDOMAIN-024", since=_SINCE)
 @by_each_executor
-def other_model(bench: Bench) -> None:
+def other_model(fixture: BufferFixture) -> None:
     """A buffer of another prepared model, be the models as equal as they can."""
-    one, other = bench.prepare(), bench.prepare()
-    _refused_as_input(bench, other, _filled(bench, one), "a buffer of another prepared model")
-    _refused_as_output(bench, other, bench.allocate(one, outputs=(0,)), "a buffer of another prepared model")
+    one, other = fixture.prepare(), fixture.prepare()
+    _rejected_as_input(fixture, other, _filled(fixture, one), "a buffer of another prepared model")
+    _rejected_as_output(fixture, other, fixture.allocate(one, outputs=(0,)), "a buffer of another prepared model")
 
 
 @cases.case("execute.other_index", "NNHAL-MEMDOMAIN-024", since=_SINCE)
 @by_each_executor
-def other_index(bench: Bench) -> None:
+def other_index(fixture: BufferFixture) -> None:
     """A buffer of input 0 as input 1, of output 0 as output 1, and the other way round."""
-    model, pools = bench.prepare(2), [bench.pool() for _ in range(6)]
+    model, pools = fixture.prepare(2), [fixture.pool() for _ in range(6)]
     for right, wrong in ((0, 1), (1, 0), (0, 3)):
         inputs: list[Place] = [*pools[:4]]
-        inputs[wrong] = _filled(bench, model, (right,))
-        bench.fails(model, inputs, pools[4:], INVALID, f"execution with a buffer of input {right} as input {wrong}")
+        inputs[wrong] = _filled(fixture, model, (right,))
+        fixture.fails(model, inputs, pools[4:], INVALID, f"execution with a buffer of input {right} as input {wrong}")
     for right, wrong in ((0, 1), (1, 0)):
         outputs: list[Place] = [*pools[4:]]
-        outputs[wrong] = bench.allocate(model, outputs=(right,))
-        bench.fails(model, pools[:4], outputs, INVALID, f"execution with a buffer of output {right} as output {wrong}")
+        outputs[wrong] = fixture.allocate(model, outputs=(right,))
+        fixture.fails(
+            model, pools[:4], outputs, INVALID, f"execution with a buffer of output {right} as output {wrong}"
+        )
 
 
 @cases.case("execute.other_direction", "NNHAL-MEMDOMAIN-024", since=_SINCE)
 @by_each_executor
-def other_direction(bench: Bench) -> None:
+def other_direction(fixture: BufferFixture) -> None:
     """A buffer of an input as output, and of an output, initialised, as input."""
-    model = bench.prepare()
-    source, target = _filled(bench, model), _filled(bench, model, (), (0,))
-    _refused_as_output(bench, model, source, "a buffer of an input")
-    _refused_as_input(bench, model, target, "a buffer of an output")
-    bench.holds(target, A, "content of a buffer that is no input")
+    model = fixture.prepare()
+    source, target = _filled(fixture, model), _filled(fixture, model, (), (0,))
+    _rejected_as_output(fixture, model, source, "a buffer of an input")
+    _rejected_as_input(fixture, model, target, "a buffer of an output")
+    fixture.holds(target, A, "content of a buffer that is no input")
 
 
 @cases.case("execute.uninitialised", "NNHAL-MEMDOMAIN-014", "NNHAL-MEMDOMAIN-015", since=_SINCE)
 @by_each_executor
-def uninitialised(bench: Bench) -> None:
+def uninitialised(fixture: BufferFixture) -> None:
     """A fresh buffer is no input, but an output, and then an input."""
-    model = bench.prepare()
-    made = bench.allocate(model, inputs=(0,), outputs=(0,))
-    one, other, result = bench.pool(bench.chosen.packed(A)), bench.pool(bench.chosen.packed(B)), bench.pool()
-    bench.fails(model, (made, other), (result,), GENERAL, "execution with a fresh buffer as input")
-    bench.succeeds(model, (one, other), (made,), "execution with a fresh buffer as output")
-    bench.holds(made, SUM, "buffer of the output")
-    zero = bench.pool(bench.chosen.packed((0.0, 0.0)))
-    bench.succeeds(model, (made, zero), (result,), "execution with the buffer of an output as input")
-    bench.chosen.check(bytes(result.read(0, SIZE)), SUM, "sum of the buffer and 0")
+    model = fixture.prepare()
+    made = fixture.allocate(model, inputs=(0,), outputs=(0,))
+    one, other, result = fixture.pool(fixture.chosen.packed(A)), fixture.pool(fixture.chosen.packed(B)), fixture.pool()
+    fixture.fails(model, (made, other), (result,), GENERAL, "execution with a fresh buffer as input")
+    fixture.succeeds(model, (one, other), (made,), "execution with a fresh buffer as output")
+    fixture.holds(made, SUM, "buffer of the output")
+    zero = fixture.pool(fixture.chosen.packed((0.0, 0.0)))
+    fixture.succeeds(model, (made, zero), (result,), "execution with the buffer of an output as input")
+    fixture.chosen.check(bytes(result.read(0, SIZE)), SUM, "sum of the buffer and 0")
 
 
 @cases.case("execute.input_and_output", "NNHAL-MEMDOMAIN-025", since=_SINCE)
 @by_each_executor
-def input_and_output(bench: Bench) -> None:
+def input_and_output(fixture: BufferFixture) -> None:
     """One buffer as input and output of one request, and as two outputs, has all those roles and is refused."""
-    model, pools = bench.prepare(2), [bench.pool() for _ in range(4)]
-    both = _filled(bench, model, (0,), (0,))
-    bench.fails(model, (both, *pools[:3]), (both, pools[3]), INVALID, "execution with one buffer as input and output")
-    twice = bench.allocate(model, outputs=(0, 1))
-    bench.fails(model, pools, (twice, twice), INVALID, "execution with one buffer as two outputs")
+    model, pools = fixture.prepare(2), [fixture.pool() for _ in range(4)]
+    both = _filled(fixture, model, (0,), (0,))
+    fixture.fails(model, (both, *pools[:3]), (both, pools[3]), INVALID, "execution with one buffer as input and output")
+    twice = fixture.allocate(model, outputs=(0, 1))
+    fixture.fails(model, pools, (twice, twice), INVALID, "execution with one buffer as two outputs")
     # Named twice among the pools it is the same buffer.
-    bench.fails(model, pools, (twice, twice.token), INVALID, "execution with one buffer, named twice, as two outputs")
+    fixture.fails(model, pools, (twice, twice.token), INVALID, "execution with one buffer, named twice, as two outputs")
 
 
 @cases.case("execute.two_inputs", "NNHAL-MEMDOMAIN-026", "NNHAL-EXECUTE-002", since=_SINCE)
 @by_each_executor
-def two_inputs(bench: Bench) -> None:
+def two_inputs(fixture: BufferFixture) -> None:
     """One buffer as two inputs; it keeps its content and serves again."""
-    model, result = bench.prepare(), bench.pool()
-    made = _filled(bench, model, (0, 1))
+    model, result = fixture.prepare(), fixture.pool()
+    made = _filled(fixture, model, (0, 1))
     for _ in range(2):
-        bench.succeeds(model, (made, made), (result,), "execution with one buffer as both inputs")
-        bench.chosen.check(bytes(result.read(0, SIZE)), (2 * A[0], 2 * A[1]), "sum of a buffer with itself")
-    checks.equal(bench.content(made), bench.chosen.packed(A), "content of the input")
+        fixture.succeeds(model, (made, made), (result,), "execution with one buffer as both inputs")
+        fixture.chosen.check(bytes(result.read(0, SIZE)), (2 * A[0], 2 * A[1]), "sum of a buffer with itself")
+    checks.equal(fixture.content(made), fixture.chosen.packed(A), "content of the input")
 
 
 @cases.case("execute.several_models", "NNHAL-MEMDOMAIN-015", "NNHAL-MEMDOMAIN-024", since=_SINCE)
 @by_each_executor
-def several_models(bench: Bench) -> None:
+def several_models(fixture: BufferFixture) -> None:
     """One buffer goes from the output of one prepared model to the input of another, and no other way."""
-    first, second, third = (bench.prepare() for _ in range(3))
+    first, second, third = (fixture.prepare() for _ in range(3))
     # Of the first model's output and of the second's input 1.
-    made = bench.allocate_as(Allocation((first, second), inputs=((1, 1),), outputs=((0, 0),)))
-    a, b, result = bench.pool(bench.chosen.packed(A)), bench.pool(bench.chosen.packed(B)), bench.pool()
-    bench.succeeds(first, (a, b), (made,), "execution of the first model into the buffer")
-    bench.succeeds(second, (b, made), (result,), "execution of the second model on the buffer")
+    made = fixture.allocate_as(Allocation((first, second), inputs=((1, 1),), outputs=((0, 0),)))
+    a, b, result = fixture.pool(fixture.chosen.packed(A)), fixture.pool(fixture.chosen.packed(B)), fixture.pool()
+    fixture.succeeds(first, (a, b), (made,), "execution of the first model into the buffer")
+    fixture.succeeds(second, (b, made), (result,), "execution of the second model on the buffer")
     expected = (SUM[0] + B[0], SUM[1] + B[1])
-    bench.chosen.check(bytes(result.read(0, SIZE)), expected, "sum of the second model")
-    bench.fails(second, (made, b), (result,), INVALID, "execution with the buffer in a role of the other index")
-    bench.fails(third, (a, made), (result,), INVALID, "execution with the buffer of a third model")
-    bench.holds(made, SUM, "buffer after refused executions")
-    bench.fails(second, (a, b), (made,), INVALID, "execution with the buffer in a role of the other model")
+    fixture.chosen.check(bytes(result.read(0, SIZE)), expected, "sum of the second model")
+    fixture.fails(second, (made, b), (result,), INVALID, "execution with the buffer in a role of the other index")
+    fixture.fails(third, (a, made), (result,), INVALID, "execution with the buffer of a third model")
+    fixture.holds(made, SUM, "buffer after refused executions")
+    fixture.fails(second, (a, b), (made,), INVALID, "execution with the buffer in a role of the other model")
 
 
 @cases.case("execute.chain", "NNHAL-MEMDOMAIN-015", "NNHAL-MEMDOMAIN-032", since=_SINCE)
 @by_each_executor
-def chain(bench: Bench) -> None:
+def chain(fixture: BufferFixture) -> None:
     """A state goes to and fro between two buffers, as in a recurrent model: each step adds the same."""
-    model = bench.prepare()
-    state, following = (bench.allocate(model, inputs=(0,), outputs=(0,)) for _ in range(2))
-    bench.fill(state, (0.0, 0.0))
-    step = bench.pool(bench.chosen.packed((0.25, -0.5)))
+    model = fixture.prepare()
+    state, following = (fixture.allocate(model, inputs=(0,), outputs=(0,)) for _ in range(2))
+    fixture.fill(state, (0.0, 0.0))
+    step = fixture.pool(fixture.chosen.packed((0.25, -0.5)))
     for number in range(1, 5):
-        bench.succeeds(model, (state, step), (following,), f"step {number}")
+        fixture.succeeds(model, (state, step), (following,), f"step {number}")
         state, following = following, state
-        bench.holds(state, (0.25 * number, -0.5 * number), f"state after step {number}")
+        fixture.holds(state, (0.25 * number, -0.5 * number), f"state after step {number}")
 
 
 @cases.case("execute.scalar", "NNHAL-MEMDOMAIN-015", "NNHAL-MEMDOMAIN-032", since=_SINCE)
 @by_each_executor
-def scalar(bench: Bench) -> None:
+def scalar(fixture: BufferFixture) -> None:
     """The buffer of a scalar input: the fused activation, 0 for none and 1 for RELU."""
-    model = bench.prepare_model(addition_with_activation(bench.chosen))
-    made = bench.allocate(model, inputs=(2,))
-    one, other, result = bench.pool(bench.chosen.packed(A)), bench.pool(bench.chosen.packed((0.5, 1.0))), bench.pool()
+    model = fixture.prepare_model(addition_with_activation(fixture.chosen))
+    made = fixture.allocate(model, inputs=(2,))
+    one, other, result = (
+        fixture.pool(fixture.chosen.packed(A)),
+        fixture.pool(fixture.chosen.packed((0.5, 1.0))),
+        fixture.pool(),
+    )
     for activation, expected in ((0, (2.0, -1.0)), (1, (2.0, 0.0))):
-        copied = bench.copy_from(made, activation.to_bytes(4, "little"))
+        copied = fixture.copy_from(made, activation.to_bytes(4, "little"))
         checks.status(copied, {NONE}, "copyFrom of four bytes to a scalar")
-        bench.succeeds(model, (one, other, made), (result,), f"execution with activation {activation} in a buffer")
-        bench.chosen.check(bytes(result.read(0, SIZE)), expected, f"sum with activation {activation}")
-    checks.status(bench.copy_from(made, bytes(8)), {INVALID}, "copyFrom of eight bytes to a scalar")
+        fixture.succeeds(model, (one, other, made), (result,), f"execution with activation {activation} in a buffer")
+        fixture.chosen.check(bytes(result.read(0, SIZE)), expected, f"sum with activation {activation}")
+    checks.status(fixture.copy_from(made, bytes(8)), {INVALID}, "copyFrom of eight bytes to a scalar")

@@ -18,7 +18,7 @@ from npu_conformance.vts.lib.memory_domains.fixture import (
     GENERAL,
     INVALID,
     NONE,
-    Bench,
+    BufferFixture,
     Place,
     in_each_type,
     request_of,
@@ -30,19 +30,19 @@ _OWNER, _SPY = 10_101, 10_102
 _AT_ONCE, _THREADS, _ROUNDS = 12, 4, 6
 
 
-def _benches(context: CaseContext, *callers: tuple[int, int]) -> list[Bench]:
-    """One bench for each caller, as (uid, pid)."""
+def _benches(context: CaseContext, *callers: tuple[int, int]) -> list[BufferFixture]:
+    """One fixture for each caller, as (uid, pid)."""
     chosen = addition.supported(context)
-    return [Bench(context, chosen, application=context.application(*caller)) for caller in callers]
+    return [BufferFixture(context, chosen, application=context.application(*caller)) for caller in callers]
 
 
 @cases.case("tokens.of_applications", "NNHAL-MEMDOMAIN-004", since=_SINCE)
 def tokens_of_applications(context: CaseContext) -> None:
     """Tokens of different applications are different as well: they are those of one service."""
     benches = _benches(context, (_OWNER, 1), (_SPY, 2))
-    models = [bench.prepare() for bench in benches]
+    models = [fixture.prepare() for fixture in benches]
     living = [
-        bench.allocate(model, inputs=(0,)) for _ in range(3) for bench, model in zip(benches, models, strict=True)
+        fixture.allocate(model, inputs=(0,)) for _ in range(3) for fixture, model in zip(benches, models, strict=True)
     ]
     tokens = [made.token for made in living]
     checks.equal(len(set(tokens)), len(tokens), f"number of different tokens among {tokens}")
@@ -76,7 +76,7 @@ def of_another_process(context: CaseContext) -> None:
 def of_the_dead(context: CaseContext) -> None:
     """An application's death takes its buffers along: its token is no key for who comes after, and nothing is left."""
     application = context.application(_OWNER, 1)
-    owner = Bench(context, addition.supported(context), application=application)
+    owner = BufferFixture(context, addition.supported(context), application=application)
     model = owner.prepare()
     secret = owner.allocate(model, inputs=(0,))
     owner.fill(secret, A)
@@ -90,57 +90,57 @@ def of_the_dead(context: CaseContext) -> None:
 
 @cases.case("tokens.of_the_freed", "NNHAL-MEMDOMAIN-004", "NNHAL-MEMDOMAIN-023", "NNHAL-MEMDOMAIN-014", since=_SINCE)
 @in_each_type
-def of_the_freed(bench: Bench) -> None:
+def of_the_freed(fixture: BufferFixture) -> None:
     """A freed buffer's token is unknown, or the next buffer's; that one is fresh, and has nothing of the old one.
 
     A driver that need not hear of releases may keep the buffer: that is a quality warning.
     """
-    model, result = bench.prepare(), bench.pool()
-    freed = bench.allocate(model, inputs=(0,))
-    bench.fill(freed, A)
+    model, result = fixture.prepare(), fixture.pool()
+    freed = fixture.allocate(model, inputs=(0,))
+    fixture.fill(freed, A)
     token = freed.token
     del freed
-    made = bench.allocate(model, inputs=(0,))
-    checks.status(bench.copy_to(made), {GENERAL}, "copyTo of a fresh buffer behind a freed one")
-    bench.fill(made, B)
-    zero = bench.pool(bench.chosen.packed((0.0, 0.0)))
+    made = fixture.allocate(model, inputs=(0,))
+    checks.status(fixture.copy_to(made), {GENERAL}, "copyTo of a fresh buffer behind a freed one")
+    fixture.fill(made, B)
+    zero = fixture.pool(fixture.chosen.packed((0.0, 0.0)))
     if made.token == token:
-        bench.succeeds(model, (token, zero), (result,), "execution with a token that is used again")
-        bench.chosen.check(bytes(result.read(0, SIZE)), B, "content of the new buffer")
+        fixture.succeeds(model, (token, zero), (result,), "execution with a token that is used again")
+        fixture.chosen.check(bytes(result.read(0, SIZE)), B, "content of the new buffer")
         return
-    execution = bench.run(model, (token, zero), (result,))
+    execution = fixture.run(model, (token, zero), (result,))
     checks.status(execution.status, {NONE, INVALID}, "execution with the token of a freed buffer")
     if execution.status == NONE:
-        bench.chosen.check(bytes(result.read(0, SIZE)), A, "content of the buffer that was freed and is still there")
-        bench.context.warn_quality("the token of a freed buffer can still be used: buffers are kept")
+        fixture.chosen.check(bytes(result.read(0, SIZE)), A, "content of the buffer that was freed and is still there")
+        fixture.context.warn_quality("the token of a freed buffer can still be used: buffers are kept")
 
 
 @cases.case("tokens.many", "NNHAL-MEMDOMAIN-003", "NNHAL-MEMDOMAIN-004", since=_SINCE)
 @in_each_type
-def many(bench: Bench) -> None:
+def many(fixture: BufferFixture) -> None:
     """Hundreds of buffers one after the other, some of them alive: each is fresh, and the living keep their content."""
-    model = bench.prepare()
-    kept = bench.allocate(model, inputs=(0,))
-    bench.fill(kept, A)
+    model = fixture.prepare()
+    kept = fixture.allocate(model, inputs=(0,))
+    fixture.fill(kept, A)
     for _ in range(200):
-        made = bench.allocate(model, inputs=(0,))
+        made = fixture.allocate(model, inputs=(0,))
         checks.that(made.token != kept.token, f"token {kept.token} of a living buffer was given out again")
-        checks.status(bench.copy_to(made), {GENERAL}, "copyTo of a fresh buffer")
-        bench.fill(made, B)
-    bench.holds(kept, A, "content of the first buffer")
+        checks.status(fixture.copy_to(made), {GENERAL}, "copyTo of a fresh buffer")
+        fixture.fill(made, B)
+    fixture.holds(kept, A, "content of the first buffer")
 
 
 @cases.case("at_once.launched", "NNHAL-MEMDOMAIN-030", since=_SINCE, until=HIDL_LAST)
 def launched_at_once(context: CaseContext) -> None:
     """Asynchronous executions that read one buffer while others write another: every one is notified."""
-    bench = Bench(context, addition.supported(context))
-    model = bench.prepare()
-    source, target = bench.allocate(model, inputs=(0, 1)), bench.allocate(model, inputs=(0,), outputs=(0,))
-    bench.fill(source, A)
-    other, recorders = bench.pool(bench.chosen.packed(B)), []
-    results = [bench.pool() for _ in range(_AT_ONCE)]
+    fixture = BufferFixture(context, addition.supported(context))
+    model = fixture.prepare()
+    source, target = fixture.allocate(model, inputs=(0, 1)), fixture.allocate(model, inputs=(0,), outputs=(0,))
+    fixture.fill(source, A)
+    other, recorders = fixture.pool(fixture.chosen.packed(B)), []
+    results = [fixture.pool() for _ in range(_AT_ONCE)]
     for result in results:
-        for inputs, output in (((source, other), result), ((source, other), target), ((target, other), bench.pool())):
+        for inputs, output in (((source, other), result), ((source, other), target), ((target, other), fixture.pool())):
             recorders.append(ExecutionRecorder())
             model.execute(request_of(inputs, (output,)), False, NO_DEADLINE, NO_LOOP_TIMEOUT, recorders[-1])
     seconds = context.manifest.deadlines.execute * context.manifest.time_scale
@@ -149,18 +149,18 @@ def launched_at_once(context: CaseContext) -> None:
     for place, result in enumerate(results):
         (answer,) = recorders[3 * place].answers
         checks.status(answer.status, {NONE}, "execution that reads a buffer while others do")
-        bench.chosen.check(bytes(result.read(0, SIZE)), SUM, "sum of a buffer that others read")
-    _still_works(bench)
+        fixture.chosen.check(bytes(result.read(0, SIZE)), SUM, "sum of a buffer that others read")
+    _still_works(fixture)
 
 
 @cases.case("at_once.readers", "NNHAL-MEMDOMAIN-030", since=_SINCE)
 def readers_at_once(context: CaseContext) -> None:
     """Threads that execute on one buffer and copy it out: each gets what is in it."""
-    bench = Bench(context, addition.supported(context))
-    model = bench.prepare()
-    source, other = bench.allocate(model, inputs=(0, 1)), bench.pool(bench.chosen.packed(B))
-    bench.fill(source, A)
-    results, copies = ([bench.pool() for _ in range(_THREADS)] for _ in range(2))
+    fixture = BufferFixture(context, addition.supported(context))
+    model = fixture.prepare()
+    source, other = fixture.allocate(model, inputs=(0, 1)), fixture.pool(fixture.chosen.packed(B))
+    fixture.fill(source, A)
+    results, copies = ([fixture.pool() for _ in range(_THREADS)] for _ in range(2))
     calls: list[Callable[[], object]] = []
     for result, copy in zip(results, copies, strict=True):
         calls.append(_adds(model, source, other, result))
@@ -169,18 +169,18 @@ def readers_at_once(context: CaseContext) -> None:
         if isinstance(outcome, InterfaceError):
             checks.fail("a call that reads a buffer while others do", "success", checks.spell_error(outcome))
     for result, copy in zip(results, copies, strict=True):
-        bench.chosen.check(bytes(result.read(0, SIZE)), SUM, "sum of a buffer that others read")
-        bench.chosen.check(bytes(copy.read(0, SIZE)), A, "copy of a buffer that others read")
+        fixture.chosen.check(bytes(result.read(0, SIZE)), SUM, "sum of a buffer that others read")
+        fixture.chosen.check(bytes(copy.read(0, SIZE)), A, "copy of a buffer that others read")
 
 
 @cases.case("at_once.writers", "NNHAL-MEMDOMAIN-030", since=_SINCE)
 def writers_at_once(context: CaseContext) -> None:
     """Threads that write one buffer and others that read it: each call ends, however it does; the buffer works on."""
-    bench = Bench(context, addition.supported(context))
-    model = bench.prepare()
-    made, other = bench.allocate(model, inputs=(0,), outputs=(0,)), bench.pool(bench.chosen.packed(B))
-    bench.fill(made, A)
-    writing, reading, copy = bench.pool(bench.chosen.packed(A)), bench.pool(), bench.pool()
+    fixture = BufferFixture(context, addition.supported(context))
+    model = fixture.prepare()
+    made, other = fixture.allocate(model, inputs=(0,), outputs=(0,)), fixture.pool(fixture.chosen.packed(B))
+    fixture.fill(made, A)
+    writing, reading, copy = fixture.pool(fixture.chosen.packed(A)), fixture.pool(), fixture.pool()
     calls: list[Callable[[], object]] = [
         lambda: made.buffer.copy_from(writing.memory, ()),
         _adds(model, other, other, made),
@@ -188,10 +188,10 @@ def writers_at_once(context: CaseContext) -> None:
         lambda: made.buffer.copy_to(copy.memory),
     ]
     context.at_once(calls * _ROUNDS)
-    checks.status(bench.copy_to(made), {NONE, GENERAL}, "copyTo after all others")
-    bench.fill(made, B)
-    bench.holds(made, B, "content after all others")
-    _still_works(bench)
+    checks.status(fixture.copy_to(made), {NONE, GENERAL}, "copyTo after all others")
+    fixture.fill(made, B)
+    fixture.holds(made, B, "content after all others")
+    _still_works(fixture)
 
 
 def _adds(model: PreparedModel, one: Place, other: Place, total: Place) -> Callable[[], object]:
@@ -199,9 +199,9 @@ def _adds(model: PreparedModel, one: Place, other: Place, total: Place) -> Calla
     return lambda: model.execute_synchronously(request, False, NO_DEADLINE, NO_LOOP_TIMEOUT)
 
 
-def _still_works(bench: Bench) -> None:
-    model, result = bench.prepare(), bench.pool()
-    made = bench.allocate(model, inputs=(0, 1))
-    bench.fill(made, A)
-    bench.succeeds(model, (made, made), (result,), "execution after all others")
-    bench.chosen.check(bytes(result.read(0, SIZE)), (2 * A[0], 2 * A[1]), "sum after all others")
+def _still_works(fixture: BufferFixture) -> None:
+    model, result = fixture.prepare(), fixture.pool()
+    made = fixture.allocate(model, inputs=(0, 1))
+    fixture.fill(made, A)
+    fixture.succeeds(model, (made, made), (result,), "execution after all others")
+    fixture.chosen.check(bytes(result.read(0, SIZE)), (2 * A[0], 2 * A[1]), "sum after all others")

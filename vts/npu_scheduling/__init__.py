@@ -1,8 +1,8 @@
 """The npu scheduling HAL: what AOSP's VtsHalNpuSchedulingTargetTest asks of it, and what it leaves out.
 
-A vendor brings work as a `Workload` interface or as AOSP's run-test-inference (lab.py). Without either only the calls
-of the HAL are judged. Where a subject has a virtual clock, debouncing is judged to the millisecond; elsewhere with the
-slack that AOSP's tests have.
+A vendor brings work as a `Workload` interface or as AOSP's run-test-inference. Without either only the calls of the HAL
+are judged. Where a subject has a virtual clock, debouncing is judged to the millisecond; elsewhere with the slack that
+AOSP's tests have.
 """
 
 from __future__ import annotations

@@ -7,7 +7,13 @@ from npu_conformance.harness.judge.verdicts import NotApplicable
 from npu_conformance.harness.run.cases import CaseGroup, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.npu.scheduling import Scheduling
-from npu_conformance.vts.lib.npu_scheduling.fixture import UNDISTURBED, Lab, Recorder, config, lab
+from npu_conformance.vts.lib.npu_scheduling.fixture import (
+    UNDISTURBED,
+    Recorder,
+    SchedulingFixture,
+    config,
+    scheduling_fixture,
+)
 
 cases = CaseGroup("vts.npu_scheduling.callback", interface="scheduling", group=Group.SCHEDULING_EVENTS)
 
@@ -20,32 +26,32 @@ _RUNS = 150
 @cases.case("set", "NPU-HAL-016", scope=Scope.SMOKE, group=Group.SCHEDULING_VALIDATION)
 def set_callback(context: CaseContext) -> None:
     """A callback can be registered (AOSP: SetCallback)."""
-    with lab(context) as npu:
-        npu.hear()
+    with scheduling_fixture(context) as npu:
+        npu.register_recorder()
 
 
 @cases.case("null", "NPU-HAL-016", scope=Scope.SMOKE, group=Group.SCHEDULING_VALIDATION)
 def null(context: CaseContext) -> None:
     """Null can be registered, also where nothing is to be removed (AOSP: SetCallbackNull)."""
-    with lab(context) as npu:
-        npu.listen(None)
-        npu.listen(None)
+    with scheduling_fixture(context) as npu:
+        npu.register_callback(None)
+        npu.register_callback(None)
 
 
 @cases.case("none", "NPU-HAL-018", group=Group.SCHEDULING_VALIDATION)
 def none(context: CaseContext) -> None:
     """Without a callback work is done all the same."""
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         npu.app(npu.camera).works()
 
 
 @cases.case("replaced", "NPU-HAL-016", "NPU-HAL-017")
 def replaced(context: CaseContext) -> None:
     """The callback registered last gets every event, the one before none."""
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         first, camera = Recorder(), npu.app(npu.camera)
-        npu.listen(first)
-        npu.hear()
+        npu.register_callback(first)
+        npu.register_recorder()
         camera.works()
         npu.settle()
         npu.expect(camera, *UNDISTURBED)
@@ -55,12 +61,12 @@ def replaced(context: CaseContext) -> None:
 @cases.case("replaced_after_events", "NPU-HAL-017")
 def replaced_after_events(context: CaseContext) -> None:
     """A callback that has had events gets no more once it is replaced."""
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         first, camera = Recorder(), npu.app(npu.camera)
-        npu.listen(first)
+        npu.register_callback(first)
         camera.works()
         npu.settle()
-        npu.hear()
+        npu.register_recorder()
         camera.works()
         npu.settle()
         npu.expect(camera, *UNDISTURBED)
@@ -70,10 +76,10 @@ def replaced_after_events(context: CaseContext) -> None:
 @cases.case("registered_twice", "NPU-HAL-016", "NPU-HAL-019")
 def registered_twice(context: CaseContext) -> None:
     """Registering one callback twice does not double its events."""
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         camera = npu.app(npu.camera)
-        npu.hear()
-        npu.hear()
+        npu.register_recorder()
+        npu.register_recorder()
         camera.works()
         npu.settle()
         npu.expect(camera, *UNDISTURBED)
@@ -82,14 +88,14 @@ def registered_twice(context: CaseContext) -> None:
 @cases.case("removed", "NPU-HAL-016", "NPU-HAL-017")
 def removed(context: CaseContext) -> None:
     """A callback that was removed gets no events; registered again, it does."""
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         camera = npu.app(npu.camera)
-        npu.hear()
-        npu.listen(None)
+        npu.register_recorder()
+        npu.register_callback(None)
         camera.works()
         npu.settle()
         npu.expect(camera)
-        npu.hear()
+        npu.register_recorder()
         camera.works()
         npu.settle()
         npu.expect(camera, *UNDISTURBED)
@@ -98,7 +104,7 @@ def removed(context: CaseContext) -> None:
 @cases.case("dead", "NPU-HAL-018")
 def dead(context: CaseContext) -> None:
     """A callback whose process died disturbs neither work nor configs, and a new one can be registered."""
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         listener = context.application(_LISTENER_UID)
         _registered(listener.interfaces.scheduling)
         camera = npu.app(npu.camera)
@@ -109,7 +115,7 @@ def dead(context: CaseContext) -> None:
             npu.settle()
             camera.works()
         npu.settle()
-        npu.hear()
+        npu.register_recorder()
         camera.works()
         npu.settle()
         npu.expect(camera, *UNDISTURBED)
@@ -120,7 +126,7 @@ def dead(context: CaseContext) -> None:
 @cases.case("dead_during_work", "NPU-HAL-018", group=Group.SCHEDULING_VALIDATION)
 def dead_during_work(context: CaseContext) -> None:
     """A callback that dies while events are on their way does not stop the work."""
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         listener = context.application(_LISTENER_UID)
         _registered(listener.interfaces.scheduling)
         camera, assistant = npu.app(npu.camera), npu.app(npu.assistant)
@@ -135,7 +141,7 @@ def dead_during_work(context: CaseContext) -> None:
 @cases.case("blocked", "NPU-HAL-035")
 def blocked(context: CaseContext) -> None:
     """A callback that hangs and reads nothing does not keep work from being done."""
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         npu.need_virtual_clock()  # in real time so many runs take minutes
         listener = context.application(_LISTENER_UID)
         _registered(listener.interfaces.scheduling)
@@ -144,13 +150,13 @@ def blocked(context: CaseContext) -> None:
         for _ in range(_RUNS):
             camera.works()
             npu.pass_ms(npu.debounce_ms)
-        _hears_again(npu)
+        _receives_again(npu)
 
 
-def _hears_again(npu: Lab) -> None:
+def _receives_again(npu: SchedulingFixture) -> None:
     camera = npu.app(npu.camera)
     npu.settle()
-    npu.hear()
+    npu.register_recorder()
     camera.works()
     npu.settle()
     npu.expect(camera, *UNDISTURBED)

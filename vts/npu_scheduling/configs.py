@@ -10,7 +10,14 @@ from npu_conformance.harness.run.cases import CaseGroup, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.errors import IllegalArgument
 from npu_conformance.specs.npu.types import MAX_PRIORITY, MIN_PRIORITY, SchedulingConfig
-from npu_conformance.vts.lib.npu_scheduling.fixture import ASSISTANT, CAMERA, GALLERY, config, lab, scheduling
+from npu_conformance.vts.lib.npu_scheduling.fixture import (
+    ASSISTANT,
+    CAMERA,
+    GALLERY,
+    config,
+    scheduling,
+    scheduling_fixture,
+)
 
 cases = CaseGroup("vts.npu_scheduling.configs", interface="scheduling", group=Group.SCHEDULING_VALIDATION)
 
@@ -38,13 +45,13 @@ def _call(context: CaseContext, name: str, *configs: SchedulingConfig) -> Callab
     return lambda: function(configs)
 
 
-def _refused(context: CaseContext, name: str, what: str, *configs: SchedulingConfig) -> None:
-    with lab(context):
+def _expect_rejected(context: CaseContext, name: str, what: str, *configs: SchedulingConfig) -> None:
+    with scheduling_fixture(context):
         checks.raises(_call(context, name, *configs), IllegalArgument, f"{what}, by {_CALLS[name]}")
 
 
 def _accepted(context: CaseContext, name: str, what: str, *configs: SchedulingConfig) -> None:
-    with lab(context):
+    with scheduling_fixture(context):
         checks.succeeds(_call(context, name, *configs), f"{what}, by {_CALLS[name]}")
 
 
@@ -79,19 +86,19 @@ def _declare_duplicates(name: str) -> None:
     @cases.case(f"{name}.duplicate_uid", "NPU-HAL-005")
     def duplicate_uid(context: CaseContext) -> None:
         """A uid that comes twice in one call is refused (AOSP: SetSchedulingConfigsDuplicateUid)."""
-        _refused(context, name, "a uid twice", config(CAMERA, 1), config(ASSISTANT, 2), config(CAMERA, 3))
+        _expect_rejected(context, name, "a uid twice", config(CAMERA, 1), config(ASSISTANT, 2), config(CAMERA, 3))
 
     @cases.case(f"{name}.duplicate_config", "NPU-HAL-005")
     def duplicate_config(context: CaseContext) -> None:
         """The same config twice is a uid twice, too."""
-        _refused(context, name, "a config twice", config(CAMERA, 1), config(CAMERA, 1))
+        _expect_rejected(context, name, "a config twice", config(CAMERA, 1), config(CAMERA, 1))
 
 
 def _declare_own_bounds(name: str) -> None:
     @cases.case(f"{name}.own_bounds", "NPU-HAL-036", "NPU-HAL-038")
     def own_bounds(context: CaseContext) -> None:
         """In the public page's profile a config may have bounds of its own around its priority."""
-        with lab(context) as npu:
+        with scheduling_fixture(context) as npu:
             npu.need_profile_of_page()
             given = (
                 SchedulingConfig(CAMERA, 300, True, False, 300, 300),
@@ -104,14 +111,14 @@ def _declare_outside(name: str, spelled: str, priority: int) -> None:
     @cases.case(f"{name}.priority_{spelled}", "NPU-HAL-004")
     def outside(context: CaseContext) -> None:
         """A priority outside 0 to 1000 is refused, also behind a good one (AOSP: ...InvalidPriority)."""
-        _refused(context, name, f"priority {priority}", config(ASSISTANT, 500), config(CAMERA, priority))
+        _expect_rejected(context, name, f"priority {priority}", config(ASSISTANT, 500), config(CAMERA, priority))
 
 
 def _declare_disorder(name: str, spelled: str, wrong: SchedulingConfig) -> None:
     @cases.case(f"{name}.{spelled}", "NPU-HAL-036")
     def disorder(context: CaseContext) -> None:
         """In the public page's profile a config whose bounds and priority are not in order is refused."""
-        with lab(context) as npu:
+        with scheduling_fixture(context) as npu:
             npu.need_profile_of_page()
             checks.raises(_call(context, name, wrong), IllegalArgument, f"{wrong}")
 

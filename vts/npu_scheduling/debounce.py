@@ -19,10 +19,10 @@ from npu_conformance.vts.lib.npu_scheduling.fixture import (
     STARTED,
     UNDISTURBED,
     App,
-    Lab,
-    Told,
+    Notification,
+    SchedulingFixture,
     config,
-    lab,
+    scheduling_fixture,
 )
 
 cases = CaseGroup("vts.npu_scheduling.debounce", interface="scheduling", group=Group.SCHEDULING_EVENTS)
@@ -31,19 +31,19 @@ TWICE = (*UNDISTURBED, *UNDISTURBED)
 _OTHER_UID = 42
 
 
-def _run_to_its_end(npu: Lab, app: App, run: InferenceRun | None = None) -> None:
+def _run_to_its_end(npu: SchedulingFixture, app: App, run: InferenceRun | None = None) -> None:
     """A run; on return the clock stands at the millisecond of its end."""
     checks.that(npu.end_of(app.start(run), step_ms=1), "inferences: expected success, found a failure")
 
 
-def _two_runs(context: CaseContext, gap_ms: int, *expected: Told, debounce_ms: int | None = None) -> None:
+def _two_runs(context: CaseContext, gap_ms: int, *expected: Notification, debounce_ms: int | None = None) -> None:
     """Run twice with a pause between end and request."""
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         npu.need_virtual_clock()
         if debounce_ms is not None:
             npu.need_profile_of_page()
         camera = npu.app(npu.camera)
-        npu.hear(debounce_ms)
+        npu.register_recorder(debounce_ms)
         _run_to_its_end(npu, camera)
         npu.pass_ms(gap_ms)
         _run_to_its_end(npu, camera)
@@ -96,26 +96,26 @@ def shorter(context: CaseContext) -> None:
 @cases.case("zero", "NPU-HAL-028")
 def zero(context: CaseContext) -> None:
     """A debounce time of 0 is taken: the burst of a run may then be several, each with its three events."""
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         npu.need_profile_of_page()
         camera = npu.app(npu.camera)
-        npu.hear(0)
+        npu.register_recorder(0)
         camera.works()
         npu.settle()
-        told = camera.told()
-        checks.that(bool(told), "events of a run: expected some, found none")
-        checks.equal(told, list(UNDISTURBED) * (len(told) // len(UNDISTURBED)), "events of the run")
+        received = camera.received()
+        checks.that(bool(received), "events of a run: expected some, found none")
+        checks.equal(received, list(UNDISTURBED) * (len(received) // len(UNDISTURBED)), "events of the run")
 
 
 @cases.case("default_returns", "NPU-HAL-027", "NPU-HAL-028")
 def default_returns(context: CaseContext) -> None:
     """A registration without a debounce time has the default, whatever an earlier one asked for."""
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         npu.need_virtual_clock()
         npu.need_profile_of_page()
         camera = npu.app(npu.camera)
-        npu.hear(500)
-        npu.hear()
+        npu.register_recorder(500)
+        npu.register_recorder()
         _run_to_its_end(npu, camera)
         npu.pass_ms(DEBOUNCE_DURATION_MS)
         npu.expect(camera, *UNDISTURBED)
@@ -123,11 +123,11 @@ def default_returns(context: CaseContext) -> None:
 
 @cases.case("end_is_withheld", "NPU-HAL-024", "NPU-HAL-027")
 def end_is_withheld(context: CaseContext) -> None:
-    """The end is not told before the debounce time has passed, and told then."""
-    with lab(context) as npu:
+    """The end is not notified before the debounce time has passed, and is notified then."""
+    with scheduling_fixture(context) as npu:
         npu.need_virtual_clock()
         camera = npu.app(npu.camera)
-        npu.hear()
+        npu.register_recorder()
         _run_to_its_end(npu, camera)
         npu.pass_ms(DEBOUNCE_DURATION_MS - 2)
         npu.expect(camera, REQUESTED, STARTED)
@@ -138,10 +138,10 @@ def end_is_withheld(context: CaseContext) -> None:
 @cases.case("end_is_withdrawn", "NPU-HAL-024", "NPU-HAL-025")
 def end_is_withdrawn(context: CaseContext) -> None:
     """A request withdraws the end that waits, also when the new work lasts longer than the debounce time."""
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         npu.need_virtual_clock()
         camera = npu.app(npu.camera)
-        npu.hear()
+        npu.register_recorder()
         _run_to_its_end(npu, camera)
         npu.pass_ms(10)
         second = camera.start()
@@ -155,10 +155,10 @@ def end_is_withdrawn(context: CaseContext) -> None:
 @cases.case("many_runs", "NPU-HAL-025")
 def many_runs(context: CaseContext) -> None:
     """Five runs with small gaps are one burst."""
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         npu.need_virtual_clock()
         camera = npu.app(npu.camera)
-        npu.hear()
+        npu.register_recorder()
         for gap_ms in (30, 40, 10, 45, 0):
             _run_to_its_end(npu, camera)
             npu.pass_ms(gap_ms)
@@ -169,10 +169,10 @@ def many_runs(context: CaseContext) -> None:
 @cases.case("end_of_the_last", "NPU-HAL-024")
 def end_of_the_last(context: CaseContext) -> None:
     """The end of a burst has the time and the job priority of its last work."""
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         npu.need_virtual_clock()
         camera = npu.app(npu.camera)
-        npu.hear()
+        npu.register_recorder()
         _run_to_its_end(npu, camera, InferenceRun(job_priority=100))
         npu.pass_ms(20)
         _run_to_its_end(npu, camera, InferenceRun(job_priority=200))
@@ -188,18 +188,18 @@ def end_of_the_last(context: CaseContext) -> None:
 @cases.case("during_work", "NPU-HAL-022", "NPU-HAL-023", "NPU-HAL-025")
 def during_work(context: CaseContext) -> None:
     """A request of a uid whose work is going on is suppressed; the burst ends with the last of both."""
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         camera = npu.app(npu.camera)
-        npu.hear()
+        npu.register_recorder()
         first = camera.start()
-        npu.wait(lambda: STARTED in camera.told(), "start of the inferences")
+        npu.wait(lambda: STARTED in camera.received(), "start of the inferences")
         npu.pass_ms(2 * DEBOUNCE_DURATION_MS)
         npu.need_running(first)
         second = camera.start()
         for run in (first, second):
             checks.that(npu.end_of(run), "inferences: expected success, found a failure")
         npu.settle()
-        if npu.is_in_real_time and camera.told() == list(TWICE):
+        if npu.is_in_real_time and camera.received() == list(TWICE):
             raise NotApplicable("the second run began only after the first was over")
         npu.expect(camera, *UNDISTURBED)
 
@@ -207,10 +207,10 @@ def during_work(context: CaseContext) -> None:
 @cases.case("other_uid_between", "NPU-HAL-026")
 def other_uid_between(context: CaseContext) -> None:
     """Work of one uid within the debounce time of another one's has all its events, and so has the other one."""
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         npu.need_virtual_clock()
         camera, assistant = npu.app(npu.camera), npu.app(npu.assistant)
-        npu.hear()
+        npu.register_recorder()
         _run_to_its_end(npu, camera)
         npu.pass_ms(10)
         _run_to_its_end(npu, assistant)
@@ -222,10 +222,10 @@ def other_uid_between(context: CaseContext) -> None:
 @cases.case("other_uid_goes_on", "NPU-HAL-026", "NPU-HAL-024")
 def other_uid_goes_on(context: CaseContext) -> None:
     """The end of one uid's work does not wait for another one's."""
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         npu.need_virtual_clock()
         camera, assistant = npu.app(npu.camera), npu.app(npu.assistant)
-        npu.hear()
+        npu.register_recorder()
         _run_to_its_end(npu, camera)
         npu.pass_ms(10)
         run = assistant.start()
@@ -237,11 +237,11 @@ def other_uid_goes_on(context: CaseContext) -> None:
 @cases.case("by_the_requesting_uid", "NPU-HAL-022", "NPU-HAL-026")
 def by_the_requesting_uid(context: CaseContext) -> None:
     """Debouncing goes by the uid that submits: its work for somebody else continues its own burst."""
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         npu.need_virtual_clock()
         npu.configure(config(npu.camera, 500, attribute=True))
         camera = npu.app(npu.camera)
-        npu.hear()
+        npu.register_recorder()
         _run_to_its_end(npu, camera)
         npu.pass_ms(10)
         _run_to_its_end(npu, camera, InferenceRun(original_uid=_OTHER_UID))
@@ -252,11 +252,11 @@ def by_the_requesting_uid(context: CaseContext) -> None:
 @cases.case("not_by_the_original_uid", "NPU-HAL-026")
 def not_by_the_original_uid(context: CaseContext) -> None:
     """Work for an app within the debounce time of its own is a burst of the submitter."""
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         npu.need_virtual_clock()
         npu.configure(config(npu.assistant, 500, attribute=True))
         camera, assistant = npu.app(npu.camera), npu.app(npu.assistant)
-        npu.hear()
+        npu.register_recorder()
         _run_to_its_end(npu, camera)
         npu.pass_ms(10)
         _run_to_its_end(npu, assistant, InferenceRun(original_uid=npu.camera))
@@ -268,9 +268,9 @@ def not_by_the_original_uid(context: CaseContext) -> None:
 @cases.case("after_long_silence", "NPU-HAL-022", "NPU-HAL-025")
 def after_long_silence(context: CaseContext) -> None:
     """Work long after the last one has its own three events, on any clock."""
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         camera = npu.app(npu.camera)
-        npu.hear()
+        npu.register_recorder()
         for _ in range(2):
             camera.works()
             npu.settle()
@@ -279,13 +279,13 @@ def after_long_silence(context: CaseContext) -> None:
 
 @cases.case("silence_after_the_end", "NPU-HAL-019", "NPU-HAL-024")
 def silence_after_the_end(context: CaseContext) -> None:
-    """After the end of a burst nothing more is told of it."""
-    with lab(context) as npu:
+    """After the end of a burst nothing more is notified of it."""
+    with scheduling_fixture(context) as npu:
         npu.need_virtual_clock()
         camera = npu.app(npu.camera)
-        npu.hear()
+        npu.register_recorder()
         camera.works()
         npu.settle()
         npu.pass_ms(10_000)
         npu.expect(camera, *UNDISTURBED)
-        checks.equal(camera.told()[-1], COMPLETED, "last event")
+        checks.equal(camera.received()[-1], COMPLETED, "last event")

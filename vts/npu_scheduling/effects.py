@@ -10,23 +10,23 @@ from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.errors import IllegalArgument
 from npu_conformance.specs.npu.types import MAX_PRIORITY, SchedulingConfig
 from npu_conformance.specs.npu.workload import InferenceRun
-from npu_conformance.vts.lib.npu_scheduling.fixture import GALLERY, Lab, config, lab
+from npu_conformance.vts.lib.npu_scheduling.fixture import GALLERY, SchedulingFixture, config, scheduling_fixture
 
 cases = CaseGroup("vts.npu_scheduling.effects", interface="scheduling", group=Group.SCHEDULING_DECISIONS)
 
 DEFAULT = MAX_PRIORITY
 
 
-def _priority(npu: Lab, uid: int) -> int:
+def _priority(npu: SchedulingFixture, uid: int) -> int:
     """Priority of a uid as the HAL knows it: the effective one of a job that adds nothing."""
     app = npu.app(uid)
-    npu.hear()
+    npu.register_recorder()
     seen = len(app.events())
     app.works(InferenceRun(job_priority=0))
     return npu.first_event(app, seen).work.effective_priority
 
 
-def _expect(npu: Lab, **priorities: int) -> None:
+def _expect(npu: SchedulingFixture, **priorities: int) -> None:
     for name, priority in priorities.items():
         uid = getattr(npu, name)
         checks.equal(_priority(npu, uid), priority, f"priority of uid {uid}")
@@ -36,7 +36,7 @@ def _expect(npu: Lab, **priorities: int) -> None:
 @cases.case("set", "NPU-HAL-008")
 def set_works(context: CaseContext) -> None:
     """What is set is in force."""
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         npu.configure(config(npu.camera, 100))
         _expect(npu, camera=100)
 
@@ -44,7 +44,7 @@ def set_works(context: CaseContext) -> None:
 @cases.case("set_replaces", "NPU-HAL-001")
 def set_replaces(context: CaseContext) -> None:
     """Setting discards what was set before: a uid that is not named any more has the default."""
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         npu.configure(config(npu.camera, 100), config(npu.assistant, 200))
         npu.configure(config(npu.assistant, 300))
         _expect(npu, camera=DEFAULT, assistant=300)
@@ -53,7 +53,7 @@ def set_replaces(context: CaseContext) -> None:
 @cases.case("set_replaces_updates", "NPU-HAL-001")
 def set_replaces_updates(context: CaseContext) -> None:
     """Setting discards also what was updated before."""
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         npu.update(config(npu.camera, 100))
         npu.configure(config(npu.assistant, 300))
         _expect(npu, camera=DEFAULT, assistant=300)
@@ -62,7 +62,7 @@ def set_replaces_updates(context: CaseContext) -> None:
 @cases.case("set_empty_clears", "NPU-HAL-002")
 def set_empty_clears(context: CaseContext) -> None:
     """Setting an empty list clears all configs."""
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         npu.configure(config(npu.camera, 100))
         npu.configure()
         _expect(npu, camera=DEFAULT)
@@ -71,7 +71,7 @@ def set_empty_clears(context: CaseContext) -> None:
 @cases.case("update_keeps_others", "NPU-HAL-003")
 def update_keeps_others(context: CaseContext) -> None:
     """Updating one uid leaves the others."""
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         npu.configure(config(npu.camera, 100), config(npu.assistant, 200))
         npu.update(config(npu.assistant, 300))
         _expect(npu, camera=100, assistant=300)
@@ -80,7 +80,7 @@ def update_keeps_others(context: CaseContext) -> None:
 @cases.case("update_replaces", "NPU-HAL-003")
 def update_replaces(context: CaseContext) -> None:
     """Updating a uid replaces its priority, stronger and weaker."""
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         npu.configure(config(npu.camera, 500))
         for priority in (100, 700):
             npu.update(config(npu.camera, priority))
@@ -90,7 +90,7 @@ def update_replaces(context: CaseContext) -> None:
 @cases.case("update_adds", "NPU-HAL-003")
 def update_adds(context: CaseContext) -> None:
     """Updating a uid without config gives it one."""
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         npu.update(config(npu.camera, 100))
         _expect(npu, camera=100)
 
@@ -98,7 +98,7 @@ def update_adds(context: CaseContext) -> None:
 @cases.case("update_empty_keeps", "NPU-HAL-003")
 def update_empty_keeps(context: CaseContext) -> None:
     """Updating nothing changes nothing."""
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         npu.configure(config(npu.camera, 100))
         npu.update()
         _expect(npu, camera=100)
@@ -108,7 +108,7 @@ def _declare_rejected(call: str, why: str, *wrong: SchedulingConfig) -> None:
     @cases.case(f"rejected_{call}_{why}", "NPU-HAL-006")
     def rejected(context: CaseContext) -> None:
         """A call that is refused for one config changes nothing, not even for those before it."""
-        with lab(context) as npu:
+        with scheduling_fixture(context) as npu:
             npu.configure(config(npu.camera, 100))
             scheduling = npu.scheduling
             calls: dict[str, Callable[..., None]] = {
@@ -128,21 +128,21 @@ for _call in ("set", "update"):
 @cases.case("without_config", "NPU-HAL-007")
 def without_config(context: CaseContext) -> None:
     """A uid without config has the weakest priority and direct access."""
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         _expect(npu, camera=DEFAULT)
 
 
 @cases.case("without_config_no_attribution", "NPU-HAL-007", "NPU-HAL-012")
 def without_config_no_attribution(context: CaseContext) -> None:
     """A uid without config may not work for another."""
-    with lab(context) as npu:
-        npu.app(npu.camera).is_refused(InferenceRun(original_uid=42))
+    with scheduling_fixture(context) as npu:
+        npu.app(npu.camera).is_rejected(InferenceRun(original_uid=42))
 
 
 @cases.case("priority_changes", "NPU-HAL-003")
 def priority_changes(context: CaseContext) -> None:
     """An app that goes to the background is weaker from its next work on, without any restart."""
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         for priority in (100, 400, 100):
             npu.update(config(npu.camera, priority))
             _expect(npu, camera=priority)

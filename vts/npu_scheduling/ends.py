@@ -16,79 +16,79 @@ from npu_conformance.vts.lib.npu_scheduling.fixture import (
     UNDISTURBED,
     USER,
     App,
-    Lab,
-    Told,
+    Notification,
+    SchedulingFixture,
     asked,
     config,
-    lab,
+    scheduling_fixture,
 )
 
 cases = CaseGroup("vts.npu_scheduling.ends", interface="scheduling", group=Group.SCHEDULING_EVENTS)
 
-End = Callable[[Lab, App], None]
-Check = Callable[[CaseContext, End, Told], None]
+End = Callable[[SchedulingFixture, App], None]
+Check = Callable[[CaseContext, End, Notification], None]
 
 
-def _by_user(npu: Lab, app: App) -> None:
+def _by_user(npu: SchedulingFixture, app: App) -> None:
     app.cancel()
 
 
-def _by_system(npu: Lab, app: App) -> None:
+def _by_system(npu: SchedulingFixture, app: App) -> None:
     control = npu.control()
     asked(lambda: control.cancel_work(app.uid), "cancelWork")
 
 
-def _by_failure(npu: Lab, app: App) -> None:
+def _by_failure(npu: SchedulingFixture, app: App) -> None:
     control = npu.control()
     asked(lambda: control.fail_work(app.uid), "failWork")
 
 
-_ENDS: dict[str, tuple[End, Told]] = {
+_ENDS: dict[str, tuple[End, Notification]] = {
     "cancelled_by_user": (_by_user, USER),
     "cancelled_by_system": (_by_system, SYSTEM),
     "failed": (_by_failure, FAILED),
 }
 
 
-def _ended_early(npu: Lab, app: App, end: End) -> None:
+def _ended_early(npu: SchedulingFixture, app: App, end: End) -> None:
     """Start a run, and end it once it goes on."""
-    seen = len(app.told())
+    seen = len(app.received())
     run = app.start()
-    npu.wait(lambda: app.told()[seen:].count(STARTED) > 0 or run.succeeded is not None, "start", step_ms=1)
+    npu.wait(lambda: app.received()[seen:].count(STARTED) > 0 or run.succeeded is not None, "start", step_ms=1)
     npu.pass_ms(15)
     npu.need_running(run)
     end(npu, app)
     checks.that(not npu.end_of(run), "inferences that were ended early: expected no success, found success")
 
 
-def _has_its_reason(context: CaseContext, end: End, told: Told) -> None:
+def _has_its_reason(context: CaseContext, end: End, notification: Notification) -> None:
     """Work that ends early ends with its own reason, and the run has no success."""
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         camera = npu.app(npu.camera)
-        npu.hear()
+        npu.register_recorder()
         _ended_early(npu, camera, end)
         npu.settle()
-        npu.expect(camera, REQUESTED, STARTED, told)
+        npu.expect(camera, REQUESTED, STARTED, notification)
 
 
-def _then_works(context: CaseContext, end: End, told: Told) -> None:
+def _then_works(context: CaseContext, end: End, notification: Notification) -> None:
     """Work after an early end is undisturbed, a burst of its own."""
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         camera = npu.app(npu.camera)
-        npu.hear()
+        npu.register_recorder()
         _ended_early(npu, camera, end)
         npu.settle()
         camera.works()
         npu.settle()
-        npu.expect(camera, REQUESTED, STARTED, told, *UNDISTURBED)
+        npu.expect(camera, REQUESTED, STARTED, notification, *UNDISTURBED)
 
 
-def _is_last(context: CaseContext, end: End, told: Told) -> None:
+def _is_last(context: CaseContext, end: End, notification: Notification) -> None:
     """A burst that begins with completed work and ends with other work has the reason of the last."""
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         npu.need_virtual_clock()
         camera = npu.app(npu.camera)
-        npu.hear()
+        npu.register_recorder()
         checks.that(npu.end_of(camera.start(), step_ms=1), "inferences: expected success, found a failure")
         npu.pass_ms(10)
         run = camera.start()
@@ -96,15 +96,15 @@ def _is_last(context: CaseContext, end: End, told: Told) -> None:
         end(npu, camera)
         npu.end_of(run)
         npu.settle()
-        npu.expect(camera, REQUESTED, STARTED, told)
+        npu.expect(camera, REQUESTED, STARTED, notification)
 
 
-def _is_first(context: CaseContext, end: End, told: Told) -> None:
+def _is_first(context: CaseContext, end: End, notification: Notification) -> None:
     """A burst whose first work ends early and whose last completes is completed."""
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         npu.need_virtual_clock()
         camera = npu.app(npu.camera)
-        npu.hear()
+        npu.register_recorder()
         run = camera.start()
         npu.pass_ms(15)
         end(npu, camera)
@@ -115,37 +115,37 @@ def _is_first(context: CaseContext, end: End, told: Told) -> None:
         npu.expect(camera, *UNDISTURBED)
 
 
-def _leaves_others(context: CaseContext, end: End, told: Told) -> None:
+def _leaves_others(context: CaseContext, end: End, notification: Notification) -> None:
     """What ends the work of one uid leaves that of another."""
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         camera, assistant = npu.app(npu.camera), npu.app(npu.assistant)
         npu.configure(config(camera.uid, 100), config(assistant.uid, 400))
-        npu.hear()
+        npu.register_recorder()
         other = assistant.start()
         npu.pass_ms(5)
         _ended_early(npu, camera, end)
         checks.that(npu.end_of(other), "inferences of the other uid: expected success, found a failure")
         npu.settle()
-        npu.expect(camera, REQUESTED, STARTED, told)
+        npu.expect(camera, REQUESTED, STARTED, notification)
 
 
-def _while_waiting(context: CaseContext, end: End, told: Told) -> None:
+def _while_waiting(context: CaseContext, end: End, notification: Notification) -> None:
     """Work that ends before it has started has no start. Where it did start, which no rule forbids, it has one."""
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         camera, assistant = npu.app(npu.camera), npu.app(npu.assistant)
         npu.configure(config(camera.uid, 100), config(assistant.uid, 400))
-        npu.hear()
+        npu.register_recorder()
         strong = camera.start()
-        npu.wait(lambda: STARTED in camera.told(), "start of the stronger inferences", step_ms=1)
+        npu.wait(lambda: STARTED in camera.received(), "start of the stronger inferences", step_ms=1)
         weak = assistant.start()
         npu.pass_ms(15)
         npu.need_running(strong)
-        started = [STARTED] if STARTED in assistant.told() else []
+        started = [STARTED] if STARTED in assistant.received() else []
         end(npu, assistant)
         checks.that(not npu.end_of(weak), "inferences that were ended early: expected no success, found success")
         checks.that(npu.end_of(strong), "the stronger inferences: expected success, found a failure")
         npu.settle()
-        npu.expect(assistant, REQUESTED, *started, told)
+        npu.expect(assistant, REQUESTED, *started, notification)
 
 
 _ABOUT = (
@@ -159,24 +159,24 @@ _ABOUT = (
 """What is asked of each end: behind its name, the requirements, and how."""
 
 
-def _declare(name: str, end: End, told: Told, check: Check, requirements: tuple[str, ...]) -> None:
+def _declare(name: str, end: End, notification: Notification, check: Check, requirements: tuple[str, ...]) -> None:
     @cases.case(name, *requirements)
     @functools.wraps(check)
     def run(context: CaseContext) -> None:
-        check(context, end, told)
+        check(context, end, notification)
 
 
-for _name, (_end, _told) in _ENDS.items():
+for _name, (_end, _notification) in _ENDS.items():
     for _suffix, _requirements, _check in _ABOUT:
-        _declare(f"{_name}{_suffix}", _end, _told, _check, _requirements)
+        _declare(f"{_name}{_suffix}", _end, _notification, _check, _requirements)
 
 
 @cases.case("nothing_to_cancel", "NPU-HAL-030")
 def nothing_to_cancel(context: CaseContext) -> None:
     """Ending the work of a uid that has none tells of nothing."""
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         camera = npu.app(npu.camera)
-        npu.hear()
+        npu.register_recorder()
         camera.cancel()
         npu.settle()
         npu.expect(camera)

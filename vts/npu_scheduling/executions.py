@@ -14,7 +14,13 @@ from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.vts.lib.chain import LONG, SHORT, Runner, longest
 from npu_conformance.vts.lib.executors import executors
 from npu_conformance.vts.lib.load import under_load
-from npu_conformance.vts.lib.npu_scheduling.fixture import SLACK_MS, UNDISTURBED, Lab, config, lab
+from npu_conformance.vts.lib.npu_scheduling.fixture import (
+    SLACK_MS,
+    UNDISTURBED,
+    SchedulingFixture,
+    config,
+    scheduling_fixture,
+)
 
 cases = CaseGroup("vts.npu_scheduling.executions", interface="scheduling", group=Group.SCHEDULING_DECISIONS)
 
@@ -27,12 +33,12 @@ _FEW = 3
 _MOST_TRIES = 10
 
 
-def _need_promise(npu: Lab) -> None:
+def _need_promise(npu: SchedulingFixture) -> None:
     if not npu.context.manifest.npu_schedules_executions:
         raise NotApplicable("the manifest does not say npu_schedules_executions")
 
 
-def _runner(npu: Lab, uid: int, additions: int) -> Runner:
+def _runner(npu: SchedulingFixture, uid: int, additions: int) -> Runner:
     context = npu.context
     return Runner(context, longest(context, additions), _START, application=context.application(uid))
 
@@ -47,7 +53,7 @@ def _succeeds(runner: Runner, executor: str) -> bool:
 @cases.case("direct_access", "NPU-HAL-011")
 def direct_access(context: CaseContext) -> None:
     """By no way of execution has a uid success whose config denies direct access; given again, it counts at once."""
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         _need_promise(npu)
         runner = _runner(npu, npu.camera, SHORT)
         for executor in executors(context.version):
@@ -60,18 +66,18 @@ def direct_access(context: CaseContext) -> None:
 
 
 @cases.case("told", "NPU-HAL-019", "NPU-HAL-015", "NPU-HAL-013", "NPU-HAL-008", group=Group.SCHEDULING_EVENTS)
-def told(context: CaseContext) -> None:
-    """An execution is told as requested, started and complete, as work of the app whose model it is."""
-    with lab(context) as npu:
+def notified(context: CaseContext) -> None:
+    """An execution is notified as requested, started and complete, as work of the app whose model it is."""
+    with scheduling_fixture(context) as npu:
         _need_promise(npu)
         runner = _runner(npu, npu.camera, LONG)
         npu.configure(config(npu.camera, 100))
         npu.pass_ms(npu.debounce_ms + SLACK_MS)  # what the runner has tried itself is over
-        npu.hear()
+        npu.register_recorder()
         checks.status(runner.execute().status, {ErrorStatus.NONE}, "execution")
         npu.settle()
         events = npu.recorder.of(npu.camera)
-        checks.equal([event.told for event in events], list(UNDISTURBED), f"events of uid {npu.camera}")
+        checks.equal([event.notification for event in events], list(UNDISTURBED), f"events of uid {npu.camera}")
         own = (npu.camera, -1) if context.manifest.npu_profile == "cuttlefish" else (npu.camera,)
         for event in events:
             checks.member(event.work.original_uid, own, "original uid of an execution")
@@ -85,7 +91,7 @@ def order(context: CaseContext) -> None:
     Theirs are many times as long as its own, so that it is done first also on a device with several units. What it
     interrupts is right to the last bit in the end. That it has been first once is enough, as a client may be held up.
     """
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         _need_promise(npu)
         strong = _runner(npu, npu.camera, SHORT)
         weak = [_runner(npu, uid, LONG) for uid in _WEAK_UIDS]

@@ -21,11 +21,11 @@ from npu_conformance.vts.lib.npu_scheduling.fixture import (
     UNDISTURBED,
     App,
     Event,
-    Lab,
-    Told,
+    Notification,
+    SchedulingFixture,
     config,
-    lab,
-    of_kind,
+    events_of,
+    scheduling_fixture,
     without_pauses,
 )
 
@@ -36,7 +36,7 @@ _OFFSETS_MS = (1, 5, 9, 10, 11, 22, 35, 79, 101)
 _INTO_MS = 103
 
 
-def _promised_ms(npu: Lab) -> int:
+def _promised_ms(npu: SchedulingFixture) -> int:
     npu.need_virtual_clock()
     found = npu.context.manifest.npu_checkpoint_ms
     if found is None:
@@ -44,21 +44,21 @@ def _promised_ms(npu: Lab) -> int:
     return found
 
 
-def _strong_and_weak(npu: Lab) -> tuple[App, App]:
+def _strong_and_weak(npu: SchedulingFixture) -> tuple[App, App]:
     npu.configure(config(npu.camera, 100), config(npu.assistant, 1000))
-    npu.hear()
+    npu.register_recorder()
     return npu.app(npu.camera), npu.app(npu.assistant)
 
 
-def _time_of(events: list[Event], told: Told) -> int:
+def _time_of(events: list[Event], notification: Notification) -> int:
     """The timestamp of the first event that says this."""
-    found = of_kind(events, told)
+    found = events_of(events, notification)
     if not found:
-        checks.fail(f"events {[event.told for event in events]}", f"{told}", "none")
+        checks.fail(f"events {[event.notification for event in events]}", f"{notification}", "none")
     return found[0].work.timestamp_ms
 
 
-def _length_ms(npu: Lab, app: App) -> int:
+def _length_ms(npu: SchedulingFixture, app: App) -> int:
     """How long an undisturbed run takes."""
     seen = len(app.events())
     app.works()
@@ -70,7 +70,7 @@ def _length_ms(npu: Lab, app: App) -> int:
 @cases.case("in_time", "NPU-HAL-009", "NPU-HAL-031")
 def in_time(context: CaseContext) -> None:
     """Stronger work has the NPU within the promised time, wherever in the weaker work it comes; that one is paused."""
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         promised = _promised_ms(npu)
         strong, weak = _strong_and_weak(npu)
         for offset in _OFFSETS_MS:
@@ -84,19 +84,21 @@ def in_time(context: CaseContext) -> None:
             ours, theirs = strong.events()[seen_strong:], weak.events()[seen_weak:]
             waited = _time_of(ours, STARTED) - _time_of(ours, REQUESTED)
             checks.that(waited <= promised, f"stronger work waited {waited} ms, {offset} ms into the weaker")
-            checks.equal(without_pauses([event.told for event in theirs]), list(UNDISTURBED), "events of the weaker")
-            if of_kind(theirs, PAUSED):
+            checks.equal(
+                without_pauses([event.notification for event in theirs]), list(UNDISTURBED), "events of the weaker"
+            )
+            if events_of(theirs, PAUSED):
                 paused = _time_of(theirs, PAUSED) - _time_of(ours, REQUESTED)
                 checks.that(paused <= promised, f"the weaker work was paused {paused} ms after the request")
 
 
 @cases.case("told", "NPU-HAL-030", "NPU-HAL-041", "NPU-HAL-029")
-def told(context: CaseContext) -> None:
-    """Work that is interrupted in the middle for several hundred milliseconds is told as paused, and as resumed then.
+def notified(context: CaseContext) -> None:
+    """Work that is interrupted for several hundred milliseconds is notified as paused, and then as resumed.
 
     At some moments it may be between two inferences, and is not paused but waits; not at all of them.
     """
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         _promised_ms(npu)
         strong, weak = _strong_and_weak(npu)
         for offset in _OFFSETS_MS:
@@ -104,15 +106,15 @@ def told(context: CaseContext) -> None:
             npu.pass_ms(offset)
             strong.start()
             npu.settle()
-        pauses, resumptions = (len(of_kind(weak.events(), one)) for one in (PAUSED, RESUMED))
-        checks.that(pauses > 0, f"no pause was told of {len(_OFFSETS_MS)} runs that stronger ones interrupted")
+        pauses, resumptions = (len(events_of(weak.events(), one)) for one in (PAUSED, RESUMED))
+        checks.that(pauses > 0, f"no pause was notified of {len(_OFFSETS_MS)} runs that stronger ones interrupted")
         checks.equal(resumptions, pauses, "number of starts after a pause")
 
 
 @cases.case("goes_on", "NPU-HAL-031")
 def goes_on(context: CaseContext) -> None:
     """What was interrupted goes on where it stopped: both works together take as long as each alone."""
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         promised = _promised_ms(npu)
         strong, weak = _strong_and_weak(npu)
         alone = _length_ms(npu, strong) + _length_ms(npu, weak)
@@ -131,10 +133,10 @@ def goes_on(context: CaseContext) -> None:
 @cases.case("several", "NPU-HAL-009", "NPU-HAL-031")
 def several(context: CaseContext) -> None:
     """Work in the middle is interrupted by stronger work, and interrupts weaker work."""
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         promised = _promised_ms(npu)
         npu.configure(config(npu.camera, 100), config(npu.assistant, 400), config(npu.gallery, 1000))
-        npu.hear()
+        npu.register_recorder()
         apps = [npu.app(uid) for uid in (npu.gallery, npu.assistant, npu.camera)]
         for app in apps:
             app.start()
@@ -150,11 +152,11 @@ def several(context: CaseContext) -> None:
 
 @cases.case("equals_wait", "NPU-HAL-009")
 def equals_wait(context: CaseContext) -> None:
-    """Work is not interrupted for its equal: no pause is told of either."""
-    with lab(context) as npu:
+    """Work is not interrupted for its equal: no pause is notified of either."""
+    with scheduling_fixture(context) as npu:
         _promised_ms(npu)
         npu.configure(config(npu.camera, 500), config(npu.assistant, 500))
-        npu.hear()
+        npu.register_recorder()
         apps = [npu.app(npu.camera), npu.app(npu.assistant)]
         for app in apps:
             app.start()
@@ -167,7 +169,7 @@ def equals_wait(context: CaseContext) -> None:
 @cases.case("withdrawn", "NPU-HAL-031")
 def withdrawn(context: CaseContext) -> None:
     """Stronger work that is withdrawn again interrupts nothing: the weaker takes as long as alone."""
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         promised = _promised_ms(npu)
         strong, weak = _strong_and_weak(npu)
         alone = _length_ms(npu, weak)
@@ -179,30 +181,30 @@ def withdrawn(context: CaseContext) -> None:
             strong.cancel()
             npu.settle()
             events = weak.events()[seen:]
-            checks.equal([event.told for event in events], list(UNDISTURBED), "events of the weaker work")
+            checks.equal([event.notification for event in events], list(UNDISTURBED), "events of the weaker work")
             took = _time_of(events, COMPLETED) - _time_of(events, STARTED)
             checks.that(alone - 1 <= took <= alone + promised, f"the weaker work took {took} ms, alone {alone}")
 
 
-def _changed(npu: Lab, camera: int, assistant: int, change: Callable[[], None]) -> None:
+def _changed(npu: SchedulingFixture, camera: int, assistant: int, change: Callable[[], None]) -> None:
     """Priorities change while the assistant's work waits for the camera's: it has the NPU in time.
 
     camera, assistant: their priorities before.
     """
     promised = _promised_ms(npu)
     npu.configure(config(npu.camera, camera), config(npu.assistant, assistant))
-    npu.hear()
+    npu.register_recorder()
     waits, holds = npu.app(npu.assistant), npu.app(npu.camera)
     holds.start()
     npu.pass_ms(_INTO_MS)
     waits.start()
     npu.pass_ms(_INTO_MS)
-    checks.equal(waits.told(), [REQUESTED], "events of work that waits for stronger work")
+    checks.equal(waits.received(), [REQUESTED], "events of work that waits for stronger work")
     change()
     npu.settle()
     late = _time_of(waits.events(), STARTED) - _time_of(waits.events(), REQUESTED) - _INTO_MS
     checks.that(0 <= late <= promised, f"work had the NPU {late} ms after it became the stronger one")
-    checks.equal(without_pauses(holds.told()), list(UNDISTURBED), "events of the work that became the weaker one")
+    checks.equal(without_pauses(holds.received()), list(UNDISTURBED), "events of the work that became the weaker one")
     ends = [_time_of(app.events(), COMPLETED) for app in (waits, holds)]
     checks.equal(ends, sorted(ends), "times of the ends, the stronger first")
 
@@ -210,21 +212,21 @@ def _changed(npu: Lab, camera: int, assistant: int, change: Callable[[], None]) 
 @cases.case("made_stronger", "NPU-HAL-009", "NPU-HAL-003")
 def made_stronger(context: CaseContext) -> None:
     """Work that waits and whose app comes to the foreground has the NPU in time."""
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         _changed(npu, 400, 1000, lambda: npu.update(config(npu.assistant, 100)))
 
 
 @cases.case("made_weaker", "NPU-HAL-009", "NPU-HAL-003")
 def made_weaker(context: CaseContext) -> None:
     """Work whose app goes to the background loses the NPU in time to what waits."""
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         _changed(npu, 100, 400, lambda: npu.update(config(npu.camera, 1000)))
 
 
 @cases.case("cleared", "NPU-HAL-002", "NPU-HAL-009")
 def cleared(context: CaseContext) -> None:
     """Clearing all configs makes equals of a waiting and a running app: nothing is interrupted, both succeed."""
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         _promised_ms(npu)
         strong, weak = _strong_and_weak(npu)
         runs = [strong.start()]
@@ -240,11 +242,11 @@ def cleared(context: CaseContext) -> None:
 
 @cases.case("pause_before_start", "NPU-HAL-023", "NPU-HAL-041")
 def pause_before_start(context: CaseContext) -> None:
-    """A pause is told only of what was told to have started: work of a uid whose first work still waits is not."""
-    with lab(context) as npu:
+    """No pause is notified of work whose start was not: that of a uid whose first work still waits."""
+    with scheduling_fixture(context) as npu:
         _promised_ms(npu)
         npu.configure(config(npu.camera, 600), config(npu.assistant, 100), config(npu.gallery, 0))
-        npu.hear()
+        npu.register_recorder()
         camera, assistant, gallery = (npu.app(uid) for uid in (npu.camera, npu.assistant, npu.gallery))
         camera.start(InferenceRun(job_priority=0))
         npu.pass_ms(5)
@@ -254,6 +256,6 @@ def pause_before_start(context: CaseContext) -> None:
         npu.pass_ms(13)
         gallery.start(InferenceRun(job_priority=0))
         npu.settle()
-        told = without_pauses(assistant.told())
-        checks.equal(told, list(UNDISTURBED), "events of a uid of which the second work started first")
-        checks.that(RESUMED not in assistant.told()[:2], "a start after a pause is told before the first start")
+        received = without_pauses(assistant.received())
+        checks.equal(received, list(UNDISTURBED), "events of a uid of which the second work started first")
+        checks.that(RESUMED not in assistant.received()[:2], "a start after a pause is notified before the first start")

@@ -1,4 +1,4 @@
-"""Whose work is done first, and what is told of work that is paused for stronger work."""
+"""Whose work is done first, and what is notified of work that is paused for stronger work."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from npu_conformance.vts.lib.npu_scheduling.fixture import (
     UNDISTURBED,
     USER,
     App,
-    Lab,
+    SchedulingFixture,
     config,
-    lab,
-    of_kind,
+    events_of,
+    scheduling_fixture,
     without_pauses,
 )
 
@@ -36,7 +36,9 @@ _WITHIN_MS = 105
 """Into the weaker work, and not at a round number: where inferences take whole tens it is within one."""
 
 
-def _weak_and_strong(npu: Lab, weak: App, weak_run: InferenceRun, strong: App, strong_run: InferenceRun) -> list[str]:
+def _weak_and_strong(
+    npu: SchedulingFixture, weak: App, weak_run: InferenceRun, strong: App, strong_run: InferenceRun
+) -> list[str]:
     """Start the weak run, later the strong one; the names in order of ending."""
     runs = {"weak": weak.start(weak_run)}
     npu.pass_ms(_HEAD_START_MS)
@@ -64,7 +66,7 @@ def by_job(context: CaseContext) -> None:
 
     The interface asks for a best effort; AOSP's test fails a HAL that serves the weaker work to its end first.
     """
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         npu.configure(config(npu.camera, 500))
         app = npu.app(npu.camera)
         order = _weak_and_strong(npu, app, InferenceRun(job_priority=1000), app, InferenceRun(job_priority=0))
@@ -74,7 +76,7 @@ def by_job(context: CaseContext) -> None:
 @cases.case("by_uid", "NPU-HAL-009", "NPU-HAL-037")
 def by_uid(context: CaseContext) -> None:
     """Of the same job of two apps that of the one in the foreground ends first."""
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         npu.configure(config(npu.camera, 100), config(npu.assistant, 1000))
         weak, strong = npu.app(npu.assistant), npu.app(npu.camera)
         order = _weak_and_strong(npu, weak, InferenceRun(), strong, InferenceRun())
@@ -84,7 +86,7 @@ def by_uid(context: CaseContext) -> None:
 @cases.case("by_sum", "NPU-HAL-009", "NPU-HAL-008")
 def by_sum(context: CaseContext) -> None:
     """Neither the uid nor the job decides alone: uid 600 with job 0 goes before uid 100 with job 1000."""
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         npu.configure(config(npu.camera, 600), config(npu.assistant, 100))
         weak, strong = npu.app(npu.assistant), npu.app(npu.camera)
         order = _weak_and_strong(npu, weak, InferenceRun(job_priority=1000), strong, InferenceRun(job_priority=0))
@@ -94,7 +96,7 @@ def by_sum(context: CaseContext) -> None:
 @cases.case("equals", "NPU-HAL-009")
 def equals(context: CaseContext) -> None:
     """Among equals nobody starves: both runs come to their end."""
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         npu.configure(config(npu.camera, 500), config(npu.assistant, 500))
         first, second = npu.app(npu.camera), npu.app(npu.assistant)
         _weak_and_strong(npu, first, InferenceRun(), second, InferenceRun())
@@ -103,8 +105,8 @@ def equals(context: CaseContext) -> None:
 @cases.case("attributed", "NPU-HAL-014", "NPU-HAL-008")
 def attributed(context: CaseContext) -> None:
     """Work for another uid counts as that one's where it has a config: Cuttlefish's way, else a warning."""
-    with lab(context) as npu:
-        npu.hear()
+    with scheduling_fixture(context) as npu:
+        npu.register_recorder()
         camera = npu.app(npu.camera)
         npu.configure(config(npu.camera, 300, attribute=True), config(42, 700))
         for original_uid, expected in ((42, 700), (43, 300)):
@@ -117,11 +119,11 @@ def attributed(context: CaseContext) -> None:
                 context.warn_quality(f"work for uid {original_uid} has priority {found}, expected {expected}")
 
 
-def _paused(npu: Lab, debounce_ms: int | None = None) -> App:
+def _paused(npu: SchedulingFixture, debounce_ms: int | None = None) -> App:
     """The weak app of two, whose work the strong one interrupts."""
     npu.configure(config(npu.camera, 100), config(npu.assistant, 1000))
     strong, weak = npu.app(npu.camera), npu.app(npu.assistant)
-    npu.hear(debounce_ms)
+    npu.register_recorder(debounce_ms)
     runs = [weak.start()]
     npu.pass_ms(_WITHIN_MS)
     runs.append(strong.start())
@@ -134,39 +136,39 @@ def _paused(npu: Lab, debounce_ms: int | None = None) -> App:
 
 @cases.case("paused_and_resumed", "NPU-HAL-029", "NPU-HAL-031", "NPU-HAL-041")
 def paused_and_resumed(context: CaseContext) -> None:
-    """A pause that is told is followed by a start as RESUMED, and by a final end. Pausing is a freedom."""
-    with lab(context) as npu:
+    """A pause that is notified is followed by a start as RESUMED, and by a final end. Pausing is a freedom."""
+    with scheduling_fixture(context) as npu:
         weak = _paused(npu)
-        checks.equal(without_pauses(weak.told()), list(UNDISTURBED), "events without pauses that were resumed from")
-        pauses = of_kind(weak.events(), PAUSED)
+        checks.equal(without_pauses(weak.received()), list(UNDISTURBED), "events without pauses that were resumed from")
+        pauses = events_of(weak.events(), PAUSED)
         if not pauses:
-            raise NotApplicable("no pause was told: the subject does not pause work, or not for so long")
+            raise NotApplicable("no pause was notified: the subject does not pause work, or not for so long")
 
 
 @cases.case("pause_has_its_times", "NPU-HAL-021", "NPU-HAL-031")
 def pause_has_its_times(context: CaseContext) -> None:
     """Pause and start again have the times at which they happened: between both the stronger work was done."""
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         npu.need_virtual_clock()
         weak = _paused(npu)
-        if PAUSED not in weak.told():
-            raise NotApplicable("no pause was told: the subject does not pause work, or not for so long")
+        if PAUSED not in weak.received():
+            raise NotApplicable("no pause was notified: the subject does not pause work, or not for so long")
         strong = npu.recorder.of(npu.camera)
-        first_pause, last_start = of_kind(weak.events(), PAUSED)[0], of_kind(weak.events(), RESUMED)[-1]
+        first_pause, last_start = events_of(weak.events(), PAUSED)[0], events_of(weak.events(), RESUMED)[-1]
         checks.that(
-            first_pause.work.timestamp_ms <= of_kind(strong, STARTED)[0].work.timestamp_ms,
+            first_pause.work.timestamp_ms <= events_of(strong, STARTED)[0].work.timestamp_ms,
             "the stronger work started before the weaker was paused",
         )
         checks.that(
-            last_start.work.timestamp_ms >= of_kind(strong, COMPLETED)[0].work.timestamp_ms,
+            last_start.work.timestamp_ms >= events_of(strong, COMPLETED)[0].work.timestamp_ms,
             "the weaker work was resumed for good before the stronger had ended",
         )
 
 
 @cases.case("short_pause", "NPU-HAL-041", "NPU-HAL-024")
 def short_pause(context: CaseContext) -> None:
-    """A pause shorter than the debounce time is not told, and neither is the start that ends it."""
-    with lab(context) as npu:
+    """A pause shorter than the debounce time is not notified, and neither is the start that ends it."""
+    with scheduling_fixture(context) as npu:
         npu.need_virtual_clock()
         npu.need_profile_of_page()
         weak = _paused(npu, _LONG_DEBOUNCE_MS)
@@ -176,17 +178,17 @@ def short_pause(context: CaseContext) -> None:
 @cases.case("paused_and_cancelled", "NPU-HAL-031", "NPU-HAL-030")
 def paused_and_cancelled(context: CaseContext) -> None:
     """Work that is cancelled while it is paused ends with a final reason and is not resumed."""
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         npu.need_virtual_clock()
         npu.configure(config(npu.camera, 100), config(npu.assistant, 1000))
         strong, weak = npu.app(npu.camera), npu.app(npu.assistant)
-        npu.hear()
+        npu.register_recorder()
         weak_run = weak.start()
         npu.pass_ms(_WITHIN_MS)
         strong_run = strong.start()
-        npu.wait(lambda: PAUSED in weak.told() or strong_run.succeeded is not None, "a pause", step_ms=1)
-        if weak.told() != [REQUESTED, STARTED, PAUSED] or strong_run.succeeded is not None:
-            raise NotApplicable("no pause was told: the subject does not pause work, or not for so long")
+        npu.wait(lambda: PAUSED in weak.received() or strong_run.succeeded is not None, "a pause", step_ms=1)
+        if weak.received() != [REQUESTED, STARTED, PAUSED] or strong_run.succeeded is not None:
+            raise NotApplicable("no pause was notified: the subject does not pause work, or not for so long")
         weak.cancel()
         checks.that(not npu.end_of(weak_run), "inferences that were cancelled: expected no success, found success")
         checks.that(npu.end_of(strong_run), "the stronger inferences: expected success, found a failure")
@@ -197,10 +199,10 @@ def paused_and_cancelled(context: CaseContext) -> None:
 @cases.case("no_pause_for_weaker", "NPU-HAL-009")
 def no_pause_for_weaker(context: CaseContext) -> None:
     """Work is not paused for weaker work."""
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         npu.configure(config(npu.camera, 100), config(npu.assistant, 1000))
         strong, weak = npu.app(npu.camera), npu.app(npu.assistant)
-        npu.hear()
+        npu.register_recorder()
         runs = [strong.start()]
         npu.pass_ms(_WITHIN_MS)
         runs.append(weak.start())

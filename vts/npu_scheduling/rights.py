@@ -6,7 +6,7 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.npu.workload import InferenceRun
-from npu_conformance.vts.lib.npu_scheduling.fixture import UNDISTURBED, config, lab
+from npu_conformance.vts.lib.npu_scheduling.fixture import UNDISTURBED, config, scheduling_fixture
 
 cases = CaseGroup("vts.npu_scheduling.rights", interface="scheduling", group=Group.SCHEDULING_DECISIONS)
 
@@ -17,18 +17,18 @@ _SOMEBODY = 42
 @cases.case("no_direct_access", "NPU-HAL-011", scope=Scope.SMOKE)
 def no_direct_access(context: CaseContext) -> None:
     """A uid whose config denies direct access can not work (AOSP: RunInferenceFailsWithoutDirectAccess)."""
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         npu.configure(config(npu.camera, 500, direct=False))
-        npu.app(npu.camera).is_refused()
+        npu.app(npu.camera).is_rejected()
 
 
 @cases.case("direct_access_returns", "NPU-HAL-011", "NPU-HAL-003")
 def direct_access_returns(context: CaseContext) -> None:
     """Access that is given again counts from the next work on."""
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         camera = npu.app(npu.camera)
         npu.configure(config(npu.camera, 500, direct=False))
-        camera.is_refused()
+        camera.is_rejected()
         npu.update(config(npu.camera, 500))
         camera.works()
 
@@ -36,7 +36,7 @@ def direct_access_returns(context: CaseContext) -> None:
 @cases.case("direct_access_withdrawn", "NPU-HAL-011")
 def direct_access_withdrawn(context: CaseContext) -> None:
     """A run that loses direct access midway goes on to its end or fails: it does not succeed with work left undone."""
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         npu.need_virtual_clock()
         camera = npu.app(npu.camera)
         npu.configure(config(npu.camera, 500))
@@ -50,28 +50,28 @@ def direct_access_withdrawn(context: CaseContext) -> None:
         took_ms = npu.passed_ms - whole_ms
         what = f"success of a run of {whole_ms} ms after {took_ms} ms, a quarter with direct access"
         checks.that(not succeeded or took_ms > whole_ms / 2, f"{what}: expected failure, or its full time")
-        camera.is_refused()
+        camera.is_rejected()
 
 
 @cases.case("direct_access_by_uid", "NPU-HAL-011")
 def direct_access_by_uid(context: CaseContext) -> None:
     """What is denied to one uid is not denied to another."""
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         npu.configure(config(npu.camera, 500, direct=False), config(npu.assistant, 500))
         npu.app(npu.assistant).works()
-        npu.app(npu.camera).is_refused()
+        npu.app(npu.camera).is_rejected()
 
 
 @cases.case("refusal_is_silent", "NPU-HAL-011", "NPU-HAL-012", "NPU-HAL-019")
-def refusal_is_silent(context: CaseContext) -> None:
+def rejection_is_silent(context: CaseContext) -> None:
     """Work that is refused was never requested, started or ended: no event tells of it."""
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         camera = npu.app(npu.camera)
-        npu.hear()
+        npu.register_recorder()
         npu.configure(config(npu.camera, 500, direct=False))
-        camera.is_refused()
+        camera.is_rejected()
         npu.configure(config(npu.camera, 500))
-        camera.is_refused(InferenceRun(original_uid=_SOMEBODY))
+        camera.is_rejected(InferenceRun(original_uid=_SOMEBODY))
         npu.settle()
         npu.expect(camera)
 
@@ -79,40 +79,40 @@ def refusal_is_silent(context: CaseContext) -> None:
 @cases.case("no_attribution", "NPU-HAL-012", scope=Scope.SMOKE)
 def no_attribution(context: CaseContext) -> None:
     """A uid that may not attribute can not work for another (AOSP: RunInferenceFailsWithoutAttributeOtherUid)."""
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         npu.configure(config(npu.camera, 500))
-        npu.app(npu.camera).is_refused(InferenceRun(original_uid=_SOMEBODY))
+        npu.app(npu.camera).is_rejected(InferenceRun(original_uid=_SOMEBODY))
 
 
 @cases.case("attribution", "NPU-HAL-012", "NPU-HAL-015", "NPU-HAL-039")
 def attribution(context: CaseContext) -> None:
     """A uid that may attribute works for another: events name both, the submitter as uid."""
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         camera = npu.app(npu.camera)
         npu.configure(config(npu.camera, 500, attribute=True))
-        npu.hear()
+        npu.register_recorder()
         camera.works(InferenceRun(original_uid=_SOMEBODY))
         npu.settle()
         npu.expect(camera, *UNDISTURBED)
         for event in camera.events():
-            checks.equal(event.work.original_uid, _SOMEBODY, f"original uid in the {event.kind} event")
+            checks.equal(event.work.original_uid, _SOMEBODY, f"original uid in the {event.event_type} event")
 
 
 @cases.case("attribution_ends", "NPU-HAL-012", "NPU-HAL-003")
 def attribution_ends(context: CaseContext) -> None:
     """The right to attribute ends with the config that gave it."""
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         camera = npu.app(npu.camera)
         npu.configure(config(npu.camera, 500, attribute=True))
         camera.works(InferenceRun(original_uid=_SOMEBODY))
         npu.update(config(npu.camera, 500))
-        camera.is_refused(InferenceRun(original_uid=_SOMEBODY))
+        camera.is_rejected(InferenceRun(original_uid=_SOMEBODY))
 
 
 @cases.case("own_uid_needs_no_right", "NPU-HAL-012", "NPU-HAL-013", group=Group.SCHEDULING_VALIDATION)
 def own_uid_needs_no_right(context: CaseContext) -> None:
     """Naming oneself as the original uid is no attribution."""
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         npu.configure(config(npu.camera, 500))
         npu.app(npu.camera).works(InferenceRun(original_uid=npu.camera))
 
@@ -120,15 +120,15 @@ def own_uid_needs_no_right(context: CaseContext) -> None:
 @cases.case("right_of_the_submitter", "NPU-HAL-012")
 def right_of_the_submitter(context: CaseContext) -> None:
     """The submitter has to have the right; that of the uid it works for does not help."""
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         npu.configure(config(npu.camera, 500), config(npu.assistant, 500, attribute=True))
-        npu.app(npu.camera).is_refused(InferenceRun(original_uid=npu.assistant))
+        npu.app(npu.camera).is_rejected(InferenceRun(original_uid=npu.assistant))
 
 
 @cases.case("intermediary", "NPU-HAL-011", "NPU-HAL-012", group=Group.SCHEDULING_VALIDATION)
 def intermediary(context: CaseContext) -> None:
     """A service with access and attribution may work for an app that has no direct access."""
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         npu.configure(config(npu.camera, 500, attribute=True), config(_SOMEBODY, 500, direct=False))
         npu.app(npu.camera).works(InferenceRun(original_uid=_SOMEBODY))
 
@@ -136,28 +136,28 @@ def intermediary(context: CaseContext) -> None:
 @cases.case("attribution_is_no_access", "NPU-HAL-011")
 def attribution_is_no_access(context: CaseContext) -> None:
     """The right to attribute does not stand for direct access."""
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         npu.configure(config(npu.camera, 500, direct=False, attribute=True))
-        npu.app(npu.camera).is_refused()
+        npu.app(npu.camera).is_rejected()
 
 
 @cases.case("undeclared_app", "NPU-ACC-007", "NPU-HAL-011")
 def undeclared_app(context: CaseContext) -> None:
     """The HAL's side of blocking undeclared apps: once an update denies access, work is refused."""
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         camera = npu.app(npu.camera)
         camera.works()
         npu.update(config(npu.camera, 100, direct=False))
-        camera.is_refused()
+        camera.is_rejected()
 
 
 def _declare_job_priority(name: str, job_priority: int) -> None:
     @cases.case(f"job_priority_{name}", "NPU-HAL-034", group=Group.SCHEDULING_VALIDATION)
     def job_priority_outside(context: CaseContext) -> None:
         """No event tells of a job priority outside 0 to 1000: such work is refused, or the number brought inside."""
-        with lab(context) as npu:
+        with scheduling_fixture(context) as npu:
             camera = npu.app(npu.camera)
-            npu.hear()
+            npu.register_recorder()
             camera.ends(InferenceRun(job_priority=job_priority))
             npu.settle()
             for event in camera.events():

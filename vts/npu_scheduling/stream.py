@@ -12,9 +12,9 @@ from npu_conformance.vts.lib.npu_scheduling.fixture import (
     STARTED,
     UNDISTURBED,
     App,
-    Lab,
+    SchedulingFixture,
     config,
-    lab,
+    scheduling_fixture,
     without_pauses,
 )
 
@@ -24,11 +24,11 @@ _MANY = 20
 _FIRST_UID = 10_300
 
 
-def _busy(npu: Lab) -> list[App]:
+def _busy(npu: SchedulingFixture) -> list[App]:
     """Three apps of different priority work at once, and then one after the other."""
     apps = [npu.app(uid) for uid in (npu.camera, npu.assistant, npu.gallery)]
     npu.configure(*(config(app.uid, priority) for app, priority in zip(apps, (100, 400, 400), strict=True)))
-    npu.hear()
+    npu.register_recorder()
     for app in reversed(apps):
         app.start()
         npu.pass_ms(20)
@@ -44,20 +44,20 @@ def _busy(npu: Lab) -> list[App]:
 @cases.case("each_app", "NPU-HAL-019", "NPU-HAL-026", "NPU-HAL-031")
 def each_app(context: CaseContext) -> None:
     """Each of several apps has its own requests, starts and ends, in order, whatever the others do."""
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         for app in _busy(npu):
-            told = without_pauses(app.told())
-            checks.member(told, ([*UNDISTURBED], [*UNDISTURBED, *UNDISTURBED]), f"events of uid {app.uid}")
+            received = without_pauses(app.received())
+            checks.member(received, ([*UNDISTURBED], [*UNDISTURBED, *UNDISTURBED]), f"events of uid {app.uid}")
 
 
 @cases.case("ids_of_one_work", "NPU-HAL-020", "NPU-HAL-039")
 def ids_of_one_work(context: CaseContext) -> None:
     """An id is that of one event, as AOSP's test has it, or of one work: never of two apps, or of two bursts."""
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         owners: dict[int, set[object]] = {}
         for app in _busy(npu):
             for index, event in enumerate(app.events()):
-                burst = app.told()[: index + 1].count(REQUESTED)
+                burst = app.received()[: index + 1].count(REQUESTED)
                 owners.setdefault(event.work.id, set()).add((app.uid, burst))
         shared = {number: sorted(map(str, who)) for number, who in owners.items() if len(who) > 1}
         checks.equal(shared, {}, "ids that are of several works (uid, burst)")
@@ -67,10 +67,10 @@ def ids_of_one_work(context: CaseContext) -> None:
 def ids_rise(context: CaseContext) -> None:
     """Ids never decrease over the events of an app; where each event has its own, they rise over all apps, too.
 
-    An end is told later than it happens, and its id may be of either moment: so ids rise over all events either as they
-    arrive, or as their timestamps do.
+    An end is notified later than it happens, and its id may be of either moment: so ids rise over all events either as
+    they arrive, or as their timestamps do.
     """
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         for app in _busy(npu):
             own = [event.work.id for event in app.events()]
             checks.equal(own, sorted(own), f"ids of uid {app.uid} in order of arrival")
@@ -86,7 +86,7 @@ def ids_rise(context: CaseContext) -> None:
 @cases.case("times_never_go_back", "NPU-HAL-021")
 def times_never_go_back(context: CaseContext) -> None:
     """Timestamps of an app's events never decrease."""
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         for app in _busy(npu):
             times = [event.work.timestamp_ms for event in app.events()]
             checks.equal(times, sorted(times), f"timestamps of uid {app.uid} in order of arrival")
@@ -95,28 +95,28 @@ def times_never_go_back(context: CaseContext) -> None:
 @cases.case("times_follow_the_clock", "NPU-HAL-021")
 def times_follow_the_clock(context: CaseContext) -> None:
     """Between the requests of two runs as many milliseconds have passed as on the clock."""
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         npu.need_virtual_clock()
         camera = npu.app(npu.camera)
-        npu.hear()
+        npu.register_recorder()
         begun = []
         for _ in range(2):
             begun.append(npu.passed_ms)
             camera.works()
             npu.settle()
             npu.pass_ms(1000)
-        times = [event.work.timestamp_ms for event in camera.events() if event.told == REQUESTED]
+        times = [event.work.timestamp_ms for event in camera.events() if event.notification == REQUESTED]
         checks.equal(len(times), 2, "number of requests of two runs")
         checks.equal(times[1] - times[0], begun[1] - begun[0], "milliseconds between two requests")
 
 
 @cases.case("times_of_the_events", "NPU-HAL-021", "NPU-HAL-024")
 def times_of_the_events(context: CaseContext) -> None:
-    """The end has the time at which the work ended, not that at which it is told."""
-    with lab(context) as npu:
+    """The end has the time at which the work ended, not that at which it is notified."""
+    with scheduling_fixture(context) as npu:
         npu.need_virtual_clock()
         camera = npu.app(npu.camera)
-        npu.hear()
+        npu.register_recorder()
         run = camera.start()
         checks.that(npu.end_of(run, step_ms=1), "inferences: expected success, found a failure")
         took = npu.passed_ms
@@ -131,29 +131,31 @@ def times_of_the_events(context: CaseContext) -> None:
 @cases.case("many_apps", "NPU-HAL-026", "NPU-HAL-015")
 def many_apps(context: CaseContext) -> None:
     """Twenty apps at once: all are served, and events of each are its own."""
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         npu.need_virtual_clock()  # in real time so much work may take minutes
-        npu.hear()
+        npu.register_recorder()
         apps = [npu.app(_FIRST_UID + index) for index in range(_MANY)]
         runs = [app.start(InferenceRun(job_priority=10 * index)) for index, app in enumerate(apps)]
         for run in runs:
             checks.that(npu.end_of(run), "inferences among those of many apps: expected success, found a failure")
         npu.settle()
         for index, app in enumerate(apps):
-            told = without_pauses(app.told())
-            checks.equal(told, list(UNDISTURBED), f"events of uid {app.uid}")
+            received = without_pauses(app.received())
+            checks.equal(received, list(UNDISTURBED), f"events of uid {app.uid}")
             checks.equal({event.work.job_priority for event in app.events()}, {10 * index}, f"jobs of uid {app.uid}")
 
 
 @cases.case("order_within_a_run", "NPU-HAL-019")
 def order_within_a_run(context: CaseContext) -> None:
     """A run is requested before it is started, and started before its end is known."""
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         camera = npu.app(npu.camera)
-        npu.hear()
+        npu.register_recorder()
         run = camera.start()
-        npu.wait(lambda: STARTED in camera.told() or run.succeeded is not None, "start of the inferences", step_ms=1)
-        checks.equal(camera.told()[:2], [REQUESTED, STARTED], "first events")
+        npu.wait(
+            lambda: STARTED in camera.received() or run.succeeded is not None, "start of the inferences", step_ms=1
+        )
+        checks.equal(camera.received()[:2], [REQUESTED, STARTED], "first events")
         npu.end_of(run)
         npu.settle()
-        checks.equal(camera.told()[-1], COMPLETED, "last event")
+        checks.equal(camera.received()[-1], COMPLETED, "last event")

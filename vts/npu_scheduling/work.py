@@ -9,7 +9,13 @@ from npu_conformance.harness.run.cases import CaseGroup, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.npu.types import Uuid
 from npu_conformance.specs.npu.workload import OWN_WORK, InferenceRun
-from npu_conformance.vts.lib.npu_scheduling.fixture import UNDISTURBED, Event, Lab, config, lab
+from npu_conformance.vts.lib.npu_scheduling.fixture import (
+    UNDISTURBED,
+    Event,
+    SchedulingFixture,
+    config,
+    scheduling_fixture,
+)
 
 cases = CaseGroup("vts.npu_scheduling.work", interface="scheduling", group=Group.SCHEDULING_EVENTS)
 
@@ -19,22 +25,22 @@ _PID = 4321
 _MOST_DEVICES = 64
 
 
-def _events_of(npu: Lab, run: InferenceRun | None = None) -> list[Event]:
+def _events_of(npu: SchedulingFixture, run: InferenceRun | None = None) -> list[Event]:
     """The events of one undisturbed run of the camera."""
     camera = npu.app(npu.camera)
-    npu.hear()
+    npu.register_recorder()
     seen = len(camera.events())
     camera.works(run)
     npu.settle()
     found = camera.events()[seen:]
-    checks.equal([event.told for event in found], list(UNDISTURBED), f"events of uid {camera.uid}")
+    checks.equal([event.notification for event in found], list(UNDISTURBED), f"events of uid {camera.uid}")
     return found
 
 
 @cases.case("undisturbed", "NPU-HAL-019", "NPU-HAL-025", "NPU-HAL-029", "NPU-HAL-030", scope=Scope.SMOKE)
 def undisturbed(context: CaseContext) -> None:
     """One run: requested, started as INITIAL, ended as COMPLETED, once each (AOSP: RunInferenceStatusCallbacks)."""
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         _events_of(npu)
 
 
@@ -44,7 +50,7 @@ def as_in_aosp(context: CaseContext) -> None:
 
     It asks for a new id for each event, the public page for one for each work: both pass here.
     """
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         npu.configure(config(npu.camera, 500))
         works = [event.work for event in _events_of(npu, InferenceRun(job_priority=300))]
         for work in works:
@@ -58,7 +64,7 @@ def as_in_aosp(context: CaseContext) -> None:
 @cases.case("complete", "NPU-HAL-039")
 def complete(context: CaseContext) -> None:
     """The three events of a run tell of the same work: all fields but id and time are equal."""
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         first, *rest = (event.work for event in _events_of(npu))
         for name in ("uid", "original_uid", "job_priority", "effective_priority", "device_number", "debug_pid",
                      "debug_feature_id", "group_id"):  # fmt: skip
@@ -69,7 +75,7 @@ def complete(context: CaseContext) -> None:
 @cases.case("effective_is_sum", "NPU-HAL-008")
 def effective_is_sum(context: CaseContext) -> None:
     """The effective priority is that of the uid plus that of the job, 0 to 2000."""
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         for uid_priority, job_priority in ((0, 0), (0, 1000), (1000, 0), (1000, 1000), (125, 250)):
             npu.configure(config(npu.camera, uid_priority))
             for event in _events_of(npu, InferenceRun(job_priority=job_priority)):
@@ -80,7 +86,7 @@ def effective_is_sum(context: CaseContext) -> None:
 @cases.case("weaker_job", "NPU-HAL-010")
 def weaker_job(context: CaseContext) -> None:
     """Of two jobs of one uid that of priority 1000 is weaker than that of 0 (AOSP: RunInferenceEffectivePriority)."""
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         strong, weak = (_events_of(npu, InferenceRun(job_priority=job))[0].work for job in (0, 1000))
         checks.that(
             weak.effective_priority > strong.effective_priority,
@@ -92,7 +98,7 @@ def weaker_job(context: CaseContext) -> None:
 @cases.case("background_app", "NPU-HAL-037")
 def background_app(context: CaseContext) -> None:
     """The same job is weaker when the app is in the background."""
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         found = []
         for uid_priority in (100, 400):
             npu.update(config(npu.camera, uid_priority))
@@ -103,17 +109,17 @@ def background_app(context: CaseContext) -> None:
 @cases.case("job_priority_echoed", "NPU-HAL-034")
 def job_priority_echoed(context: CaseContext) -> None:
     """Events carry the job priority as it was submitted."""
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         for priority in _JOB_PRIORITIES:
             for event in _events_of(npu, InferenceRun(job_priority=priority)):
-                checks.equal(event.work.job_priority, priority, f"job priority in the {event.kind} event")
+                checks.equal(event.work.job_priority, priority, f"job priority in the {event.event_type} event")
 
 
 @cases.case("uid_of_the_caller", "NPU-HAL-015")
 def uid_of_the_caller(context: CaseContext) -> None:
     """The uid is that of whoever calls, as the transport knows it: two apps, told apart."""
-    with lab(context) as npu:
-        npu.hear()
+    with scheduling_fixture(context) as npu:
+        npu.register_recorder()
         apps = [npu.app(npu.camera), npu.app(npu.assistant)]
         for app in apps:
             app.works()
@@ -126,18 +132,18 @@ def uid_of_the_caller(context: CaseContext) -> None:
 @cases.case("own_work", "NPU-HAL-013")
 def own_work(context: CaseContext) -> None:
     """Of work that an app does for itself the original uid is its own, named or not; Cuttlefish's profile has -1."""
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         allowed = (npu.camera, OWN_WORK) if context.manifest.npu_profile == "cuttlefish" else (npu.camera,)
         for original_uid in (OWN_WORK, npu.camera):
             for event in _events_of(npu, InferenceRun(original_uid=original_uid)):
-                checks.member(event.work.original_uid, allowed, f"original uid in the {event.kind} event")
+                checks.member(event.work.original_uid, allowed, f"original uid in the {event.event_type} event")
 
 
 @cases.case("pid", "NPU-HAL-040", "NPU-HAL-015")
 def pid(context: CaseContext) -> None:
     """The pid is that of the caller's process, where the transport says so, and never negative."""
-    with lab(context) as npu:
-        npu.hear()
+    with scheduling_fixture(context) as npu:
+        npu.register_recorder()
         camera = npu.app(npu.camera, _PID)
         camera.works()
         npu.settle()
@@ -150,15 +156,17 @@ def pid(context: CaseContext) -> None:
 @cases.case("feature_id", "NPU-HAL-040")
 def feature_id(context: CaseContext) -> None:
     """The feature id is the one submitted."""
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         for event in _events_of(npu, InferenceRun(feature_id="camera.night_mode")):
-            checks.equal(event.work.debug_feature_id, "camera.night_mode", f"debugFeatureId in the {event.kind} event")
+            checks.equal(
+                event.work.debug_feature_id, "camera.night_mode", f"debugFeatureId in the {event.event_type} event"
+            )
 
 
 @cases.case("no_feature_id", "NPU-HAL-040")
 def no_feature_id(context: CaseContext) -> None:
     """Without a feature id no run has another one's."""
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         _events_of(npu, InferenceRun(feature_id="camera.night_mode"))
         for event in _events_of(npu):
             checks.that(event.work.debug_feature_id != "camera.night_mode", "debugFeatureId is that of an earlier run")
@@ -167,7 +175,7 @@ def no_feature_id(context: CaseContext) -> None:
 @cases.case("group_id", "NPU-HAL-033")
 def group_id(context: CaseContext) -> None:
     """A group id is 16 bytes and the same in all events of one effort; there may be none."""
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         groups = {event.work.group_id for event in _events_of(npu)}
         checks.equal(len(groups), 1, "number of group ids of one run")
         for group in groups - {None}:
@@ -177,16 +185,16 @@ def group_id(context: CaseContext) -> None:
 @cases.case("group_id_given", "NPU-HAL-033")
 def group_id_given(context: CaseContext) -> None:
     """A group id that the app gives comes back as it was."""
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         given = Uuid(bytes(range(240, 240 + _UUID_BYTES)))
         for event in _events_of(npu, InferenceRun(group_id=given)):
-            checks.equal(event.work.group_id, given, f"group id in the {event.kind} event")
+            checks.equal(event.work.group_id, given, f"group id in the {event.event_type} event")
 
 
 @cases.case("device_not_negative", "NPU-HAL-032")
 def device_not_negative(context: CaseContext) -> None:
     """Device numbers start at 0."""
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         for event in _events_of(npu):
             checks.that(event.work.device_number >= 0, f"device number: found {event.work.device_number}")
 
@@ -194,7 +202,7 @@ def device_not_negative(context: CaseContext) -> None:
 @cases.case("devices_consecutive", "NPU-HAL-032")
 def devices_consecutive(context: CaseContext) -> None:
     """There is a device 0, and no device behind one that does not exist; work runs on the one it was sent to."""
-    with lab(context) as npu:
+    with scheduling_fixture(context) as npu:
         camera = npu.app(npu.camera)
         count = 0
         for number in range(_MOST_DEVICES):
@@ -205,7 +213,7 @@ def devices_consecutive(context: CaseContext) -> None:
             count += 1
         checks.that(count > 0, "device 0: expected success, found a refusal")
         for number in (count, count + 1, count + 2, -1):
-            camera.is_refused(InferenceRun(device_number=number))
+            camera.is_rejected(InferenceRun(device_number=number))
         for number in range(count):
             for event in _events_of(npu, InferenceRun(device_number=number)):
                 checks.equal(event.work.device_number, number, "device number of work sent to it")

@@ -77,9 +77,9 @@ def from_cache(context: CaseContext) -> None:
     """
     for name in (*LIMITED, *UNLIMITED):
         with context.configuration(name):
-            told = _from_cache(context, deadline(name, context.version))
+            reported = _from_cache(context, deadline(name, context.version))
             expected = {*_NO_CACHE, *(LATE - {ErrorStatus.NONE} if name in LIMITED else ())}
-            for status in told:
+            for status in reported:
                 checks.status(status, expected, f"prepareModelFromCache with the deadline '{name}'")
 
 
@@ -134,8 +134,8 @@ def _timed(context: CaseContext, runner: Runner, name: str) -> tuple[Execution, 
 def _warn_of_hope(context: CaseContext, name: str, status: int | None, what: str) -> None:
     """An idle device misses a past deadline again: TRANSIENT promises too much (NNHAL-QOS-017, NNHAL-ERROR-004)."""
     if name == "past" and status not in (ErrorStatus.NONE, *PERSISTENT):
-        told = "nothing" if status is None else status_name(status)
-        context.warn_quality(f"{what} with a deadline long past: {told}, where a PERSISTENT status tells more")
+        reported = "nothing" if status is None else status_name(status)
+        context.warn_quality(f"{what} with a deadline long past: {reported}, where a PERSISTENT status tells more")
 
 
 def _from_cache(context: CaseContext, deadline_ns: int) -> list[int]:

@@ -135,7 +135,7 @@ def asynchronous(context: CaseContext) -> None:
         launched = [_launch(context, runner) for runner in runners]
         for one in launched:
             _ended(context, one)
-        _told_once(context, launched)
+        _notified_once(context, launched)
         oddities.append(_odd_time(context, alone, max(launched, key=lambda one: one.recorder.ended)))
     # A client that was held up itself sees an odd time once, not again.
     odd = [one for one in oddities if one]
@@ -218,7 +218,7 @@ def _quickest_alone(context: CaseContext, runner: Runner) -> _Launched:
     return min(launched, key=lambda one: one.seconds)
 
 
-def _told_once(context: CaseContext, launched: Sequence[_Launched]) -> None:
+def _notified_once(context: CaseContext, launched: Sequence[_Launched]) -> None:
     """A round trip brings whatever the device has sent before."""
     context.device.get_status()
     context.subject.wait_until(lambda: any(len(one.recorder.answers) > 1 for one in launched), 0.0)
@@ -228,12 +228,12 @@ def _told_once(context: CaseContext, launched: Sequence[_Launched]) -> None:
 
 def _odd_time(context: CaseContext, alone: _Launched, last: _Launched) -> str:
     """What is odd about the time in the driver of the execution that ended last, by its client's clock."""
-    told = seconds_in_driver(context.version, last.recorder.answers[0])
-    if told is None:
+    reported = seconds_in_driver(context.version, last.recorder.answers[0])
+    if reported is None:
         return ""
-    if told > last.seconds + _MICROSECOND:
-        return f"timeInDriver is {told:.6f} s: the execution took its client {last.seconds:.6f} s"
-    if last.seconds > 2.5 * alone.seconds and told < last.seconds / 2.5:
+    if reported > last.seconds + _MICROSECOND:
+        return f"timeInDriver is {reported:.6f} s: the execution took its client {last.seconds:.6f} s"
+    if last.seconds > 2.5 * alone.seconds and reported < last.seconds / 2.5:
         took = f"took its client {last.seconds:.6f} s, and {alone.seconds:.6f} s alone"
-        return f"timeInDriver is {told:.6f} s, of an execution that {took}: is the waiting left out?"
+        return f"timeInDriver is {reported:.6f} s, of an execution that {took}: is the waiting left out?"
     return ""

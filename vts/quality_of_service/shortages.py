@@ -27,7 +27,7 @@ from npu_conformance.vts.lib.structure_models import INPUT, OUTPUT, graph, tenso
 cases = CaseGroup("vts.quality_of_service", group=Group.EXECUTION)
 
 _REPEATS = 1 << 20
-_REFUSALS = "GOR"
+_REJECTIONS = "GOR"
 _MULTIPLES, _DATA, _OUTPUT, _ROOM = 0, 16, 32, 16
 
 
@@ -45,7 +45,7 @@ def result_beyond_any_memory(context: CaseContext) -> None:
     for attempt in ("first", "again"):
         with context.configuration(attempt):
             execution = execute(context, preparation.prepared_model, _request(context), measure=False)
-            expected = documented_statuses(_REFUSALS, context.version)
+            expected = documented_statuses(_REJECTIONS, context.version)
             checks.status(execution.status, expected, "execution whose result takes 4 TiB")
             if execution.status in TRANSIENT:
                 context.warn_quality(f"a result of 4 TiB: {status_name(execution.status)}, where it can never succeed")

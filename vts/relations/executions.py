@@ -15,7 +15,7 @@ from npu_conformance.specs.neuralnetworks.extension_codes import AnyOperandType
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import quantization_coupling
 from npu_conformance.vts.lib.relations.declare import Check, RelationGroup
-from npu_conformance.vts.lib.relations.fixture import Lab
+from npu_conformance.vts.lib.relations.fixture import RelationFixture
 from npu_conformance.vts.lib.relations.nets import FLOAT32, SIGNED, UNSIGNED, Tensor
 from npu_conformance.vts.lib.relations.samples import SAMPLES, Sample
 
@@ -25,95 +25,110 @@ _JUMPS = ("ARGMAX", "EQUAL", "FLOOR")
 """Where a rounded input makes quite another result: float16 is not to be compared with float32."""
 
 
-def _vector(lab: Lab, sample: Sample, given: Tensor, *, nchw: bool = False) -> Vector:
-    net = lab.net()
-    return net.vector(sample.build(lab, net, net.input(given), nchw))
+def _vector(fixture: RelationFixture, sample: Sample, given: Tensor, *, nchw: bool = False) -> Vector:
+    net = fixture.net()
+    return net.vector(sample.build(fixture, net, net.input(given), nchw))
 
 
-def _again(lab: Lab) -> Lab:
-    """A lab whose data begin from the start: constants of a second model are those of the first."""
-    return Lab(lab.context, lab.kind)
+def _again(fixture: RelationFixture) -> RelationFixture:
+    """A fixture whose data begin from the start: constants of a second model are those of the first."""
+    return RelationFixture(fixture.context, fixture.operand_type)
 
 
-def _two(lab: Lab, sample: Sample) -> tuple[Lab, Lab, Tensor]:
-    """Two labs that have both made the same input."""
-    first, second = lab, _again(lab)
+def _two(fixture: RelationFixture, sample: Sample) -> tuple[RelationFixture, RelationFixture, Tensor]:
+    """Two fixtures that have both made the same input."""
+    first, second = fixture, _again(fixture)
     sample.data(second)
     return first, second, sample.data(first)
 
 
-def _kind(lab: Lab, vector: Vector) -> AnyOperandType:
+def _output_type(fixture: RelationFixture, vector: Vector) -> AnyOperandType:
     return vector.operands[vector.outputs[0]].type
 
 
 def _layouts(sample: Sample) -> Check:
-    def check(lab: Lab) -> None:
+    def check(fixture: RelationFixture) -> None:
         """NCHW gives what NHWC gives, transposed."""
-        first, second, given = _two(lab, sample)
-        (plain,) = lab.execute(_vector(first, sample, given))
-        (turned,) = lab.execute(_vector(second, sample, given.of(given.array.transpose(_NCHW)), nchw=True))
-        lab.agree("NCHW against NHWC", [turned.transpose(_NHWC), plain], roundings=2)
+        first, second, given = _two(fixture, sample)
+        (plain,) = fixture.execute(_vector(first, sample, given))
+        (turned,) = fixture.execute(_vector(second, sample, given.of(given.array.transpose(_NCHW)), nchw=True))
+        fixture.agree("NCHW against NHWC", [turned.transpose(_NHWC), plain], roundings=2)
 
     return check
 
 
 def _split(sample: Sample) -> Check:
-    def check(lab: Lab) -> None:
+    def check(fixture: RelationFixture) -> None:
         """Batches executed apart give what they give together."""
-        first, second, given = _two(lab, sample)
+        first, second, given = _two(fixture, sample)
         vector = _vector(first, sample, given)
-        (whole,) = lab.execute(vector)
-        third = _two(lab, sample)[1]
+        (whole,) = fixture.execute(vector)
+        third = _two(fixture, sample)[1]
         parts = [(second, given.array[:1]), (third, given.array[1:])]
-        apart = [lab.execute(_vector(one, sample, given.of(array)))[0] for one, array in parts]
-        lab.agree("whole against batches", [whole, numpy.concatenate(apart)], roundings=2, kind=_kind(lab, vector))
+        apart = [fixture.execute(_vector(one, sample, given.of(array)))[0] for one, array in parts]
+        fixture.agree(
+            "whole against batches",
+            [whole, numpy.concatenate(apart)],
+            roundings=2,
+            operand_type=_output_type(fixture, vector),
+        )
 
     return check
 
 
 def _open(sample: Sample) -> Check:
-    def check(lab: Lab) -> None:
+    def check(fixture: RelationFixture) -> None:
         """With output shapes left open the device finds the same shapes and values."""
-        vector = _vector(lab, sample, sample.data(lab))
-        (known,), (found,) = lab.execute(vector), lab.execute(vector, unspecified=True)
-        lab.agree("open against known shapes", [found, known], roundings=2, kind=_kind(lab, vector))
+        vector = _vector(fixture, sample, sample.data(fixture))
+        (known,), (found,) = fixture.execute(vector), fixture.execute(vector, unspecified=True)
+        fixture.agree(
+            "open against known shapes", [found, known], roundings=2, operand_type=_output_type(fixture, vector)
+        )
 
     return check
 
 
 def _relaxed(sample: Sample) -> Check:
-    def check(lab: Lab) -> None:
+    def check(fixture: RelationFixture) -> None:
         """Relaxed results lie around those in float32, as far away as float16 may be."""
-        vector = _vector(lab, sample, sample.data(lab))
-        (strict,), (relaxed,) = lab.execute(vector), lab.execute(replace(vector, relaxed=True))
-        lab.agree("relaxed against strict", [relaxed, strict], roundings=2, half=True, kind=_kind(lab, vector))
+        vector = _vector(fixture, sample, sample.data(fixture))
+        (strict,), (relaxed,) = fixture.execute(vector), fixture.execute(replace(vector, relaxed=True))
+        fixture.agree(
+            "relaxed against strict",
+            [relaxed, strict],
+            roundings=2,
+            half=True,
+            operand_type=_output_type(fixture, vector),
+        )
 
     return check
 
 
 def _signed(sample: Sample) -> Check:
-    def check(lab: Lab) -> None:
+    def check(fixture: RelationFixture) -> None:
         """The signed form gives what the unsigned form gives, less 128."""
-        vector = _vector(lab, sample, sample.data(lab))
-        twin = variations.unsigned(vector)
-        assert twin is not None
-        (signed,), (unsigned,) = lab.execute(vector), lab.execute(twin)
+        vector = _vector(fixture, sample, sample.data(fixture))
+        counterpart = variations.unsigned(vector)
+        assert counterpart is not None
+        (signed,), (unsigned,) = fixture.execute(vector), fixture.execute(counterpart)
         # Each may be a step off, so that they are two apart: of single vectors vts.generated asks for more.
-        kind = _kind(lab, vector)
-        expected = (unsigned.astype("int16") - 128).astype("int8") if kind is SIGNED else unsigned
-        lab.agree("signed against unsigned form", [signed, expected], roundings=2, kind=kind)
+        operand_type = _output_type(fixture, vector)
+        expected = (unsigned.astype("int16") - 128).astype("int8") if operand_type is SIGNED else unsigned
+        fixture.agree("signed against unsigned form", [signed, expected], roundings=2, operand_type=operand_type)
 
     return check
 
 
 def _given(sample: Sample) -> Check:
-    def check(lab: Lab) -> None:
+    def check(fixture: RelationFixture) -> None:
         """Constant tensors that come as inputs of the model change nothing."""
-        vector = _vector(lab, sample, sample.data(lab))
+        vector = _vector(fixture, sample, sample.data(fixture))
         varied = variations.apply("all_tensors_as_inputs", vector)
         assert varied is not None
-        (constant,), (given,) = lab.execute(vector), lab.execute(varied)
-        lab.agree("inputs against constants", [given, constant], roundings=2, kind=_kind(lab, vector))
+        (constant,), (given,) = fixture.execute(vector), fixture.execute(varied)
+        fixture.agree(
+            "inputs against constants", [given, constant], roundings=2, operand_type=_output_type(fixture, vector)
+        )
 
     return check
 
@@ -127,26 +142,26 @@ def _has_data_constants(sample: Sample) -> bool:
 
 
 def _declare(sample: Sample) -> None:
-    def relation(name: str, check: Check, kinds: tuple[OperandType, ...], *requirements: str, since: Version) -> None:
-        if kinds:
+    def relation(name: str, check: Check, types: tuple[OperandType, ...], *requirements: str, since: Version) -> None:
+        if types:
             title = f"{name}_{sample.name}"
-            cases.relation(title, sample.operation, kinds, *requirements, since=since)(check)
+            cases.relation(title, sample.operation, types, *requirements, since=since)(check)
 
     oldest = catalogue.operation(sample.operation).since
     if sample.images:
-        relation("nchw", _layouts(sample), sample.kinds, since=Version.V1_2)
+        relation("nchw", _layouts(sample), sample.types, since=Version.V1_2)
     if sample.batches:
-        relation("batches", _split(sample), sample.kinds, since=oldest)
-    relation("open_shapes", _open(sample), sample.kinds, "NNHAL-SHAPE-002", "NNHAL-SHAPE-003", since=Version.V1_2)
-    relaxed = FLOAT32 in sample.kinds and catalogue.operation(sample.operation).relaxed
+        relation("batches", _split(sample), sample.types, since=oldest)
+    relation("open_shapes", _open(sample), sample.types, "NNHAL-SHAPE-002", "NNHAL-SHAPE-003", since=Version.V1_2)
+    relaxed = FLOAT32 in sample.types and catalogue.operation(sample.operation).relaxed
     relaxed = relaxed and sample.operation not in _JUMPS
     relation("relaxed", _relaxed(sample), (FLOAT32,) * relaxed, "NNHAL-ACCURACY-002", since=Version.V1_1)
-    signed = {SIGNED, UNSIGNED} <= set(sample.kinds)
+    signed = {SIGNED, UNSIGNED} <= set(sample.types)
     relation(
         "unsigned_twin", _signed(sample), (SIGNED,) * signed, *quantization_coupling.REQUIREMENTS, since=Version.V1_3
     )
     if _has_data_constants(sample):
-        relation("constants_as_inputs", _given(sample), sample.kinds, since=oldest)
+        relation("constants_as_inputs", _given(sample), sample.types, since=oldest)
 
 
 for _sample in SAMPLES:

@@ -94,7 +94,7 @@ def _runner(row: Row) -> Callable[[CaseContext], None]:
         pool.write(16, addition.packed(addition.B))
         request = row.edit(_request(row, pool))
         if not row.sound:
-            with aosp_verdict.told(aosp_verdict.of_rule(row.rule)):
+            with aosp_verdict.with_aosp_verdict(aosp_verdict.verdict_for_rule(row.rule)):
                 expect_request_rejected(context, prepared_model, request, executors(context.version)[0], measure=False)
             return
         execution = execute(context, prepared_model, request, measure=False)

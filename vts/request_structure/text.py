@@ -25,7 +25,7 @@ from npu_conformance.specs.neuralnetworks.types import (
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts.lib import addition
 from npu_conformance.vts.lib.addition import Addition
-from npu_conformance.vts.lib.aosp_verdict import told
+from npu_conformance.vts.lib.aosp_verdict import with_aosp_verdict
 from npu_conformance.vts.lib.execution import Execution
 from npu_conformance.vts.lib.executors import execute, executors
 from npu_conformance.vts.lib.structure_models import INPUT, OUTPUT, graph, tensor
@@ -46,7 +46,7 @@ def other_length(context: CaseContext) -> None:
         pool = _filled(context, chosen)
         request = _request(pool, **{f"{side}_length": _SIZE + 4})
         for executor in executors(context.version):
-            with context.configuration(f"{side}_longer.{executor}"), told("no"):
+            with context.configuration(f"{side}_longer.{executor}"), with_aosp_verdict("no"):
                 execution = execute(context, prepared_model, request, measure=False, executor=executor)
                 _declined_or_adds(context, chosen, pool, execution)
 
@@ -59,7 +59,7 @@ def input_too_short(context: CaseContext) -> None:
     request = _request(_filled(context, chosen))
     request = replace(request, inputs=(_place(_POOL - _SIZE + 1, _SIZE - 1), request.inputs[1]))
     for executor in executors(context.version):
-        with context.configuration(executor), told("no"):
+        with context.configuration(executor), with_aosp_verdict("no"):
             execution = execute(context, prepared_model, request, measure=False, executor=executor)
             _ends(context, execution, "an input that ends before its last byte")
 
@@ -71,7 +71,7 @@ def padding_without_data(context: CaseContext) -> None:
     prepared_model = chosen.prepared(context)
     last = chosen.packed(addition.SUM)[-1]
     for executor in executors(context.version):
-        with context.configuration(executor), told("yes"):
+        with context.configuration(executor), with_aosp_verdict("yes"):
             pool = _filled(context, chosen)
             output = RequestArgument(location=DataLocation(0, _OUTPUT, _SIZE - 1, 9))
             request = replace(_request(pool), outputs=(output,))
@@ -91,7 +91,7 @@ def output_over_input(context: CaseContext) -> None:
     prepared_model = chosen.prepared(context)
     for name, offset in {"all": 0, "half": 4}.items():
         for executor in executors(context.version):
-            with context.configuration(f"{name}.{executor}"), told("no"):
+            with context.configuration(f"{name}.{executor}"), with_aosp_verdict("no"):
                 request = replace(_request(_filled(context, chosen)), outputs=(_place(offset),))
                 execution = execute(context, prepared_model, request, measure=False, executor=executor)
                 _ends(context, execution, "an output over an input")
@@ -106,7 +106,7 @@ def output_over_output(context: CaseContext) -> None:
     if prepared_model is None:
         raise NotSupported("the device has no model of two outputs here")
     for executor in executors(context.version):
-        with context.configuration(executor), told("no"):
+        with context.configuration(executor), with_aosp_verdict("no"):
             pool = _filled(context, chosen)
             request = replace(_request(pool), inputs=(_place(0),), outputs=(_place(_OUTPUT), _place(_OUTPUT)))
             execution = execute(context, prepared_model, request, measure=False, executor=executor)
@@ -148,6 +148,7 @@ def _twice(chosen: Addition) -> Model:
     """RELU of one input, for two outputs, in the addition's type."""
     fields = {"scale": chosen.scale, "zero_point": chosen.zero_point}
     operands = [
-        tensor(OperandType(chosen.kind), (chosen.elements,), lifetime, **fields) for lifetime in (INPUT, OUTPUT, OUTPUT)
+        tensor(OperandType(chosen.operand_type), (chosen.elements,), lifetime, **fields)
+        for lifetime in (INPUT, OUTPUT, OUTPUT)
     ]
     return Model(graph(operands, [Operation(OperationType.RELU, (0,), (place,)) for place in (1, 2)]))

@@ -30,7 +30,7 @@ PAIRS: tuple[Pair, Pair, Pair, Pair] = (addition.A, addition.B, (0.5, -1.0), (-0
 
 
 @dataclass(frozen=True)
-class Work:
+class BurstFixture:
     """An addition and memory for it. outputs: how often the model adds."""
 
     context: CaseContext
@@ -69,11 +69,11 @@ class Work:
             self.chosen.check(data, expected, f"sum {number}, {what}")
 
 
-def work(context: CaseContext, *, outputs: int = 1) -> Work:
+def burst_fixture(context: CaseContext, *, outputs: int = 1) -> BurstFixture:
     """Prepare the addition. NotSupported where the device adds nothing."""
     chosen = addition.supported(context)
     prepared_model = chosen.prepared(context) if outputs == 1 else _prepared(context, several(chosen.model(), outputs))
-    return Work(context, chosen, prepared_model, context.pool(_size(outputs)), outputs)
+    return BurstFixture(context, chosen, prepared_model, context.pool(_size(outputs)), outputs)
 
 
 def _size(outputs: int) -> int:

@@ -34,7 +34,7 @@ _FILL = 0xA5
 class Chain:
     """The model in one type. constant: the second summand is a constant of the model, else an input."""
 
-    kind: Addition
+    addition: Addition
     length: int = 1
     constant: Pair | None = None
 
@@ -57,7 +57,7 @@ class Chain:
         )  # fmt: skip
         inputs = (0, 1) if self.constant is None else (0,)
         main = Subgraph(operands, operations, inputs, (2 + self.length,))
-        values = bytes(4) + (b"" if self.constant is None else self.kind.packed(self.constant))
+        values = bytes(4) + (b"" if self.constant is None else self.addition.packed(self.constant))
         return Model(main=main, operand_values=values)
 
     def expected(self) -> Pair:
@@ -72,9 +72,9 @@ class Chain:
         status, found = self.execute(context, prepared_model, memory)
         checks.status(status, {ErrorStatus.NONE}, f"execution of {what}")
         expected = self.expected()
-        values = self.kind.unpacked(found)
+        values = self.addition.unpacked(found)
         # A quantised addition may be off by one step; of a chain each may be, though not all into one direction.
-        allowed = self.kind.scale * max(1.0, self.length / 4)
+        allowed = self.addition.scale * max(1.0, self.length / 4)
         right = all(abs(value - expected[at % 2]) <= allowed for at, value in enumerate(values))
         if not right:
             checks.fail(f"output of {what}", checks.spell(expected), checks.spell(values))
@@ -88,7 +88,7 @@ class Chain:
 
     def _execute(self, context: CaseContext, prepared_model: PreparedModel, pool: Pool) -> tuple[int, bytes]:
         before = bytearray([_FILL]) * _POOL
-        before[:SIZE], before[_SECOND : _SECOND + SIZE] = self.kind.packed(A), self.kind.packed(STEP)
+        before[:SIZE], before[_SECOND : _SECOND + SIZE] = self.addition.packed(A), self.addition.packed(STEP)
         pool.write(0, before)
         inputs = tuple(RequestArgument(location=DataLocation(0, at, SIZE)) for at in (0, _SECOND))
         output = RequestArgument(location=DataLocation(0, _OUTPUT, SIZE))
@@ -102,6 +102,6 @@ class Chain:
 
     def _tensor(self, lifetime: OperandLifeTime, consumers: int, place: DataLocation | None = None) -> Operand:
         return Operand(
-            self.kind.kind, (self.kind.elements,), self.kind.scale, self.kind.zero_point, lifetime,
+            self.addition.operand_type, (self.addition.elements,), self.addition.scale, self.addition.zero_point, lifetime,
             place or DataLocation(), number_of_consumers=consumers,
         )  # fmt: skip

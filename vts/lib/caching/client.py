@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 NONE, GENERAL, INVALID = ErrorStatus.NONE, ErrorStatus.GENERAL_FAILURE, ErrorStatus.INVALID_ARGUMENT
 Statuses = frozenset[ErrorStatus]
-REFUSED: Statuses = frozenset({GENERAL, INVALID})
+REJECTED: Statuses = frozenset({GENERAL, INVALID})
 ONLY_GENERAL: Statuses = frozenset({GENERAL})
 TOKEN = bytes(range(100, 100 + BYTE_SIZE_OF_CACHE_TOKEN))
 OTHER_TOKEN = bytes([TOKEN[0] + 1]) + TOKEN[1:]
@@ -185,12 +185,12 @@ class Client:
         memory = None if self._application is None else self._application.memory
         chain.check(self.context, preparation.prepared_model, f"the model of {what}", memory)
 
-    def right_or_refused(self, chain: Chain, preparation: Preparation, what: str) -> None:
+    def right_or_rejected(self, chain: Chain, preparation: Preparation, what: str) -> None:
         """The preparation was refused, or gave a model that computes the chain."""
         if outcome(preparation) == NONE:
             self.prepared_right(chain, preparation, what)
         else:
-            checks.status(outcome(preparation), REFUSED, what)
+            checks.status(outcome(preparation), REJECTED, what)
 
     def saved(self, chain: Chain, token: bytes = TOKEN) -> Cache:
         """A cache from which the chain can be restored. NotApplicable where the device does not cache it."""
@@ -254,7 +254,7 @@ def outcome(preparation: Preparation) -> int | None:
     return preparation.launch_status or preparation.status
 
 
-def refused(preparation: Preparation, statuses: Statuses, what: str) -> None:
+def expect_rejected(preparation: Preparation, statuses: Statuses, what: str) -> None:
     """The preparation failed with one of the statuses, and without a model."""
     checks.status(outcome(preparation), statuses, what)
     checks.that(preparation.prepared_model is None, f"{what}: expected no prepared model, found one")

@@ -28,7 +28,7 @@ class Hints:
     name: str
     hints: tuple[TokenValuePair, ...]
     mapping: models.Mapping
-    refusable: bool = False
+    rejectable: bool = False
 
 
 def of_every_call(context: CaseContext) -> Iterator[Hints]:
@@ -52,12 +52,12 @@ def of_every_call(context: CaseContext) -> Iterator[Hints]:
 def _breaking_rules() -> Iterator[Hints]:
     """Calls that a client must not make; what a driver does about them is its own affair."""
     unknown, twice = models.mapping(unknown=1), (hint(1, 0, b"a"), hint(1, 0, b"b"))
-    yield Hints("token_twice", twice, unknown, refusable=True)
-    yield Hints("negative_token", (TokenValuePair(-1, b""), TokenValuePair(-(1 << 31), b"")), unknown, refusable=True)
+    yield Hints("token_twice", twice, unknown, rejectable=True)
+    yield Hints("negative_token", (TokenValuePair(-1, b""), TokenValuePair(-(1 << 31), b"")), unknown, rejectable=True)
     doubled = (*unknown, ExtensionNameAndPrefix("com.npu_conformance.in_no_driver_either", 1))
-    yield Hints("prefix_twice", (hint(1, 0),), doubled, refusable=True)
-    yield Hints("name_twice", (hint(1, 0),), (*unknown, *models.mapping(unknown=2)), refusable=True)
-    yield Hints("prefix_of_16_bit", (), models.mapping(unknown=0x8001), refusable=True)
+    yield Hints("prefix_twice", (hint(1, 0),), doubled, rejectable=True)
+    yield Hints("name_twice", (hint(1, 0),), (*unknown, *models.mapping(unknown=2)), rejectable=True)
+    yield Hints("prefix_of_16_bit", (), models.mapping(unknown=0x8001), rejectable=True)
 
 
 def _of_listed(label: str, name: str) -> Iterator[Hints]:
@@ -77,7 +77,7 @@ def of_fibonacci() -> Iterator[Hints]:
     yield Hints("count_of_7_bytes", (hint(3, 0, VALID_COUNT[:7]),), mapping)
     yield Hints("count_of_9_bytes", (hint(3, 0, VALID_COUNT + b"\0"),), mapping)
     yield Hints("count_among_others", (hint(9, 0, b"?"), hint(3, 0, VALID_COUNT), hint(3, 7)), mapping)
-    yield Hints("count_twice", (hint(3, 0, VALID_COUNT), hint(3, 0, bytes(8))), mapping, refusable=True)
+    yield Hints("count_twice", (hint(3, 0, VALID_COUNT), hint(3, 0, bytes(8))), mapping, rejectable=True)
 
 
 def hint(prefix: int, number: int, value: bytes = b"") -> TokenValuePair:

@@ -81,7 +81,7 @@ class Argument:
     location: DataLocation | None = None
 
 
-class Bench:
+class BufferFixture:
     """Additions of one type on one device.
 
     executor: one of `executors`, the usual one if empty. application: who calls, if it is not the harness itself.
@@ -112,7 +112,7 @@ class Bench:
         if is_supported:
             checks.status(preparation.status, {NONE}, "prepareModel of a supported model, notified")
         shapes = ", ".join(str(model.main.operands[index].dimensions) for index in model.main.input_indexes)
-        raise NotSupported(f"a model of {self.chosen.kind.name} with inputs of shape {shapes} is not supported")
+        raise NotSupported(f"a model of {self.chosen.operand_type.name} with inputs of shape {shapes} is not supported")
 
     def allocate(
         self, *models: PreparedModel, inputs: Sequence[int] = (), outputs: Sequence[int] = (), dimensions: Shape = ()
@@ -188,7 +188,7 @@ class Bench:
 
 
 Place = DeviceBuffer | int | Pool | Argument
-Check = Callable[[Bench], None]
+Check = Callable[[BufferFixture], None]
 
 
 def status_of(call: Callable[[], object]) -> int:
@@ -206,7 +206,7 @@ def additions(
     """Additions side by side. dimensions: of all tensors; 0 is unknown. scale, zero_point: others than usual."""
     shape = (chosen.elements,) if dimensions is None else dimensions
     points = int(zero_point) if scale or zero_point else chosen.zero_point
-    tensor = Operand(chosen.kind, shape, scale or chosen.scale, points)
+    tensor = Operand(chosen.operand_type, shape, scale or chosen.scale, points)
     summand = replace(tensor, lifetime=OperandLifeTime.SUBGRAPH_INPUT, number_of_consumers=1)
     total = replace(tensor, lifetime=OperandLifeTime.SUBGRAPH_OUTPUT)
     activation = Operand(
@@ -275,10 +275,10 @@ def _case(check: Check, *, by_executor: bool) -> Callable[[CaseContext], None]:
         ways: Collection[str] = executors(context.version) if by_executor else ("",)
         for chosen in types_of(context):
             for executor in ways:
-                name = f"{chosen.kind.name.lower()}.{executor}".rstrip(".")
+                name = f"{chosen.operand_type.name.lower()}.{executor}".rstrip(".")
                 if context.wants(name):
                     with context.configuration(name):
-                        check(Bench(context, chosen, executor))
+                        check(BufferFixture(context, chosen, executor))
 
     return run
 

@@ -99,8 +99,8 @@ def channel_quantization(model: Model, version: Version) -> Iterator[Mutation]:
             "last_scale_0": replace(params, scales=(*params.scales[:-1], 0.0)),
         }
         yield Mutation(f"operand{index}.no_scales", edits.with_operand(model, index, extra_params=None))
-        for label, spoiled in wrong.items():
-            edited = edits.with_operand(model, index, extra_params=OperandExtraParams(channel_quant=spoiled))
+        for label, invalid in wrong.items():
+            edited = edits.with_operand(model, index, extra_params=OperandExtraParams(channel_quant=invalid))
             yield Mutation(f"operand{index}.{label}", edited)
 
 

@@ -76,7 +76,7 @@ def remove_write(model: Model, version: Version) -> Iterator[Mutation]:
     for position, operation in enumerate(model.main.operations):
         for place, index in enumerate(operation.outputs):
             if index in read:
-                edited, other = edits.with_new_operand(model, _twin(model, index))
+                edited, other = edits.with_new_operand(model, _copy_of(model, index))
                 outputs = edits.replaced(operation.outputs, place, other)
                 edited = edits.with_operation(edited, position, outputs=outputs)
                 yield Mutation(f"operation{position}.outputs{place}_elsewhere", edited)
@@ -143,7 +143,7 @@ def add_operation_output(model: Model, version: Version) -> Iterator[Mutation]:
         yield Mutation(f"operation{position}.outputs_added", edited)
 
 
-def _twin(model: Model, index: int) -> Operand:
+def _copy_of(model: Model, index: int) -> Operand:
     """A temporary like an operand, that nobody reads."""
     operand = model.main.operands[index]
     lifetime = _LIFETIME.TEMPORARY_VARIABLE
@@ -155,7 +155,7 @@ def _writing_again(model: Model, operation: Operation, place: int) -> Model:
     outputs = list(operation.outputs)
     for other, index in enumerate(operation.outputs):
         if other != place:
-            model, outputs[other] = edits.with_new_operand(model, _twin(model, index))
+            model, outputs[other] = edits.with_new_operand(model, _copy_of(model, index))
     return edits.with_new_operation(model, replace(operation, outputs=tuple(outputs)))
 
 

@@ -63,7 +63,7 @@ def operation_operand_type(model: Model, version: Version) -> Iterator[Mutation]
             if target == operand.type or _is_allowed(model.main, index, target, version):
                 continue
             edited = _retyped(model, index, target)
-            if _is_refused(edited.main, index, version):
+            if _is_rejected(edited.main, index, version):
                 yield Mutation(f"operand{index}.{target.name.lower()}", edited)
 
 
@@ -141,7 +141,7 @@ def _places(graph: Subgraph, index: int) -> Iterator[_Place]:
                     yield operation.type, side, place
 
 
-def _is_refused(graph: Subgraph, index: int, version: Version) -> bool:
+def _is_rejected(graph: Subgraph, index: int, version: Version) -> bool:
     """Whether an operation that has the operand has no signature for it."""
     uses = [place for place, one in enumerate(graph.operations) if _has(one, index)]
     return any(not has_signature(graph, place, version) for place in uses)

@@ -26,36 +26,36 @@ SLACK_MS = 100
 _RUN_SECONDS = 30.0
 """After which a run counts as never ending, before time_scale."""
 _LATE_SECONDS = 2.0
-"""How long a device that is busy otherwise may take to tell an end, before time_scale."""
+"""How long a device that is busy otherwise may take to notify an end, before time_scale."""
 _STEP_MS = 10
 _NS_PER_MS = 1_000_000
 
-Kind = Literal["requested", "started", "ended"]
-Told = tuple[Kind, int | None]
+EventType = Literal["requested", "started", "ended"]
+Notification = tuple[EventType, int | None]
 
-REQUESTED: Told = ("requested", None)
-STARTED: Told = ("started", StartReason.INITIAL)
-RESUMED: Told = ("started", StartReason.RESUMED)
-PAUSED: Told = ("ended", EndReason.PAUSED)
-COMPLETED: Told = ("ended", EndReason.COMPLETED)
-USER: Told = ("ended", EndReason.CANCELLED_USER)
-SYSTEM: Told = ("ended", EndReason.CANCELLED_SYSTEM)
-FAILED: Told = ("ended", EndReason.FAILED)
+REQUESTED: Notification = ("requested", None)
+STARTED: Notification = ("started", StartReason.INITIAL)
+RESUMED: Notification = ("started", StartReason.RESUMED)
+PAUSED: Notification = ("ended", EndReason.PAUSED)
+COMPLETED: Notification = ("ended", EndReason.COMPLETED)
+USER: Notification = ("ended", EndReason.CANCELLED_USER)
+SYSTEM: Notification = ("ended", EndReason.CANCELLED_SYSTEM)
+FAILED: Notification = ("ended", EndReason.FAILED)
 UNDISTURBED = (REQUESTED, STARTED, COMPLETED)
 
 
 @dataclass(frozen=True)
 class Event:
-    """One call of the callback. reason: StartReason or EndReason, null for a request."""
+    """One call of the callback. reason: StartReason or EndReason, None for a request."""
 
-    kind: Kind
+    event_type: EventType
     work: WorkInfo
     reason: int | None
 
     @property
-    def told(self) -> Told:
+    def notification(self) -> Notification:
         """What happened, without the work."""
-        return self.kind, self.reason
+        return self.event_type, self.reason
 
 
 class Recorder(SchedulingCallback):
@@ -94,33 +94,35 @@ class Run(WorkloadCallback):
 class App:
     """An app with work for the NPU."""
 
-    def __init__(self, lab: Lab, uid: int, pid: int) -> None:
-        self.uid, self._lab = uid, lab
-        tool = lab.context.manifest.inference_tool
+    def __init__(self, fixture: SchedulingFixture, uid: int, pid: int) -> None:
+        self.uid, self._fixture = uid, fixture
+        tool = fixture.context.manifest.inference_tool
         self._workload: Workload | None = None
         if tool is None:
-            if lab.context.subject.ignores_tool and "workload" not in lab.context.manifest.interfaces:
+            if fixture.context.subject.ignores_tool and "workload" not in fixture.context.manifest.interfaces:
                 raise NotApplicable(IGNORED)
-            self._workload = lab.context.present(lab.context.application(uid, pid).interfaces.workload, "workload")
+            self._workload = fixture.context.present(
+                fixture.context.application(uid, pid).interfaces.workload, "workload"
+            )
 
     def start(self, run: InferenceRun | None = None) -> Run | ToolRun:
         """Begin a run; what is refused is a run that ends without success."""
         run = run or InferenceRun()
         found = self._by_tool(run) if self._workload is None else self._by_interface(self._workload, run)
-        self._lab.runs.append(found)
+        self._fixture.runs.append(found)
         return found
 
     def works(self, run: InferenceRun | None = None) -> None:
         """Run inferences to their successful end."""
         checks.that(self.ends(run), f"inferences of uid {self.uid}: expected success, found a refusal or a failure")
 
-    def is_refused(self, run: InferenceRun | None = None) -> None:
+    def is_rejected(self, run: InferenceRun | None = None) -> None:
         """See a run end without success."""
         checks.that(not self.ends(run), f"inferences of uid {self.uid}: expected a refusal, found success")
 
     def ends(self, run: InferenceRun | None = None) -> bool:
         """Run inferences to whatever end: whether it is success."""
-        return self._lab.end_of(self.start(run))
+        return self._fixture.end_of(self.start(run))
 
     def cancel(self) -> None:
         """Cancel what runs. NotApplicable where that can not be done."""
@@ -130,17 +132,17 @@ class App:
         asked(workload.cancel_test_inferences, "cancelTestInferences")
 
     def events(self) -> list[Event]:
-        """What was told of its work."""
-        return self._lab.recorder.of(self.uid)
+        """The events of its work that were notified."""
+        return self._fixture.recorder.of(self.uid)
 
-    def told(self) -> list[Told]:
+    def received(self) -> list[Notification]:
         """The same without the works."""
-        return [event.told for event in self.events()]
+        return [event.notification for event in self.events()]
 
     def _by_tool(self, run: InferenceRun) -> ToolRun:
         if (run.device_number, run.group_id, run.feature_id) != (None, None, None):
             raise NotApplicable("an inference tool takes job priority and original uid alone")
-        tool = self._lab.context.manifest.inference_tool
+        tool = self._fixture.context.manifest.inference_tool
         assert tool is not None
         return ToolRun(tool, self.uid, run)
 
@@ -153,8 +155,8 @@ class App:
         return found
 
 
-class Lab:
-    """The subject's HAL without configs, a recorder, and the time."""
+class SchedulingFixture:
+    """What a case has of the subject: the scheduling HAL, a recorder of notifications, and the time."""
 
     def __init__(self, context: CaseContext) -> None:
         self.context = context
@@ -163,8 +165,8 @@ class Lab:
         self._clock = _clock(context)
         tool = context.manifest.inference_tool
         self._fixed_uid = None if tool is None else tool.uid
-        self._listener: Recorder | None = None
-        """To whom is told what happens now."""
+        self._registered_callback: Recorder | None = None
+        """The recorder that is registered, if one is."""
         self.passed_ms = 0
         """How far this case has moved the virtual clock."""
         self.scheduling = scheduling(context)
@@ -195,8 +197,8 @@ class Lab:
 
     def _is_quiet(self) -> bool:
         """True where the last event of every uid is an end for good."""
-        last = {event.work.uid: event.told for event in self.events(self._listener)}
-        return all(told[0] == "ended" and told != PAUSED for told in last.values())
+        last = {event.work.uid: event.notification for event in self.events(self._registered_callback)}
+        return all(one[0] == "ended" and one != PAUSED for one in last.values())
 
     def _another(self, uid: int) -> int:
         if self._fixed_uid is not None:
@@ -207,12 +209,12 @@ class Lab:
         return uid if self._clock is not None else self.context.case_uid(uid)
 
     def events(self, recorder: Recorder | None = None) -> list[Event]:
-        """What a recorder, by default the lab's own, was told of this case's work."""
-        told = (recorder or self.recorder).events
+        """What a recorder, by default the fixture's own, was notified of this case's work."""
+        events = (recorder or self.recorder).events
         if self._clock is not None or self._fixed_uid is not None:
-            return told
+            return events
         own = {self._uid(uid) for uid in (CAMERA, ASSISTANT, GALLERY)}
-        return [event for event in told if event.work.uid in own]
+        return [event for event in events if event.work.uid in own]
 
     def need_virtual_clock(self) -> None:
         """NotApplicable where time passes by itself."""
@@ -241,17 +243,17 @@ class Lab:
         """Add or replace configs."""
         checks.succeeds(lambda: self.scheduling.update_scheduling_configs(configs), "updateSchedulingConfigs")
 
-    def listen(self, callback: SchedulingCallback | None, debounce_ms: int | None = None) -> None:
+    def register_callback(self, callback: SchedulingCallback | None, debounce_ms: int | None = None) -> None:
         """Register a callback, with a debounce time where one is given."""
         given = () if debounce_ms is None else (debounce_ms,)
         checks.succeeds(lambda: self.scheduling.set_callback(callback, *given), "setCallback")
-        self._listener = callback if isinstance(callback, Recorder) else None
+        self._registered_callback = callback if isinstance(callback, Recorder) else None
 
-    def hear(self, debounce_ms: int | None = None) -> None:
+    def register_recorder(self, debounce_ms: int | None = None) -> None:
         """Register the recorder."""
-        self.listen(self.recorder, debounce_ms)
+        self.register_callback(self.recorder, debounce_ms)
 
-    def deafen(self) -> None:
+    def unregister_callback(self) -> None:
         """Take any callback away; a HAL that has no setCallback yet can be asked all that needs none."""
         with suppress(Unsupported):
             self.scheduling.set_callback(None)
@@ -302,26 +304,26 @@ class Lab:
         checks.equal(run.succeeded, None, "end of a run of several hundred milliseconds, early in it")
 
     def first_event(self, app: App, seen: int = 0) -> Event:
-        """What was told next of an app's work after so many events. Failed where nothing ever is."""
+        """The next event of an app's work after so many of them. Failed where there never is one."""
         self.wait(lambda: len(app.events()) > seen, f"events of uid {app.uid}")
         return app.events()[seen]
 
-    def expect(self, app: App, *expected: Told) -> None:
-        """Check everything that was told of an app's work, in order."""
+    def expect(self, app: App, *expected: Notification) -> None:
+        """Check all notifications of an app's work, in order."""
         self._wait_late(lambda: len(app.events()) >= len(expected))
-        checks.equal(app.told(), list(expected), f"events of uid {app.uid}")
+        checks.equal(app.received(), list(expected), f"events of uid {app.uid}")
 
     def leave(self) -> None:
         """Leave nothing of the case in the subject. AOSP's tests wait as long as this when they end.
 
-        What is told late would be told to the next case's callback.
+        A late notification would reach the next case's callback.
         """
         self.scheduling.set_scheduling_configs(())
         for run in self.runs:
             self.end_of(run)
-        if self._listener is not None:
+        if self._registered_callback is not None:
             self._wait_late(self._is_quiet)
-        self.deafen()
+        self.unregister_callback()
         if self.runs:
             self.pass_ms(10 * SLACK_MS if self._clock is not None else 2 * SLACK_MS)
 
@@ -333,11 +335,11 @@ class Lab:
 
 
 @contextmanager
-def lab(context: CaseContext) -> Iterator[Lab]:
+def scheduling_fixture(context: CaseContext) -> Iterator[SchedulingFixture]:
     """Begin without configs and callback, and end so, with all work done."""
-    found = Lab(context)
+    found = SchedulingFixture(context)
     found.configure()
-    found.deafen()
+    found.unregister_callback()
     try:
         yield found
     except Exception:
@@ -375,10 +377,10 @@ def _clock(context: CaseContext) -> SchedulingControl | ManagerControl | None:
     return interfaces.scheduling_control or interfaces.manager_control
 
 
-def without_pauses(told: list[Told]) -> list[Told]:
+def without_pauses(received: list[Notification]) -> list[Notification]:
     """The same without pauses from which work was resumed: whether work is paused is the implementation's choice."""
-    found: list[Told] = []
-    for one in told:
+    found: list[Notification] = []
+    for one in received:
         if one == RESUMED and found and found[-1] == PAUSED:
             found.pop()
         else:
@@ -386,6 +388,6 @@ def without_pauses(told: list[Told]) -> list[Told]:
     return found
 
 
-def of_kind(events: list[Event], told: Told) -> list[Event]:
+def events_of(events: list[Event], notification: Notification) -> list[Event]:
     """The events that say this."""
-    return [event for event in events if event.told == told]
+    return [event for event in events if event.notification == notification]

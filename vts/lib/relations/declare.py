@@ -1,4 +1,4 @@
-"""How relations are declared: a function that tries one on a Lab, for the types in which it holds."""
+"""How relations are declared: a function that tries one on a RelationFixture, for the types in which it holds."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from npu_conformance.specs.neuralnetworks import catalogue
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
 from npu_conformance.specs.versions import OLDEST, Version
-from npu_conformance.vts.lib.relations.fixture import Lab
+from npu_conformance.vts.lib.relations.fixture import RelationFixture
 
-Check = Callable[[Lab], None]
+Check = Callable[[RelationFixture], None]
 
 EXECUTION = ("NNHAL-SUPPORT-001", "NNHAL-PREPARE-004", "NNHAL-EXECUTE-001", "NNHAL-EXECUTE-002")
 SHORT = {
@@ -36,35 +36,35 @@ class Relation:
 
     name: str
     operations: tuple[str, ...]
-    kinds: tuple[OperandType, ...]
+    types: tuple[OperandType, ...]
     check: Check
     requirements: tuple[str, ...] = ()
     since: Version = OLDEST
 
     def cases(self) -> Iterator[Case]:
         """A case for each type, from the version on that has it in all operations."""
-        for kind in self.kinds:
-            since = max(_since(operation, kind) for operation in self.operations)
-            yield self._case(kind, max(since, self.since))
+        for operand_type in self.types:
+            since = max(_since(operation, operand_type) for operation in self.operations)
+            yield self._case(operand_type, max(since, self.since))
 
-    def _case(self, kind: OperandType, since: Version) -> Case:
+    def _case(self, operand_type: OperandType, since: Version) -> Case:
         def run(context: CaseContext) -> None:
             context.attach(lambda: {"id": context.case.id})
             try:
-                self.check(Lab(context, kind))
+                self.check(RelationFixture(context, operand_type))
             except IllegalOperationError as error:
                 raise NotApplicable(f"HAL {context.version} does not allow it: {error}") from error
 
         results = (f"NNHAL-OPERATION-{operation}-RESULT" for operation in self.operations)
         return Case(
-            f"vts.relations.{self.operations[0]}.{self.name}_{SHORT[kind]}",
+            f"vts.relations.{self.operations[0]}.{self.name}_{SHORT[operand_type]}",
             run,
             (*results, *EXECUTION, *self.requirements),
             inspect.getdoc(self.check) or "",
             since=since,
             group=Group.EXECUTION,
             operations=self.operations,
-            types=(kind.name,),
+            types=(operand_type.name,),
         )
 
 
@@ -78,14 +78,14 @@ class RelationGroup:
         self,
         name: str,
         operations: str,
-        kinds: Sequence[OperandType],
+        types: Sequence[OperandType],
         *requirements: str,
         since: Version = OLDEST,
     ) -> Callable[[Check], Check]:
         """Declare a function as the relation `name` of the operations, which are separated by blanks."""
 
         def declare(check: Check) -> Check:
-            self._all.append(Relation(name, tuple(operations.split()), tuple(kinds), check, requirements, since))
+            self._all.append(Relation(name, tuple(operations.split()), tuple(types), check, requirements, since))
             return check
 
         return declare
@@ -96,7 +96,7 @@ class RelationGroup:
             yield from relation.cases()
 
 
-def _since(operation: str, kind: OperandType) -> Version:
+def _since(operation: str, operand_type: OperandType) -> Version:
     """The first version in which an operation can have a tensor of the type; its own where it computes in another."""
     table = catalogue.operation(operation)
     versions = [
@@ -104,6 +104,6 @@ def _since(operation: str, kind: OperandType) -> Version:
         for signature in table.signatures
         for since, combinations in signature.types.items()
         for types in combinations
-        if kind.name in types.values()
+        if operand_type.name in types.values()
     ]
-    return max(min(versions, default=table.since), OPERAND_TYPES[kind].since)
+    return max(min(versions, default=table.since), OPERAND_TYPES[operand_type].since)

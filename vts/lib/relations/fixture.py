@@ -28,24 +28,26 @@ _SECOND_ORDER = 1.01
 """Legal results lie around the exact one, not around each other: their relative bounds refer to other magnitudes."""
 
 
-class Lab:
-    """One relation in one type on one device. kind: the type. Data follow from the context's seed."""
+class RelationFixture:
+    """One relation in one type on one device. Data follow from the context's seed."""
 
-    def __init__(self, context: CaseContext, kind: OperandType) -> None:
+    def __init__(self, context: CaseContext, operand_type: OperandType) -> None:
         import numpy
 
-        self.context, self.kind = context, kind
+        self.context, self.operand_type = context, operand_type
         self._random = numpy.random.default_rng(context.seed)
 
     def net(self, referenced: Sequence[Graph] = ()) -> Net:
         """A model to be built."""
-        return Net(self.kind, self.context.version, referenced)
+        return Net(self.operand_type, self.context.version, referenced)
 
-    def tensor(self, *shape: int, kind: AnyOperandType | None = None, low: float = -2.0, high: float = 2.0) -> Tensor:
+    def tensor(
+        self, *shape: int, operand_type: AnyOperandType | None = None, low: float = -2.0, high: float = 2.0
+    ) -> Tensor:
         """Random elements: floats in [low, high) that need all their bits, quantised ones that use the whole range."""
         import numpy
 
-        operand = replace(like(kind or self.kind), dimensions=shape)
+        operand = replace(like(operand_type or self.operand_type), dimensions=shape)
         if operand.scale:
             info = numpy.iinfo(_dtype(operand))
             elements: Array = self._random.integers(info.min, info.max, shape, endpoint=True)
@@ -60,7 +62,7 @@ class Lab:
     def steps(self, *shape: int, step: float = 1.0) -> Tensor:
         """Floats that are multiples of `step` in [-1, 1], so that sums of some hundred products are exact even in
         float16, and no order of summation is better than another one. Other types: as `tensor`."""
-        operand = replace(like(self.kind), dimensions=shape)
+        operand = replace(like(self.operand_type), dimensions=shape)
         if operand.scale:
             return self.tensor(*shape)
         count = round(1 / step)
@@ -71,7 +73,7 @@ class Lab:
         """Elements that differ along the last axis, by at least an eighth where they are floats."""
         import numpy
 
-        operand = replace(like(self.kind), dimensions=shape)
+        operand = replace(like(self.operand_type), dimensions=shape)
         steps = self._random.permuted(numpy.broadcast_to(numpy.arange(shape[-1]), shape), axis=-1)
         elements = steps + numpy.iinfo(_dtype(operand)).min if operand.scale else (steps - shape[-1] // 2) / 8
         if operand.type is INT32:
@@ -82,7 +84,7 @@ class Lab:
         """One number everywhere: a real value, or the stored one of an integer type."""
         import numpy
 
-        operand = replace(like(self.kind), dimensions=shape)
+        operand = replace(like(self.operand_type), dimensions=shape)
         stored = round(value / operand.scale) + operand.zero_point if operand.scale else value
         return Tensor(operand, numpy.full(shape, stored, _dtype(operand)))
 
@@ -123,7 +125,7 @@ class Lab:
         results: Sequence[Array],
         *,
         roundings: float,
-        kind: AnyOperandType | None = None,
+        operand_type: AnyOperandType | None = None,
         magnitude: float = 0.0,
         half: bool = False,
     ) -> None:
@@ -137,8 +139,8 @@ class Lab:
 
         one, other = results
         checks.equal(one.shape, other.shape, f"{what}: shapes")
-        kind = self.kind if kind is None else kind
-        rule = floor(kind, Circumstances(relaxed=half, any_float16=self.kind is FLOAT16)).judged
+        operand_type = self.operand_type if operand_type is None else operand_type
+        rule = floor(operand_type, Circumstances(relaxed=half, any_float16=self.operand_type is FLOAT16)).judged
         rtol = rule.rtol * roundings * _SECOND_ORDER
         tolerance = Tolerance(roundings * rule.atol + rtol * magnitude, rtol)
         apart = outside(one, other, tolerance)

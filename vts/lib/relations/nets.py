@@ -48,21 +48,21 @@ class Tensor:
         return Tensor(replace(self.operand, dimensions=array.shape), numpy.ascontiguousarray(array))
 
 
-def like(kind: AnyOperandType, scale: float | None = None, zero_point: int | None = None) -> VectorOperand:
+def like(operand_type: AnyOperandType, scale: float | None = None, zero_point: int | None = None) -> VectorOperand:
     """An operand of a type without its shape; quantised as QUANTIZATION says where nothing else is given."""
-    usual = QUANTIZATION.get(kind, (0.0, 0))
+    usual = QUANTIZATION.get(operand_type, (0.0, 0))
     return VectorOperand(
-        kind,
+        operand_type,
         scale=usual[0] if scale is None else scale,
         zero_point=usual[1] if zero_point is None else zero_point,
     )
 
 
 class Net:
-    """A model under construction. kind: of its tensors, where nothing else is said."""
+    """A model under construction. operand_type: of its tensors, where nothing else is said."""
 
-    def __init__(self, kind: OperandType, version: Version, referenced: Sequence[Graph] = ()) -> None:
-        self.kind, self._draft = kind, ModelBuilder(version, referenced)
+    def __init__(self, operand_type: OperandType, version: Version, referenced: Sequence[Graph] = ()) -> None:
+        self.operand_type, self._draft = operand_type, ModelBuilder(version, referenced)
         self._operation = ""
 
     def input(self, tensor: Tensor) -> str:
@@ -124,6 +124,8 @@ class Net:
             return self._draft.constant(VectorOperand(OperandType.BOOL), numpy.array(value, numpy.uint8))
         if isinstance(value, int):
             return self._draft.constant(VectorOperand(OperandType.INT32), numpy.array(value, numpy.int32))
-        half = self.kind is FLOAT16
-        kind = OperandType.FLOAT16 if half else OperandType.FLOAT32
-        return self._draft.constant(VectorOperand(kind), numpy.array(value, numpy.float16 if half else numpy.float32))
+        half = self.operand_type is FLOAT16
+        operand_type = OperandType.FLOAT16 if half else OperandType.FLOAT32
+        return self._draft.constant(
+            VectorOperand(operand_type), numpy.array(value, numpy.float16 if half else numpy.float32)
+        )

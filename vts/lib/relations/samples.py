@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from npu_conformance.specs.neuralnetworks.enums import OperandType
-from npu_conformance.vts.lib.relations.fixture import Lab
+from npu_conformance.vts.lib.relations.fixture import RelationFixture
 from npu_conformance.vts.lib.relations.nets import (
     BOOL8,
     BYTES,
@@ -22,37 +22,40 @@ from npu_conformance.vts.lib.relations.nets import (
 )
 from npu_conformance.vts.lib.relations.product_operands import bias, output, weights
 
+Result = Callable[[RelationFixture], Any]
+"""Makes the operand of a result, without its shape."""
+
 
 @dataclass(frozen=True)
 class Sample:
     """One operation on one input. shape: of the input, NHWC of images.
 
     images: the operation has a layout argument, which `layout` says how to set. batches: results of batches do not
-    depend on each other. sums: data that adds up exactly (see Lab.steps).
+    depend on each other. sums: data that adds up exactly (see RelationFixture.steps).
     """
 
     name: str
     operation: str
     shape: tuple[int, ...]
-    kinds: tuple[OperandType, ...]
-    build: Callable[[Lab, Net, str, bool], str]
+    types: tuple[OperandType, ...]
+    build: Callable[[RelationFixture, Net, str, bool], str]
     images: bool = False
     batches: bool = True
     sums: bool = False
     low: float = -2.0
 
-    def data(self, lab: Lab) -> Tensor:
+    def data(self, fixture: RelationFixture) -> Tensor:
         """Elements of the input."""
-        return lab.steps(*self.shape) if self.sums else lab.tensor(*self.shape, low=self.low)
+        return fixture.steps(*self.shape) if self.sums else fixture.tensor(*self.shape, low=self.low)
 
 
-def _plain(operation: str, *arguments: Any, result: Callable[[Lab], Any] | None = None) -> Callable[..., str]:
-    """An operation on the input and constants; a constant may be made by a function of the lab."""
+def _plain(operation: str, *arguments: Any, result: Result | None = None) -> Callable[..., str]:
+    """An operation on the input and constants; a constant may be made by a function of the fixture."""
 
-    def build(lab: Lab, net: Net, name: str, nchw: bool) -> str:
-        made = [argument(lab) if callable(argument) else argument for argument in arguments]
+    def build(fixture: RelationFixture, net: Net, name: str, nchw: bool) -> str:
+        made = [argument(fixture) if callable(argument) else argument for argument in arguments]
         made = [nchw if argument is LAYOUT else argument for argument in made]
-        return net.apply(operation, name, *made, result=result(lab) if result else None)
+        return net.apply(operation, name, *made, result=result(fixture) if result else None)
 
     return build
 
@@ -64,44 +67,59 @@ class _Layout:
 LAYOUT = _Layout()
 
 
-def _filter(*shape: int) -> Callable[[Lab], Tensor]:
-    return lambda lab: weights(lab, *shape)
+def _filter(*shape: int) -> Callable[[RelationFixture], Tensor]:
+    return lambda fixture: weights(fixture, *shape)
 
 
-def _bias(length: int) -> Callable[[Lab], Tensor]:
-    return lambda lab: bias(lab, length)
+def _bias(length: int) -> Callable[[RelationFixture], Tensor]:
+    return lambda fixture: bias(fixture, length)
 
 
-def _other(*shape: int, low: float = -2.0) -> Callable[[Lab], Tensor]:
-    return lambda lab: lab.tensor(*shape, low=low)
+def _other(*shape: int, low: float = -2.0) -> Callable[[RelationFixture], Tensor]:
+    return lambda fixture: fixture.tensor(*shape, low=low)
 
 
-def _fixed(scale: float, unsigned: int) -> Callable[[Lab], Any]:
-    def result(lab: Lab) -> Any:
+def _fixed(scale: float, unsigned: int) -> Result:
+    def result(fixture: RelationFixture) -> Any:
         return (
-            like(lab.kind, scale, unsigned - (128 if lab.kind is SIGNED else 0))
-            if lab.kind in BYTES
-            else like(lab.kind)
+            like(fixture.operand_type, scale, unsigned - (128 if fixture.operand_type is SIGNED else 0))
+            if fixture.operand_type in BYTES
+            else like(fixture.operand_type)
         )
 
     return result
 
 
-def _coarse(lab: Lab) -> Any:
-    return like(lab.kind, 1 / 4) if lab.kind in BYTES else like(lab.kind)
+def _coarse(fixture: RelationFixture) -> Any:
+    return like(fixture.operand_type, 1 / 4) if fixture.operand_type in BYTES else like(fixture.operand_type)
 
 
-def _image(name: str, operation: str, shape: Sequence[int], kinds: Sequence[OperandType], *arguments: Any,
-           result: Callable[[Lab], Any] | None = None, sums: bool = False, batches: bool = True) -> Sample:  # fmt: skip
+def _image(
+    name: str,
+    operation: str,
+    shape: Sequence[int],
+    types: Sequence[OperandType],
+    *arguments: Any,
+    result: Result | None = None,
+    sums: bool = False,
+    batches: bool = True,
+) -> Sample:
     build = _plain(operation, *arguments, LAYOUT, result=result)
-    return Sample(name, operation, tuple(shape), tuple(kinds), build, True, batches, sums)
+    return Sample(name, operation, tuple(shape), tuple(types), build, True, batches, sums)
 
 
-def _flat(operation: str, shape: Sequence[int], kinds: Sequence[OperandType], *arguments: Any,
-          result: Callable[[Lab], Any] | None = None, sums: bool = False, batches: bool = True,
-          low: float = -2.0) -> Sample:  # fmt: skip
+def _flat(
+    operation: str,
+    shape: Sequence[int],
+    types: Sequence[OperandType],
+    *arguments: Any,
+    result: Result | None = None,
+    sums: bool = False,
+    batches: bool = True,
+    low: float = -2.0,
+) -> Sample:
     build = _plain(operation, *arguments, result=result)
-    return Sample(operation.lower(), operation, tuple(shape), tuple(kinds), build, False, batches, sums, low)
+    return Sample(operation.lower(), operation, tuple(shape), tuple(types), build, False, batches, sums, low)
 
 
 _UNARY = {
@@ -174,7 +192,7 @@ _FLAT = (
     _flat("CHANNEL_SHUFFLE", (3, 17, 9, 21), MOVED, 7, 3),
     _flat("EXPAND_DIMS", (3, 17, 9), WITH_INTEGERS, 2),
     _flat("CONCATENATION", (3, 17, 9), MOVED, _other(3, 17, 5), 2, batches=False),
-    *(_flat(operation, _ROW, kinds) for operation, kinds in _UNARY.items()),
+    *(_flat(operation, _ROW, types) for operation, types in _UNARY.items()),
     *(_flat(operation, _ROW, FLOATS, low=0.5) for operation in _POSITIVE),
 )  # fmt: skip
 

@@ -25,7 +25,7 @@ _ROUNDS, _ROUND_SECONDS = 4, 0.002
 """How long to look for what must not happen: nothing conforming depends on it."""
 
 
-class Bench:
+class FencedFixture:
     """A prepared addition, and sums of it that lie in one pool each."""
 
     def __init__(self, context: CaseContext, prepared_model: PreparedModel | None = None) -> None:
@@ -49,19 +49,19 @@ class Sum:
     """One addition. places: offsets of the summands and of the sum; a summand of null is left as it is."""
 
     def __init__(
-        self, bench: Bench, pool: Pool, places: tuple[int, int, int], first: Pair | None, second: Pair
+        self, fixture: FencedFixture, pool: Pool, places: tuple[int, int, int], first: Pair | None, second: Pair
     ) -> None:
-        self._bench, self._pool, self._places = bench, pool, places
+        self._fixture, self._pool, self._places = fixture, pool, places
         if first is not None:
             self.write(first)
-        pool.write(places[1], bench.chosen.packed(second))
+        pool.write(places[1], fixture.chosen.packed(second))
         self.clear()
         *summands, output = (RequestArgument(location=DataLocation(0, offset, SIZE)) for offset in places)
         self.request = Request(tuple(summands), (output,), (RequestMemoryPool(pool=pool.memory),))
 
     def write(self, first: Pair) -> None:
         """Write the first summand."""
-        self._pool.write(self._places[0], self._bench.chosen.packed(first))
+        self._pool.write(self._places[0], self._fixture.chosen.packed(first))
 
     def clear(self) -> None:
         """Make the output something that no sum is."""
@@ -75,8 +75,8 @@ class Sum:
         held_by: Fence | None = None,
     ) -> Launched:
         """Launch; see launching.launch."""
-        bench = self._bench
-        model, context = bench.prepared_model, bench.context
+        fixture = self._fixture
+        model, context = fixture.prepared_model, fixture.context
         return launch(context, model, self.request, wait_for, options, settle=settle, held_by=held_by)
 
     def waits(
@@ -90,7 +90,7 @@ class Sum:
 
     def succeeds(self, launched: Launched, expected: Pair = SUM, *, measured: bool = False) -> Outcome:
         """Wait for the end: status NONE, and the sum is there by then."""
-        outcome = finish(self._bench.context, launched, measured=measured)
+        outcome = finish(self._fixture.context, launched, measured=measured)
         checks.status(outcome.status, {ErrorStatus.NONE}, "fenced execution")
         self.check(expected)
         return outcome
@@ -98,15 +98,15 @@ class Sum:
     def fails(self, launched: Launched) -> None:
         """Wait for the end that a failed wait fence brings about: an error, nothing written (NNHAL-FENCED-010)."""
         if launched.fence is not None:
-            state = wait(self._bench.context, launched.fence)
+            state = wait(self._fixture.context, launched.fence)
             checks.equal(state, FenceState.ERROR, "state of the returned fence after a wait fence has failed")
-        outcome = finish(self._bench.context, launched)
+        outcome = finish(self._fixture.context, launched)
         checks.that(outcome.status != ErrorStatus.NONE, "a wait fence has failed: expected a failure, found NONE")
         self.check_untouched("a wait fence has failed")
 
     def check(self, expected: Pair = SUM) -> None:
         """Fail unless the output is the sum."""
-        self._bench.chosen.check(self._output(), expected, "sum of the fenced execution")
+        self._fixture.chosen.check(self._output(), expected, "sum of the fenced execution")
 
     def check_untouched(self, what: str, *, from_byte: int = 0) -> None:
         """Fail where something was written to the output, from one of its bytes on."""
