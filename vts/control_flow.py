@@ -37,9 +37,8 @@ _ONE_ROUND = (0.0, 1.0)
 
 
 @cases.case(
-    "WHILE.endless_is_aborted", "NNHAL-CONTROLFLOW-011", "NNHAL-CONTROLFLOW-015", "NNHAL-ERROR-003",
-    since=Version.V1_3,
-)  # fmt: skip
+    "WHILE.endless_is_aborted", "NNHAL-CONTROLFLOW-011", "NNHAL-CONTROLFLOW-015", "NNHAL-ERROR-003", since=Version.V1_3
+)
 def endless_is_aborted(context: CaseContext) -> None:
     """A loop that never ends is aborted after its timeout of a millisecond, not after the default one."""
     prepared_model = addition.prepared(context, LOOP)

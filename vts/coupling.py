@@ -50,7 +50,12 @@ def _support_case(operation: str, unsigned: VectorHeader, signed: VectorHeader) 
             raise NotSupported(f"{operation} is not supported in 8 bit")
 
     return Case(
-        f"vts.coupling.{operation}.supported_alike", run, ("NNHAL-SUPPORT-008", "NNHAL-SUPPORT-009"),
-        "The signed and the unsigned form are both supported, or neither; results may differ.", since=Version.V1_3,
-        group=Group.VALIDATION, operations=(operation,), types=signed.types,
-    )  # fmt: skip
+        f"vts.coupling.{operation}.supported_alike",
+        run,
+        ("NNHAL-SUPPORT-008", "NNHAL-SUPPORT-009"),
+        "The signed and the unsigned form are both supported, or neither; results may differ.",
+        since=Version.V1_3,
+        group=Group.VALIDATION,
+        operations=(operation,),
+        types=signed.types,
+    )

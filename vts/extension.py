@@ -123,8 +123,9 @@ def _supported_too(context: CaseContext, vector: Vector) -> None:
             raise Failed(
                 f"the device lists the extension {_extension_of(operation)}, but does not support {operation} "
                 f"(vector {vector.name}): one is listed only if all of it is supported",
-                "supported", "not supported",
-            )  # fmt: skip
+                "supported",
+                "not supported",
+            )
 
 
 def _not_supported_either(context: CaseContext, vector: Vector) -> None:
@@ -133,8 +134,9 @@ def _not_supported_either(context: CaseContext, vector: Vector) -> None:
             raise Failed(
                 f"the device supports {operation} (vector {vector.name}), but does not list the extension "
                 f"{_extension_of(operation)}",
-                "listed", "not listed",
-            )  # fmt: skip
+                "listed",
+                "not listed",
+            )
 
 
 def _extension_of(operation: str) -> str:
@@ -153,9 +155,14 @@ def _behaviours(extension: OwnExtension) -> Iterator[Case]:
     for name, check, requirements, group in rows:
         case_id = f"{AREA}.{extension.name.replace('.', '_')}.{name}"
         yield Case(
-            case_id, functools.partial(_behaviour, check, extension), requirements, check.__doc__ or "",
-            since=_SINCE, group=group, operations=extension.operations,
-        )  # fmt: skip
+            case_id,
+            functools.partial(_behaviour, check, extension),
+            requirements,
+            check.__doc__ or "",
+            since=_SINCE,
+            group=group,
+            operations=extension.operations,
+        )
 
 
 def _behaviour(

@@ -54,10 +54,16 @@ def _kind_case(
 
     more = ("NNHAL-MEMORY-010",) if kind == "hardware_buffer_blob" else ()
     return Case(
-        f"vts.memory.{kind}.{use}", run, (requirement, "NNHAL-EXECUTE-001", *more),
-        f"A pool of kind {kind} holds the {use} of an addition.", since=since, group=Group.MEMORY, scope=Scope.SMOKE,
-        operations=("ADD",), types=("TENSOR_FLOAT32",),
-    )  # fmt: skip
+        f"vts.memory.{kind}.{use}",
+        run,
+        (requirement, "NNHAL-EXECUTE-001", *more),
+        f"A pool of kind {kind} holds the {use} of an addition.",
+        since=since,
+        group=Group.MEMORY,
+        scope=Scope.SMOKE,
+        operations=("ADD",),
+        types=("TENSOR_FLOAT32",),
+    )
 
 
 def _adds_in(context: CaseContext, kind: str) -> None:
@@ -236,9 +242,13 @@ def _adds_in_pixels(context: CaseContext, chosen: Addition, prepared_model: Prep
 
 
 @_behaviours.case(
-    "hardware_buffer.constant", "NNHAL-MEMORY-006", "NNHAL-MEMORY-008", "NNHAL-MEMORY-011", "NNHAL-SUPPORT-011",
+    "hardware_buffer.constant",
+    "NNHAL-MEMORY-006",
+    "NNHAL-MEMORY-008",
+    "NNHAL-MEMORY-011",
+    "NNHAL-SUPPORT-011",
     since=Version.V1_2,
-)  # fmt: skip
+)
 def pixels_as_constant(context: CaseContext) -> None:
     """A constant in a hardware buffer that is no BLOB: the preparation fails, and support is better denied before."""
     _expect_constant_rejected(context, context.pool(addition.SIZE, "hardware_buffer").memory)

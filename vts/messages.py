@@ -58,11 +58,14 @@ def _case(interface: type, method: Method, kind: str, attack: Callable[[_Target]
         attack(_Target(context, interface, method))
 
     return Case(
-        f"vts.messages.{interface.__name__}_{method.wire_name}.{kind}", run,
+        f"vts.messages.{interface.__name__}_{method.wire_name}.{kind}",
+        run,
         ("NNHAL-ROBUST-001", "NNHAL-ROBUST-003", "NNHAL-ERROR-006", "NNHAL-ERROR-008"),
         f"{interface.__name__}.{method.wire_name}: messages with {kind.replace('_', ' ')} are answered.",
-        since=method.mark.since, until=method.mark.until, group=Group.VALIDATION,
-    )  # fmt: skip
+        since=method.mark.since,
+        until=method.mark.until,
+        group=Group.VALIDATION,
+    )
 
 
 def _unknown_fields(target: _Target) -> None:

@@ -122,9 +122,7 @@ def token_length(context: CaseContext) -> None:
 @cases.case("config.callback_null", "NNHAL-PREPARE-018", "NNHAL-PREPARE-022", since=Version.FL8)
 def config_callback_null(context: CaseContext) -> None:
     """A null callback is refused with INVALID_ARGUMENT by prepareModelWithConfig, too."""
-    config = PrepareModelConfig(
-        ExecutionPreference.FAST_SINGLE_ANSWER, Priority.MEDIUM, NO_DEADLINE, (), (), NO_TOKEN
-    )  # fmt: skip
+    config = PrepareModelConfig(ExecutionPreference.FAST_SINGLE_ANSWER, Priority.MEDIUM, NO_DEADLINE, (), (), NO_TOKEN)
 
     def call() -> None:
         context.device.prepare_model_with_config(addition.model(), config, None)

@@ -17,9 +17,13 @@ cases = CaseGroup("vts.preparation", group=Group.EXECUTION)
 
 
 @cases.case(
-    "callback.once", "NNHAL-PREPARE-003", "NNHAL-PREPARE-005", "NNHAL-PREPARE-007", "NNHAL-PREPARE-008",
+    "callback.once",
+    "NNHAL-PREPARE-003",
+    "NNHAL-PREPARE-005",
+    "NNHAL-PREPARE-007",
+    "NNHAL-PREPARE-008",
     scope=Scope.SMOKE,
-)  # fmt: skip
+)
 def callback_once(context: CaseContext) -> None:
     """A preparation that is accepted notifies its callback once, and not again while the device goes on."""
     recorder = PreparationRecorder()
@@ -44,9 +48,15 @@ def callback_null(context: CaseContext) -> None:
 
     def call() -> None:
         context.device.prepare_model(
-            addition.model(), ExecutionPreference.FAST_SINGLE_ANSWER, Priority.MEDIUM, NO_DEADLINE,
-            (), (), NO_TOKEN, None,
-        )  # fmt: skip
+            addition.model(),
+            ExecutionPreference.FAST_SINGLE_ANSWER,
+            Priority.MEDIUM,
+            NO_DEADLINE,
+            (),
+            (),
+            NO_TOKEN,
+            None,
+        )
 
     checks.raises_status(call, {ErrorStatus.INVALID_ARGUMENT}, "prepareModel with a null callback")
 

@@ -164,9 +164,12 @@ def ping(context: CaseContext) -> None:
 
 def _queries(context: CaseContext) -> list[tuple[str, Callable[[], Any]]]:
     names = (
-        "get_capabilities", "get_version_string", "get_type",
-        "get_supported_extensions", "get_number_of_cache_files_needed",
-    )  # fmt: skip
+        "get_capabilities",
+        "get_version_string",
+        "get_type",
+        "get_supported_extensions",
+        "get_number_of_cache_files_needed",
+    )
     methods = describe(hal.Device)
     return [
         (methods[name].wire_name, getattr(context.device, name))

@@ -42,8 +42,10 @@ from npu_conformance.vts.lib.support import supports
 _VECTORS = 2
 _REQUIREMENTS = (
     *(f"NNHAL-REQUEST-{number:03}" for number in (1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 17)),
-    "NNHAL-ERROR-005", "NNHAL-ROBUST-002", "NNHAL-SUPPORT-004",
-)  # fmt: skip
+    "NNHAL-ERROR-005",
+    "NNHAL-ROBUST-002",
+    "NNHAL-SUPPORT-004",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +81,14 @@ def _case(operation: str, headers: list[VectorHeader]) -> Case:
             raise NotSupported(f"no vector of {operation} that was tried is supported")
 
     return Case(
-        f"vts.request_mutations.{operation}.arguments", run, _REQUIREMENTS,
+        f"vts.request_mutations.{operation}.arguments",
+        run,
+        _REQUIREMENTS,
         "Requests of its vectors, each made invalid by one edit, are refused by every way of execution.",
-        since=min(header.since for header in headers), group=Group.VALIDATION, operations=(operation,),
-    )  # fmt: skip
+        since=min(header.since for header in headers),
+        group=Group.VALIDATION,
+        operations=(operation,),
+    )
 
 
 def _supported(context: CaseContext, legal: list[VectorHeader], draw: random.Random) -> Iterator[Vector]:

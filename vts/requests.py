@@ -40,7 +40,13 @@ def _case(edit: RequestEdit) -> Case:
 
     scope = Scope.SMOKE if edit.name == "input_removed" else Scope.DEFAULT
     return Case(
-        f"vts.requests.ADD.{edit.name}", run, (*edit.requirements, "NNHAL-REQUEST-017", "NNHAL-ERROR-005"),
+        f"vts.requests.ADD.{edit.name}",
+        run,
+        (*edit.requirements, "NNHAL-REQUEST-017", "NNHAL-ERROR-005"),
         f"A request: {edit.name.replace('_', ' ')}.",
-        since=edit.since, group=Group.VALIDATION, scope=scope, operations=("ADD",), types=("TENSOR_FLOAT32",),
-    )  # fmt: skip
+        since=edit.since,
+        group=Group.VALIDATION,
+        scope=scope,
+        operations=("ADD",),
+        types=("TENSOR_FLOAT32",),
+    )

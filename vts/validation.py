@@ -57,12 +57,16 @@ def _family_case(operation: str, headers: list[VectorHeader], family: Family) ->
     since = max(family.since, min(header.since for header in headers))
     tried = f"AOSP's VTS tries it: {family.aosp}." if family.aosp else "Interface text: AOSP's VTS does not try it."
     return Case(
-        f"vts.validation.{operation}.{family.name}", run,
+        f"vts.validation.{operation}.{family.name}",
+        run,
         (*(f"NNHAL-{name}" for name in family.requirements), *REJECTION),
         f"{inspect.getdoc(family.mutate)}\n\n{tried}",
         # Operations newer than the rule have a case that never applies: its id was given out.
-        since=since, until=max(family.until, since), group=Group.VALIDATION, operations=(operation,),
-    )  # fmt: skip
+        since=since,
+        until=max(family.until, since),
+        group=Group.VALIDATION,
+        operations=(operation,),
+    )
 
 
 def _vectors(context: CaseContext, headers: list[VectorHeader], draw: random.Random) -> list[VectorHeader]:

@@ -61,7 +61,12 @@ def _case(header: VectorHeader, since: Version) -> Case:
         )
 
     return Case(
-        f"vts.versions.{header.operation}.{header.name}", run, (*_REQUIREMENTS, *_of_inputs(header)),
-        f"What HAL {since} brought is refused before it.", until=_BEFORE[since],
-        group=Group.VALIDATION, operations=(header.operation,), types=header.types,
-    )  # fmt: skip
+        f"vts.versions.{header.operation}.{header.name}",
+        run,
+        (*_REQUIREMENTS, *_of_inputs(header)),
+        f"What HAL {since} brought is refused before it.",
+        until=_BEFORE[since],
+        group=Group.VALIDATION,
+        operations=(header.operation,),
+        types=header.types,
+    )

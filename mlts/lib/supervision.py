@@ -100,9 +100,14 @@ class _Client:
         self.pipe, theirs = os.pipe()
         try:
             self._process = subprocess.Popen(
-                [*command, str(theirs)], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=self._stderr,
-                bufsize=0, pass_fds=[theirs], start_new_session=True,
-            )  # fmt: skip
+                [*command, str(theirs)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=self._stderr,
+                bufsize=0,
+                pass_fds=[theirs],
+                start_new_session=True,
+            )
         except BaseException:
             os.close(self.pipe)
             self._stderr.close()

@@ -133,8 +133,12 @@ def test_four_ends_side_by_side_do_not_disturb_one_another() -> None:
     plans = [plan(kind) for kind in ("hangs", "succeeds", "segfaults", "fails", "succeeds")]
     ends = run_clients(plans, Patience(start=20.0, step=2.0), COMMAND)
     assert [found.verdict for found in ends] == [
-        Verdict.HANG, Verdict.SUCCESS, Verdict.CRASH, Verdict.FAILURE, Verdict.SUCCESS,
-    ]  # fmt: skip
+        Verdict.HANG,
+        Verdict.SUCCESS,
+        Verdict.CRASH,
+        Verdict.FAILURE,
+        Verdict.SUCCESS,
+    ]
 
 
 def test_ready_clients_wait_for_the_slow_one_without_being_taken_for_hung() -> None:

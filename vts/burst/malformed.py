@@ -59,9 +59,14 @@ def _case(name: str, corrupt: Callable[[Elements], Packets]) -> Case:
 
     requirements = ("NNHAL-BURST-002", "NNHAL-BURST-004", "NNHAL-BURST-005", "NNHAL-ROBUST-003")
     return Case(
-        f"vts.burst.malformed.{name}", run, requirements, (corrupt.__doc__ or "").splitlines()[0],
-        since=Version.V1_2, until=HIDL_LAST, group=Group.VALIDATION,
-    )  # fmt: skip
+        f"vts.burst.malformed.{name}",
+        run,
+        requirements,
+        (corrupt.__doc__ or "").splitlines()[0],
+        since=Version.V1_2,
+        until=HIDL_LAST,
+        group=Group.VALIDATION,
+    )
 
 
 def _expect_each_rejected(context: CaseContext, corrupt: Callable[[Elements], Packets], measure: bool) -> None:

@@ -53,9 +53,13 @@ def restoring_wrong_number(context: CaseContext) -> None:
 
 
 @cases.case(
-    "saving.wrong_descriptors", "NNHAL-CACHE-001", "NNHAL-CACHE-003", "NNHAL-CACHE-012",
-    since=Version.V1_2, until=HIDL_LAST,
-)  # fmt: skip
+    "saving.wrong_descriptors",
+    "NNHAL-CACHE-001",
+    "NNHAL-CACHE-003",
+    "NNHAL-CACHE-012",
+    since=Version.V1_2,
+    until=HIDL_LAST,
+)
 def saving_wrong_descriptors(context: CaseContext) -> None:
     """A handle with two descriptors or none: the model is prepared; restoring from it is refused."""
     caching, chain = Client(context), chain_of(context)
@@ -142,8 +146,9 @@ def null_callback(context: CaseContext) -> None:
         allowed = {INVALID} if caching.caches else REJECTED
         checks.raises_status(
             lambda: context.device.prepare_model_from_cache(NO_DEADLINE, model_cache, data_cache, TOKEN, None),
-            allowed, "prepareModelFromCache with a null callback",
-        )  # fmt: skip
+            allowed,
+            "prepareModelFromCache with a null callback",
+        )
     checks.that(context.is_alive(), "the device is gone after prepareModelFromCache with a null callback")
 
 

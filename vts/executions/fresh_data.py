@@ -31,9 +31,7 @@ if TYPE_CHECKING:
 cases = CaseGroup("vts.executions", group=Group.EXECUTION)
 
 _OUTPUT = "output"
-_CHOOSING = (
-    ("EMBEDDING_LOOKUP", "refused_lookup_3_with_the_request"), ("GATHER", "refused_index_3_with_the_request"),
-)  # fmt: skip
+_CHOOSING = (("EMBEDDING_LOOKUP", "refused_lookup_3_with_the_request"), ("GATHER", "refused_index_3_with_the_request"))
 """Vectors that choose two of three rows by numbers of the request."""
 _CHOICES = {(2, 0): True, (2, 3): False, (0, 1): True, (1, -1): False, (1, 2): True}
 """Numbers of rows, one execution after the other, and whether there are such rows."""
@@ -85,9 +83,12 @@ class _Places:
 
 
 @cases.case(
-    "data.rows_outside", "NNHAL-OPERATION-EMBEDDING_LOOKUP-C3", "NNHAL-OPERATION-GATHER-C2", "NNHAL-EXECUTE-001",
+    "data.rows_outside",
+    "NNHAL-OPERATION-EMBEDDING_LOOKUP-C3",
+    "NNHAL-OPERATION-GATHER-C2",
+    "NNHAL-EXECUTE-001",
     "NNHAL-ERROR-008",
-)  # fmt: skip
+)
 def rows_outside(context: CaseContext) -> None:
     """After executions that succeeded, numbers of rows that there are not are refused; others choose their rows."""
     known = _supported(context, [vectors.load(operation, name) for operation, name in _CHOOSING])
@@ -98,9 +99,13 @@ def rows_outside(context: CaseContext) -> None:
 
 
 @cases.case(
-    "data.other_shapes", "NNHAL-OPERATION-RESHAPE-C3", "NNHAL-SHAPE-002", "NNHAL-EXECUTE-001", "NNHAL-ERROR-008",
+    "data.other_shapes",
+    "NNHAL-OPERATION-RESHAPE-C3",
+    "NNHAL-SHAPE-002",
+    "NNHAL-EXECUTE-001",
+    "NNHAL-ERROR-008",
     since=Version.V1_2,
-)  # fmt: skip
+)
 def other_shapes(context: CaseContext) -> None:
     """A shape that comes with the request holds for one execution; one that does not fit is refused."""
     known = _supported(context, [_of_two_sizes(vectors.load("RESHAPE", name)) for name in _RESHAPES])

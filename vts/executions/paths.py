@@ -83,9 +83,13 @@ def done_when_notified(context: CaseContext) -> None:
 
 
 @cases.case(
-    "asynchronous.refused_both_ways", "NNHAL-EXECUTE-004", "NNHAL-ERROR-009", "NNHAL-SHAPE-007", "NNHAL-TIMING-002",
+    "asynchronous.refused_both_ways",
+    "NNHAL-EXECUTE-004",
+    "NNHAL-ERROR-009",
+    "NNHAL-SHAPE-007",
+    "NNHAL-TIMING-002",
     until=HIDL_LAST,
-)  # fmt: skip
+)
 def rejected_both_ways(context: CaseContext) -> None:
     """An argument error is returned and notified, once, with neither shapes nor times."""
     chosen = addition.supported(context)

@@ -22,9 +22,12 @@ cases = CaseGroup("vts.executions", group=Group.EXECUTION)
 _FORMS = ("reusable", "reusable_fenced")
 _VALUES: tuple[Pair, ...] = ((0.25, 4.0), (-3.0, 1.5), (0.0, 0.0), (0.25, 4.0))
 _REJECTED = {
-    ErrorStatus.GENERAL_FAILURE, ErrorStatus.INVALID_ARGUMENT, ErrorStatus.DEVICE_UNAVAILABLE,
-    ErrorStatus.RESOURCE_EXHAUSTED_TRANSIENT, ErrorStatus.RESOURCE_EXHAUSTED_PERSISTENT,
-}  # fmt: skip
+    ErrorStatus.GENERAL_FAILURE,
+    ErrorStatus.INVALID_ARGUMENT,
+    ErrorStatus.DEVICE_UNAVAILABLE,
+    ErrorStatus.RESOURCE_EXHAUSTED_TRANSIENT,
+    ErrorStatus.RESOURCE_EXHAUSTED_PERSISTENT,
+}
 
 
 @cases.case("reusable.changed_inputs", "NNHAL-EXECUTE-014", "NNHAL-EXECUTE-018", since=Version.FL8)

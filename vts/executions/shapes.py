@@ -73,17 +73,24 @@ def unknown(context: CaseContext) -> None:
 
 
 @cases.case(
-    "shapes.insufficient", "NNHAL-SHAPE-004", "NNHAL-SHAPE-005", "NNHAL-SHAPE-006", "NNHAL-TIMING-002",
+    "shapes.insufficient",
+    "NNHAL-SHAPE-004",
+    "NNHAL-SHAPE-005",
+    "NNHAL-SHAPE-006",
+    "NNHAL-TIMING-002",
     since=Version.V1_2,
-)  # fmt: skip
+)
 def insufficient(context: CaseContext) -> None:
     """Outputs that lack a byte are marked, and no others; nothing is written outside; the next execution is right."""
     for name, short in _SHORT.items():
         for known in (True, False):
             _each_path(
-                context, functools.partial(_is_insufficient, context, short, known), short=short,
-                model_dimensions=None if known else (0,), name=f"{name}.{'specified' if known else 'unspecified'}",
-            )  # fmt: skip
+                context,
+                functools.partial(_is_insufficient, context, short, known),
+                short=short,
+                model_dimensions=None if known else (0,),
+                name=f"{name}.{'specified' if known else 'unspecified'}",
+            )
 
 
 @cases.case("shapes.insufficient_is_a_result", "NNHAL-ERROR-007", "NNHAL-SHAPE-004", since=Version.FL5)

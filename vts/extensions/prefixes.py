@@ -23,9 +23,12 @@ cases = CaseGroup("vts.extensions.prefixes")
 
 _LENGTH = 6
 _ALIKE = {
-    "low_byte": (0x0101, 0x0201), "high_byte": (0x0101, 0x0102), "all_but_the_highest": (0x0001, 0x4001),
-    "neighbours": (0x7FFE, 0x7FFF), "swapped_bytes": (0x0102, 0x0201),
-}  # fmt: skip
+    "low_byte": (0x0101, 0x0201),
+    "high_byte": (0x0101, 0x0102),
+    "all_but_the_highest": (0x0001, 0x4001),
+    "neighbours": (0x7FFE, 0x7FFF),
+    "swapped_bytes": (0x0102, 0x0201),
+}
 """Pairs of prefixes that a driver mixes up which looks at some of their bits."""
 
 
@@ -166,9 +169,10 @@ def order_of_the_mapping(context: CaseContext) -> None:
     models.need(context, FIBONACCI)
     model = models.fibonacci(5, _LENGTH)
     orders = {
-        "last": models.mapping(unknown=2, fibonacci=5), "first": models.mapping(fibonacci=5, unknown=2),
+        "last": models.mapping(unknown=2, fibonacci=5),
+        "first": models.mapping(fibonacci=5, unknown=2),
         "between": (*models.mapping(unknown=6, fibonacci=5), ExtensionNameAndPrefix("com.npu_conformance.fibonacc", 4)),
-    }  # fmt: skip
+    }
     for name, mapping in orders.items():
         with context.configuration(name):
             _computes_numbers(context, replace(model, extension_name_to_prefix=mapping))
@@ -181,9 +185,12 @@ def bijection(context: CaseContext) -> None:
     model = models.fibonacci(5, _LENGTH)
     own, again = model.extension_name_to_prefix, ExtensionNameAndPrefix(FIBONACCI, 6)
     doubled = {
-        "name_twice": (*own, again), "name_twice_unused_first": (again, *own), "entry_twice": (*own, *own),
-        "prefix_twice": (*own, *models.mapping(unknown=5)), "prefix_twice_own_last": (*models.mapping(unknown=5), *own),
-    }  # fmt: skip
+        "name_twice": (*own, again),
+        "name_twice_unused_first": (again, *own),
+        "entry_twice": (*own, *own),
+        "prefix_twice": (*own, *models.mapping(unknown=5)),
+        "prefix_twice_own_last": (*models.mapping(unknown=5), *own),
+    }
     for name, mapping in doubled.items():
         with context.configuration(name):
             expect_rejected_at_prepare(context, replace(model, extension_name_to_prefix=mapping))
@@ -195,9 +202,7 @@ def unmapped(context: CaseContext) -> None:
     models.need(context, FIBONACCI)
     known = models.fibonacci(5, _LENGTH)
     models.prepared(context, known)
-    without = {
-        "empty": (), "another_prefix": models.mapping(fibonacci=6), "another_name": models.mapping(unknown=6),
-    }  # fmt: skip
+    without = {"empty": (), "another_prefix": models.mapping(fibonacci=6), "another_name": models.mapping(unknown=6)}
     for name, mapping in without.items():
         with context.configuration(name):
             expect_rejected_at_prepare(context, replace(known, extension_name_to_prefix=mapping))
@@ -209,9 +214,12 @@ def in_branches(context: CaseContext) -> None:
     models.need(context, FIBONACCI)
     branch = models.fibonacci(5, _LENGTH).main
     operands = [
-        tensor(OperandType.TENSOR_BOOL8, (1,), INPUT), reference(0), reference(1),
-        models.count_operand(5), models.numbers_operand(5, _LENGTH, OUTPUT),
-    ]  # fmt: skip
+        tensor(OperandType.TENSOR_BOOL8, (1,), INPUT),
+        reference(0),
+        reference(1),
+        models.count_operand(5),
+        models.numbers_operand(5, _LENGTH, OUTPUT),
+    ]
     main = graph(operands, [Operation(OperationType.IF, (0, 1, 2, 3), (4,))])
     model = Model(main, (branch, branch), extension_name_to_prefix=models.mapping(fibonacci=5))
     if not all(context.supported_operations(model)):
@@ -226,9 +234,7 @@ def _numbers() -> bytes:
 
 
 def _computes_numbers(context: CaseContext, model: Model) -> None:
-    models.computes(
-        context, models.prepared(context, model), [models.packed_count(_LENGTH)], [_numbers()], "FIBONACCI"
-    )  # fmt: skip
+    models.computes(context, models.prepared(context, model), [models.packed_count(_LENGTH)], [_numbers()], "FIBONACCI")
 
 
 def _two_in_one_model(context: CaseContext, fibonacci_prefix: int, echo_prefix: int) -> None:

@@ -44,10 +44,15 @@ def _case(edit: RequestEdit) -> Case:
                 total.check_untouched("the request was refused")
 
     return Case(
-        f"vts.fenced.refusals.ADD.{edit.name}", run, ("NNHAL-FENCED-001", *edit.requirements),
-        f"A request, executed with fences: {edit.name.replace('_', ' ')}.", since=max(edit.since, _SINCE),
-        group=Group.VALIDATION, operations=("ADD",), types=("TENSOR_FLOAT32",),
-    )  # fmt: skip
+        f"vts.fenced.refusals.ADD.{edit.name}",
+        run,
+        ("NNHAL-FENCED-001", *edit.requirements),
+        f"A request, executed with fences: {edit.name.replace('_', ' ')}.",
+        since=max(edit.since, _SINCE),
+        group=Group.VALIDATION,
+        operations=("ADD",),
+        types=("TENSOR_FLOAT32",),
+    )
 
 
 @_behaviours.case("open_fence", "NNHAL-FENCED-001", since=_SINCE)
@@ -67,8 +72,11 @@ def outputs_unknown(context: CaseContext) -> None:
     """An output whose size or rank neither model nor request gives, or that has size zero, is refused."""
     fixture = FencedFixture(context)
     for name, declared, given in (
-        ("size", (0,), ()), ("rank", (), ()), ("size_zero", (0,), (0,)), ("rank_and_zero", (), (0,)),
-    ):  # fmt: skip
+        ("size", (0,), ()),
+        ("rank", (), ()),
+        ("size_zero", (0,), (0,)),
+        ("rank_and_zero", (), (0,)),
+    ):
         for form in forms(context.version):
             with context.configuration(f"{form}.{name}"):
                 total = fixture.sum()

@@ -19,9 +19,7 @@ cases = CaseGroup("vts.fenced.waiting", group=Group.EXECUTION)
 _SINCE = Version.V1_3
 
 
-@cases.case(
-    "none", "NNHAL-FENCED-006", "NNHAL-FENCED-009", "NNHAL-FENCED-014", since=_SINCE, scope=Scope.SMOKE
-)  # fmt: skip
+@cases.case("none", "NNHAL-FENCED-006", "NNHAL-FENCED-009", "NNHAL-FENCED-014", since=_SINCE, scope=Scope.SMOKE)
 def none(context: CaseContext) -> None:
     """Without wait fences the work starts at once; the sum is there when the returned fence has signalled."""
     fixture = FencedFixture(context)
@@ -43,9 +41,14 @@ def signalled_before(context: CaseContext) -> None:
 
 
 @cases.case(
-    "signalled_after", "NNHAL-FENCED-005", "NNHAL-FENCED-006", "NNHAL-FENCED-013", "NNHAL-FENCED-014",
-    since=_SINCE, scope=Scope.SMOKE,
-)  # fmt: skip
+    "signalled_after",
+    "NNHAL-FENCED-005",
+    "NNHAL-FENCED-006",
+    "NNHAL-FENCED-013",
+    "NNHAL-FENCED-014",
+    since=_SINCE,
+    scope=Scope.SMOKE,
+)
 def signalled_after(context: CaseContext) -> None:
     """An open fence holds the work back: no output, fence and callback know of no end; its signal lets it go."""
     fixture = FencedFixture(context)

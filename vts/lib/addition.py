@@ -129,9 +129,14 @@ class Addition:
 
     def _tensor(self, lifetime: OperandLifeTime, consumers: int = 0, location: DataLocation | None = None) -> Operand:
         return Operand(
-            self.operand_type, (self.elements,), self.scale, self.zero_point, lifetime,
-            location or DataLocation(), number_of_consumers=consumers,
-        )  # fmt: skip
+            self.operand_type,
+            (self.elements,),
+            self.scale,
+            self.zero_point,
+            lifetime,
+            location or DataLocation(),
+            number_of_consumers=consumers,
+        )
 
     def _model(self, second: Operand, inputs: tuple[int, ...], pools: tuple[Memory, ...] = ()) -> Model:
         first, total = self._tensor(OperandLifeTime.SUBGRAPH_INPUT, 1), self._tensor(OperandLifeTime.SUBGRAPH_OUTPUT)

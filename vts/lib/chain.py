@@ -101,9 +101,13 @@ class Runner:
     """
 
     def __init__(
-        self, context: CaseContext, chain: Chain, start: Pair, priority: int = Priority.MEDIUM,
+        self,
+        context: CaseContext,
+        chain: Chain,
+        start: Pair,
+        priority: int = Priority.MEDIUM,
         application: Application | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.context, self._chain, self._start = context, chain, start
         self.prepared_model = _prepared(context, chain, priority, application)
         self._pool = context.pool(4 * chain.size, application=application)

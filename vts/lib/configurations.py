@@ -45,12 +45,17 @@ _EXECUTOR_REQUIREMENTS = {
 }
 DEVICE = "device"
 _MEMORY_REQUIREMENTS = {
-    "ashmem": ("NNHAL-MEMORY-001",), "mmap_fd": ("NNHAL-MEMORY-001",), "hardware_buffer_blob": ("NNHAL-MEMORY-002",),
+    "ashmem": ("NNHAL-MEMORY-001",),
+    "mmap_fd": ("NNHAL-MEMORY-001",),
+    "hardware_buffer_blob": ("NNHAL-MEMORY-002",),
     DEVICE: ("NNHAL-MEMDOMAIN-032",),
-}  # fmt: skip
+}
 _MEMORY_SINCE = {
-    "ashmem": Version.V1_0, "mmap_fd": Version.V1_0, "hardware_buffer_blob": Version.V1_3, DEVICE: Version.V1_3,
-}  # fmt: skip
+    "ashmem": Version.V1_0,
+    "mmap_fd": Version.V1_0,
+    "hardware_buffer_blob": Version.V1_3,
+    DEVICE: Version.V1_3,
+}
 """Kinds of memory for arguments that a device has to take, and since when; it may decline to have memory of its own."""
 _WITHOUT_SHAPES = {"RANK", "IF", "WHILE"}
 
@@ -79,9 +84,12 @@ class Configuration:
         """How it is addressed behind the # of the case: what is not usual is named."""
         parts = [self.executor, self.shape, "timed" if self.measured else "untimed"]
         unusual = {
-            self.memory: self.memory != "ashmem", "compact": self.compact, "read_only": self.read_only,
-            "repeated": self.repeated, f"example{self.example}": self.example > 0,
-        }  # fmt: skip
+            self.memory: self.memory != "ashmem",
+            "compact": self.compact,
+            "read_only": self.read_only,
+            "repeated": self.repeated,
+            f"example{self.example}": self.example > 0,
+        }
         return ".".join([*parts, *(name for name, is_so in unusual.items() if is_so)])
 
     @functools.cache  # noqa: B019 - as many as there are configurations
@@ -90,9 +98,10 @@ class Configuration:
         found = [*_SHAPE_REQUIREMENTS[self.shape], *_TIMING_REQUIREMENTS[self.measured], "NNHAL-EXECUTE-008"]
         found += [*_EXECUTOR_REQUIREMENTS.get(self.executor, ()), *_MEMORY_REQUIREMENTS[self.memory]]
         more = {
-            "NNHAL-EXECUTE-010": self.read_only, "NNHAL-EXECUTE-011": not self.compact,
+            "NNHAL-EXECUTE-010": self.read_only,
+            "NNHAL-EXECUTE-011": not self.compact,
             "NNHAL-EXECUTE-018": self.repeated,
-        }  # fmt: skip
+        }
         found += [name for name, is_so in more.items() if is_so]
         return tuple(name for name in found if requirement(name).applies(version))
 

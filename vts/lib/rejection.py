@@ -59,7 +59,7 @@ def expect_preparation_rejected(
     for with_config in (False, True) if context.version >= Version.FL8 else (False,):
         preparation = context.prepare(
             model, preference=preference, priority=priority, deadline=deadline, with_config=with_config
-        )  # fmt: skip
+        )
         what = f"prepareModel{'WithConfig' if with_config else ''} of the invalid model"
         checks.status(preparation.launch_status, {ErrorStatus.INVALID_ARGUMENT}, f"{what}, returned")
         checks.status(preparation.status, {ErrorStatus.INVALID_ARGUMENT}, f"{what}, notified")

@@ -33,11 +33,14 @@ def _case(row: Row) -> Case:
 
     rejection = () if row.sound or row.text else REJECTION
     return Case(
-        f"vts.structure.{row.rule}.{row.verb}_{row.name}", run,
+        f"vts.structure.{row.rule}.{row.verb}_{row.name}",
+        run,
         (*(f"NNHAL-{name}" for name in row.requirements), *rejection),
         f"MODEL.{row.rule}: a device {row.verb.replace('_', ' ')} {row.name.replace('_', ' ')}.",
-        since=row.since, until=row.until, group=Group.VALIDATION,
-    )  # fmt: skip
+        since=row.since,
+        until=row.until,
+        group=Group.VALIDATION,
+    )
 
 
 def answered(context: CaseContext, model: Model) -> None:

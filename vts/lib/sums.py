@@ -93,9 +93,7 @@ def twice(model: Model) -> Model:
     ]
     again = Operation(OperationType.ADD, (1, 0, 2), (4,))
     operations = (*main.operations, again)
-    return replace(
-        model, main=replace(main, operands=tuple(operands), operations=operations, output_indexes=(3, 4))
-    )  # fmt: skip
+    return replace(model, main=replace(main, operands=tuple(operands), operations=operations, output_indexes=(3, 4)))
 
 
 def with_dimensions(model: Model, dimensions: tuple[int, ...], *, inputs: bool = False) -> Model:

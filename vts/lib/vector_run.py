@@ -195,9 +195,13 @@ class _Runner:
         key = (configuration.example, insufficient, padded, configuration.compact)
         if key not in self._built:
             self._built[key] = build_request(
-                self._vector, self._vector.examples[configuration.example], self._context.version,
-                insufficient_output=insufficient, padded_outputs=padded, compact=configuration.compact,
-            )  # fmt: skip
+                self._vector,
+                self._vector.examples[configuration.example],
+                self._context.version,
+                insufficient_output=insufficient,
+                padded_outputs=padded,
+                compact=configuration.compact,
+            )
         return self._built[key]
 
     def _pool(self, role: str, memory: str, size: int) -> Pool:

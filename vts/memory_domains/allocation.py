@@ -177,9 +177,12 @@ def conflicting_channels(context: CaseContext) -> None:
 def _dequantize(scales: tuple[float, float]) -> Model:
     params = OperandExtraParams(SymmPerChannelQuantParams(scales, 0))
     source = Operand(
-        OperandType.TENSOR_QUANT8_SYMM_PER_CHANNEL, (2, 2), lifetime=OperandLifeTime.SUBGRAPH_INPUT,
-        extra_params=params, number_of_consumers=1,
-    )  # fmt: skip
+        OperandType.TENSOR_QUANT8_SYMM_PER_CHANNEL,
+        (2, 2),
+        lifetime=OperandLifeTime.SUBGRAPH_INPUT,
+        extra_params=params,
+        number_of_consumers=1,
+    )
     result = Operand(OperandType.TENSOR_FLOAT32, (2, 2), lifetime=OperandLifeTime.SUBGRAPH_OUTPUT)
     return Model(main=Subgraph((source, result), (Operation(OperationType.DEQUANTIZE, (0,), (1,)),), (0,), (1,)))
 

@@ -50,10 +50,15 @@ def _case(operation: str, name: str, since: Version, types: tuple[str, ...]) -> 
         _run(context, vectors.load(operation, name))
 
     return Case(
-        f"vts.memory_domains.{operation}.{name}", run, ("NNHAL-MEMDOMAIN-032", "NNHAL-MEMDOMAIN-022"),
-        "Inputs and outputs of a vector lie in buffers of the device.", since=since, group=Group.MEMORY,
-        operations=(operation,), types=types,
-    )  # fmt: skip
+        f"vts.memory_domains.{operation}.{name}",
+        run,
+        ("NNHAL-MEMDOMAIN-032", "NNHAL-MEMDOMAIN-022"),
+        "Inputs and outputs of a vector lie in buffers of the device.",
+        since=since,
+        group=Group.MEMORY,
+        operations=(operation,),
+        types=types,
+    )
 
 
 def _run(context: CaseContext, vector: Vector) -> None:

@@ -117,9 +117,14 @@ def deadlines(context: CaseContext) -> None:
 
 
 @cases.case(
-    "load.asynchronous", "NNHAL-QOS-014", "NNHAL-QOS-016", "NNHAL-ERROR-002", "NNHAL-EXECUTE-003", "NNHAL-TIMING-007",
+    "load.asynchronous",
+    "NNHAL-QOS-014",
+    "NNHAL-QOS-016",
+    "NNHAL-ERROR-002",
+    "NNHAL-EXECUTE-003",
+    "NNHAL-TIMING-007",
     until=HIDL_LAST,
-)  # fmt: skip
+)
 def asynchronous(context: CaseContext) -> None:
     """Executions that are launched one upon the other: each notifies once, with its own result, in legal statuses.
 

@@ -32,8 +32,8 @@ _MULTIPLES, _DATA, _OUTPUT, _ROOM = 0, 16, 32, 16
 
 
 @cases.case(
-    "shortage.result_beyond_any_memory", "NNHAL-ERROR-002", "NNHAL-ERROR-003", "NNHAL-QOS-017", since=Version.V1_2,
-)  # fmt: skip
+    "shortage.result_beyond_any_memory", "NNHAL-ERROR-002", "NNHAL-ERROR-003", "NNHAL-QOS-017", since=Version.V1_2
+)
 def result_beyond_any_memory(context: CaseContext) -> None:
     """A result of 4 TiB, as only the request shows: refused, in the statuses of the version, and not as TRANSIENT."""
     model = _tile()

@@ -79,10 +79,16 @@ def _case(
 ) -> Case:
     verb = "accepts" if sound else "refuses"
     return Case(
-        f"vts.request_structure.{rule}.{verb}_{name}", run, tuple(f"NNHAL-{one}" for one in requirements),
-        f"REQUEST.{rule}: a device {verb} {name.replace('_', ' ')}.", since=since, until=until,
-        group=Group.VALIDATION, operations=("ADD",), types=("TENSOR_FLOAT32",),
-    )  # fmt: skip
+        f"vts.request_structure.{rule}.{verb}_{name}",
+        run,
+        tuple(f"NNHAL-{one}" for one in requirements),
+        f"REQUEST.{rule}: a device {verb} {name.replace('_', ' ')}.",
+        since=since,
+        until=until,
+        group=Group.VALIDATION,
+        operations=("ADD",),
+        types=("TENSOR_FLOAT32",),
+    )
 
 
 def _runner(row: Row) -> Callable[[CaseContext], None]:

@@ -84,10 +84,12 @@ def _oem() -> Model:
 
 def _codes() -> Iterator[Row]:
     news = {
-        "transpose": (_transpose(), _V.V1_0, _V.V1_1), "abs": (unary(_Op.ABS), _V.V1_1, _V.V1_2),
-        "hard_swish": (unary(_Op.HARD_SWISH), _V.V1_2, _V.V1_3), "pack": (_pack(), _V.FL5, _V.FL6),
+        "transpose": (_transpose(), _V.V1_0, _V.V1_1),
+        "abs": (unary(_Op.ABS), _V.V1_1, _V.V1_2),
+        "hard_swish": (unary(_Op.HARD_SWISH), _V.V1_2, _V.V1_3),
+        "pack": (_pack(), _V.FL5, _V.FL6),
         "reverse": (_reverse(), _V.FL6, _V.FL7),
-    }  # fmt: skip
+    }
     for name, (model, last, first) in news.items():
         yield broken("P1", f"{name}_too_old", model, "MODEL-006", until=last)
         yield sound("P1", name, model, since=first)
@@ -145,9 +147,12 @@ def _lists() -> Iterator[Row]:
     sides = {"input": (0, 1, "input_indexes"), "output": (1, 0, "output_indexes")}
     for name, (own, other, field) in sides.items():
         lists = {
-            "twice": ((own, own), "MODEL-053"), "missing": ((), "MODEL-052"), "behind_the_end": ((own, 2), "MODEL-051"),
-            "of_other_lifetime": ((own, other), "MODEL-052"), "huge": ((own, 2**31 - 1), "MODEL-051"),
-        }  # fmt: skip
+            "twice": ((own, own), "MODEL-053"),
+            "missing": ((), "MODEL-052"),
+            "behind_the_end": ((own, 2), "MODEL-051"),
+            "of_other_lifetime": ((own, other), "MODEL-052"),
+            "huge": ((own, 2**31 - 1), "MODEL-051"),
+        }
         for what, (indexes, requirement) in lists.items():
             yield broken("G1", f"{name}_{what}", edits.with_main(RELU, **{field: indexes}), requirement)
         negative = edits.with_main(RELU, **{field: (own, -1)})
@@ -216,9 +221,7 @@ def _extensions() -> Iterator[Row]:
     since = _V.V1_2
     one, two = "com.vendor.one", "com.vendor.two"
     yield sound("X5", "operation", _extended(), "EXTENSION-001", since=since)
-    wrong = {
-        "name_twice": ((one, 1), (one, 2)), "prefix_twice": ((one, 1), (two, 1)), "prefix_0": ((one, 1), (two, 0)),
-    }  # fmt: skip
+    wrong = {"name_twice": ((one, 1), (one, 2)), "prefix_twice": ((one, 1), (two, 1)), "prefix_0": ((one, 1), (two, 0))}
     for name, pairs in wrong.items():
         yield broken("X2", name, _mapped(*pairs), "EXTENSION-004", since=since)
     for name, prefix in {"prefix_2_15": 1 << 15, "prefix_minus_1": -1}.items():

@@ -76,9 +76,7 @@ def _references() -> Iterator[Row]:
     yield broken("M4", "each_other", _nested((1, 2), (0, 2)), *ids, since=since)
     lonely = replace(BRANCHES, referenced=(*BRANCHES.referenced, branch))
     yield vague("M5", "unreferenced", lonely, "CONTROLFLOW-001", since=since)
-    places = {
-        "length": (0, 0, 1), "pool": (1, 0, 0), "behind_the_last": (0, 2, 0), "huge": (0, 2**31, 0),
-    }  # fmt: skip
+    places = {"length": (0, 0, 1), "pool": (1, 0, 0), "behind_the_last": (0, 2, 0), "huge": (0, 2**31, 0)}
     for name, place in places.items():
         model = beside(replace(reference(0), location=DataLocation(*place)), BRANCHES)
         yield broken("O11", name, model, "MODEL-033", since=since)
@@ -117,9 +115,11 @@ def _branches() -> Iterator[Row]:
         "condition_of_rank_2": with_operand(BRANCHES, 0, dimensions=(1, 1)),
         "condition_of_unknown_size": with_operand(BRANCHES, 0, dimensions=(0,)),
         "condition_of_unknown_rank": with_operand(BRANCHES, 0, dimensions=()),
-        "then_is_a_tensor": _wired(BRANCHES, 0, 3, 2, 3), "else_is_a_tensor": _wired(BRANCHES, 0, 1, 3, 3),
-        "no_inputs": _wired(BRANCHES), "two_inputs": _wired(BRANCHES, 0, 1),
-    }  # fmt: skip
+        "then_is_a_tensor": _wired(BRANCHES, 0, 3, 2, 3),
+        "else_is_a_tensor": _wired(BRANCHES, 0, 1, 3, 3),
+        "no_inputs": _wired(BRANCHES),
+        "two_inputs": _wired(BRANCHES, 0, 1),
+    }
     for name, model in wrong.items():
         yield broken("P5", name, model, shape, since=since)
     small = with_operations(BRANCHES, Operation(_Op.IF, (0, 1, 2, 3), ()))
@@ -153,16 +153,21 @@ def _loops() -> Iterator[Row]:
     condition, body = LOOP.referenced
     yield sound("P6", "while", LOOP, shape, since=since)
     wrong = {
-        "condition_is_a_tensor": _wired(LOOP, 2, 1, 2, 3), "body_is_a_tensor": _wired(LOOP, 0, 2, 2, 3),
-        "nothing_carried": _wired(LOOP, 0, 1), "one_input": _wired(LOOP, 0), "no_inputs": _wired(LOOP),
-        "input_removed": _wired(LOOP, 0, 1, 2), "input_added": _wired(LOOP, 0, 1, 2, 3, 3),
+        "condition_is_a_tensor": _wired(LOOP, 2, 1, 2, 3),
+        "body_is_a_tensor": _wired(LOOP, 0, 2, 2, 3),
+        "nothing_carried": _wired(LOOP, 0, 1),
+        "one_input": _wired(LOOP, 0),
+        "no_inputs": _wired(LOOP),
+        "input_removed": _wired(LOOP, 0, 1, 2),
+        "input_added": _wired(LOOP, 0, 1, 2, 3, 3),
     }  # fmt: skip
     for name, model in wrong.items():
         yield broken("P6", name, model, shape, since=since)
     none = with_operand(with_operations(LOOP, Operation(_Op.WHILE, (0, 1, 2, 3), ())), 4, lifetime=INPUT)
     yield broken("P6", "no_outputs", none, shape, since=since)
     verdicts = {
-        "of_two": within(LOOP, 0, 2, dimensions=(2,)), "of_unknown_size": within(LOOP, 0, 2, dimensions=(0,)),
+        "of_two": within(LOOP, 0, 2, dimensions=(2,)),
+        "of_unknown_size": within(LOOP, 0, 2, dimensions=(0,)),
         "of_unknown_rank": within(LOOP, 0, 2, dimensions=()),
         "twice": replace(LOOP, referenced=(_two_verdicts(condition), body)),
         "type": replace(LOOP, referenced=(body, body)),
@@ -172,8 +177,9 @@ def _loops() -> Iterator[Row]:
     for name, graphs in {"condition": (_longer(condition), body), "body": (condition, _longer(body))}.items():
         model = replace(LOOP, referenced=graphs)
         yield broken("P6", f"{name}_takes_more", model, shape, since=since)
-    two = with_operations(beside(tensor(dimensions=[1], lifetime=OUTPUT), LOOP),
-                          Operation(_Op.WHILE, (0, 1, 2, 3), (4, 5)))  # fmt: skip
+    two = with_operations(
+        beside(tensor(dimensions=[1], lifetime=OUTPUT), LOOP), Operation(_Op.WHILE, (0, 1, 2, 3), (4, 5))
+    )
     results = "CONTROLFLOW-008"
     yield broken("P6", "body_gives_less", two, results, since=since)
     pair, triple = _results(body, 1), _results(body, 2)
@@ -239,20 +245,24 @@ def _borders() -> Iterator[Row]:
         "size_of_result_in_else": within(BRANCHES, 1, 1, dimensions=(3,)),
         "size_of_result_in_then": within(BRANCHES, 0, 1, dimensions=(3,)),
         "type": with_operand(_quantised(), 3, type=_T.TENSOR_FLOAT32, scale=0.0),
-        "scale": within(_quantised(), 1, 0, scale=0.25), "zero_point": within(_quantised(), 0, 0, zero_point=1),
-        "channel_scales": _per_channel(0.125), "size_in_loop": within(LOOP, 0, 0, dimensions=(3,)),
-        "size_in_body": within(LOOP, 1, 1, dimensions=(3,)), "size_after_a_round": within(LOOP, 1, 3, dimensions=(3,)),
+        "scale": within(_quantised(), 1, 0, scale=0.25),
+        "zero_point": within(_quantised(), 0, 0, zero_point=1),
+        "channel_scales": _per_channel(0.125),
+        "size_in_loop": within(LOOP, 0, 0, dimensions=(3,)),
+        "size_in_body": within(LOOP, 1, 1, dimensions=(3,)),
+        "size_after_a_round": within(LOOP, 1, 3, dimensions=(3,)),
         "size_of_loop_result": with_operand(LOOP, 4, dimensions=(3,)),
-    }  # fmt: skip
+    }
     for name, model in wrong.items():
         yield broken("P7", name, model, equal, since=since)
     legal = {
-        "quantised": _quantised(), "per_channel": _per_channel(0.25),
+        "quantised": _quantised(),
+        "per_channel": _per_channel(0.25),
         "unknown_rank_inside": within(BRANCHES, 0, 0, dimensions=()),
         "unknown_size_inside": within(BRANCHES, 1, 0, dimensions=(0,)),
         "unknown_size_outside": with_operand(BRANCHES, 3, dimensions=(0,)),
         "unknown_rank_outside": with_operand(BRANCHES, 4, dimensions=()),
-    }  # fmt: skip
+    }
     for name, model in legal.items():
         yield sound("P7", name, model, equal, since=since)
     yield sound("P8", "scalar", _with_scalar(), size, since=since)

@@ -43,18 +43,21 @@ class Chain:
         second = OperandLifeTime.SUBGRAPH_INPUT if self.constant is None else OperandLifeTime.CONSTANT_COPY
         place = DataLocation() if self.constant is None else DataLocation(0, 4, SIZE)
         activation = Operand(
-            OperandType.INT32, lifetime=OperandLifeTime.CONSTANT_COPY, location=DataLocation(length=4),
+            OperandType.INT32,
+            lifetime=OperandLifeTime.CONSTANT_COPY,
+            location=DataLocation(length=4),
             number_of_consumers=self.length,
-        )  # fmt: skip
+        )
         sums = [self._tensor(OperandLifeTime.TEMPORARY_VARIABLE, 1) for _ in range(self.length - 1)]
         operands = (
-            self._tensor(OperandLifeTime.SUBGRAPH_INPUT, 1), self._tensor(second, self.length, place), activation,
-            *sums, self._tensor(OperandLifeTime.SUBGRAPH_OUTPUT, 0),
-        )  # fmt: skip
+            self._tensor(OperandLifeTime.SUBGRAPH_INPUT, 1),
+            self._tensor(second, self.length, place),
+            activation,
+            *sums,
+            self._tensor(OperandLifeTime.SUBGRAPH_OUTPUT, 0),
+        )
         firsts = (0, *range(3, 2 + self.length))
-        operations = tuple(
-            Operation(OperationType.ADD, (first, 1, 2), (3 + at,)) for at, first in enumerate(firsts)
-        )  # fmt: skip
+        operations = tuple(Operation(OperationType.ADD, (first, 1, 2), (3 + at,)) for at, first in enumerate(firsts))
         inputs = (0, 1) if self.constant is None else (0,)
         main = Subgraph(operands, operations, inputs, (2 + self.length,))
         values = bytes(4) + (b"" if self.constant is None else self.addition.packed(self.constant))
@@ -102,6 +105,11 @@ class Chain:
 
     def _tensor(self, lifetime: OperandLifeTime, consumers: int, place: DataLocation | None = None) -> Operand:
         return Operand(
-            self.addition.operand_type, (self.addition.elements,), self.addition.scale, self.addition.zero_point, lifetime,
-            place or DataLocation(), number_of_consumers=consumers,
-        )  # fmt: skip
+            self.addition.operand_type,
+            (self.addition.elements,),
+            self.addition.scale,
+            self.addition.zero_point,
+            lifetime,
+            place or DataLocation(),
+            number_of_consumers=consumers,
+        )

@@ -125,9 +125,7 @@ def launch(
         checks.that(result.callback is not None, "executeFenced with status NONE: expected a callback, found null")
         ended_early = is_waiting and result.sync_fence is None
         checks.that(not ended_early, "an empty fence, so the work has finished: expected it to wait for its wait fence")
-    return Launched(
-        status, result.callback, result.sync_fence, is_waiting, during.settle if during else lambda: None
-    )  # fmt: skip
+    return Launched(status, result.callback, result.sync_fence, is_waiting, during.settle if during else lambda: None)
 
 
 def finish(context: CaseContext, launched: Launched, *, measured: bool = False) -> Outcome:

@@ -210,9 +210,11 @@ def additions(
     summand = replace(tensor, lifetime=OperandLifeTime.SUBGRAPH_INPUT, number_of_consumers=1)
     total = replace(tensor, lifetime=OperandLifeTime.SUBGRAPH_OUTPUT)
     activation = Operand(
-        OperandType.INT32, lifetime=OperandLifeTime.CONSTANT_COPY, location=DataLocation(length=4),
+        OperandType.INT32,
+        lifetime=OperandLifeTime.CONSTANT_COPY,
+        location=DataLocation(length=4),
         number_of_consumers=count,
-    )  # fmt: skip
+    )
     places = range(1, 1 + 3 * count, 3)
     operations = tuple(Operation(OperationType.ADD, (at, at + 1, 0), (at + 2,)) for at in places)
     inputs = tuple(index for at in places for index in (at, at + 1))

@@ -26,17 +26,20 @@ _IN_EVERY_GRAPH = (
     Family("operand_lifetime", operands.operand_lifetime, _models(45, 46, 49), "mutateOperandLifeTime"),
     Family("operand_input_output", operands.operand_input_output, _models(52), "mutateOperandInputOutput"),
     Family(
-        "number_of_consumers", operands.number_of_consumers, _models(50), "mutateOperandNumberOfConsumers",
+        "number_of_consumers",
+        operands.number_of_consumers,
+        _models(50),
+        "mutateOperandNumberOfConsumers",
         until=HIDL_LAST,
     ),
     Family("execution_order", operations.execution_order, _models(46), "mutateExecutionOrder", chains=True),
     Family("add_writer", operations.add_writer, _models(48), "mutateOperandAddWriter"),
-    Family(
-        "operation_operand_type", signatures.operation_operand_type, _models(44), "mutateOperationOperandType"
-    ),
+    Family("operation_operand_type", signatures.operation_operand_type, _models(44), "mutateOperationOperandType"),
     Family("operation_type", operations.operation_type, _models(3, 6), "mutateOperationType"),
     Family(
-        "operand_index", operations.operand_index, _models(38, 39),
+        "operand_index",
+        operations.operand_index,
+        _models(38, 39),
         "mutateOperationInputOperandIndex and mutateOperationOutputOperandIndex",
     ),
     Family("remove_write", operations.remove_write, _models(46, 49), "mutateOperationRemoveWrite", chains=True),
@@ -53,7 +56,7 @@ _IN_EVERY_GRAPH = (
     Family("lifetime_code", non_aosp.lifetime_code, _models(28, 29)),
     Family("dimension", non_aosp.dimension, _models(11), since=Version.FL5),
     Family("constant_size", non_aosp.constant_size, (*_models(34, 35), "ROBUST-002")),
-)  # fmt: skip
+)
 
 _OF_MODELS = (
     Family("pool_location", non_aosp.pool_location, (*_models(31, 34, 37), "ROBUST-002"), pooled=True),

@@ -167,9 +167,10 @@ def extension_mapping(model: Model, version: Version) -> Iterator[Mutation]:
     first = ExtensionNameAndPrefix(_NAME, free)
     second = ExtensionNameAndPrefix(f"{_NAME}_2", free)
     wrong: dict[str, tuple[ExtensionNameAndPrefix, ...]] = {
-        "prefix_twice": (first, second), "name_twice": (first, replace(first, prefix=free - 1)),
+        "prefix_twice": (first, second),
+        "name_twice": (first, replace(first, prefix=free - 1)),
         "pair_twice": (first, first),
-    }  # fmt: skip
+    }
     for name, prefix in {"0": 0, **({"beyond": last + 1, "minus_1": -1} if version.is_aidl else {})}.items():
         wrong[f"prefix_{name}"] = (replace(first, prefix=prefix),)
     for name, pairs in wrong.items():

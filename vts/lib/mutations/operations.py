@@ -185,7 +185,7 @@ def _without_operand(graph: Subgraph, index: int) -> dict[str, object]:
         "operations": tuple(operations),
         "input_indexes": left(graph.input_indexes),
         "output_indexes": left(graph.output_indexes),
-    }  # fmt: skip
+    }
 
 
 def _indexes(graph: Subgraph) -> set[int]:
