@@ -67,8 +67,14 @@ def test_every_case_names_requirements_that_exist(cases: list[Case]) -> None:
 
 
 def test_every_case_says_what_it_is_about(cases: list[Case]) -> None:
-    silent = [case.id for case in cases if not case.description and not case.id.startswith("vts.generated.")]
+    silent = [case.id for case in cases if not case.headline]
     assert not silent
+
+
+def test_a_case_is_about_the_requirement_of_its_operation_first(cases: list[Case]) -> None:
+    for case in cases:
+        own = [name for name in case.requirements for each in case.operations if f"-OPERATION-{each}-" in name]
+        assert not own or own[0] == case.requirements[0], case.id
 
 
 def test_ids_are_locked(cases: list[Case]) -> None:

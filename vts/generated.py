@@ -12,6 +12,7 @@ from typing import Any
 from npu_conformance.corpus import variations, vectors
 from npu_conformance.corpus.variations import allowed
 from npu_conformance.corpus.vectors import Vector, VectorHeader
+from npu_conformance.corpus.vectors.description import describe
 from npu_conformance.harness.run.cases import Case, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.versions import NEWEST, Version
@@ -76,8 +77,11 @@ def stored_case(
             raise ValueError(f"{header.operation}.{header.name} was listed with {variation}, which it does not allow")
         return varied
 
+    def about() -> str:
+        return describe(header.operation, vectors.load_document(header.operation, header.name), variation)
+
     suffix = f"[{variation}]" if variation else ""
-    return case_of(header, load, f"{area}.{header.operation}.{header.name}{suffix}", since)
+    return case_of(header, load, f"{area}.{header.operation}.{header.name}{suffix}", since, about)
 
 
 def case_from(payload: Any) -> Case:
@@ -101,8 +105,10 @@ def vector_from(payload: Any) -> Vector:
     return loading.vector(payload["operation"], document, payload["id"])
 
 
-def case_of(header: VectorHeader, load: Loader, case_id: str, since: Version | None) -> Case:
-    """A case that executes a vector, or sees it refused."""
+def case_of(
+    header: VectorHeader, load: Loader, case_id: str, since: Version | None, about: Callable[[], str] | None = None
+) -> Case:
+    """A case that executes a vector, or sees it refused. about: the description, where that need not load it."""
 
     def run(context: CaseContext) -> None:
         from npu_conformance.vts.lib import vector_run
@@ -110,7 +116,7 @@ def case_of(header: VectorHeader, load: Loader, case_id: str, since: Version | N
         vector_run.run(context, load())
 
     return Case(
-        case_id, run, _requirements(header), header.description, since=since or header.since,
+        case_id, run, _requirements(header), about or (lambda: _described(load())), since=since or header.since,
         until=header.rejected.until if header.rejected else NEWEST,
         group=Group.VALIDATION if header.rejected else Group.EXECUTION,
         scope=Scope.SMOKE if _is_smoke(header, case_id) else Scope.DEFAULT,
@@ -127,6 +133,16 @@ def _is_smoke(header: VectorHeader, case_id: str) -> bool:
     boundary = [operand for operand in header.operands.values() if operand.role in ("input", "output")]
     is_small = all(_elements(operand.dimensions) <= 64 for operand in boundary)
     return is_small and not header.rejected and "[" not in case_id and not header.hazards
+
+
+def _described(vector: Vector) -> str:
+    """The description of a vector that is not stored."""
+    import msgspec
+
+    from npu_conformance.corpus.vectors.writing import document_of
+    from npu_conformance.specs.documents.vectors import VectorDocument
+
+    return describe(vector.operation, msgspec.convert(document_of(vector), VectorDocument))
 
 
 def _elements(dimensions: tuple[int, ...]) -> int:

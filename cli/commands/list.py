@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
 
 from npu_conformance.cli.commands._options import add_selection_options
 from npu_conformance.corpus.hazards import hazards_of
@@ -34,10 +35,15 @@ def execute(options: argparse.Namespace) -> int:
         print(msgspec.json.encode([_described(case) for case in cases]).decode())
         return OK
     for case in cases:
-        print(f"{case.id}  {case.description.partition(chr(10))[0]}" if options.long else case.id)
-        if options.long and case.hazards:
-            print("  " + " ".join(f"{name}: {hazard.sentence}" for name, hazard in hazards_of(case).items()))
+        print("\n".join(_long(case)) if options.long else case.id)
     return OK
+
+
+def _long(case: Case) -> Iterator[str]:
+    """The id with the first line of the description, and the hazards of its vector."""
+    yield f"{case.id}  {case.headline}"
+    if case.hazards:
+        yield "  " + " ".join(f"{name}: {hazard.sentence}" for name, hazard in hazards_of(case).items())
 
 
 def _update_lock() -> int:

@@ -23,6 +23,7 @@ from npu_conformance.specs.documents.vectors import (
     Kind,
     Phase,
     RejectedDocument,
+    VectorDocument,
     VectorFile,
 )
 from npu_conformance.specs.neuralnetworks.extension_codes import AnyOperandType
@@ -231,12 +232,16 @@ def load(operation: str, name: str, folder: Path = FOLDER) -> Vector:
     """One vector by its name; raises KeyError where there is none and DocumentError for a bad file."""
     from npu_conformance.corpus.vectors import loading
 
-    folder = _OWN.get(operation, folder)
-    documents_by_name = _file(operation, folder)
-    if name not in documents_by_name:
+    where = f"{path_of(operation, _OWN.get(operation, folder))}: {name}"
+    return loading.vector(operation, load_document(operation, name, folder), where)
+
+
+def load_document(operation: str, name: str, folder: Path = FOLDER) -> VectorDocument:
+    """The document of one vector by its name; raises KeyError where there is none and DocumentError for a bad file."""
+    by_name = _file(operation, _OWN.get(operation, folder))
+    if name not in by_name:
         raise KeyError(f"{operation} has no vector {name!r}")
-    where = f"{path_of(operation, folder)}: {name}"
-    return loading.vector(operation, documents_by_name[name], where)
+    return by_name[name]
 
 
 def path_of(operation: str, folder: Path = FOLDER) -> Path:
@@ -261,7 +266,7 @@ def rejected_of(document: RejectedDocument | None, where: str) -> Rejected | Non
 
 
 @functools.cache
-def _file(operation: str, folder: Path) -> Mapping[str, Any]:
+def _file(operation: str, folder: Path) -> Mapping[str, VectorDocument]:
     path = path_of(operation, folder)
     document = documents.read(path, VectorFile)
     if document.operation != operation:

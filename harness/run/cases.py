@@ -55,14 +55,15 @@ need not have an allocator of buffers, so that the cases of buffers are in no gr
 class Case:
     """One addressable test. `run` raises a CaseEnded of harness.judge.verdicts; where it returns, the case passes.
 
-    id: suite.area.subject.case[variation] (specs/ids). requirements: what it is evidence for. operations, types:
-    names, for counts and claims. since, until: versions of the HAL the case applies to. hazards: names, of its vector.
+    id: suite.area.subject.case[variation] (specs/ids). requirements: what it is evidence for, the one that it is about
+    first. about: the description, or what makes it. operations, types: names, for counts and claims. since, until:
+    versions of the HAL the case applies to. hazards: names, of its vector.
     """
 
     id: str
     run: Callable[[CaseContext], None]
     requirements: tuple[str, ...]
-    description: str = ""
+    about: str | Callable[[], str] = ""
     interface: InterfaceName = "device"
     since: Version = OLDEST
     until: Version = NEWEST
@@ -71,6 +72,16 @@ class Case:
     operations: tuple[str, ...] = ()
     types: tuple[str, ...] = ()
     hazards: tuple[str, ...] = ()
+
+    @property
+    def description(self) -> str:
+        """What the case is about. That of a vector's case is made here: listing ids must not read all vectors."""
+        return self.about if isinstance(self.about, str) else self.about()
+
+    @property
+    def headline(self) -> str:
+        """The first line of the description."""
+        return self.description.partition("\n")[0]
 
 
 class CaseGroup:
