@@ -9,11 +9,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy
+
+from npu_conformance.corpus.oracles.base import ControlFlow, Oracle, OracleOperand, Result, Routine
 from npu_conformance.specs.neuralnetworks.enums import OperationType
+from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
 
 if TYPE_CHECKING:
-    from npu_conformance.corpus.oracles.base import ControlFlow, Oracle
-    from npu_conformance.corpus.vectors import Array, Graph
+    from npu_conformance.corpus.vector_types import Array, Graph, VectorOperand, VectorOperation
 
 
 _OWN: dict[str, Oracle] = {}
@@ -68,6 +71,57 @@ def evaluate(graph: Graph, inputs: Mapping[str, Array], referenced: Sequence[Gra
     inputs: arrays by operand name. referenced: the graphs that IF and WHILE refer to. Raises ValueError where an oracle
     finds another shape than the graph declares.
     """
-    from npu_conformance.corpus.oracles import base
+    arrays = {name: operand.value for name, operand in graph.operands.items() if operand.value is not None}
+    arrays.update(inputs)
+    for operation in graph.operations:
+        numbers = [graph.operands[name].subgraph for name in operation.inputs]
+        if any(number is not None for number in numbers):
+            arrays.update(_control_flow(graph, operation, arrays, referenced))
+            continue
+        arguments = [_operand(graph.operands[name], arrays.get(name)) for name in operation.inputs]
+        results = [_output(graph.operands[name]) for name in operation.outputs]
+        for name, result in zip(operation.outputs, oracle(operation.type)(arguments, results), strict=True):
+            arrays[name] = _array(result, graph.operands[name], name)
+    return {name: arrays[name] for name in graph.outputs}
 
-    return base.evaluate(graph, inputs, referenced)
+
+def _control_flow(
+    graph: Graph, operation: VectorOperation, arrays: Mapping[str, Array], referenced: Sequence[Graph]
+) -> dict[str, Array]:
+    def routine(inner: Graph) -> Routine:
+        def run(values: Sequence[Array]) -> list[Array]:
+            return list(evaluate(inner, dict(zip(inner.inputs, values, strict=True)), referenced).values())
+
+        return run
+
+    operands = [(name, graph.operands[name].subgraph) for name in operation.inputs]
+    first, second = (routine(referenced[number]) for _, number in operands if number is not None)
+    values = [arrays[name] for name, number in operands if number is None]
+    return dict(zip(operation.outputs, control_flow(operation.type)(first, second, values), strict=False))
+
+
+def _operand(operand: VectorOperand, array: Array | None) -> OracleOperand | None:
+    if array is None:
+        return None
+    extension = operand.extension or b""
+    return OracleOperand(
+        operand.type, array.shape, operand.scale, operand.zero_point, operand.channel_quant, array, extension
+    )
+
+
+def _output(operand: VectorOperand) -> OracleOperand:
+    extension = operand.extension or b""
+    return OracleOperand(
+        operand.type, operand.dimensions, operand.scale, operand.zero_point, operand.channel_quant, extension=extension
+    )
+
+
+def _array(result: Result, operand: VectorOperand, name: str) -> Array:
+    array = numpy.array(result.raw, dtype=OPERAND_TYPES[operand.type].dtype).reshape(result.dimensions)
+    declared = operand.dimensions
+    known = len(declared) == array.ndim and all(
+        size in (0, found) for size, found in zip(declared, array.shape, strict=True)
+    )
+    if declared and not known:
+        raise ValueError(f"{name}: declared {list(declared)}, the oracle finds {list(array.shape)}")
+    return array

@@ -11,21 +11,20 @@ import functools
 import itertools
 import math
 import struct
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy
 
-from npu_conformance.corpus import oracles
-from npu_conformance.corpus.vectors import ChannelQuant
+from npu_conformance.corpus.vector_types import ChannelQuant
 from npu_conformance.specs.neuralnetworks.enums import FusedActivation, OperandType
 from npu_conformance.specs.neuralnetworks.extension_codes import AnyOperandType
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
 
 if TYPE_CHECKING:
-    from npu_conformance.corpus.vectors import Array, Graph, VectorOperand, VectorOperation
+    from npu_conformance.corpus.vector_types import Array
 
 Real = int | float | Fraction
 Shape = tuple[int, ...]
@@ -259,61 +258,3 @@ def present(operand: OracleOperand | None) -> OracleOperand:
     if operand is None:
         raise ValueError("a required operand was omitted")
     return operand
-
-
-def evaluate(graph: Graph, inputs: Mapping[str, Array], referenced: Sequence[Graph] = ()) -> dict[str, Array]:
-    """See `oracles.evaluate`."""
-    arrays = {name: operand.value for name, operand in graph.operands.items() if operand.value is not None}
-    arrays.update(inputs)
-    for operation in graph.operations:
-        numbers = [graph.operands[name].subgraph for name in operation.inputs]
-        if any(number is not None for number in numbers):
-            arrays.update(_control_flow(graph, operation, arrays, referenced))
-            continue
-        arguments = [_operand(graph.operands[name], arrays.get(name)) for name in operation.inputs]
-        results = [_output(graph.operands[name]) for name in operation.outputs]
-        for name, result in zip(operation.outputs, oracles.oracle(operation.type)(arguments, results), strict=True):
-            arrays[name] = _array(result, graph.operands[name], name)
-    return {name: arrays[name] for name in graph.outputs}
-
-
-def _control_flow(
-    graph: Graph, operation: VectorOperation, arrays: Mapping[str, Array], referenced: Sequence[Graph]
-) -> dict[str, Array]:
-    def routine(inner: Graph) -> Routine:
-        def run(values: Sequence[Array]) -> list[Array]:
-            return list(evaluate(inner, dict(zip(inner.inputs, values, strict=True)), referenced).values())
-
-        return run
-
-    operands = [(name, graph.operands[name].subgraph) for name in operation.inputs]
-    first, second = (routine(referenced[number]) for _, number in operands if number is not None)
-    values = [arrays[name] for name, number in operands if number is None]
-    return dict(zip(operation.outputs, oracles.control_flow(operation.type)(first, second, values), strict=False))
-
-
-def _operand(operand: VectorOperand, array: Array | None) -> OracleOperand | None:
-    if array is None:
-        return None
-    extension = operand.extension or b""
-    return OracleOperand(
-        operand.type, array.shape, operand.scale, operand.zero_point, operand.channel_quant, array, extension
-    )
-
-
-def _output(operand: VectorOperand) -> OracleOperand:
-    extension = operand.extension or b""
-    return OracleOperand(
-        operand.type, operand.dimensions, operand.scale, operand.zero_point, operand.channel_quant, extension=extension
-    )
-
-
-def _array(result: Result, operand: VectorOperand, name: str) -> Array:
-    array = numpy.array(result.raw, dtype=OPERAND_TYPES[operand.type].dtype).reshape(result.dimensions)
-    declared = operand.dimensions
-    known = len(declared) == array.ndim and all(
-        size in (0, found) for size, found in zip(declared, array.shape, strict=True)
-    )
-    if declared and not known:
-        raise ValueError(f"{name}: declared {list(declared)}, the oracle finds {list(array.shape)}")
-    return array

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from npu_conformance.corpus.oracles.base import Routine
 
 if TYPE_CHECKING:
-    from npu_conformance.corpus.vectors import Array
+    from npu_conformance.corpus.vector_types import Array
 
 
 def if_(then: Routine, otherwise: Routine, values: Sequence[Array]) -> list[Array]:

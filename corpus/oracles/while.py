@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from npu_conformance.corpus.oracles.base import Routine
 
 if TYPE_CHECKING:
-    from npu_conformance.corpus.vectors import Array
+    from npu_conformance.corpus.vector_types import Array
 
 _ROUNDS = 10_000
 """More than any stored loop needs: an endless one has no expected value."""

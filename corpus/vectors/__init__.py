@@ -1,4 +1,4 @@
-"""Vectors: stored models with examples and expected values, one JSON file per operation in vectors/.
+"""Vectors: stored models with examples and expected values, one JSON file per operation in this folder.
 
 Listing (`operations`, `headers`) decodes only what it needs and does not import numpy; `load` gives one whole Vector.
 Bad files raise DocumentError: `document: path: rule`.
@@ -8,152 +8,52 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from npu_conformance.corpus import hazards
-from npu_conformance.specs import documents
-from npu_conformance.specs.documents.vectors import (
-    GeneratorDocument,
-    HeaderDocument,
-    HeaderFile,
-    Kind,
-    Phase,
-    RejectedDocument,
-    VectorDocument,
-    VectorFile,
+from npu_conformance.corpus.vector_types import (
+    ChannelQuant,
+    Example,
+    Graph,
+    Rejected,
+    Vector,
+    VectorOperand,
+    VectorOperation,
 )
-from npu_conformance.specs.neuralnetworks.extension_codes import AnyOperandType
-from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
-from npu_conformance.specs.versions import NEWEST, Version, parse
+from npu_conformance.corpus.vectors.fields import parse_since, rejected_of
+from npu_conformance.specs import documents
+from npu_conformance.specs.documents.vectors import HeaderDocument, HeaderFile, VectorDocument, VectorFile
+from npu_conformance.specs.versions import Version
 
 if TYPE_CHECKING:
-    import numpy
+    from npu_conformance.corpus.vector_types import Array as Array
 
-    Array = numpy.ndarray[Any, Any]
+__all__ = [
+    "FOLDER",
+    "ChannelQuant",
+    "Example",
+    "Graph",
+    "HeaderOperand",
+    "Rejected",
+    "Vector",
+    "VectorHeader",
+    "VectorOperand",
+    "VectorOperation",
+    "all_headers",
+    "headers",
+    "load",
+    "operations",
+    "own_operations",
+    "path_of",
+]
 
 FOLDER = Path(__file__).parent
 
 _OWN: dict[str, Path] = {}
 """Where the vectors of operations of extensions in use are, by operation."""
-
-
-@dataclass(frozen=True, slots=True)
-class ChannelQuant:
-    """One scale for each index of dimension channel_dim. The scales are exact float32 values."""
-
-    scales: tuple[float, ...]
-    channel_dim: int
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class VectorOperand:
-    """One operand of a graph. scale is an exact float32 value; a dimension of 0 is unknown.
-
-    value: the constant's elements, in the type's numpy dtype and the operand's shape, or None.
-    omitted: without a value; as a model input it is sent with hasNoValue, elsewhere its lifetime is NO_VALUE.
-    subgraph: index into the vector's referenced graphs, for type SUBGRAPH.
-    extension: parameters of an operand of an extension's type, or None.
-    """
-
-    type: AnyOperandType
-    dimensions: tuple[int, ...] = ()
-    scale: float = 0.0
-    zero_point: int = 0
-    channel_quant: ChannelQuant | None = None
-    value: Array | None = None
-    omitted: bool = False
-    subgraph: int | None = None
-    extension: bytes | None = None
-
-    @property
-    def is_open(self) -> bool:
-        """True for a tensor whose rank or one of whose sizes the model leaves open."""
-        return OPERAND_TYPES[self.type].is_tensor and (not self.dimensions or 0 in self.dimensions)
-
-
-@dataclass(frozen=True, slots=True)
-class VectorOperation:
-    """One operation: the name of its type and of its operands; an argument may occur twice."""
-
-    type: str
-    inputs: tuple[str, ...]
-    outputs: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Graph:
-    """Operands by name, operations in an order of execution, names of the graph's inputs and outputs."""
-
-    operands: Mapping[str, VectorOperand]
-    operations: tuple[VectorOperation, ...]
-    inputs: tuple[str, ...]
-    outputs: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Example:
-    """Arrays by operand name, in the operand's dtype and shape. Omitted inputs are not listed."""
-
-    inputs: Mapping[str, Array]
-    outputs: Mapping[str, Array]
-
-
-@dataclass(frozen=True, slots=True)
-class Rejected:
-    """What must be refused, and when: model (at preparation) or execution (there at the latest).
-
-    clause is empty where an external collection does not say why. until: the last version that refuses it.
-    """
-
-    clause: str
-    phase: Phase
-    until: Version = NEWEST
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Vector:
-    """A model with examples. operation: the one under test; since: the first version in which the model is legal.
-
-    ignored: outputs whose values are not compared. excluded: variations that its data does not allow.
-    kind: general, multinomial (samples, of which only the distribution counts: see distributions), or validation and
-    infinite_loop_timeout, which only external collections have. multinomial_tolerance: how far a class may be off.
-    """
-
-    name: str
-    operation: str
-    since: Version
-    operands: Mapping[str, VectorOperand]
-    operations: tuple[VectorOperation, ...]
-    inputs: tuple[str, ...]
-    outputs: tuple[str, ...]
-    examples: tuple[Example, ...] = ()
-    witnesses: tuple[str, ...] = ()
-    rejected: Rejected | None = None
-    relaxed: bool = False
-    ignored: tuple[str, ...] = ()
-    excluded: tuple[str, ...] = ()
-    referenced: tuple[Graph, ...] = ()
-    description: str = ""
-    hazards: tuple[str, ...] = ()
-    requirements: tuple[str, ...] = ()
-    kind: Kind = "general"
-    multinomial_tolerance: float = 0.0
-    generators: Mapping[str, GeneratorDocument] = field(default_factory=dict)
-    """Which inputs and constants are made from a seed, so that they can be written as such again."""
-
-    @property
-    def main(self) -> Graph:
-        """The main graph."""
-        return Graph(self.operands, self.operations, self.inputs, self.outputs)
-
-    @property
-    def graphs(self) -> tuple[Graph, ...]:
-        """The main graph, then the referenced ones."""
-        return (self.main, *self.referenced)
 
 
 class HeaderOperand(msgspec.Struct, frozen=True):
@@ -247,22 +147,6 @@ def load_document(operation: str, name: str, folder: Path = FOLDER) -> VectorDoc
 def path_of(operation: str, folder: Path = FOLDER) -> Path:
     """The file that holds the vectors of an operation."""
     return folder / f"{operation.lower()}.json"
-
-
-def parse_since(text: str, document: str) -> Version:
-    """The version spelled `text`; raises DocumentError."""
-    try:
-        return parse(text)
-    except ValueError as error:
-        raise documents.DocumentError(document, "$.since", str(error)) from None
-
-
-def rejected_of(document: RejectedDocument | None, where: str) -> Rejected | None:
-    """What the document of a vector says about its refusal; raises DocumentError."""
-    if document is None:
-        return None
-    until = parse_since(document.until, where) if document.until else NEWEST
-    return Rejected(document.clause, document.phase, until)
 
 
 @functools.cache

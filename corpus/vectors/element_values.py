@@ -13,7 +13,7 @@ from npu_conformance.specs.neuralnetworks.extension_codes import AnyOperandType
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
 
 if TYPE_CHECKING:
-    from npu_conformance.corpus.vectors import Array
+    from npu_conformance.corpus.vector_types import Array
 
 
 class ValueRuleError(Exception):

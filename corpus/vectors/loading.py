@@ -6,17 +6,16 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from npu_conformance.corpus import hazards, oracles
-from npu_conformance.corpus.vectors import (
+from npu_conformance.corpus.vector_types import (
     ChannelQuant,
     Example,
     Graph,
     Vector,
     VectorOperand,
     VectorOperation,
-    element_values,
-    parse_since,
-    rejected_of,
 )
+from npu_conformance.corpus.vectors import element_values
+from npu_conformance.corpus.vectors.fields import parse_since, rejected_of
 from npu_conformance.specs.documents import DocumentError
 from npu_conformance.specs.documents.vectors import (
     ChannelQuantDocument,
@@ -34,7 +33,7 @@ from npu_conformance.specs.neuralnetworks.extension_codes import AnyOperandType,
 from npu_conformance.specs.neuralnetworks.operand_types import operand_type as type_named
 
 if TYPE_CHECKING:
-    from npu_conformance.corpus.vectors import Array
+    from npu_conformance.corpus.vector_types import Array
 
 
 def vector(operation: str, document: VectorDocument, where: str) -> Vector:
