@@ -1,4 +1,4 @@
-"""The stored vectors: in step with their generators, legal where they say so, agreeing with oracles, one for each clause."""
+"""The stored vectors: in step with their generators, legal where they say so, and agreeing with their oracles."""
 
 from __future__ import annotations
 
