@@ -16,7 +16,7 @@ from npu_conformance.reference.npu_buffers.heaps import DEFAULT_HEAPS
 from npu_conformance.reference.real_time import RealTimers
 from npu_conformance.specs import versions
 from npu_conformance.specs.manifest import Manifest
-from npu_conformance.specs.neuralnetworks.extensions import OwnExtension
+from npu_conformance.specs.neuralnetworks.registered_extensions import RegisteredExtension
 from npu_conformance.specs.npu.types import ModelPriority
 from npu_conformance.specs.plugin import Context, Plugin, Subject
 from npu_conformance.specs.versions import NEWEST, Version
@@ -48,11 +48,11 @@ def _is_real(options: Mapping[str, str]) -> bool:
     return clock == "real"
 
 
-def _extensions(context: Context) -> tuple[OwnExtension, ...]:
+def _extensions(context: Context) -> tuple[RegisteredExtension, ...]:
     count = context.options.get("extensions", "two")
     if count not in _EXTENSIONS:
         raise ValueError(f"option extensions: expected one of {', '.join(_EXTENSIONS)}, found {count!r}")
-    return own.use(_EXTENSIONS[count]) if context.own_process else own.in_use()
+    return own.register(_EXTENSIONS[count]) if context.own_process else own.registered()
 
 
 def _manifest(options: Mapping[str, str]) -> Manifest:
@@ -109,5 +109,6 @@ def _create(context: Context) -> Subject:
 plugin = Plugin(manifest=_manifest, create=_create)
 """The reference driver and NPU Manager. Options: see its manifest.
 
-Its extensions are known to a process as a whole: in one that it shares with the harness it has those in use there.
+Its extensions are known to a process as a whole: where it shares one with the harness, it has those that are
+registered there.
 """

@@ -47,13 +47,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _execute(options: argparse.Namespace) -> int:
-    """Execute the command, with the extensions of `--catalogue` in use."""
+    """Execute the command, with the extensions of `--catalogue` registered."""
     folders = getattr(options, "catalogue", None)
     if not folders:
         return int(options.execute(options))
-    from npu_conformance.specs.neuralnetworks import extensions
+    from npu_conformance.corpus import extensions
 
-    with extensions.in_use(folders):
+    with extensions.registered(folders):
         return int(options.execute(options))
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from npu_conformance.specs.neuralnetworks import catalogue, extension_codes, types
+from npu_conformance.specs.neuralnetworks import catalogue, extension_codes, registered_extensions, types
 from npu_conformance.specs.neuralnetworks.enums import OperandLifeTime
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES, byte_size
 from npu_conformance.specs.versions import Version
@@ -57,7 +57,7 @@ def build_model(
         main = _with_unknown_outputs(main, with_rank=not unranked_outputs)
     pools = (create_pool(bytes(constants.pool)),) if create_pool and constants.pool else ()
     mapping = tuple(
-        types.ExtensionNameAndPrefix(extension_codes.extension_name(number), prefix)
+        types.ExtensionNameAndPrefix(registered_extensions.with_number(number).name, prefix)
         for number, prefix in prefix_of.items()
     )
     model = types.Model(main, tuple(referenced), bytes(constants.values), pools, vector.relaxed, mapping)
@@ -66,7 +66,7 @@ def build_model(
 
 def extension_names(vector: Vector) -> list[str]:
     """The names of the extensions whose operations or operand types a vector uses."""
-    return [extension_codes.extension_name(number) for number in extension_codes.numbers_in(_codes(vector))]
+    return [registered_extensions.with_number(number).name for number in extension_codes.numbers_in(_codes(vector))]
 
 
 def _codes(vector: Vector) -> Iterator[int]:

@@ -44,7 +44,7 @@ def extended(
     """The reference with the first `count` of its extensions behind this kind of boundary."""
 
     def create(context: Context, version: Version) -> Subject:
-        return Subject(device=kind(ReferenceDevice(context, plays or version, own.use(count))))
+        return Subject(device=kind(ReferenceDevice(context, plays or version, own.register(count))))
 
     return FaultySubject(create)
 

@@ -252,7 +252,7 @@ def lists_more_than_it_has(context: Context, version: Version) -> Subject:
         def get_supported_extensions(self) -> tuple[types.Extension, ...]:
             return (*self.inner.get_supported_extensions(), types.Extension(ECHO, (_ECHO_BYTES,)))
 
-    return Subject(device=Device(ReferenceDevice(context, version, own.use(1))))
+    return Subject(device=Device(ReferenceDevice(context, version, own.register(1))))
 
 
 _ECHO_BYTES = types.ExtensionOperandTypeInformation(type=1, is_tensor=True, byte_size=1)
@@ -263,7 +263,7 @@ def computing(operation: str, change: Callable[[Sequence[Any], Sequence[Any]], t
 
     def create(context: Context, version: Version) -> Subject:
         kernels.KERNELS[operation] = change
-        return Subject(device=ReferenceDevice(context, version, own.use()))
+        return Subject(device=ReferenceDevice(context, version, own.register()))
 
     return FaultySubject(create)
 

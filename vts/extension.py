@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
@@ -22,18 +22,16 @@ from npu_conformance.harness.run.cases import Case, Group
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs.documents import DocumentError
 from npu_conformance.specs.errors import ServiceError
-from npu_conformance.specs.neuralnetworks import catalogue, extension_codes
+from npu_conformance.specs.neuralnetworks import catalogue, extension_codes, registered_extensions
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import PreparedModel
+from npu_conformance.specs.neuralnetworks.registered_extensions import RegisteredExtension
 from npu_conformance.specs.neuralnetworks.types import ExtensionNameAndPrefix, Model, RequestMemoryPool
 from npu_conformance.specs.versions import Version
 from npu_conformance.vts import generated
 from npu_conformance.vts.lib.executors import execute
 from npu_conformance.vts.lib.judging import judge
 from npu_conformance.vts.lib.rejection import expect_rejected_at_prepare
-
-if TYPE_CHECKING:
-    from npu_conformance.specs.neuralnetworks.extensions import OwnExtension
 
 AREA = "vts.extension"
 _SINCE = Version.V1_2
@@ -44,12 +42,8 @@ _HIGHEST_PREFIX = {False: 0xFFFF, True: 0x7FFF}
 
 
 def cases() -> Iterator[Case]:
-    """The cases of every extension in use; none in a run without --catalogue."""
-    if not extension_codes.any_in_use():
-        return
-    from npu_conformance.specs.neuralnetworks import extensions
-
-    for extension in extensions.all_in_use():
+    """The cases of every registered extension; none in a run without --catalogue."""
+    for extension in registered_extensions.all_registered():
         yield from _behaviours(extension)
         for operation in extension.operations:
             yield from _vector_cases(operation)
@@ -57,16 +51,14 @@ def cases() -> Iterator[Case]:
 
 def cases_under(subject: str) -> Iterator[Case]:
     """The cases of one operation or of one extension. Raises DocumentError in a run without any extension."""
-    if not extension_codes.any_in_use():
+    if not registered_extensions.all_registered():
         raise DocumentError(f"{AREA}.{subject}", "", "needs the catalogue of its extension: --catalogue DIR")
     return (case for case in cases() if case.id.split(".")[2] == subject)
 
 
 def case_from(payload: Any) -> Case:
-    """The case of a failure file. Raises DocumentError where an extension that it needs is not in use."""
-    from npu_conformance.specs.neuralnetworks import extensions
-
-    extensions.require(payload["extensions"], payload["id"])
+    """The case of a failure file. Raises DocumentError where an extension that it needs is not registered."""
+    registered_extensions.require(payload["extensions"], payload["id"])
     if "vector" not in payload:
         return next(case for case in cases() if case.id == payload["id"])
     made = generated.case_from(payload)
@@ -74,7 +66,7 @@ def case_from(payload: Any) -> Case:
 
 
 def _vector_cases(operation: str) -> Iterator[Case]:
-    for header in vectors.headers(operation) if operation in vectors.own_operations() else ():
+    for header in vectors.headers(operation) if operation in vectors.registered_operations() else ():
         vectors.load(operation, header.name)  # bad values are the vendor's to know before anything runs
         for name, since in {"": header.since, **allowed.applicable(header)}.items():
             made = generated.stored_case(header, name, since, AREA)
@@ -112,9 +104,9 @@ def _answers(context: CaseContext, vector: Vector) -> dict[str, bool]:
         answers = context.supported_operations(build_model(vector, context.version).model)
     except ServiceError as error:
         checks.status(error.status, {ErrorStatus.INVALID_ARGUMENT, ErrorStatus.GENERAL_FAILURE}, "support of a model")
-        return {operation.type: False for operation in vector.operations if catalogue.is_own(operation.type)}
+        return {operation.type: False for operation in vector.operations if catalogue.is_registered(operation.type)}
     pairs = zip(vector.operations, answers, strict=True)
-    return {operation.type: answer for operation, answer in pairs if catalogue.is_own(operation.type)}
+    return {operation.type: answer for operation, answer in pairs if catalogue.is_registered(operation.type)}
 
 
 def _supported_too(context: CaseContext, vector: Vector) -> None:
@@ -140,10 +132,11 @@ def _not_supported_either(context: CaseContext, vector: Vector) -> None:
 
 
 def _extension_of(operation: str) -> str:
-    return extension_codes.extension_of(catalogue.operation_code(operation))
+    number = extension_codes.extension_number(catalogue.operation_code(operation))
+    return registered_extensions.with_number(number).name
 
 
-def _behaviours(extension: OwnExtension) -> Iterator[Case]:
+def _behaviours(extension: RegisteredExtension) -> Iterator[Case]:
     """Cases about the extension as a whole."""
     rows = (
         ("operand_types", _operand_types, ("NNHAL-QUERY-020",), Group.QUERIES),
@@ -166,13 +159,13 @@ def _behaviours(extension: OwnExtension) -> Iterator[Case]:
 
 
 def _behaviour(
-    check: Callable[[CaseContext, OwnExtension], None], extension: OwnExtension, context: CaseContext
+    check: Callable[[CaseContext, RegisteredExtension], None], extension: RegisteredExtension, context: CaseContext
 ) -> None:
     context.attach(lambda: {"id": context.case.id, "extensions": [extension.name]})
     check(context, extension)
 
 
-def _operand_types(context: CaseContext, extension: OwnExtension) -> None:
+def _operand_types(context: CaseContext, extension: RegisteredExtension) -> None:
     """The device lists the operand types of the extension with the kinds and sizes that the catalogue says."""
     found = _listed(context).get(extension.name)
     if found is None:
@@ -187,7 +180,7 @@ def _operand_types(context: CaseContext, extension: OwnExtension) -> None:
         checks.equal(listed[identifier].byte_size, entry.byte_size, f"{what}: byteSize")
 
 
-def _support(context: CaseContext, extension: OwnExtension) -> None:
+def _support(context: CaseContext, extension: RegisteredExtension) -> None:
     """The extension is listed if and only if its operations are supported, each in all of its vectors."""
     is_listed = extension.name in _listed(context)
     for operation in extension.operations:
@@ -198,7 +191,7 @@ def _support(context: CaseContext, extension: OwnExtension) -> None:
         raise NotSupported(f"the device does not list the extension {extension.name}")
 
 
-def _prefixes(context: CaseContext, extension: OwnExtension) -> None:
+def _prefixes(context: CaseContext, extension: RegisteredExtension) -> None:
     """The prefix of the extension is the model's: the same model is supported with the lowest and the highest one."""
     vector = _first_vector(context, extension)
     count = len(extension_names(vector))
@@ -209,7 +202,7 @@ def _prefixes(context: CaseContext, extension: OwnExtension) -> None:
             checks.status(context.prepare(model).status, {ErrorStatus.NONE}, f"prefix {prefix}: prepareModel, notified")
 
 
-def _side_by_side(context: CaseContext, extension: OwnExtension) -> None:
+def _side_by_side(context: CaseContext, extension: RegisteredExtension) -> None:
     """One model under two prefixes, both prepared before either is executed, computes what is expected."""
     vector = _first_vector(context, extension)
     models = [build_model(vector, context.version, first_prefix=prefix).model for prefix in (3, 0x101)]
@@ -238,7 +231,7 @@ def _prepared(context: CaseContext, model: Model) -> PreparedModel:
     return preparation.prepared_model
 
 
-def _mapping(context: CaseContext, extension: OwnExtension) -> None:
+def _mapping(context: CaseContext, extension: RegisteredExtension) -> None:
     """A mapping that is not one to one, or that lacks a prefix of the model, is refused; its order means nothing."""
     model = build_model(_first_vector(context, extension), context.version, first_prefix=3).model
     own = model.extension_name_to_prefix
@@ -257,7 +250,7 @@ def _mapping(context: CaseContext, extension: OwnExtension) -> None:
             checks.that(all(answers), f"a mapping with an extension that the model does not use: found {list(answers)}")
 
 
-def _first_vector(context: CaseContext, extension: OwnExtension) -> Vector:
+def _first_vector(context: CaseContext, extension: RegisteredExtension) -> Vector:
     """A vector that the device has to support. NotSupported where it does not list the extension."""
     if extension.name not in _listed(context):
         raise NotSupported(f"the device does not list the extension {extension.name}")
@@ -269,6 +262,6 @@ def _first_vector(context: CaseContext, extension: OwnExtension) -> Vector:
 
 def _positive(context: CaseContext, operation: str) -> Iterator[Vector]:
     """The vectors of an operation that a device of this version has to support."""
-    for header in vectors.headers(operation) if operation in vectors.own_operations() else ():
+    for header in vectors.headers(operation) if operation in vectors.registered_operations() else ():
         if header.rejected is None and header.since <= context.version:
             yield vectors.load(operation, header.name)

@@ -15,6 +15,7 @@ from npu_conformance.corpus.vectors import Vector, VectorHeader
 from npu_conformance.corpus.vectors.description import describe
 from npu_conformance.harness.run.cases import Case, Group, Scope
 from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.specs.neuralnetworks import registered_extensions
 from npu_conformance.specs.versions import NEWEST, Version
 
 _EXECUTION = (
@@ -91,16 +92,14 @@ def case_from(payload: Any) -> Case:
 
 
 def vector_from(payload: Any) -> Vector:
-    """The vector of a failure file. Raises DocumentError where an extension that it needs is not in use."""
+    """The vector of a failure file. Raises DocumentError where an extension that it needs is not registered."""
     import msgspec
 
     from npu_conformance.corpus.vectors import loading
     from npu_conformance.specs.documents.vectors import VectorDocument
 
     if payload.get("extensions"):
-        from npu_conformance.specs.neuralnetworks import extensions
-
-        extensions.require(payload["extensions"], payload["id"])
+        registered_extensions.require(payload["extensions"], payload["id"])
     document = msgspec.convert(payload["vector"], VectorDocument)
     return loading.vector(payload["operation"], document, payload["id"])
 

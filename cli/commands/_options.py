@@ -34,7 +34,7 @@ def add_plugin_options(parser: argparse.ArgumentParser, *, positional: bool = Fa
 
 
 def add_catalogue_option(parser: argparse.ArgumentParser) -> None:
-    """Declare the folders of vendors' own extensions, which are in use while the command runs."""
+    """Declare the folders of vendors' own extensions, which are registered while the command runs."""
     parser.add_argument(
         "--catalogue", metavar="DIR", type=Path, action="append", default=[],
         help="catalogue of a vendor's own extension (docs/extensions.md); repeatable",

@@ -23,14 +23,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(options: argparse.Namespace) -> int:
     """Check one folder. `--catalogue` names those of other extensions whose types it uses."""
+    from npu_conformance.corpus import extensions
     from npu_conformance.corpus.extensions import checking
-    from npu_conformance.specs.neuralnetworks import extension_reading, extensions
 
-    _, unreadable = extension_reading.examine(options.folder)
-    problems = [str(problem) for problem in unreadable]
+    problems = [str(problem) for problem in extensions.examine(options.folder)]
     summary = ""
     if not problems:
-        with extensions.in_use([options.folder]) as (extension,):
+        with extensions.registered([options.folder]) as (extension,):
             problems = list(checking.problems(extension))
             summary = "" if problems else _summary(extension.name, checking.counts(extension))
     print("\n".join(problems) or summary)

@@ -70,7 +70,7 @@ def _witness(options: argparse.Namespace) -> int:
         raise UsageError("--record needs an --engine: the oracle is a witness of all vectors anyway")
     if options.record and options.catalogue:
         raise UsageError("--record writes into the vectors of this project: leave --catalogue out")
-    operations = _operations(options.operations, (*vectors.operations(), *vectors.own_operations()))
+    operations = _operations(options.operations, (*vectors.operations(), *vectors.registered_operations()))
     engines: dict[str, Engine] = {"oracle": witnesses.oracle}
     engines.update((spec, _engine(spec)) for spec in options.engine)
     tallies = {name: Tally(name, operations) for name in engines}
@@ -122,7 +122,7 @@ def _show(options: argparse.Namespace) -> int:
     from npu_conformance.corpus.vectors import writing
 
     operation, _, name = options.name.partition(".")
-    known = (*vectors.operations(), *vectors.own_operations())
+    known = (*vectors.operations(), *vectors.registered_operations())
     if operation not in known:
         raise UsageError(f"no vectors of {operation!r}; there are {' '.join(known)}")
     try:

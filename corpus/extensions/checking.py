@@ -1,4 +1,4 @@
-"""Holds the vectors of an extension in use against its own tables, rules and oracles: one line for each problem."""
+"""Holds the vectors of a registered extension against its own tables, rules and oracles: one line for each problem."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from npu_conformance.corpus.vectors import Example, Vector, broken_clauses
 from npu_conformance.corpus.wire_model import build_model
 from npu_conformance.specs.documents import DocumentError
 from npu_conformance.specs.neuralnetworks import rules
-from npu_conformance.specs.neuralnetworks.extensions import OwnExtension
 from npu_conformance.specs.neuralnetworks.minimal_version import minimal_version
+from npu_conformance.specs.neuralnetworks.registered_extensions import RegisteredExtension
 from npu_conformance.specs.versions import NEWEST
 
 
@@ -26,11 +26,11 @@ class Counts:
     witnessed: int
 
 
-def problems(extension: OwnExtension) -> Iterator[str]:
-    """Every problem of an extension in use, as `file: where: rule`."""
+def problems(extension: RegisteredExtension) -> Iterator[str]:
+    """Every problem of a registered extension, as `file: where: rule`."""
     for operation in extension.operations:
-        file = str(extension.folder / "vectors" / f"{operation.lower()}.json")
-        if operation not in vectors.own_operations():
+        file = str(extension.file("vectors", operation))
+        if operation not in vectors.registered_operations():
             yield f"{file}: there is no such file: nothing tests {operation}"
             continue
         try:
@@ -39,9 +39,9 @@ def problems(extension: OwnExtension) -> Iterator[str]:
             yield str(error)
 
 
-def counts(extension: OwnExtension) -> Counts:
+def counts(extension: RegisteredExtension) -> Counts:
     """How much there is of an extension without problems."""
-    tested = [name for name in extension.operations if name in vectors.own_operations()]
+    tested = [name for name in extension.operations if name in vectors.registered_operations()]
     headers = [header for operation in tested for header in vectors.headers(operation)]
     positive = [vectors.load(header.operation, header.name) for header in headers if header.rejected is None]
     agreeing = sum(witnesses.testify(vector, "oracle", witnesses.oracle).agrees for vector in positive)

@@ -5,43 +5,67 @@ from __future__ import annotations
 import functools
 import importlib
 import keyword
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy
 
 from npu_conformance.corpus.oracles.base import ControlFlow, Oracle, OracleOperand, Result, Routine
+from npu_conformance.specs.documents import DocumentError
+from npu_conformance.specs.neuralnetworks import extension_modules
 from npu_conformance.specs.neuralnetworks.enums import OperationType
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
+from npu_conformance.specs.neuralnetworks.registered_extensions import (
+    RegisteredExtension,
+    all_registered,
+    cached_while_registered,
+)
 
 if TYPE_CHECKING:
     from npu_conformance.corpus.vector_types import Array, Graph, VectorOperand, VectorOperation
 
 
-_OWN: dict[str, Oracle] = {}
-"""Oracles of operations of extensions in use, by name."""
-
-
 def names() -> tuple[str, ...]:
-    """Names of the operations that have an oracle, sorted; those of extensions in use come last."""
+    """Names of the operations that have an oracle, sorted; those of registered extensions come last."""
     stems = {path.stem.upper() for path in Path(__file__).parent.glob("*.py")}
-    return (*sorted(stems.intersection(OperationType.__members__)), *_OWN)
+    return (*sorted(stems.intersection(OperationType.__members__)), *_registered())
 
 
 def oracle(operation: str) -> Oracle:
     """The oracle of an operation: the function of its lower case name in the module of that name; KeyError if none."""
-    return _OWN[operation] if operation in _OWN else _stored_oracle(operation)
+    return _registered().get(operation) or _stored_oracle(operation)
 
 
-def add_own(operation: str, own: Oracle) -> None:
-    """Make the oracle of an extension's operation known."""
-    _OWN[operation] = own
+def of_extension(extension: RegisteredExtension, operation: str) -> Oracle | None:
+    """The oracle that the folder of an extension has for an operation. Raises DocumentError."""
+    path, name = extension.file("oracles", operation), _function_name(operation)
+    if not path.exists():
+        return None
+    found = extension_modules.attribute(extension, "oracles", operation, name)
+    if not callable(found):
+        raise DocumentError(str(path), name, f"expected a function, found a {type(found).__name__}")
+    return _guarded(found, str(path))
 
 
-def remove_own(operation: str) -> None:
-    """Forget the oracle of an extension's operation, where it has one."""
-    _OWN.pop(operation, None)
+def _guarded(function: Callable[..., Any], file: str) -> Oracle:
+    """The oracle, with the user's file named where it fails."""
+
+    @functools.wraps(function)
+    def oracle(*arguments: Any) -> Any:
+        try:
+            return function(*arguments)
+        except Exception as error:
+            raise DocumentError(file, function.__name__, f"{type(error).__name__}: {error}") from error
+
+    return oracle
+
+
+@cached_while_registered()
+def _registered() -> dict[str, Oracle]:
+    """Oracles of operations of registered extensions, by name."""
+    named = ((name, of_extension(extension, name)) for extension in all_registered() for name in extension.operations)
+    return {name: found for name, found in named if found is not None}
 
 
 @functools.cache
@@ -60,9 +84,14 @@ def control_flow(operation: str) -> ControlFlow:
 def _function(operation: str) -> Any:
     if operation not in names():
         raise KeyError(f"there is no oracle for {operation}")
+    module = importlib.import_module(f"{__name__}.{operation.lower()}")
+    return getattr(module, _function_name(operation))
+
+
+def _function_name(operation: str) -> str:
+    """The operation in small letters; a word of the language has an underscore behind it."""
     name = operation.lower()
-    module = importlib.import_module(f"{__name__}.{name}")
-    return getattr(module, f"{name}_" if keyword.iskeyword(name) else name)
+    return f"{name}_" if keyword.iskeyword(name) else name
 
 
 def evaluate(graph: Graph, inputs: Mapping[str, Array], referenced: Sequence[Graph] = ()) -> dict[str, Array]:

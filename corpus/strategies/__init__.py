@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from npu_conformance.corpus.generators.base import OperandSpec
     from npu_conformance.corpus.vectors import Array, Vector, VectorOperand
-    from npu_conformance.specs.neuralnetworks.catalogue import Argument
+    from npu_conformance.specs.neuralnetworks.operation_tables import Argument
 
 __all__ = ["Decisions", "Form", "Unfit", "draw", "expected", "forms", "operations", "vectors"]
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from npu_conformance.corpus.generators.base import OperandSpec, boolean, int32, omitted, tensor
-from npu_conformance.specs.neuralnetworks.catalogue import Argument, Signature
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
+from npu_conformance.specs.neuralnetworks.operation_tables import Argument, Signature
 from npu_conformance.specs.versions import Version
 
 if TYPE_CHECKING:

@@ -157,7 +157,7 @@ def unsigned(vector: Vector) -> Vector | None:
 
     The forms of an extension's operation are its vendor's: nothing says that they agree.
     """
-    if catalogue.is_own(vector.operation):
+    if catalogue.is_registered(vector.operation):
         return None
     operands = {name: _unsigned_operand(operand) for name, operand in vector.operands.items()}
     names = {name for name, operand in vector.operands.items() if operand.type.name in SIGNED.values()}

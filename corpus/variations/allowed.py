@@ -68,7 +68,7 @@ def _float16_since(header: VectorHeader) -> Version | None:
 
 
 def _signed_since(header: VectorHeader) -> Version | None:
-    if NOT_COUPLED.intersection(header.operations) or catalogue.is_own(header.operation):
+    if NOT_COUPLED.intersection(header.operations) or catalogue.is_registered(header.operation):
         return None
     if not any(operand.type == "TENSOR_QUANT8_ASYMM" for operand in header.operands.values()):
         return None

@@ -6,7 +6,6 @@ Bad files raise DocumentError: `document: path: rule`.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,6 +25,7 @@ from npu_conformance.corpus.vector_types import (
 from npu_conformance.corpus.vectors.fields import parse_since, rejected_of
 from npu_conformance.specs import documents
 from npu_conformance.specs.documents.vectors import HeaderDocument, HeaderFile, VectorDocument, VectorFile
+from npu_conformance.specs.neuralnetworks.registered_extensions import all_registered, cached_while_registered
 from npu_conformance.specs.versions import Version
 
 if TYPE_CHECKING:
@@ -46,14 +46,11 @@ __all__ = [
     "headers",
     "load",
     "operations",
-    "own_operations",
     "path_of",
+    "registered_operations",
 ]
 
 FOLDER = Path(__file__).parent
-
-_OWN: dict[str, Path] = {}
-"""Where the vectors of operations of extensions in use are, by operation."""
 
 
 class HeaderOperand(msgspec.Struct, frozen=True):
@@ -92,29 +89,24 @@ def operations(folder: Path = FOLDER) -> tuple[str, ...]:
     return tuple(sorted(path.stem.upper() for path in folder.glob("*.json")))
 
 
-def own_operations() -> tuple[str, ...]:
-    """Names of the operations of extensions in use that have vectors."""
-    return tuple(_OWN)
+def registered_operations() -> tuple[str, ...]:
+    """Names of the operations of registered extensions that have vectors."""
+    return tuple(_registered())
 
 
-def add_own(operation: str, folder: Path) -> None:
-    """Say where the vectors of an extension's operation are."""
-    _OWN[operation] = folder
-
-
-def remove_own(operation: str) -> None:
-    """Forget the vectors of an extension's operation, and every vector that was read."""
-    _OWN.pop(operation, None)
-    for cached in (_headers, _file, load):
-        cached.cache_clear()
+@cached_while_registered()
+def _registered() -> dict[str, Path]:
+    """Where the vectors of operations of registered extensions are, by operation."""
+    files = {name: extension.file("vectors", name) for extension in all_registered() for name in extension.operations}
+    return {name: file.parent for name, file in files.items() if file.exists()}
 
 
 def headers(operation: str, folder: Path = FOLDER) -> tuple[VectorHeader, ...]:
     """The headers of one operation's vectors in the file's order; raises DocumentError for a bad file."""
-    return _headers(operation, _OWN.get(operation, folder))
+    return _headers(operation, _registered().get(operation, folder))
 
 
-@functools.cache
+@cached_while_registered()
 def _headers(operation: str, folder: Path) -> tuple[VectorHeader, ...]:
     path = path_of(operation, folder)
     document = documents.read(path, HeaderFile)
@@ -127,18 +119,19 @@ def all_headers(folder: Path = FOLDER) -> Iterator[VectorHeader]:
         yield from headers(operation, folder)
 
 
-@functools.lru_cache(maxsize=256)
+@cached_while_registered(maxsize=256)
 def load(operation: str, name: str, folder: Path = FOLDER) -> Vector:
     """One vector by its name; raises KeyError where there is none and DocumentError for a bad file."""
     from npu_conformance.corpus.vectors import loading
 
-    where = f"{path_of(operation, _OWN.get(operation, folder))}: {name}"
+    folder = _registered().get(operation, folder)
+    where = f"{path_of(operation, folder)}: {name}"
     return loading.vector(operation, load_document(operation, name, folder), where)
 
 
 def load_document(operation: str, name: str, folder: Path = FOLDER) -> VectorDocument:
     """The document of one vector by its name; raises KeyError where there is none and DocumentError for a bad file."""
-    by_name = _file(operation, _OWN.get(operation, folder))
+    by_name = _file(operation, _registered().get(operation, folder))
     if name not in by_name:
         raise KeyError(f"{operation} has no vector {name!r}")
     return by_name[name]
@@ -149,7 +142,7 @@ def path_of(operation: str, folder: Path = FOLDER) -> Path:
     return folder / f"{operation.lower()}.json"
 
 
-@functools.cache
+@cached_while_registered()
 def _file(operation: str, folder: Path) -> Mapping[str, VectorDocument]:
     path = path_of(operation, folder)
     document = documents.read(path, VectorFile)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from npu_conformance.corpus.vectors import Example, Vector
 from npu_conformance.corpus.wire_model import build_model
 from npu_conformance.specs.neuralnetworks import rules
-from npu_conformance.specs.neuralnetworks.extension_codes import own_form
+from npu_conformance.specs.neuralnetworks.extension_prefixes import with_registered_codes
 from npu_conformance.specs.neuralnetworks.operation_view import OperationView
 from npu_conformance.specs.neuralnetworks.validate import validate_model
 from npu_conformance.specs.versions import Version
@@ -17,7 +17,7 @@ def broken_clauses(vector: Vector, example: Example, version: Version) -> set[st
     found = {violation.clause for violation in validate_model(model, version)}
     if found:
         return found
-    graph = own_form(model).main
+    graph = with_registered_codes(model).main
     values = {name: operand.value for name, operand in vector.operands.items() if operand.value is not None}
     values.update(example.inputs)
     for operation, wire in zip(vector.operations, graph.operations, strict=True):

@@ -29,7 +29,7 @@ from npu_conformance.specs.documents.vectors import (
     VectorDocument,
 )
 from npu_conformance.specs.neuralnetworks import catalogue
-from npu_conformance.specs.neuralnetworks.extension_codes import AnyOperandType, is_own
+from npu_conformance.specs.neuralnetworks.extension_codes import AnyOperandType, is_registered
 from npu_conformance.specs.neuralnetworks.operand_types import operand_type as type_named
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def _operand(document: OperandDocument, referenced: int, where: str, path: str) 
         operand_type = type_named(document.type)
     except LookupError:
         raise DocumentError(where, f"{path}.type", f"unknown operand type {document.type!r}") from None
-    if document.extension is not None and not is_own(operand_type):
+    if document.extension is not None and not is_registered(operand_type):
         raise DocumentError(where, f"{path}.extension", f"{document.type} is no type of an extension: it has none")
     if document.subgraph is not None and not 0 <= document.subgraph < referenced:
         raise DocumentError(where, f"{path}.subgraph", f"there is no referenced graph {document.subgraph}")

@@ -48,7 +48,7 @@ class ExampleDevice(ReferenceDevice):
 
     def __init__(self, context: Context, version: Version) -> None:
         super().__init__(context, version)
-        extensions.use(CATALOGUE)
+        extensions.register(CATALOGUE)
         add_kernel(catalogue.operation_code("EXAMPLE_CLAMP"), clamp)
         add_kernel(catalogue.operation_code("EXAMPLE_REQUANTIZE"), requantize)
 

@@ -45,23 +45,23 @@ def pytest_configure(config: pytest.Config) -> None:
     """Register the marker and read the options; the subject starts when the first case needs it."""
     config.addinivalue_line("markers", "requirement(id): the test is evidence for this requirement")
     config.stash[_SESSION] = Session(_options(config))
-    _use_catalogues(config)
+    _register_catalogues(config)
     config.stash[_SEEN] = {}
 
 
-def _use_catalogues(config: pytest.Config) -> None:
-    """Use the extensions of --npu-catalogue until the run ends."""
+def _register_catalogues(config: pytest.Config) -> None:
+    """Register the extensions of --npu-catalogue until the run ends."""
     folders = config.getoption("--npu-catalogue")
     if not folders:
         return
-    from npu_conformance.specs.neuralnetworks import extensions
+    from npu_conformance.corpus import extensions
 
-    in_use = ExitStack()
+    registered = ExitStack()
     try:
-        in_use.enter_context(extensions.in_use(map(Path, folders)))
+        registered.enter_context(extensions.registered(map(Path, folders)))
     except DocumentError as error:
         raise pytest.UsageError(f"--npu-catalogue: {error}") from None
-    config.add_cleanup(in_use.close)
+    config.add_cleanup(registered.close)
 
 
 def _options(config: pytest.Config) -> SessionOptions:

@@ -34,8 +34,8 @@ CONTROL_FLOW = frozenset({int(OperationType.IF), int(OperationType.WHILE)})
 """Operations that run graphs: their kernels are ControlFlow."""
 
 
-_OWN: dict[int, Kernel] = {}
-"""Kernels of operations of extensions, by their numbers in the catalogue."""
+_REGISTERED: dict[int, Kernel] = {}
+"""Kernels of operations of extensions, by their numbers in the catalogue, of which none is given out twice."""
 
 
 @functools.cache
@@ -46,12 +46,12 @@ def names() -> frozenset[str]:
 
 def has_kernel(operation_type: int) -> bool:
     """True where the device can compute this operation."""
-    return operation_type in _OWN or operation_type in _codes()
+    return operation_type in _REGISTERED or operation_type in _codes()
 
 
-def add_kernel(operation_type: int, own: Kernel) -> None:
+def add_kernel(operation_type: int, function: Kernel) -> None:
     """Let the device compute an operation of an extension. operation_type: its number in the catalogue."""
-    _OWN[operation_type] = own
+    _REGISTERED[operation_type] = function
 
 
 @functools.cache
@@ -61,7 +61,7 @@ def _codes() -> frozenset[int]:
 
 def kernel(operation_type: int) -> Kernel:
     """Return the kernel of an operation that has one and runs no graphs."""
-    return _OWN[operation_type] if operation_type in _OWN else _stored_kernel(operation_type)
+    return _REGISTERED[operation_type] if operation_type in _REGISTERED else _stored_kernel(operation_type)
 
 
 @functools.cache

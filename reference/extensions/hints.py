@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from npu_conformance.reference.extensions import kernels
 from npu_conformance.specs.diagnostics import vlog
 from npu_conformance.specs.neuralnetworks.enums import BASE_TYPE_MAX, EXTENSION_TYPE_LOW_BITS
-from npu_conformance.specs.neuralnetworks.extensions import find
+from npu_conformance.specs.neuralnetworks.registered_extensions import find
 from npu_conformance.specs.neuralnetworks.types import ExtensionNameAndPrefix, TokenValuePair
 
 

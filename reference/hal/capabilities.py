@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from npu_conformance.specs.neuralnetworks.enums import OperandType
-from npu_conformance.specs.neuralnetworks.extension_codes import is_own
+from npu_conformance.specs.neuralnetworks.extension_codes import is_registered
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
 from npu_conformance.specs.neuralnetworks.types import Capabilities, OperandPerformance, PerformanceInfo
 from npu_conformance.specs.versions import Version
@@ -33,5 +33,5 @@ def capabilities(version: Version) -> Capabilities:
 
 
 def _operand_performance(version: Version) -> tuple[OperandPerformance, ...]:
-    types = [info.type for code, info in OPERAND_TYPES.items() if info.since <= version and not is_own(code)]
+    types = [info.type for code, info in OPERAND_TYPES.items() if info.since <= version and not is_registered(code)]
     return tuple(OperandPerformance(kind, _PERFORMANCE) for kind in sorted(set(types) - _WITHOUT_PERFORMANCE))

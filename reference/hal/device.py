@@ -27,9 +27,10 @@ from npu_conformance.specs.neuralnetworks.enums import (
     OperandType,
     Priority,
 )
-from npu_conformance.specs.neuralnetworks.extension_codes import is_own, own_form
-from npu_conformance.specs.neuralnetworks.extensions import OwnExtension
+from npu_conformance.specs.neuralnetworks.extension_codes import is_registered
+from npu_conformance.specs.neuralnetworks.extension_prefixes import with_registered_codes
 from npu_conformance.specs.neuralnetworks.operation_view import view_of
+from npu_conformance.specs.neuralnetworks.registered_extensions import RegisteredExtension
 from npu_conformance.specs.neuralnetworks.validate import check_operation, validate_model
 from npu_conformance.specs.neuralnetworks.violations import Violation
 from npu_conformance.specs.plugin import Context
@@ -46,10 +47,10 @@ class ReferenceDevice(hal.Device):
         self,
         context: Context,
         version: Version = NEWEST,
-        extensions: tuple[OwnExtension, ...] = (),
+        extensions: tuple[RegisteredExtension, ...] = (),
         apps: Apps | None = None,
     ) -> None:
-        """extensions: in use, and listed; their operations have kernels. apps: decide who is first; null for turns."""
+        """extensions: registered; they are listed, and have kernels. apps: decide who is first; None for turns."""
         self.version = version
         self._extensions = extensions
         self._context = context
@@ -87,7 +88,7 @@ class ReferenceDevice(hal.Device):
     def get_supported_operations(self, model: types.Model) -> tuple[bool, ...]:
         """True where there is a kernel and the model breaks no rule of the operation (NNHAL-SUPPORT-*)."""
         self._check_model(model)
-        model = own_form(model)
+        model = with_registered_codes(model)
         count = len(model.main.operations)
         try:
             with mapped(self._context.memory, model.pools) as pools:
@@ -188,16 +189,22 @@ class ReferenceDevice(hal.Device):
         if known is None or model != known[0]:
             vlog.log("model", lambda: model_text.text(model))
             with trace.span("driver", "validate model", operations=len(model.main.operations)):
-                violations = validate_model(model, self.version) or self._own_violations(own_form(model))
+                violations = validate_model(model, self.version) or self._extension_violations(model)
             known = self._known = model, str(violations[0]) if violations else ""
         if known[1]:
             raise ServiceError(ErrorStatus.INVALID_ARGUMENT, known[1])
 
-    def _own_violations(self, model: types.Model) -> list[Violation]:
-        """What the declared operands of own operations break: nobody else can know (NNHAL-EXTENSION-006)."""
+    def _extension_violations(self, model: types.Model) -> list[Violation]:
+        """What declared operands of extensions' operations break: nobody else can know (NNHAL-EXTENSION-006)."""
+        model = with_registered_codes(model)
         graphs = enumerate((model.main, *model.referenced))
-        own = [(number, at) for number, graph in graphs for at, one in enumerate(graph.operations) if is_own(one.type)]
-        views = [view_of(model, at, self.version, subgraph=number) for number, at in own]
+        of_extensions = [
+            (number, position)
+            for number, graph in graphs
+            for position, operation in enumerate(graph.operations)
+            if is_registered(operation.type)
+        ]
+        views = [view_of(model, position, self.version, subgraph=number) for number, position in of_extensions]
         return [found for view in views for found in check_operation(view) if _is_about_operands(view.name, found)]
 
     def _check_preparation(self, preference: int, priority: int, deadline_ns: int, token: bytes) -> None:
@@ -215,7 +222,7 @@ class ReferenceDevice(hal.Device):
 
     def _prepare(self, model: types.Model, priority: int, deadline_ns: int) -> ReferencePreparedModel:
         timing.check_deadline(self.version, deadline_ns, self._context.clock)
-        model = own_form(model)
+        model = with_registered_codes(model)
         with mapped(self._context.memory, model.pools) as pools:
             for index in range(len(model.main.operations)):
                 obstacle = self._obstacle(model, index, pools)
@@ -251,7 +258,7 @@ class ReferenceDevice(hal.Device):
                 self._cache.save(caches, Compiled(model, tuple(pools), preference, priority))
 
     def _restored(self, compiled: Compiled) -> ReferencePreparedModel:
-        model = own_form(compiled.model)
+        model = with_registered_codes(compiled.model)
         executor = self._executor(model, list(compiled.pools))
         return self._prepared(model, executor, compiled.priority)
 

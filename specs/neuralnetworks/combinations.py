@@ -2,33 +2,28 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterator
 
 from npu_conformance.specs.neuralnetworks import catalogue
 from npu_conformance.specs.neuralnetworks.operand_types import operand_type
+from npu_conformance.specs.neuralnetworks.operation_tables import Signature
+from npu_conformance.specs.neuralnetworks.registered_extensions import cached_while_registered
 from npu_conformance.specs.versions import Version
 
 Combination = tuple[tuple[str, str], ...]
 """Type variables of a signature, each with a type."""
 
 
-@functools.cache
+@cached_while_registered()
 def combination_since(operation: str, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> Version | None:
     """The first version in which an operation takes operands of these types; None where none does."""
     return min((since for since, _ in _fits(operation, inputs, outputs)), default=None)
 
 
-@functools.cache
+@cached_while_registered()
 def combination_of(operation: str, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> Combination:
     """The combination that operands of these types are; empty where they are none."""
     return min(_fits(operation, inputs, outputs), default=(None, ()))[1]
-
-
-def forget() -> None:
-    """Drop what was worked out: an operation or type of these names may be another one from now on."""
-    combination_since.cache_clear()
-    combination_of.cache_clear()
 
 
 def _fits(operation: str, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> Iterator[tuple[Version, Combination]]:
@@ -37,7 +32,7 @@ def _fits(operation: str, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> 
 
 
 def _fits_signature(
-    signature: catalogue.Signature, inputs: tuple[str, ...], outputs: tuple[str, ...]
+    signature: Signature, inputs: tuple[str, ...], outputs: tuple[str, ...]
 ) -> Iterator[tuple[Version, Combination]]:
     given = catalogue.expand(signature.inputs, len(inputs))
     results = catalogue.expand(signature.outputs, len(outputs))

@@ -1,4 +1,4 @@
-"""Strict structs of a catalogue overlay: what a vendor writes down of an extension of its own."""
+"""Strict structs of the catalogue of an extension: what a vendor writes down of an extension of its own."""
 
 from __future__ import annotations
 

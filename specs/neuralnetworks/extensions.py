@@ -1,145 +1,204 @@
-"""Catalogue overlays: a vendor's own extension, read from a folder and made known while it is in use.
+"""A vendor's own extension, read from a folder and held against its rules: the part of it that a driver knows, too.
 
-`in_use` puts operations, operand types, rules, oracles and vectors of an extension beside those of the contract. A bad
-folder raises DocumentError, `file: path: rule` in one line, and leaves nothing behind.
+extension.json       name, operand types and operations of the extension
+operations/foo.json  table of the operation FOO, in the form of this project's own
+rules/foo.py         RULES: its clauses and output shapes (optional)
+oracles/foo.py       a function foo: its expected values (optional)
+vectors/foo.json     its vectors (optional)
+
+Oracles and vectors are the corpus's: see `corpus.extensions`. A bad folder raises DocumentError, `file: path: rule`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-import msgspec
+from msgspec.structs import replace
 
-from npu_conformance.corpus import oracles, vectors
+from npu_conformance.specs import documents
 from npu_conformance.specs.documents import DocumentError
-from npu_conformance.specs.neuralnetworks import (
-    catalogue,
-    combinations,
-    extension_codes,
-    operand_types,
-    rules,
-    validate_operations,
+from npu_conformance.specs.neuralnetworks import catalogue, registered_extensions, rules
+from npu_conformance.specs.neuralnetworks.enums import OperandType, OperationType
+from npu_conformance.specs.neuralnetworks.extension_codes import ExtensionOperandType, registered_code
+from npu_conformance.specs.neuralnetworks.extension_documents import (
+    ExtensionDocument,
+    ExtensionOperationDocument,
+    OperandTypeDocument,
 )
-from npu_conformance.specs.neuralnetworks.extension_codes import ExtensionOperandType, own_code
-from npu_conformance.specs.neuralnetworks.extension_documents import OperandTypeDocument
-from npu_conformance.specs.neuralnetworks.extension_reading import FILE, SINCE, Overlay, OverlayOperation, read
-from npu_conformance.specs.neuralnetworks.operand_types import OperandTypeInfo
+from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES, OperandTypeInfo
+from npu_conformance.specs.neuralnetworks.operation_tables import ANY, Argument, OperationTable, Signature
+from npu_conformance.specs.neuralnetworks.registered_extensions import PARTS, RegisteredExtension
 from npu_conformance.specs.neuralnetworks.types import Extension, ExtensionOperandTypeInformation
+from npu_conformance.specs.versions import Version
+
+FILE = "extension.json"
+SINCE = Version.V1_2
+"""The first version that has extensions."""
 
 
-@dataclass(frozen=True)
-class OwnExtension:
-    """An extension in use.
-
-    types: its operand types; operations: names of its operations; listed: as getSupportedExtensions has to say it.
-    """
-
-    name: str
-    folder: Path
-    types: tuple[OperandTypeInfo, ...]
-    operations: tuple[str, ...]
-    listed: Extension
+def register(folder: Path) -> RegisteredExtension:
+    """Register the extension of a folder from now on, unless it is registered already. Raises DocumentError."""
+    extension = find(folder)
+    if extension is None:
+        extension = read(folder)
+        registered_extensions.register(extension)
+    return extension
 
 
-_IN_USE: dict[str, OwnExtension] = {}
+def find(folder: Path) -> RegisteredExtension | None:
+    """The registered extension of a folder."""
+    registered = registered_extensions.all_registered()
+    return next((extension for extension in registered if extension.folder.resolve() == folder.resolve()), None)
 
 
-def all_in_use() -> tuple[OwnExtension, ...]:
-    """The extensions in use, in the order in which they came."""
-    return tuple(_IN_USE.values())
+def read(folder: Path) -> RegisteredExtension:
+    """Read a folder, for somebody to register it. Raises DocumentError for the first rule that it breaks."""
+    extension, problems = examine(folder)
+    if extension is None or problems:
+        raise problems[0]
+    return extension
 
 
-def find(name: str) -> OwnExtension | None:
-    """The extension in use with this name."""
-    return _IN_USE.get(name)
-
-
-@contextmanager
-def in_use(folders: Iterable[Path]) -> Iterator[tuple[OwnExtension, ...]]:
-    """Use the extensions of these folders for a while; one that is in use already stays so afterwards.
-
-    A folder may build on types of those before it. Raises DocumentError.
-    """
-    added: list[OwnExtension] = []
+def examine(folder: Path) -> tuple[RegisteredExtension | None, list[DocumentError]]:
+    """Read a folder: its content, None where extension.json cannot be read, and every rule that it breaks."""
     try:
-        found = []
-        for folder in folders:
-            before = len(_IN_USE)
-            found.append(use(folder))
-            added += found[-1:] if len(_IN_USE) > before else []
-        yield tuple(found)
-    finally:
-        for extension in reversed(added):
-            _forget(extension)
+        document = documents.read(folder / FILE, ExtensionDocument)
+    except DocumentError as error:
+        return None, [error]
+    tables, table_problems = _tables(folder, document)
+    extension = _extension(folder, document, tables)
+    problems = [*_document_problems(document, str(folder / FILE)), *_strangers(folder, document), *table_problems]
+    return extension, [*problems, *problems_of(extension, rules.of_extension)]
 
 
-def use(folder: Path) -> OwnExtension:
-    """Use the extension of a folder from now on; the same one where it is in use already. Raises DocumentError."""
-    known = next((one for one in _IN_USE.values() if one.folder == folder.resolve()), None)
-    return known or _add(read(folder))
+def problems_of(
+    extension: RegisteredExtension, read_file: Callable[[RegisteredExtension, str], object]
+) -> Iterator[DocumentError]:
+    """What is wrong with the files of each operation that `read_file` reads: rules, or oracles."""
+    for operation in extension.operations:
+        try:
+            read_file(extension, operation)
+        except DocumentError as error:
+            yield error
 
 
-def require(names: Iterable[str], what: str) -> None:
-    """Raise DocumentError where an extension that something needs is not in use. what: names it in the message."""
-    for name in names:
-        if name not in _IN_USE:
-            raise DocumentError(what, "", f"needs the extension {name}: give its folder with --catalogue DIR")
+def _tables(folder: Path, document: ExtensionDocument) -> tuple[list[OperationTable], list[DocumentError]]:
+    """The tables that are sound, as they are written, and what is wrong with the others."""
+    tables, problems = [], []
+    for entry in document.operations:
+        path = folder / "operations" / f"{entry.name.lower()}.json"
+        try:
+            table = documents.read(path, OperationTable)
+            _check_table(table, document, entry, str(path))
+            tables.append(table)
+        except DocumentError as error:
+            problems.append(error)
+    return tables, problems
 
 
-def _add(overlay: Overlay) -> OwnExtension:
-    name = overlay.document.name
-    if name in _IN_USE:
-        raise DocumentError(str(overlay.folder / FILE), "$.name", f"{name} is in use from {_IN_USE[name].folder}")
-    number = extension_codes.add_extension(name)
-    types = tuple(_type_info(document, number) for document in overlay.document.operand_types)
-    for info in types:
-        operand_types.add_own(info)
-    for operation in overlay.operations:
-        _add_operation(operation, number, overlay.folder)
-    _IN_USE[name] = OwnExtension(
-        name,
-        overlay.folder.resolve(),
-        types,
-        tuple(operation.table.name for operation in overlay.operations),
-        Extension(name, tuple(_listed(document) for document in overlay.document.operand_types)),
+def _extension(folder: Path, document: ExtensionDocument, tables: Sequence[OperationTable]) -> RegisteredExtension:
+    number = registered_extensions.new_number()
+    return RegisteredExtension(
+        document.name,
+        number,
+        folder,
+        tuple(_type_info(entry, number) for entry in document.operand_types),
+        tuple(replace(table, code=registered_code(number, table.code)) for table in tables),
+        Extension(document.name, tuple(_listed(entry) for entry in document.operand_types)),
     )
-    return _IN_USE[name]
-
-
-def _add_operation(operation: OverlayOperation, number: int, folder: Path) -> None:
-    name = operation.table.name
-    catalogue.add_own(msgspec.structs.replace(operation.table, code=own_code(number, operation.table.code)))
-    if operation.rules is not None:
-        rules.add_own(name, operation.rules)
-    if operation.oracle is not None:
-        oracles.add_own(name, operation.oracle)
-    if operation.has_vectors:
-        vectors.add_own(name, folder / "vectors")
-
-
-def _forget(extension: OwnExtension) -> None:
-    """Take back what `_add` did, and every answer that was worked out meanwhile."""
-    del _IN_USE[extension.name]
-    for name in extension.operations:
-        catalogue.remove_own(name)
-        rules.remove_own(name)
-        oracles.remove_own(name)
-        vectors.remove_own(name)
-    for info in extension.types:
-        operand_types.remove_own(info.type)
-    extension_codes.remove_extension(extension.name)
-    combinations.forget()
-    validate_operations.match_types.cache_clear()
 
 
 def _type_info(document: OperandTypeDocument, number: int) -> OperandTypeInfo:
     tolerance = (document.tolerance.atol, document.tolerance.rtol)
-    kind = ExtensionOperandType.make(own_code(number, document.id), document.name, tolerance)
+    kind = ExtensionOperandType.make(registered_code(number, document.id), document.name, tolerance)
     return OperandTypeInfo(kind, SINCE, document.dtype, document.byte_size, document.is_tensor)
 
 
 def _listed(document: OperandTypeDocument) -> ExtensionOperandTypeInformation:
     return ExtensionOperandTypeInformation(document.id, document.is_tensor, document.byte_size)
+
+
+def _document_problems(document: ExtensionDocument, file: str) -> Iterator[DocumentError]:
+    types, operations = {info.type.name for info in OPERAND_TYPES.values()}, set(catalogue.names())
+    yield from _entry_problems(document.operand_types, set(OperandType.__members__), types, file, "$.operand_types")
+    yield from _entry_problems(document.operations, set(OperationType.__members__), operations, file, "$.operations")
+    for index, kind in enumerate(document.operand_types):
+        size = int("".join(filter(str.isdigit, kind.dtype))) // 8
+        if size != kind.byte_size:
+            rule = f"an element of {kind.dtype} has {size} bytes, found {kind.byte_size}"
+            yield DocumentError(file, f"$.operand_types[{index}].byte_size", rule)
+    known = registered_extensions.find(document.name)
+    if known is not None:
+        yield DocumentError(file, "$.name", f"{known.name} is registered from {known.folder}")
+
+
+def _entry_problems(
+    entries: Sequence[OperandTypeDocument | ExtensionOperationDocument],
+    standard: set[str],
+    registered: set[str],
+    file: str,
+    path: str,
+) -> Iterator[DocumentError]:
+    names, ids = [entry.name for entry in entries], [entry.id for entry in entries]
+    for index, entry in enumerate(entries):
+        if entry.name in standard:
+            yield DocumentError(file, f"{path}[{index}].name", f"{entry.name} is a name of the standard")
+        elif entry.name in registered:
+            yield DocumentError(file, f"{path}[{index}].name", f"{entry.name} belongs to another registered extension")
+        if entry.name in names[:index]:
+            yield DocumentError(file, f"{path}[{index}].name", f"the name {entry.name} occurs twice")
+        if entry.id in ids[:index]:
+            yield DocumentError(file, f"{path}[{index}].id", f"the id {entry.id} occurs twice")
+
+
+def _strangers(folder: Path, document: ExtensionDocument) -> Iterator[DocumentError]:
+    """Files of operations that the extension does not have: a slip in a name would go unnoticed."""
+    known = {entry.name.lower() for entry in document.operations}
+    for part, suffix in PARTS.items():
+        for path in sorted((folder / part).glob(f"*{suffix}")):
+            if path.stem not in known:
+                yield DocumentError(str(path), "", f"{FILE} has no operation {path.stem.upper()}")
+
+
+def _check_table(
+    table: OperationTable, document: ExtensionDocument, entry: ExtensionOperationDocument, file: str
+) -> None:
+    if table.name != entry.name:
+        raise DocumentError(file, "$.name", f"expected {entry.name}, found {table.name}")
+    if table.code != entry.id:
+        raise DocumentError(file, "$.code", f"expected {entry.id}, the id in {FILE}, found {table.code}")
+    if table.since < SINCE:
+        raise DocumentError(file, "$.since", f"extensions came with HAL {SINCE}, found {table.since}")
+    if not table.signatures:
+        raise DocumentError(file, "$.signatures", "expected at least one signature")
+    types = {info.type.name for info in OPERAND_TYPES.values()} | {kind.name for kind in document.operand_types}
+    for index, signature in enumerate(table.signatures):
+        _check_signature(signature, table, types, file, f"$.signatures[{index}]")
+
+
+def _check_signature(signature: Signature, table: OperationTable, types: set[str], file: str, path: str) -> None:
+    if not signature.types:
+        raise DocumentError(file, f"{path}.types", "expected the type combinations of at least one version")
+    for since, combinations in signature.types.items():
+        if since < table.since:
+            raise DocumentError(file, f"{path}.types", f"the operation came with HAL {table.since}, found {since}")
+        for combination in combinations:
+            for kind in combination.values():
+                _check_type(kind, types, file, f"{path}.types.{since}")
+            _check_arguments(signature.inputs, combination, types, file, f"{path}.inputs")
+            _check_arguments(signature.outputs, combination, types, file, f"{path}.outputs")
+
+
+def _check_arguments(
+    arguments: Sequence[Argument], combination: Mapping[str, str], types: set[str], file: str, path: str
+) -> None:
+    for index, argument in enumerate(arguments):
+        _check_type(combination.get(argument.type, argument.type), types, file, f"{path}[{index}].type")
+
+
+def _check_type(kind: str, types: set[str], file: str, path: str) -> None:
+    if kind in types or kind == ANY:
+        return
+    what = "a type variable that a combination leaves open" if len(kind) == 1 else "no operand type"
+    raise DocumentError(file, path, f"{kind!r} is {what}")

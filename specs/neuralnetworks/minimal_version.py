@@ -6,7 +6,8 @@ import msgspec
 
 from npu_conformance.specs.neuralnetworks import catalogue, rules
 from npu_conformance.specs.neuralnetworks.enums import BASE_TYPE_MAX, OperationType
-from npu_conformance.specs.neuralnetworks.extension_codes import own_form
+from npu_conformance.specs.neuralnetworks.extension_prefixes import with_registered_codes
+from npu_conformance.specs.neuralnetworks.operation_tables import Argument
 from npu_conformance.specs.neuralnetworks.operation_view import constant_value, view_of
 from npu_conformance.specs.neuralnetworks.types import Model, Operand, Operation, Subgraph
 from npu_conformance.specs.neuralnetworks.validate import validate_model
@@ -76,7 +77,7 @@ def _kept(model: Model, graph: Subgraph, operation: Operation) -> int:
     return min(shorter, default=len(operands))
 
 
-def _says_default(model: Model, operand: Operand, argument: catalogue.Argument) -> bool:
+def _says_default(model: Model, operand: Operand, argument: Argument) -> bool:
     value = constant_value(model, operand)
     return argument.default is not None and value is not None and value.size == 1 and value.item() == argument.default
 
@@ -93,7 +94,7 @@ def _broken(model: Model, version: Version) -> list[str]:
     found = [str(violation) for violation in validate_model(model, version) if violation.clause not in _SPELLING]
     if found:
         return found
-    own = own_form(model)
+    own = with_registered_codes(model)
     for subgraph, graph in enumerate((own.main, *own.referenced)):
         for index, operation in enumerate(graph.operations):
             if operation.type != OperationType.OEM_OPERATION and catalogue.has(operation.type):

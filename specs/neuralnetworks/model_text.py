@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from npu_conformance.specs.neuralnetworks import catalogue
 from npu_conformance.specs.neuralnetworks.enums import OperandLifeTime, OperandType, OperationType
-from npu_conformance.specs.neuralnetworks.extension_codes import own_form
+from npu_conformance.specs.neuralnetworks.extension_prefixes import with_registered_codes
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
 from npu_conformance.specs.neuralnetworks.operation_view import constant_value
 from npu_conformance.specs.neuralnetworks.types import Model, Operand, Operation, Subgraph
@@ -20,13 +20,13 @@ def text(model: Model) -> str:
 
     Also for models that are wrong: what does not exist or has no name is shown by its number.
     """
-    return "\n".join(_lines(own_form(model)))
+    return "\n".join(_lines(with_registered_codes(model)))
 
 
 def dot(model: Model) -> str:
     """The model in Graphviz's language: boxes are operations, ellipses are inputs, outputs and constants."""
     lines = ["digraph model {", "  rankdir=TB; node [fontname=Helvetica, fontsize=10];"]
-    known = own_form(model)
+    known = with_registered_codes(model)
     for number, graph in enumerate((known.main, *known.referenced)):
         lines += [f"  subgraph cluster_{number} {{", f'    label="{_graph_name(number)}";']
         lines += [f"    {line}" for line in _dot_lines(number, graph)]

@@ -75,7 +75,7 @@ OPERAND_TYPES: dict[int, OperandTypeInfo] = {
         OperandTypeInfo(_T.TENSOR_OEM_BYTE, _V.V1_0, "uint8", 1, True, ScaleRule.UNCHECKED, None),
     )
 }
-"""Every operand type by its number; those of extensions while they are in use."""
+"""Every operand type by its number; those of extensions while they are registered."""
 
 _BY_NAME: dict[str, AnyOperandType] = dict(OperandType.__members__)
 
@@ -85,15 +85,15 @@ def operand_type(name: str) -> AnyOperandType:
     return _BY_NAME[name]
 
 
-def add_own(info: OperandTypeInfo) -> None:
-    """Make a type of an extension known."""
+def add(info: OperandTypeInfo) -> None:
+    """Know a type of an extension from now on. `registered_extensions` alone adds and removes types."""
     OPERAND_TYPES[info.type] = info
     _BY_NAME[info.type.name] = info.type
 
 
-def remove_own(own: AnyOperandType) -> None:
-    """Forget a type of an extension."""
-    del OPERAND_TYPES[own], _BY_NAME[own.name]
+def remove(info: OperandTypeInfo) -> None:
+    """Know a type of an extension no longer."""
+    del OPERAND_TYPES[info.type], _BY_NAME[info.type.name]
 
 
 def element_count(dimensions: tuple[int, ...]) -> int:

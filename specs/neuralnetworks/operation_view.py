@@ -176,7 +176,7 @@ def view_of(
 
     subgraph: 0 is main, n + 1 is referenced[n]. pools: contents of the model's pools, None where they can not be
     read; values of constants in those stay unknown. The model must be valid, and where it uses extensions in the
-    catalogue's numbers (`extension_codes.own_form`).
+    catalogue's numbers (`extension_prefixes.with_registered_codes`).
     """
     graph = model.main if subgraph == 0 else model.referenced[subgraph - 1]
     operation = graph.operations[operation_index]

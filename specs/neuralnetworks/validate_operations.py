@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from npu_conformance.specs.neuralnetworks import catalogue
-from npu_conformance.specs.neuralnetworks.catalogue import Argument, OperationTable, Signature
 from npu_conformance.specs.neuralnetworks.enums import BASE_TYPE_MAX, OperandLifeTime, OperationType
+from npu_conformance.specs.neuralnetworks.operation_tables import Argument, OperationTable, Signature
+from npu_conformance.specs.neuralnetworks.registered_extensions import cached_while_registered
 from npu_conformance.specs.neuralnetworks.types import Subgraph
 from npu_conformance.specs.neuralnetworks.validate_control_flow import check_if, check_while
 from npu_conformance.specs.neuralnetworks.validate_graph import WRITTEN
@@ -68,12 +68,12 @@ def _check_outputs_written(scope: Scope, number: int, graph: Subgraph, position:
 
 
 def _check_extension(scope: Scope, number: int, graph: Subgraph, position: int) -> None:
-    """Only extensions in use have signatures here; the operations of others are known to their drivers alone."""
+    """Only registered extensions have signatures here; the operations of others are known to their drivers alone."""
     code = graph.operations[position].type
     prefix = extension_prefix(code)
     if catalogue.has(scope.in_catalogue(code)):
         _check_signature(scope, number, graph, position)
-    elif prefix in scope.own_numbers:
+    elif prefix in scope.registered_numbers:
         message = f"operation {position}: the extension of prefix {prefix} has no operation {code & BASE_TYPE_MAX}"
         scope.report("MODEL.P1", message, number, position)
     elif all(mapping.prefix != prefix for mapping in scope.model.extension_name_to_prefix):
@@ -85,7 +85,7 @@ def _check_signature(scope: Scope, number: int, graph: Subgraph, position: int) 
     operation, operands, code = graph.operations[position], graph.operands, graph.operations[position].type
     input_types = tuple([operands[index].type for index in operation.inputs])
     output_types = tuple([operands[index].type for index in operation.outputs])
-    if scope.own_numbers:
+    if scope.registered_numbers:
         code = scope.in_catalogue(code)
         input_types, output_types = (tuple(map(scope.in_catalogue, types)) for types in (input_types, output_types))
     match = match_types(code, input_types, output_types, scope.profile.version)
@@ -122,7 +122,7 @@ def _check_ranks(
         scope.report("MODEL.P3R", message, number, position, index)
 
 
-@functools.lru_cache(maxsize=65536)
+@cached_while_registered(maxsize=65536)
 def match_types(code: int, input_types: tuple[int, ...], output_types: tuple[int, ...], version: Version) -> Match:
     """Match operand types against the signatures of an operation in a version."""
     table = catalogue.operation(code)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import functools
 from dataclasses import dataclass, replace
 
-from npu_conformance.specs.neuralnetworks import catalogue, extension_codes
+from npu_conformance.specs.neuralnetworks import catalogue
 from npu_conformance.specs.neuralnetworks.enums import (
     BASE_TYPE_MAX,
     EXTENSION_TYPE_LOW_BITS,
     OperandType,
     OperationType,
 )
+from npu_conformance.specs.neuralnetworks.extension_prefixes import numbers_of, registered_code_of
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES, OperandTypeInfo, ScaleRule
 from npu_conformance.specs.neuralnetworks.types import Model, Operand, Subgraph
 from npu_conformance.specs.neuralnetworks.validate_rules import RULES
@@ -95,7 +96,7 @@ class Scope:
         self.model = model
         self.profile = profile(version)
         self.text_rules = text_rules
-        self.own_numbers = extension_codes.numbers_of(model)
+        self.registered_numbers = numbers_of(model)
         self.violations: list[Violation] = []
 
     @property
@@ -104,15 +105,15 @@ class Scope:
         return [self.model.main, *(self.model.referenced if self.profile.has_subgraphs else ())]
 
     def kind(self, operand_type: int) -> Kind | None:
-        """The kind of an operand type: of an extension in use with its sizes; None where there is no such type."""
-        if self.own_numbers and extension_prefix(operand_type) in self.own_numbers:
+        """The kind of an operand type: of a registered extension with its sizes; None where there is no such type."""
+        if self.registered_numbers and extension_prefix(operand_type) in self.registered_numbers:
             info = OPERAND_TYPES.get(self.in_catalogue(operand_type))
             return None if info is None else replace(_kind(info), is_extension=True)
         return self.profile.kind(operand_type)
 
     def in_catalogue(self, code: int) -> int:
-        """The catalogue's number of a code: another one for the types and operations of extensions in use."""
-        return extension_codes.own_form_of(code, self.own_numbers) if self.own_numbers else code
+        """The catalogue's number of a code: another one for the types and operations of registered extensions."""
+        return registered_code_of(code, self.registered_numbers) if self.registered_numbers else code
 
     def report(
         self, rule: str, message: str, subgraph: int = 0, operation: int | None = None, operand: int | None = None

@@ -19,13 +19,13 @@ def kinds() -> dict[str, Any]:
     """The types that have a schema, by the schema's name: what a driver or document author meets."""
     from npu_conformance.specs import manifest
     from npu_conformance.specs.documents import failures, results, summary, vectors, waivers
-    from npu_conformance.specs.neuralnetworks import catalogue, extension_documents, types
+    from npu_conformance.specs.neuralnetworks import extension_documents, operation_tables, types
     from npu_conformance.specs.npu import scenario
     from npu_conformance.specs.npu import types as npu_types
 
     return {
         "manifest": manifest.Manifest,
-        "operation": catalogue.OperationTable,
+        "operation": operation_tables.OperationTable,
         "extension": extension_documents.ExtensionDocument,
         "waivers": waivers.WaiverFile,
         "event": results.Event,

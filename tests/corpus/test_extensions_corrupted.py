@@ -23,7 +23,7 @@ from example_catalogue import (
 
 from npu_conformance.cli.main import main
 from npu_conformance.harness.judge.outcome_table import OK, USAGE, WRONG
-from npu_conformance.specs.neuralnetworks import extensions
+from npu_conformance.specs.neuralnetworks import registered_extensions
 
 
 @pytest.fixture
@@ -241,7 +241,7 @@ def test_a_catalogue_that_is_untrue_is_told_by_its_check(
     told = capsys.readouterr()
     assert line in told.out
     assert told.err == ""
-    assert extensions.all_in_use() == ()
+    assert registered_extensions.all_registered() == ()
 
 
 def test_a_sound_catalogue_is_told_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,4 +1,4 @@
-"""Catalogue overlays: what they make known while in use, and no longer."""
+"""Extensions: what they make known while they are registered, and no longer."""
 
 from __future__ import annotations
 
@@ -26,14 +26,16 @@ from example_catalogue import (
 from msgspec.structs import replace
 
 from npu_conformance.cli.main import main
+from npu_conformance.corpus import extensions as corpus_extensions
 from npu_conformance.corpus import vectors
 from npu_conformance.corpus.extensions import checking
 from npu_conformance.corpus.wire_model import build_model
 from npu_conformance.harness.judge.outcome_table import OK, USAGE
 from npu_conformance.specs import requirements
 from npu_conformance.specs.documents import DocumentError
-from npu_conformance.specs.neuralnetworks import catalogue, extensions, model_text, rules
-from npu_conformance.specs.neuralnetworks.extension_codes import is_own, own_form
+from npu_conformance.specs.neuralnetworks import catalogue, extensions, model_text, registered_extensions, rules
+from npu_conformance.specs.neuralnetworks.extension_codes import is_registered
+from npu_conformance.specs.neuralnetworks.extension_prefixes import with_registered_codes
 from npu_conformance.specs.neuralnetworks.minimal_version import minimal_version
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES, operand_type
 from npu_conformance.specs.neuralnetworks.types import ExtensionNameAndPrefix
@@ -47,20 +49,20 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def in_use() -> Iterator[None]:
-    with extensions.in_use([CATALOGUE]):
+def registered() -> Iterator[None]:
+    with corpus_extensions.registered([CATALOGUE]):
         yield
 
 
-def test_an_extension_is_known_while_it_is_in_use_and_no_longer() -> None:
+def test_an_extension_is_known_while_it_is_registered_and_no_longer() -> None:
     before = known()
-    with extensions.in_use([CATALOGUE]) as (extension,):
+    with corpus_extensions.registered([CATALOGUE]) as (extension,):
         assert extension.name == "com.example.npu"
         assert extension.operations == catalogue.names()[-2:] == rules.operations()[-2:] == (CLAMP, REQUANTIZE)
-        assert is_own(catalogue.operation_code(CLAMP))
+        assert is_registered(catalogue.operation_code(CLAMP))
         assert OPERAND_TYPES[operand_type(TYPE)].size == 2
         assert requirements.requirement(f"NNHAL-OPERATION-{CLAMP}-C1").statement.startswith(CLAMP)
-        assert extensions.find("com.example.npu") is extension
+        assert registered_extensions.find("com.example.npu") is extension
     assert known() == before
     with pytest.raises(LookupError):
         catalogue.operation_code(CLAMP)
@@ -68,22 +70,22 @@ def test_an_extension_is_known_while_it_is_in_use_and_no_longer() -> None:
         operand_type(TYPE)
 
 
-def test_using_it_again_changes_nothing(in_use: None) -> None:
+def test_registering_it_again_changes_nothing(registered: None) -> None:
     before = known()
-    with extensions.in_use([CATALOGUE, CATALOGUE]):
+    with corpus_extensions.registered([CATALOGUE, CATALOGUE]):
         assert known() == before
-    assert extensions.use(CATALOGUE) is extensions.all_in_use()[0]
+    assert extensions.register(CATALOGUE) is registered_extensions.all_registered()[0]
     assert known() == before
 
 
-def test_a_second_folder_can_not_have_the_same_names(in_use: None, folder: Path) -> None:
+def test_a_second_folder_can_not_have_the_same_names(registered: None, folder: Path) -> None:
     before = known()
-    with pytest.raises(DocumentError, match=r"EXAMPLE_ASYMM16 belongs to another extension in use"):
-        extensions.use(folder)
+    with pytest.raises(DocumentError, match=r"EXAMPLE_ASYMM16 belongs to another registered extension"):
+        extensions.register(folder)
     assert known() == before
 
 
-def test_an_operation_may_take_types_of_another_extension(in_use: None, folder: Path) -> None:
+def test_an_operation_may_take_types_of_another_extension(registered: None, folder: Path) -> None:
     def renamed(document: Any) -> None:
         document.update(name="com.example.other", operand_types=[])
         document["operations"] = [{"name": "OTHER", "id": 7}]
@@ -95,12 +97,12 @@ def test_an_operation_may_take_types_of_another_extension(in_use: None, folder: 
         shutil.rmtree(folder / part)
     (folder / "operations" / "example_requantize.json").rename(folder / "operations" / "other.json")
     edited(folder / "operations" / "other.json", lambda table: table.update(name="OTHER", code=7))
-    with extensions.in_use([folder]):
+    with corpus_extensions.registered([folder]):
         (signature,) = catalogue.operation("OTHER").signatures
         assert catalogue.find_signature("OTHER", (operand_type(TYPE),)) is signature
 
 
-def test_a_model_says_prefix_and_parameters(in_use: None) -> None:
+def test_a_model_says_prefix_and_parameters(registered: None) -> None:
     vector = vectors.load(REQUANTIZE, "saturating")
     model = build_model(vector, NEWEST).model
     (mapping,) = model.extension_name_to_prefix
@@ -116,17 +118,17 @@ def test_a_model_says_prefix_and_parameters(in_use: None) -> None:
     assert other.extension_name_to_prefix[0].prefix != mapping.prefix
     given = build_model(vector, NEWEST, first_prefix=5).model
     assert given.extension_name_to_prefix == (ExtensionNameAndPrefix("com.example.npu", 5),)
-    assert own_form(given) != given
-    assert own_form(given).main == own_form(model).main
+    assert with_registered_codes(given) != given
+    assert with_registered_codes(given).main == with_registered_codes(model).main
 
 
-def test_a_model_without_extensions_is_its_own_form(in_use: None) -> None:
+def test_a_model_without_extensions_stays_as_it_is(registered: None) -> None:
     model = build_model(vectors.load("ADD", "float32_all_bits"), NEWEST).model
-    assert own_form(model) is model
+    assert with_registered_codes(model) is model
     assert model.extension_name_to_prefix == ()
 
 
-def test_the_validator_knows_the_signatures(in_use: None) -> None:
+def test_the_validator_knows_the_signatures(registered: None) -> None:
     model = build_model(vectors.load(CLAMP, "float32"), NEWEST).model
     assert validate_model(model, NEWEST) == []
     assert minimal_version(model) == Version.V1_2
@@ -137,20 +139,20 @@ def test_the_validator_knows_the_signatures(in_use: None) -> None:
     assert found.message == "operation 0 (EXAMPLE_CLAMP): 2 inputs, expected 3"
 
 
-def test_models_are_shown_with_the_names_of_the_catalogue(in_use: None) -> None:
+def test_models_are_shown_with_the_names_of_the_catalogue(registered: None) -> None:
     text = model_text.text(build_model(vectors.load(REQUANTIZE, "saturating"), NEWEST).model)
     assert "%1 = EXAMPLE_REQUANTIZE(%0)" in text
     assert "TENSOR_EXAMPLE_ASYMM16[6] parameters 00000000000010400000000000000000" in text
 
 
-def test_prefix_0_is_no_extension_s(in_use: None) -> None:
+def test_prefix_0_is_no_extension_s(registered: None) -> None:
     model = build_model(vectors.load("ADD", "float32_all_bits"), NEWEST).model
     mapped = replace(model, extension_name_to_prefix=(ExtensionNameAndPrefix("com.example.npu", 0),))
-    assert own_form(mapped) is mapped
+    assert with_registered_codes(mapped) is mapped
     assert {violation.clause for violation in validate_model(mapped, NEWEST)} == {"MODEL.X2"}
 
 
-def test_a_number_of_the_catalogue_in_a_model_is_nothing(in_use: None) -> None:
+def test_a_number_of_the_catalogue_in_a_model_is_nothing(registered: None) -> None:
     model = build_model(vectors.load(CLAMP, "float32"), NEWEST).model
     first, *operands = model.main.operands
     (operation,) = model.main.operations
@@ -168,7 +170,7 @@ def test_modules_are_read_from_their_files_alone(folder: Path) -> None:
     (folder / "rules" / "json.py").write_text("raise RuntimeError")
     before = set(sys.modules)
     with pytest.raises(DocumentError, match="has no operation JSON"):
-        extensions.use(folder)
+        extensions.register(folder)
     assert "json" in before
     assert not any(name == "example_clamp" for name in sys.modules)
 
@@ -181,7 +183,7 @@ def test_the_documents_as_printed_in_the_manual_are_sound(folder: Path) -> None:
     (folder / TABLE).write_text(table)
     (folder / RULES).write_text(rules_file)
     (folder / "vectors" / "example_requantize.json").write_text(vector_file)
-    with extensions.in_use([folder]) as (extension,):
+    with corpus_extensions.registered([folder]) as (extension,):
         found = list(checking.problems(extension))
     assert all("no vector is rejected because of EXAMPLE_REQUANTIZE.C" in problem for problem in found), found
     assert len(found) == 2
@@ -192,7 +194,7 @@ def test_cases_of_an_extension_need_its_catalogue(capsys: pytest.CaptureFixture[
     assert "needs the catalogue of its extension: --catalogue DIR" in capsys.readouterr().err
 
 
-def test_commands_show_and_trace_what_is_in_use(capsys: pytest.CaptureFixture[str]) -> None:
+def test_commands_show_and_trace_what_is_registered(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--catalogue", str(CATALOGUE)]
     assert main(["vectors", "show", "EXAMPLE_REQUANTIZE.saturating", *words]) == OK
     stored = next(

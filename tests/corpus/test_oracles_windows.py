@@ -17,6 +17,7 @@ from npu_conformance.corpus.oracles._windows import Axis, padded_axis
 from npu_conformance.corpus.oracles.base import OracleOperand, Result
 from npu_conformance.specs.neuralnetworks import catalogue
 from npu_conformance.specs.neuralnetworks.enums import OperandType
+from npu_conformance.specs.neuralnetworks.operation_tables import Signature
 from npu_conformance.specs.versions import NEWEST
 
 FLOAT32, INT32, SCALAR = OperandType.TENSOR_FLOAT32, OperandType.TENSOR_INT32, OperandType.INT32
@@ -239,7 +240,7 @@ def test_every_type_combination_of_every_variant_has_a_vector_that_must_run(oper
             assert any(_has(signature, combination, types) for types in kinds), (signature.variant, combination)
 
 
-def _has(signature: catalogue.Signature, combination: dict[str, str], types: tuple[str, ...]) -> bool:
+def _has(signature: Signature, combination: dict[str, str], types: tuple[str, ...]) -> bool:
     numbers_ = [OperandType[kind] for kind in types]
     arguments = catalogue.expand(signature.inputs, len(types)) if catalogue.fits(signature, numbers_) else None
     return arguments is not None and all(

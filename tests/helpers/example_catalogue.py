@@ -1,4 +1,4 @@
-"""The example's catalogue, a copy of it to be spoiled, and all that a catalogue in use makes known."""
+"""The example's catalogue, a copy of it to be spoiled, and all that a registered catalogue makes known."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from npu_conformance.corpus import oracles, vectors
-from npu_conformance.specs.neuralnetworks import catalogue, extensions, rules
+from npu_conformance.specs.neuralnetworks import catalogue, registered_extensions, rules
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
 
 CATALOGUE = Path(__file__).parents[2] / "examples" / "extension" / "catalogue"
@@ -33,5 +33,5 @@ def edited(path: Path, edit: Callable[[Any], None]) -> None:
 
 
 def known() -> tuple[Any, ...]:
-    tables = (catalogue.names(), rules.operations(), oracles.names(), vectors.own_operations())
-    return (*tables, dict(OPERAND_TYPES), extensions.all_in_use())
+    tables = (catalogue.names(), rules.operations(), oracles.names(), vectors.registered_operations())
+    return (*tables, dict(OPERAND_TYPES), registered_extensions.all_registered())

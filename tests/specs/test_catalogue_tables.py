@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from npu_conformance.specs.neuralnetworks import catalogue
-from npu_conformance.specs.neuralnetworks.catalogue import Argument, Signature
 from npu_conformance.specs.neuralnetworks.enums import OperandType, OperationType
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
+from npu_conformance.specs.neuralnetworks.operation_tables import ANY, Argument, Signature
 from npu_conformance.specs.versions import OLDEST, Version
 
 NAMES = catalogue.names()
@@ -75,7 +75,7 @@ def test_every_type_is_bound_and_exists(name: str) -> None:
         for added in signature.types.values():
             for combination in added:
                 assert variables <= set(combination)
-                assert all(kind in OperandType.__members__ or kind == catalogue.ANY for kind in combination.values())
+                assert all(kind in OperandType.__members__ or kind == ANY for kind in combination.values())
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -83,7 +83,7 @@ def test_a_type_combination_is_not_older_than_its_types(name: str) -> None:
     fixed = {argument.type for s in catalogue.operation(name).signatures for argument in arguments(s)}
     for signature in catalogue.operation(name).signatures:
         for since, added in signature.types.items():
-            kinds = {kind for combination in added for kind in combination.values()} - {catalogue.ANY}
+            kinds = {kind for combination in added for kind in combination.values()} - {ANY}
             assert all(OPERAND_TYPES[OperandType[kind]].since <= since for kind in kinds)
         for argument in signature.inputs:
             if argument.type in OperandType.__members__ and argument.type in fixed:

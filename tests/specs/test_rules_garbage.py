@@ -9,9 +9,9 @@ import pytest
 from numpy.typing import NDArray
 
 from npu_conformance.specs.neuralnetworks import catalogue, rules
-from npu_conformance.specs.neuralnetworks.catalogue import Argument, Signature
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
+from npu_conformance.specs.neuralnetworks.operation_tables import Argument, Signature
 from npu_conformance.specs.neuralnetworks.operation_view import OperationView
 from npu_conformance.specs.neuralnetworks.types import Operand, Operation
 from npu_conformance.specs.neuralnetworks.validate import check_operation, output_shapes

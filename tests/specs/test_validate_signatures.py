@@ -9,9 +9,9 @@ import msgspec
 import pytest
 
 from npu_conformance.specs.neuralnetworks import catalogue
-from npu_conformance.specs.neuralnetworks.catalogue import Argument, Signature
 from npu_conformance.specs.neuralnetworks.enums import OperandLifeTime, OperandType
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
+from npu_conformance.specs.neuralnetworks.operation_tables import Argument, Signature
 from npu_conformance.specs.neuralnetworks.types import (
     Model,
     Operand,

@@ -16,7 +16,7 @@ from places import HOSTILE, ROOT
 from npu_conformance.cli.main import main
 from npu_conformance.harness.judge.outcome_table import OK, USAGE, WRONG
 from npu_conformance.specs.documents.summary import Results
-from npu_conformance.specs.neuralnetworks import extensions
+from npu_conformance.specs.neuralnetworks import registered_extensions
 
 EXAMPLE = ROOT / "examples" / "extension"
 CATALOGUE = EXAMPLE / "catalogue"
@@ -168,6 +168,6 @@ def test_pytest_takes_a_catalogue(folder: str, code: int, line: str, run: Run, t
     assert line in told.stdout + told.stderr
 
 
-def test_a_run_leaves_nothing_in_use(run: Run) -> None:
+def test_a_run_leaves_nothing_registered(run: Run) -> None:
     run("driver:plugin")
-    assert extensions.all_in_use() == ()
+    assert registered_extensions.all_registered() == ()

@@ -71,7 +71,7 @@ def _judge_samples(vector: Vector, example: Example, outputs: Mapping[str, Array
 
 def _has_quality(vector: Vector) -> bool:
     """Nobody says how good a result of an extension's operation could be: its catalogue has the floor alone."""
-    return _ROUNDED not in vector.witnesses and not catalogue.is_own(vector.operation)
+    return _ROUNDED not in vector.witnesses and not catalogue.is_registered(vector.operation)
 
 
 def _judge_quality(context: CaseContext, vector: Vector, example: Example, name: str, actual: Array) -> None:

@@ -4,28 +4,36 @@ import functools
 import importlib
 from pathlib import Path
 
+from npu_conformance.specs.documents import DocumentError
+from npu_conformance.specs.neuralnetworks import extension_modules
 from npu_conformance.specs.neuralnetworks.enums import OperationType
 from npu_conformance.specs.neuralnetworks.operation_view import OperationView
+from npu_conformance.specs.neuralnetworks.registered_extensions import (
+    RegisteredExtension,
+    all_registered,
+    cached_while_registered,
+)
 from npu_conformance.specs.neuralnetworks.rules.clause import Clause, Rules
 from npu_conformance.specs.neuralnetworks.violations import Violation
 
-_OWN: dict[str, Rules] = {}
-"""Rules of operations of extensions in use, by name."""
-
 
 def operations() -> tuple[str, ...]:
-    """Names of the operations that have rules, in order of their codes; those of extensions in use come last."""
-    return (*_operations(), *_OWN) if _OWN else _operations()
+    """Names of the operations that have rules, in order of their codes; those of registered extensions come last."""
+    return (*_operations(), *_registered()) if _registered() else _operations()
 
 
-def add_own(name: str, own: Rules) -> None:
-    """Make the rules of an extension's operation known."""
-    _OWN[name] = own
-
-
-def remove_own(name: str) -> None:
-    """Forget the rules of an extension's operation, where it has some."""
-    _OWN.pop(name, None)
+def of_extension(extension: RegisteredExtension, operation: str) -> Rules | None:
+    """The rules that the folder of an extension has for an operation. Raises DocumentError."""
+    path = extension.file("rules", operation)
+    if not path.exists():
+        return None
+    found = extension_modules.attribute(extension, "rules", operation, "RULES")
+    if not isinstance(found, Rules):
+        raise DocumentError(str(path), "RULES", f"expected rules(...), found a {type(found).__name__}")
+    for clause in found.clauses:
+        if not clause.id.startswith(f"{operation}."):
+            raise DocumentError(str(path), "RULES", f"the clauses are of {operation}, found {clause.id}")
+    return found
 
 
 def clauses(name: str) -> tuple[Clause, ...]:
@@ -60,7 +68,14 @@ def output_shapes(view: OperationView) -> tuple[tuple[int, ...], ...]:
 
 
 def _rules(name: str) -> Rules:
-    return _OWN[name] if name in _OWN else _stored_rules(name)
+    return _registered().get(name) or _stored_rules(name)
+
+
+@cached_while_registered()
+def _registered() -> dict[str, Rules]:
+    """Rules of operations of registered extensions, by name."""
+    named = ((name, of_extension(extension, name)) for extension in all_registered() for name in extension.operations)
+    return {name: found for name, found in named if found is not None}
 
 
 @functools.cache

@@ -1,4 +1,4 @@
-"""The reference's own extensions: sound catalogues, in use where a process is its own, hints that are only hints."""
+"""The reference's own extensions: sound catalogues, registered where a process is its own; hints are only hints."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import pytest
 from msgspec.structs import replace
 
 from npu_conformance.cli.main import main
+from npu_conformance.corpus import extensions
 from npu_conformance.faults import kill_matrix, registry
 from npu_conformance.harness.judge.outcome_table import OK
 from npu_conformance.harness.subject.loading import open_subject
@@ -19,7 +20,7 @@ from npu_conformance.reference.device.tensors import OutputInfo, Tensor
 from npu_conformance.reference.extensions import hints, kernels, own
 from npu_conformance.specs.diagnostics import vlog
 from npu_conformance.specs.documents.summary import Results
-from npu_conformance.specs.neuralnetworks import extensions
+from npu_conformance.specs.neuralnetworks import registered_extensions
 from npu_conformance.specs.neuralnetworks.types import ExtensionNameAndPrefix, TokenValuePair
 from npu_conformance.specs.neuralnetworks.validate import validate_model
 from npu_conformance.specs.versions import NEWEST, Version
@@ -33,8 +34,8 @@ COUNT = struct.pack("<q", 5)
 
 
 @pytest.fixture
-def in_use() -> Iterator[None]:
-    with extensions.in_use(own.CATALOGUES):
+def registered() -> Iterator[None]:
+    with extensions.registered(own.CATALOGUES):
         yield
 
 
@@ -66,10 +67,10 @@ def test_the_reference_passes_the_cases_of_its_catalogues(version: str, tmp_path
 
 def test_a_shared_process_learns_of_no_extension() -> None:
     assert listed(isolation="inprocess") == []
-    assert extensions.all_in_use() == ()
+    assert registered_extensions.all_registered() == ()
 
 
-def test_a_shared_process_has_those_that_are_in_use_there(in_use: None) -> None:
+def test_a_shared_process_has_those_that_are_registered_there(registered: None) -> None:
     assert listed(isolation="inprocess") == [NAME, models.ECHO]
 
 
@@ -79,7 +80,7 @@ def test_an_option_says_how_many_there_are() -> None:
     assert listed("extensions=none") == []
 
 
-def test_the_models_of_the_cases_are_sound(in_use: None) -> None:
+def test_the_models_of_the_cases_are_sound(registered: None) -> None:
     for model in (
         models.fibonacci(1, 3), models.dequantize(0x7FFF, 3), models.echo(4, b""), models.foreign(2, 1, 3)
     ):  # fmt: skip
@@ -87,7 +88,7 @@ def test_the_models_of_the_cases_are_sound(in_use: None) -> None:
             assert validate_model(model, version) == []
 
 
-def test_the_validator_knows_types_and_operations_of_extensions_in_use(in_use: None) -> None:
+def test_the_validator_knows_types_and_operations_of_registered_extensions(registered: None) -> None:
     model = models.fibonacci(1, 3)
     (operation,) = model.main.operations
     broken = {
@@ -128,7 +129,7 @@ BECAME = {
 
 @pytest.mark.parametrize("name", BECAME)
 def test_hints_are_followed_where_they_are_understood(
-    name: str, in_use: None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    name: str, registered: None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     given, mapping, expected = BECAME[name]
     monkeypatch.setenv(vlog.VARIABLE, "execution")
@@ -140,13 +141,13 @@ def test_hints_are_followed_where_they_are_understood(
     assert [line.split()[-1] for line in capsys.readouterr().err.splitlines()] == expected
 
 
-def test_a_hint_of_an_extension_that_is_not_in_use_is_ignored(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_hint_of_an_extension_that_is_not_registered_is_ignored(capsys: pytest.CaptureFixture[str]) -> None:
     kernels.sequence.cache_clear()
     hints.take("execution", (HINT,), MAPPING)
     assert kernels.sequence.cache_info().currsize == 0
 
 
-def test_a_hint_that_is_followed_computes_numbers_beforehand(in_use: None) -> None:
+def test_a_hint_that_is_followed_computes_numbers_beforehand(registered: None) -> None:
     kernels.sequence.cache_clear()
     hints.take("compilation", (HINT,), MAPPING)
     assert kernels.sequence.cache_info().currsize == 1

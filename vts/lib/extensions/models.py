@@ -1,6 +1,6 @@
 """Models with the reference's own extensions, by their numbers on the wire, and what they compute by plain arithmetic.
 
-No catalogue is in use here: a driver gets codes and a mapping, and so do the cases that look at them.
+No extension is registered here: a driver gets codes and a mapping, and so do the cases that look at them.
 """
 
 from __future__ import annotations

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from npu_conformance.specs.neuralnetworks import catalogue
-from npu_conformance.specs.neuralnetworks.catalogue import Argument, Signature
 from npu_conformance.specs.neuralnetworks.enums import OperandLifeTime, OperandType, OperationType
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES, byte_size
+from npu_conformance.specs.neuralnetworks.operation_tables import Argument, Signature
 from npu_conformance.specs.neuralnetworks.types import (
     Model,
     Operand,
