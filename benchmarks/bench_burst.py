@@ -73,7 +73,7 @@ def _through(context: CaseContext, fixture: BurstFixture, version: Version) -> C
     # Whoever repeats a request has its packet ready, as executeSynchronously has its struct.
     packet = pack(request_elements(request, (0,), measure=False))
     if not channel.has_queues:
-        return lambda: Execution(_status(channel.context.execute_packet(packet)), (), None)
+        return lambda: Execution(_status(channel.burst_context.execute_packet(packet)), (), None)
 
     def through_queues() -> Execution:
         channel.write(packet)

@@ -117,7 +117,8 @@ class _Target:
     """One method, called on a connection of its own with whatever params."""
 
     def __init__(self, context: CaseContext, interface: type, method: Method) -> None:
-        self.context, self.method = context, method
+        self.context = context
+        self.method = method
         self._interface = interface
         self._bound: BoundMethod = bound_methods(interface)[f"{wire_name(interface)}.{method.wire_name}"]
         self._statuses = {status_name(one) for one in documented_statuses(method.mark.statuses, context.version)}

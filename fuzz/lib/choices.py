@@ -16,7 +16,8 @@ class Choices:
     """Decisions read from bytes, two bytes each."""
 
     def __init__(self, data: bytes) -> None:
-        self._data, self._position = data, 0
+        self._data = data
+        self._position = 0
 
     @classmethod
     def seeded(cls, seed: int) -> Choices:

@@ -12,7 +12,7 @@ _HEADER = struct.Struct("<QQ")
 _SIZE = _HEADER.size + LARGEST_INPUT
 
 
-class Slot:
+class CurrentInput:
     """A file of one input and the number of inputs so far. The fuzzer writes it, its supervisor reads it."""
 
     def __init__(self, path: Path) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from npu_conformance.fuzz.lib.current_input import Slot
+from npu_conformance.fuzz.lib.current_input import CurrentInput
 from npu_conformance.fuzz.lib.inputs import lines_of
 from npu_conformance.fuzz.lib.job import MEMORY_LIMIT, Job, Report, Start
 from npu_conformance.fuzz.lib.model_target import ModelTarget
@@ -55,10 +55,10 @@ def _target(job: Job, subject: SubjectHandle) -> Target:
 
 
 def _fuzz(job: Job, target: Target) -> int:
-    slot = Slot(Path(job.work) / "slot")
+    current_input = CurrentInput(Path(job.work) / "current_input")
 
     def attack(data: bytes) -> None:
-        slot.begin(data[:LARGEST_INPUT])
+        current_input.begin(data[:LARGEST_INPUT])
         target.run(data[:LARGEST_INPUT])
 
     try:
@@ -67,14 +67,14 @@ def _fuzz(job: Job, target: Target) -> int:
         elif job.engine == "atheris":
             from npu_conformance.fuzz.lib import atheris_engine
 
-            atheris_engine.search(target, _or_exit(attack, lambda: _report(job, target, slot)), job)
+            atheris_engine.search(target, _or_exit(attack, lambda: _report(job, target, current_input)), job)
         else:
             from npu_conformance.fuzz.lib import hypothesis_engine
 
             _with_corpus(job, target)
             hypothesis_engine.search(target, attack, seed=job.seed, runs=job.runs, seconds=job.seconds)
     except CaseEnded:
-        _report(job, target, slot)
+        _report(job, target, current_input)
         return WRONG
     (Path(job.work) / "done").touch()
     return OK
@@ -100,10 +100,10 @@ def _or_exit(attack: Callable[[bytes], None], report: Callable[[], None]) -> Cal
     return attack_or_exit
 
 
-def _report(job: Job, target: Target, slot: Slot) -> None:
+def _report(job: Job, target: Target, current_input: CurrentInput) -> None:
     """Make the input small and write down what it does; a replay keeps its input as it is."""
-    run, data = slot.read()
-    smallest = data if job.input is not None else minimised(_Watched(target, slot), data)
+    run, data = current_input.read()
+    smallest = data if job.input is not None else minimised(_Watched(target, current_input), data)
     readable = target.readable(smallest)
     kept = readable if failure(target, readable) else smallest
     message = failure(target, kept) or "a finding that does not come back"
@@ -111,16 +111,20 @@ def _report(job: Job, target: Target, slot: Slot) -> None:
 
 
 class _Watched:
-    """A target whose every run is noted in the slot, so that a crash while making an input small is attributed too."""
+    """A target whose every run is noted in its file, so that a crash while making an input small is attributed too."""
 
-    def __init__(self, target: Target, slot: Slot) -> None:
-        self._target, self._slot = target, slot
-        self.name, self.seeds = target.name, target.seeds
-        self.mutate, self.pieces, self.readable = target.mutate, target.pieces, target.readable
+    def __init__(self, target: Target, current_input: CurrentInput) -> None:
+        self._target = target
+        self._current_input = current_input
+        self.name = target.name
+        self.seeds = target.seeds
+        self.mutate = target.mutate
+        self.pieces = target.pieces
+        self.readable = target.readable
 
     def run(self, data: bytes) -> None:
         """Note and run."""
-        self._slot.begin(data)
+        self._current_input.begin(data)
         self._target.run(data)
 
 

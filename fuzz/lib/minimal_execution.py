@@ -43,7 +43,7 @@ _NOTHING = -1
 
 
 class _Recorder(ExecutionCallback):
-    """Keeps what an asynchronous execution is told."""
+    """Keeps the notifications of an asynchronous execution."""
 
     def __init__(self) -> None:
         self.answers: list[tuple[int, tuple[OutputShape, ...]]] = []
@@ -120,7 +120,8 @@ class _Pools:
     """The two pools of a request, closed behind it."""
 
     def __init__(self, subject: SubjectHandle, *sizes: int) -> None:
-        self._subject, self._sizes = subject, sizes
+        self._subject = subject
+        self._sizes = sizes
         self._pools: list[Pool] = []
 
     def __enter__(self) -> tuple[RequestMemoryPool, ...]:

@@ -16,7 +16,8 @@ class ScriptedSocket:
     family = socket.AF_UNIX
 
     def __init__(self, script: bytes, react: Callable[[bytes], bytes] = lambda line: b"") -> None:
-        self._script, self._react = script, react
+        self._script = script
+        self._react = react
         self.sent = bytearray()
 
     def recvmsg(self, size: int, *_: object) -> tuple[bytes, list[Any], int, None]:

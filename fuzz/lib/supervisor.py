@@ -17,7 +17,7 @@ from typing import Literal
 import msgspec
 from msgspec.structs import replace
 
-from npu_conformance.fuzz.lib.current_input import Slot
+from npu_conformance.fuzz.lib.current_input import CurrentInput
 from npu_conformance.fuzz.lib.inputs import Finding, Lines, lines_of
 from npu_conformance.fuzz.lib.job import EngineName, Job, Report, Start
 from npu_conformance.harness.judge.outcome_table import OK, USAGE, WRONG
@@ -69,15 +69,17 @@ def run(job: Job, artifacts: Path) -> Outcome:
 
 class _Run:
     def __init__(self, job: Job, artifacts: Path, work: Path) -> None:
-        self._job, self._artifacts, self._work = job, artifacts, work
-        self._slot = Slot(work / "slot")
+        self._job = job
+        self._artifacts = artifacts
+        self._work = work
+        self._current_input = CurrentInput(work / "current_input")
         self._started = time.monotonic()
 
     def outcome(self) -> Outcome:
         process, is_hanging = self._watched()
         self._seconds = time.monotonic() - self._started
-        self._runs, data = self._slot.read()
-        self._slot.close()
+        self._runs, data = self._current_input.read()
+        self._current_input.close()
         if process.returncode == OK and self._is_done():
             return Outcome(self._runs, self._seconds)
         if process.returncode == USAGE or self._runs == 0:
@@ -146,7 +148,7 @@ class _Run:
                 process.wait(_POLL_SECONDS)
                 return False
             except subprocess.TimeoutExpired:
-                now, latest = time.monotonic(), self._slot.read()[0]
+                now, latest = time.monotonic(), self._current_input.read()[0]
             if latest != count:
                 count, since = latest, now
             elif now - since > (self._deadline() if count else _START_SECONDS):
@@ -163,5 +165,7 @@ class _Run:
 
     def _last_words(self) -> str:
         lines = (self._work / "output").read_text(errors="replace").splitlines()
-        told = [line.strip() for line in lines if line.strip() and not line.startswith(("INFO:", "#", "\t"))]
-        return " | ".join(told[-_SHOWN_LINES:]) if self._job.engine == "hypothesis" else " | ".join(told[:1])
+        lines_shown = [line.strip() for line in lines if line.strip() and not line.startswith(("INFO:", "#", "\t"))]
+        return (
+            " | ".join(lines_shown[-_SHOWN_LINES:]) if self._job.engine == "hypothesis" else " | ".join(lines_shown[:1])
+        )

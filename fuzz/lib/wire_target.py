@@ -63,7 +63,9 @@ class WireTarget(_Lines):
     def __init__(
         self, plugin: Plugin, options: Mapping[str, str], version: Version, session: type[Session] = Session
     ) -> None:
-        self._plugin, self._options, self._session = plugin, dict(options), session
+        self._plugin = plugin
+        self._options = dict(options)
+        self._session = session
         self.seeds = wire_lines.seeds(version)
 
     def run(self, data: bytes) -> None:
@@ -105,12 +107,12 @@ class ConnectionTarget(_Lines):
     """A second connection to a running subject, new for each input."""
 
     def __init__(self, context: CaseContext) -> None:
-        self._trial = context
+        self._context = context
         self.seeds = wire_lines.seeds(context.version)
 
     def run(self, data: bytes) -> None:
         """Send the lines and a request that must be answered; read until that answer."""
-        application = self._trial.subject.application(_UID)
+        application = self._context.subject.application(_UID)
         try:
             served: LineSocket | None = getattr(getattr(application, "connection", None), "lines", None)
             if served is None:
@@ -122,7 +124,7 @@ class ConnectionTarget(_Lines):
 
     def _converse(self, served: LineSocket, lines: list[bytes]) -> None:
         asked = [*lines, wire_lines.HELLO, _PING]
-        seconds = self._trial.manifest.deadlines.call * self._trial.manifest.time_scale
+        seconds = self._context.manifest.deadlines.call * self._context.manifest.time_scale
         sent: list[bytes] = []
         try:
             served.send(b"".join(line + b"\n" for line in asked), _after(seconds))
@@ -133,7 +135,7 @@ class ConnectionTarget(_Lines):
             raise Hung(f"no answer to a request behind hostile lines within {seconds:g} s") from None
         except Lost:
             # Where the whole host has died, the control connection tells how.
-            self._trial.subject.wait_until(lambda: False, _LAST_WORDS_SECONDS)
+            self._context.subject.wait_until(lambda: False, _LAST_WORDS_SECONDS)
             raise Failed("the connection did not survive hostile lines") from None
         except WireError as problem:
             raise Failed(f"hostile lines were answered with {problem}") from None

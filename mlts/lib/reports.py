@@ -1,4 +1,4 @@
-"""What a client process of a stress test is told, and what it says: lines of JSON."""
+"""What a client process of a stress test receives and what it sends: lines of JSON."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from npu_conformance.specs.documents import Document
 from npu_conformance.specs.versions import Version
 
 GO = b"\n"
-"""What every client is told when all are ready."""
+"""What every client receives when all are ready."""
 
 
 class Verdict(enum.Enum):

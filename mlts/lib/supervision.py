@@ -1,6 +1,6 @@
 """Runs client processes side by side and tells their ends apart: SUCCESS, FAILURE, HANG, CRASH (ML-CRS-001, -002).
 
-A client is heard on a pipe of its own, so that nothing an implementation prints can be taken for its word. However
+A client writes to a pipe of its own, so that nothing that an implementation prints can be taken for its lines. However
 this ends, no client outlives it: each leads a process group that is killed, and dies by itself when its input ends.
 """
 
@@ -73,7 +73,7 @@ def _listen(selector: selectors.BaseSelector, clients: Sequence[_Client]) -> Non
                 client.go()
         nearest = min(client.deadline for client in clients if client.is_open)
         for key, _ in selector.select(max(0.0, nearest - time.monotonic())):
-            key.data.hear()
+            key.data.receive()
         for client in clients:
             if client.is_open and time.monotonic() >= client.deadline:
                 client.give_up()
@@ -88,7 +88,8 @@ class _Client:
     """
 
     def __init__(self, plan: Plan, patience: Patience, command: Sequence[str]) -> None:
-        self.is_open, self.is_ready = True, False
+        self.is_open = True
+        self.is_ready = False
         self.deadline = time.monotonic() + patience.start
         self._patience = patience
         self._is_going = False
@@ -129,7 +130,7 @@ class _Client:
         except BrokenPipeError:  # dead already: the end of its pipe says so
             return
 
-    def hear(self) -> None:
+    def receive(self) -> None:
         """Take in what the client has written."""
         chunk = os.read(self.pipe, _CHUNK)
         self._buffer += chunk

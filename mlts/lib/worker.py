@@ -24,17 +24,17 @@ VERDICTS = {Outcome.CRASH: Verdict.CRASH, Outcome.HANG: Verdict.HANG, Outcome.FA
 def main() -> None:
     """Carry out the plan and report."""
     plan = documents.decode(sys.stdin.buffer.readline(), Plan, "plan")
-    told_to_go = threading.Event()
-    threading.Thread(target=_listen, args=(told_to_go,), daemon=True).start()
+    go_event = threading.Event()
+    threading.Thread(target=_listen, args=(go_event,), daemon=True).start()
     channel = int(sys.argv[1])
 
     def say(line: Line) -> None:
         os.write(channel, encode(line))
 
-    say(run(plan, say, told_to_go))
+    say(run(plan, say, go_event))
 
 
-def run(plan: Plan, say: Callable[[Line], None], told_to_go: threading.Event) -> Report:
+def run(plan: Plan, say: Callable[[Line], None], go_event: threading.Event) -> Report:
     """Execute as planned, with a sign of life when ready and after each inference; how it ended."""
     done = 0
     try:
@@ -42,7 +42,7 @@ def run(plan: Plan, say: Callable[[Line], None], told_to_go: threading.Event) ->
 
         for done in inference.run(plan):
             say(Progress(done))
-            told_to_go.wait()
+            go_event.wait()
             if done and done == plan.die_after:
                 os.kill(os.getpid(), signal.SIGKILL)
     except Exception as error:
@@ -57,10 +57,10 @@ def _report(ending: Ending, done: int) -> Report:
     return Report(verdict, done, f"after {done} inferences: {ending.message}")
 
 
-def _listen(told_to_go: threading.Event) -> None:
+def _listen(go_event: threading.Event) -> None:
     # Not through sys.stdin: its lock would be held when the interpreter ends.
     while os.read(0, 1):
-        told_to_go.set()
+        go_event.set()
     os.killpg(os.getpgrp(), signal.SIGKILL)
 
 

@@ -84,7 +84,7 @@ def freed_then_another(context: CaseContext) -> None:
         execution = channel.execute(fixture.request(pool), (4,))
         fixture.succeeded(execution, added(PAIRS[turn], PAIRS[0]), f"memory {turn} of slot 4", pool)
         checks.that(len(channel.slots.asked) > before, f"getMemories: expected a call for memory {turn} of slot 4")
-        checks.succeeds(lambda: channel.context.free_memory(4), "freeMemory of a slot in use")
+        checks.succeeds(lambda: channel.burst_context.free_memory(4), "freeMemory of a slot in use")
 
 
 @cases.case("slots.free_unknown", "NNHAL-BURST-010", since=Version.V1_2, until=HIDL_LAST)
@@ -105,7 +105,7 @@ def free_unknown(context: CaseContext) -> None:
 
 def _free(channel: Channel, slots: Sequence[int]) -> None:
     for slot in slots:
-        checks.succeeds(partial(channel.context.free_memory, slot), f"freeMemory of slot {slot}")
+        checks.succeeds(partial(channel.burst_context.free_memory, slot), f"freeMemory of slot {slot}")
 
 
 @cases.case("slots.unknown", "NNHAL-BURST-011", "NNHAL-BURST-005", since=Version.V1_2, until=HIDL_LAST)

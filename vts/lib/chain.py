@@ -108,12 +108,15 @@ class Runner:
         priority: int = Priority.MEDIUM,
         application: Application | None = None,
     ) -> None:
-        self.context, self._chain, self._start = context, chain, start
+        self.context = context
+        self._chain = chain
+        self._start = start
         self.prepared_model = _prepared(context, chain, priority, application)
         self._pool = context.pool(4 * chain.size, application=application)
         self.request = chain.request(self._pool)
         self._pool.write(0, chain.contents(start))
-        self._undisturbed, self.seconds = b"", 0.0
+        self._undisturbed = b""
+        self.seconds = 0.0
         self._execute_undisturbed()
 
     def execute(self, *, deadline: int = NO_DEADLINE, measure: bool = False, executor: str = "") -> Execution:

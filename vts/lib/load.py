@@ -25,7 +25,9 @@ class Load:
 
     def __init__(self, runners: Sequence[Runner], pool: ThreadPoolExecutor, most: int) -> None:
         self._most = most
-        self.executions, self._stop, self._went_on = 0, threading.Event(), threading.Condition()
+        self.executions = 0
+        self._stop = threading.Event()
+        self._went_on = threading.Condition()
         self._futures: list[Future[list[int]]] = [pool.submit(self._go_on, runner) for runner in runners]
 
     def wait_for_executions(self, count: int) -> None:

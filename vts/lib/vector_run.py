@@ -121,7 +121,8 @@ class _Runner:
     """Prepared models and pools of one vector, made when first needed and again after a restart of the subject."""
 
     def __init__(self, context: CaseContext, vector: Vector) -> None:
-        self._context, self._vector = context, vector
+        self._context = context
+        self._vector = vector
         self._prepared: dict[tuple[str, int], PreparedModel] = {}
         self._made: dict[tuple[str, str, int, int], Pool] = {}
         self._built: dict[tuple[int, bool, bool, bool], BuiltRequest] = {}

@@ -169,7 +169,8 @@ class _Stopwatch(ExecutionRecorder):
 
     def __init__(self) -> None:
         super().__init__()
-        self.started, self.ended = time.monotonic(), 0.0
+        self.started = time.monotonic()
+        self.ended = 0.0
 
     def notify(self, status: int, output_shapes: tuple[OutputShape, ...], timing: Timing | None) -> None:
         """Keep the answer and the time."""

@@ -56,11 +56,12 @@ class Channel:
         result_capacity: int = CAPACITY,
     ) -> None:
         """NotSupported where the device opens no burst: `configure.succeeds` says that it must."""
-        self._trial, self.slots = context, slots or SlotTable()
+        self._context = context
+        self.slots = slots or SlotTable()
         self._request_pool, requests = queue_memory(context, request_capacity)
         self._result_pool, results = queue_memory(context, result_capacity)
         try:
-            self.context = configured(prepared_model, self.slots, requests, results)
+            self.burst_context = configured(prepared_model, self.slots, requests, results)
         except DeadObject:
             raise
         except InterfaceError as error:
@@ -101,7 +102,7 @@ class Channel:
     def exchange(self, packet: bytes) -> Execution:
         """Send the bytes of a packet and read its result. Hung where none comes."""
         if self._requests is None:
-            return read_result(self.context.execute_packet(packet))
+            return read_result(self.burst_context.execute_packet(packet))
         self.write(packet)
         return self.read()
 
@@ -115,11 +116,11 @@ class Channel:
 
     def read_bytes(self) -> bytes:
         """The same, as bytes."""
-        manifest, nap = self._trial.manifest, _SHORTEST_NAP
+        manifest, nap = self._context.manifest, _SHORTEST_NAP
         seconds = manifest.deadlines.execute * manifest.time_scale
         end = time.monotonic() + seconds
         while not self.results.wait(nap):
-            if self._trial.subject.serve_pending():
+            if self._context.subject.serve_pending():
                 nap = _SHORTEST_NAP
             elif time.monotonic() > end:
                 raise Hung(f"the burst wrote no result within {seconds:g} s")

@@ -48,7 +48,7 @@ class Burst:
     def release(self, name: int) -> None:
         """Let the driver forget a memory. Raises ServiceError."""
         if self._channel is not None:
-            self._channel.context.free_memory(name)
+            self._channel.burst_context.free_memory(name)
         else:
             assert self._calls is not None
             self._calls.release_memory_resource(name)

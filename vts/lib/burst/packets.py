@@ -90,7 +90,8 @@ def _split(packet: bytes) -> list[bytes]:
 
 class _Reader:
     def __init__(self, elements: Sequence[ResultElement]) -> None:
-        self._elements, self._at = elements, 0
+        self._elements = elements
+        self._at = 0
 
     def take(self, kind: type[_Element]) -> _Element:
         element = self._elements[self._at] if self._at < len(self._elements) else None

@@ -51,7 +51,9 @@ class Sum:
     def __init__(
         self, fixture: FencedFixture, pool: Pool, places: tuple[int, int, int], first: Pair | None, second: Pair
     ) -> None:
-        self._fixture, self._pool, self._places = fixture, pool, places
+        self._fixture = fixture
+        self._pool = pool
+        self._places = places
         if first is not None:
             self.write(first)
         pool.write(places[1], fixture.chosen.packed(second))

@@ -76,7 +76,9 @@ class _WhileItLasts:
     """Settles the wait fences of a call that does not return without."""
 
     def __init__(self, settle: Callable[[], None], seconds: float) -> None:
-        self._settle, self._lock, self.done = settle, threading.Lock(), False
+        self._settle = settle
+        self._lock = threading.Lock()
+        self.done = False
         self._timer = threading.Timer(seconds, self.settle)
         self._timer.daemon = True
         self._timer.start()

@@ -34,7 +34,7 @@ class BufferedRequest:
     """A request with buffers. They live as long as this object."""
 
     request: Request
-    _trial: CaseContext
+    _context: CaseContext
     _inputs: tuple[DeviceBuffer, ...]
     _outputs: tuple[tuple[Region, DeviceBuffer], ...]
     _pool: Pool
@@ -42,7 +42,7 @@ class BufferedRequest:
     def collect(self) -> None:
         """Copy outputs out of their buffers to where they would lie in the pool of outputs."""
         for region, made in self._outputs:
-            with closing(self._trial.pool(region.length)) as copy:
+            with closing(self._context.pool(region.length)) as copy:
                 try:
                     made.buffer.copy_to(copy.memory)
                 except ServiceError as error:

@@ -90,7 +90,10 @@ class BufferFixture:
     def __init__(
         self, context: CaseContext, chosen: Addition, executor: str = "", application: Application | None = None
     ) -> None:
-        self.context, self.chosen, self.executor, self._application = context, chosen, executor, application
+        self.context = context
+        self.chosen = chosen
+        self.executor = executor
+        self._application = application
         self.device = context.device_of(application)
 
     @property

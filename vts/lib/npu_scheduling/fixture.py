@@ -95,7 +95,8 @@ class App:
     """An app with work for the NPU."""
 
     def __init__(self, fixture: SchedulingFixture, uid: int, pid: int) -> None:
-        self.uid, self._fixture = uid, fixture
+        self.uid = uid
+        self._fixture = fixture
         tool = fixture.context.manifest.inference_tool
         self._workload: Workload | None = None
         if tool is None:

@@ -34,7 +34,8 @@ class RelationFixture:
     def __init__(self, context: CaseContext, operand_type: OperandType) -> None:
         import numpy
 
-        self.context, self.operand_type = context, operand_type
+        self.context = context
+        self.operand_type = operand_type
         self._random = numpy.random.default_rng(context.seed)
 
     def net(self, referenced: Sequence[Graph] = ()) -> Net:

@@ -62,22 +62,23 @@ class Net:
     """A model under construction. operand_type: of its tensors, where nothing else is said."""
 
     def __init__(self, operand_type: OperandType, version: Version, referenced: Sequence[Graph] = ()) -> None:
-        self.operand_type, self._draft = operand_type, ModelBuilder(version, referenced)
+        self.operand_type = operand_type
+        self._builder = ModelBuilder(version, referenced)
         self._operation = ""
 
     def input(self, tensor: Tensor) -> str:
         """Add a model input; returns its name."""
-        return self._draft.input(tensor.operand, tensor.array)
+        return self._builder.input(tensor.operand, tensor.array)
 
     def reference(self, number: int) -> str:
         """Add a reference to a graph; returns its name."""
-        return self._draft.reference(number)
+        return self._builder.reference(number)
 
     def results(self, operation: str, arguments: Sequence[Any], results: Sequence[VectorOperand]) -> list[str]:
         """Add an operation with several results; returns their names. arguments: see `apply`."""
         names = [self._argument(argument) for argument in arguments]
         self._operation = operation
-        return self._draft.apply(operation, names, results)
+        return self._builder.apply(operation, names, results)
 
     def apply(self, operation: str, *arguments: Any, result: VectorOperand | None = None) -> str:
         """Add an operation with one result; returns its name.
@@ -88,20 +89,20 @@ class Net:
         """
         names = [self._argument(argument) for argument in arguments]
         self._operation = operation
-        wanted = result or replace(self._draft.operand(names[0]), dimensions=(), value=None)
-        return self._draft.apply(operation, names, [wanted])[0]
+        wanted = result or replace(self._builder.operand(names[0]), dimensions=(), value=None)
+        return self._builder.apply(operation, names, [wanted])[0]
 
     def shape(self, name: str) -> tuple[int, ...]:
         """The dimensions of an operand."""
-        return self._draft.operand(name).dimensions
+        return self._builder.operand(name).dimensions
 
     def operand(self, name: str) -> VectorOperand:
         """An operand as it is so far."""
-        return self._draft.operand(name)
+        return self._builder.operand(name)
 
     def vector(self, *outputs: str) -> Vector:
         """The model with these outputs, named after its last operation."""
-        return self._draft.vector("relation", self._operation, outputs)
+        return self._builder.vector("relation", self._operation, outputs)
 
     def _argument(self, value: Any) -> str:
         import numpy
@@ -109,23 +110,23 @@ class Net:
         if isinstance(value, str):
             return value
         if isinstance(value, Tensor):
-            return self._draft.constant(value.operand, value.array)
+            return self._builder.constant(value.operand, value.array)
         if isinstance(value, VectorOperand):
-            return self._draft.omitted(value)
+            return self._builder.omitted(value)
         if isinstance(value, tuple | list):
             array = numpy.array(value, numpy.int32)
-            return self._draft.constant(VectorOperand(INT32, array.shape), array)
+            return self._builder.constant(VectorOperand(INT32, array.shape), array)
         return self._scalar(value)
 
     def _scalar(self, value: bool | int | float) -> str:
         import numpy
 
         if isinstance(value, bool):
-            return self._draft.constant(VectorOperand(OperandType.BOOL), numpy.array(value, numpy.uint8))
+            return self._builder.constant(VectorOperand(OperandType.BOOL), numpy.array(value, numpy.uint8))
         if isinstance(value, int):
-            return self._draft.constant(VectorOperand(OperandType.INT32), numpy.array(value, numpy.int32))
+            return self._builder.constant(VectorOperand(OperandType.INT32), numpy.array(value, numpy.int32))
         half = self.operand_type is FLOAT16
         operand_type = OperandType.FLOAT16 if half else OperandType.FLOAT32
-        return self._draft.constant(
+        return self._builder.constant(
             VectorOperand(operand_type), numpy.array(value, numpy.float16 if half else numpy.float32)
         )
