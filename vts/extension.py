@@ -28,7 +28,7 @@ from npu_conformance.specs.neuralnetworks.hal import PreparedModel
 from npu_conformance.specs.neuralnetworks.registered_extensions import RegisteredExtension
 from npu_conformance.specs.neuralnetworks.types import ExtensionNameAndPrefix, Model, RequestMemoryPool
 from npu_conformance.specs.versions import Version
-from npu_conformance.vts import generated
+from npu_conformance.vts.lib import vector_cases
 from npu_conformance.vts.lib.executors import execute
 from npu_conformance.vts.lib.judging import judge
 from npu_conformance.vts.lib.rejection import expect_rejected_at_prepare
@@ -61,15 +61,15 @@ def case_from(payload: Any) -> Case:
     registered_extensions.require(payload["extensions"], payload["id"])
     if "vector" not in payload:
         return next(case for case in cases() if case.id == payload["id"])
-    made = generated.case_from(payload)
-    return replace(made, run=functools.partial(_run, made.run, lambda: generated.vector_from(payload)))
+    made = vector_cases.case_from(payload)
+    return replace(made, run=functools.partial(_run, made.run, lambda: vector_cases.vector_from(payload)))
 
 
 def _vector_cases(operation: str) -> Iterator[Case]:
     for header in vectors.headers(operation) if operation in vectors.registered_operations() else ():
         vectors.load(operation, header.name)  # bad values are the vendor's to know before anything runs
         for name, since in {"": header.since, **allowed.applicable(header)}.items():
-            made = generated.stored_case(header, name, since, AREA)
+            made = vector_cases.stored_case(header, name, since, AREA)
             load = functools.partial(vectors.load, operation, header.name)
             run = functools.partial(_run, made.run, load)
             yield replace(made, run=run, since=max(made.since, _SINCE), requirements=(*made.requirements, *_VECTORS))

@@ -12,7 +12,7 @@ from npu_conformance.corpus import vectors
 from npu_conformance.corpus.importers import jsonl_vectors
 from npu_conformance.harness.run.cases import Case
 from npu_conformance.specs.documents import DocumentError
-from npu_conformance.vts.generated import case_from, case_of
+from npu_conformance.vts.lib.vector_cases import case_from, case_of
 
 if TYPE_CHECKING:
     from npu_conformance.corpus.importers.aosp.children import Problem

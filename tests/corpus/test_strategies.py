@@ -27,7 +27,7 @@ from npu_conformance.specs.neuralnetworks.operation_view import view_of
 from npu_conformance.specs.neuralnetworks.types import Memory, RequestMemoryPool
 from npu_conformance.specs.neuralnetworks.validate import check_operation, validate_model, validate_request
 from npu_conformance.specs.versions import NEWEST, Version
-from npu_conformance.vts.generated import case_of
+from npu_conformance.vts.lib.vector_cases import case_of
 
 DRAWS = 3
 """Models of each form in each version."""

@@ -1,12 +1,8 @@
-"""Generated tests: stored vectors, and variations of them, executed every way and compared with their expected values.
-
-A vector with `rejected` must be refused instead: at once where its model breaks a structural rule, at the latest at
-execution where the values or shapes of an operation do. X.
-"""
+"""The case of a vector, stored or from elsewhere: what it is evidence for, and how it runs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from npu_conformance.corpus import variations, vectors
@@ -45,23 +41,6 @@ _BY_CLAUSE = {
 """What several operations have in common, by the clauses that say so of each."""
 
 Loader = Callable[[], Vector]
-
-
-def cases() -> Iterator[Case]:
-    """A case for each stored vector, and one for each variation that it allows."""
-    return _cases_of(vectors.all_headers())
-
-
-def cases_under(subject: str) -> Iterator[Case]:
-    """The cases of one operation, reading its file only; none for an operation without vectors."""
-    return _cases_of(vectors.headers(subject) if subject in vectors.operations() else ())
-
-
-def _cases_of(headers: Iterable[VectorHeader]) -> Iterator[Case]:
-    for header in headers:
-        yield stored_case(header)
-        for name, since in allowed.applicable(header).items():
-            yield stored_case(header, name, since)
 
 
 def stored_case(
