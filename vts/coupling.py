@@ -1,8 +1,6 @@
-"""The signed and the unsigned 8-bit form of an operation (HAL 1.3): both are supported or neither, with equal results.
+"""Quantization coupling (HAL 1.3): the signed and the unsigned 8-bit form of an operation are both supported or neither.
 
-AOSP's VTS prepares both and compares each with its own expected values; that the two results belong together is asked
-by the interface text alone. Rounding may differ: Android's own CPU implementation rounds halves of stored values up in
-AVERAGE_POOL_2D where they are unsigned, and away from zero where they are signed.
+The cases here are the operations whose results may differ; where they must agree, the case of a vector compares them.
 """
 
 from __future__ import annotations
@@ -32,7 +30,7 @@ def cases() -> Iterator[Case]:
 
 
 def _pair(operation: str) -> tuple[VectorHeader, VectorHeader] | None:
-    """The first two vectors whose types are those of the unsigned and of the signed form; null where there are none."""
+    """The first two vectors whose types are those of the unsigned and of the signed form; None where there are none."""
     positive = [header for header in vectors.headers(operation) if header.rejected is None]
     by_types = {header.types: header for header in reversed(positive)}
     for types, unsigned in by_types.items():

@@ -68,7 +68,7 @@ def _unreadable(problem: Problem) -> Case:
         raise DocumentError(f"{problem.path}:{problem.line}", "", problem.what)
 
     folder, name = problem.path.absolute().parent.name, problem.path.name.removesuffix(_SPECIFICATION)
-    description = "A specification file that can not be read is an error of the run, not of the implementation."
+    description = "A specification file that cannot be read is an error of the run, not of the implementation."
     return Case(f"vts.external.{_safe(folder)}.{_safe(name)}.unreadable", run, ("FW-GEN-001",), description)
 
 

@@ -296,13 +296,11 @@ def _expect_constant_rejected(context: CaseContext, memory: Memory) -> None:
     preparation = context.prepare(model)
     checks.that(preparation.prepared_model is None, "prepareModel: expected no prepared model, found one")
     checks.that(preparation.status is not None, "prepareModel: expected a notification, found none")
-    _expect_rejected(
-        preparation.status or ErrorStatus.NONE, "prepareModel of a constant that can not be read, notified"
-    )
+    _expect_rejected(preparation.status or ErrorStatus.NONE, "prepareModel of a constant that cannot be read, notified")
     if memory.kind.startswith("hardware"):
         _says_general_failure(context, preparation.status or ErrorStatus.NONE, "prepareModel")
     if is_supported:
-        context.warn_quality("getSupportedOperations does not notice memory that can not be read (NNHAL-SUPPORT-011)")
+        context.warn_quality("getSupportedOperations does not notice memory that cannot be read (NNHAL-SUPPORT-011)")
 
 
 def _expect_rejected(status: int, what: str) -> None:

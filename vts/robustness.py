@@ -134,7 +134,7 @@ def _passing_client(context: CaseContext, chosen: Addition) -> None:
 def _resources(context: CaseContext) -> Resources:
     found = resources_of(context.subject.process())
     if found is None:
-        raise NotApplicable("what the driver's process holds can not be seen")
+        raise NotApplicable("what the driver's process holds cannot be seen")
     return found
 
 

@@ -1,6 +1,6 @@
 """The process that fuzzes: loads the plug-in into itself, lets an engine choose inputs, and stops at a finding.
 
-Exit codes: 0 nothing found, 1 a finding in report.json, 2 the plug-in can not be had. It may also die: see supervisor.
+Exit codes: 0 nothing found, 1 a finding in report.json, 2 the plug-in cannot be had. It may also die: see supervisor.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def _with_corpus(job: Job, target: Target) -> None:
 
 
 def _or_exit(attack: Callable[[bytes], None], report: Callable[[], None]) -> Callable[[bytes], None]:
-    """As an engine needs it that can not be left by an exception: a finding ends the process."""
+    """As an engine needs it that cannot be left by an exception: a finding ends the process."""
 
     def attack_or_exit(data: bytes) -> None:
         try:

@@ -68,7 +68,7 @@ class ModelTarget:
 
 
 def _as_of(model: Model, version: Version) -> Model:
-    """The model without the fields that a device of the version can not be sent."""
+    """The model without the fields that a device of the version cannot be sent."""
     graphs = tuple(_graph_as_of(graph, version) for graph in (model.main, *model.referenced))
     return replace(
         model,

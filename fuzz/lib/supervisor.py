@@ -46,7 +46,7 @@ def instrumented():
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a run. runs: inputs that were begun. file: the finding's, null where nothing was found."""
+    """What came of a run. runs: inputs that were begun. file: the finding's, None where nothing was found."""
 
     runs: int
     seconds: float
@@ -60,7 +60,7 @@ def default_engine() -> EngineName:
 
 
 def run(job: Job, artifacts: Path) -> Outcome:
-    """Do a job (whose `work` is filled in here). Raises LoadError where the fuzzer can not start."""
+    """Do a job (whose `work` is filled in here). Raises LoadError where the fuzzer cannot start."""
     if job.engine == "atheris" and importlib.util.find_spec("atheris") is None:
         raise LoadError("engine atheris: it is not installed; `pip install npu-conformance[fuzz]`, or take hypothesis")
     with tempfile.TemporaryDirectory(prefix="npu-conformance-fuzz-") as work:

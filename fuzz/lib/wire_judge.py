@@ -1,4 +1,4 @@
-"""Which answers a conversation must have: each request one, each line that can not be read one, nothing else."""
+"""Which answers a conversation must have: each request one, each line that cannot be read one, nothing else."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _RECEIVED = msgspec.json.Decoder(protocol.Envelope)
 
 
 def expected_answers(lines: Iterable[bytes]) -> Counter[int | None]:
-    """How many answers each id must have; id null for lines whose id can not be read, and for stray answers."""
+    """How many answers each id must have; id null for lines whose id cannot be read, and for stray answers."""
     counts: Counter[int | None] = Counter()
     for line in lines:
         try:

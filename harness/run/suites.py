@@ -77,7 +77,7 @@ def rebuild(case_id: str, payload: Any) -> Case:
     suite, name = _area_of(case_id)
     build = getattr(area(suite, name), "case_from", None)
     if build is None:
-        raise UnknownCaseError(case_id, f"{suite}.{name} can not run a case from a failure file")
+        raise UnknownCaseError(case_id, f"{suite}.{name} cannot run a case from a failure file")
     made: Case = build(payload)
     return made
 

@@ -27,7 +27,7 @@ class Plan(Document, frozen=True):
 
     address, ticket: where it connects to the implementation under test, and what binds the connection to a uid.
     transports: of memory, the preferred first. die_after: it kills itself after that many inferences; 0 for never.
-    folder: whose files the ticket lets it name; null for none.
+    folder: whose files the ticket lets it name; None for none.
     """
 
     address: str

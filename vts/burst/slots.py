@@ -89,7 +89,7 @@ def freed_then_another(context: CaseContext) -> None:
 
 @cases.case("slots.free_unknown", "NNHAL-BURST-010", since=Version.V1_2, until=HIDL_LAST)
 def free_unknown(context: CaseContext) -> None:
-    """Freeing what was never known, was freed already or can not be a slot does nothing."""
+    """Freeing what was never known, was freed already or cannot be a slot does nothing."""
     fixture = burst_fixture(context)
     channel = Channel(context, fixture.prepared_model)
     _free(channel, (0, _UNKNOWN))

@@ -166,7 +166,7 @@ def _disturbs_nothing(caching: Client, chain: Chain, handles: Handles) -> None:
 
 
 def _rejected_then_prepared(caching: Client, chain: Chain, handles: Handles, allowed: Statuses) -> None:
-    """As the framework does it: what can not be restored is prepared, with the same files."""
+    """As the framework does it: what cannot be restored is prepared, with the same files."""
     expect_rejected(caching.restore(handles), allowed, "prepareModelFromCache with wrong files")
     caching.prepared_right(chain, caching.save(chain.model(), handles), "prepareModel with the same wrong files")
 

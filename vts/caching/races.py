@@ -92,7 +92,7 @@ def _rounds(context: CaseContext) -> int:
 
 @contextmanager
 def _replaced(cache: Cache, other: list[bytes], access: str, moment: int | None) -> Iterator[None]:
-    """Replace each model-cache file behind the given access to it; null: of what was read, the bytes, at once."""
+    """Replace each model-cache file behind the given access to it; None: of what was read, the bytes, at once."""
 
     def watch_of(file: CacheFile, content: bytes) -> Watch:
         seen = 0

@@ -138,14 +138,14 @@ def token_ignored(context: CaseContext) -> None:
 
 @cases.case("saving.no_room", "NNHAL-CACHE-002", "NNHAL-CACHE-003", since=Version.V1_2)
 def no_room(context: CaseContext) -> None:
-    """Files that can not be written, as on a full disk, do not disturb the preparation."""
+    """Files that cannot be written, as on a full disk, do not disturb the preparation."""
     caching, chain = client(context), chain_of(context)
     for number in range(len(caching.cache().files)):
         with context.configuration(f"file_{number}"):
             cache = caching.cache()
             cache.files[number].stop_growing()
             preparation = caching.save(chain.model(), cache.handles(), transport=_transport(caching))
-            caching.prepared_right(chain, preparation, "prepareModel with a cache file that can not grow")
+            caching.prepared_right(chain, preparation, "prepareModel with a cache file that cannot grow")
             restored = caching.restore(cache.handles(), transport=_transport(caching))
             caching.right_or_rejected(chain, restored, "prepareModelFromCache of what could not be saved")
 

@@ -183,7 +183,7 @@ def _each_path(
 ) -> None:
     """Execute the addition with two outputs by each path, check what comes back, and execute as it should be.
 
-    short: outputs that get a byte too few. model_dimensions: of the outputs in the model, null where it gives them all.
+    short: outputs that get a byte too few. model_dimensions: of the outputs in the model, None where it gives them all.
     invalid: the request lacks an output. name: in front of the names of configurations.
     """
     chosen = addition.supported(context)

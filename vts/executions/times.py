@@ -94,7 +94,7 @@ def _loop(context: CaseContext, prepared_model: PreparedModel, rounds: int) -> t
 def _measure(
     context: CaseContext, prepared_model: PreparedModel, request: Request, executor: str = ""
 ) -> tuple[int | None, int]:
-    """Execute; returns timeInDriver in nanoseconds, null where it is unavailable, and what the caller measured."""
+    """Execute; returns timeInDriver in nanoseconds, None where it is unavailable, and what the caller measured."""
     options = ExecutionOptions(measure=True, loop_timeout=MAXIMUM_LOOP_TIMEOUT_DURATION_NS)
     run = bind(context, prepared_model, request, options, executor)
     started = time.clock_gettime_ns(time.CLOCK_BOOTTIME)

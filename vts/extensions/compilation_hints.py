@@ -73,7 +73,7 @@ def of_invalid_models(context: CaseContext) -> None:
 
 
 def prepare(context: CaseContext, model: Model, row: Hints) -> PreparedModel | None:
-    """Prepare a supported model with hints; null where the call may be refused, and is."""
+    """Prepare a supported model with hints; None where the call may be refused, and is."""
     preparation = context.prepare(model, with_config=True, hints=row.hints, extensions=row.mapping)
     launched = preparation.launch_status
     allowed = {_NONE, _INVALID} if row.rejectable else {_NONE}

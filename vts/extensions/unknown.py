@@ -66,7 +66,7 @@ def _prefixes(version: Version) -> tuple[int, ...]:
 def _unsupported(context: CaseContext, model: Model) -> None:
     checks.that(
         not models.supports_any(context, model),
-        f"the device supports an operation of {models.UNKNOWN}, which it can not know",
+        f"the device supports an operation of {models.UNKNOWN}, which it cannot know",
     )
     _not_prepared(context, model)
 

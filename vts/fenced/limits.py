@@ -137,6 +137,6 @@ def _late_or_missed(context: CaseContext, total: Sum, options: FencedOptions) ->
 
 
 def _check_late_or_missed(total: Sum, status: int) -> None:
-    checks.status(status, {ErrorStatus.NONE} | MISSED | EXHAUSTED, "execution that can not be in time")
+    checks.status(status, {ErrorStatus.NONE} | MISSED | EXHAUSTED, "execution that cannot be in time")
     if status == ErrorStatus.NONE:
         total.check()

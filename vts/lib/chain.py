@@ -97,7 +97,7 @@ class Chain:
 class Runner:
     """A prepared chain with memory of its own, for one thread at a time.
 
-    application: whose it is, null for ours. seconds: how long an execution takes that nothing disturbs.
+    application: whose it is, None for ours. seconds: how long an execution takes that nothing disturbs.
     """
 
     def __init__(

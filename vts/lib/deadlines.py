@@ -45,7 +45,7 @@ def allowed(name: str) -> frozenset[ErrorStatus]:
 
 
 def seconds_in_driver(version: Version, execution: Execution) -> float | None:
-    """The time in the driver that an execution reported; null where it is not known."""
+    """The time in the driver that an execution reported; None where it is not known."""
     times = execution.timing
     if times is None or times.time_in_driver == version.unavailable_time:
         return None

@@ -147,7 +147,7 @@ def _magnitude(vector: Vector, example: Example, output: str) -> Array:
 
 
 def _activation(vector: Vector) -> str | None:
-    """Name of the operand that holds the fused activation; null for an operation without one."""
+    """Name of the operand that holds the fused activation; None for an operation without one."""
     arguments = vector.operations[0].inputs
     types = tuple(vector.operands[name].type for name in arguments)
     signature = catalogue.find_signature(vector.operation, types)

@@ -63,7 +63,7 @@ class Load:
 def under_load(runners: Sequence[Runner], most: int | None = None) -> Iterator[Load]:
     """Keep the device busy for a while. Behind it, every execution of the load must have been right or too much.
 
-    most: how often each runner executes; null for as often as starves nobody.
+    most: how often each runner executes; None for as often as starves nobody.
     """
     with ThreadPoolExecutor(len(runners)) as pool:
         load = Load(runners, pool, _few(runners) if most is None else most)
@@ -85,6 +85,6 @@ def _few(runners: Sequence[Runner]) -> int:
 
 
 def too_much(context: CaseContext) -> frozenset[ErrorStatus]:
-    """How a version says that it can not take more: before 1.3 only in general."""
+    """How a version says that it cannot take more: before 1.3 only in general."""
     letters = "R" if context.version >= Version.V1_3 else "G"
     return documented_statuses(letters, context.version)

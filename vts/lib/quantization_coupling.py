@@ -1,8 +1,8 @@
-"""The signed and the unsigned 8-bit form of an operation (HAL 1.3): both are supported or neither, with equal results.
+"""Quantization coupling (HAL 1.3): the signed and the unsigned 8-bit form of an operation are both supported or neither.
 
-AOSP's VTS prepares both and compares each with its own expected values; that the two results belong together is asked
-by the interface text alone. Rounding may differ: Android's own CPU implementation rounds halves of stored values up in
-AVERAGE_POOL_2D where they are unsigned, and away from zero where they are signed.
+Their results are equal. AOSP's VTS prepares both and compares each with its own expected values; that the two results
+belong together is asked by the interface text alone. Rounding may differ: Android's own CPU implementation rounds
+halves of stored values up in AVERAGE_POOL_2D where they are unsigned, and away from zero where they are signed.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _SIGNED = OperandType.TENSOR_QUANT8_ASYMM_SIGNED
 
 
 def unsigned_counterpart(vector: Vector) -> Vector | None:
-    """The unsigned form of a vector of one operation in signed 8 bit; null where it has none that must agree."""
+    """The unsigned form of a vector of one operation in signed 8 bit; None where it has none that must agree."""
     return variations.unsigned(vector) if len(vector.operations) == 1 and not vector.rejected else None
 
 

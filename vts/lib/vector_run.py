@@ -134,7 +134,7 @@ class _Runner:
         """Execute, once or twice, and check everything that the outcome promises."""
         built = self._request(configuration)
         if configuration.shape == "insufficient" and _first_output_size(built) < 1:
-            raise NotApplicable("output 0 has one byte at most: it can not be made too small")
+            raise NotApplicable("output 0 has one byte at most: it cannot be made too small")
         prepared_model = self._prepare(configuration.shape)
         inputs, outputs = self._pools(built, "ashmem" if configuration.memory == DEVICE else configuration.memory)
         placed = self._placed(configuration, built, prepared_model, inputs, outputs)
@@ -338,7 +338,7 @@ def _untouched_outside(built: BuiltRequest, content: bytes, *, with_padding: boo
     """Bytes outside the regions of the outputs keep what they held.
 
     A device may write into AIDL's padding while it works in chunks, but no output data (NNHAL-REQUEST-013), and these
-    can not be told apart. with_padding: look there too, where an output that does not fit could go on
+    cannot be told apart. with_padding: look there too, where an output that does not fit could go on
     (NNHAL-SHAPE-008).
     """
     end = 0

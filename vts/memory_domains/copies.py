@@ -93,7 +93,7 @@ def copy_from_dimensions_of_open_shape(fixture: BufferFixture) -> None:
 @cases.case("copy_from.dimensions_of_half_open_shape", "NNHAL-MEMDOMAIN-018", since=_SINCE)
 @in_each_type
 def copy_from_dimensions_of_half_open_shape(fixture: BufferFixture) -> None:
-    """Sizes that are known can not be changed by those that are given."""
+    """Sizes that are known cannot be changed by those that are given."""
     made, count = fixture.allocate(fixture.prepare(dimensions=(0, 2)), inputs=(0,)), fixture.elements
     _copy_from_ends(fixture, made, SIZE, (count, 1), INVALID)
     _copy_from_ends(fixture, made, SIZE, (0, 2), INVALID)

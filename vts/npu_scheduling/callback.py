@@ -164,5 +164,5 @@ def _receives_again(npu: SchedulingFixture) -> None:
 
 def _registered(scheduling: Scheduling | None) -> None:
     if scheduling is None:
-        raise NotApplicable("apps can not reach the scheduling HAL")
+        raise NotApplicable("apps cannot reach the scheduling HAL")
     checks.succeeds(lambda: scheduling.set_callback(Recorder()), "setCallback")

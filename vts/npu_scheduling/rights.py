@@ -16,7 +16,7 @@ _SOMEBODY = 42
 
 @cases.case("no_direct_access", "NPU-HAL-011", scope=Scope.SMOKE)
 def no_direct_access(context: CaseContext) -> None:
-    """A uid whose config denies direct access can not work (AOSP: RunInferenceFailsWithoutDirectAccess)."""
+    """A uid whose config denies direct access cannot work (AOSP: RunInferenceFailsWithoutDirectAccess)."""
     with scheduling_fixture(context) as npu:
         npu.configure(config(npu.camera, 500, direct=False))
         npu.app(npu.camera).is_rejected()
@@ -78,7 +78,7 @@ def rejection_is_silent(context: CaseContext) -> None:
 
 @cases.case("no_attribution", "NPU-HAL-012", scope=Scope.SMOKE)
 def no_attribution(context: CaseContext) -> None:
-    """A uid that may not attribute can not work for another (AOSP: RunInferenceFailsWithoutAttributeOtherUid)."""
+    """A uid that may not attribute cannot work for another (AOSP: RunInferenceFailsWithoutAttributeOtherUid)."""
     with scheduling_fixture(context) as npu:
         npu.configure(config(npu.camera, 500))
         npu.app(npu.camera).is_rejected(InferenceRun(original_uid=_SOMEBODY))

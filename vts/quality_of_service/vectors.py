@@ -82,7 +82,7 @@ def _supported(context: CaseContext, headers: Sequence[VectorHeader]) -> Vector:
 
 
 def _prepare(context: CaseContext, vector: Vector, name: str, priority: int = Priority.MEDIUM) -> PreparedModel | None:
-    """Prepare with a deadline; null where it was missed."""
+    """Prepare with a deadline; None where it was missed."""
     model = build_model(vector, context.version).model
     preparation = context.prepare(model, priority=priority, deadline=deadline(name, context.version))
     check_preparation(preparation, name)

@@ -1,4 +1,4 @@
-"""Relations that hold between results of one device, whatever the data: no expected values are needed.
+"""Metamorphic relations: they hold between results of one device, whatever the data, and need no expected values.
 
 Every case executes both sides on the device under test, with random data that follow from its seed, also in sizes that
 stored vectors do not have. Two results may be as far apart as the public tolerance lets two legal devices be.

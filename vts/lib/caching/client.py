@@ -169,7 +169,7 @@ class Client:
                 self.files.close(token)
 
     def _token(self, one: Opening, transport: str) -> int:
-        """A device that wants no files need not take any: its handles then hold descriptors that it can not know."""
+        """A device that wants no files need not take any: its handles then hold descriptors that it cannot know."""
         try:
             return self.files.open(one.file, one.access, one.offset, transport=transport)
         except NotApplicable:

@@ -1,7 +1,7 @@
 """Hints of feature level 8: what is sent as a compilation or an execution hint, and what may come of it.
 
 A hint is (token, value); the token has the prefix of its extension in its high bits, by the mapping of the same call.
-Those that a driver can not know or that are invalid are ignored. Where the call itself breaks a rule (a token twice, a
+Those that a driver cannot know or that are invalid are ignored. Where the call itself breaks a rule (a token twice, a
 mapping that is not one to one, a negative token) a driver may ignore the hints or refuse the call.
 """
 
@@ -61,7 +61,7 @@ def _breaking_rules() -> Iterator[Hints]:
 
 
 def _of_listed(label: str, name: str) -> Iterator[Hints]:
-    """Hints of an extension that the device has: it can not have all of these, nor may it fail for any."""
+    """Hints of an extension that the device has: it cannot have all of these, nor may it fail for any."""
     mapping = (ExtensionNameAndPrefix(name, 3),)
     for number in (0, 1, 0xFFFF):
         for size in (0, 3):

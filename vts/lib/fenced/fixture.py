@@ -46,7 +46,7 @@ class FencedFixture:
 
 
 class Sum:
-    """One addition. places: offsets of the summands and of the sum; a summand of null is left as it is."""
+    """One addition. places: offsets of the summands and of the sum; a summand of None is left as it is."""
 
     def __init__(
         self, fixture: FencedFixture, pool: Pool, places: tuple[int, int, int], first: Pair | None, second: Pair

@@ -43,7 +43,7 @@ def forms(version: Version) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class FencedOptions:
-    """What a fenced execution is asked for, beside request and fences. Times in ns, null for none of them."""
+    """What a fenced execution is asked for, beside request and fences. Times in ns, None for none of them."""
 
     measure: bool = False
     deadline: int | None = None
@@ -65,7 +65,7 @@ class Launched:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a fenced execution ended: both times null where the call itself failed."""
+    """How a fenced execution ended: both times None where the call itself failed."""
 
     status: int
     launched: Timing | None = None

@@ -98,7 +98,7 @@ class _Maker:
     pools: list[RequestMemoryPool]
 
     def allocate(self, index: int, shape: tuple[int, ...], *, is_input: bool) -> DeviceBuffer | None:
-        """A buffer of this shape; null where the device declines."""
+        """A buffer of this shape; None where the device declines."""
         roles = (BufferRole(0, index, 1.0),)
         parts = (roles, ()) if is_input else ((), roles)
         try:

@@ -82,7 +82,7 @@ class Recorder(SchedulingCallback):
 
 
 class Run(WorkloadCallback):
-    """A run by the Workload interface. succeeded: null while it goes on."""
+    """A run by the Workload interface. succeeded: None while it goes on."""
 
     succeeded: bool | None = None
 
@@ -126,10 +126,10 @@ class App:
         return self._fixture.end_of(self.start(run))
 
     def cancel(self) -> None:
-        """Cancel what runs. NotApplicable where that can not be done."""
+        """Cancel what runs. NotApplicable where that cannot be done."""
         workload = self._workload
         if workload is None:
-            raise NotApplicable("an inference tool can not be asked to cancel")
+            raise NotApplicable("an inference tool cannot be asked to cancel")
         asked(workload.cancel_test_inferences, "cancelTestInferences")
 
     def events(self) -> list[Event]:
@@ -193,7 +193,7 @@ class SchedulingFixture:
         return self._another(GALLERY)
 
     def app(self, uid: int, pid: int = 0) -> App:
-        """Connect as an app. NotApplicable where the subject can not play it."""
+        """Connect as an app. NotApplicable where the subject cannot play it."""
         return App(self, uid, pid)
 
     def _is_quiet(self) -> bool:
