@@ -23,6 +23,7 @@ COMMANDS = {
     "requirements": "the requirements, and the cases that are evidence for each",
     "faults": "run the suites against implementations wrong on purpose: the kill matrix",
     "vectors": "recompute witnesses, generate and check the stored vectors",
+    "new-operation": "lay out the files of an operation, for contributors",
     "catalogue": "check the catalogue of a vendor's own extension",
     "schemas": "print or write the JSON Schemas of documents and messages",
     "fuzz": "run a fuzzer",
@@ -101,7 +102,7 @@ def _parser(given: list[str]) -> argparse.ArgumentParser:
     for name, summary in COMMANDS.items():
         command = commands.add_parser(name, help=summary, description=summary[0].upper() + summary[1:] + ".")
         if name == wanted:
-            module = importlib.import_module(f"npu_conformance.cli.commands.{name}")
+            module = importlib.import_module(f"npu_conformance.cli.commands.{name.replace('-', '_')}")
             module.add_arguments(command)
             command.set_defaults(execute=module.execute)
     return parser
