@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from npu_conformance.adapters import reference
+from npu_conformance.faults import registry
 from npu_conformance.harness.run.cases import Case
 from npu_conformance.harness.run.engine import Engine
 from npu_conformance.harness.run.replay import Discard
@@ -43,6 +44,31 @@ def test_the_requirement_recipe_passes_the_reference_and_catches_its_fault(monke
     manifest = reference.plugin.describe({})
     faulty = Plugin(manifest, lambda context: fault.mechanism.create(context, manifest.hal_version))
     assert _outcome(case, faulty, monkeypatch) is Outcome.FAIL
+
+
+def test_every_file_that_is_named_exists() -> None:
+    named = set(re.findall(r"`((?:specs|corpus|reference|faults|vts|tests|docs)/[\w/.]+)`", PAGE))
+    assert len(named) > 30
+    assert not [name for name in named if "foo_2d" not in name and not (ROOT / name).exists()]
+
+
+def test_every_file_of_source_edits_has_its_place_in_the_table() -> None:
+    files = {path.name for path in (ROOT / "faults").glob("*.json")}
+    assert not [name for name in files if f"`faults/{name}`" not in PAGE]
+
+
+def test_the_fault_to_look_at_exists_and_the_readers_own_does_not() -> None:
+    named = set(re.findall(r"npu-conformance faults ([a-z][\w-]+)", PAGE))
+    assert named == {"pad-raw-zero", "my-newline"}
+    assert "pad-raw-zero" in registry.faults()
+    assert "my-newline" not in registry.faults()
+
+
+def test_the_areas_of_commits_are_folders() -> None:
+    subjects = re.findall(r"`([a-z_/]+): [^`]+`", PAGE)
+    areas = [*subjects, *re.findall(r"`([a-z_/]+)`", PAGE.partition("| area |")[2].partition("## Recipe")[0])]
+    assert {"specs", "corpus", "reference/hal", "harness", "vts/burst", "faults", "cli"} <= set(areas)
+    assert not [area for area in areas if area != "area" and not (ROOT / area).is_dir()]
 
 
 def _run(code: str) -> dict[str, Any]:
