@@ -9,14 +9,38 @@ from typing import Any
 
 from npu_conformance.faults.wrapper import Wrapper, forwarding
 from npu_conformance.specs.neuralnetworks import hal, types
-from npu_conformance.specs.plugin import MemoryMap
+from npu_conformance.specs.plugin import Context
 
 
 @forwarding(hal.PreparedModel)
 class FaultyPreparedModel(Wrapper, hal.PreparedModel):
-    """A prepared model behind the boundary. inner: the reference's."""
+    """A prepared model behind the boundary: asynchronous executions pass `executed` on their way to the client.
+
+    inner: the reference's. context: the plug-in's, where `factories.faulty_models` has made the device.
+    """
 
     inner: hal.PreparedModel
+    context: Context
+
+    def given(self, interface: type, value: Any) -> Any:
+        """The reference gets callbacks that pass through `executed`."""
+        return ExecutionCallback(value, self) if interface is hal.ExecutionCallback else value
+
+    def executed(self, callback: hal.ExecutionCallback, *answer: Any) -> None:
+        """Tell the client how an asynchronous execution ended. answer: status, shapes of outputs, timing."""
+        callback.notify(*answer)
+
+
+class ExecutionCallback(hal.ExecutionCallback):
+    """A client's callback of an execution as the reference sees it."""
+
+    def __init__(self, client: hal.ExecutionCallback, model: FaultyPreparedModel) -> None:
+        self._client = client
+        self._model = model
+
+    def notify(self, *answer: Any) -> None:
+        """Let the model tell the client."""
+        self._model.executed(self._client, *answer)
 
 
 @forwarding(hal.Buffer)
@@ -31,7 +55,7 @@ class FaultyExecution(Wrapper, hal.Execution):
     """A reusable execution behind the boundary. inner: the reference's; request: the one that is bound."""
 
     inner: hal.Execution
-    memory: MemoryMap
+    context: Context
 
     def __init__(self, inner: hal.Execution, request: types.Request) -> None:
         super().__init__(inner)
@@ -67,7 +91,7 @@ class FaultyDevice(Wrapper, hal.Device):
 
 
 class PreparationCallback(hal.PreparedModelCallback):
-    """A client's callback as the reference sees it."""
+    """A client's callback of a preparation as the reference sees it."""
 
     def __init__(self, client: hal.PreparedModelCallback, device: FaultyDevice) -> None:
         self._client = client

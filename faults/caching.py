@@ -25,7 +25,7 @@ _NONE, _GENERAL, _INVALID = ErrorStatus.NONE, ErrorStatus.GENERAL_FAILURE, Error
 
 
 class _Restoring(FaultyDevice):
-    """Bends what prepareModelFromCache says, and nothing else. telling: true during a restoration."""
+    """Changes what prepareModelFromCache says, and nothing else. telling: true during a restoration."""
 
     telling = False
 
@@ -193,10 +193,8 @@ class _ZeroTokenRefused(FaultyDevice):
 
 
 class _ConfigForgetsCaches(FaultyDevice):
-    def prepare_model_with_config(
-        self, model: types.Model, config: types.PrepareModelConfig, callback: hal.PreparedModelCallback | None
-    ) -> None:
-        self.inner.prepare_model_with_config(model, with_fields(config, model_cache=(), data_cache=()), callback)
+    def prepare_model_with_config(self, model: types.Model, config: types.PrepareModelConfig, *rest: Any) -> None:
+        super().prepare_model_with_config(model, with_fields(config, model_cache=(), data_cache=()), *rest)
 
 
 class _DeadlineBelowNone(FaultyDevice):

@@ -103,22 +103,19 @@ class _HasRoomForOne(FaultyPreparedModel):
     room = threading.Semaphore(1)
 
     def execute(self, *arguments: Any) -> None:
-        room, client = self.room, arguments[-1]
-        if not room.acquire(blocking=False):
+        client = arguments[-1]
+        if not self.room.acquire(blocking=False):
             # Whoever calls has to know the version of the interface, as in the synchronous form.
             version: Version = self.inner.version  # type: ignore[attr-defined]
             times = types.Timing(2**64 - 1, 2**64 - 1) if version >= Version.V1_2 else None
             client.notify(_too_much(version), (), times)
             return
+        super().execute(*arguments)
 
-        class Callback(hal.ExecutionCallback):
-            def notify(self, *answer: Any) -> None:
-                room.release()
-                client.notify(*answer)
-
+    def executed(self, callback: hal.ExecutionCallback, *answer: Any) -> None:
         # A refused launch is notified, too.
-        watched = (*arguments[:-1], Callback())
-        self.inner.execute(*watched)
+        self.room.release()
+        super().executed(callback, *answer)
 
     def execute_synchronously(self, *arguments: Any) -> Result:
         if not self.room.acquire(blocking=False):

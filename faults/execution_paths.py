@@ -15,7 +15,6 @@ from npu_conformance.faults.outputs import Outputs
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import hal, types
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
-from npu_conformance.specs.plugin import MemoryMap
 from npu_conformance.specs.versions import Version
 
 Result = types.ExecutionResult
@@ -29,11 +28,11 @@ _A_WHILE = 0.02
 class _NotifiesBeforeItWrites(FaultyPreparedModel):
     """Notifies first, and writes the outputs then."""
 
-    memory: MemoryMap
-
     def execute(self, request: types.Request, *rest: Any) -> None:
-        outputs, (*most, client) = Outputs(self.memory, request), rest
-        before, told = outputs.read(), _Kept()
+        outputs = Outputs(self.context.memory, request)
+        *most, client = rest
+        before = outputs.read()
+        told = _Kept()
         watched = (*most, told)
         self.inner.execute(request, *watched)
         if told.wait()[0] == ErrorStatus.NONE:
@@ -114,10 +113,8 @@ class _OneAtATime(FaultyPreparedModel):
 class _ReturnsBeforeItIsDone(FaultyPreparedModel):
     """Returns the answer at once, and writes the outputs a moment later."""
 
-    memory: MemoryMap
-
     def execute_synchronously(self, request: types.Request, *rest: Any) -> Result:
-        outputs = Outputs(self.memory, request)
+        outputs = Outputs(self.context.memory, request)
         before = outputs.read()
         result = self.inner.execute_synchronously(request, *rest)
         after = outputs.read()
@@ -129,14 +126,13 @@ class _ReturnsBeforeItIsDone(FaultyPreparedModel):
 class _FlipsEverySecond(FaultyPreparedModel):
     """Every second result differs in a bit that no tolerance notices."""
 
-    memory: MemoryMap
     _count = 0
 
     def execute_synchronously(self, request: types.Request, *rest: Any) -> Result:
         result = self.inner.execute_synchronously(request, *rest)
         self._count += 1
         if self._count % 2 == 0:
-            Outputs(self.memory, request).flip()
+            Outputs(self.context.memory, request).flip()
         return result
 
 
@@ -186,11 +182,11 @@ class _SharedRequest(FaultyPreparedModel):
 class _SharedScratch(FaultyPreparedModel):
     """Results wait in a buffer that all callers share until they are copied to their places."""
 
-    memory: MemoryMap
     _scratch: list[bytes]
 
     def execute_synchronously(self, request: types.Request, *rest: Any) -> Result:
-        result, outputs = self.inner.execute_synchronously(request, *rest), Outputs(self.memory, request)
+        result = self.inner.execute_synchronously(request, *rest)
+        outputs = Outputs(self.context.memory, request)
         self._scratch = outputs.read()
         time.sleep(_A_WHILE)
         pairs = zip(self._scratch, outputs.read(), strict=True)

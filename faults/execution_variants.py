@@ -21,18 +21,11 @@ _A_MOMENT = 0.002
 class _NotifiesLater(FaultyPreparedModel):
     """Executes in a thread of its own, a moment after the call has returned. Argument errors are told at once."""
 
-    def execute(self, *arguments: Any) -> None:
-        client = arguments[-1]
-
-        class Callback(hal.ExecutionCallback):
-            def notify(self, *answer: Any) -> None:
-                if answer[0]:
-                    client.notify(*answer)
-                else:
-                    threading.Timer(_A_MOMENT, client.notify, answer).start()
-
-        watched = (*arguments[:-1], Callback())
-        self.inner.execute(*watched)
+    def executed(self, callback: hal.ExecutionCallback, *answer: Any) -> None:
+        if answer[0]:
+            callback.notify(*answer)
+        else:
+            threading.Timer(_A_MOMENT, callback.notify, answer).start()
 
 
 class _Refused(hal.Execution):

@@ -10,43 +10,41 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from npu_conformance.faults.boundary import FaultyDevice, FaultyPreparedModel
+from npu_conformance.faults.boundary import FaultyPreparedModel
 from npu_conformance.faults.factories import IMPATIENT, called_a_failure, fault, faulty_models
-from npu_conformance.faults.fault import FaultySubject
-from npu_conformance.reference.hal.device import ReferenceDevice
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import hal, types
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
-from npu_conformance.specs.plugin import Context, MemoryMap, Subject
+from npu_conformance.specs.plugin import MemoryMap
 from npu_conformance.specs.versions import Version
 
 _NONE, _INVALID, _GENERAL = ErrorStatus.NONE, ErrorStatus.INVALID_ARGUMENT, ErrorStatus.GENERAL_FAILURE
 Result = types.ExecutionResult
+Shapes = tuple[types.OutputShape, ...]
 
 
-def _answering(bend: Callable[[Result, bool], Result]) -> FaultySubject:
-    """Synchronous executions whose result is bent. bend: gets the result, and whether timing was asked for."""
+def _answering(change: Callable[[Result, bool], Result]) -> type[FaultyPreparedModel]:
+    """Synchronous executions with another result. change: gets the result, and whether timing was asked for."""
 
     class Model(FaultyPreparedModel):
-        def execute_synchronously(
-            self, request: types.Request, measure_timing: bool, deadline_ns: int, loop_timeout_duration_ns: int
-        ) -> Result:
-            arguments = (request, measure_timing, deadline_ns, loop_timeout_duration_ns)
-            return bend(self.inner.execute_synchronously(*arguments), measure_timing)
+        def execute_synchronously(self, request: types.Request, measure_timing: bool, *rest: Any) -> Result:
+            return change(self.inner.execute_synchronously(request, measure_timing, *rest), measure_timing)
 
-    return faulty_models(Model)
+    return Model
 
 
-def _timing(bend: Callable[[types.Timing, bool], types.Timing]) -> FaultySubject:
-    return _answering(lambda result, asked: replace(result, timing=bend(result.timing, asked)))
+def _timing(change: Callable[[types.Timing, bool], types.Timing]) -> type[FaultyPreparedModel]:
+    return _answering(lambda result, asked: replace(result, timing=change(result.timing, asked)))
 
 
-def _shapes(bend: Callable[[tuple[types.OutputShape, ...]], tuple[types.OutputShape, ...]]) -> FaultySubject:
-    return _answering(lambda result, _: replace(result, output_shapes=bend(result.output_shapes)))
+def _shapes(
+    change: Callable[[tuple[types.OutputShape, ...]], tuple[types.OutputShape, ...]],
+) -> type[FaultyPreparedModel]:
+    return _answering(lambda result, _: replace(result, output_shapes=change(result.output_shapes)))
 
 
-def _dimensions(bend: Callable[[tuple[int, ...]], tuple[int, ...]]) -> FaultySubject:
-    return _shapes(lambda shapes: tuple(replace(shape, dimensions=bend(shape.dimensions)) for shape in shapes))
+def _dimensions(change: Callable[[tuple[int, ...]], tuple[int, ...]]) -> type[FaultyPreparedModel]:
+    return _shapes(lambda shapes: tuple(replace(shape, dimensions=change(shape.dimensions)) for shape in shapes))
 
 
 def _all_sufficient(result: Result, _: bool) -> Result:
@@ -103,17 +101,19 @@ class _RefusesUnknownOutputs(FaultyPreparedModel):
         return self.inner.execute_synchronously(request, *rest)
 
 
-def _repairing(repair: Callable[[types.Request], types.Request]) -> FaultySubject:
+def _repairing(repair: Callable[[types.Request], types.Request]) -> type[FaultyPreparedModel]:
     """Executions that put a request right instead of refusing it."""
 
     class Model(FaultyPreparedModel):
         def execute_synchronously(self, request: types.Request, *rest: Any) -> Result:
             return self.inner.execute_synchronously(repair(request), *rest)
 
-    return faulty_models(Model)
+    return Model
 
 
-def _each_argument(repair: Callable[[types.RequestArgument], types.RequestArgument]) -> FaultySubject:
+def _each_argument(
+    repair: Callable[[types.RequestArgument], types.RequestArgument],
+) -> type[FaultyPreparedModel]:
     return _repairing(
         lambda request: replace(
             request, inputs=tuple(map(repair, request.inputs)), outputs=tuple(map(repair, request.outputs))
@@ -121,7 +121,7 @@ def _each_argument(repair: Callable[[types.RequestArgument], types.RequestArgume
     )
 
 
-def _each_location(**fields: Callable[[types.DataLocation], int]) -> FaultySubject:
+def _each_location(**fields: Callable[[types.DataLocation], int]) -> type[FaultyPreparedModel]:
     def repair(argument: types.RequestArgument) -> types.RequestArgument:
         changed = {name: change(argument.location) for name, change in fields.items()}
         return replace(argument, location=replace(argument.location, **changed))
@@ -133,24 +133,16 @@ def _cut(request: types.Request) -> types.Request:
     return replace(request, inputs=request.inputs[:2], outputs=request.outputs[:1])
 
 
-def _callback(
-    relay: Callable[[hal.ExecutionCallback, tuple[Any, ...]], None], *, patient: bool = True
-) -> FaultySubject:
-    """Asynchronous executions whose notification is bent."""
-
-    class Callback(hal.ExecutionCallback):
-        def __init__(self, client: hal.ExecutionCallback) -> None:
-            self._client = client
-
-        def notify(self, *answer: Any) -> None:
-            relay(self._client, answer)
+def _notifying(
+    notify: Callable[[hal.ExecutionCallback, tuple[Any, ...]], None],
+) -> type[FaultyPreparedModel]:
+    """Asynchronous executions that notify otherwise. notify: gets the client's callback and the answer."""
 
     class Model(FaultyPreparedModel):
-        def execute(self, *arguments: Any) -> None:
-            watched = (*arguments[:-1], Callback(arguments[-1]))
-            self.inner.execute(*watched)
+        def executed(self, callback: hal.ExecutionCallback, *answer: Any) -> None:
+            notify(callback, answer)
 
-    return faulty_models(Model, deadlines=None if patient else IMPATIENT)
+    return Model
 
 
 def _twice(client: hal.ExecutionCallback, answer: tuple[Any, ...]) -> None:
@@ -175,22 +167,16 @@ def _failure_is_none(client: hal.ExecutionCallback, answer: tuple[Any, ...]) -> 
 Touch = Callable[[types.Request, Callable[[int], memoryview]], None]
 
 
-def _touching(touch: Touch) -> FaultySubject:
+def _touching(touch: Touch) -> type[FaultyPreparedModel]:
     """Synchronous executions after which memory is touched. touch: gets the request, and pools by their index."""
 
-    def create(context: Context, version: Version) -> Subject:
-        class Model(FaultyPreparedModel):
-            def execute_synchronously(self, request: types.Request, *rest: Any) -> Result:
-                result = self.inner.execute_synchronously(request, *rest)
-                touch(request, lambda index: _pool(context.memory, request, index))
-                return result
+    class Model(FaultyPreparedModel):
+        def execute_synchronously(self, request: types.Request, *rest: Any) -> Result:
+            result = self.inner.execute_synchronously(request, *rest)
+            touch(request, lambda index: _pool(self.context.memory, request, index))
+            return result
 
-        class Device(FaultyDevice):
-            prepared_model = Model
-
-        return Subject(device=Device(ReferenceDevice(context, version)))
-
-    return FaultySubject(create)
+    return Model
 
 
 def _pool(memory: MemoryMap, request: types.Request, index: int) -> memoryview:
@@ -273,13 +259,13 @@ FAULTS = (
           "NNHAL-REQUEST-003", "vts.requests.ADD.omitted_input_with_location",
           _each_argument(lambda argument: replace(argument, has_no_value=False))),
     fault("execute-notifies-twice", "The execution callback is called twice.", "NNHAL-EXECUTE-003",
-          _ANY, _callback(_twice), Version.V1_1),
+          _ANY, _notifying(_twice), Version.V1_1),
     fault("execute-never-notifies", "The execution callback is never called.", "NNHAL-EXECUTE-003",
-          "vts.generated.RELU.float32_rank2", _callback(_never, patient=False), Version.V1_1),
+          "vts.generated.RELU.float32_rank2", faulty_models(_notifying(_never), deadlines=IMPATIENT), Version.V1_1),
     fault("execute-notifies-another-error", "INVALID_ARGUMENT is returned, GENERAL_FAILURE notified.",
-          "NNHAL-EXECUTE-004", "vts.requests.ADD.*", _callback(_another_error), Version.V1_1),
+          "NNHAL-EXECUTE-004", "vts.requests.ADD.*", _notifying(_another_error), Version.V1_1),
     fault("execute-notifies-success", "A refused execution is notified as a success.", "NNHAL-EXECUTE-004",
-          "vts.requests.ADD.*", _callback(_failure_is_none), Version.V1_0),
+          "vts.requests.ADD.*", _notifying(_failure_is_none), Version.V1_0),
     fault("memory-input-as-scratch", "The execution writes into its inputs.", "NNHAL-EXECUTE-002", _ANY,
           _touching(_scratch)),
     fault("memory-beyond-the-output", "Four bytes behind the last output are cleared.", "NNHAL-EXECUTE-001",

@@ -1,4 +1,4 @@
-"""Ways to get extensions wrong: models and answers that are bent on their way. The faults are in extensions.py."""
+"""Ways to get extensions wrong: models and answers that are changed on their way. The faults are in extensions.py."""
 
 from __future__ import annotations
 

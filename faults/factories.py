@@ -36,24 +36,15 @@ def faulty_device(
 
 
 def faulty_models(kind: type[FaultyPreparedModel], *, deadlines: Deadlines | None = None) -> FaultySubject:
-    """The reference driver whose prepared models are behind this kind of boundary."""
-
-    class Device(FaultyDevice):
-        prepared_model = kind
-
-    return faulty_device(Device, deadlines=deadlines)
-
-
-def models_with_memory(kind: type[FaultyPreparedModel]) -> FaultySubject:
-    """The reference driver whose prepared models are behind this kind of boundary and reach pools by `memory`."""
+    """The reference driver whose prepared models are behind this kind of boundary, and have the plug-in's context."""
 
     def create(context: Context, version: Version) -> Subject:
         class Device(FaultyDevice):
-            prepared_model = type(kind.__name__, (kind,), {"memory": context.memory})
+            prepared_model = type(kind.__name__, (kind,), {"context": context})
 
         return Subject(device=Device(ReferenceDevice(context, version)))
 
-    return FaultySubject(create)
+    return FaultySubject(create, deadlines=deadlines or Deadlines())
 
 
 @contextlib.contextmanager
@@ -94,7 +85,7 @@ def fault(
 
 
 def _behind(kind: type[FaultyDevice] | type[FaultyPreparedModel]) -> FaultySubject:
-    return faulty_device(kind) if issubclass(kind, FaultyDevice) else models_with_memory(kind)
+    return faulty_device(kind) if issubclass(kind, FaultyDevice) else faulty_models(kind)
 
 
 def edited_fault(row: EditedFault, mechanism: Mechanism) -> Fault:

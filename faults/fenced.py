@@ -6,15 +6,14 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from npu_conformance.faults.boundary import FaultyDevice, FaultyPreparedModel
+from npu_conformance.faults.boundary import FaultyPreparedModel
 from npu_conformance.faults.factories import IMPATIENT, called_a_failure, fault, faulty_models
-from npu_conformance.faults.fault import FaultySubject, Variant
-from npu_conformance.reference.hal.device import ReferenceDevice
+from npu_conformance.faults.fault import Variant
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import hal, types
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, FenceState
 from npu_conformance.specs.neuralnetworks.fences import FOR_EVER_NS, SettableFence, merged
-from npu_conformance.specs.plugin import Context, Subject
+from npu_conformance.specs.plugin import Context
 from npu_conformance.specs.versions import Version
 
 _NONE, _INVALID, _GENERAL = ErrorStatus.NONE, ErrorStatus.INVALID_ARGUMENT, ErrorStatus.GENERAL_FAILURE
@@ -26,9 +25,9 @@ class _FencedModel(FaultyPreparedModel):
     """Both forms of fenced execution pass through `execute_fenced`."""
 
     def execute_fenced_with_config(
-        self, request: types.Request, wait_for: tuple[hal.Fence, ...], config: types.ExecutionConfig,
-        deadline_ns: int, duration_ns: int,
-    ) -> Result:  # fmt: skip
+        self, request: types.Request, wait_for: Fences, config: types.ExecutionConfig, *times: int
+    ) -> Result:
+        deadline_ns, duration_ns = times
         loop_timeout = config.loop_timeout_duration_ns
         return self.execute_fenced(request, wait_for, config.measure_timing, deadline_ns, loop_timeout, duration_ns)
 
@@ -179,31 +178,23 @@ class _TimesOfFailures(_FencedModel):
         return Result(_Callback(answer), result.sync_fence)
 
 
-def _reading_early() -> FaultySubject:
+class _ReadsEarly(_FencedModel):
     """Inputs are those of the call: they are put back when the fences have signalled."""
 
-    def create(context: Context, version: Version) -> Subject:
-        class Model(_FencedModel):
-            def execute_fenced(self, request: types.Request, wait_for: Fences, *rest: Any) -> Result:
-                gate, early = SettableFence(), [bytes(place) for place in _inputs(context, request)]
+    def execute_fenced(self, request: types.Request, wait_for: Fences, *rest: Any) -> Result:
+        gate = SettableFence()
+        early = [bytes(place) for place in _inputs(self.context, request)]
 
-                def put_back(state: int) -> None:
-                    for place, content in zip(_inputs(context, request), early, strict=True):
-                        place[:] = content
-                    gate.settle(state)
+        def put_back(state: int) -> None:
+            for place, content in zip(_inputs(self.context, request), early, strict=True):
+                place[:] = content
+            gate.settle(state)
 
-                open_ones = [fence for fence in wait_for if fence is not None and not _failed(fence)]
-                if len(open_ones) == len(wait_for):
-                    merged(open_ones).watch(put_back)
-                    wait_for = (gate,)
-                return self.inner.execute_fenced(request, wait_for, *rest)
-
-        class Device(FaultyDevice):
-            prepared_model = Model
-
-        return Subject(device=Device(ReferenceDevice(context, version)))
-
-    return FaultySubject(create)
+        open_ones = [fence for fence in wait_for if fence is not None and not _failed(fence)]
+        if len(open_ones) == len(wait_for):
+            merged(open_ones).watch(put_back)
+            wait_for = (gate,)
+        return self.inner.execute_fenced(request, wait_for, *rest)
 
 
 def _inputs(context: Context, request: types.Request) -> list[memoryview]:
@@ -356,7 +347,7 @@ FAULTS = (
     fault("fenced-times-of-a-failure", "An execution that failed has times.", "NNHAL-TIMING-002",
           "vts.fenced.failing.later", _TimesOfFailures),
     fault("fenced-reads-early", "The inputs are those of the call, not those of the signal.", "NNHAL-FENCED-005",
-          "vts.fenced.waiting.inputs_at_the_signal vts.fenced.chains.results_flow_later", _reading_early()),
+          "vts.fenced.waiting.inputs_at_the_signal vts.fenced.chains.results_flow_later", _ReadsEarly),
 )  # fmt: skip
 """Faults at the boundary."""
 

@@ -146,23 +146,21 @@ class _MendsModels(ExtendedDevice):
 class _NotifiesLateRefusals(ExtendedDevice):
     """Forgets the callback of an argument error."""
 
-    def prepare_model_with_config(
-        self, model: types.Model, config: types.PrepareModelConfig, callback: hal.PreparedModelCallback | None
-    ) -> None:
+    def prepare_model_with_config(self, model: types.Model, *rest: Any) -> None:
         self.inner.get_supported_operations(model)
-        super().prepare_model_with_config(model, config, callback)
+        super().prepare_model_with_config(model, *rest)
 
 
-def _executing(
-    bend: Callable[[Any, types.Request, types.ExecutionConfig, int], types.ExecutionResult],
-) -> FaultySubject:
-    """Executions with a configuration that are bent. bend: gets the prepared model inside, and the arguments."""
+Execute = Callable[[Any, types.Request, types.ExecutionConfig, int], types.ExecutionResult]
+"""Gets the prepared model inside, and the arguments."""
+
+
+def _executing(execute: Execute) -> FaultySubject:
+    """Executions with a configuration that go another way."""
 
     class Model(FaultyPreparedModel):
-        def execute_synchronously_with_config(
-            self, request: types.Request, config: types.ExecutionConfig, deadline_ns: int
-        ) -> types.ExecutionResult:
-            return bend(self.inner, request, config, deadline_ns)
+        def execute_synchronously_with_config(self, *arguments: Any) -> types.ExecutionResult:
+            return execute(self.inner, *arguments)
 
     return extended_models(Model)
 
@@ -170,23 +168,23 @@ def _executing(
 def _failing(judge: Judge, error: Exception | None = None) -> FaultySubject:
     """Executions that fail for some hints."""
 
-    def bend(inner: Any, request: types.Request, config: types.ExecutionConfig, deadline_ns: int) -> Any:
+    def execute(inner: Any, request: types.Request, config: types.ExecutionConfig, deadline_ns: int) -> Any:
         if judge(config.execution_hints, config.extension_name_to_prefix):
             raise error or ServiceError(_INVALID, "these hints")
         return inner.execute_synchronously_with_config(request, config, deadline_ns)
 
-    return _executing(bend)
+    return _executing(execute)
 
 
 def _skipping(judge: Judge) -> FaultySubject:
     """Executions that write no outputs for some hints."""
 
-    def bend(inner: Any, request: types.Request, config: types.ExecutionConfig, deadline_ns: int) -> Any:
+    def execute(inner: Any, request: types.Request, config: types.ExecutionConfig, deadline_ns: int) -> Any:
         if judge(config.execution_hints, config.extension_name_to_prefix):
             return types.ExecutionResult(True, (), types.Timing(-1, -1))
         return inner.execute_synchronously_with_config(request, config, deadline_ns)
 
-    return _executing(bend)
+    return _executing(execute)
 
 
 def _configured(change: Callable[[types.ExecutionConfig], types.ExecutionConfig]) -> FaultySubject:
@@ -272,11 +270,11 @@ class _RefusesBrokenRules(FaultyPreparedModel):
     """Refuses executions with hints that a client must not send."""
 
     def execute_synchronously_with_config(
-        self, request: types.Request, config: types.ExecutionConfig, deadline_ns: int
+        self, request: types.Request, config: types.ExecutionConfig, *rest: Any
     ) -> types.ExecutionResult:
         if _breaks_rules(config.execution_hints, config.extension_name_to_prefix):
             raise ServiceError(_INVALID, "hints that break the rules")
-        return self.inner.execute_synchronously_with_config(request, config, deadline_ns)
+        return self.inner.execute_synchronously_with_config(request, config, *rest)
 
 
 class _Strict(_ServesConfigurations):

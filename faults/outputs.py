@@ -1,4 +1,4 @@
-"""The bytes of outputs, for faults that bend results."""
+"""The bytes of outputs, for faults that change results."""
 
 from __future__ import annotations
 
@@ -28,6 +28,6 @@ class Outputs:
 
 
 def mapped(memory: MemoryMap, request: types.Request, argument: types.RequestArgument) -> memoryview | None:
-    """The pool of shared memory that an argument lies in; null where the device has allocated it."""
+    """The pool of shared memory that an argument lies in; None where the device has allocated it."""
     pool = request.pools[argument.location.pool_index].pool
     return None if pool is None else memory.map(pool)

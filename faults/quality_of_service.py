@@ -1,6 +1,6 @@
 """Faults in quality of service: deadlines, priorities, shortages, and executions that disturb one another.
 
-The faults inside the reference are source edits, in quality_of_service.json; what conforms is in ways_to_serve.py.
+The faults inside the reference are source edits, in quality_of_service.json; what conforms is in conforming_drivers.py.
 """
 
 from __future__ import annotations
@@ -13,11 +13,10 @@ from typing import Any
 from npu_conformance.faults.boundary import FaultyDevice, FaultyPreparedModel
 from npu_conformance.faults.factories import IMPATIENT, fault, faulty_device, faulty_models
 from npu_conformance.faults.fault import FaultySubject
-from npu_conformance.reference.hal.device import ReferenceDevice
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import hal, types
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus, Priority
-from npu_conformance.specs.plugin import Context, MemoryMap, RealClock, Subject
+from npu_conformance.specs.plugin import RealClock
 from npu_conformance.specs.versions import Version
 
 _MISSED = (ErrorStatus.MISSED_DEADLINE_TRANSIENT, ErrorStatus.MISSED_DEADLINE_PERSISTENT)
@@ -26,7 +25,7 @@ Result = types.ExecutionResult
 
 
 def _missing(answer: Callable[[hal.PreparedModel, tuple[Any, ...]], Result]) -> FaultySubject:
-    """Synchronous executions with a bent answer where the reference says that the deadline was missed."""
+    """Synchronous executions with another answer where the reference says that the deadline was missed."""
 
     class Model(FaultyPreparedModel):
         def execute_synchronously(self, *arguments: Any) -> Result:
@@ -42,7 +41,7 @@ def _missing(answer: Callable[[hal.PreparedModel, tuple[Any, ...]], Result]) -> 
 
 def _raising(status: int) -> Callable[[hal.PreparedModel, tuple[Any, ...]], Result]:
     def answer(inner: hal.PreparedModel, arguments: tuple[Any, ...]) -> Result:
-        raise ServiceError(status, "bent")
+        raise ServiceError(status, "another status")
 
     return answer
 
@@ -53,29 +52,24 @@ def _unwritten(inner: hal.PreparedModel, arguments: tuple[Any, ...]) -> Result:
     return Result(True, (), types.Timing(unavailable, unavailable))
 
 
-def _half_written(context: Context, version: Version) -> Subject:
-    class Model(FaultyPreparedModel):
-        def execute_synchronously(
-            self, request: types.Request, measure_timing: bool, deadline_ns: int, loop_timeout_duration_ns: int
-        ) -> Result:
-            result = self.inner.execute_synchronously(request, measure_timing, -1, loop_timeout_duration_ns)
-            if 0 <= deadline_ns <= context.clock.now_ns():
-                _spoil(context.memory, request)
-            return result
+class _HalfWritten(FaultyPreparedModel):
+    """Has written half of each output when the deadline passes, and says that it has succeeded."""
 
-    class Device(FaultyDevice):
-        prepared_model = Model
+    def execute_synchronously(
+        self, request: types.Request, measure_timing: bool, deadline_ns: int, *rest: Any
+    ) -> Result:
+        result = self.inner.execute_synchronously(request, measure_timing, -1, *rest)
+        if 0 <= deadline_ns <= self.context.clock.now_ns():
+            self._corrupt(request)
+        return result
 
-    return Subject(device=Device(ReferenceDevice(context, version)))
-
-
-def _spoil(memory: MemoryMap, request: types.Request) -> None:
-    for argument in request.outputs:
-        place = argument.location
-        pool = request.pools[place.pool_index].pool
-        assert pool is not None
-        end = place.offset + place.length
-        memory.map(pool)[end - place.length // 2 : end] = bytes(place.length // 2)
+    def _corrupt(self, request: types.Request) -> None:
+        for argument in request.outputs:
+            place = argument.location
+            pool = request.pools[place.pool_index].pool
+            assert pool is not None
+            end = place.offset + place.length
+            self.context.memory.map(pool)[end - place.length // 2 : end] = bytes(place.length // 2)
 
 
 class _RemembersTheDeadline(FaultyPreparedModel):
@@ -100,11 +94,11 @@ class _AbortsLate(FaultyPreparedModel):
     """Looks at the deadline when everything is done, and tries once more before it gives up."""
 
     def execute_synchronously(
-        self, request: types.Request, measure_timing: bool, deadline_ns: int, loop_timeout_duration_ns: int
+        self, request: types.Request, measure_timing: bool, deadline_ns: int, *rest: Any
     ) -> Result:
-        result = self.inner.execute_synchronously(request, measure_timing, -1, loop_timeout_duration_ns)
+        result = self.inner.execute_synchronously(request, measure_timing, -1, *rest)
         if 0 <= deadline_ns <= RealClock().now_ns():
-            self.inner.execute_synchronously(request, measure_timing, -1, loop_timeout_duration_ns)
+            self.inner.execute_synchronously(request, measure_timing, -1, *rest)
             raise ServiceError(_MISSED[0], "too late")
         return result
 
@@ -127,16 +121,12 @@ class _SaysMissedBefore1Dot3(FaultyPreparedModel):
     running = 0
 
     def execute(self, *arguments: Any) -> None:
-        kind, client = type(self), arguments[-1]
+        type(self).running += 1
+        super().execute(*arguments)
 
-        class Callback(hal.ExecutionCallback):
-            def notify(self, status: int, *rest: Any) -> None:
-                others, kind.running = kind.running - 1, kind.running - 1
-                client.notify(_MISSED[0] if others and status == _NONE else status, *rest)
-
-        kind.running += 1
-        watched = (*arguments[:-1], Callback())
-        self.inner.execute(*watched)
+    def executed(self, callback: hal.ExecutionCallback, status: int, *rest: Any) -> None:
+        type(self).running -= 1
+        callback.notify(_MISSED[0] if self.running and status == _NONE else status, *rest)
 
 
 class _LowWaitsForEver(FaultyPreparedModel):
@@ -148,15 +138,15 @@ class _LowWaitsForEver(FaultyPreparedModel):
         return self.inner.execute_synchronously(*arguments)
 
 
-def _preparing(bend: Callable[[hal.PreparedModelCallback, int, hal.PreparedModel | None], None]) -> FaultySubject:
-    """Preparations with a bent notification where the reference says that the deadline was missed."""
+def _preparing(notify: Callable[[hal.PreparedModelCallback, int, hal.PreparedModel | None], None]) -> FaultySubject:
+    """Preparations with another notification where the reference says that the deadline was missed."""
 
     class Device(FaultyDevice):
         def prepared(
             self, callback: hal.PreparedModelCallback, status: int, prepared_model: hal.PreparedModel | None
         ) -> None:
             if status in _MISSED:
-                bend(callback, status, prepared_model)
+                notify(callback, status, prepared_model)
             else:
                 super().prepared(callback, status, prepared_model)
 
@@ -224,7 +214,7 @@ FAULTS = (
     _fault("success-unwritten", "An execution that its deadline aborted is a success; nothing was written.",
            "NNHAL-QOS-005", f"{_EXECUTIONS} {_AREA}RELU.deadlines", _missing(_unwritten)),
     _fault("success-half-written", "After the deadline, the second half of each output is left out.",
-           "NNHAL-QOS-005", f"{_EXECUTIONS} {_AREA}RELU.deadlines", FaultySubject(_half_written)),
+           "NNHAL-QOS-005", f"{_EXECUTIONS} {_AREA}RELU.deadlines", _HalfWritten),
     _fault("execution-general-failure", "A missed deadline is GENERAL_FAILURE.", "NNHAL-QOS-003 NNHAL-ERROR-003",
            f"{_EXECUTIONS} {_AREA}RELU.deadlines", _missing(_raising(_GENERAL))),
     _fault("execution-unavailable", "A missed deadline is DEVICE_UNAVAILABLE.", "NNHAL-QOS-003 NNHAL-ERROR-003",

@@ -18,17 +18,17 @@ from npu_conformance.specs.neuralnetworks.enums import DeviceStatus, ErrorStatus
 from npu_conformance.specs.versions import Version
 
 _INFO = types.PerformanceInfo(1.0, 1.0)
-Bend = Callable[[types.Capabilities], types.Capabilities]
+Change = Callable[[types.Capabilities], types.Capabilities]
 
 
-def _listing(change: Callable[[tuple[types.OperandPerformance, ...]], tuple[types.OperandPerformance, ...]]) -> Bend:
+def _listing(change: Callable[[tuple[types.OperandPerformance, ...]], tuple[types.OperandPerformance, ...]]) -> Change:
     return lambda capabilities: replace(capabilities, operand_performance=change(capabilities.operand_performance))
 
 
-def _capabilities(bend: Bend) -> type[FaultyDevice]:
+def _capabilities(change: Change) -> type[FaultyDevice]:
     class Device(FaultyDevice):
         def get_capabilities(self) -> types.Capabilities:
-            return bend(self.inner.get_capabilities())
+            return change(self.inner.get_capabilities())
 
     return Device
 

@@ -8,13 +8,12 @@ from typing import Any
 from msgspec.structs import replace
 
 from npu_conformance.faults.boundary import FaultyExecution, FaultyPreparedModel
-from npu_conformance.faults.factories import fault, models_with_memory
+from npu_conformance.faults.factories import fault, faulty_models
 from npu_conformance.faults.fault import FaultySubject
 from npu_conformance.faults.outputs import Outputs
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import hal, types
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
-from npu_conformance.specs.plugin import MemoryMap
 
 Result = types.ExecutionResult
 _A_WHILE = 0.02
@@ -22,32 +21,32 @@ _A_WHILE = 0.02
 
 
 class _WithConfig(FaultyPreparedModel):
-    """Executions with a configuration that is bent first. bend: gets the configuration."""
+    """Executions with a configuration that `changed` makes of the client's."""
 
-    def bend(self, config: types.ExecutionConfig) -> types.ExecutionConfig:
+    def changed(self, config: types.ExecutionConfig) -> types.ExecutionConfig:
         return config
 
     def execute_synchronously_with_config(
-        self, request: types.Request, config: types.ExecutionConfig, deadline_ns: int
+        self, request: types.Request, config: types.ExecutionConfig, *rest: Any
     ) -> Result:
-        return self.inner.execute_synchronously_with_config(request, self.bend(config), deadline_ns)
+        return self.inner.execute_synchronously_with_config(request, self.changed(config), *rest)
 
     def create_reusable_execution(self, request: types.Request, config: types.ExecutionConfig) -> hal.Execution:
-        return self.inner.create_reusable_execution(request, self.bend(config))
+        return self.inner.create_reusable_execution(request, self.changed(config))
 
 
 class _IgnoresTimeout(_WithConfig):
-    def bend(self, config: types.ExecutionConfig) -> types.ExecutionConfig:
+    def changed(self, config: types.ExecutionConfig) -> types.ExecutionConfig:
         return replace(config, loop_timeout_duration_ns=-1)
 
 
 class _AlwaysMeasures(_WithConfig):
-    def bend(self, config: types.ExecutionConfig) -> types.ExecutionConfig:
+    def changed(self, config: types.ExecutionConfig) -> types.ExecutionConfig:
         return replace(config, measure_timing=True)
 
 
 class _RefusesHints(_WithConfig):
-    def bend(self, config: types.ExecutionConfig) -> types.ExecutionConfig:
+    def changed(self, config: types.ExecutionConfig) -> types.ExecutionConfig:
         if config.execution_hints:
             raise ServiceError(ErrorStatus.INVALID_ARGUMENT, "a hint that is not known")
         return config
@@ -56,10 +55,8 @@ class _RefusesHints(_WithConfig):
 class _AnotherKernelWithConfig(FaultyPreparedModel):
     """Executions with a configuration take another kernel, which forgets the last element."""
 
-    memory: MemoryMap
-
     def execute_synchronously_with_config(self, request: types.Request, *rest: Any) -> Result:
-        outputs = Outputs(self.memory, request)
+        outputs = Outputs(self.context.memory, request)
         before = outputs.read()
         result = self.inner.execute_synchronously_with_config(request, *rest)
         if result.output_sufficient_size:
@@ -70,23 +67,21 @@ class _AnotherKernelWithConfig(FaultyPreparedModel):
 class _AnotherBitWithConfig(FaultyPreparedModel):
     """Executions with a configuration round otherwise."""
 
-    memory: MemoryMap
-
     def execute_synchronously_with_config(self, request: types.Request, *rest: Any) -> Result:
         result = self.inner.execute_synchronously_with_config(request, *rest)
         if result.output_sufficient_size:
-            Outputs(self.memory, request).flip()
+            Outputs(self.context.memory, request).flip()
         return result
 
 
 class _KeepsInputs(FaultyExecution):
     """Reads inputs once; later runs write the first result again."""
 
-    memory: MemoryMap
     _first: list[bytes] | None = None
 
     def execute_synchronously(self, deadline_ns: int) -> Result:
-        result, outputs = self.inner.execute_synchronously(deadline_ns), Outputs(self.memory, self.request)
+        result = self.inner.execute_synchronously(deadline_ns)
+        outputs = Outputs(self.context.memory, self.request)
         if self._first is None:
             self._first = outputs.read()
         outputs.write(self._first)
@@ -138,14 +133,12 @@ def _reusable(kind: type[FaultyExecution]) -> FaultySubject:
     """Reusable executions of this kind."""
 
     class Model(FaultyPreparedModel):
-        memory: MemoryMap
-
         def create_reusable_execution(self, request: types.Request, config: types.ExecutionConfig) -> hal.Execution:
             made = kind(self.inner.create_reusable_execution(request, config), request)
-            made.memory = self.memory
+            made.context = self.context
             return made
 
-    return models_with_memory(Model)
+    return faulty_models(Model)
 
 
 class _Nothing(hal.Execution):

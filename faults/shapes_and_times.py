@@ -8,36 +8,34 @@ from typing import Any
 from msgspec.structs import replace
 
 from npu_conformance.faults.boundary import FaultyPreparedModel
-from npu_conformance.faults.factories import fault, faulty_models, models_with_memory
-from npu_conformance.faults.fault import FaultySubject
+from npu_conformance.faults.factories import fault
 from npu_conformance.faults.outputs import mapped
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks import hal, types
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
-from npu_conformance.specs.plugin import MemoryMap
 from npu_conformance.specs.versions import Version
 
 Result = types.ExecutionResult
 Shapes = tuple[types.OutputShape, ...]
 
 
-def _usual(bend: Callable[[types.Request, Result], Result]) -> FaultySubject:
-    """The usual path, with its result bent."""
+def _usual(change: Callable[[types.Request, Result], Result]) -> type[FaultyPreparedModel]:
+    """The usual path, with another result."""
 
     class Model(FaultyPreparedModel):
         def execute_synchronously(self, request: types.Request, *rest: Any) -> Result:
-            return bend(request, self.inner.execute_synchronously(request, *rest))
+            return change(request, self.inner.execute_synchronously(request, *rest))
 
-    return faulty_models(Model)
+    return Model
 
 
-def _of_insufficient(bend: Callable[[types.Request, Shapes], Shapes]) -> FaultySubject:
+def _of_insufficient(change: Callable[[types.Request, Shapes], Shapes]) -> type[FaultyPreparedModel]:
     """The shapes that are told where an output does not fit."""
 
     def whole(request: types.Request, result: Result) -> Result:
         if result.output_sufficient_size:
             return result
-        return replace(result, output_shapes=bend(request, result.output_shapes))
+        return replace(result, output_shapes=change(request, result.output_shapes))
 
     return _usual(whole)
 
@@ -88,14 +86,12 @@ class _UsesPadding(FaultyPreparedModel):
 class _WritesWhatFits(FaultyPreparedModel):
     """Goes on behind an output that does not fit, to the next multiple of four bytes."""
 
-    memory: MemoryMap
-
     def execute_synchronously(self, request: types.Request, *rest: Any) -> Result:
         result = self.inner.execute_synchronously(request, *rest)
         for argument, shape in zip(request.outputs, result.output_shapes, strict=False):
             if not shape.is_sufficient:
                 end = argument.location.offset + argument.location.length
-                pool = mapped(self.memory, request, argument)
+                pool = mapped(self.context.memory, request, argument)
                 if pool is not None:
                     pool[end : -(-end // 4) * 4] = bytes(-end % 4)
         return result
@@ -104,12 +100,10 @@ class _WritesWhatFits(FaultyPreparedModel):
 class _WritesZeroSized(FaultyPreparedModel):
     """Clears the first byte of every output, also where it has no elements."""
 
-    memory: MemoryMap
-
     def execute_synchronously(self, request: types.Request, *rest: Any) -> Result:
         result = self.inner.execute_synchronously(request, *rest)
         for argument, shape in zip(request.outputs, result.output_shapes, strict=True):
-            pool = mapped(self.memory, request, argument)
+            pool = mapped(self.context.memory, request, argument)
             if pool is not None and 0 in shape.dimensions:
                 pool[argument.location.offset] = 0
         return result
@@ -171,8 +165,8 @@ class _Timed(FaultyPreparedModel):
         return result if self._last is None else replace(result, timing=self._last)
 
 
-def _scaled(numerator: int, denominator: int) -> FaultySubject:
-    def bend(request: types.Request, result: Result) -> Result:
+def _scaled(numerator: int, denominator: int) -> type[FaultyPreparedModel]:
+    def change(request: types.Request, result: Result) -> Result:
         times = (result.timing.time_on_device, result.timing.time_in_driver)
         known = [0 <= time < 2**60 for time in times]
         scaled = [
@@ -180,7 +174,7 @@ def _scaled(numerator: int, denominator: int) -> FaultySubject:
         ]
         return replace(result, timing=types.Timing(*scaled))
 
-    return _usual(bend)
+    return _usual(change)
 
 
 class _AsynchronousTimesOfRefusals(FaultyPreparedModel):
@@ -188,15 +182,8 @@ class _AsynchronousTimesOfRefusals(FaultyPreparedModel):
 
     told: tuple[Shapes, types.Timing | None] = ((), types.Timing(3, 4))
 
-    def execute(self, *arguments: Any) -> None:
-        client, told = arguments[-1], self.told
-
-        class Callback(hal.ExecutionCallback):
-            def notify(self, status: int, shapes: Shapes, timing: types.Timing | None) -> None:
-                client.notify(status, *((shapes, timing) if status == ErrorStatus.NONE else told))
-
-        watched = (*arguments[:-1], Callback())
-        self.inner.execute(*watched)
+    def executed(self, callback: hal.ExecutionCallback, status: int, *rest: Any) -> None:
+        callback.notify(status, *(rest if status == ErrorStatus.NONE else self.told))
 
 
 class _AsynchronousShapesOfRefusals(_AsynchronousTimesOfRefusals):
@@ -206,15 +193,8 @@ class _AsynchronousShapesOfRefusals(_AsynchronousTimesOfRefusals):
 class _StatusAndMore(FaultyPreparedModel):
     """An execution of HAL 1.1 tells shapes, as later versions do."""
 
-    def execute(self, *arguments: Any) -> None:
-        client = arguments[-1]
-
-        class Callback(hal.ExecutionCallback):
-            def notify(self, status: int, *_: Any) -> None:
-                client.notify(status, (types.OutputShape((2,), True),), None)
-
-        watched = (*arguments[:-1], Callback())
-        self.inner.execute(*watched)
+    def executed(self, callback: hal.ExecutionCallback, status: int, *rest: Any) -> None:
+        callback.notify(status, (types.OutputShape((2,), True),), None)
 
 
 _ANY = "vts.generated.RELU.float32_*"
@@ -234,7 +214,7 @@ FAULTS = (
     fault("insufficient-uses-padding", "Padding counts as room for an output.", "NNHAL-SHAPE-008 NNHAL-REQUEST-013",
           f"{_SHAPES}.padding_is_no_room {_ANY}", _UsesPadding),
     fault("insufficient-writes-on", "Bytes behind an output that does not fit are written.", "NNHAL-SHAPE-004",
-          f"{_SHAPES}.insufficient {_ANY}", models_with_memory(_WritesWhatFits)),
+          f"{_SHAPES}.insufficient {_ANY}", _WritesWhatFits),
     fault("shapes-of-the-request-before", "Shapes are those of the execution before.", "NNHAL-SHAPE-002",
           f"{_SHAPES}.other_sizes", _ShapesOfBefore),
     fault("shapes-of-the-first-request", "Unknown sizes are those of the first execution for ever.",
@@ -244,7 +224,7 @@ FAULTS = (
     fault("shapes-of-nothing", "An output without elements is told to have one.", "NNHAL-SHAPE-010",
           f"{_SHAPES}.zero_sized vts.generated.*zero_sized vts.generated.*batch_zero*", _usual(_empty_is_one)),
     fault("shapes-of-nothing-written", "A byte is written for an output without elements.", "NNHAL-SHAPE-010",
-          f"{_SHAPES}.zero_sized", models_with_memory(_WritesZeroSized)),
+          f"{_SHAPES}.zero_sized", _WritesZeroSized),
     fault("shapes-of-a-refusal", "A refused execution is notified with shapes.", "NNHAL-SHAPE-007 NNHAL-ERROR-009",
           "vts.executions.asynchronous.refused_both_ways", _AsynchronousShapesOfRefusals, Version.V1_3),
     fault("shapes-in-1-1", "A notification of HAL 1.1 has shapes.", "NNHAL-SHAPE-011",

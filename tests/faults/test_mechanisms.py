@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import os
 import time
+from types import SimpleNamespace
 from typing import Any
 
 import numpy
 import pytest
 
 from npu_conformance.faults import code_swap, source_edits
-from npu_conformance.faults.boundary import FaultyDevice, FaultyPreparedModel
+from npu_conformance.faults.boundary import FaultyBuffer, FaultyDevice, FaultyPreparedModel
 from npu_conformance.faults.guard import Life
 from npu_conformance.faults.source_edits import EditError, SourceEdit
 from npu_conformance.faults.workers import Ended, in_child
 from npu_conformance.reference.device import quantization
 from npu_conformance.specs.errors import DeadObject, ServiceError
 from npu_conformance.specs.interfaces import describe
-from npu_conformance.specs.neuralnetworks import hal
+from npu_conformance.specs.neuralnetworks import hal, types
 from npu_conformance.specs.plugin import Plugin
 
 MODULE = "reference.device.quantization"
@@ -34,24 +35,60 @@ class Recording:
         return lambda *arguments: self.calls.append((name, arguments))
 
 
-FORWARDED = [name for name in describe(hal.Device) if not name.startswith("prepare_model") and name != "allocate"]
-"""What passes as it is: elsewhere callbacks are watched, and prepared models unwrapped."""
+def arguments_of(interface: type, name: str) -> tuple[Any, ...]:
+    """Something for each parameter; None for the last one, which may be a callback."""
+    count = len(describe(interface)[name].parameters)
+    return (*range(count - 1), None) if count else ()
 
 
-@pytest.mark.parametrize("name", FORWARDED)
+@pytest.mark.parametrize("name", describe(hal.Device))
 def test_a_boundary_forwards_every_method_of_a_device(name: str) -> None:
-    inner = Recording()
-    count = len(describe(hal.Device)[name].parameters)
-    getattr(FaultyDevice(inner), name)(*range(count))
-    assert inner.calls == [(name, tuple(range(count)))]
+    inner, arguments = Recording(), arguments_of(hal.Device, name)
+    getattr(FaultyDevice(inner), name)(*arguments)
+    assert inner.calls == [(name, arguments)]
 
 
 @pytest.mark.parametrize("name", describe(hal.PreparedModel))
 def test_a_boundary_forwards_every_method_of_a_prepared_model(name: str) -> None:
-    inner = Recording()
-    count = len(describe(hal.PreparedModel)[name].parameters)
-    getattr(FaultyPreparedModel(inner), name)(*range(count))
-    assert inner.calls == [(name, tuple(range(count)))]
+    inner, arguments = Recording(), arguments_of(hal.PreparedModel, name)
+    getattr(FaultyPreparedModel(inner), name)(*arguments)
+    assert inner.calls == [(name, arguments)]
+
+
+class Answering:
+    """Stands for the reference, which calls the callback that comes last at once, or gives the answer back."""
+
+    def __init__(self, *answer: Any) -> None:
+        self.answer = answer
+
+    def __getattr__(self, name: str) -> Any:
+        return lambda *arguments: arguments[-1].notify(*self.answer)
+
+    def allocate(self, desc: Any, prepared_models: tuple[Any, ...], *roles: Any) -> Any:
+        return hal.DeviceBuffer(hal.Buffer(), prepared_models.index(self.answer[1]) + 1)
+
+
+def test_callbacks_pass_the_boundary_and_models_come_back_as_the_references_own() -> None:
+    given: list[Any] = []
+    callback = SimpleNamespace(notify=lambda *answer: given.append(answer))
+    own = hal.PreparedModel()
+    device = FaultyDevice(Answering(0, own))
+    device.prepare_model(*range(7), callback)  # type: ignore[arg-type, call-arg]
+    ((status, model),) = given
+    assert (status, type(model), model.inner) == (0, FaultyPreparedModel, own)
+    made = device.allocate(types.BufferDesc(()), (None, model), (), ())
+    assert (type(made.buffer), made.token) == (FaultyBuffer, 2)
+
+
+def test_answers_of_executions_pass_the_boundary() -> None:
+    class Model(FaultyPreparedModel):
+        def executed(self, callback: hal.ExecutionCallback, *answer: Any) -> None:
+            super().executed(callback, *answer, "passed")
+
+    given: list[Any] = []
+    callback = SimpleNamespace(notify=lambda *answer: given.append(answer))
+    Model(Answering(3)).execute(*range(4), callback)  # type: ignore[arg-type, call-arg]
+    assert given == [(3, "passed")]
 
 
 def test_an_exception_of_an_implementation_is_its_death_and_an_error_of_the_interface_stays_one() -> None:
