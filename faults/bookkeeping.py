@@ -58,9 +58,14 @@ def _mixed() -> Little:
 def each_exception(_: CaseContext) -> None:
     """Each way to end has its outcome."""
     expected = {
-        "passes": "pass", "fails": "fail", "crashes": "crash", "hangs": "hang", "refuses": "not-supported",
-        "does_not_apply": "not-applicable", "is_broken": "suite-error",
-    }  # fmt: skip
+        "passes": "pass",
+        "fails": "fail",
+        "crashes": "crash",
+        "hangs": "hang",
+        "refuses": "not-supported",
+        "does_not_apply": "not-applicable",
+        "is_broken": "suite-error",
+    }
     _expect(_mixed().outcomes(), expected, "outcomes")
 
 

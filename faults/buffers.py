@@ -36,7 +36,7 @@ class _RefusesWithToken0(FaultyDevice):
 
 
 class _ReadsPixelsElsewhere(FaultyPreparedModel):
-    """Reads another argument where it can not read a hardware buffer."""
+    """Reads another argument where it cannot read a hardware buffer."""
 
     def execute_synchronously(self, request: types.Request, *rest: Any) -> types.ExecutionResult:
         unreadable = {index for index, pool in enumerate(request.pools) if _is_pixels(pool)}

@@ -93,7 +93,7 @@ class _ChecksLate(_Restoring):
 class _NullCallbackCrashes(FaultyDevice):
     def prepare_model_from_cache(self, *arguments: Any) -> None:
         if arguments[-1] is None:
-            raise AttributeError("null has no notify")
+            raise AttributeError("None has no notify")
         super().prepare_model_from_cache(*arguments)
 
 
@@ -159,7 +159,8 @@ class _FirstOfTheToken(_Remembers):
         callback.notify(status, prepared_model)
 
     def prepare_model_from_cache(self, *arguments: Any) -> None:
-        self._token, self._restoring = arguments[3], True
+        self._token = arguments[3]
+        self._restoring = True
         try:
             super().prepare_model_from_cache(*arguments)
         finally:

@@ -98,7 +98,7 @@ class _FailsFromCache(FaultyDevice):
 
 
 class _ChangesRefusals(ReferenceDevice):
-    """Answers with the other of two statuses where either is allowed, and refuses files that it can not write to."""
+    """Answers with the other of two statuses where either is allowed, and refuses files that it cannot write to."""
 
     def _caches(self, *arguments: Any) -> CacheFiles:
         self._given = super()._caches(*arguments)

@@ -13,7 +13,7 @@ from types import CodeType, FunctionType, ModuleType
 
 
 class SwapError(Exception):
-    """A function can not get the new code."""
+    """A function cannot get the new code."""
 
 
 Swap = tuple[FunctionType, CodeType]

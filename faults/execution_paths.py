@@ -161,7 +161,7 @@ class _MapsInputsWritable(FaultyPreparedModel):
 
     def execute_synchronously(self, request: types.Request, *rest: Any) -> Result:
         if any(pool.pool is not None and not pool.pool.prot & 2 for pool in request.pools):
-            raise ServiceError(ErrorStatus.GENERAL_FAILURE, "a pool can not be mapped")
+            raise ServiceError(ErrorStatus.GENERAL_FAILURE, "a pool cannot be mapped")
         return self.inner.execute_synchronously(request, *rest)
 
 

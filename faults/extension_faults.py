@@ -50,9 +50,7 @@ def _operands(change: Callable[[types.Operand], types.Operand]) -> FaultySubject
 
 def with_operations(change: Callable[[types.Operation], types.Operation]) -> Rewrite:
     """A rewriting of models that changes each operation."""
-    return lambda model: _graphs(
-        model, lambda graph: replace(graph, operations=tuple(map(change, graph.operations)))
-    )  # fmt: skip
+    return lambda model: _graphs(model, lambda graph: replace(graph, operations=tuple(map(change, graph.operations))))
 
 
 def recoded(model: types.Model, change: Callable[[int], int]) -> types.Model:
@@ -89,7 +87,7 @@ def of_extension(change: Callable[[types.Operand], types.Operand]) -> FaultySubj
 
 
 def with_data(change: Callable[[bytes], bytes | None]) -> FaultySubject:
-    """Extension data is changed on its way; what becomes null is lost."""
+    """Extension data is changed on its way; what becomes None is lost."""
 
     def changed(operand: types.Operand) -> types.Operand:
         known = operand.extra_params.extension if operand.extra_params else None
@@ -103,9 +101,7 @@ def with_data(change: Callable[[bytes], bytes | None]) -> FaultySubject:
 
 def with_parameters(change: Callable[[float, int], tuple[float, int]]) -> FaultySubject:
     """Parameters of the quantised type are put right instead of being refused."""
-    return with_data(
-        lambda data: struct.pack("<dq", *change(*struct.unpack("<dq", data))) if len(data) == 16 else data
-    )  # fmt: skip
+    return with_data(lambda data: struct.pack("<dq", *change(*struct.unpack("<dq", data))) if len(data) == 16 else data)
 
 
 class RemembersNames(ExtendedDevice):
@@ -307,7 +303,7 @@ def subtracts(model: types.Model) -> types.Model:
         return model
     return with_operations(
         lambda one: replace(one, type=int(OperationType.SUB)) if one.type == OperationType.ADD else one
-    )(model)  # fmt: skip
+    )(model)
 
 
 def knows_oem(model: types.Model) -> types.Model:

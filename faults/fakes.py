@@ -120,10 +120,15 @@ def make_case(name: str, body: Body = passing, **fields: Any) -> Case:
 
 
 def run(
-    bodies: dict[str, Body], subject: FakeSubject | None = None, *, waivers: Waivers | None = None,
-    baseline: Baseline | None = None, claims: Sequence[Claim] = (), groups: Mapping[str, Group] = NO_GROUPS,
+    bodies: dict[str, Body],
+    subject: FakeSubject | None = None,
+    *,
+    waivers: Waivers | None = None,
+    baseline: Baseline | None = None,
+    claims: Sequence[Claim] = (),
+    groups: Mapping[str, Group] = NO_GROUPS,
     **options: Any,
-) -> Little:  # fmt: skip
+) -> Little:
     """Run the bodies as cases, and build the results from the events. groups: of bodies, by their names."""
     found = subject or FakeSubject()
     if claims:

@@ -1,11 +1,11 @@
-"""The kill matrix and the survey of mutants in words and as JSON-able data. Holes are in capitals."""
+"""The kill matrix and runs of mutants in words and as JSON-able data. Holes are in capitals."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
 from npu_conformance.faults.kill_matrix import Row, VariantRow
-from npu_conformance.faults.mutants.mutation_runner import CAUGHT, ENOUGH_OF_ONE, End, Share, Survey
+from npu_conformance.faults.mutants.mutation_runner import CAUGHT, ENOUGH_OF_ONE, End, MutationRun, Share
 
 _WIDTH = 60
 
@@ -39,12 +39,12 @@ def faults_summary(rows: Sequence[Row]) -> str:
     return f"{caught} of {len(rows)} faults caught, {holes} {'HOLES' if holes else 'holes'}, {seconds:.0f} s"
 
 
-def survey_lines(survey: Survey) -> list[str]:
+def mutation_lines(run: MutationRun) -> list[str]:
     """Survivors, a line for each part of the reference and each operation with a hole, and the figures."""
-    lines = [str(verdict) for verdict in survey.verdicts if verdict.end in ("survived", "unreached")]
-    lines += [_share_line(share) for share in survey.parts]
-    lines += [_share_line(share) for share in survey.operations if share.caught < share.judged]
-    return [*lines, *_figures(survey)]
+    lines = [str(verdict) for verdict in run.verdicts if verdict.end in ("survived", "unreached")]
+    lines += [_share_line(share) for share in run.parts]
+    lines += [_share_line(share) for share in run.operations if share.caught < share.judged]
+    return [*lines, *_figures(run)]
 
 
 def _share_line(share: Share) -> str:
@@ -52,24 +52,24 @@ def _share_line(share: Share) -> str:
     return f"{name}: {share.caught} of {share.judged} killed ({share.killed} without claims)"
 
 
-def _figures(survey: Survey) -> Iterable[str]:
-    count = survey.judged or 1
-    killed, caught = survey.count("killed"), survey.count(*CAUGHT)
+def _figures(run: MutationRun) -> Iterable[str]:
+    count = run.judged or 1
+    killed, caught = run.count("killed"), run.count(*CAUGHT)
     yield (
-        f"{caught} of {survey.judged} mutants killed: {caught / count:.1%} {_interval(survey, *CAUGHT)}, "
-        f"sampled from {survey.population} with seed {survey.seed}"
+        f"{caught} of {run.judged} mutants killed: {caught / count:.1%} {_interval(run, *CAUGHT)}, "
+        f"sampled from {run.population} with seed {run.seed}"
     )
-    yield f"{killed} of them without claims: {killed / count:.1%} {_interval(survey, 'killed')}"
-    yield f"{survey.count('support lost')} more lose support where no claim is made, which a baseline makes red"
-    yield f"{survey.count('warned')} more give a quality warning: the public floor allows them, or the rule is a SHOULD"
-    low = [share.name for share in survey.operations if share.percent < ENOUGH_OF_ONE]
+    yield f"{killed} of them without claims: {killed / count:.1%} {_interval(run, 'killed')}"
+    yield f"{run.count('support lost')} more lose support where no claim is made, which a baseline makes red"
+    yield f"{run.count('warned')} more give a quality warning: the public floor allows them, or the rule is a SHOULD"
+    low = [share.name for share in run.operations if share.percent < ENOUGH_OF_ONE]
     yield f"operations below {ENOUGH_OF_ONE:g} %: {' '.join(low) or 'none'}"
     yield (
-        f"{survey.count('survived')} survived, {survey.count('unreached')} are reached by no case, "
-        f"{survey.count('equivalent')} are equivalent; {survey.seconds:.0f} s"
+        f"{run.count('survived')} survived, {run.count('unreached')} are reached by no case, "
+        f"{run.count('equivalent')} are equivalent; {run.seconds:.0f} s"
     )
 
 
-def _interval(survey: Survey, *ends: End) -> str:
-    low, high = survey.interval(*ends)
+def _interval(run: MutationRun, *ends: End) -> str:
+    low, high = run.interval(*ends)
     return f"(95 % interval {low:.1%} to {high:.1%})"

@@ -145,7 +145,8 @@ class _Nothing(hal.Execution):
     """Says that it has executed what it could not even read. times: how often it says the truth first."""
 
     def __init__(self, error: ServiceError, times: int) -> None:
-        self._error, self._times = error, times
+        self._error = error
+        self._times = times
 
     def execute_synchronously(self, deadline_ns: int) -> Result:
         self._times -= 1

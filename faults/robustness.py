@@ -113,20 +113,17 @@ class _KeepsThreads(FaultyDevice):
 _SHARED_OBJECTS = Edited(
     (
         SourceEdit(
-            "harness.wire.objects", "ObjectTable.own", "exported = self._exported.get(number)",
+            "harness.wire.objects",
+            "ObjectTable.own",
+            "exported = self._exported.get(number)",
             "import gc\ntables = [one for one in gc.get_objects() if isinstance(one, ObjectTable)]\n"
             "exported = next((one._exported[number] for one in [self, *tables] if number in one._exported), None)",
         ),
     )
-)  # fmt: skip
+)
 _KEPT_MEMORY = Edited(
-    (
-        SourceEdit(
-            "harness.wire.session", "Session.close", "while self._attached:", "while False:",
-        ),
-    )
-)  # fmt: skip
-
+    (SourceEdit("harness.wire.session", "Session.close", "while self._attached:", "while False:"),),
+)
 
 _LEAKS = "vts.robustness.leaks.clients"
 

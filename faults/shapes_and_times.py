@@ -52,10 +52,11 @@ def _no_flags(request: types.Request, shapes: Shapes) -> Shapes:
 def _one_less(request: types.Request, shapes: Shapes) -> Shapes:
     """As many elements as have room."""
     return tuple(
-        shape if shape.is_sufficient or not shape.dimensions
+        shape
+        if shape.is_sufficient or not shape.dimensions
         else replace(shape, dimensions=(*shape.dimensions[:-1], max(shape.dimensions[-1] - 1, 1)))
         for shape in shapes
-    )  # fmt: skip
+    )
 
 
 def _without_rank(request: types.Request, shapes: Shapes) -> Shapes:

@@ -103,7 +103,7 @@ def _variants(options: argparse.Namespace, cases: Sequence[Case]) -> int:
 
 
 def _mutants(options: argparse.Namespace, cases: Sequence[Case]) -> int:
-    from npu_conformance.faults.mutants.mutation_runner import CAUGHT, ENOUGH, ENOUGH_OF_ONE, survey
+    from npu_conformance.faults.mutants.mutation_runner import CAUGHT, ENOUGH, ENOUGH_OF_ONE, run_mutants
     from npu_conformance.faults.mutants.targets import PARTS
 
     operation = options.operation.upper()
@@ -116,8 +116,10 @@ def _mutants(options: argparse.Namespace, cases: Sequence[Case]) -> int:
         raise UsageError(f"--operation: no case uses {operation}")
     size = options.mutants if options.mutants > 0 else None
     tell: Callable[[str], None] = (lambda line: None) if options.json else (lambda line: print(line, flush=True))
-    found = survey(meant, size, options.seed, operation, tell, part=options.part, per_operation=options.per_operation)
-    _conclude(options, found, report.survey_lines(found))
+    found = run_mutants(
+        meant, size, options.seed, operation, tell, part=options.part, per_operation=options.per_operation
+    )
+    _conclude(options, found, report.mutation_lines(found))
     is_enough = 100 * found.count(*CAUGHT) >= ENOUGH * found.judged
     is_even = not options.per_operation or all(share.percent >= ENOUGH_OF_ONE for share in found.operations)
     return OK if is_enough and is_even else WRONG

@@ -97,7 +97,7 @@ class Share(msgspec.Struct, frozen=True):
         return 100 * self.caught / self.judged if self.judged else 100.0
 
 
-class Survey(msgspec.Struct, frozen=True):
+class MutationRun(msgspec.Struct, frozen=True):
     """All verdicts. population: how many mutants there are. seed: of the sample. parts, operations: shares of them."""
 
     population: int
@@ -127,7 +127,7 @@ class Survey(msgspec.Struct, frozen=True):
         return middle - half, middle + half
 
 
-def survey(
+def run_mutants(
     cases: Sequence[Case],
     size: int | None,
     seed: int,
@@ -136,8 +136,8 @@ def survey(
     *,
     part: str = "",
     per_operation: bool = False,
-) -> Survey:
-    """Run a sample of `size` mutants (null: all of them), or of so many from each operation's own modules.
+) -> MutationRun:
+    """Run a sample of `size` mutants (None: all of them), or of so many from each operation's own modules.
 
     operation, part: mutants of these modules only. Raises ValueError for both.
     """
@@ -157,7 +157,7 @@ def survey(
             tell(str(verdict))
     in_order = tuple(verdicts[index] for index in range(len(sample)))
     shares = (_shares(in_order, targets.part), _shares(in_order, targets.operation))
-    return Survey(len(population), seed, in_order, time.monotonic() - started, *shares)
+    return MutationRun(len(population), seed, in_order, time.monotonic() - started, *shares)
 
 
 def _shares(verdicts: Sequence[Verdict], name_of: Callable[[str], str]) -> tuple[Share, ...]:
@@ -240,9 +240,13 @@ def _verdict(mutant: Mutant, answer: _Kill | Ended) -> Verdict:
             raise RuntimeError(f"{mutant.id}: the work itself failed, see above")
         return msgspec.structs.replace(_blank(mutant, "killed"), by=f"(the process) {answer.reason}")
     ways: tuple[tuple[str, End], ...] = (
-        (answer.invalid, "equivalent"), (answer.red, "killed"), (answer.claimed, "killed by claims"),
-        (answer.lost, "support lost"), (answer.warned, "warned"), (answer.broken, "survived"),
-    )  # fmt: skip
+        (answer.invalid, "equivalent"),
+        (answer.red, "killed"),
+        (answer.claimed, "killed by claims"),
+        (answer.lost, "support lost"),
+        (answer.warned, "warned"),
+        (answer.broken, "survived"),
+    )
     by, end = next(((by, end) for by, end in ways if by), ("", "survived"))
     return msgspec.structs.replace(_blank(mutant, end), by=by, seconds=answer.seconds)
 

@@ -42,7 +42,7 @@ _KERNELS, _RULES = "reference.device.kernels", "specs.neuralnetworks.rules"
 DRIVER, NPU = "driver", "npu"
 PARTS = ("kernels", "rules", "shared kernels", "shared rules", "validator", DRIVER, NPU)
 """Parts of the reference. driver: the HAL's objects, and what runs a model on the device. npu: the npu scheduling HAL
-and the NPU Manager, which have witnesses of their own and are surveyed by themselves."""
+and the NPU Manager, which have witnesses of their own and are mutated by themselves."""
 
 Lines = set[tuple[str, int]]
 """Module and line."""

@@ -112,7 +112,8 @@ class _MovedFile:
     """A file that is read as by read(2)."""
 
     def __init__(self, inner: File) -> None:
-        self._inner, self.position = inner, inner.position
+        self._inner = inner
+        self.position = inner.position
 
     def __getattr__(self, name: str) -> object:
         return getattr(self._inner, name)
@@ -133,7 +134,8 @@ class _SoughtFile(_MovedFile):
 
 class _FilesOf:
     def __init__(self, inner: Files, kind: type[_MovedFile]) -> None:
-        self._inner, self._kind = inner, kind
+        self._inner = inner
+        self._kind = kind
 
     def open(self, token: int) -> File:
         return self._kind(self._inner.open(token))  # type: ignore[return-value]

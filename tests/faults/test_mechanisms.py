@@ -73,7 +73,7 @@ def test_callbacks_pass_the_boundary_and_models_come_back_as_the_references_own(
     callback = SimpleNamespace(notify=lambda *answer: given.append(answer))
     own = hal.PreparedModel()
     device = FaultyDevice(Answering(0, own))
-    device.prepare_model(*range(7), callback)  # type: ignore[arg-type, call-arg]
+    device.prepare_model(*range(7), callback)  # type: ignore[call-arg]
     ((status, model),) = given
     assert (status, type(model), model.inner) == (0, FaultyPreparedModel, own)
     made = device.allocate(types.BufferDesc(()), (None, model), (), ())
@@ -87,7 +87,7 @@ def test_answers_of_executions_pass_the_boundary() -> None:
 
     given: list[Any] = []
     callback = SimpleNamespace(notify=lambda *answer: given.append(answer))
-    Model(Answering(3)).execute(*range(4), callback)  # type: ignore[arg-type, call-arg]
+    Model(Answering(3)).execute(*range(4), callback)  # type: ignore[call-arg]
     assert given == [(3, "passed")]
 
 

@@ -1,4 +1,4 @@
-"""Source mutants: what edits there are, that they take hold, and that a small survey tells killed from survived."""
+"""Source mutants: what edits there are, that they take hold, and that a small run tells killed from survived."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ import msgspec
 import pytest
 
 from npu_conformance.faults import code_swap, kill_matrix
-from npu_conformance.faults.mutants import mutation_runner as surveys
-from npu_conformance.faults.mutants import targets, tracing
-from npu_conformance.faults.mutants.mutation_runner import Survey, Verdict
+from npu_conformance.faults.mutants import mutation_runner, targets, tracing
+from npu_conformance.faults.mutants.mutation_runner import MutationRun, Verdict
 from npu_conformance.faults.mutants.operators import mutants
 from npu_conformance.faults.mutants.tracing import Witness, spread
 from npu_conformance.faults.workers import Ended, in_child, in_children
@@ -85,12 +84,12 @@ def test_modules_of_one_operation_are_its_own() -> None:
     assert "specs.neuralnetworks.validate_graph" in targets.modules()
 
 
-def test_a_survey_kills_what_the_cases_see() -> None:
+def test_a_run_kills_what_the_cases_see() -> None:
     cases = [case for case in kill_matrix.all_cases() if "RELU1" in case.operations and "float32" in case.id]
-    found = surveys.survey(cases, None, 0, "PAD", tell=lambda line: None)
+    found = mutation_runner.run_mutants(cases, None, 0, "PAD", tell=lambda line: None)
     assert {verdict.end for verdict in found.verdicts} == {"unreached"}
     cases = [case for case in kill_matrix.all_cases() if case.id.startswith("vts.generated.DIV.int32")]
-    found = surveys.survey(cases, None, 0, "DIV", tell=lambda line: None)
+    found = mutation_runner.run_mutants(cases, None, 0, "DIV", tell=lambda line: None)
     assert found.count("killed") > 0
 
 
@@ -127,7 +126,7 @@ def test_refusing_what_is_claimed_is_told_from_support_that_nobody_claimed() -> 
 
 def test_a_sample_of_each_operation_is_of_its_own_modules() -> None:
     cases = [case for case in kill_matrix.all_cases() if case.id.startswith("vts.generated.DIV.int32")]
-    found = surveys.survey(cases, 2, 0, "DIV", tell=lambda line: None, per_operation=True)
+    found = mutation_runner.run_mutants(cases, 2, 0, "DIV", tell=lambda line: None, per_operation=True)
     assert len(found.verdicts) == 2
     assert [share.name for share in found.operations] == ["DIV"]
 
@@ -145,13 +144,13 @@ def test_parts_of_the_reference_are_told_by_module() -> None:
 
 def test_shares_have_an_interval() -> None:
     verdicts = tuple(Verdict("m", 1, "e", "killed" if index < 90 else "survived") for index in range(100))
-    low, high = Survey(1000, 0, verdicts, 1.0).interval("killed")
+    low, high = MutationRun(1000, 0, verdicts, 1.0).interval("killed")
     assert low == pytest.approx(0.8256, abs=1e-3)
     assert high == pytest.approx(0.9448, abs=1e-3)
 
 
 def test_mutants_called_equivalent_exist_and_have_a_reason() -> None:
-    stored = surveys.equivalent_mutants()
+    stored = mutation_runner.equivalent_mutants()
     known = [
         mutant
         for name in {one.mutant.partition(":")[0] for one in stored}
@@ -161,6 +160,6 @@ def test_mutants_called_equivalent_exist_and_have_a_reason() -> None:
     assert all(len(one.reason) > 20 for one in stored)
 
 
-def test_a_survey_can_be_written_as_json(tmp_path: Path) -> None:
-    survey = Survey(1, 0, (Verdict("m", 1, "e", "killed"),), 1.0)
-    assert msgspec.json.decode(msgspec.json.encode(survey), type=Survey) == survey
+def test_a_run_can_be_written_as_json(tmp_path: Path) -> None:
+    run = MutationRun(1, 0, (Verdict("m", 1, "e", "killed"),), 1.0)
+    assert msgspec.json.decode(msgspec.json.encode(run), type=MutationRun) == run

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from typing import Any
 
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.manifest import Deadlines, Manifest
@@ -19,24 +20,17 @@ class EchoModel(hal.PreparedModel):
     """Copies the first pool onto the second."""
 
     def __init__(self, context: Context, model: types.Model) -> None:
-        self._context, self.model = context, model
+        self._context = context
+        self.model = model
 
-    def execute_synchronously(
-        self, request: types.Request, measure_timing: bool, deadline_ns: int, loop_timeout_duration_ns: int
-    ) -> types.ExecutionResult:
+    def execute_synchronously(self, request: types.Request, *rest: Any) -> types.ExecutionResult:
         """Copy."""
         first, second = (self._context.memory.map(pool.pool) for pool in request.pools if pool.pool is not None)
         second[:] = first
         return types.ExecutionResult(True, (), NO_TIMING)
 
     def execute_fenced(
-        self,
-        request: types.Request,
-        wait_for: tuple[hal.Fence | None, ...],
-        measure_timing: bool,
-        deadline_ns: int,
-        loop_timeout_duration_ns: int,
-        duration_ns: int,
+        self, request: types.Request, wait_for: tuple[hal.Fence | None, ...], *rest: Any
     ) -> hal.FencedExecutionResult:
         """Ask each fence for its state, as a caller of the harness."""
         states = [fence.get_state() for fence in wait_for if fence is not None]
@@ -68,32 +62,17 @@ class SimpleDevice(hal.Device):
         """True for even codes."""
         return tuple(operation.type % 2 == 0 for operation in model.main.operations)
 
-    def prepare_model(
-        self,
-        model: types.Model,
-        preference: int,
-        priority: int,
-        deadline_ns: int,
-        model_cache: tuple[types.CacheHandle, ...],
-        data_cache: tuple[types.CacheHandle, ...],
-        token: bytes,
-        callback: hal.PreparedModelCallback | None,
-    ) -> None:
+    def prepare_model(self, model: types.Model, preference: int, *rest: Any) -> None:
         """Prepare in another thread; preference 99 is refused, 98 is a bug of the driver."""
         if preference == 99:
             raise ServiceError(ErrorStatus.INVALID_ARGUMENT, "preference 99")
         if preference == 98:
             raise KeyError("a bug")
-        assert callback is not None
         prepared = EchoModel(self._context, model)
-        threading.Thread(target=callback.notify, args=(int(ErrorStatus.NONE), prepared)).start()
+        threading.Thread(target=rest[-1].notify, args=(int(ErrorStatus.NONE), prepared)).start()
 
     def allocate(
-        self,
-        desc: types.BufferDesc,
-        prepared_models: tuple[hal.PreparedModel | None, ...],
-        input_roles: tuple[types.BufferRole, ...],
-        output_roles: tuple[types.BufferRole, ...],
+        self, desc: types.BufferDesc, prepared_models: tuple[hal.PreparedModel | None, ...], *roles: Any
     ) -> hal.DeviceBuffer:
         """The token tells how many of the models are this host's own."""
         return hal.DeviceBuffer(hal.Buffer(), 1 + sum(type(model) is EchoModel for model in prepared_models))

@@ -47,9 +47,13 @@ class MeetingDevice(hal.Device):
 
 def _manifest(options: Mapping[str, str]) -> Manifest:
     return Manifest(
-        name="meeting", vendor="tests", version="1", deadlines=Deadlines(execute=0.5),
-        concurrent_calls=int(options.get("calls", "3")), options={"calls": "how many at once"},
-    )  # fmt: skip
+        name="meeting",
+        vendor="tests",
+        version="1",
+        deadlines=Deadlines(execute=0.5),
+        concurrent_calls=int(options.get("calls", "3")),
+        options={"calls": "how many at once"},
+    )
 
 
 def _create(context: Context) -> Subject:

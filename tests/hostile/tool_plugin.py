@@ -13,9 +13,15 @@ from npu_conformance.specs.plugin import Plugin
 def _manifest(options: Mapping[str, str]) -> Manifest:
     tool = InferenceTool(tuple(shlex.split(options["tool"])), uid=0)
     return Manifest(
-        name="tool", vendor="v", version="1", interfaces=("scheduling",), options={"tool": "a command"},
-        inference_tool=tool, time_scale=0.05, deadlines=Deadlines(200, 100, 100, 600),
-    )  # fmt: skip
+        name="tool",
+        vendor="v",
+        version="1",
+        interfaces=("scheduling",),
+        options={"tool": "a command"},
+        inference_tool=tool,
+        time_scale=0.05,
+        deadlines=Deadlines(200, 100, 100, 600),
+    )
 
 
 plugin = Plugin(_manifest, through_a_tool)
