@@ -59,9 +59,7 @@ def _time_of_failure(result: Result, asked: bool) -> Result:
 class _Once(FaultyPreparedModel):
     """Works at the first execution only."""
 
-    def __init__(self, inner: hal.PreparedModel) -> None:
-        super().__init__(inner)
-        self._used = False
+    _used = False
 
     def execute_synchronously(self, *arguments: Any) -> Result:
         if self._used:
@@ -73,9 +71,7 @@ class _Once(FaultyPreparedModel):
 class _KeepsTheFirstResult(FaultyPreparedModel):
     """Executes once; afterwards answers the same and writes nothing."""
 
-    def __init__(self, inner: hal.PreparedModel) -> None:
-        super().__init__(inner)
-        self._first: Result | None = None
+    _first: Result | None = None
 
     def execute_synchronously(self, *arguments: Any) -> Result:
         if self._first is None:

@@ -105,9 +105,7 @@ class _IgnoresOwnFences(_RefusesOwnFences):
 class _KeepsOneWaiting(_FencedModel):
     """Has room for one execution that waits: the next one takes its place."""
 
-    def __init__(self, inner: hal.PreparedModel) -> None:
-        super().__init__(inner)
-        self._current: object = None
+    _current: object = None
 
     def execute_fenced(self, request: types.Request, wait_for: Fences, *rest: Any) -> Result:
         gate, mine = SettableFence(), object()
@@ -121,9 +119,7 @@ class _KeepsOneWaiting(_FencedModel):
 class _TiesFencesToTheFirst(_FencedModel):
     """Remembers the wait fences of its first execution for all."""
 
-    def __init__(self, inner: hal.PreparedModel) -> None:
-        super().__init__(inner)
-        self._fences: Fences | None = None
+    _fences: Fences | None = None
 
     def execute_fenced(self, request: types.Request, wait_for: Fences, *rest: Any) -> Result:
         self._fences = self._fences or wait_for
@@ -133,9 +129,7 @@ class _TiesFencesToTheFirst(_FencedModel):
 class _LastFenceOnly(_FencedModel):
     """The callbacks of all executions answer for the last one."""
 
-    def __init__(self, inner: hal.PreparedModel) -> None:
-        super().__init__(inner)
-        self._last: hal.FencedExecutionCallback | None = None
+    _last: hal.FencedExecutionCallback | None = None
 
     def execute_fenced(self, *arguments: Any) -> Result:
         result = self.inner.execute_fenced(*arguments)

@@ -75,9 +75,7 @@ class _HalfWritten(FaultyPreparedModel):
 class _RemembersTheDeadline(FaultyPreparedModel):
     """A deadline that was missed once is missed by every later execution."""
 
-    def __init__(self, inner: hal.PreparedModel) -> None:
-        super().__init__(inner)
-        self._missed: ServiceError | None = None
+    _missed: ServiceError | None = None
 
     def execute_synchronously(self, *arguments: Any) -> Result:
         if self._missed is not None:

@@ -59,9 +59,7 @@ class _ManyCacheFiles(FaultyDevice):
 
 
 class _CountsItsCalls(FaultyDevice):
-    def __init__(self, inner: hal.Device) -> None:
-        super().__init__(inner)
-        self._calls = 0
+    _calls = 0
 
     def get_version_string(self) -> str:
         self._calls += 1

@@ -113,9 +113,7 @@ class _WritesZeroSized(FaultyPreparedModel):
 class _ShapesOfBefore(FaultyPreparedModel):
     """Tells the shapes of the execution before."""
 
-    def __init__(self, inner: hal.PreparedModel) -> None:
-        super().__init__(inner)
-        self._known: Shapes = ()
+    _known: Shapes = ()
 
     def execute_synchronously(self, *arguments: Any) -> Result:
         result = self.inner.execute_synchronously(*arguments)
@@ -126,9 +124,7 @@ class _ShapesOfBefore(FaultyPreparedModel):
 class _SizesOfTheFirst(FaultyPreparedModel):
     """Sizes that the model leaves open are those of the first execution for ever."""
 
-    def __init__(self, inner: hal.PreparedModel) -> None:
-        super().__init__(inner)
-        self._sizes: list[tuple[int, ...]] | None = None
+    _sizes: list[tuple[int, ...]] | None = None
 
     def execute_synchronously(self, request: types.Request, *rest: Any) -> Result:
         sizes = [argument.dimensions for argument in request.inputs]
@@ -155,9 +151,7 @@ def _empty_is_one(request: types.Request, result: Result) -> Result:
 class _Timed(FaultyPreparedModel):
     """Once measured, always measured."""
 
-    def __init__(self, inner: hal.PreparedModel) -> None:
-        super().__init__(inner)
-        self._last: types.Timing | None = None
+    _last: types.Timing | None = None
 
     def execute_synchronously(self, request: types.Request, measure_timing: bool, *rest: Any) -> Result:
         result = self.inner.execute_synchronously(request, measure_timing, *rest)

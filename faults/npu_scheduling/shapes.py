@@ -12,6 +12,7 @@ from dataclasses import replace as with_fields
 from msgspec.structs import replace
 
 from npu_conformance.faults.npu_scheduling import tool
+from npu_conformance.faults.wrapper import Wrapper, forwarding
 from npu_conformance.reference.clock import VirtualClock
 from npu_conformance.reference.hal import scheduling_workload
 from npu_conformance.reference.hal.device import ReferenceDevice
@@ -23,7 +24,7 @@ from npu_conformance.reference.manager import service
 from npu_conformance.specs.errors import InterfaceError, Unsupported
 from npu_conformance.specs.manifest import InferenceTool
 from npu_conformance.specs.npu.scheduling import Scheduling, SchedulingCallback
-from npu_conformance.specs.npu.types import DEBOUNCE_DURATION_MS, MAX_PRIORITY, MIN_PRIORITY, SchedulingConfig, WorkInfo
+from npu_conformance.specs.npu.types import MAX_PRIORITY, MIN_PRIORITY, SchedulingConfig, WorkInfo
 from npu_conformance.specs.npu.workload import OWN_WORK, InferenceRun, Workload, WorkloadCallback
 from npu_conformance.specs.plugin import Caller, Context, Subject
 
@@ -55,22 +56,19 @@ def whole(context: Context) -> Subject:
     )
 
 
-class _AsInAosp(Scheduling):
+class _AsInAosp(Wrapper, Scheduling):
     """AOSP's interface: no debounce time with the callback, no bounds in configs."""
 
-    def __init__(self, inner: SchedulingService) -> None:
-        self._inner = inner
+    inner: SchedulingService
 
     def set_scheduling_configs(self, configs: tuple[SchedulingConfig, ...]) -> None:
-        self._inner.set_scheduling_configs(_without_bounds(configs))
+        self.inner.set_scheduling_configs(_without_bounds(configs))
 
     def update_scheduling_configs(self, configs: tuple[SchedulingConfig, ...]) -> None:
-        self._inner.update_scheduling_configs(_without_bounds(configs))
+        self.inner.update_scheduling_configs(_without_bounds(configs))
 
-    def set_callback(
-        self, callback: SchedulingCallback | None, debounce_duration_ms: int = DEBOUNCE_DURATION_MS
-    ) -> None:
-        self._inner.set_callback(callback)
+    def set_callback(self, callback: SchedulingCallback | None, *debounce: int) -> None:
+        self.inner.set_callback(callback)
 
 
 def _without_bounds(configs: tuple[SchedulingConfig, ...]) -> tuple[SchedulingConfig, ...]:
@@ -89,20 +87,12 @@ def without_workload(context: Context) -> Subject:
     return Subject(scheduling=aosp(context).scheduling)
 
 
-class _NoOriginal(SchedulingCallback):
+@forwarding(SchedulingCallback)
+class _NoOriginal(Wrapper, SchedulingCallback):
     """Tells of work of an app for itself as Cuttlefish does."""
 
-    def __init__(self, inner: SchedulingCallback) -> None:
-        self._inner = inner
-
-    def on_work_requested(self, work: WorkInfo) -> None:
-        self._inner.on_work_requested(_without_original(work))
-
-    def on_work_started(self, work: WorkInfo, reason: int) -> None:
-        self._inner.on_work_started(_without_original(work), reason)
-
-    def on_work_ended(self, work: WorkInfo, reason: int) -> None:
-        self._inner.on_work_ended(_without_original(work), reason)
+    def call(self, name: str, work: WorkInfo, *reason: int) -> None:
+        super().call(name, _without_original(work), *reason)
 
 
 def _without_original(work: WorkInfo) -> WorkInfo:
@@ -110,9 +100,7 @@ def _without_original(work: WorkInfo) -> WorkInfo:
 
 
 class _Cuttlefish(_AsInAosp):
-    def set_callback(
-        self, callback: SchedulingCallback | None, debounce_duration_ms: int = DEBOUNCE_DURATION_MS
-    ) -> None:
+    def set_callback(self, callback: SchedulingCallback | None, *debounce: int) -> None:
         super().set_callback(None if callback is None else _NoOriginal(callback))
 
 
@@ -123,17 +111,16 @@ def cuttlefish(context: Context) -> Subject:
     return with_fields(found, scheduling=_Cuttlefish(found.scheduling))
 
 
-class _ToolLike(Workload):
+class _ToolLike(Wrapper, Workload):
     """Has the choices of AOSP's tool alone, and refuses by failing, as an exit code does."""
 
-    def __init__(self, inner: Workload) -> None:
-        self._inner = inner
+    inner: Workload
 
     def run_test_inference(self, run: InferenceRun, callback: WorkloadCallback) -> None:
         if (run.device_number, run.group_id, run.feature_id) != (None, None, None):
             raise Unsupported("only job priority and original uid")
         try:
-            self._inner.run_test_inference(run, callback)
+            self.inner.run_test_inference(run, callback)
         except Unsupported:
             raise
         except InterfaceError:
