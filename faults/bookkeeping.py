@@ -22,7 +22,7 @@ from npu_conformance.specs.documents.waivers import WaivedTolerance, Waiver
 from npu_conformance.specs.manifest import Claim, Manifest
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 
-_behaviours = CaseGroup("self.bookkeeping")
+_checks = CaseGroup("self.bookkeeping")
 _TODAY = datetime.date(2030, 1, 15)
 
 
@@ -32,7 +32,7 @@ class NoticedError(Exception):
 
 def cases() -> Iterator[Case]:
     """Every self-check."""
-    return iter(_behaviours())
+    return iter(_checks())
 
 
 def _expect(found: object, expected: object, what: str) -> None:
@@ -54,7 +54,7 @@ def _mixed() -> Little:
     )
 
 
-@_behaviours.case("verdicts.each_exception")
+@_checks.case("verdicts.each_exception")
 def each_exception(_: CaseContext) -> None:
     """Each way to end has its outcome."""
     expected = {
@@ -69,7 +69,7 @@ def each_exception(_: CaseContext) -> None:
     _expect(_mixed().outcomes(), expected, "outcomes")
 
 
-@_behaviours.case("verdicts.one_for_each_case")
+@_checks.case("verdicts.one_for_each_case")
 def one_for_each_case(_: CaseContext) -> None:
     """Every case has one verdict in the events, none has two, and the footer counts them."""
     little = _mixed()
@@ -80,7 +80,7 @@ def one_for_each_case(_: CaseContext) -> None:
     _expect(little.results.problems, (), "problems of the record")
 
 
-@_behaviours.case("verdicts.interrupted")
+@_checks.case("verdicts.interrupted")
 def interrupted(_: CaseContext) -> None:
     """What an interrupt keeps from running is recorded as not-run, and is red."""
     little = run({"first": passing, "second": raising(KeyboardInterrupt()), "third": passing})
@@ -89,7 +89,7 @@ def interrupted(_: CaseContext) -> None:
     _expect(len(little.results.not_run), 2, "cases listed as not run")
 
 
-@_behaviours.case("verdicts.cut_off")
+@_checks.case("verdicts.cut_off")
 def cut_off(_: CaseContext) -> None:
     """Of a run that was killed, what has no verdict counts as not run, and is red."""
     events = run({"first": passing, "second": passing}).events
@@ -97,7 +97,7 @@ def cut_off(_: CaseContext) -> None:
     _expect((found.exit_code, len(found.not_run), found.conformant), (1, 1, False), "exit code, not run, conformant")
 
 
-@_behaviours.case("verdicts.configurations")
+@_checks.case("verdicts.configurations")
 def configurations(_: CaseContext) -> None:
     """The gravest configuration decides, and the case goes on behind it."""
 
@@ -113,7 +113,7 @@ def configurations(_: CaseContext) -> None:
     _expect(found, {"one": "fail", "two": "pass", "three": "not-applicable"}, "outcomes of configurations")
 
 
-@_behaviours.case("verdicts.groups_of_each_interface")
+@_checks.case("verdicts.groups_of_each_interface")
 def groups_of_each_interface(_: CaseContext) -> None:
     """A scheduling HAL of whose events nothing could be asked is green and not conformant, and the group is named."""
     offered = FakeSubject(Manifest(name="fake", vendor="nobody", version="1", interfaces=("device", "scheduling")))
@@ -127,21 +127,21 @@ def groups_of_each_interface(_: CaseContext) -> None:
     _expect(found.reasons, reasons, "reasons")
 
 
-@_behaviours.case("verdicts.quality_warning")
+@_checks.case("verdicts.quality_warning")
 def quality_warning(_: CaseContext) -> None:
     """A quality warning is kept and counted; it turns nothing red."""
     little = run({"case": lambda context: context.warn_quality("drift")})
     _expect((little.results.quality_warnings, little.results.exit_code), (1, 0), "warnings and exit code")
 
 
-@_behaviours.case("verdicts.claims")
+@_checks.case("verdicts.claims")
 def claims(_: CaseContext) -> None:
     """Refusing what the manifest claims is a failure."""
     little = run({"case": raising(NotSupported("no"))}, claims=[Claim(operations=("ADD",))])
     _expect(little.outcomes(), {"case": "fail"}, "outcome of a refused claim")
 
 
-@_behaviours.case("exit.codes")
+@_checks.case("exit.codes")
 def exit_codes(_: CaseContext) -> None:
     """0 for nothing wrong, 1 for something, 3 for a bug of the suite."""
     bodies = {"pass": passing, "refused": raising(NotSupported("no"))}
@@ -151,7 +151,7 @@ def exit_codes(_: CaseContext) -> None:
     _expect(_mixed().results.exit_code, 3, "exit code with a suite error")
 
 
-@_behaviours.case("exit.skip_is_no_pass")
+@_checks.case("exit.skip_is_no_pass")
 def skip_is_no_pass(_: CaseContext) -> None:
     """Where all is refused nothing is conformant, and what was left out is said."""
     little = run({"case": raising(NotSupported("no"))})
@@ -160,7 +160,7 @@ def skip_is_no_pass(_: CaseContext) -> None:
     _expect(len(little.results.unsupported), 1, "operations listed as not supported")
 
 
-@_behaviours.case("exit.budget_leaves_out")
+@_checks.case("exit.budget_leaves_out")
 def budget_leaves_out(_: CaseContext) -> None:
     """Cases that the budget does not reach are named, and the run shows nothing."""
     little = run({"one": passing, "two": passing}, seconds=0.0)
@@ -168,7 +168,7 @@ def budget_leaves_out(_: CaseContext) -> None:
     _expect(little.results.conformant, False, "conformant with cases left out")
 
 
-@_behaviours.case("exit.baseline")
+@_checks.case("exit.baseline")
 def baseline(_: CaseContext) -> None:
     """Against a baseline only what got worse is red, and a lost support is worse."""
     before = run({"one": passing, "two": raising(Failed("wrong")), "three": passing}).results
@@ -176,7 +176,7 @@ def baseline(_: CaseContext) -> None:
     _expect(len(run(worse, baseline=Baseline(before)).results.red), 2, "regressions")
 
 
-@_behaviours.case("subject.restarts")
+@_checks.case("subject.restarts")
 def restarts(_: CaseContext) -> None:
     """A crash and a hang restart the subject, a failure does not."""
     subject = FakeSubject()
@@ -184,7 +184,7 @@ def restarts(_: CaseContext) -> None:
     _expect(subject.restarts, 2, "restarts")
 
 
-@_behaviours.case("subject.quiet_death")
+@_checks.case("subject.quiet_death")
 def quiet_death(_: CaseContext) -> None:
     """A death behind a case that passed is a crash of that case, and not of the next one."""
     subject = FakeSubject()
@@ -195,7 +195,7 @@ def quiet_death(_: CaseContext) -> None:
     _expect(run({"dies": dies, "next": passing}, subject).outcomes(), {"dies": "crash", "next": "pass"}, "outcomes")
 
 
-@_behaviours.case("subject.pools_closed")
+@_checks.case("subject.pools_closed")
 def pools_closed(_: CaseContext) -> None:
     """Pools of a case are closed, also where it failed."""
     subject = FakeSubject()
@@ -213,13 +213,13 @@ def _waiver(**fields: object) -> Waivers:
     return Waivers([Waiver(reason="known", owner="me", link="there", **given)], _TODAY)  # type: ignore[arg-type]
 
 
-@_behaviours.case("waivers.valid")
+@_checks.case("waivers.valid")
 def valid_waiver(_: CaseContext) -> None:
     """A valid waiver makes a known failure green."""
     _expect(run({"case": raising(Failed("wrong"))}, waivers=_waiver()).results.exit_code, 0, "exit code")
 
 
-@_behaviours.case("waivers.expired")
+@_checks.case("waivers.expired")
 def expired_waiver(_: CaseContext) -> None:
     """An expired waiver excuses nothing and is reported."""
     late = _waiver(expires=datetime.date(2030, 1, 14))
@@ -228,7 +228,7 @@ def expired_waiver(_: CaseContext) -> None:
     _expect(len(little.results.red), 1, "reports of expired waivers")
 
 
-@_behaviours.case("waivers.not_needed")
+@_checks.case("waivers.not_needed")
 def waiver_not_needed(_: CaseContext) -> None:
     """A waiver for what passes, and one for what is not there, turn the run red."""
     _expect(run({"case": passing}, waivers=_waiver()).results.exit_code, 1, "exit code with a waiver of a pass")
@@ -236,7 +236,7 @@ def waiver_not_needed(_: CaseContext) -> None:
     _expect(run({"case": passing}, waivers=other).results.exit_code, 1, "exit code with a waiver of nothing")
 
 
-@_behaviours.case("waivers.other_requirement")
+@_checks.case("waivers.other_requirement")
 def waiver_of_other_requirement(_: CaseContext) -> None:
     """A waiver excuses its own requirement only, and a case only as far as it goes."""
     other = _waiver(requirement="REQ-2")
@@ -262,7 +262,7 @@ def _compared(actual: float, expected: float, kind: OperandType, waivers: Waiver
     return run({"case": body}, waivers=waivers)
 
 
-@_behaviours.case("comparison.floor")
+@_checks.case("comparison.floor")
 def comparison_floor(_: CaseContext) -> None:
     """The public floor by type: just inside passes, just outside fails."""
     nan, infinity = float("nan"), float("inf")
@@ -285,7 +285,7 @@ def comparison_floor(_: CaseContext) -> None:
         _expect(found, outcome, f"{kind.name}: {actual} for {expected}")
 
 
-@_behaviours.case("comparison.waived_tolerance")
+@_checks.case("comparison.waived_tolerance")
 def waived_tolerance(_: CaseContext) -> None:
     """A waiver's tolerance widens the floor as far as it says, and is seen."""
     waiver = _waiver(tolerance=WaivedTolerance(atol=0.5))
@@ -294,7 +294,7 @@ def waived_tolerance(_: CaseContext) -> None:
     _expect(_compared(1.75, 1.0, OperandType.TENSOR_FLOAT32, waiver).results.exit_code, 1, "exit code outside of it")
 
 
-@_behaviours.case("selection.expression")
+@_checks.case("selection.expression")
 def expression(_: CaseContext) -> None:
     """-k understands and, or, not and parentheses."""
     matches = compile_expression("(add or mul) and not quant8")
@@ -302,7 +302,7 @@ def expression(_: CaseContext) -> None:
     _expect(found, [True, False, True, False], "cases that are selected")
 
 
-@_behaviours.case("selection.shards")
+@_checks.case("selection.shards")
 def shards(_: CaseContext) -> None:
     """Shards are disjoint and leave nothing out."""
     chosen = [make_case(f"case_{number}") for number in range(20)]
@@ -310,7 +310,7 @@ def shards(_: CaseContext) -> None:
     _expect(sorted(dealt), sorted(case.id for case in chosen), "cases in all shards")
 
 
-@_behaviours.case("selection.seeds")
+@_checks.case("selection.seeds")
 def case_seeds(_: CaseContext) -> None:
     """Each case has a seed of its own, which follows from the run's seed and its id."""
     known = {seeds.case_seed(seed, name) for seed in (0, 1) for name in ("a", "b")}
