@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-SERVE = [sys.executable, "-m", "npu_conformance.cli.main", "serve"]
+SERVE = [sys.executable, "-m", "npu_conformance", "serve"]
 """The command, with the plug-ins of HOSTILE where the environment is `environment()`."""
 HOSTILE = str(Path(__file__).parents[1] / "hostile")
 
