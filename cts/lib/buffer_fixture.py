@@ -48,7 +48,7 @@ class Answer:
     errno: int
 
 
-class CallbackRecorder(AllocatorCallback):
+class AllocatorRecorder(AllocatorCallback):
     """Keeps every callback in the order of arrival. events: (which, id, errno)."""
 
     def __init__(self) -> None:
@@ -83,7 +83,7 @@ class BufferApp:
     def __init__(self, context: CaseContext, uid: int = CAMERA, pid: int = 0) -> None:
         self.context = context
         self.uid = uid
-        self.recorder = CallbackRecorder()
+        self.recorder = AllocatorRecorder()
         self.application = context.application(uid, pid)
         self._markers = itertools.count(_MARKER)
         self.allocator = self._create()

@@ -233,7 +233,7 @@ def test_top_shows_apps_models_and_budget() -> None:
 
 
 def test_shell_commands_speak_to_the_manager(address: str, capsys: pytest.CaptureFixture[str]) -> None:
-    def said(*words: str) -> tuple[int, str]:
+    def run(*words: str) -> tuple[int, str]:
         code = main(["npu", *words])
         return code, capsys.readouterr().out
 
@@ -242,15 +242,15 @@ def test_shell_commands_speak_to_the_manager(address: str, capsys: pytest.Captur
         ("set-budget-policy", "budget, 0 of 4 used"),
         ("set-status-quo-policy", "status quo, no budget"),
     ):
-        assert said("shell", address, command) == (0, "")
-        assert said("top", address, "--once")[1].startswith(f"policy: {policy}\n")
-    code, text = said("shell", address, "info")
+        assert run("shell", address, command) == (0, "")
+        assert run("top", address, "--once")[1].startswith(f"policy: {policy}\n")
+    code, text = run("shell", address, "info")
     assert (code, text.splitlines()[0]) == (0, "Policy: statusquo")
-    assert [said("shell", address, *words)[0] for words in ((), ("nonsense",), ("info", "more"))] == [1, 1, 1]
-    assert said("shell", address)[1].startswith("usage: cmd npu")
-    assert said("shell", address, "disable") == (1, "disable: only root may do this, not uid 2000\n")
-    assert said("shell", "--root", address, "disable") == (0, "")
-    assert said("shell", "--root", address, "enable") == (0, "")
+    assert [run("shell", address, *words)[0] for words in ((), ("nonsense",), ("info", "more"))] == [1, 1, 1]
+    assert run("shell", address)[1].startswith("usage: cmd npu")
+    assert run("shell", address, "disable") == (1, "disable: only root may do this, not uid 2000\n")
+    assert run("shell", "--root", address, "disable") == (0, "")
+    assert run("shell", "--root", address, "enable") == (0, "")
 
 
 @pytest.fixture

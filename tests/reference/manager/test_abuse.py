@@ -49,32 +49,32 @@ def device(tmp_path: Path) -> Iterator[Device]:
     found.close()
 
 
-class Recorder(ModelLoadRequestCallback):
-    """What an app is told: decisions and completions as numbers, unload requests as `unload`."""
+class CallbackRecorder(ModelLoadRequestCallback):
+    """What an app receives: decisions and completions as numbers, unload requests as `unload`."""
 
     def __init__(self) -> None:
-        self.heard: dict[int, list[object]] = {}
+        self.received: dict[int, list[object]] = {}
         self.listener: ModelLoadStatusListener | None = None
 
     def on_can_load_model(self, request: ModelLoadRequest, status: int, listener: ModelLoadStatusListener) -> None:
         self.listener = listener
-        self.heard.setdefault(request.id, []).append(status)
+        self.received.setdefault(request.id, []).append(status)
 
     def on_request_unload_model(self, request: ModelLoadRequest, reason: int | None) -> None:
-        self.heard.setdefault(request.id, []).append("unload")
+        self.received.setdefault(request.id, []).append("unload")
 
     def on_model_load_request_complete(self, request: ModelLoadRequest, status: int) -> None:
-        self.heard.setdefault(request.id, []).append(status)
+        self.received.setdefault(request.id, []).append(status)
 
 
-class App:
+class RemoteApp:
     """An app of this process: a connection of its own."""
 
     def __init__(self, device: Device, uid: int, importance: int = Importance.CACHED, *, declares: bool = True) -> None:
         device.control.install_app(uid, f"app{uid}", declares, 37 if declares else 36)
         device.control.grant_permission(uid, PERMISSION, True)
         device.control.set_importance(uid, importance)
-        self.subject, self.recorder = device.subject, Recorder()
+        self.subject, self.recorder = device.subject, CallbackRecorder()
         self.connection: Application = device.subject.application(uid)
 
     @property
@@ -88,10 +88,10 @@ class App:
         """Submit a request."""
         self.manager.request_can_load_model(ModelLoadRequest(identifier, size), self.recorder)
 
-    def hears(self, identifier: int, *expected: object) -> None:
-        """Wait until this was said of a request, in full."""
-        heard = self.recorder.heard.setdefault(identifier, [])
-        assert self.subject.wait_until(lambda: heard == [*expected], SECONDS), heard
+    def receives(self, identifier: int, *expected: object) -> None:
+        """Wait until these are the notifications about a request, in full."""
+        received = self.recorder.received.setdefault(identifier, [])
+        assert self.subject.wait_until(lambda: received == [*expected], SECONDS), received
 
 
 class RawApp:
@@ -128,23 +128,23 @@ class RawApp:
 
 def test_ten_thousand_outstanding_requests_delay_nobody_and_vanish_with_their_apps(device: Device) -> None:
     device.take_turns(Policy.BUDGET)
-    flooders = [App(device, uid) for uid in FLOODERS]
+    flooders = [RemoteApp(device, uid) for uid in FLOODERS]
     for flooder in flooders:
         for identifier in range(MOST_REQUESTS):
             flooder.asks(identifier)
     assert len(device.models()) == 10_000
-    foreground = App(device, CAMERA, Importance.FOREGROUND)
+    foreground = RemoteApp(device, CAMERA, Importance.FOREGROUND)
     foreground.asks(1)
-    foreground.hears(1, LoadStatus.CAN_LOAD_NOW)
+    foreground.receives(1, LoadStatus.CAN_LOAD_NOW)
     for flooder in flooders:
         flooder.connection.close()
     wait_for(lambda: [(model.uid, model.id) for model in device.models()] == [(CAMERA, 1)])
-    foreground.hears(1, LoadStatus.CAN_LOAD_NOW)
+    foreground.receives(1, LoadStatus.CAN_LOAD_NOW)
 
 
 def test_ten_thousand_requests_of_one_app_are_refused_from_the_stated_number_on(device: Device) -> None:
     device.take_turns(Policy.BUDGET)
-    flooder, other = App(device, CAMERA), App(device, ASSISTANT)
+    flooder, other = RemoteApp(device, CAMERA), RemoteApp(device, ASSISTANT)
     refused = 0
     for identifier in range(10_000):
         try:
@@ -153,12 +153,12 @@ def test_ten_thousand_requests_of_one_app_are_refused_from_the_stated_number_on(
             refused += 1
     assert (refused, len(device.models())) == (10_000 - MOST_REQUESTS, MOST_REQUESTS)
     other.asks(1)
-    other.hears(1, LoadStatus.NOT_PRIORITIZED)
+    other.receives(1, LoadStatus.NOT_PRIORITIZED)
     for identifier in reversed(range(MOST_REQUESTS)):
         flooder.manager.cancel_model_load(ModelLoadRequest(identifier))
-    other.hears(1, LoadStatus.NOT_PRIORITIZED, LoadStatus.CAN_LOAD_NOW)
-    flooder.hears(0, LoadStatus.CAN_LOAD_NOW, CompletionStatus.CANCELLED)
-    flooder.hears(MOST_REQUESTS - 1, LoadStatus.NOT_PRIORITIZED, CompletionStatus.CANCELLED)
+    other.receives(1, LoadStatus.NOT_PRIORITIZED, LoadStatus.CAN_LOAD_NOW)
+    flooder.receives(0, LoadStatus.CAN_LOAD_NOW, CompletionStatus.CANCELLED)
+    flooder.receives(MOST_REQUESTS - 1, LoadStatus.NOT_PRIORITIZED, CompletionStatus.CANCELLED)
 
 
 def _request(**fields: Any) -> dict[str, Any]:
@@ -193,9 +193,9 @@ MISUSED: dict[str, tuple[str, dict[str, Any], int]] = {
 
 def test_garbage_is_answered_and_changes_nothing_for_anybody(device: Device) -> None:
     device.take_turns(Policy.BUDGET)
-    holder, raw = App(device, ASSISTANT, Importance.FOREGROUND), RawApp(device, CAMERA)
+    holder, raw = RemoteApp(device, ASSISTANT, Importance.FOREGROUND), RawApp(device, CAMERA)
     holder.asks(1)
-    holder.hears(1, LoadStatus.CAN_LOAD_NOW)
+    holder.receives(1, LoadStatus.CAN_LOAD_NOW)
     before = device.models()
     for what, (line, code) in GARBAGE.items():
         assert raw.ask(line)["error"]["code"] == code, what
@@ -207,26 +207,26 @@ def test_garbage_is_answered_and_changes_nothing_for_anybody(device: Device) -> 
     wait_for(lambda: {model.uid for model in device.models()} == {ASSISTANT, CAMERA})
     raw.close()
     wait_for(lambda: device.models() == before)
-    holder.hears(1, LoadStatus.CAN_LOAD_NOW)
+    holder.receives(1, LoadStatus.CAN_LOAD_NOW)
 
 
 def test_a_line_over_the_limit_costs_the_connection_that_sent_it_alone(device: Device) -> None:
     device.take_turns(Policy.BUDGET)
-    raw, waiting = RawApp(device, CAMERA), App(device, ASSISTANT)
+    raw, waiting = RawApp(device, CAMERA), RemoteApp(device, ASSISTANT)
     raw.call("manager.requestCanLoadModel", request=_request(size=int(LARGE)), callback=-1)
     waiting.asks(1)
-    waiting.hears(1, LoadStatus.NOT_PRIORITIZED)
+    waiting.receives(1, LoadStatus.NOT_PRIORITIZED)
     with pytest.raises(OSError, match=r"Broken pipe|reset"):
         raw.socket.sendall(bytes(LINE_LIMIT + 2**20))
-    waiting.hears(1, LoadStatus.NOT_PRIORITIZED, LoadStatus.CAN_LOAD_NOW)
+    waiting.receives(1, LoadStatus.NOT_PRIORITIZED, LoadStatus.CAN_LOAD_NOW)
     raw.close()
 
 
 def test_half_a_line_holds_nobody_up(device: Device) -> None:
-    raw, other = RawApp(device, CAMERA), App(device, ASSISTANT)
+    raw, other = RawApp(device, CAMERA), RemoteApp(device, ASSISTANT)
     raw.socket.sendall(b'{"jsonrpc": "2.0", "id": 5, "meth')
     other.asks(1)
-    other.hears(1, LoadStatus.CAN_LOAD_NOW)
+    other.receives(1, LoadStatus.CAN_LOAD_NOW)
     raw.close()
 
 
@@ -277,31 +277,31 @@ def test_a_hal_in_another_process_dies_and_the_next_gets_everything(device: Devi
     first, second = Hal(), Hal()
     kill_first = _connect_elsewhere(device, first)
     assert first.priorities[CAMERA] == Importance.VISIBLE
-    holder, waiting = App(device, CAMERA, Importance.VISIBLE), App(device, ASSISTANT)
+    holder, waiting = RemoteApp(device, CAMERA, Importance.VISIBLE), RemoteApp(device, ASSISTANT)
     holder.asks(1)
     waiting.asks(1)
-    waiting.hears(1, LoadStatus.NOT_PRIORITIZED)
+    waiting.receives(1, LoadStatus.NOT_PRIORITIZED)
     kill_first()
     device.control.set_importance(CAMERA, Importance.SERVICE)
     assert {model.uid: model.state for model in device.models()} == {CAMERA: "granted", ASSISTANT: "not prioritized"}
     device.control.connect_hal(second)
     assert second.priorities[CAMERA] == Importance.SERVICE
     assert second.callback is not None
-    holder.hears(1, LoadStatus.CAN_LOAD_NOW)
+    holder.receives(1, LoadStatus.CAN_LOAD_NOW)
     holder.connection.close()
-    waiting.hears(1, LoadStatus.NOT_PRIORITIZED, LoadStatus.CAN_LOAD_NOW)
+    waiting.receives(1, LoadStatus.NOT_PRIORITIZED, LoadStatus.CAN_LOAD_NOW)
 
 
 def test_a_hal_that_hangs_holds_up_no_app(device: Device) -> None:
-    undeclared, other = App(device, LEGACY, declares=False), App(device, ASSISTANT)
+    undeclared, other = RemoteApp(device, LEGACY, declares=False), RemoteApp(device, ASSISTANT)
     owner, hal = open_subject(device.process.address), Hal()
     assert owner.interfaces.manager_control is not None
     owner.interfaces.manager_control.connect_hal(hal)  # nobody serves this connection from here on
     assert LEGACY not in hal.priorities
-    undeclared.asks(1)  # from here on the HAL is told of its uid
-    undeclared.hears(1, LoadStatus.CAN_LOAD_NOW)
+    undeclared.asks(1)  # from here on the HAL gets its uid
+    undeclared.receives(1, LoadStatus.CAN_LOAD_NOW)
     other.asks(1)
-    other.hears(1, LoadStatus.CAN_LOAD_NOW)
+    other.receives(1, LoadStatus.CAN_LOAD_NOW)
     assert owner.wait_until(lambda: LEGACY in hal.priorities, SECONDS)
     owner.close()
 

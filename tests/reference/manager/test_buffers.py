@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from npu_conformance.cts import npu_buffers as cases
-from npu_conformance.cts.lib.buffer_fixture import BufferApp, pattern
+from npu_conformance.cts.lib.buffer_fixture import AllocatorRecorder, BufferApp, pattern
 from npu_conformance.faults import npu_buffers as faults
 from npu_conformance.harness.judge.verdicts import CaseEnded, Crashed
 from npu_conformance.harness.run.context import CaseContext
@@ -23,7 +23,7 @@ from npu_conformance.reference.npu_buffers import heaps
 from npu_conformance.reference.npu_buffers.allocator import Allocators, ClientAllocator
 from npu_conformance.specs import requirements
 from npu_conformance.specs.errors import IllegalArgument, SecurityDenied, ServiceError
-from npu_conformance.specs.npu.buffers import AllocatorCallback, AllocRequest, BufferType, Errno, NpuBuffer
+from npu_conformance.specs.npu.buffers import AllocRequest, BufferType, Errno, NpuBuffer
 from npu_conformance.specs.plugin import Caller, NoFiles
 
 CASES = {case.id: case for case in cases.cases()}
@@ -38,28 +38,16 @@ class Service:
         self.heaps = heaps.parse("0:cache=8,0:model_weights=8")
         self.allocators = Allocators(VirtualDelivery(self.clock), self.heaps, self.memory, NoFiles())
 
-    def client(self, uid: int = 1) -> tuple[ClientAllocator, Told]:
-        told = Told()
-        return self.allocators.create(Caller(uid, 1), told), told
+    def client(self, uid: int = 1) -> tuple[ClientAllocator, AllocatorRecorder]:
+        recorder = AllocatorRecorder()
+        return self.allocators.create(Caller(uid, 1), recorder), recorder
 
 
-class Told(AllocatorCallback):
-    """Keeps what a client is told."""
-
-    def __init__(self) -> None:
-        self.events: list[tuple[str, int, int]] = []
-        self.buffers: dict[int, NpuBuffer] = {}
-
-    def on_get_buffer(self, id: int, buffer: NpuBuffer | None, errno: int, message: str | None) -> None:
-        self.events.append(("allocated", id, errno))
-        if buffer is not None:
-            self.buffers[id] = buffer
-
-    def on_load(self, id: int, errno: int, message: str | None) -> None:
-        self.events.append(("loaded", id, errno))
-
-    def on_notify_preempted(self, id: int) -> None:
-        self.events.append(("preempted", id, 0))
+def buffer_of(recorder: AllocatorRecorder, identifier: int) -> NpuBuffer:
+    """The buffer that came last under this id."""
+    found = next(answer.buffer for answer in reversed(recorder.answers) if answer.id == identifier)
+    assert found is not None
+    return found
 
 
 def cache(identifier: int, mebibytes: int, priority: int = 500) -> AllocRequest:
@@ -81,72 +69,72 @@ def test_wrong_heaps_are_refused(text: str) -> None:
 
 def test_the_weakest_goes_first_and_no_more_than_needed() -> None:
     service = Service()
-    allocator, told = service.client()
+    allocator, recorder = service.client()
     allocator.get_buffers((cache(1, 3, 600), cache(2, 3, 900), cache(3, 2, 700)))
     service.clock.advance(10**9)
     allocator.get_buffers((cache(4, 3, 500),))
     service.clock.advance(10**9)
-    assert told.events[3:] == [("preempted", 2, 0), ("allocated", 4, 0)]
+    assert recorder.events[3:] == [("preempted", 2, 0), ("allocated", 4, 0)]
 
 
 def test_equals_and_stronger_ones_are_spared() -> None:
     service = Service()
-    allocator, told = service.client()
+    allocator, recorder = service.client()
     allocator.get_buffers((cache(1, 4, 500), cache(2, 4, 499), cache(3, 4, 500)))
     service.clock.advance(10**9)
-    assert told.events == [("allocated", 1, 0), ("allocated", 2, 0), ("allocated", 3, Errno.ENOMEM)]
+    assert recorder.events == [("allocated", 1, 0), ("allocated", 2, 0), ("allocated", 3, Errno.ENOMEM)]
 
 
 def test_nobody_goes_where_it_would_not_help() -> None:
     service = Service()
-    allocator, told = service.client()
+    allocator, recorder = service.client()
     allocator.get_buffers((cache(1, 4, 400), cache(2, 4, 1000), cache(3, 8, 500)))
     service.clock.advance(10**9)
-    assert told.events[2] == ("allocated", 3, Errno.ENOMEM)
-    assert len(told.events) == 3
+    assert recorder.events[2] == ("allocated", 3, Errno.ENOMEM)
+    assert len(recorder.events) == 3
 
 
 def test_heaps_are_apart() -> None:
     service = Service()
-    allocator, told = service.client()
+    allocator, recorder = service.client()
     weights = AllocRequest(2, 0, BufferType.MODEL_WEIGHTS, 8 * MIB)
     allocator.get_buffers((cache(1, 8), weights))
     service.clock.advance(10**9)
-    assert told.events == [("allocated", 1, 0), ("allocated", 2, 0)]
+    assert recorder.events == [("allocated", 1, 0), ("allocated", 2, 0)]
 
 
 def test_one_worker_does_one_at_a_time() -> None:
     service = Service()
-    allocator, told = service.client()
+    allocator, recorder = service.client()
     allocator.get_buffers((cache(1, 4), cache(2, 4)))
     service.clock.advance(MIB)
-    assert told.events == [("allocated", 1, 0)]
+    assert recorder.events == [("allocated", 1, 0)]
     service.clock.advance(MIB)
-    assert told.events == [("allocated", 1, 0), ("allocated", 2, 0)]
+    assert recorder.events == [("allocated", 1, 0), ("allocated", 2, 0)]
 
 
 def test_nothing_is_told_while_time_stands_still() -> None:
     service = Service()
-    allocator, told = service.client()
+    allocator, recorder = service.client()
     allocator.get_buffers((cache(1, 1), AllocRequest(2)))
-    assert told.events == []
+    assert recorder.events == []
 
 
 def test_memory_is_counted_back_by_free_and_by_death() -> None:
     service = Service()
-    allocator, told = service.client(1)
+    allocator, recorder = service.client(1)
     allocator.get_buffers((cache(1, 2), cache(2, 2)))
     service.clock.advance(10**9)
     allocator.put_buffers((1,))
     assert service.heaps.used() == 2 * MIB
     service.allocators.drop_client(1)
     assert service.heaps.used() == 0
-    allocator, told = service.client(1)
+    allocator, recorder = service.client(1)
     allocator.get_buffers((cache(1, 2), cache(2, 2)))
     del allocator
     assert service.heaps.used() == 0
     service.clock.advance(10**9)
-    assert told.events == []
+    assert recorder.events == []
 
 
 def test_memory_leaves_the_process() -> None:
@@ -154,13 +142,13 @@ def test_memory_leaves_the_process() -> None:
         return Path("/proc/self/maps").read_text().count("/dev/zero")
 
     service = Service()
-    allocator, told = service.client()
+    allocator, recorder = service.client()
     gc.collect()
     before, descriptors = mapped(), len(os.listdir("/proc/self/fd"))
     for identifier in range(50):
         allocator.get_buffers((cache(identifier, 1),))
         service.clock.advance(10**9)
-        told.buffers[identifier].map(MIB, 3, 0)
+        buffer_of(recorder, identifier).map(MIB, 3, 0)
         allocator.put_buffers((identifier,))
     gc.collect()
     assert (mapped(), len(os.listdir("/proc/self/fd"))) == (before, descriptors)
@@ -188,12 +176,12 @@ def test_exports_are_reached_as_far_as_their_protection_goes() -> None:
 
 def test_a_range_outside_a_buffer_is_refused() -> None:
     service = Service()
-    allocator, told = service.client()
+    allocator, recorder = service.client()
     allocator.get_buffers((cache(1, 1),))
     service.clock.advance(10**9)
     for length, offset in ((MIB + 1, 0), (1, MIB), (MIB, 1)):
         with pytest.raises(ServiceError) as raised:
-            told.buffers[1].map(length, 1, offset)
+            buffer_of(recorder, 1).map(length, 1, offset)
         assert raised.value.status == Errno.EINVAL
 
 

@@ -7,10 +7,10 @@ import time
 from collections.abc import Callable, Iterator
 
 import pytest
-from npu_device import NoMemory
 
 from npu_conformance.harness.subject.handle import SubjectHandle
 from npu_conformance.harness.subject.loading import Isolation, open_subject
+from npu_conformance.harness.wire.memory import HostMemory
 from npu_conformance.reference.manager import real_delivery, service
 from npu_conformance.reference.manager.real_delivery import RealDelivery
 from npu_conformance.specs.errors import IllegalState
@@ -50,9 +50,9 @@ def wait_for(predicate: Callable[[], bool]) -> None:
         time.sleep(0.001)
 
 
-def test_in_real_time_a_slow_client_delays_only_itself_and_hears_everything_in_order() -> None:
+def test_in_real_time_a_slow_client_delays_only_itself_and_gets_everything_in_order() -> None:
     uid = [CAMERA]
-    manager, control = service.create(Context(NoMemory(), lambda: Caller(uid[0], 1)), real_time=True)
+    manager, control = service.create(Context(HostMemory(), lambda: Caller(uid[0], 1)), real_time=True)
     for each in (CAMERA, ASSISTANT):
         control.install_app(each, f"app{each}", True, 37)
         control.grant_permission(each, PERMISSION, True)
@@ -74,15 +74,15 @@ def test_in_real_time_a_slow_client_delays_only_itself_and_hears_everything_in_o
 
 def test_a_client_that_takes_nothing_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(real_delivery, "MOST_WAITING", 5)
-    manager, control = service.create(Context(NoMemory(), lambda: Caller(CAMERA, 1)), real_time=True)
+    manager, control = service.create(Context(HostMemory(), lambda: Caller(CAMERA, 1)), real_time=True)
     control.install_app(CAMERA, "camera", True, 37)
     control.grant_permission(CAMERA, PERMISSION, True)
     release = threading.Event()
-    deaf = Recorder(release)
+    blocked = Recorder(release)
     for identifier in range(10):
-        manager.request_can_load_model(ModelLoadRequest(identifier), deaf)
+        manager.request_can_load_model(ModelLoadRequest(identifier), blocked)
     wait_for(lambda: not manager.table.live())
-    assert deaf.events == []
+    assert blocked.events == []
     release.set()
 
 

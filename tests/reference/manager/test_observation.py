@@ -3,59 +3,63 @@
 from __future__ import annotations
 
 import pytest
-from npu_device import ADMIN, CAN, LARGE, MEDIUM, SMALL, App, Device
+from npu_manager import ReferenceFixture, Start, received
 
+from npu_conformance.cts.lib.manager_client import GRANT, Client
+from npu_conformance.cts.lib.manager_fixture import LARGE, MEDIUM, SETTINGS, SMALL
 from npu_conformance.reference.manager.decisions import Kind
 from npu_conformance.specs.errors import SecurityDenied
 from npu_conformance.specs.npu.types import DUMP_PERMISSION, EndReason, Importance, Policy, PolicyParameters
 
+LAST_SYSTEM_UID = 10_000
+"""The last uid that is named `system`."""
 
-def shell(device: Device, *words: str, uid: int = 2000) -> tuple[int, str]:
-    with device.calling(App(device, uid, 7)):
-        result = device.manager.shell_command(words)
+
+def shell(fixture: ReferenceFixture, *words: str, uid: int = 2000) -> tuple[int, str]:
+    result = Client(fixture.context, uid).manager.shell_command(words)
     return result.exit_code, result.output
 
 
-def test_a_dump_names_policy_maximum_requests_and_priorities() -> None:
-    device = Device(Policy.BUDGET, PolicyParameters(3))
-    device.control.set_importance(ADMIN, 1000)
-    first, second = device.app(10_001, Importance.CACHED), device.app(10_002, Importance.VISIBLE)
-    first.load(1, MEDIUM)
-    first.ask(2, SMALL)
-    second.ask(1, LARGE)
-    assert shell(device, "info") == (0, DUMP)
+def test_a_dump_names_policy_maximum_requests_and_priorities(start: Start) -> None:
+    fixture = start(Policy.BUDGET, PolicyParameters(3))
+    fixture.control.install_app(LAST_SYSTEM_UID, "phone", True, 37)
+    first, second = fixture.app(Importance.CACHED), fixture.app(Importance.VISIBLE)
+    first.loads(MEDIUM)
+    first.asks(SMALL)
+    second.asks(LARGE)
+    assert shell(fixture, "info") == (0, DUMP.format(first=first.uid, second=second.uid, settings=SETTINGS))
 
 
 DUMP = """Policy: budget
     Max: 3
     Requests:
-        10001 [app10001]: LOADED
-        10001 [app10001]: PENDING_LOAD
-        10002 [app10002]: NOT_PRIORITIZED
+        {first} [android.npumanager.testapp{first}]: LOADED
+        {first} [android.npumanager.testapp{first}]: PENDING_LOAD
+        {second} [android.npumanager.testapp{second}]: NOT_PRIORITIZED
 
 Priorities:
     0 [system] 100
     1000 [system] 100
-    10002 [app10002] 200
-    10001 [app10001] 400
+    {second} [android.npumanager.testapp{second}] 200
+    {first} [android.npumanager.testapp{first}] 400
     10000 [system] 1000
+    {settings} [android.npumanager.testapp{settings}] 1000
 """
 
 
-def test_a_uid_without_a_package_is_named_by_nothing() -> None:
-    device = Device(Policy.STATUS_QUO)
-    device.hal.work(10_077, EndReason.FAILED)
-    assert shell(device, "info")[1].splitlines()[:2] == ["Policy: statusquo", ""]
-    assert "    10077 [] 1000" in shell(device, "info")[1].splitlines()
+def test_a_uid_without_a_package_is_named_by_nothing(start: Start) -> None:
+    fixture = start(Policy.STATUS_QUO)
+    fixture.hal.work(10_077, EndReason.FAILED)
+    assert shell(fixture, "info")[1].splitlines()[:2] == ["Policy: statusquo", ""]
+    assert "    10077 [] 1000" in shell(fixture, "info")[1].splitlines()
 
 
-def test_a_dump_needs_its_permission() -> None:
-    device = Device()
+def test_a_dump_needs_its_permission(fixture: ReferenceFixture) -> None:
     with pytest.raises(SecurityDenied, match="can't dump NpuManagerService"):
-        device.manager.dump()
-    device.control.grant_permission(ADMIN, DUMP_PERMISSION, True)
-    assert device.manager.dump().startswith("Policy: budget\n")
-    code, output = shell(device, "info", uid=10_055)
+        fixture.settings.manager.dump()
+    fixture.control.grant_permission(SETTINGS, DUMP_PERMISSION, True)
+    assert fixture.settings.manager.dump().startswith("Policy: budget\n")
+    code, output = shell(fixture, "info", uid=10_055)
     assert code == 1
     assert "can't dump NpuManagerService" in output
 
@@ -64,84 +68,79 @@ def test_a_dump_needs_its_permission() -> None:
     ("command", "name"),
     [("set-status-quo-policy", "statusquo"), ("set-turn-taking-policy", "turntaking"), ("set-budget-policy", "budget")],
 )
-def test_the_shell_sets_policies(command: str, name: str) -> None:
-    device = Device(Policy.TURN_TAKING)
-    assert shell(device, command) == (0, "")
-    assert shell(device, "info")[1].startswith(f"Policy: {name}\n")
-    code, output = shell(device, command, uid=10_055)
+def test_the_shell_sets_policies(start: Start, command: str, name: str) -> None:
+    fixture = start(Policy.TURN_TAKING)
+    assert shell(fixture, command) == (0, "")
+    assert shell(fixture, "info")[1].startswith(f"Policy: {name}\n")
+    code, output = shell(fixture, command, uid=10_055)
     assert code == 1
     assert "10055 lacks" in output
 
 
 @pytest.mark.parametrize("words", [(), ("fly",), ("info", "more"), ("",), ("set-policy",)])
-def test_what_is_no_command_gets_the_usage(words: tuple[str, ...]) -> None:
-    code, output = shell(Device(), *words)
+def test_what_is_no_command_gets_the_usage(fixture: ReferenceFixture, words: tuple[str, ...]) -> None:
+    code, output = shell(fixture, *words)
     assert code != 0
     assert output.startswith("usage: cmd npu")
 
 
-def test_only_root_suspends_pushes_and_resuming_sends_everything() -> None:
-    device = Device()
-    code, output = shell(device, "disable")
+def test_only_root_suspends_pushes_and_resuming_sends_everything(fixture: ReferenceFixture) -> None:
+    code, output = shell(fixture, "disable")
     assert code != 0
     assert "root" in output
-    assert shell(device, "disable", uid=0) == (0, "")
-    device.hal.take()
-    device.app(10_001, Importance.VISIBLE)
-    assert device.hal.take() == []
-    assert shell(device, "enable", uid=1000)[0] != 0
-    assert shell(device, "enable", uid=0) == (0, "")
-    assert device.hal.take() == [("set", {0: 100, 1000: 100, ADMIN: 100, 10_001: 200}), ("callback", {})]
+    assert shell(fixture, "disable", uid=0) == (0, "")
+    fixture.hal.take()
+    app = fixture.app(Importance.VISIBLE)
+    assert fixture.hal.take() == []
+    assert shell(fixture, "enable", uid=1000)[0] != 0
+    assert shell(fixture, "enable", uid=0) == (0, "")
+    assert fixture.hal.take() == [("set", {0: 100, 1000: 100, SETTINGS: 1000, app.uid: 200}), ("callback", {})]
 
 
-def test_a_hal_that_comes_while_pushes_are_suspended_is_let_alone_until_they_are_not() -> None:
-    device = Device()
-    shell(device, "disable", uid=0)
-    device.control.connect_hal(device.hal)
-    device.hal.take()
-    shell(device, "enable", uid=0)
-    assert [name for name, _ in device.hal.take()] == ["set", "callback"]
+def test_a_hal_that_comes_while_pushes_are_suspended_is_let_alone_until_they_are_not(fixture: ReferenceFixture) -> None:
+    shell(fixture, "disable", uid=0)
+    fixture.control.connect_hal(fixture.hal)
+    fixture.hal.take()
+    shell(fixture, "enable", uid=0)
+    assert [name for name, _ in fixture.hal.take()] == ["set", "callback"]
 
 
-def test_everything_is_logged_with_aosps_numbers() -> None:
-    device = Device(Policy.TURN_TAKING)
-    first, second = device.app(10_001, Importance.CACHED), device.app(10_002)
-    device.control.take_metrics()
-    first.load(1, MEDIUM, 1000)
-    second.ask(2, LARGE, 7)
-    first.unloaded(1)
-    second.cancel(2)
-    device.hal.work(10_001, EndReason.PAUSED)
-    logged = [(atom.name.removeprefix("Npu"), tuple(atom.values.values())) for atom in device.control.take_metrics()]
+def test_everything_is_logged_with_aosps_numbers(start: Start) -> None:
+    fixture = start(Policy.TURN_TAKING)
+    first, second = fixture.app(Importance.CACHED), fixture.app()
+    fixture.control.take_metrics()
+    held, wanted = first.loads(MEDIUM, 1000), second.asks(LARGE, 7, identifier=2)
+    held.unload()
+    wanted.cancel()
+    fixture.hal.work(first.uid, EndReason.PAUSED)
+    logged = [(atom.name.removeprefix("Npu"), tuple(atom.values.values())) for atom in fixture.control.take_metrics()]
     assert logged == [
-        ("ModelLoadRequested", (10_001, 1, 2, 2)),
-        ("ModelLoadPolicyResponded", (10_001, 1, 1)),
-        ("ModelLoadStateChanged", (10_001, 1, 1)),
-        ("ModelLoadRequested", (10_002, 2, 3, 0)),
-        ("ModelLoadPolicyResponded", (10_002, 2, 2)),
-        ("ModelLoadStateChanged", (10_001, 1, 2)),
-        ("ModelLoadPolicyResponded", (10_002, 2, 1)),
-        ("ModelLoadRequestCancelled", (10_002, 2)),
-        ("WorkEventOccurred", (10_001, 0, 10_001, 0, 100, 0, 0, 1, 0)),
-        ("WorkEventOccurred", (10_001, 0, 10_001, 0, 100, 0, 0, 2, 1)),
-        ("WorkEventOccurred", (10_001, 0, 10_001, 0, 100, 0, 0, 3, 5)),
+        ("ModelLoadRequested", (first.uid, 1, 2, 2)),
+        ("ModelLoadPolicyResponded", (first.uid, 1, 1)),
+        ("ModelLoadStateChanged", (first.uid, 1, 1)),
+        ("ModelLoadRequested", (second.uid, 2, 3, 0)),
+        ("ModelLoadPolicyResponded", (second.uid, 2, 2)),
+        ("ModelLoadStateChanged", (first.uid, 1, 2)),
+        ("ModelLoadPolicyResponded", (second.uid, 2, 1)),
+        ("ModelLoadRequestCancelled", (second.uid, 2)),
+        ("WorkEventOccurred", (first.uid, 0, first.uid, 0, 100, 0, 0, 1, 0)),
+        ("WorkEventOccurred", (first.uid, 0, first.uid, 0, 100, 0, 0, 2, 1)),
+        ("WorkEventOccurred", (first.uid, 0, first.uid, 0, 100, 0, 0, 3, 5)),
     ]
-    assert device.control.take_metrics() == ()
+    assert fixture.control.take_metrics() == ()
 
 
 @pytest.mark.parametrize(("reason", "logged"), [(0, 3), (1, 4), (2, 5), (3, 6), (4, 7), (9, 0)])
-def test_end_reasons_are_logged_behind_the_start_reasons(reason: int, logged: int) -> None:
-    device = Device()
-    device.control.take_metrics()
-    device.hal.work(10_001, reason)
-    assert [atom.values["reason"] for atom in device.control.take_metrics()] == [0, 1, logged]
+def test_end_reasons_are_logged_behind_the_start_reasons(fixture: ReferenceFixture, reason: int, logged: int) -> None:
+    fixture.control.take_metrics()
+    fixture.hal.work(10_001, reason)
+    assert [atom.values["reason"] for atom in fixture.control.take_metrics()] == [0, 1, logged]
 
 
-def test_every_decision_is_traced_with_its_time_and_reason() -> None:
-    device = Device()
-    app = device.app(10_001)
-    device.advance(1.5)
-    assert app.ask(3, SMALL) == [CAN]
-    (record,) = device.decisions
-    assert record[:5] == (1_500_000_000, Kind.GRANT, 10_001, 3, SMALL)
+def test_every_decision_is_traced_with_its_time_and_reason(fixture: ReferenceFixture) -> None:
+    app = fixture.app()
+    fixture.advance(1.5)
+    assert received(app.asks(SMALL, identifier=3)) == [[GRANT]]
+    (record,) = fixture.decisions
+    assert record[:5] == (1_500_000_000, Kind.GRANT, app.uid, 3, SMALL)
     assert (record.because, record.reason, record.used, record.ceiling) == ("it fits", None, 1, 4)

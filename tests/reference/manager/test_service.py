@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
+from npu_conformance.harness.wire.memory import HostMemory
 from npu_conformance.reference.clock import VirtualClock
 from npu_conformance.reference.manager import service
 from npu_conformance.specs.errors import DeadObject, IllegalArgument, SecurityDenied
@@ -22,13 +23,6 @@ from npu_conformance.specs.npu.types import (
 from npu_conformance.specs.plugin import Caller, Context
 
 CAMERA, ASSISTANT, STRANGER = 10_001, 10_002, 10_003
-
-
-class NoMemory:
-    """The manager maps nothing."""
-
-    def map(self, memory: object) -> memoryview:
-        raise NotImplementedError
 
 
 class Recorder(ModelLoadRequestCallback):
@@ -53,7 +47,7 @@ class Device:
     def __init__(self) -> None:
         self.uid = CAMERA
         self.clock = VirtualClock()
-        context = Context(NoMemory(), lambda: Caller(self.uid, 1), clock=self.clock)
+        context = Context(HostMemory(), lambda: Caller(self.uid, 1), clock=self.clock)
         self.manager, self.control = service.create(context)
         for uid in (CAMERA, ASSISTANT, STRANGER):
             self.control.install_app(uid, f"app{uid}", True, 37)
@@ -215,6 +209,14 @@ def test_a_client_found_dead_at_delivery_loses_its_requests_only(device: Device)
     assert dead.events == []
 
 
+def test_a_client_found_dead_by_its_grant_loses_its_room(device: Device) -> None:
+    device.manager.set_policy(Policy.BUDGET, None)
+    dead, alive = Recorder(dead=True), Recorder()
+    device.granted(1, dead, CAMERA)
+    device.granted(1, alive, ASSISTANT)
+    assert alive.events == [(1, LoadStatus.CAN_LOAD_NOW)]
+
+
 def test_a_killed_client_may_come_back_with_the_same_id(device: Device) -> None:
     recorder = Recorder()
     device.granted(1, recorder)
@@ -224,7 +226,7 @@ def test_a_killed_client_may_come_back_with_the_same_id(device: Device) -> None:
 
 
 def test_a_context_without_a_virtual_clock_gets_one() -> None:
-    manager, control = service.create(Context(NoMemory(), lambda: Caller(CAMERA, 1)))
+    manager, control = service.create(Context(HostMemory(), lambda: Caller(CAMERA, 1)))
     control.install_app(CAMERA, "camera", True, 37)
     control.grant_permission(CAMERA, PERMISSION, True)
     recorder = Recorder()
@@ -261,7 +263,7 @@ def test_due_actions_run_in_order_and_what_they_post_runs_too() -> None:
 
 def test_apps_that_call_at_once_lose_no_request_and_no_order() -> None:
     local = threading.local()
-    manager, control = service.create(Context(NoMemory(), lambda: Caller(local.uid, 1)))
+    manager, control = service.create(Context(HostMemory(), lambda: Caller(local.uid, 1)))
     recorders = {uid: Recorder() for uid in range(20_000, 20_004)}
 
     def play(uid: int) -> None:
