@@ -19,10 +19,7 @@ SERVICE, CACHED = Importance.SERVICE, Importance.CACHED
 def default_weights(context: CaseContext) -> None:
     """By default one large model fits, or two medium, or one medium and two small, or four small; and no more."""
     for sizes in ((LARGE,), (MEDIUM, MEDIUM), (MEDIUM, SMALL, SMALL), (SMALL,) * 4):
-        app = ManagerFixture(context).app()
-        models = [app.loads(size) for size in sizes]
-        app.asks(SMALL).receives(PARKED)
-        for model in models:
+        for model in _filled(context, None, *sizes):
             model.receives(GRANT)
 
 
@@ -51,10 +48,7 @@ def heavier_than_maximum(context: CaseContext) -> None:
 @cases.case("custom_weights_fit", "NPU-POL-009", "NPU-POL-010")
 def custom_weights_fit(context: CaseContext) -> None:
     """CTS customWeights_fitsBudget: a large model of weight 2 fits 3, and leaves room for a small one."""
-    app = ManagerFixture(context, parameters=PolicyParameters(3, {"2": 2})).app()
-    app.loads(LARGE)
-    app.loads(SMALL)
-    app.asks(SMALL).receives(PARKED)
+    _filled(context, PolicyParameters(3, {"2": 2}), LARGE, SMALL)
 
 
 @cases.case("custom_weights_exceed", "NPU-POL-009", "NPU-POL-011")
@@ -72,18 +66,14 @@ def custom_weights_exceed(context: CaseContext) -> None:
 def smallest_numbers(context: CaseContext) -> None:
     """A maximum of 1 and weights of 1 are legal: one model fits, of whichever size."""
     for size in (SMALL, MEDIUM, LARGE):
-        app = ManagerFixture(context, parameters=PolicyParameters(1, {"0": 1, "1": 1, "2": 1})).app()
-        app.loads(size).receives(GRANT)
-        app.asks(SMALL).receives(PARKED)
+        (held,) = _filled(context, PolicyParameters(1, {"0": 1, "1": 1, "2": 1}), size)
+        held.receives(GRANT)
 
 
 @cases.case("maximum_follows_largest_class", "NPU-POL-006")
 def maximum_follows_largest_class(context: CaseContext) -> None:
     """Without a maximum it is the weight of the largest class, as overridden; not that of the heaviest."""
-    app = ManagerFixture(context, parameters=PolicyParameters(None, {"2": 6})).app()
-    for _ in range(3):
-        app.loads(MEDIUM)
-    app.asks(SMALL).receives(PARKED)
+    _filled(context, PolicyParameters(None, {"2": 6}), MEDIUM, MEDIUM, MEDIUM)
     app = ManagerFixture(context, parameters=PolicyParameters(None, {"0": 9})).app()
     app.asks(SMALL).receives(PARKED)
     app.loads(LARGE).receives(GRANT)
@@ -92,9 +82,7 @@ def maximum_follows_largest_class(context: CaseContext) -> None:
 @cases.case("unknown_weight_keys", "NPU-POL-009")
 def unknown_weight_keys(context: CaseContext) -> None:
     """Keys that name no size class are ignored, and so is what they say."""
-    app = ManagerFixture(context, parameters=PolicyParameters(None, {"3": 9, "-1": 2, "large": 7})).app()
-    app.loads(LARGE)
-    app.asks(SMALL).receives(PARKED)
+    _filled(context, PolicyParameters(None, {"3": 9, "-1": 2, "large": 7}), LARGE)
 
 
 @cases.case("own_models", "NPU-POL-016")
@@ -383,6 +371,14 @@ def turns_to_the_foreground(context: CaseContext) -> None:
     wanted.load()
     wanted.cancel()
     wanted.receives(WAIT, GRANT, CANCELLED)
+
+
+def _filled(context: CaseContext, parameters: PolicyParameters | None, *sizes: int) -> list[RequestedModel]:
+    """One app's models of these sizes, which fit the budget, and leave room for no small one."""
+    app = ManagerFixture(context, parameters=parameters).app()
+    models = [app.loads(size) for size in sizes]
+    app.asks(SMALL).receives(PARKED)
+    return models
 
 
 def _is_answered(model: RequestedModel) -> None:

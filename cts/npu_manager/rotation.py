@@ -5,6 +5,9 @@ Work is reported by a HAL of the suite's own, in any way that a vendor's may end
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from npu_conformance.cts.lib.manager_client import CANCELLED, COMPLETE, GRANT, PARKED, WAIT, Notification
 from npu_conformance.cts.lib.manager_fixture import (
     LARGE,
@@ -15,7 +18,7 @@ from npu_conformance.cts.lib.manager_fixture import (
     ManagerFixture,
     RequestedModel,
 )
-from npu_conformance.cts.lib.scheduling_hal import OWN, recording_hal
+from npu_conformance.cts.lib.scheduling_hal import OWN, RecordingHal, recording_hal
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Group
 from npu_conformance.harness.run.context import CaseContext
@@ -31,9 +34,7 @@ _WAYS_TO_A_GRANT: tuple[list[Notification], ...] = ([GRANT], [PARKED, GRANT], [W
 def completion_rotates(context: CaseContext) -> None:
     """CTS equalImportances: the second of two equals is parked until the first completes work."""
     for policy in (Policy.TURN_TAKING, Policy.BUDGET):
-        fixture = ManagerFixture(context, policy)
-        with recording_hal(fixture) as hal:
-            first, second = fixture.app(VISIBLE), fixture.app(VISIBLE)
+        with _equals(context, 2, policy) as (hal, (first, second)):
             held, parked = first.loads(LARGE), second.asks(LARGE)
             parked.receives(PARKED)
             held.receives(GRANT)
@@ -48,9 +49,7 @@ def completion_rotates(context: CaseContext) -> None:
 @cases.case("all_models_of_the_completing_app", "NPU-POL-018")
 def all_models_of_the_completing_app(context: CaseContext) -> None:
     """Rotation asks for all models of the app that completed work, and for nobody else's."""
-    fixture = ManagerFixture(context)
-    with recording_hal(fixture) as hal:
-        first, second, third = fixture.app(VISIBLE), fixture.app(VISIBLE), fixture.app(VISIBLE)
+    with _equals(context, 3) as (hal, (first, second, third)):
         held = [first.loads(SMALL), first.loads(SMALL)]
         other = second.loads(MEDIUM)
         third.asks(SMALL).receives(PARKED)
@@ -63,9 +62,7 @@ def all_models_of_the_completing_app(context: CaseContext) -> None:
 @cases.case("heir_needs_more", "NPU-POL-018", "NPU-POL-029", "NPU-LIF-008")
 def heir_needs_more(context: CaseContext) -> None:
     """The completing app makes room also where that is not enough for who waits; the rest may come in any way."""
-    fixture = ManagerFixture(context)
-    with recording_hal(fixture) as hal:
-        first, second, third = fixture.app(VISIBLE), fixture.app(VISIBLE), fixture.app(VISIBLE)
+    with _equals(context, 3) as (hal, (first, second, third)):
         held, other, wanted = first.loads(MEDIUM), second.loads(MEDIUM), third.asks(LARGE)
         wanted.receives(PARKED)
         hal.works(first.uid)
@@ -80,9 +77,7 @@ def heir_needs_more(context: CaseContext) -> None:
 @cases.case("other_ends", "NPU-POL-019")
 def other_ends(context: CaseContext) -> None:
     """Work that ends in another way than completion rotates nothing."""
-    fixture = ManagerFixture(context)
-    with recording_hal(fixture) as hal:
-        first, second = fixture.app(VISIBLE), fixture.app(VISIBLE)
+    with _equals(context, 2) as (hal, (first, second)):
         held, parked = first.loads(LARGE), second.asks(LARGE)
         for reason in (EndReason.CANCELLED_USER, EndReason.CANCELLED_SYSTEM, EndReason.PAUSED, EndReason.FAILED):
             hal.works(first.uid, reason)
@@ -108,9 +103,7 @@ def nobody_waits(context: CaseContext) -> None:
 @cases.case("attributed_work", "NPU-POL-018")
 def attributed_work(context: CaseContext) -> None:
     """Work done for another app counts as that app's; an original uid of -1 means the submitter's own."""
-    fixture = ManagerFixture(context)
-    with recording_hal(fixture) as hal:
-        service, first, second = fixture.app(VISIBLE), fixture.app(VISIBLE), fixture.app(VISIBLE)
+    with _equals(context, 3) as (hal, (service, first, second)):
         hosted, held, parked = service.loads(MEDIUM), first.loads(MEDIUM), second.asks(MEDIUM)
         parked.receives(PARKED)
         hal.works(service.uid, original=ROOT_UID)
@@ -130,9 +123,7 @@ def attributed_work(context: CaseContext) -> None:
 @cases.case("equal_that_worked_yields", "NPU-POL-017")
 def equal_that_worked_yields(context: CaseContext) -> None:
     """A holder that has completed work more recently than an equal requester makes room for it."""
-    fixture = ManagerFixture(context)
-    with recording_hal(fixture) as hal:
-        first, second = fixture.app(VISIBLE), fixture.app(VISIBLE)
+    with _equals(context, 2) as (hal, (first, second)):
         held = first.loads(LARGE)
         hal.works(first.uid)
         held.receives(GRANT)
@@ -146,9 +137,7 @@ def equal_that_worked_yields(context: CaseContext) -> None:
 @cases.case("equal_that_worked_before_stays", "NPU-POL-017")
 def equal_that_worked_before_stays(context: CaseContext) -> None:
     """A requester that has completed work more recently than an equal holder displaces nothing."""
-    fixture = ManagerFixture(context)
-    with recording_hal(fixture) as hal:
-        first, second = fixture.app(VISIBLE), fixture.app(VISIBLE)
+    with _equals(context, 2) as (hal, (first, second)):
         held = first.loads(LARGE)
         hal.works(first.uid)
         hal.works(second.uid)
@@ -178,9 +167,7 @@ def least_recent_first(context: CaseContext) -> None:
 @cases.case("heirs_of_two_sizes", "NPU-POL-017", "NPU-POL-022", "NPU-POL-023")
 def heirs_of_two_sizes(context: CaseContext) -> None:
     """Whoever is next when an app completes work, an equal that waits as well loses nothing by it."""
-    fixture = ManagerFixture(context)
-    with recording_hal(fixture) as hal:
-        holder, early, late = fixture.app(VISIBLE), fixture.app(VISIBLE), fixture.app(VISIBLE)
+    with _equals(context, 3) as (hal, (holder, early, late)):
         held = holder.loads(LARGE)
         hal.works(early.uid)
         hal.works(late.uid)
@@ -243,9 +230,7 @@ def turns_while_others_load(context: CaseContext) -> None:
 @cases.case("withdrawn_heir", "NPU-POL-018", "NPU-LIF-011")
 def withdrawn_heir(context: CaseContext) -> None:
     """When the request that a rotation was for is withdrawn, the app that made room may have it again."""
-    fixture = ManagerFixture(context)
-    with recording_hal(fixture) as hal:
-        first, second = fixture.app(VISIBLE), fixture.app(VISIBLE)
+    with _equals(context, 2) as (hal, (first, second)):
         held, parked = first.loads(LARGE), second.asks(LARGE)
         parked.receives(PARKED)
         hal.works(first.uid)
@@ -255,6 +240,16 @@ def withdrawn_heir(context: CaseContext) -> None:
         held.unload()
         held.receives(GRANT, UNLOAD, COMPLETE)
         first.loads(LARGE).receives(GRANT)
+
+
+@contextmanager
+def _equals(
+    context: CaseContext, number: int, policy: Policy = Policy.BUDGET
+) -> Iterator[tuple[RecordingHal, tuple[ClientApp, ...]]]:
+    """So many apps of one importance, above a HAL that reports their work."""
+    fixture = ManagerFixture(context, policy)
+    with recording_hal(fixture) as hal:
+        yield hal, tuple(fixture.app(VISIBLE) for _ in range(number))
 
 
 def _holder(fixture: ManagerFixture, models: dict[ClientApp, RequestedModel]) -> ClientApp:
