@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import os
 import shutil
+import signal
+import subprocess
+import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from npu_conformance.cli.commands._options import session_options
@@ -17,6 +22,8 @@ from npu_conformance.harness.run.cases import Case
 from npu_conformance.harness.run.partition import partition
 from npu_conformance.harness.run.session import EVENTS, FAILURES, ROOT, Summary, conclude
 from npu_conformance.harness.subject.loading import LoadError
+
+_GRACE_SECONDS = 10.0
 
 
 def run(options: argparse.Namespace, cases: list[Case], console: Console) -> Summary:
@@ -44,7 +51,7 @@ def _run(options: argparse.Namespace, parts: list[list[Case]], directories: list
     commands = [
         _command(options, f"{number}/{len(parts)}", directory) for number, directory in enumerate(directories, 1)
     ]
-    codes = shards.run_shards(commands, directories)
+    codes = run_processes(commands, directories)
     collected = [
         shards.collect(number, [case.id for case in part], code, directory)
         for number, (part, code, directory) in enumerate(zip(parts, codes, directories, strict=True), 1)
@@ -57,6 +64,33 @@ def _run(options: argparse.Namespace, parts: list[list[Case]], directories: list
     _gather_failures(folder, directories)
     compared = baseline.load(Path(options.baseline), log.header.digests) if options.baseline else None
     return conclude(log, folder, applied, compared, session_options(options).plugin_words)
+
+
+def run_processes(commands: Sequence[Sequence[str]], directories: Sequence[Path]) -> list[int]:
+    """Run `python -m npu_conformance` with each command's arguments at once; return the exit codes.
+
+    directories: the report folder of each. An interrupt is passed on, and the shards get time to write their footers.
+    """
+    for directory in directories:
+        directory.mkdir(parents=True, exist_ok=True)
+    processes = [
+        subprocess.Popen([sys.executable, "-m", "npu_conformance", *command], start_new_session=True)
+        for command in commands
+    ]
+    try:
+        return [process.wait() for process in processes]
+    except KeyboardInterrupt:
+        for process in processes:
+            process.send_signal(signal.SIGINT)
+        return [_wait(process) for process in processes]
+
+
+def _wait(process: subprocess.Popen[bytes]) -> int:
+    try:
+        return process.wait(_GRACE_SECONDS)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        return process.wait()
 
 
 def _command(options: argparse.Namespace, shard: str, directory: Path) -> list[str]:

@@ -207,4 +207,4 @@ def through_a_tool(context: Context) -> Subject:
 
 def tool_of_this_process() -> InferenceTool:
     """The command for `through_a_tool`, for a harness in the same process."""
-    return InferenceTool((sys.executable, "-m", tool.__name__, tool.address().removeprefix("\0"), "{uid}"))
+    return InferenceTool((sys.executable, "-P", tool.__file__, tool.address().removeprefix("\0"), "{uid}"))

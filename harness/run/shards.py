@@ -1,11 +1,7 @@
-"""Runs shards as processes of the command itself, each with its own subject, and merges what they recorded."""
+"""Merges what shards recorded: parts of a run, each in a process of its own with its own subject."""
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +15,6 @@ from npu_conformance.specs.documents.results import CaseFinished, CaseLeftOut, C
 from npu_conformance.specs.outcomes import Outcome
 
 EVENTS = "events.jsonl"
-_GRACE_SECONDS = 10.0
 
 
 @dataclass(frozen=True)
@@ -42,25 +37,6 @@ class Shard:
         if self.exit_code < 0:
             return f"shard {self.number} was killed by signal {-self.exit_code}"
         return f"shard {self.number} ended with exit code {self.exit_code}"
-
-
-def run_shards(commands: Sequence[Sequence[str]], directories: Sequence[Path]) -> list[int]:
-    """Run `python -m npu_conformance` with each command's arguments at once; return the exit codes.
-
-    directories: the report folder of each. An interrupt is passed on, and the shards get time to write their footers.
-    """
-    for directory in directories:
-        directory.mkdir(parents=True, exist_ok=True)
-    processes = [
-        subprocess.Popen([sys.executable, "-m", "npu_conformance", *command], start_new_session=True)
-        for command in commands
-    ]
-    try:
-        return [process.wait() for process in processes]
-    except KeyboardInterrupt:
-        for process in processes:
-            process.send_signal(signal.SIGINT)
-        return [_wait(process) for process in processes]
 
 
 def collect(number: int, cases: Sequence[str], exit_code: int, directory: Path) -> Shard:
@@ -118,11 +94,3 @@ def _footer(shards: Sequence[Shard], counts: dict[str, int]) -> RunFinished:
     return RunFinished(
         counts=counts, seconds=seconds, ending=endings[0] if endings else "complete", reason="; ".join(reasons)
     )
-
-
-def _wait(process: subprocess.Popen[bytes]) -> int:
-    try:
-        return process.wait(_GRACE_SECONDS)
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        return process.wait()

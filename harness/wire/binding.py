@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from npu_conformance import specs
 from npu_conformance.specs import interfaces
 from npu_conformance.specs.naming import camel_case
 
@@ -95,7 +96,7 @@ def _contract_interfaces(base: type) -> list[type]:
     found: list[type] = []
     kind: type
     for kind in base.__subclasses__():
-        if kind.__module__.startswith("npu_conformance.specs."):
+        if kind.__module__.startswith(f"{specs.__name__}."):
             found.append(kind)
             found.extend(_contract_interfaces(kind))
     return found

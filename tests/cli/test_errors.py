@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from places import HOSTILE
+from places import HOSTILE, ROOT
 
 from npu_conformance.cli import main as front_door
 from npu_conformance.cli.main import main
@@ -16,6 +18,8 @@ Outcome = tuple[int, str, str]
 Command = Callable[..., Outcome]
 RUN = ("run", "vts.queries", "--isolation", "inprocess", "--report", "report", "--plugin")
 FIRST_DAY = "vendor_plugins:first_day"
+CONSOLE_SCRIPT = "import sys; from npu_conformance.cli.main import main; sys.exit(main())"
+"""What pip writes for an entry point."""
 
 
 @pytest.fixture
@@ -142,3 +146,12 @@ def test_a_bug_of_the_suite_is_not_taken_for_a_verdict(command: Command, monkeyp
     assert code == 3
     assert "ZeroDivisionError: a bug" in told
     assert told.endswith("this is a bug of the suite, not of the plug-in\n")
+
+
+@pytest.mark.parametrize("program", [("-m", "npu_conformance"), ("-c", CONSOLE_SCRIPT)])
+def test_the_module_ends_as_the_console_script_does(program: tuple[str, str]) -> None:
+    done = subprocess.run(
+        [sys.executable, *program, "faults", "nope"], capture_output=True, text=True, cwd=ROOT, check=False
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "npu-conformance: no fault is called nope; see --list\n"

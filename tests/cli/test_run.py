@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from places import HOSTILE, ROOT
 
+from npu_conformance.cli.commands._shards import run_processes
 from npu_conformance.cli.main import main
 from npu_conformance.harness.run.cases import Case
 from npu_conformance.harness.run.session import Session, SessionOptions, Summary
@@ -265,3 +266,11 @@ def test_a_run_keeps_its_verdict_where_nobody_reads_it(tmp_path: Path) -> None:
     assert finished.stderr.startswith(b"FAIL RELU NNHAL-MODEL-")
     assert finished.stderr.count(b"\n") == 1
     assert (tmp_path / "kept" / "report.html").exists()
+
+
+def test_shards_run_as_processes_at_once(tmp_path: Path) -> None:
+    directories = [tmp_path / "1", tmp_path / "2"]
+    codes = run_processes([["--version"], ["no-such-command"]], directories)
+    assert codes[0] == 0
+    assert codes[1] != 0
+    assert all(directory.is_dir() for directory in directories)

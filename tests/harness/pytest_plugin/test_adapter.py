@@ -167,7 +167,7 @@ def _ids(nodes: Sequence[str]) -> list[str]:
 def listed() -> list[str]:
     """The ids of `npu-conformance list`."""
     finished = subprocess.run(
-        [sys.executable, "-m", "npu_conformance.cli.main", "list", *SUITES],
+        [sys.executable, "-m", "npu_conformance", "list", *SUITES],
         capture_output=True, text=True, timeout=60, check=True,
     )  # fmt: skip
     return sorted(finished.stdout.splitlines())
