@@ -3,18 +3,12 @@
 import math
 from collections.abc import Sequence
 
-from npu_conformance.corpus.generators._elementwise import (
-    FLOAT16,
-    FLOAT32,
-    QUANT8,
-    RANKS,
-    SHORT,
-    SIGNED,
-    all_bytes,
-    stored_bytes,
-)
+from npu_conformance.corpus.generators._elementwise import RANKS, SHORT, all_bytes, stored_bytes
 from npu_conformance.corpus.generators._zero_sized import zero_sized
-from npu_conformance.corpus.generators.base import Vectors, dyadic, positive, tensor, uniform
+from npu_conformance.corpus.generators.base import Vectors, positive
+from npu_conformance.corpus.generators.data import dyadic, uniform
+from npu_conformance.corpus.generators.operands import tensor
+from npu_conformance.corpus.generators.types import FLOAT16, FLOAT32, QUANT8, SIGNED
 from npu_conformance.corpus.vectors import Vector
 
 Quantization = tuple[float, int]

@@ -2,18 +2,12 @@
 
 import math
 
-from npu_conformance.corpus.generators._elementwise import FLOAT16, FLOAT32, INT32, QUANT8, SHORT, SIGNED, stored_bytes
-from npu_conformance.corpus.generators.base import (
-    OperandSpec,
-    Vectors,
-    dyadic,
-    int32,
-    integers,
-    pairwise,
-    positive,
-    rejected,
-    tensor,
-)
+from npu_conformance.corpus.generators._elementwise import SHORT, stored_bytes
+from npu_conformance.corpus.generators.base import Vectors, positive, rejected
+from npu_conformance.corpus.generators.data import dyadic, integers
+from npu_conformance.corpus.generators.operands import OperandSpec, int32, tensor
+from npu_conformance.corpus.generators.types import FLOAT16, FLOAT32, INT32, QUANT8, SIGNED
+from npu_conformance.corpus.pairwise import pairwise
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 

@@ -1,32 +1,14 @@
 """Vectors that ADD, SUB, MUL and DIV share: activations, broadcasting, quantisation, corner shapes."""
 
-from collections.abc import Mapping
-
 import numpy
 
-from npu_conformance.corpus.generators._elementwise import (
-    FLOAT16,
-    FLOAT32,
-    INT32,
-    QUANT8,
-    SHAPES,
-    SHORT,
-    SIGNED,
-    stored_bytes,
-)
+from npu_conformance.corpus.generators._elementwise import SHAPES, SHORT, stored_bytes
 from npu_conformance.corpus.generators._zero_sized import zero_sized
-from npu_conformance.corpus.generators.base import (
-    OperandSpec,
-    Vectors,
-    constant,
-    dyadic,
-    int32,
-    integers,
-    pairwise,
-    positive,
-    tensor,
-    uniform,
-)
+from npu_conformance.corpus.generators.base import Vectors, positive
+from npu_conformance.corpus.generators.data import dyadic, integers, uniform
+from npu_conformance.corpus.generators.operands import Operands, OperandSpec, constant, int32, tensor
+from npu_conformance.corpus.generators.types import FLOAT16, FLOAT32, INT32, QUANT8, SIGNED
+from npu_conformance.corpus.pairwise import pairwise
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.neuralnetworks.enums import FusedActivation, OperandType
 
@@ -45,7 +27,7 @@ _SHAPES = {**SHAPES, "same": ((3, 4), (3, 4), (3, 4)), "row": ((3, 4), (4,), (3,
 _REAL = {"ADD": numpy.add, "SUB": numpy.subtract, "MUL": numpy.multiply}
 
 
-def operands(first: OperandSpec, second: OperandSpec, activation: int = 0) -> Mapping[str, OperandSpec]:
+def operands(first: OperandSpec, second: OperandSpec, activation: int = 0) -> Operands:
     """The three inputs of an arithmetic operation."""
     return {"input0": first, "input1": second, "activation": int32(activation)}
 

@@ -7,14 +7,14 @@ from npu_conformance.corpus.generators._moves import (
     FOUR,
     rejected_outputs,
     rejected_ranks,
-    rejection,
     result,
     source,
     special_floats,
     unknown,
 )
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
-from npu_conformance.corpus.generators.base import OperandSpec, Vectors, boolean, positive, tensor
+from npu_conformance.corpus.generators.base import Vectors, positive, rejection
+from npu_conformance.corpus.generators.operands import Operands, boolean, tensor
 from npu_conformance.corpus.vectors import Vector
 
 Shape = tuple[int, ...]
@@ -26,7 +26,7 @@ class Case:
 
     before: Shape
     after: Shape
-    arguments: Mapping[str, OperandSpec]
+    arguments: Operands
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class Blocks:
                 f"float32_unknown_{name}", self.operation, inputs, outputs, since=since, hazards=self.hazards
             )
 
-    def rejected_shapes(self, arguments: Mapping[str, OperandSpec]) -> Vectors:
+    def rejected_shapes(self, arguments: Operands) -> Vectors:
         """Images that have not four dimensions. arguments: those for a block of 1."""
         yield from rejected_ranks(self.operation, arguments, self.since)
         flat = {"input": source("float32", (4, 4, 4)), **arguments}

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy
 
-from npu_conformance.corpus.generators.base import OperandSpec, Vectors, int32s, rejected, scalar, tensor
+from npu_conformance.corpus.generators.base import Vectors, rejection
+from npu_conformance.corpus.generators.operands import Operands, OperandSpec, int32s, scalar, tensor
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.corpus.vectors.element_values import dtype_of
 from npu_conformance.specs.neuralnetworks.enums import OperandType
@@ -22,7 +23,6 @@ KINDS = {
 }
 """The type of scores, deltas and feature maps by how it is spelled in names of vectors."""
 
-Operands = dict[str, OperandSpec]
 Numbers = Sequence[Any] | numpy.ndarray[Any, Any]
 
 
@@ -88,16 +88,7 @@ def rejections(
     cases: by name the clause (`C1`, or in full), the kind, and the operands that take the place of sound ones.
     """
     for name, (clause, kind, changes) in cases.items():
-        inputs, outputs = sound[kind]
-        yield rejected(
-            f"refused_{name}",
-            operation,
-            {key: changes.get(key, spec) for key, spec in inputs.items()},
-            {key: changes.get(key, spec) for key, spec in outputs.items()},
-            clause=clause if "." in clause else f"{operation}.{clause}",
-            phase="execution",
-            since="1.2",
-        )
+        yield rejection(operation, name, clause, *sound[kind], "1.2", changes=changes)
 
 
 def _quantized(

@@ -4,30 +4,12 @@ import functools
 import math
 
 from npu_conformance.corpus.generators import _rejections
-from npu_conformance.corpus.generators._elementwise import (
-    BOOL8,
-    FLOAT16,
-    FLOAT32,
-    INT32,
-    QUANT8,
-    SHAPES,
-    SHORT,
-    SIGNED,
-    Shape,
-    all_bytes,
-    telling,
-)
-from npu_conformance.corpus.generators.base import (
-    OperandSpec,
-    Vectors,
-    constant,
-    dyadic,
-    integers,
-    pairwise,
-    positive,
-    rejected,
-    tensor,
-)
+from npu_conformance.corpus.generators._elementwise import SHAPES, SHORT, Shape, all_bytes, telling
+from npu_conformance.corpus.generators.base import Vectors, positive, rejected
+from npu_conformance.corpus.generators.data import dyadic, integers
+from npu_conformance.corpus.generators.operands import Operands, OperandSpec, constant, tensor
+from npu_conformance.corpus.generators.types import BOOL8, FLOAT16, FLOAT32, INT32, QUANT8, SIGNED
+from npu_conformance.corpus.pairwise import pairwise
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.documents.vectors import GeneratorDocument
 from npu_conformance.specs.neuralnetworks.enums import OperandType
@@ -113,7 +95,7 @@ def _random(operation: str, kind: OperandType, shapes: str, seed: int) -> Vector
     )
 
 
-def _inputs(first: OperandSpec, second: OperandSpec) -> dict[str, OperandSpec]:
+def _inputs(first: OperandSpec, second: OperandSpec) -> Operands:
     return {"input0": first, "input1": second}
 
 

@@ -13,13 +13,7 @@ import numpy
 
 from npu_conformance.corpus.generators._windows import (
     ACTIVATIONS,
-    FLOAT16,
-    FLOAT32,
-    INT32,
     PADDINGS,
-    PER_CHANNEL,
-    QUANT8,
-    SIGNED,
     Pair,
     TransposedWindow,
     Window,
@@ -27,17 +21,11 @@ from npu_conformance.corpus.generators._windows import (
     transposed_size,
 )
 from npu_conformance.corpus.generators._zero_sized import zero_sized
-from npu_conformance.corpus.generators.base import (
-    OperandSpec,
-    Vectors,
-    constant,
-    dyadic,
-    integers,
-    pairwise,
-    positive,
-    tensor,
-    uniform,
-)
+from npu_conformance.corpus.generators.base import Vectors, positive
+from npu_conformance.corpus.generators.data import dyadic, integers, uniform
+from npu_conformance.corpus.generators.operands import Operands, OperandSpec, constant, tensor
+from npu_conformance.corpus.generators.types import FLOAT16, FLOAT32, INT32, PER_CHANNEL, QUANT8, SIGNED
+from npu_conformance.corpus.pairwise import pairwise
 from npu_conformance.corpus.vectors import Vector
 
 KINDS = {
@@ -151,7 +139,7 @@ class Values:
         return self.filter_scales or tuple(self.scales[1] * (1 + channel) / 2 for channel in range(channels))
 
 
-def operands(sizes: Sizes, window: Window, values: Values) -> tuple[dict[str, OperandSpec], dict[str, OperandSpec]]:
+def operands(sizes: Sizes, window: Window, values: Values) -> tuple[Operands, Operands]:
     """Inputs and outputs of the operation."""
     source_type, _, bias_type = KINDS[values.kind]
     window = sizes.fit(window)

@@ -3,16 +3,10 @@
 import itertools
 from collections.abc import Callable
 
-from npu_conformance.corpus.generators.base import integers
+from npu_conformance.corpus.generators.data import integers
+from npu_conformance.corpus.generators.types import BOOL8, FLOAT16, FLOAT32, INT32, QUANT8, SIGNED
 from npu_conformance.corpus.vectors import Vector
-from npu_conformance.specs.neuralnetworks.enums import OperandType
 
-FLOAT32 = OperandType.TENSOR_FLOAT32
-FLOAT16 = OperandType.TENSOR_FLOAT16
-INT32 = OperandType.TENSOR_INT32
-BOOL8 = OperandType.TENSOR_BOOL8
-QUANT8 = OperandType.TENSOR_QUANT8_ASYMM
-SIGNED = OperandType.TENSOR_QUANT8_ASYMM_SIGNED
 SHORT = {
     FLOAT32: "float32",
     FLOAT16: "float16",

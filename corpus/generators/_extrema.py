@@ -2,17 +2,12 @@
 
 import math
 
-from npu_conformance.corpus.generators._elementwise import (
-    FLOAT16,
-    FLOAT32,
-    INT32,
-    QUANT8,
-    SHAPES,
-    SHORT,
-    SIGNED,
-    stored_bytes,
-)
-from npu_conformance.corpus.generators.base import Vectors, dyadic, integers, pairwise, positive, tensor, uniform
+from npu_conformance.corpus.generators._elementwise import SHAPES, SHORT, stored_bytes
+from npu_conformance.corpus.generators.base import Vectors, positive
+from npu_conformance.corpus.generators.data import dyadic, integers, uniform
+from npu_conformance.corpus.generators.operands import tensor
+from npu_conformance.corpus.generators.types import FLOAT16, FLOAT32, INT32, QUANT8, SIGNED
+from npu_conformance.corpus.pairwise import pairwise
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 
 QUANTIZATIONS = {

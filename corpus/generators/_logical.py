@@ -3,8 +3,11 @@
 import functools
 
 from npu_conformance.corpus.generators import _rejections
-from npu_conformance.corpus.generators._elementwise import BOOL8, FLOAT32, RANKS, SHAPES, Shape, all_bytes, telling
-from npu_conformance.corpus.generators.base import OperandSpec, Vectors, integers, positive, rejected, tensor
+from npu_conformance.corpus.generators._elementwise import RANKS, SHAPES, Shape, all_bytes, telling
+from npu_conformance.corpus.generators.base import Vectors, positive, rejected
+from npu_conformance.corpus.generators.data import integers
+from npu_conformance.corpus.generators.operands import Operands, OperandSpec, tensor
+from npu_conformance.corpus.generators.types import BOOL8, FLOAT32
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.documents.vectors import GeneratorDocument
 
@@ -69,13 +72,11 @@ def unary(operation: str) -> Vectors:
     yield _of_floats(operation, ("input",))
 
 
-def _positive(
-    name: str, operation: str, inputs: dict[str, OperandSpec], output: Shape, description: str = ""
-) -> Vector:
+def _positive(name: str, operation: str, inputs: Operands, output: Shape, description: str = "") -> Vector:
     return positive(name, operation, inputs, {"output": tensor(BOOL8, output)}, description=description)
 
 
-def _pair(seed: int, first: Shape, second: Shape) -> dict[str, OperandSpec]:
+def _pair(seed: int, first: Shape, second: Shape) -> Operands:
     return {
         "input0": tensor(BOOL8, first, integers(seed, first, 0, 1)),
         "input1": tensor(BOOL8, second, integers(seed + 30, second, 0, 1)),

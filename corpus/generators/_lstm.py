@@ -4,7 +4,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from npu_conformance.corpus.generators.base import OperandSpec, dyadic, int32, omitted, pairwise, scalar, tensor
+from npu_conformance.corpus.generators.data import dyadic
+from npu_conformance.corpus.generators.operands import Operands, OperandSpec, int32, omitted, scalar, tensor
+from npu_conformance.corpus.pairwise import pairwise
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 
@@ -61,7 +63,7 @@ class Cell:
         """The hazards that it looks at."""
         return ["recurrent-activation-codes", *(["lstm-layer-norm"] if self.norm else [])]
 
-    def weights(self, prefix: str = "") -> dict[str, OperandSpec]:
+    def weights(self, prefix: str = "") -> Operands:
         """The 17 weights in their order, constants, those left out without value."""
         units, outputs = self.units, self.outputs
         shapes: dict[str, tuple[int, ...]] = {f"input_to_{gate}": (units, self.size) for gate in GATES}
@@ -71,11 +73,11 @@ class Cell:
         shapes |= {"projection_weights": (outputs, units), "projection_bias": (outputs,)}
         return self._planned(prefix, shapes)
 
-    def norms(self, prefix: str = "") -> dict[str, OperandSpec]:
+    def norms(self, prefix: str = "") -> Operands:
         """The 4 norm weights."""
         return self._planned(prefix, {f"{gate}_layer_norm_weights": (self.units,) for gate in GATES})
 
-    def states(self, output: str, cell: str) -> dict[str, OperandSpec]:
+    def states(self, output: str, cell: str) -> Operands:
         """Output state and cell state by the names that the operation has for them."""
         shapes = {output: (self.batch, self.outputs), cell: (self.batch, self.units)}
         if self.zero_states:
@@ -85,7 +87,7 @@ class Cell:
             for place, (name, shape) in enumerate(shapes.items())
         }
 
-    def _planned(self, prefix: str, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, OperandSpec]:
+    def _planned(self, prefix: str, shapes: Mapping[str, tuple[int, ...]]) -> Operands:
         return {
             prefix + name: self._weight(name, shape, self.seed + 7 * place + len(prefix))
             for place, (name, shape) in enumerate(shapes.items())
@@ -142,7 +144,7 @@ def cover(more: Mapping[str, list[Any]]) -> Iterator[tuple[str, Cell, dict[str, 
         yield "_".join(part for part in parts if part), cell, row
 
 
-def parameters(kind: str, activation: str = "tanh", clips: Sequence[float] = (0.0, 0.0)) -> dict[str, OperandSpec]:
+def parameters(kind: str, activation: str = "tanh", clips: Sequence[float] = (0.0, 0.0)) -> Operands:
     """Activation code, cell clip and projection clip."""
     number = _SCALARS[kind]
     return {
@@ -162,14 +164,7 @@ def omitted_in_request(vector: Vector) -> Vector:
     return replace(vector, operands=operands, inputs=inputs)
 
 
-def given(changes: Mapping[str, Any], operands: Mapping[str, OperandSpec]) -> dict[str, OperandSpec]:
-    """The operands with some of them replaced."""
-    return {name: changes.get(name, spec) for name, spec in operands.items()}
-
-
-def opened(
-    inputs: Mapping[str, OperandSpec], outputs: Mapping[str, OperandSpec], sizes: Mapping[int, int] | None
-) -> dict[str, OperandSpec]:
+def opened(inputs: Operands, outputs: Operands, sizes: Mapping[int, int] | None) -> Operands:
     """Model inputs and outputs that leave sizes open, by axis, or with None the rank too."""
     found = {}
     for name, spec in {**inputs, **outputs}.items():
@@ -180,7 +175,7 @@ def opened(
     return found
 
 
-def zeros(operands: Mapping[str, OperandSpec]) -> dict[str, OperandSpec]:
+def zeros(operands: Operands) -> Operands:
     """Those of the operands that have a value, with zeros for it."""
     return {
         name: tensor(spec.operand.type, spec.operand.dimensions, 0.0, constant=True)
@@ -195,21 +190,21 @@ def reshaped(spec: OperandSpec, shape: Sequence[int]) -> OperandSpec:
     return tensor(spec.operand.type, shape, data, constant=spec.constant)
 
 
-def resized(operands: Mapping[str, OperandSpec], name: str, axis: int) -> dict[str, OperandSpec]:
+def resized(operands: Operands, name: str, axis: int) -> Operands:
     """One operand, longer by one along an axis."""
     shape = list(operands[name].operand.dimensions)
     shape[axis] += 1
     return {name: reshaped(operands[name], shape)}
 
 
-def without(operands: Mapping[str, OperandSpec], *names: str) -> dict[str, OperandSpec]:
+def without(operands: Operands, *names: str) -> Operands:
     """Some operands, without value."""
     return {name: omitted(operands[name].operand.type, operands[name].operand.dimensions) for name in names}
 
 
 def presence_rejections(
     cell: Cell, prefix: str = "", wrong: Callable[[Cell], Cell] = lambda cell: cell
-) -> Iterator[tuple[str, str, Cell, dict[str, OperandSpec]]]:
+) -> Iterator[tuple[str, str, Cell, Operands]]:
     """What must not be given or omitted alone: name, clause, cell, and the operands that differ from the cell's.
 
     The clauses have the same numbers in all operations. cell: sizes and types. wrong: which cell of the operation has

@@ -1,6 +1,6 @@
 """Operand types and data for operations that only move elements: a result shows where each element came from."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
 from typing import Any
@@ -8,16 +8,11 @@ from typing import Any
 import numpy
 
 from npu_conformance.corpus.generators._rejections import RANK5, RANK_CLAUSE
-from npu_conformance.corpus.generators.base import OperandSpec, Vectors, positive, rejected, tensor
-from npu_conformance.corpus.vectors import Vector
-from npu_conformance.specs.neuralnetworks.enums import OperandType
+from npu_conformance.corpus.generators.base import Vectors, positive, rejection
+from npu_conformance.corpus.generators.operands import Operands, OperandSpec, tensor
+from npu_conformance.corpus.generators.types import FLOAT16, FLOAT32, INT32, QUANT8, SIGNED
 from npu_conformance.specs.versions import Version
 
-FLOAT32 = OperandType.TENSOR_FLOAT32
-FLOAT16 = OperandType.TENSOR_FLOAT16
-INT32 = OperandType.TENSOR_INT32
-QUANT8 = OperandType.TENSOR_QUANT8_ASYMM
-SIGNED = OperandType.TENSOR_QUANT8_ASYMM_SIGNED
 KINDS = {"float32": FLOAT32, "float16": FLOAT16, "quant8": QUANT8, "quant8_signed": SIGNED, "int32": INT32}
 FIVE = ("float32", "float16", "quant8", "quant8_signed", "int32")
 FOUR = ("float32", "float16", "quant8", "quant8_signed")
@@ -59,7 +54,7 @@ def unknown(spec: OperandSpec, dimensions: Sequence[int]) -> OperandSpec:
 
 def opened(
     operation: str,
-    inputs: Mapping[str, OperandSpec],
+    inputs: Operands,
     output: Sequence[int],
     since: str,
     hazards: Sequence[str] = (),
@@ -94,23 +89,7 @@ def special_floats(kind: str, dimensions: Sequence[int]) -> OperandSpec:
     return tensor(KINDS[kind], dimensions, numpy.resize(values, prod(dimensions)))
 
 
-def rejection(
-    operation: str,
-    name: str,
-    clause: str,
-    inputs: Mapping[str, OperandSpec],
-    outputs: Mapping[str, OperandSpec],
-    since: str = "1.0",
-    until: str = "fl8",
-) -> Vector:
-    """A vector that must be refused, at the latest when it runs; clause: `C1`, or in full."""
-    full = clause if "." in clause else f"{operation}.{clause}"
-    return rejected(
-        f"refused_{name}", operation, inputs, outputs, clause=full, phase="execution", since=since, until=until
-    )
-
-
-def rejected_ranks(operation: str, arguments: Mapping[str, OperandSpec], since: str = "1.0") -> Vectors:
+def rejected_ranks(operation: str, arguments: Operands, since: str = "1.0") -> Vectors:
     """An input of rank 5, which the model says, or which only the request says. arguments: the other inputs."""
     elements = numpy.arange(prod(RANK5)) * 0.25
     declared = {"input": tensor(FLOAT32, RANK5, elements), **arguments}
@@ -121,7 +100,7 @@ def rejected_ranks(operation: str, arguments: Mapping[str, OperandSpec], since: 
 
 def rejected_outputs(
     operation: str,
-    arguments: Mapping[str, OperandSpec],
+    arguments: Operands,
     dimensions: tuple[int, ...],
     right: tuple[int, ...],
     clauses: tuple[str, str],

@@ -9,8 +9,9 @@ from dataclasses import replace
 
 import numpy
 
-from npu_conformance.corpus.generators._boxes import Operands, boxes, indices, number, values, whole_numbers
-from npu_conformance.corpus.generators.base import Array, OperandSpec, constant, int32, int32s
+from npu_conformance.corpus.generators._boxes import boxes, indices, number, values, whole_numbers
+from npu_conformance.corpus.generators.data import Array
+from npu_conformance.corpus.generators.operands import Operands, OperandSpec, constant, int32, int32s
 from npu_conformance.corpus.vectors import Example, Vector, VectorOperand, VectorOperation
 from npu_conformance.corpus.vectors.element_values import dtype_of
 from npu_conformance.specs.neuralnetworks.enums import OperandType

@@ -1,11 +1,13 @@
 """What generators of operations along one axis share: axes from either end, open dimensions, axes that do not exist."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from npu_conformance.corpus.generators import _rejections
-from npu_conformance.corpus.generators._elementwise import FLOAT16, FLOAT32, SHORT
-from npu_conformance.corpus.generators.base import OperandSpec, Vectors, int32, positive, rejected, scalar, tensor
+from npu_conformance.corpus.generators._elementwise import SHORT
+from npu_conformance.corpus.generators.base import Vectors, positive, rejected
+from npu_conformance.corpus.generators.operands import Operands, OperandSpec, int32, scalar, tensor
+from npu_conformance.corpus.generators.types import FLOAT16, FLOAT32
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.neuralnetworks.extension_codes import AnyOperandType
@@ -33,7 +35,7 @@ class Along:
 
     operation: str
     source: Callable[[OperandType, Shape, int], OperandSpec]
-    middle: Callable[[OperandType], Mapping[str, OperandSpec]]
+    middle: Callable[[OperandType], Operands]
     output: Callable[[OperandType, Shape], OperandSpec]
 
     def vector(self, name: str, kind: OperandType, source: OperandSpec, axis: int | None, about: str = "") -> Vector:

@@ -1,35 +1,16 @@
 """What the generators of AVERAGE_POOL_2D, MAX_POOL_2D and L2_POOL_2D share."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
-from npu_conformance.corpus.generators._windows import (
-    ACTIVATIONS,
-    FLOAT16,
-    FLOAT32,
-    PADDINGS,
-    QUANT8,
-    RELU1,
-    SIGNED,
-    Pads,
-    Pair,
-    Window,
-    pads,
-)
+from npu_conformance.corpus.generators._windows import ACTIVATIONS, PADDINGS, RELU1, Pads, Pair, Window, pads
 from npu_conformance.corpus.generators._zero_sized import zero_sized
-from npu_conformance.corpus.generators.base import (
-    OperandSpec,
-    Vectors,
-    dyadic,
-    int32,
-    integers,
-    pairwise,
-    positive,
-    rejected,
-    tensor,
-)
+from npu_conformance.corpus.generators.base import Vectors, positive, rejected, rejection
+from npu_conformance.corpus.generators.data import dyadic, integers
+from npu_conformance.corpus.generators.operands import Operands, int32, tensor
+from npu_conformance.corpus.generators.types import FLOAT16, FLOAT32, QUANT8, SIGNED
+from npu_conformance.corpus.pairwise import pairwise
 from npu_conformance.corpus.vectors import Vector
 
 KINDS = {"float32": FLOAT32, "float16": FLOAT16, "quant8": QUANT8, "quant8_signed": SIGNED}
@@ -60,7 +41,7 @@ def kinds_of(operation: str) -> list[str]:
 
 def operands(
     kind: str, sizes: Sizes, window: Window, data: Any, scale: float = 0.05, zero_point: int = 100
-) -> tuple[dict[str, OperandSpec], dict[str, OperandSpec]]:
+) -> tuple[Operands, Operands]:
     """Inputs and outputs of a pool. data, zero_point: of an unsigned type; a signed one gets them less 128."""
     shift = 128 if kind == "quant8_signed" else 0
     quantization: dict[str, Any] = (
@@ -185,16 +166,10 @@ def _rejected_geometries(operation: str) -> Vectors:
         yield rejected(f"refused_{name}", operation, inputs, outputs, clause=f"{operation}.{clause}")
 
 
-def _rejected_operands(kind: str) -> tuple[dict[str, OperandSpec], dict[str, OperandSpec]]:
+def _rejected_operands(kind: str) -> tuple[Operands, Operands]:
     sizes, window = SHAPES["wide"], Window((1, 1, 1, 0))
     return operands(kind, sizes, window, seeded(kind, sizes, window, 1))
 
 
-def _rejection(
-    operation: str, name: str, clause: str, kind: str, changes: Mapping[str, OperandSpec], since: str = "1.0"
-) -> Vector:
-    inputs, outputs = _rejected_operands(kind)
-    inputs |= {key: spec for key, spec in changes.items() if key in inputs}
-    outputs |= {key: spec for key, spec in changes.items() if key in outputs}
-    full = clause if "." in clause else f"{operation}.{clause}"
-    return rejected(f"refused_{name}", operation, inputs, outputs, clause=full, phase="execution", since=since)
+def _rejection(operation: str, name: str, clause: str, kind: str, changes: Operands, since: str = "1.0") -> Vector:
+    return rejection(operation, name, clause, *_rejected_operands(kind), since, changes=changes)

@@ -3,29 +3,18 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from npu_conformance.corpus.generators.base import (
-    OperandSpec,
-    Vectors,
-    constant,
-    dyadic,
-    int32,
-    rejected,
-    tensor,
-    uniform,
-)
+from npu_conformance.corpus.generators.base import Vectors, rejection, replaced
+from npu_conformance.corpus.generators.data import dyadic, uniform
+from npu_conformance.corpus.generators.operands import Operands, OperandSpec, constant, int32, tensor
+from npu_conformance.corpus.generators.types import FLOAT16, FLOAT32
 from npu_conformance.specs.documents.vectors import GeneratorDocument, Phase
-from npu_conformance.specs.neuralnetworks.enums import OperandType
 
-FLOAT32 = OperandType.TENSOR_FLOAT32
-FLOAT16 = OperandType.TENSOR_FLOAT16
 KINDS = {"float32": FLOAT32, "float16": FLOAT16}
 ACTIVATIONS = {"none": 0, "relu": 1, "relu6": 3, "tanh": 4, "sigmoid": 6}
 """Codes of recurrent cells (hazard recurrent-activation-codes)."""
 
 NO_CODES = {"5": 5, "7": 7, "minus_1": -1}
 """Numbers that no cell has as activation, as they are spelled in names."""
-
-Operands = Mapping[str, OperandSpec]
 
 
 @dataclass(frozen=True)
@@ -62,7 +51,7 @@ class Data:
         return tensor(KINDS[self.kind], shape)
 
 
-def cell(data: Data, size: int, units: int, position: int, prefix: str = "") -> dict[str, OperandSpec]:
+def cell(data: Data, size: int, units: int, position: int, prefix: str = "") -> Operands:
     """Weights, recurrent weights and bias of a cell."""
     return {
         f"{prefix}weights": data.weights((units, size), position),
@@ -85,14 +74,11 @@ def rejections(operation: str, inputs: Operands, outputs: Operands, rows: Mappin
              since: str = "1.0") -> Vectors:  # fmt: skip
     """One rejection for each row: its clause and the operands that are put in the place of sound ones."""
     for name, (clause, changes) in rows.items():
-        known = {key: changes.get(key, spec) for key, spec in inputs.items()}
-        results = {key: changes.get(key, spec) for key, spec in outputs.items()}
-        full = clause if "." in clause else f"{operation}.{clause}"
         # Open sizes and ranks of operands are for versions since 1.2.
-        is_open = any(not spec.operand.dimensions and spec.shape for spec in known.values())
-        phase: Phase | None = None if full.startswith("MODEL.P3") and full != "MODEL.P3R" else "execution"
+        is_open = any(not spec.operand.dimensions and spec.shape for spec in replaced(inputs, changes).values())
+        phase: Phase = "model" if clause.startswith("MODEL.P3") and clause != "MODEL.P3R" else "execution"
         version = "1.2" if is_open else since
-        yield rejected(f"refused_{name}", operation, known, results, clause=full, phase=phase, since=version)
+        yield rejection(operation, name, clause, inputs, outputs, version, changes=changes, phase=phase)
 
 
 def wrong_activations(clause: str) -> dict[str, tuple[str, Operands]]:

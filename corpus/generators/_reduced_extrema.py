@@ -2,7 +2,6 @@
 
 import math
 
-from npu_conformance.corpus.generators._elementwise import FLOAT16, FLOAT32, QUANT8, SIGNED
 from npu_conformance.corpus.generators._reductions import (
     SHORT,
     cases,
@@ -11,7 +10,10 @@ from npu_conformance.corpus.generators._reductions import (
     rejected_quantization,
     rejections,
 )
-from npu_conformance.corpus.generators.base import Vectors, tensor, uniform
+from npu_conformance.corpus.generators.base import Vectors
+from npu_conformance.corpus.generators.data import uniform
+from npu_conformance.corpus.generators.operands import tensor
+from npu_conformance.corpus.generators.types import FLOAT16, FLOAT32, QUANT8, SIGNED
 
 
 def vectors(operation: str) -> Vectors:

@@ -4,8 +4,11 @@ import math
 
 import numpy
 
-from npu_conformance.corpus.generators._reductions import BOOL8, Shape, cases, reduction, rejections
-from npu_conformance.corpus.generators.base import OperandSpec, Vectors, integers, tensor
+from npu_conformance.corpus.generators._reductions import Shape, cases, reduction, rejections
+from npu_conformance.corpus.generators.base import Vectors
+from npu_conformance.corpus.generators.data import integers
+from npu_conformance.corpus.generators.operands import OperandSpec, tensor
+from npu_conformance.corpus.generators.types import BOOL8
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 
 

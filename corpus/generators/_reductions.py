@@ -3,25 +3,16 @@
 from collections.abc import Callable, Sequence
 
 from npu_conformance.corpus.generators import _rejections
-from npu_conformance.corpus.generators._elementwise import FLOAT16, FLOAT32, QUANT8, SIGNED, stored_bytes
 from npu_conformance.corpus.generators._elementwise import SHORT as _SHORT
-from npu_conformance.corpus.generators.base import (
-    OperandSpec,
-    Vectors,
-    boolean,
-    dyadic,
-    int32s,
-    integers,
-    pairwise,
-    positive,
-    rejected,
-    scalar,
-    tensor,
-)
+from npu_conformance.corpus.generators._elementwise import stored_bytes
+from npu_conformance.corpus.generators.base import Vectors, positive, rejected
+from npu_conformance.corpus.generators.data import dyadic, integers
+from npu_conformance.corpus.generators.operands import OperandSpec, boolean, int32s, scalar, tensor
+from npu_conformance.corpus.generators.types import BOOL8, FLOAT16, FLOAT32, QUANT8, SIGNED
+from npu_conformance.corpus.pairwise import pairwise
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 
-BOOL8 = OperandType.TENSOR_BOOL8
 SHORT = {**_SHORT, BOOL8: "bool8"}
 Shape = tuple[int, ...]
 Data = Callable[[OperandType, Shape, int], OperandSpec]

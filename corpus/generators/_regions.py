@@ -10,18 +10,12 @@ from typing import Any
 
 import numpy
 
-from npu_conformance.corpus.generators._boxes import (
-    Numbers,
-    Operands,
-    boxes,
-    indices,
-    number,
-    rejections,
-    requantized,
-    values,
-)
+from npu_conformance.corpus.generators._boxes import Numbers, boxes, indices, number, rejections, requantized, values
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
-from npu_conformance.corpus.generators.base import Vectors, boolean, dyadic, int32, pairwise, positive, scalar, tensor
+from npu_conformance.corpus.generators.base import Vectors, positive
+from npu_conformance.corpus.generators.data import dyadic
+from npu_conformance.corpus.generators.operands import Operands, boolean, int32, scalar, tensor
+from npu_conformance.corpus.pairwise import pairwise
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 

@@ -1,9 +1,10 @@
 """Rejections that several generators share. Each breaks one clause and nothing else."""
 
-from collections.abc import Mapping
-
-from npu_conformance.corpus.generators._elementwise import BOOL8, FLOAT32, INT32, QUANT8, SHORT, SIGNED, stored_bytes
-from npu_conformance.corpus.generators.base import Data, OperandSpec, Vectors, dyadic, int32, integers, rejected, tensor
+from npu_conformance.corpus.generators._elementwise import SHORT, stored_bytes
+from npu_conformance.corpus.generators.base import Vectors, rejected
+from npu_conformance.corpus.generators.data import dyadic, integers
+from npu_conformance.corpus.generators.operands import Data, Operands, OperandSpec, int32, tensor
+from npu_conformance.corpus.generators.types import BOOL8, FLOAT32, INT32, QUANT8, SIGNED
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.neuralnetworks import catalogue
 from npu_conformance.specs.neuralnetworks.enums import OperandType
@@ -52,7 +53,7 @@ def _binary_inputs(
     activation: bool,
     kind: OperandType = FLOAT32,
     names: tuple[str, str] = ("input0", "input1"),
-) -> Mapping[str, OperandSpec]:
+) -> Operands:
     given = zip(names, (first, second), (1, 2), strict=True)
     inputs = {name: tensor(kind, shape, _numbers(kind, seed, shape)) for name, shape, seed in given}
     return {**inputs, "activation": int32(0)} if activation else inputs
@@ -157,9 +158,7 @@ RANK_CLAUSE = "MODEL.P3R"
 RANK5 = (1, 2, 1, 1, 3)
 
 
-def ranks_of(
-    operation: str, source: OperandType, target: OperandType, clause: str, extra: Mapping[str, OperandSpec]
-) -> Vectors:
+def ranks_of(operation: str, source: OperandType, target: OperandType, clause: str, extra: Operands) -> Vectors:
     """An input of rank 5, which the model says, or which only the request says (since 1.2). extra: further inputs."""
     for found in (False, True):
         yield rejected(
@@ -188,7 +187,7 @@ def declared(
     source: OperandType,
     target: OperandType,
     clause: str,
-    extra: Mapping[str, OperandSpec] | None = None,
+    extra: Operands | None = None,
 ) -> Vectors:
     """Outputs whose declared dimensions are not the input's. extra: further inputs."""
     for name, shape in (("transposed", (3, 2)), ("of_higher_rank", (1, 2, 3)), ("too_small", (2, 2))):
@@ -206,7 +205,7 @@ def _scale(kind: OperandType) -> float:
 
 
 def output_quantization(
-    operation: str, clause: str, right: tuple[float, int], extra: Mapping[str, OperandSpec] | None = None
+    operation: str, clause: str, right: tuple[float, int], extra: Operands | None = None
 ) -> Vectors:
     """A quantised output with a scale, or with a zero point, other than it must have.
 

@@ -4,29 +4,21 @@ Sizes are such that float32 coordinates round to the exact ones: where one is a 
 the ratio of the sizes is exact in binary. Quantised data is smooth, so that weights of ten bits come to the same.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy
 
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
-from npu_conformance.corpus.generators._windows import FLOAT16, FLOAT32, QUANT8, SIGNED, Pair
+from npu_conformance.corpus.generators._windows import Pair
 from npu_conformance.corpus.generators._zero_sized import zero_sized
-from npu_conformance.corpus.generators.base import (
-    OperandSpec,
-    Vectors,
-    boolean,
-    dyadic,
-    int32,
-    integers,
-    pairwise,
-    positive,
-    rejected,
-    scalar,
-    tensor,
-)
+from npu_conformance.corpus.generators.base import Vectors, positive, rejection
+from npu_conformance.corpus.generators.data import dyadic, integers
+from npu_conformance.corpus.generators.operands import Operands, OperandSpec, boolean, int32, scalar, tensor
+from npu_conformance.corpus.generators.types import FLOAT16, FLOAT32, QUANT8, SIGNED
+from npu_conformance.corpus.pairwise import pairwise
 from npu_conformance.corpus.vectors import Vector
+from npu_conformance.specs.documents.vectors import Phase
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 
 KINDS = {"float32": FLOAT32, "float16": FLOAT16, "quant8": QUANT8, "quant8_signed": SIGNED}
@@ -83,7 +75,7 @@ class Form:
         """Dimensions of a tensor in this layout."""
         return (batches, channels, *size) if self.nchw else (batches, *size, channels)
 
-    def scalars(self, kind: str, sizes: Sizes) -> dict[str, OperandSpec]:
+    def scalars(self, kind: str, sizes: Sizes) -> Operands:
         """The arguments behind the tensor, width first."""
         height, width = (self._scalar(kind, sizes, axis) for axis in (0, 1))
         names = ("nchw_layout", "align_corners", "half_pixel_centers")
@@ -95,7 +87,7 @@ class Form:
         return scalar(OperandType.FLOAT16 if kind == "float16" else OperandType.FLOAT32, sizes.factors[axis])
 
 
-def operands(kind: str, sizes: Sizes, form: Form, data: Any) -> tuple[dict[str, OperandSpec], dict[str, OperandSpec]]:
+def operands(kind: str, sizes: Sizes, form: Form, data: Any) -> tuple[Operands, Operands]:
     """Inputs and outputs. data: of an unsigned type; a signed one gets it less 128."""
     shift = 128 if kind == "quant8_signed" else 0
     quantization: dict[str, Any] = {} if kind.startswith("float") else {"scale": 0.05, "zero_point": 100 - shift}
@@ -212,24 +204,13 @@ def _rejection(
     operation: str,
     name: str,
     clause: str,
-    changes: Mapping[str, OperandSpec],
+    changes: Operands,
     form: Form | None = None,
     *,
     kind: str = "float32",
     until: str = "fl8",
 ) -> Vector:
     sizes, form = SHAPES["larger"], form or Form(flags=(False,))
-    inputs, outputs = operands(kind, sizes, form, seeded(kind, sizes, form, 1))
-    inputs |= {key: spec for key, spec in changes.items() if key in inputs}
-    outputs |= {key: spec for key, spec in changes.items() if key in outputs}
-    full = clause if "." in clause else f"{operation}.{clause}"
-    return rejected(
-        f"refused_{name}",
-        operation,
-        inputs,
-        outputs,
-        clause=full,
-        phase="model" if clause == "MODEL.P3" else "execution",
-        since="1.2",
-        until=until,
-    )
+    sound = operands(kind, sizes, form, seeded(kind, sizes, form, 1))
+    phase: Phase = "model" if clause == "MODEL.P3" else "execution"
+    return rejection(operation, name, clause, *sound, "1.2", until, changes=changes, phase=phase)

@@ -3,17 +3,11 @@
 from collections.abc import Sequence
 
 from npu_conformance.corpus.generators import _rejections
-from npu_conformance.corpus.generators._elementwise import FLOAT16, FLOAT32, INT32, RANKS, SHORT
-from npu_conformance.corpus.generators.base import (
-    OperandSpec,
-    Vectors,
-    dyadic,
-    integers,
-    positive,
-    rejected,
-    tensor,
-    uniform,
-)
+from npu_conformance.corpus.generators._elementwise import RANKS, SHORT
+from npu_conformance.corpus.generators.base import Vectors, positive, rejected
+from npu_conformance.corpus.generators.data import dyadic, integers, uniform
+from npu_conformance.corpus.generators.operands import OperandSpec, tensor
+from npu_conformance.corpus.generators.types import FLOAT16, FLOAT32, INT32
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.documents.vectors import GeneratorDocument
 from npu_conformance.specs.neuralnetworks import catalogue

@@ -3,15 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from npu_conformance.corpus.generators.base import OperandSpec, boolean, int32, int32s
-from npu_conformance.specs.neuralnetworks.enums import OperandType
+from npu_conformance.corpus.generators.operands import Operands, boolean, int32, int32s
 
-FLOAT32 = OperandType.TENSOR_FLOAT32
-FLOAT16 = OperandType.TENSOR_FLOAT16
-INT32 = OperandType.TENSOR_INT32
-QUANT8 = OperandType.TENSOR_QUANT8_ASYMM
-SIGNED = OperandType.TENSOR_QUANT8_ASYMM_SIGNED
-PER_CHANNEL = OperandType.TENSOR_QUANT8_SYMM_PER_CHANNEL
 NONE, RELU, RELU1, RELU6 = range(4)
 ACTIVATIONS = {"none": NONE, "relu": RELU, "relu1": RELU1, "relu6": RELU6}
 
@@ -36,7 +29,7 @@ class Window:
         """The version that brought the last of the arguments used."""
         return "1.0" if self.nchw is None else "1.2"
 
-    def arguments(self, middle: Mapping[str, int]) -> dict[str, OperandSpec]:
+    def arguments(self, middle: Mapping[str, int]) -> Operands:
         """The scalar inputs in order; `middle` stands between the strides and the activation."""
         if isinstance(self.padding, str):
             scalars = {"padding_scheme": {"same": 1, "valid": 2}[self.padding]}
@@ -75,7 +68,7 @@ class TransposedWindow(Window):
 
     wanted: tuple[int, ...] = ()
 
-    def arguments(self, middle: Mapping[str, int]) -> dict[str, OperandSpec]:
+    def arguments(self, middle: Mapping[str, int]) -> Operands:
         """The inputs behind the bias, in order."""
         shape = {"output_shape": int32s(*self.wanted)} if isinstance(self.padding, str) else {}
         return {**shape, **super().arguments(middle)}

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy
 
-from npu_conformance.corpus.generators.base import OperandSpec, constant
+from npu_conformance.corpus.generators.operands import Operands, OperandSpec, constant
 from npu_conformance.corpus.vectors import Example, Vector, VectorOperand, VectorOperation
 from npu_conformance.corpus.vectors.element_values import dtype_of
 from npu_conformance.specs.neuralnetworks import catalogue
@@ -23,7 +23,7 @@ def zero_sized(
     operation: str,
     feature_map: OperandSpec,
     arguments: Mapping[str, OperandSpec | None],
-    outputs: Mapping[str, OperandSpec],
+    outputs: Operands,
     *,
     since: str = "1.2",
     hazards: Sequence[str] = (),

@@ -12,19 +12,13 @@ from typing import Any
 
 import numpy
 
-from npu_conformance.corpus.generators._boxes import Operands, boxes, indices, rejections, requantized, values
+from npu_conformance.corpus.generators._boxes import boxes, indices, rejections, requantized, values
 from npu_conformance.corpus.generators._no_boxes import NO_BATCHES, NO_ROIS, without_boxes
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
-from npu_conformance.corpus.generators.base import (
-    Array,
-    OperandSpec,
-    Vectors,
-    dyadic,
-    integers,
-    pairwise,
-    positive,
-    tensor,
-)
+from npu_conformance.corpus.generators.base import Vectors, positive
+from npu_conformance.corpus.generators.data import Array, dyadic, integers
+from npu_conformance.corpus.generators.operands import Operands, OperandSpec, tensor
+from npu_conformance.corpus.pairwise import pairwise
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 

@@ -1,109 +1,28 @@
-"""What generators are written with: operands, vectors, pairwise cover and seeded data.
+"""The vectors that generators make: of one operation each, with expected values from its oracle.
 
 The module of an operation has `def vectors() -> Vectors` and yields `positive(...)` and `rejected(...)`.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy
 
 from npu_conformance.corpus import oracles, variations
-from npu_conformance.corpus.pairwise import pairwise as pairwise
+from npu_conformance.corpus.generators.data import Array
+from npu_conformance.corpus.generators.operands import Operands, OperandSpec, materialised
 from npu_conformance.corpus.variations import allowed
-from npu_conformance.corpus.vectors import (
-    ChannelQuant,
-    Example,
-    Graph,
-    Rejected,
-    Vector,
-    VectorOperand,
-    VectorOperation,
-    element_values,
-)
+from npu_conformance.corpus.vectors import Example, Graph, Rejected, Vector, VectorOperand, VectorOperation
 from npu_conformance.specs.documents.vectors import GeneratorDocument, Phase
 from npu_conformance.specs.neuralnetworks.combinations import combination_since
-from npu_conformance.specs.neuralnetworks.enums import OperandType
-from npu_conformance.specs.neuralnetworks.extension_codes import AnyOperandType
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
 from npu_conformance.specs.versions import NEWEST, Version
 
 Vectors = Iterator[Vector]
-Array = numpy.ndarray[Any, Any]
-Data = Sequence[Any] | Array | float | GeneratorDocument
-"""Elements in row-major order (nested lists and arrays are flattened), one number for all, or a generator."""
-
-
-@dataclass(frozen=True)
-class OperandSpec:
-    """An operand with its data: a model input, or with `constant` a constant, or with neither an output.
-
-    left_out: a model input without data, which requests leave out.
-    """
-
-    operand: VectorOperand
-    data: Array | GeneratorDocument | None = None
-    constant: bool = False
-    shape: tuple[int, ...] = ()
-    left_out: bool = False
-
-
-def tensor(
-    operand_type: AnyOperandType,
-    dimensions: Sequence[int],
-    data: Data | None = None,
-    *,
-    scale: float = 0.0,
-    zero_point: int = 0,
-    channel_quant: tuple[Sequence[float], int] | None = None,
-    constant: bool = False,
-    shape: Sequence[int] | None = None,
-) -> OperandSpec:
-    """A tensor: with data a model input (or a constant), without data an output. channel_quant: scales, dimension.
-
-    shape: that of the data, where the dimensions leave it open.
-    """
-    quant = None
-    if channel_quant:
-        quant = ChannelQuant(tuple(map(element_values.float32, channel_quant[0])), channel_quant[1])
-    operand = VectorOperand(operand_type, tuple(dimensions), element_values.float32(scale), zero_point, quant)
-    real = operand.dimensions if shape is None else tuple(shape)
-    return OperandSpec(operand, _elements(data, operand, real), constant, real)
-
-
-def constant(operand_type: AnyOperandType, dimensions: Sequence[int], data: Data, **quantization: Any) -> OperandSpec:
-    """A constant tensor."""
-    return tensor(operand_type, dimensions, data, constant=True, **quantization)
-
-
-def int32s(*values: int) -> OperandSpec:
-    """A constant TENSOR_INT32 of rank 1: axes, sizes, a shape."""
-    return constant(OperandType.TENSOR_INT32, (len(values),), values)
-
-
-def scalar(operand_type: AnyOperandType, value: float) -> OperandSpec:
-    """A constant scalar."""
-    return tensor(operand_type, (), [value], constant=True)
-
-
-def int32(value: int) -> OperandSpec:
-    """A constant INT32."""
-    return scalar(OperandType.INT32, value)
-
-
-def boolean(value: bool) -> OperandSpec:
-    """A constant BOOL."""
-    return scalar(OperandType.BOOL, int(value))
-
-
-def reference(number: int) -> OperandSpec:
-    """A reference to a graph of the vector, by its number."""
-    return OperandSpec(VectorOperand(OperandType.SUBGRAPH, subgraph=number))
 
 
 def graph(
-    operands: Mapping[str, OperandSpec],
+    operands: Operands,
     operations: Sequence[tuple[str, Sequence[str], Sequence[str]]],
     inputs: Sequence[str],
     outputs: Sequence[str],
@@ -113,22 +32,11 @@ def graph(
     return Graph({name: _with_value(one) for name, one in operands.items()}, steps, tuple(inputs), tuple(outputs))
 
 
-def omitted(operand_type: AnyOperandType, dimensions: Sequence[int] = (), **quantization: Any) -> OperandSpec:
-    """An optional operand without value (NO_VALUE)."""
-    spec = tensor(operand_type, dimensions, **quantization)
-    return replace(spec, operand=replace(spec.operand, omitted=True))
-
-
-def left_out(operand_type: AnyOperandType, dimensions: Sequence[int] = (0,)) -> OperandSpec:
-    """An optional operand that is an input of the model, and that requests leave out (hasNoValue)."""
-    return replace(omitted(operand_type, dimensions), left_out=True)
-
-
 def positive(
     name: str,
     operation: str,
-    inputs: Mapping[str, OperandSpec],
-    outputs: Mapping[str, OperandSpec],
+    inputs: Operands,
+    outputs: Operands,
     *,
     since: str = "1.0",
     hazards: Sequence[str] = (),
@@ -184,8 +92,8 @@ def _is_special(array: Array) -> bool:
 def rejected(
     name: str,
     operation: str,
-    inputs: Mapping[str, OperandSpec],
-    outputs: Mapping[str, OperandSpec],
+    inputs: Operands,
+    outputs: Operands,
     *,
     clause: str,
     phase: Phase | None = None,
@@ -214,11 +122,37 @@ def rejected(
     )
 
 
+def rejection(
+    operation: str,
+    name: str,
+    clause: str,
+    inputs: Operands,
+    outputs: Operands,
+    since: str = "1.0",
+    until: str = NEWEST.value,
+    *,
+    changes: Operands | None = None,
+    phase: Phase | None = "execution",
+) -> Vector:
+    """A vector that must be rejected, at the latest when it runs. clause: `C1`, or in full.
+
+    changes: operands that take the places of those with their names.
+    """
+    full = clause if "." in clause else f"{operation}.{clause}"
+    given, results = replaced(inputs, changes or {}), replaced(outputs, changes or {})
+    return rejected(f"refused_{name}", operation, given, results, clause=full, phase=phase, since=since, until=until)
+
+
+def replaced(operands: Operands, changes: Operands) -> Operands:
+    """The operands, some of them replaced by others with their names."""
+    return {key: changes.get(key, spec) for key, spec in operands.items()}
+
+
 def _one_operation(
     name: str,
     operation: str,
-    inputs: Mapping[str, OperandSpec],
-    outputs: Mapping[str, OperandSpec],
+    inputs: Operands,
+    outputs: Operands,
     since: str,
     *,
     lift: bool = True,
@@ -245,40 +179,3 @@ def _is_sent(spec: OperandSpec) -> bool:
 
 def _with_value(spec: OperandSpec) -> VectorOperand:
     return replace(spec.operand, value=materialised(spec)) if spec.constant else spec.operand
-
-
-def materialised(spec: OperandSpec) -> Array:
-    """The elements of a model input or constant; raises ValueError for an operand without any."""
-    if isinstance(spec.data, GeneratorDocument):
-        return element_values.generate(spec.data, spec.operand.type, spec.shape)
-    if spec.data is None:
-        raise ValueError("a constant needs data")
-    return spec.data
-
-
-def _elements(data: Data | None, operand: VectorOperand, shape: tuple[int, ...]) -> Array | GeneratorDocument | None:
-    if data is None or isinstance(data, GeneratorDocument):
-        return data
-    dtype = element_values.dtype_of(operand.type)
-    with numpy.errstate(over="ignore", under="ignore"):
-        array = numpy.asarray(data).astype(dtype)
-    if dtype.kind != "f" and not numpy.array_equal(numpy.asarray(data), array):
-        raise ValueError(f"{data} does not fit into {dtype}")
-    return numpy.full(shape, array) if array.ndim == 0 else array.reshape(shape)
-
-
-def dyadic(seed: int, dimensions: Sequence[int], low: float = -4.0, high: float = 4.0, step: float = 0.125) -> Array:
-    """Seeded multiples of `step` (a power of two): small ones, and their sums, are exact in float16."""
-    random = numpy.random.default_rng(seed)
-    steps = random.integers(round(low / step), round(high / step), tuple(dimensions), endpoint=True)
-    return numpy.asarray(steps * step)
-
-
-def uniform(seed: int, dimensions: Sequence[int], low: float = -2.0, high: float = 2.0) -> Array:
-    """Seeded floats that need all their bits."""
-    return numpy.random.default_rng(seed).uniform(low, high, tuple(dimensions))
-
-
-def integers(seed: int, dimensions: Sequence[int], low: int, high: int) -> Array:
-    """Seeded integers in [low, high]."""
-    return numpy.random.default_rng(seed).integers(low, high, tuple(dimensions), endpoint=True)

@@ -1,24 +1,13 @@
 """The generator of BATCH_MATMUL."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
-from npu_conformance.corpus.generators._windows import FLOAT16, FLOAT32, INT32, QUANT8, SIGNED
-from npu_conformance.corpus.generators.base import (
-    Data,
-    OperandSpec,
-    Vectors,
-    boolean,
-    constant,
-    dyadic,
-    integers,
-    pairwise,
-    positive,
-    rejected,
-    tensor,
-    uniform,
-)
+from npu_conformance.corpus.generators.base import Vectors, positive, rejected, rejection
+from npu_conformance.corpus.generators.data import dyadic, integers, uniform
+from npu_conformance.corpus.generators.operands import Data, Operands, boolean, constant, tensor
+from npu_conformance.corpus.generators.types import FLOAT16, FLOAT32, INT32, QUANT8, SIGNED
+from npu_conformance.corpus.pairwise import pairwise
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.documents.vectors import GeneratorDocument, Phase
 
@@ -50,7 +39,7 @@ def _operands(
     data: tuple[Data, Data],
     scales: tuple[float, float, float] = SCALES["dyadic"],
     zero_points: tuple[int, int, int] = (-7, 11, 5),
-) -> tuple[dict[str, OperandSpec], dict[str, OperandSpec]]:
+) -> tuple[Operands, Operands]:
     """shapes: of both inputs as they are stored, and of the output."""
 
     def quantized(position: int) -> dict[str, Any]:
@@ -213,20 +202,20 @@ def _rejected() -> Vectors:
     yield _rejection("rank5", RANK_CLAUSE, {"a": five, "b": five, "output": tensor(FLOAT32, (1, 1, 1, 2, 2))})
     yield _rejection("rank1", RANK_CLAUSE, {"a": one, "b": one, "output": tensor(FLOAT32, (1,))})
     late = tensor(FLOAT32, (), five.data, shape=five.shape)
-    yield _rejection("rank5_at_execution", "BATCH_MATMUL.C1", {"a": late, "b": late, "output": tensor(FLOAT32, ())})
+    yield _rejection("rank5_at_execution", "C1", {"a": late, "b": late, "output": tensor(FLOAT32, ())})
     flat = tensor(FLOAT32, (3, 4), dyadic(3, (3, 4)))
-    yield _rejection("rank_of_second_smaller", "BATCH_MATMUL.C2", {"b": flat})
+    yield _rejection("rank_of_second_smaller", "C2", {"b": flat})
     yield _rejection(
         "rank_of_first_smaller",
-        "BATCH_MATMUL.C2",
+        "C2",
         {"a": tensor(FLOAT32, (2, 3), dyadic(4, (2, 3))), "output": tensor(FLOAT32, ())},
     )
     wrong = tensor(FLOAT32, (2, 5, 4), dyadic(5, (2, 5, 4)))
-    yield _rejection("inner_sizes", "BATCH_MATMUL.C3", {"b": wrong})
-    yield _rejection("inner_sizes_turned_a", "BATCH_MATMUL.C3", {"adj_x": boolean(True), "output": tensor(FLOAT32, ())})
-    yield _rejection("inner_sizes_turned_b", "BATCH_MATMUL.C3", {"adj_y": boolean(True), "output": tensor(FLOAT32, ())})
+    yield _rejection("inner_sizes", "C3", {"b": wrong})
+    yield _rejection("inner_sizes_turned_a", "C3", {"adj_x": boolean(True), "output": tensor(FLOAT32, ())})
+    yield _rejection("inner_sizes_turned_b", "C3", {"adj_y": boolean(True), "output": tensor(FLOAT32, ())})
     for name, shape in {"turned": (2, 4, 2), "one_batch": (1, 2, 4), "rank2": (2, 4), "inner": (2, 2, 3)}.items():
-        yield _rejection(f"output_{name}", "BATCH_MATMUL.C6", {"output": tensor(FLOAT32, shape)})
+        yield _rejection(f"output_{name}", "C6", {"output": tensor(FLOAT32, shape)})
     yield from _rejected_types()
 
 
@@ -241,15 +230,12 @@ def _rejected_types() -> Vectors:
     yield rejected("refused_one_flag", OPERATION, inputs, outputs, clause="MODEL.P3", since="fl6")
 
 
-def _sound() -> tuple[dict[str, OperandSpec], dict[str, OperandSpec]]:
+def _sound() -> tuple[Operands, Operands]:
     shapes = _shapes((2,), (2, 3, 4), (False, False))
     data = _seeded("float32", shapes[0], 1), _seeded("float32", shapes[1], 2)
     return _operands("float32", shapes, (False, False), data)
 
 
-def _rejection(name: str, clause: str, changes: Mapping[str, OperandSpec]) -> Vector:
-    inputs, outputs = _sound()
-    inputs |= {key: spec for key, spec in changes.items() if key in inputs}
-    outputs |= {key: spec for key, spec in changes.items() if key in outputs}
+def _rejection(name: str, clause: str, changes: Operands) -> Vector:
     phase: Phase = "model" if clause == "MODEL.P3" else "execution"
-    return rejected(f"refused_{name}", OPERATION, inputs, outputs, clause=clause, phase=phase, since="fl6")
+    return rejection(OPERATION, name, clause, *_sound(), "fl6", changes=changes, phase=phase)

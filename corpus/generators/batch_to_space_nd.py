@@ -5,9 +5,11 @@ so that batch 1 of the output takes it from batch (1*3 + 2)*2 + 1 = 11 of the in
 """
 
 from npu_conformance.corpus.generators._blocks import Blocks, Case, Shape
-from npu_conformance.corpus.generators._moves import INT32, late, rejection, result, source, unknown
+from npu_conformance.corpus.generators._moves import late, result, source, unknown
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
-from npu_conformance.corpus.generators.base import Vectors, constant, int32s, positive
+from npu_conformance.corpus.generators.base import Vectors, positive, rejection
+from npu_conformance.corpus.generators.operands import constant, int32s
+from npu_conformance.corpus.generators.types import INT32
 
 
 def _case(before: Shape, block: tuple[int, ...], after: Shape) -> Case:

@@ -5,26 +5,16 @@ backward cell takes its first step at the end of the sequence.
 Both cells of a vector have the same parts, and cross links come with input gates: all else is not certain.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from npu_conformance.corpus.generators import _lstm
-from npu_conformance.corpus.generators._elementwise import FLOAT32
 from npu_conformance.corpus.generators._lstm import GATES, Cell, parameters
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
-from npu_conformance.corpus.generators.base import (
-    OperandSpec,
-    Vectors,
-    boolean,
-    dyadic,
-    int32,
-    omitted,
-    positive,
-    rejected,
-    scalar,
-    tensor,
-)
+from npu_conformance.corpus.generators.base import Vectors, positive, rejection, replaced
+from npu_conformance.corpus.generators.data import dyadic
+from npu_conformance.corpus.generators.operands import Operands, boolean, int32, omitted, scalar, tensor
+from npu_conformance.corpus.generators.types import FLOAT32
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 
@@ -60,7 +50,7 @@ def backward(cell: Cell, fewer: int = 1) -> Cell:
     return replace(cell, seed=cell.seed + 500, units=cell.units - fewer, output=output)
 
 
-def operands(cell: Cell, run: Run) -> tuple[dict[str, OperandSpec], dict[str, OperandSpec]]:
+def operands(cell: Cell, run: Run) -> tuple[Operands, Operands]:
     """Inputs and outputs. cell: the forward one."""
     other, shape = backward(cell, run.fewer), run.shape(cell.batch, cell.size)
     linked = run.shape(cell.batch, run.auxiliary or cell.size)
@@ -80,7 +70,7 @@ def operands(cell: Cell, run: Run) -> tuple[dict[str, OperandSpec], dict[str, Op
     return inputs, _outputs(cell, other, run)
 
 
-def _auxiliary(prefix: str, cell: Cell, given: bool) -> dict[str, OperandSpec]:
+def _auxiliary(prefix: str, cell: Cell, given: bool) -> Operands:
     shape = (cell.units, cell.size)
     return {
         f"{prefix}_aux_input_to_{gate}_weights": tensor(
@@ -92,7 +82,7 @@ def _auxiliary(prefix: str, cell: Cell, given: bool) -> dict[str, OperandSpec]:
     }
 
 
-def _outputs(cell: Cell, other: Cell, run: Run) -> dict[str, OperandSpec]:
+def _outputs(cell: Cell, other: Cell, run: Run) -> Operands:
     shapes: dict[str, tuple[int, ...]] = {"fw_output": run.shape(cell.batch, cell.outputs)}
     shapes["bw_output"] = run.shape(cell.batch, other.outputs)
     if run.merge:
@@ -123,8 +113,8 @@ def vectors() -> Vectors:
 
 
 def _positive(name: str, cell: Cell, run: Run, **details: Any) -> Vector:
-    changes: Mapping[str, OperandSpec] = details.pop("changes", {})
-    inputs, outputs = (_lstm.given(changes, part) for part in operands(cell, run))
+    changes: Operands = details.pop("changes", {})
+    inputs, outputs = (replaced(part, changes) for part in operands(cell, run))
     return positive(name, OPERATION, inputs, outputs, since="1.3" if run.states else "1.2", **details)
 
 
@@ -185,7 +175,7 @@ def _rejected_sizes(small: Cell, run: Run) -> Vectors:
     yield _rejection("backward_output_size_without_projection", "C8", small, run, _other_output_size(small, run))
 
 
-def _other_output_size(cell: Cell, run: Run) -> dict[str, OperandSpec]:
+def _other_output_size(cell: Cell, run: Run) -> Operands:
     """Everything that has the backward output size, one longer than the backward cell has units."""
     other = backward(replace(cell, output=cell.units + 1))
     weights = {f"bw_recurrent_to_{gate}": other.weights("bw_")[f"bw_recurrent_to_{gate}"] for gate in GATES}
@@ -210,9 +200,6 @@ def _rejected_links(small: Cell, run: Run) -> Vectors:
         yield _rejection(name, "C17", small, replace(run, merge=not merge), changes)
 
 
-def _rejection(
-    name: str, clause: str, cell: Cell, run: Run, changes: Mapping[str, OperandSpec], **details: Any
-) -> Vector:
-    inputs, outputs = (_lstm.given(changes, part) for part in operands(cell, run))
-    full = clause if "." in clause else f"{OPERATION}.{clause}"
-    return rejected(f"refused_{name}", OPERATION, inputs, outputs, clause=full, **{"since": "1.2", **details})
+def _rejection(name: str, clause: str, cell: Cell, run: Run, changes: Operands, **details: Any) -> Vector:
+    given = {"since": "1.2", "phase": None, **details}
+    return rejection(OPERATION, name, clause, *operands(cell, run), changes=changes, **given)

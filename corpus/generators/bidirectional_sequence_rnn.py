@@ -9,8 +9,6 @@ from typing import Any
 
 from npu_conformance.corpus.generators._recurrent import (
     ACTIVATIONS,
-    FLOAT16,
-    FLOAT32,
     KINDS,
     Data,
     cell,
@@ -19,20 +17,20 @@ from npu_conformance.corpus.generators._recurrent import (
     rejections,
     wrong_activations,
 )
-from npu_conformance.corpus.generators.base import (
+from npu_conformance.corpus.generators.base import Vectors, positive, rejected
+from npu_conformance.corpus.generators.data import dyadic
+from npu_conformance.corpus.generators.operands import (
+    Operands,
     OperandSpec,
-    Vectors,
     boolean,
     constant,
-    dyadic,
     int32,
     left_out,
     omitted,
-    pairwise,
-    positive,
-    rejected,
     tensor,
 )
+from npu_conformance.corpus.generators.types import FLOAT16, FLOAT32
+from npu_conformance.corpus.pairwise import pairwise
 from npu_conformance.corpus.vectors import Vector
 
 OPERATION = "BIDIRECTIONAL_SEQUENCE_RNN"
@@ -64,9 +62,7 @@ class Form:
         return "1.3" if self.state else "1.2"
 
 
-def operands(
-    shape: tuple[int, int, int, int, int], data: Data, form: Form
-) -> tuple[dict[str, OperandSpec], dict[str, OperandSpec]]:
+def operands(shape: tuple[int, int, int, int, int], data: Data, form: Form) -> tuple[Operands, Operands]:
     """Inputs and outputs of the operation."""
     batch, time, size, forward, backward = shape
     steps = (time, batch) if form.major else (batch, time)
@@ -88,9 +84,7 @@ def operands(
     return inputs, outputs
 
 
-def _auxiliary(
-    data: Data, form: Form, steps: tuple[int, int], sizes: tuple[int, int, int]
-) -> Mapping[str, OperandSpec]:
+def _auxiliary(data: Data, form: Form, steps: tuple[int, int], sizes: tuple[int, int, int]) -> Operands:
     kind, (size, forward, backward) = KINDS[data.kind], sizes
     source = data.input((*steps, size), 10, 1.0)
     if form.auxiliary == "cross":

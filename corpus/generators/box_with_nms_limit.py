@@ -13,7 +13,6 @@ from typing import Any
 import numpy
 
 from npu_conformance.corpus.generators._boxes import (
-    Operands,
     boxes,
     declared,
     indices,
@@ -26,7 +25,10 @@ from npu_conformance.corpus.generators._boxes import (
 from npu_conformance.corpus.generators._no_boxes import NO_BATCHES, NO_ROIS, without_boxes
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
 from npu_conformance.corpus.generators._scenes import BOXES, moved, scores
-from npu_conformance.corpus.generators.base import Array, Vectors, int32, pairwise, positive, tensor
+from npu_conformance.corpus.generators.base import Vectors, positive
+from npu_conformance.corpus.generators.data import Array
+from npu_conformance.corpus.generators.operands import Operands, int32, tensor
+from npu_conformance.corpus.pairwise import pairwise
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 

@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 
 from npu_conformance.corpus.generators import _rejections
-from npu_conformance.corpus.generators._elementwise import FLOAT16, FLOAT32, INT32, QUANT8, SIGNED
-from npu_conformance.corpus.generators.base import OperandSpec, Vectors, positive, rejected, tensor
+from npu_conformance.corpus.generators.base import Vectors, positive, rejected
+from npu_conformance.corpus.generators.operands import OperandSpec, tensor
+from npu_conformance.corpus.generators.types import FLOAT16, FLOAT32, INT32, QUANT8, SIGNED
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 

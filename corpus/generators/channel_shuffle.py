@@ -9,12 +9,12 @@ from npu_conformance.corpus.generators._moves import (
     opened,
     rejected_outputs,
     rejected_ranks,
-    rejection,
     result,
     source,
     special_floats,
 )
-from npu_conformance.corpus.generators.base import OperandSpec, Vectors, int32, positive
+from npu_conformance.corpus.generators.base import Vectors, positive, rejection
+from npu_conformance.corpus.generators.operands import Operands, OperandSpec, int32
 from npu_conformance.corpus.vectors import Vector
 
 OPERATION = "CHANNEL_SHUFFLE"
@@ -33,7 +33,7 @@ CASES: dict[str, tuple[tuple[int, ...], int, int]] = {
 """Dimensions, number of groups, axis."""
 
 
-def arguments(groups: int, axis: int) -> dict[str, OperandSpec]:
+def arguments(groups: int, axis: int) -> Operands:
     """The inputs behind the tensor."""
     return {"num_groups": int32(groups), "axis": int32(axis)}
 

@@ -3,10 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from npu_conformance.corpus.generators._moves import FOUR, KINDS, quantization, rejection, result, signed_zeros, source
+from npu_conformance.corpus.generators._moves import FOUR, KINDS, quantization, result, signed_zeros, source
 from npu_conformance.corpus.generators._rejections import RANK5, RANK_CLAUSE
 from npu_conformance.corpus.generators._zero_sized import zero_sized
-from npu_conformance.corpus.generators.base import OperandSpec, Vectors, int32, integers, positive, tensor
+from npu_conformance.corpus.generators.base import Vectors, positive, rejection
+from npu_conformance.corpus.generators.data import integers
+from npu_conformance.corpus.generators.operands import Operands, OperandSpec, int32, tensor
 from npu_conformance.corpus.vectors import Vector
 
 CASES: dict[str, tuple[tuple[tuple[int, ...], ...], int]] = {
@@ -79,7 +81,7 @@ def _rejected_ranks() -> Vectors:
         yield rejection("CONCATENATION", name, clause, {**inputs, "axis": int32(0)}, {"output": output}, since)
 
 
-def _positive(name: str, inputs: dict[str, OperandSpec], axis: int, output: OperandSpec, since: str = "1.0") -> Vector:
+def _positive(name: str, inputs: Operands, axis: int, output: OperandSpec, since: str = "1.0") -> Vector:
     return positive(
         name,
         "CONCATENATION",

@@ -11,9 +11,12 @@ from npu_conformance.corpus.generators._convolutions import (
     odd_geometries,
     vector,
 )
-from npu_conformance.corpus.generators._rejected_convolutions import rejection, rejections
-from npu_conformance.corpus.generators._windows import FLOAT32, QUANT8, Window
-from npu_conformance.corpus.generators.base import Vectors, constant, dyadic
+from npu_conformance.corpus.generators._rejected_convolutions import rejected_call, rejections
+from npu_conformance.corpus.generators._windows import Window
+from npu_conformance.corpus.generators.base import Vectors
+from npu_conformance.corpus.generators.data import dyadic
+from npu_conformance.corpus.generators.operands import constant
+from npu_conformance.corpus.generators.types import FLOAT32, QUANT8
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.documents.vectors import GeneratorDocument
 
@@ -53,7 +56,7 @@ def _other_channels() -> Vector:
     sizes = SHAPES["wide"]
     weights = (sizes.out_channels, *sizes.window, sizes.in_channels + 1)
     filter_ = constant(FLOAT32, weights, dyadic(1, weights))
-    return rejection("filter_input_channels", "C2", sizes, Values("float32"), {"filter": filter_})
+    return rejected_call("filter_input_channels", "C2", sizes, Values("float32"), {"filter": filter_})
 
 
 def _first_layers() -> Vectors:

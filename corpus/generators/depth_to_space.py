@@ -6,7 +6,8 @@ that its channels are the input's from (1*2 + 0)*2 = 4 on.
 
 from npu_conformance.corpus.generators._blocks import Blocks, Case, Shape
 from npu_conformance.corpus.generators._moves import late
-from npu_conformance.corpus.generators.base import Vectors, int32
+from npu_conformance.corpus.generators.base import Vectors
+from npu_conformance.corpus.generators.operands import int32
 
 
 def _case(before: Shape, block: int, after: Shape) -> Case:

@@ -10,9 +10,11 @@ from npu_conformance.corpus.generators._convolutions import (
     needs_all_bits,
     odd_geometries,
 )
-from npu_conformance.corpus.generators._rejected_convolutions import rejection, rejections
-from npu_conformance.corpus.generators._windows import FLOAT32
-from npu_conformance.corpus.generators.base import Vectors, constant, dyadic, int32
+from npu_conformance.corpus.generators._rejected_convolutions import rejected_call, rejections
+from npu_conformance.corpus.generators.base import Vectors
+from npu_conformance.corpus.generators.data import dyadic
+from npu_conformance.corpus.generators.operands import constant, int32
+from npu_conformance.corpus.generators.types import FLOAT32
 
 SHAPES = {
     "single": Sizes(1, (5, 7), 3, (2, 4), 3, 1),
@@ -50,6 +52,6 @@ def _rejected_filters() -> Vectors:
     height, width = sizes.window
     two = (2, height, width, sizes.out_channels)
     filter_ = constant(FLOAT32, two, dyadic(1, two))
-    yield rejection("filter_first_dimension_2", "C2", sizes, Values("float32"), {"filter": filter_})
+    yield rejected_call("filter_first_dimension_2", "C2", sizes, Values("float32"), {"filter": filter_})
     other = {"depth_multiplier": int32(3)}
-    yield rejection("depth_multiplier_other_than_channels", "C3", sizes, Values("float32"), other)
+    yield rejected_call("depth_multiplier_other_than_channels", "C3", sizes, Values("float32"), other)

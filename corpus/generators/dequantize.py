@@ -1,18 +1,12 @@
 """The generator of DEQUANTIZE."""
 
 from npu_conformance.corpus.generators import _rejections
-from npu_conformance.corpus.generators._elementwise import (
-    FLOAT16,
-    FLOAT32,
-    QUANT8,
-    RANKS,
-    SHORT,
-    SIGNED,
-    all_bytes,
-    stored_bytes,
-)
+from npu_conformance.corpus.generators._elementwise import RANKS, SHORT, all_bytes, stored_bytes
 from npu_conformance.corpus.generators._zero_sized import zero_sized
-from npu_conformance.corpus.generators.base import Vectors, pairwise, positive, tensor
+from npu_conformance.corpus.generators.base import Vectors, positive
+from npu_conformance.corpus.generators.operands import tensor
+from npu_conformance.corpus.generators.types import FLOAT16, FLOAT32, QUANT8, SIGNED
+from npu_conformance.corpus.pairwise import pairwise
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 
 _SYMMETRIC = OperandType.TENSOR_QUANT8_SYMM

@@ -10,10 +10,13 @@ from typing import Any
 
 import numpy
 
-from npu_conformance.corpus.generators._boxes import Operands, number, rejections, values, whole_numbers
+from npu_conformance.corpus.generators._boxes import number, rejections, values, whole_numbers
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
 from npu_conformance.corpus.generators._scenes import scores
-from npu_conformance.corpus.generators.base import Array, Vectors, boolean, dyadic, int32, pairwise, positive
+from npu_conformance.corpus.generators.base import Vectors, positive
+from npu_conformance.corpus.generators.data import Array, dyadic
+from npu_conformance.corpus.generators.operands import Operands, boolean, int32
+from npu_conformance.corpus.pairwise import pairwise
 from npu_conformance.corpus.vectors import Vector
 
 OPERATION = "DETECTION_POSTPROCESSING"

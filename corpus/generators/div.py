@@ -1,8 +1,10 @@
 """The generator of DIV."""
 
 from npu_conformance.corpus.generators import _arithmetic, _rejections
-from npu_conformance.corpus.generators._elementwise import FLOAT16, FLOAT32, INT32, SHORT
-from npu_conformance.corpus.generators.base import Vectors, positive, tensor
+from npu_conformance.corpus.generators._elementwise import SHORT
+from npu_conformance.corpus.generators.base import Vectors, positive
+from npu_conformance.corpus.generators.operands import tensor
+from npu_conformance.corpus.generators.types import FLOAT16, FLOAT32, INT32
 from npu_conformance.corpus.vectors import Vector
 
 

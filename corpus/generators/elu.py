@@ -4,18 +4,11 @@ import math
 from collections.abc import Sequence
 
 from npu_conformance.corpus.generators import _rejections
-from npu_conformance.corpus.generators._elementwise import FLOAT16, FLOAT32, QUANT8, RANKS, SHORT, Shape
-from npu_conformance.corpus.generators.base import (
-    Data,
-    OperandSpec,
-    Vectors,
-    dyadic,
-    positive,
-    rejected,
-    scalar,
-    tensor,
-    uniform,
-)
+from npu_conformance.corpus.generators._elementwise import RANKS, SHORT, Shape
+from npu_conformance.corpus.generators.base import Vectors, positive, rejected
+from npu_conformance.corpus.generators.data import dyadic, uniform
+from npu_conformance.corpus.generators.operands import Data, Operands, scalar, tensor
+from npu_conformance.corpus.generators.types import FLOAT16, FLOAT32, QUANT8
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.documents.vectors import GeneratorDocument
 from npu_conformance.specs.neuralnetworks.enums import OperandType
@@ -100,7 +93,7 @@ def _rejected() -> Vectors:
     """Outputs declared otherwise than the input; an alpha or a tensor of the wrong type; no alpha."""
     yield from _rejections.declared("ELU", FLOAT32, FLOAT32, "C2", {"alpha": scalar(OperandType.FLOAT32, 1.0)})
     one = tensor(FLOAT32, (2,), [1.0, -1.0])
-    calls: dict[str, dict[str, OperandSpec]] = {
+    calls: dict[str, Operands] = {
         "float16_alpha_of_float32": {"input": one, "alpha": scalar(OperandType.FLOAT16, 1.0)},
         "float32_alpha_of_float16": {
             "input": tensor(FLOAT16, (2,), [1.0, -1.0]),

@@ -2,19 +2,11 @@
 
 from collections.abc import Sequence
 
-from npu_conformance.corpus.generators._moves import (
-    FIVE,
-    INT32,
-    late,
-    opened,
-    rejection,
-    result,
-    source,
-    special_floats,
-    unknown,
-)
+from npu_conformance.corpus.generators._moves import FIVE, late, opened, result, source, special_floats, unknown
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
-from npu_conformance.corpus.generators.base import OperandSpec, Vectors, constant, int32s, positive
+from npu_conformance.corpus.generators.base import Vectors, positive, rejection
+from npu_conformance.corpus.generators.operands import OperandSpec, constant, int32s
+from npu_conformance.corpus.generators.types import INT32
 from npu_conformance.corpus.vectors import Vector
 
 OPERATION = "EMBEDDING_LOOKUP"

@@ -5,12 +5,12 @@ from npu_conformance.corpus.generators._moves import (
     late,
     opened,
     rejected_outputs,
-    rejection,
     result,
     source,
     special_floats,
 )
-from npu_conformance.corpus.generators.base import Vectors, int32, positive
+from npu_conformance.corpus.generators.base import Vectors, positive, rejection
+from npu_conformance.corpus.generators.operands import int32
 
 OPERATION = "EXPAND_DIMS"
 CASES: dict[str, tuple[tuple[int, ...], int, tuple[int, ...]]] = {

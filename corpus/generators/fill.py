@@ -3,17 +3,11 @@
 import math
 from collections.abc import Sequence
 
-from npu_conformance.corpus.generators._elementwise import FLOAT16, FLOAT32, INT32, SHORT
-from npu_conformance.corpus.generators.base import (
-    OperandSpec,
-    Vectors,
-    int32s,
-    pairwise,
-    positive,
-    rejected,
-    scalar,
-    tensor,
-)
+from npu_conformance.corpus.generators._elementwise import SHORT
+from npu_conformance.corpus.generators.base import Vectors, positive, rejected
+from npu_conformance.corpus.generators.operands import OperandSpec, int32s, scalar, tensor
+from npu_conformance.corpus.generators.types import FLOAT16, FLOAT32, INT32
+from npu_conformance.corpus.pairwise import pairwise
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 

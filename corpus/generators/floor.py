@@ -3,8 +3,9 @@
 import math
 
 from npu_conformance.corpus.generators import _activations, _rejections, _unary
-from npu_conformance.corpus.generators._elementwise import FLOAT16, FLOAT32, INT32, QUANT8
-from npu_conformance.corpus.generators.base import Vectors, positive, tensor
+from npu_conformance.corpus.generators.base import Vectors, positive
+from npu_conformance.corpus.generators.operands import tensor
+from npu_conformance.corpus.generators.types import FLOAT16, FLOAT32, INT32, QUANT8
 
 
 def vectors() -> Vectors:

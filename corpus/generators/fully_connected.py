@@ -9,21 +9,13 @@ import msgspec
 import numpy
 
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
-from npu_conformance.corpus.generators._windows import ACTIVATIONS, FLOAT16, FLOAT32, INT32, QUANT8, SIGNED
+from npu_conformance.corpus.generators._windows import ACTIVATIONS
 from npu_conformance.corpus.generators._zero_sized import zero_sized
-from npu_conformance.corpus.generators.base import (
-    OperandSpec,
-    Vectors,
-    constant,
-    dyadic,
-    int32,
-    integers,
-    pairwise,
-    positive,
-    rejected,
-    tensor,
-    uniform,
-)
+from npu_conformance.corpus.generators.base import Vectors, positive, rejection
+from npu_conformance.corpus.generators.data import dyadic, integers, uniform
+from npu_conformance.corpus.generators.operands import Operands, OperandSpec, constant, int32, tensor
+from npu_conformance.corpus.generators.types import FLOAT16, FLOAT32, INT32, QUANT8, SIGNED
+from npu_conformance.corpus.pairwise import pairwise
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.documents.vectors import GeneratorDocument
 
@@ -79,9 +71,7 @@ class Values:
         return integers(seed, dimensions, 0, 255) - self.shift
 
 
-def operands(
-    shape: tuple[tuple[int, ...], int, int], values: Values, activation: int = 0
-) -> tuple[dict[str, OperandSpec], dict[str, OperandSpec]]:
+def operands(shape: tuple[tuple[int, ...], int, int], values: Values, activation: int = 0) -> tuple[Operands, Operands]:
     """Inputs and outputs of the operation."""
     dimensions, size, units = shape
     kind = KINDS[values.kind]
@@ -237,11 +227,7 @@ def _rejection(
     clause: str,
     shape: tuple[tuple[int, ...], int, int],
     values: Values,
-    changes: Mapping[str, OperandSpec],
+    changes: Operands,
     since: str = "1.0",
 ) -> Vector:
-    inputs, outputs = operands(shape, values)
-    inputs |= {key: spec for key, spec in changes.items() if key in inputs}
-    outputs |= {key: spec for key, spec in changes.items() if key in outputs}
-    full = clause if "." in clause else f"{OPERATION}.{clause}"
-    return rejected(f"refused_{name}", OPERATION, inputs, outputs, clause=full, phase="execution", since=since)
+    return rejection(OPERATION, name, clause, *operands(shape, values), since, changes=changes)

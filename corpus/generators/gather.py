@@ -6,16 +6,16 @@ import numpy
 
 from npu_conformance.corpus.generators._moves import (
     FIVE,
-    INT32,
     late,
     opened,
     rejected_outputs,
-    rejection,
     result,
     source,
     special_floats,
 )
-from npu_conformance.corpus.generators.base import OperandSpec, Vectors, constant, int32, positive
+from npu_conformance.corpus.generators.base import Vectors, positive, rejection
+from npu_conformance.corpus.generators.operands import OperandSpec, constant, int32
+from npu_conformance.corpus.generators.types import INT32
 
 OPERATION = "GATHER"
 Indices = Sequence[int] | Sequence[Sequence[int]] | Sequence[Sequence[Sequence[int]]]

@@ -11,7 +11,6 @@ from typing import Any
 import numpy
 
 from npu_conformance.corpus.generators._boxes import (
-    Operands,
     boxes,
     declared,
     number,
@@ -22,18 +21,10 @@ from npu_conformance.corpus.generators._boxes import (
 )
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
 from npu_conformance.corpus.generators._scenes import scores
-from npu_conformance.corpus.generators.base import (
-    Array,
-    OperandSpec,
-    Vectors,
-    boolean,
-    constant,
-    dyadic,
-    int32,
-    pairwise,
-    positive,
-    tensor,
-)
+from npu_conformance.corpus.generators.base import Vectors, positive
+from npu_conformance.corpus.generators.data import Array, dyadic
+from npu_conformance.corpus.generators.operands import Operands, OperandSpec, boolean, constant, int32, tensor
+from npu_conformance.corpus.pairwise import pairwise
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 

@@ -13,9 +13,12 @@ from npu_conformance.corpus.generators._convolutions import (
     operands,
     vector,
 )
-from npu_conformance.corpus.generators._rejected_convolutions import rejection, rejections
-from npu_conformance.corpus.generators._windows import FLOAT32, Window
-from npu_conformance.corpus.generators.base import Vectors, constant, dyadic, int32, positive, rejected
+from npu_conformance.corpus.generators._rejected_convolutions import rejected_call, rejections
+from npu_conformance.corpus.generators._windows import Window
+from npu_conformance.corpus.generators.base import Vectors, positive, rejected
+from npu_conformance.corpus.generators.data import dyadic
+from npu_conformance.corpus.generators.operands import constant, int32
+from npu_conformance.corpus.generators.types import FLOAT32
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.documents.vectors import GeneratorDocument
 
@@ -82,15 +85,15 @@ def _groups_from_request() -> Vector:
 def _rejected_groups() -> Vectors:
     sizes, values = SHAPES["wide"], Values("float32")
     for name, groups in {"0": 0, "minus_1": -1}.items():
-        yield rejection(f"groups_{name}", "C2", sizes, values, {"groups": int32(groups)})
-    yield rejection("more_groups_than_input_channels", "C3", sizes, values, {"groups": int32(4)})
+        yield rejected_call(f"groups_{name}", "C2", sizes, values, {"groups": int32(groups)})
+    yield rejected_call("more_groups_than_input_channels", "C3", sizes, values, {"groups": int32(4)})
     weights = (*sizes.filter[:3], sizes.in_channels)
-    yield rejection(
+    yield rejected_call(
         "filter_for_all_channels", "C3", sizes, values, {"filter": constant(FLOAT32, weights, dyadic(1, weights))}
     )
     one = {"groups": int32(1)}
-    yield rejection("filter_for_half_the_channels", "C3", sizes, values, one)
-    yield rejection("output_channels_not_divisible", "C4", replace(sizes, out_channels=5), values, {})
+    yield rejected_call("filter_for_half_the_channels", "C3", sizes, values, one)
+    yield rejected_call("output_channels_not_divisible", "C4", replace(sizes, out_channels=5), values, {})
     inputs, outputs = operands(sizes, Window("same"), values)
     del inputs["nchw_layout"]
     name = "refused_without_layout"

@@ -3,17 +3,10 @@
 import math
 
 from npu_conformance.corpus.generators import _activations, _unary
-from npu_conformance.corpus.generators._elementwise import (
-    INT32,
-    QUANT8,
-    RANKS,
-    SHORT,
-    SIGNED,
-    Shape,
-    all_bytes,
-    stored_bytes,
-)
-from npu_conformance.corpus.generators.base import Vectors, positive, tensor
+from npu_conformance.corpus.generators._elementwise import RANKS, SHORT, Shape, all_bytes, stored_bytes
+from npu_conformance.corpus.generators.base import Vectors, positive
+from npu_conformance.corpus.generators.operands import tensor
+from npu_conformance.corpus.generators.types import INT32, QUANT8, SIGNED
 
 _QUANTIZATIONS = {
     "usual": ((0.0625, 128), (0.0625, 128)),

@@ -4,18 +4,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from npu_conformance.corpus import oracles
-from npu_conformance.corpus.generators._moves import (
-    INT32,
-    QUANT8,
-    late,
-    rejection,
-    result,
-    source,
-    special_floats,
-    unknown,
-)
+from npu_conformance.corpus.generators._moves import late, result, source, special_floats, unknown
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
-from npu_conformance.corpus.generators.base import OperandSpec, Vectors, constant, int32s, positive, tensor
+from npu_conformance.corpus.generators.base import Vectors, positive, rejection
+from npu_conformance.corpus.generators.operands import Operands, OperandSpec, constant, int32s, tensor
+from npu_conformance.corpus.generators.types import INT32, QUANT8
 from npu_conformance.corpus.vectors import Example, Vector, VectorOperand, VectorOperation
 
 OPERATION = "HASHTABLE_LOOKUP"
@@ -109,25 +102,21 @@ def _rejected() -> Vectors:
         yield _rejection(f"quant8_output_{name}", "C6", bytes_, other)
 
 
-def _arguments(lookups: OperandSpec, keys: OperandSpec, values: OperandSpec) -> dict[str, OperandSpec]:
+def _arguments(lookups: OperandSpec, keys: OperandSpec, values: OperandSpec) -> Operands:
     return {"lookups": lookups, "keys": keys, "values": values}
 
 
-def _outputs(output: OperandSpec | None = None, count: int | None = None) -> dict[str, OperandSpec]:
+def _outputs(output: OperandSpec | None = None, count: int | None = None) -> Operands:
     """The outputs; without arguments of unknown rank."""
     hits = tensor(QUANT8, () if count is None else (count,), scale=1.0)
     return {"output": output or result("float32", ()), "hits": hits}
 
 
-def _positive(
-    name: str, inputs: dict[str, OperandSpec], output: OperandSpec, count: int, description: str = ""
-) -> Vector:
+def _positive(name: str, inputs: Operands, output: OperandSpec, count: int, description: str = "") -> Vector:
     return positive(
         name, OPERATION, inputs, _outputs(output, count), hazards=["lookup-misses"], description=description
     )
 
 
-def _rejection(
-    name: str, clause: str, inputs: dict[str, OperandSpec], outputs: dict[str, OperandSpec], since: str = "1.0"
-) -> Vector:
+def _rejection(name: str, clause: str, inputs: Operands, outputs: Operands, since: str = "1.0") -> Vector:
     return rejection(OPERATION, name, clause, inputs, outputs, since)

@@ -11,9 +11,12 @@ from typing import Any
 
 import numpy
 
-from npu_conformance.corpus.generators._boxes import Operands, boxes, rejections, requantized, values
+from npu_conformance.corpus.generators._boxes import boxes, rejections, requantized, values
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
-from npu_conformance.corpus.generators.base import Array, Vectors, boolean, dyadic, integers, pairwise, positive, tensor
+from npu_conformance.corpus.generators.base import Vectors, positive
+from npu_conformance.corpus.generators.data import Array, dyadic, integers
+from npu_conformance.corpus.generators.operands import Operands, boolean, tensor
+from npu_conformance.corpus.pairwise import pairwise
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.documents.vectors import GeneratorDocument
 from npu_conformance.specs.neuralnetworks.enums import OperandType

@@ -2,25 +2,15 @@
 
 from collections.abc import Sequence
 
-from npu_conformance.corpus.generators._elementwise import FLOAT16, FLOAT32, INT32, QUANT8, SHORT, SIGNED, stored_bytes
-from npu_conformance.corpus.generators.base import (
-    OperandSpec,
-    Vectors,
-    constant,
-    dyadic,
-    graph,
-    int32,
-    integers,
-    pairwise,
-    positive,
-    reference,
-    tensor,
-    uniform,
-)
+from npu_conformance.corpus.generators._elementwise import SHORT, stored_bytes
+from npu_conformance.corpus.generators.base import Vectors, graph, positive
+from npu_conformance.corpus.generators.data import dyadic, integers, uniform
+from npu_conformance.corpus.generators.operands import Operands, OperandSpec, constant, int32, reference, tensor
+from npu_conformance.corpus.generators.types import BOOL8, FLOAT16, FLOAT32, INT32, QUANT8, SIGNED
+from npu_conformance.corpus.pairwise import pairwise
 from npu_conformance.corpus.vectors import Graph, Vector
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 
-BOOL8 = OperandType.TENSOR_BOOL8
 _SHAPE = (2, 3)
 _KINDS = (FLOAT32, FLOAT16, INT32, QUANT8, SIGNED)
 
@@ -100,8 +90,8 @@ def _open_sizes() -> Vectors:
 def _if(
     name: str,
     condition: int,
-    inputs: dict[str, OperandSpec],
-    outputs: dict[str, OperandSpec],
+    inputs: Operands,
+    outputs: Operands,
     graphs: Sequence[Graph],
     *,
     is_constant: bool = False,

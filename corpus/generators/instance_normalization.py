@@ -1,19 +1,13 @@
 """The generator of INSTANCE_NORMALIZATION."""
 
 from npu_conformance.corpus.generators import _rejections
-from npu_conformance.corpus.generators._elementwise import FLOAT16, FLOAT32, SHORT
+from npu_conformance.corpus.generators._elementwise import SHORT
 from npu_conformance.corpus.generators._normalizations import Shape, real_scalar
-from npu_conformance.corpus.generators.base import (
-    OperandSpec,
-    Vectors,
-    boolean,
-    dyadic,
-    pairwise,
-    positive,
-    rejected,
-    tensor,
-    uniform,
-)
+from npu_conformance.corpus.generators.base import Vectors, positive, rejected
+from npu_conformance.corpus.generators.data import dyadic, uniform
+from npu_conformance.corpus.generators.operands import Operands, OperandSpec, boolean, tensor
+from npu_conformance.corpus.generators.types import FLOAT16, FLOAT32
+from npu_conformance.corpus.pairwise import pairwise
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.documents.vectors import GeneratorDocument
 from npu_conformance.specs.neuralnetworks.enums import OperandType
@@ -60,7 +54,7 @@ def _layout(shape: Shape, nchw: bool) -> Shape:
     return (batch, channels, height, width) if nchw else shape
 
 
-def _factors(kind: AnyOperandType, factors: tuple[float, float, float], nchw: bool) -> dict[str, OperandSpec]:
+def _factors(kind: AnyOperandType, factors: tuple[float, float, float], nchw: bool) -> Operands:
     names = ("gamma", "beta", "epsilon")
     reals = {name: real_scalar(kind, value) for name, value in zip(names, factors, strict=True)}
     return {**reals, "nchw_layout": boolean(nchw)}

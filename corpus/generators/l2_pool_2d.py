@@ -12,7 +12,8 @@ from npu_conformance.corpus.generators._pools import (
     rejections,
 )
 from npu_conformance.corpus.generators._windows import Window
-from npu_conformance.corpus.generators.base import Vectors, positive, uniform
+from npu_conformance.corpus.generators.base import Vectors, positive
+from npu_conformance.corpus.generators.data import uniform
 from npu_conformance.corpus.vectors import Vector
 
 OPERATION = "L2_POOL_2D"

@@ -1,21 +1,14 @@
 """The generator of LOCAL_RESPONSE_NORMALIZATION."""
 
-from collections.abc import Mapping
 from typing import NamedTuple
 
-from npu_conformance.corpus.generators._elementwise import FLOAT16, FLOAT32, SHORT
+from npu_conformance.corpus.generators._elementwise import SHORT
 from npu_conformance.corpus.generators._normalizations import SHAPES, Along, Shape, real_scalar
-from npu_conformance.corpus.generators.base import (
-    OperandSpec,
-    Vectors,
-    dyadic,
-    int32,
-    pairwise,
-    positive,
-    rejected,
-    tensor,
-    uniform,
-)
+from npu_conformance.corpus.generators.base import Vectors, positive, rejected
+from npu_conformance.corpus.generators.data import dyadic, uniform
+from npu_conformance.corpus.generators.operands import Operands, OperandSpec, int32, tensor
+from npu_conformance.corpus.generators.types import FLOAT16, FLOAT32
+from npu_conformance.corpus.pairwise import pairwise
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.neuralnetworks.extension_codes import AnyOperandType
@@ -31,7 +24,7 @@ class _Factors(NamedTuple):
     alpha: float = 0.5
     beta: float = 0.5
 
-    def operands(self, kind: AnyOperandType) -> Mapping[str, OperandSpec]:
+    def operands(self, kind: AnyOperandType) -> Operands:
         """As inputs, for tensors of a type."""
         reals = {"bias": self.bias, "alpha": self.alpha, "beta": self.beta}
         return {"radius": int32(self.radius), **{name: real_scalar(kind, value) for name, value in reals.items()}}

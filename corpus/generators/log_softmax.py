@@ -1,18 +1,12 @@
 """The generator of LOG_SOFTMAX."""
 
-from npu_conformance.corpus.generators._elementwise import FLOAT16, FLOAT32, SHORT
+from npu_conformance.corpus.generators._elementwise import SHORT
 from npu_conformance.corpus.generators._normalizations import SHAPES, Along, Shape, real_scalar
-from npu_conformance.corpus.generators.base import (
-    OperandSpec,
-    Vectors,
-    dyadic,
-    int32,
-    pairwise,
-    positive,
-    rejected,
-    tensor,
-    uniform,
-)
+from npu_conformance.corpus.generators.base import Vectors, positive, rejected
+from npu_conformance.corpus.generators.data import dyadic, uniform
+from npu_conformance.corpus.generators.operands import OperandSpec, int32, tensor
+from npu_conformance.corpus.generators.types import FLOAT16, FLOAT32
+from npu_conformance.corpus.pairwise import pairwise
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 

@@ -8,29 +8,12 @@ from dataclasses import replace
 from math import prod
 
 from npu_conformance.corpus import oracles
-from npu_conformance.corpus.generators._moves import (
-    FLOAT32,
-    INT32,
-    KINDS,
-    QUANT8,
-    late,
-    quantization,
-    rejection,
-    unknown,
-)
+from npu_conformance.corpus.generators._moves import KINDS, late, quantization, unknown
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
-from npu_conformance.corpus.generators.base import (
-    Data,
-    OperandSpec,
-    Vectors,
-    dyadic,
-    int32,
-    integers,
-    left_out,
-    omitted,
-    positive,
-    tensor,
-)
+from npu_conformance.corpus.generators.base import Vectors, positive, rejection
+from npu_conformance.corpus.generators.data import dyadic, integers
+from npu_conformance.corpus.generators.operands import Data, OperandSpec, int32, left_out, omitted, tensor
+from npu_conformance.corpus.generators.types import FLOAT32, INT32, QUANT8
 from npu_conformance.corpus.oracles.lsh_projection import DENSE, SPARSE
 from npu_conformance.corpus.vectors import Example, Vector, VectorOperand, VectorOperation
 from npu_conformance.specs.versions import Version

@@ -4,24 +4,16 @@
 tanh(0) = 0, so that the new cell state is half the old one, and the output half its hyperbolic tangent.
 """
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from npu_conformance.corpus.generators import _lstm
-from npu_conformance.corpus.generators._elementwise import FLOAT32
 from npu_conformance.corpus.generators._lstm import Cell, parameters
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
-from npu_conformance.corpus.generators.base import (
-    OperandSpec,
-    Vectors,
-    dyadic,
-    int32,
-    positive,
-    rejected,
-    scalar,
-    tensor,
-)
+from npu_conformance.corpus.generators.base import Vectors, positive, rejection, replaced
+from npu_conformance.corpus.generators.data import dyadic
+from npu_conformance.corpus.generators.operands import Operands, int32, scalar, tensor
+from npu_conformance.corpus.generators.types import FLOAT32
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.documents.vectors import GeneratorDocument
 from npu_conformance.specs.neuralnetworks.enums import OperandType
@@ -31,7 +23,7 @@ OPERATION = "LSTM"
 
 def operands(
     cell: Cell, activation: str = "tanh", clips: tuple[float, float] = (0.0, 0.0), *, norms: bool | None = None
-) -> tuple[dict[str, OperandSpec], dict[str, OperandSpec]]:
+) -> tuple[Operands, Operands]:
     """Inputs and outputs. norms: whether the list has the four norm weights; by default where they have values."""
     shape = (cell.batch, cell.size)
     inputs = {"input": tensor(cell.type, shape, dyadic(cell.seed + 80, shape, -2.0, 2.0, 0.25)), **cell.weights()}
@@ -58,9 +50,9 @@ def _positive(
     name: str, cell: Cell, activation: str = "tanh", clips: tuple[float, float] = (0.0, 0.0), **details: Any
 ) -> Vector:
     norms = details.pop("norms", None)
-    changes: Mapping[str, OperandSpec] = details.pop("changes", {})
+    changes: Operands = details.pop("changes", {})
     inputs, outputs = operands(cell, activation, clips, norms=norms)
-    inputs, outputs = _lstm.given(changes, inputs), _lstm.given(changes, outputs)
+    inputs, outputs = replaced(inputs, changes), replaced(outputs, changes)
     return positive(name, OPERATION, inputs, outputs, ignored=["scratch_buffer"], **details)
 
 
@@ -162,7 +154,7 @@ def _without_bias(cell: Cell) -> Vector:
     return _lstm.omitted_in_request(vector)
 
 
-def _other_output_size(cell: Cell) -> dict[str, OperandSpec]:
+def _other_output_size(cell: Cell) -> Operands:
     """Everything that has the output size, one longer than there are units."""
     inputs, outputs = operands(replace(cell, output=cell.units + 1))
     names = [f"recurrent_to_{gate}" for gate in ("input", "forget", "cell", "output")]
@@ -193,7 +185,5 @@ def _rejected_models(cell: Cell) -> Vectors:
     yield _rejection("norm_until_1_1", "MODEL.P3", replace(cell, norm=True), {}, until="1.1")
 
 
-def _rejection(name: str, clause: str, cell: Cell, changes: Mapping[str, OperandSpec], **details: Any) -> Vector:
-    inputs, outputs = (_lstm.given(changes, part) for part in operands(cell))
-    full = clause if "." in clause else f"{OPERATION}.{clause}"
-    return rejected(f"refused_{name}", OPERATION, inputs, outputs, clause=full, **details)
+def _rejection(name: str, clause: str, cell: Cell, changes: Operands, **details: Any) -> Vector:
+    return rejection(OPERATION, name, clause, *operands(cell), changes=changes, **{"phase": None, **details})

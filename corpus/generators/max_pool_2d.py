@@ -4,7 +4,8 @@ import numpy
 
 from npu_conformance.corpus.generators._pools import Sizes, batch_zero, cover, odd_geometries, operands, rejections
 from npu_conformance.corpus.generators._windows import Window
-from npu_conformance.corpus.generators.base import Vectors, positive, uniform
+from npu_conformance.corpus.generators.base import Vectors, positive
+from npu_conformance.corpus.generators.data import uniform
 from npu_conformance.corpus.vectors import Vector
 
 OPERATION = "MAX_POOL_2D"

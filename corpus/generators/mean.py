@@ -3,18 +3,12 @@
 from collections.abc import Sequence
 
 from npu_conformance.corpus.generators import _rejections
-from npu_conformance.corpus.generators._elementwise import FLOAT16, FLOAT32, QUANT8, SHORT, SIGNED
+from npu_conformance.corpus.generators._elementwise import SHORT
 from npu_conformance.corpus.generators._reductions import CASES, numbers
-from npu_conformance.corpus.generators.base import (
-    OperandSpec,
-    Vectors,
-    int32,
-    int32s,
-    pairwise,
-    positive,
-    rejected,
-    tensor,
-)
+from npu_conformance.corpus.generators.base import Vectors, positive, rejected
+from npu_conformance.corpus.generators.operands import OperandSpec, int32, int32s, tensor
+from npu_conformance.corpus.generators.types import FLOAT16, FLOAT32, QUANT8, SIGNED
+from npu_conformance.corpus.pairwise import pairwise
 from npu_conformance.corpus.vectors import Vector
 
 

@@ -7,19 +7,19 @@ import numpy
 
 from npu_conformance.corpus.generators._moves import (
     FIVE,
-    INT32,
     late,
     opened,
     rejected_outputs,
-    rejection,
     result,
     source,
     special_floats,
     unknown,
 )
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
-from npu_conformance.corpus.generators.base import OperandSpec, Vectors, constant, int32, positive, tensor
+from npu_conformance.corpus.generators.base import Vectors, positive, rejection
+from npu_conformance.corpus.generators.operands import Operands, constant, int32, tensor
 from npu_conformance.corpus.generators.pad import padded, paddings
+from npu_conformance.corpus.generators.types import INT32
 from npu_conformance.corpus.vectors import Vector
 
 OPERATION = "MIRROR_PAD"
@@ -43,7 +43,7 @@ BORDER_TWICE: dict[str, tuple[tuple[int, ...], Pairs]] = {
 """The same where only SYMMETRIC reaches as far."""
 
 
-def arguments(pairs: Pairs, mode: int) -> dict[str, OperandSpec]:
+def arguments(pairs: Pairs, mode: int) -> Operands:
     """The inputs behind the tensor."""
     return {"paddings": paddings(pairs), "mode": int32(mode)}
 

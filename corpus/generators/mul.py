@@ -1,8 +1,10 @@
 """The generator of MUL."""
 
 from npu_conformance.corpus.generators import _arithmetic, _rejections
-from npu_conformance.corpus.generators._elementwise import QUANT8, SHORT, SIGNED, stored_bytes
-from npu_conformance.corpus.generators.base import Vectors, positive, rejected, tensor
+from npu_conformance.corpus.generators._elementwise import SHORT, stored_bytes
+from npu_conformance.corpus.generators.base import Vectors, positive, rejected
+from npu_conformance.corpus.generators.operands import tensor
+from npu_conformance.corpus.generators.types import QUANT8, SIGNED
 
 
 def vectors() -> Vectors:

@@ -5,17 +5,10 @@ By hand: of a b and c d, axis 0 gives the shape [2, 2] with a b / c d, axis 1 gi
 
 from collections.abc import Sequence
 
-from npu_conformance.corpus.generators._moves import (
-    FIVE,
-    INT32,
-    late,
-    rejection,
-    result,
-    source,
-    special_floats,
-    unknown,
-)
-from npu_conformance.corpus.generators.base import OperandSpec, Vectors, int32, positive, tensor
+from npu_conformance.corpus.generators._moves import FIVE, late, result, source, special_floats, unknown
+from npu_conformance.corpus.generators.base import Vectors, positive, rejection
+from npu_conformance.corpus.generators.operands import Operands, OperandSpec, int32, tensor
+from npu_conformance.corpus.generators.types import INT32
 from npu_conformance.corpus.vectors import Vector
 
 OPERATION = "PACK"
@@ -89,7 +82,7 @@ def _rejected() -> Vectors:
             yield _rejection(f"{kind}_output_{name}", "C3", 0, [bytes_[0], bytes_[0]], other)
 
 
-def _arguments(axis: int, tensors: Sequence[OperandSpec]) -> dict[str, OperandSpec]:
+def _arguments(axis: int, tensors: Sequence[OperandSpec]) -> Operands:
     return {"axis": int32(axis)} | {f"input{index}": spec for index, spec in enumerate(tensors)}
 
 

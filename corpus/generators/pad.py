@@ -1,21 +1,19 @@
 """The generator of PAD."""
 
-from collections.abc import Mapping
-
 import numpy
 
 from npu_conformance.corpus.generators._moves import (
     FOUR,
-    INT32,
     rejected_outputs,
     rejected_ranks,
-    rejection,
     result,
     signed_zeros,
     source,
 )
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
-from npu_conformance.corpus.generators.base import OperandSpec, Vectors, constant, positive
+from npu_conformance.corpus.generators.base import Vectors, positive, rejection
+from npu_conformance.corpus.generators.operands import Operands, OperandSpec, constant
+from npu_conformance.corpus.generators.types import INT32
 from npu_conformance.corpus.vectors import Vector
 
 CASES: dict[str, tuple[tuple[int, ...], tuple[tuple[int, int], ...]]] = {
@@ -57,9 +55,7 @@ def vectors() -> Vectors:
     yield rejection("PAD", "zero_point_before_1_2", "C4", inputs, outputs, "1.1", "1.1")
 
 
-def rejected_paddings(
-    operation: str, extra: Mapping[str, OperandSpec], clauses: tuple[str, str], since: str
-) -> Vectors:
+def rejected_paddings(operation: str, extra: Operands, clauses: tuple[str, str], since: str) -> Vectors:
     """What PAD and PAD_V2 refuse alike. extra: further inputs. clauses: about outputs' dimensions and quantisation."""
     yield from rejected_ranks(operation, {"paddings": paddings(((0, 0),) * 5), **extra}, since)
     floats = {"input": source("float32", (2, 3))}

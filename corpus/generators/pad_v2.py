@@ -1,7 +1,8 @@
 """The generator of PAD_V2."""
 
-from npu_conformance.corpus.generators._moves import FOUR, rejection, result, signed_zeros, source
-from npu_conformance.corpus.generators.base import Vectors, positive, scalar
+from npu_conformance.corpus.generators._moves import FOUR, result, signed_zeros, source
+from npu_conformance.corpus.generators.base import Vectors, positive, rejection
+from npu_conformance.corpus.generators.operands import scalar
 from npu_conformance.corpus.generators.pad import CASES, padded, paddings, rejected_paddings
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.neuralnetworks.enums import OperandType

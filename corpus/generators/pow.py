@@ -3,17 +3,12 @@
 import math
 
 from npu_conformance.corpus.generators import _rejections
-from npu_conformance.corpus.generators._elementwise import FLOAT16, FLOAT32, INT32, SHAPES, SHORT
-from npu_conformance.corpus.generators.base import (
-    OperandSpec,
-    Vectors,
-    dyadic,
-    pairwise,
-    positive,
-    rejected,
-    tensor,
-    uniform,
-)
+from npu_conformance.corpus.generators._elementwise import SHAPES, SHORT
+from npu_conformance.corpus.generators.base import Vectors, positive, rejected
+from npu_conformance.corpus.generators.data import dyadic, uniform
+from npu_conformance.corpus.generators.operands import Operands, OperandSpec, tensor
+from npu_conformance.corpus.generators.types import FLOAT16, FLOAT32, INT32
+from npu_conformance.corpus.pairwise import pairwise
 from npu_conformance.specs.documents.vectors import GeneratorDocument
 
 _NAMES = ("base", "exponent")
@@ -39,7 +34,7 @@ def vectors() -> Vectors:
     )
 
 
-def _inputs(base: OperandSpec, exponent: OperandSpec) -> dict[str, OperandSpec]:
+def _inputs(base: OperandSpec, exponent: OperandSpec) -> Operands:
     return {"base": base, "exponent": exponent}
 
 

@@ -3,18 +3,12 @@
 import math
 
 from npu_conformance.corpus.generators import _rejections
-from npu_conformance.corpus.generators._elementwise import (
-    FLOAT16,
-    FLOAT32,
-    QUANT8,
-    SHAPES,
-    SHORT,
-    SIGNED,
-    Shape,
-    all_bytes,
-    stored_bytes,
-)
-from npu_conformance.corpus.generators.base import OperandSpec, Vectors, dyadic, pairwise, positive, tensor, uniform
+from npu_conformance.corpus.generators._elementwise import SHAPES, SHORT, Shape, all_bytes, stored_bytes
+from npu_conformance.corpus.generators.base import Vectors, positive
+from npu_conformance.corpus.generators.data import dyadic, uniform
+from npu_conformance.corpus.generators.operands import Operands, tensor
+from npu_conformance.corpus.generators.types import FLOAT16, FLOAT32, QUANT8, SIGNED
+from npu_conformance.corpus.pairwise import pairwise
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.documents.vectors import GeneratorDocument
 from npu_conformance.specs.neuralnetworks.enums import OperandType
@@ -121,7 +115,7 @@ def _special() -> Vectors:
 
 def _shapes() -> Vectors:
     first, second = (2, 1, 3, 1, 2), (1, 2, 1, 2, 1)
-    inputs: dict[str, OperandSpec] = {
+    inputs: Operands = {
         "input": tensor(FLOAT32, first, dyadic(1, first)),
         "alpha": tensor(FLOAT32, second, dyadic(2, second)),
     }

@@ -3,9 +3,13 @@
 import math
 
 from npu_conformance.corpus.generators import _rejections
-from npu_conformance.corpus.generators._elementwise import FLOAT16, FLOAT32, QUANT8, RANKS, SHORT, SIGNED
+from npu_conformance.corpus.generators._elementwise import RANKS, SHORT
 from npu_conformance.corpus.generators._zero_sized import zero_sized
-from npu_conformance.corpus.generators.base import Vectors, pairwise, positive, tensor, uniform
+from npu_conformance.corpus.generators.base import Vectors, positive
+from npu_conformance.corpus.generators.data import uniform
+from npu_conformance.corpus.generators.operands import tensor
+from npu_conformance.corpus.generators.types import FLOAT16, FLOAT32, QUANT8, SIGNED
+from npu_conformance.corpus.pairwise import pairwise
 
 _QUANTIZATIONS = ((0.5, 0), (0.03, 128), (1.0, 255), (0.0078125, 77))
 """Scales and (unsigned) zero points of the output."""

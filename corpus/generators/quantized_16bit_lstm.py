@@ -8,7 +8,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from npu_conformance.corpus.generators._recurrent import rejections
-from npu_conformance.corpus.generators.base import OperandSpec, Vectors, constant, integers, positive, tensor
+from npu_conformance.corpus.generators.base import Vectors, positive
+from npu_conformance.corpus.generators.data import integers
+from npu_conformance.corpus.generators.operands import Operands, OperandSpec, constant, tensor
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 
@@ -21,7 +23,7 @@ CELL_SCALE = 1 / 2048
 
 def operands(
     shape: tuple[int, int, int], seed: int, *, scale: float = 1 / 64, point: int = 120, cell: int = 4000
-) -> tuple[dict[str, OperandSpec], dict[str, OperandSpec]]:
+) -> tuple[Operands, Operands]:
     """Inputs and outputs. shape: batch, input size, output size. cell: largest element of the cell state."""
     batch, size, units = shape
     inputs = {"input": tensor(QUANT8, (batch, size), integers(100 * seed, (batch, size), 0, 255), **ACTIVATION)}

@@ -8,7 +8,7 @@ biases without layer normalisation (here they are 0).
 -1 becomes -1/2), and the output is tanh(2) / 2 = 0.482 and tanh(-1/2) / 2 = -0.231, 62 and -30 in units of 1/128.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,16 +16,9 @@ import numpy
 
 from npu_conformance.corpus.generators import _lstm
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
-from npu_conformance.corpus.generators.base import (
-    OperandSpec,
-    Vectors,
-    int32,
-    integers,
-    positive,
-    rejected,
-    scalar,
-    tensor,
-)
+from npu_conformance.corpus.generators.base import Vectors, positive, rejection, replaced
+from npu_conformance.corpus.generators.data import integers
+from npu_conformance.corpus.generators.operands import Operands, OperandSpec, int32, scalar, tensor
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.documents.vectors import GeneratorDocument
 from npu_conformance.specs.neuralnetworks.enums import OperandType
@@ -61,7 +54,7 @@ class Cell:
         return self.units if self.output is None else self.output
 
 
-def operands(cell: Cell) -> tuple[dict[str, OperandSpec], dict[str, OperandSpec]]:
+def operands(cell: Cell) -> tuple[Operands, Operands]:
     """Inputs and outputs."""
     inputs = {"input": _random(cell, 0, _DATA, (cell.batch, cell.size), 100, scale=1 / 128, zero=cell.zero_points[0])}
     inputs |= _weights(cell)
@@ -92,8 +85,8 @@ def _cell_state(cell: Cell) -> OperandSpec:
     return tensor(_WORD, (cell.batch, cell.units), scale=2.0**cell.exponent)
 
 
-def _weights(cell: Cell) -> dict[str, OperandSpec]:
-    found: dict[str, OperandSpec] = {}
+def _weights(cell: Cell) -> Operands:
+    found: Operands = {}
     for group, length in (("input_to", cell.size), ("recurrent_to", cell.outputs)):
         for place, gate in enumerate(_lstm.GATES):
             weights = _random(cell, 10 + length + place, _BYTE, (cell.units, length), 127, scale=1 / 128, constant=True)
@@ -167,8 +160,8 @@ _CELLS = {
 
 
 def _positive(name: str, cell: Cell, **details: Any) -> Vector:
-    changes: Mapping[str, OperandSpec] = details.pop("changes", {})
-    inputs, outputs = (_lstm.given(changes, part) for part in operands(cell))
+    changes: Operands = details.pop("changes", {})
+    inputs, outputs = (replaced(part, changes) for part in operands(cell))
     return positive(name, OPERATION, inputs, outputs, since="1.3", **details)
 
 
@@ -305,7 +298,7 @@ def _float32(value: float) -> float:
     return float(numpy.float32(value))
 
 
-def _resized(spec: Mapping[str, OperandSpec], name: str, axis: int) -> dict[str, OperandSpec]:
+def _resized(spec: Operands, name: str, axis: int) -> Operands:
     shape = list(spec[name].operand.dimensions)
     shape[axis] += 1
     return {name: _with_shape(spec[name], tuple(shape))}
@@ -316,7 +309,5 @@ def _with_shape(spec: OperandSpec, shape: tuple[int, ...]) -> OperandSpec:
     return replace(spec, operand=replace(spec.operand, dimensions=shape), data=data, shape=shape)
 
 
-def _rejection(name: str, clause: str, cell: Cell, changes: Mapping[str, OperandSpec], **details: Any) -> Vector:
-    inputs, outputs = (_lstm.given(changes, part) for part in operands(cell))
-    full = clause if "." in clause else f"{OPERATION}.{clause}"
-    return rejected(f"refused_{name}", OPERATION, inputs, outputs, clause=full, since="1.3", **details)
+def _rejection(name: str, clause: str, cell: Cell, changes: Operands, **details: Any) -> Vector:
+    return rejection(OPERATION, name, clause, *operands(cell), "1.3", changes=changes, **{"phase": None, **details})

@@ -6,19 +6,12 @@ from math import inf, log
 
 import numpy
 
-from npu_conformance.corpus.generators._moves import FLOAT32, INT32, KINDS, late, rejection, unknown
+from npu_conformance.corpus.generators._moves import KINDS, late, unknown
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
-from npu_conformance.corpus.generators.base import (
-    Data,
-    OperandSpec,
-    Vectors,
-    constant,
-    dyadic,
-    int32,
-    int32s,
-    positive,
-    tensor,
-)
+from npu_conformance.corpus.generators.base import Vectors, positive, rejection
+from npu_conformance.corpus.generators.data import dyadic
+from npu_conformance.corpus.generators.operands import Data, OperandSpec, constant, int32, int32s, tensor
+from npu_conformance.corpus.generators.types import FLOAT32, INT32
 from npu_conformance.corpus.vectors import Vector
 
 OPERATION = "RANDOM_MULTINOMIAL"

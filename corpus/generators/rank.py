@@ -3,7 +3,9 @@
 import math
 
 from npu_conformance.corpus.generators._elementwise import SHORT
-from npu_conformance.corpus.generators.base import OperandSpec, Vectors, integers, positive, rejected, tensor
+from npu_conformance.corpus.generators.base import Vectors, positive, rejected
+from npu_conformance.corpus.generators.data import integers
+from npu_conformance.corpus.generators.operands import OperandSpec, tensor
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 

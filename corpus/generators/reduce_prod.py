@@ -4,9 +4,11 @@ import math
 
 import numpy
 
-from npu_conformance.corpus.generators._elementwise import FLOAT16, FLOAT32
 from npu_conformance.corpus.generators._reductions import SHORT, Shape, cases, reduction, rejections
-from npu_conformance.corpus.generators.base import OperandSpec, Vectors, tensor, uniform
+from npu_conformance.corpus.generators.base import Vectors
+from npu_conformance.corpus.generators.data import uniform
+from npu_conformance.corpus.generators.operands import OperandSpec, tensor
+from npu_conformance.corpus.generators.types import FLOAT16, FLOAT32
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 
 _OPERATION = "REDUCE_PROD"

@@ -2,9 +2,11 @@
 
 import math
 
-from npu_conformance.corpus.generators._elementwise import FLOAT16, FLOAT32
 from npu_conformance.corpus.generators._reductions import SHORT, cases, numbers, reduction, rejections
-from npu_conformance.corpus.generators.base import Vectors, tensor, uniform
+from npu_conformance.corpus.generators.base import Vectors
+from npu_conformance.corpus.generators.data import uniform
+from npu_conformance.corpus.generators.operands import tensor
+from npu_conformance.corpus.generators.types import FLOAT16, FLOAT32
 from npu_conformance.specs.documents.vectors import GeneratorDocument
 
 _OPERATION = "REDUCE_SUM"

@@ -2,15 +2,15 @@
 
 from npu_conformance.corpus.generators._moves import (
     FOUR,
-    INT32,
     rejected_outputs,
     rejected_ranks,
-    rejection,
     result,
     signed_zeros,
     source,
 )
-from npu_conformance.corpus.generators.base import Vectors, int32s, positive, tensor
+from npu_conformance.corpus.generators.base import Vectors, positive, rejection
+from npu_conformance.corpus.generators.operands import int32s, tensor
+from npu_conformance.corpus.generators.types import INT32
 from npu_conformance.corpus.vectors import Vector
 
 CASES: dict[str, tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]] = {

@@ -12,7 +12,8 @@ from npu_conformance.corpus.generators._resizing import (
     rejections,
     vector,
 )
-from npu_conformance.corpus.generators.base import Vectors, uniform
+from npu_conformance.corpus.generators.base import Vectors
+from npu_conformance.corpus.generators.data import uniform
 from npu_conformance.specs.documents.vectors import GeneratorDocument
 
 OPERATION = "RESIZE_BILINEAR"

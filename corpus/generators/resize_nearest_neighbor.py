@@ -16,7 +16,8 @@ from npu_conformance.corpus.generators._resizing import (
     seeded,
     vector,
 )
-from npu_conformance.corpus.generators.base import Vectors, rejected, uniform
+from npu_conformance.corpus.generators.base import Vectors, rejected
+from npu_conformance.corpus.generators.data import uniform
 from npu_conformance.corpus.vectors import Vector
 
 OPERATION = "RESIZE_NEAREST_NEIGHBOR"

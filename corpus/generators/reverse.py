@@ -7,19 +7,19 @@ import numpy
 
 from npu_conformance.corpus.generators._moves import (
     FIVE,
-    INT32,
     KINDS,
     late,
     opened,
     rejected_outputs,
-    rejection,
     result,
     source,
     special_floats,
     unknown,
 )
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
-from npu_conformance.corpus.generators.base import Vectors, constant, int32s, positive, tensor
+from npu_conformance.corpus.generators.base import Vectors, positive, rejection
+from npu_conformance.corpus.generators.operands import constant, int32s, tensor
+from npu_conformance.corpus.generators.types import INT32
 from npu_conformance.corpus.vectors import Vector
 
 OPERATION = "REVERSE"

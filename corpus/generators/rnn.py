@@ -4,8 +4,6 @@ from typing import Any
 
 from npu_conformance.corpus.generators._recurrent import (
     ACTIVATIONS,
-    FLOAT16,
-    FLOAT32,
     KINDS,
     Data,
     cell,
@@ -14,16 +12,11 @@ from npu_conformance.corpus.generators._recurrent import (
     rejections,
     wrong_activations,
 )
-from npu_conformance.corpus.generators.base import (
-    OperandSpec,
-    Vectors,
-    constant,
-    dyadic,
-    int32,
-    pairwise,
-    positive,
-    tensor,
-)
+from npu_conformance.corpus.generators.base import Vectors, positive
+from npu_conformance.corpus.generators.data import dyadic
+from npu_conformance.corpus.generators.operands import Operands, constant, int32, tensor
+from npu_conformance.corpus.generators.types import FLOAT16, FLOAT32
+from npu_conformance.corpus.pairwise import pairwise
 from npu_conformance.corpus.vectors import Vector
 
 OPERATION = "RNN"
@@ -31,9 +24,7 @@ SHAPES = {"plain": (2, 3, 4), "one_unit": (3, 4, 1), "one_batch": (1, 5, 3), "sq
 """Batch, input size, units."""
 
 
-def operands(
-    shape: tuple[int, int, int], data: Data, activation: int = 0
-) -> tuple[dict[str, OperandSpec], dict[str, OperandSpec]]:
+def operands(shape: tuple[int, int, int], data: Data, activation: int = 0) -> tuple[Operands, Operands]:
     """Inputs and outputs of the operation."""
     batch, size, units = shape
     inputs = {

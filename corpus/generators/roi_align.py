@@ -10,7 +10,9 @@ import numpy
 from npu_conformance.corpus.generators._boxes import rejections, values
 from npu_conformance.corpus.generators._no_boxes import NO_BATCHES, NO_ROIS, without_boxes
 from npu_conformance.corpus.generators._regions import Regions, cover, operands, rejected_regions, shared_extras
-from npu_conformance.corpus.generators.base import OperandSpec, Vectors, dyadic, int32, positive
+from npu_conformance.corpus.generators.base import Vectors, positive
+from npu_conformance.corpus.generators.data import dyadic
+from npu_conformance.corpus.generators.operands import OperandSpec, int32
 
 OPERATION = "ROI_ALIGN"
 _SAMPLINGS = {"": (0, 0), "samples_1x3": (1, 3), "samples_2x0": (2, 0)}

@@ -10,7 +10,8 @@ import numpy
 
 from npu_conformance.corpus.generators._boxes import rejections, requantized
 from npu_conformance.corpus.generators._regions import Regions, cover, operands, rejected_regions, shared_extras
-from npu_conformance.corpus.generators.base import Vectors, positive, uniform
+from npu_conformance.corpus.generators.base import Vectors, positive
+from npu_conformance.corpus.generators.data import uniform
 from npu_conformance.corpus.vectors import Vector
 
 OPERATION = "ROI_POOLING"

@@ -3,8 +3,11 @@
 import math
 
 from npu_conformance.corpus.generators import _activations, _unary
-from npu_conformance.corpus.generators._elementwise import INT32, QUANT8, RANKS, SHORT, SIGNED, Shape
-from npu_conformance.corpus.generators.base import Vectors, integers, positive, tensor
+from npu_conformance.corpus.generators._elementwise import RANKS, SHORT, Shape
+from npu_conformance.corpus.generators.base import Vectors, positive
+from npu_conformance.corpus.generators.data import integers
+from npu_conformance.corpus.generators.operands import tensor
+from npu_conformance.corpus.generators.types import INT32, QUANT8, SIGNED
 
 
 def vectors() -> Vectors:

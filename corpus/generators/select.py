@@ -3,31 +3,13 @@
 import functools
 import math
 
-from npu_conformance.corpus.generators._elementwise import (
-    BOOL8,
-    FLOAT16,
-    FLOAT32,
-    INT32,
-    QUANT8,
-    RANKS,
-    SHORT,
-    SIGNED,
-    Shape,
-    all_bytes,
-    stored_bytes,
-    telling,
-)
+from npu_conformance.corpus.generators._elementwise import RANKS, SHORT, Shape, all_bytes, stored_bytes, telling
 from npu_conformance.corpus.generators._extrema import QUANTIZATIONS
-from npu_conformance.corpus.generators.base import (
-    OperandSpec,
-    Vectors,
-    dyadic,
-    integers,
-    pairwise,
-    positive,
-    rejected,
-    tensor,
-)
+from npu_conformance.corpus.generators.base import Vectors, positive, rejected
+from npu_conformance.corpus.generators.data import dyadic, integers
+from npu_conformance.corpus.generators.operands import Operands, OperandSpec, tensor
+from npu_conformance.corpus.generators.types import BOOL8, FLOAT16, FLOAT32, INT32, QUANT8, SIGNED
+from npu_conformance.corpus.pairwise import pairwise
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.documents.vectors import GeneratorDocument
 from npu_conformance.specs.neuralnetworks.enums import OperandType
@@ -42,7 +24,7 @@ def vectors() -> Vectors:
     yield from _rejected()
 
 
-def _inputs(condition: OperandSpec, one: OperandSpec, other: OperandSpec) -> dict[str, OperandSpec]:
+def _inputs(condition: OperandSpec, one: OperandSpec, other: OperandSpec) -> Operands:
     return {"condition": condition, "input_true": one, "input_false": other}
 
 

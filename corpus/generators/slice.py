@@ -2,18 +2,18 @@
 
 from npu_conformance.corpus.generators._moves import (
     FOUR,
-    INT32,
     KINDS,
     quantization,
     rejected_outputs,
-    rejection,
     result,
     signed_zeros,
     source,
 )
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
 from npu_conformance.corpus.generators._zero_sized import zero_sized
-from npu_conformance.corpus.generators.base import Vectors, constant, int32s, positive, tensor
+from npu_conformance.corpus.generators.base import Vectors, positive, rejection
+from npu_conformance.corpus.generators.operands import constant, int32s, tensor
+from npu_conformance.corpus.generators.types import INT32
 
 CASES: dict[str, tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]] = {
     "rank1": ((7,), (2,), (3,)),

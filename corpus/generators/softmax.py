@@ -1,22 +1,13 @@
 """The generator of SOFTMAX."""
 
-from collections.abc import Mapping
-
 from npu_conformance.corpus.generators import _rejections
-from npu_conformance.corpus.generators._elementwise import FLOAT16, FLOAT32, QUANT8, SHORT, SIGNED, stored_bytes
+from npu_conformance.corpus.generators._elementwise import SHORT, stored_bytes
 from npu_conformance.corpus.generators._zero_sized import zero_sized
-from npu_conformance.corpus.generators.base import (
-    OperandSpec,
-    Vectors,
-    dyadic,
-    int32,
-    pairwise,
-    positive,
-    rejected,
-    scalar,
-    tensor,
-    uniform,
-)
+from npu_conformance.corpus.generators.base import Vectors, positive, rejected
+from npu_conformance.corpus.generators.data import dyadic, uniform
+from npu_conformance.corpus.generators.operands import Operands, OperandSpec, int32, scalar, tensor
+from npu_conformance.corpus.generators.types import FLOAT16, FLOAT32, QUANT8, SIGNED
+from npu_conformance.corpus.pairwise import pairwise
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 
 _SHAPES = {1: (5,), 2: (2, 3), 3: (3, 2, 4), 4: (2, 3, 2, 4)}
@@ -138,7 +129,7 @@ def _rejected() -> Vectors:
     yield from _rejections.output_quantization("SOFTMAX", "C7", (1 / 256, 0), one)
 
 
-def _rejected_shapes(one: Mapping[str, OperandSpec]) -> Vectors:
+def _rejected_shapes(one: Operands) -> Vectors:
     yield from _rejections.ranks_of("SOFTMAX", FLOAT32, FLOAT32, "SOFTMAX.C1", one)
     for name, shape, clause, until in (
         ("rank3_until_1_1", _SHAPES[3], "C2", "1.1"),

@@ -5,9 +5,11 @@ batch 1 from the second row and third column of each block: row 0 of the output 
 """
 
 from npu_conformance.corpus.generators._blocks import Blocks, Case, Shape
-from npu_conformance.corpus.generators._moves import INT32, late, rejection, result, source, unknown
+from npu_conformance.corpus.generators._moves import late, result, source, unknown
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
-from npu_conformance.corpus.generators.base import Data, Vectors, constant, int32s, positive
+from npu_conformance.corpus.generators.base import Vectors, positive, rejection
+from npu_conformance.corpus.generators.operands import Data, constant, int32s
+from npu_conformance.corpus.generators.types import INT32
 
 Paddings = tuple[tuple[int, int], tuple[int, int]]
 NONE: Paddings = ((0, 0), (0, 0))

@@ -6,7 +6,8 @@ channels become the output's from (1*2 + 0)*3 = 6 on.
 
 from npu_conformance.corpus.generators._blocks import Blocks, Case, Shape
 from npu_conformance.corpus.generators._moves import late
-from npu_conformance.corpus.generators.base import Vectors, int32
+from npu_conformance.corpus.generators.base import Vectors
+from npu_conformance.corpus.generators.operands import int32
 
 
 def _case(before: Shape, block: int, after: Shape) -> Case:

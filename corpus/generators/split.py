@@ -2,8 +2,9 @@
 
 from dataclasses import replace
 
-from npu_conformance.corpus.generators._moves import FOUR, rejection, result, signed_zeros, source
-from npu_conformance.corpus.generators.base import OperandSpec, Vectors, int32, positive, tensor
+from npu_conformance.corpus.generators._moves import FOUR, result, signed_zeros, source
+from npu_conformance.corpus.generators.base import Vectors, positive, rejection
+from npu_conformance.corpus.generators.operands import Operands, int32, tensor
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 
@@ -46,7 +47,7 @@ def vectors() -> Vectors:
 def _open() -> Vectors:
     """What the model leaves open: the rank of the input, the axis, the number of parts."""
     whole, outputs = source("float32", (4, 6)), {f"output{index}": result("float32", (2, 6)) for index in range(2)}
-    arguments: dict[str, OperandSpec] = {"input": whole, "axis": int32(0), "parts": int32(2)}
+    arguments: Operands = {"input": whole, "axis": int32(0), "parts": int32(2)}
     changes = {
         "input_of_unknown_rank": {"input": tensor(OperandType.TENSOR_FLOAT32, (), whole.data, shape=(4, 6))},
         "axis_as_input": {"axis": replace(int32(0), constant=False)},

@@ -3,8 +3,8 @@
 import math
 
 from npu_conformance.corpus.generators import _activations, _unary
-from npu_conformance.corpus.generators._elementwise import INT32, QUANT8
 from npu_conformance.corpus.generators.base import Vectors
+from npu_conformance.corpus.generators.types import INT32, QUANT8
 
 
 def vectors() -> Vectors:

@@ -2,15 +2,15 @@
 
 from npu_conformance.corpus.generators._moves import (
     FOUR,
-    INT32,
     rejected_outputs,
     rejected_ranks,
-    rejection,
     result,
     signed_zeros,
     source,
 )
-from npu_conformance.corpus.generators.base import Vectors, int32s, omitted, positive
+from npu_conformance.corpus.generators.base import Vectors, positive, rejection
+from npu_conformance.corpus.generators.operands import int32s, omitted
+from npu_conformance.corpus.generators.types import INT32
 
 CASES: dict[str, tuple[tuple[int, ...], tuple[int, ...] | None, tuple[int, ...]]] = {
     "first": ((1, 3, 2), (0,), (3, 2)),

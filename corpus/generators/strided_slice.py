@@ -6,12 +6,12 @@ from npu_conformance.corpus.generators._moves import (
     FOUR,
     rejected_outputs,
     rejected_ranks,
-    rejection,
     result,
     signed_zeros,
     source,
 )
-from npu_conformance.corpus.generators.base import OperandSpec, Vectors, int32, int32s, positive
+from npu_conformance.corpus.generators.base import Vectors, positive, rejection
+from npu_conformance.corpus.generators.operands import Operands, int32, int32s
 from npu_conformance.corpus.vectors import Vector
 
 Numbers = tuple[int, ...]
@@ -100,7 +100,7 @@ def _rejected() -> Vectors:
     yield from rejected_outputs("STRIDED_SLICE", _arguments(longer), case.dimensions, longer.output, ("C6", ""), "1.1")
 
 
-def _arguments(case: Case) -> dict[str, OperandSpec]:
+def _arguments(case: Case) -> Operands:
     return {
         "begin": int32s(*case.begin),
         "end": int32s(*case.end),

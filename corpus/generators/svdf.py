@@ -4,28 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from npu_conformance.corpus.generators._recurrent import (
-    FLOAT16,
-    FLOAT32,
-    KINDS,
-    Data,
-    constant_like,
-    open_shape,
-    rejections,
-)
+from npu_conformance.corpus.generators._recurrent import KINDS, Data, constant_like, open_shape, rejections
 from npu_conformance.corpus.generators._windows import ACTIVATIONS
-from npu_conformance.corpus.generators.base import (
-    OperandSpec,
-    Vectors,
-    constant,
-    dyadic,
-    int32,
-    left_out,
-    omitted,
-    pairwise,
-    positive,
-    tensor,
-)
+from npu_conformance.corpus.generators.base import Vectors, positive
+from npu_conformance.corpus.generators.data import dyadic
+from npu_conformance.corpus.generators.operands import Operands, constant, int32, left_out, omitted, tensor
+from npu_conformance.corpus.generators.types import FLOAT16, FLOAT32
+from npu_conformance.corpus.pairwise import pairwise
 from npu_conformance.corpus.vectors import Vector
 
 OPERATION = "SVDF"
@@ -56,9 +41,7 @@ SHAPES = {
 }
 
 
-def operands(
-    shape: Shape, data: Data, activation: int = 0, bias: str = "given"
-) -> tuple[dict[str, OperandSpec], dict[str, OperandSpec]]:
+def operands(shape: Shape, data: Data, activation: int = 0, bias: str = "given") -> tuple[Operands, Operands]:
     """Inputs and outputs of the operation. bias: given, omitted or left_out."""
     kind, state = KINDS[data.kind], (shape.batch, shape.memory * shape.filters)
     biases = {

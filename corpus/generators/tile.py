@@ -2,18 +2,18 @@
 
 from npu_conformance.corpus.generators._moves import (
     FIVE,
-    INT32,
     late,
     opened,
     rejected_outputs,
-    rejection,
     result,
     source,
     special_floats,
     unknown,
 )
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
-from npu_conformance.corpus.generators.base import Vectors, constant, int32s, positive
+from npu_conformance.corpus.generators.base import Vectors, positive, rejection
+from npu_conformance.corpus.generators.operands import constant, int32s
+from npu_conformance.corpus.generators.types import INT32
 from npu_conformance.corpus.vectors import Vector
 
 OPERATION = "TILE"

@@ -5,8 +5,11 @@ from collections.abc import Sequence
 
 import numpy
 
-from npu_conformance.corpus.generators._elementwise import FLOAT16, FLOAT32, INT32, QUANT8, SHORT, SIGNED
-from npu_conformance.corpus.generators.base import OperandSpec, Vectors, int32, pairwise, positive, rejected, tensor
+from npu_conformance.corpus.generators._elementwise import SHORT
+from npu_conformance.corpus.generators.base import Vectors, positive, rejected
+from npu_conformance.corpus.generators.operands import Operands, OperandSpec, int32, tensor
+from npu_conformance.corpus.generators.types import FLOAT16, FLOAT32, INT32, QUANT8, SIGNED
+from npu_conformance.corpus.pairwise import pairwise
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.documents.vectors import GeneratorDocument
 from npu_conformance.specs.neuralnetworks.enums import OperandType
@@ -52,7 +55,7 @@ def _distinct(kind: OperandType, shape: Shape, seed: int) -> OperandSpec:
     return tensor(kind, shape, order * (255 // order.size) - shift, scale=0.25, zero_point=90 - shift)
 
 
-def _outputs(source: OperandSpec, shape: Sequence[int]) -> dict[str, OperandSpec]:
+def _outputs(source: OperandSpec, shape: Sequence[int]) -> Operands:
     operand = source.operand
     values = tensor(operand.type, shape, scale=operand.scale, zero_point=operand.zero_point)
     return {"values": values, "indices": tensor(INT32, shape)}

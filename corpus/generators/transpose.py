@@ -4,18 +4,18 @@ from itertools import permutations
 
 from npu_conformance.corpus.generators._moves import (
     FOUR,
-    INT32,
     KINDS,
     quantization,
     rejected_outputs,
     rejected_ranks,
-    rejection,
     result,
     signed_zeros,
     source,
 )
 from npu_conformance.corpus.generators._zero_sized import zero_sized
-from npu_conformance.corpus.generators.base import Vectors, int32s, omitted, positive, tensor
+from npu_conformance.corpus.generators.base import Vectors, positive, rejection
+from npu_conformance.corpus.generators.operands import int32s, omitted, tensor
+from npu_conformance.corpus.generators.types import INT32
 from npu_conformance.corpus.vectors import Vector
 
 SIZES = (2, 3, 4, 5)

@@ -14,18 +14,12 @@ from npu_conformance.corpus.generators._convolutions import (
     operands,
     vector,
 )
-from npu_conformance.corpus.generators._rejected_convolutions import rejection, rejections
-from npu_conformance.corpus.generators._windows import FLOAT32, RELU6, Pads, Pair, Window
-from npu_conformance.corpus.generators.base import (
-    OperandSpec,
-    Vectors,
-    constant,
-    dyadic,
-    int32,
-    positive,
-    rejected,
-    tensor,
-)
+from npu_conformance.corpus.generators._rejected_convolutions import rejected_call, rejections
+from npu_conformance.corpus.generators._windows import RELU6, Pads, Pair, Window
+from npu_conformance.corpus.generators.base import Vectors, positive, rejected
+from npu_conformance.corpus.generators.data import dyadic
+from npu_conformance.corpus.generators.operands import Operands, constant, int32, tensor
+from npu_conformance.corpus.generators.types import FLOAT32
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.documents.vectors import GeneratorDocument
 
@@ -139,8 +133,8 @@ def _upsampling() -> Vector:
 def _rejected_shapes() -> Vectors:
     sizes, values = SHAPES["wide"], Values("float32")
     weights = (sizes.out_channels, *sizes.window, sizes.in_channels + 1)
-    filter_: dict[str, OperandSpec] = {"filter": constant(FLOAT32, weights, dyadic(1, weights))}
-    yield rejection("filter_input_channels", "C2", sizes, values, filter_)
+    filter_: Operands = {"filter": constant(FLOAT32, weights, dyadic(1, weights))}
+    yield rejected_call("filter_input_channels", "C2", sizes, values, filter_)
     for name, pads in {"width": (4, 2, 0, 0), "height": (0, 0, 2, 1)}.items():
         inputs, outputs = operands(sizes, Window((0, 0, 0, 0)), values)
         sides = zip(("pad_left", "pad_right", "pad_top", "pad_bottom"), map(int32, pads), strict=True)

@@ -3,25 +3,16 @@
 `by_hand`: with weights and biases of 0 each step halves the cell state, and gives half its hyperbolic tangent.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from npu_conformance.corpus.generators import _lstm
-from npu_conformance.corpus.generators._elementwise import FLOAT32
 from npu_conformance.corpus.generators._lstm import Cell, parameters
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
-from npu_conformance.corpus.generators.base import (
-    OperandSpec,
-    Vectors,
-    boolean,
-    dyadic,
-    int32,
-    positive,
-    rejected,
-    scalar,
-    tensor,
-)
+from npu_conformance.corpus.generators.base import Vectors, positive, rejection, replaced
+from npu_conformance.corpus.generators.data import dyadic
+from npu_conformance.corpus.generators.operands import Operands, boolean, int32, scalar, tensor
+from npu_conformance.corpus.generators.types import FLOAT32
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.documents.vectors import GeneratorDocument
 from npu_conformance.specs.neuralnetworks.enums import OperandType
@@ -44,7 +35,7 @@ class Sequence:
         return (self.time, batch, size) if self.time_major else (batch, self.time, size)
 
 
-def operands(cell: Cell, sequence: Sequence) -> tuple[dict[str, OperandSpec], dict[str, OperandSpec]]:
+def operands(cell: Cell, sequence: Sequence) -> tuple[Operands, Operands]:
     """Inputs and outputs."""
     shape = sequence.shape(cell.batch, cell.size)
     inputs = {"input": tensor(cell.type, shape, dyadic(cell.seed + 80, shape, -2.0, 2.0, 0.25)), **cell.weights()}
@@ -68,8 +59,8 @@ def vectors() -> Vectors:
 
 
 def _positive(name: str, cell: Cell, sequence: Sequence, **details: Any) -> Vector:
-    changes: Mapping[str, OperandSpec] = details.pop("changes", {})
-    inputs, outputs = (_lstm.given(changes, part) for part in operands(cell, sequence))
+    changes: Operands = details.pop("changes", {})
+    inputs, outputs = (replaced(part, changes) for part in operands(cell, sequence))
     return positive(name, OPERATION, inputs, outputs, since="1.3" if sequence.states else "1.2", **details)
 
 
@@ -125,7 +116,7 @@ def _rejected() -> Vectors:
     yield from _rejected_models(small, short)
 
 
-def _other_output_size(cell: Cell, sequence: Sequence) -> dict[str, OperandSpec]:
+def _other_output_size(cell: Cell, sequence: Sequence) -> Operands:
     """Everything that has the output size, one longer than there are units."""
     inputs, outputs = operands(replace(cell, output=cell.units + 1), sequence)
     names = [f"recurrent_to_{gate}" for gate in ("input", "forget", "cell", "output")]
@@ -140,9 +131,6 @@ def _rejected_models(cell: Cell, sequence: Sequence) -> Vectors:
     yield _rejection("states_until_1_2", "MODEL.P3", cell, replace(sequence, states=True), {}, until="1.2")
 
 
-def _rejection(
-    name: str, clause: str, cell: Cell, sequence: Sequence, changes: Mapping[str, OperandSpec], **details: Any
-) -> Vector:
-    inputs, outputs = (_lstm.given(changes, part) for part in operands(cell, sequence))
-    full = clause if "." in clause else f"{OPERATION}.{clause}"
-    return rejected(f"refused_{name}", OPERATION, inputs, outputs, clause=full, **{"since": "1.2", **details})
+def _rejection(name: str, clause: str, cell: Cell, sequence: Sequence, changes: Operands, **details: Any) -> Vector:
+    given = {"since": "1.2", "phase": None, **details}
+    return rejection(OPERATION, name, clause, *operands(cell, sequence), changes=changes, **given)

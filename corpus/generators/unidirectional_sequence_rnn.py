@@ -6,8 +6,6 @@ from typing import Any
 
 from npu_conformance.corpus.generators._recurrent import (
     ACTIVATIONS,
-    FLOAT16,
-    FLOAT32,
     KINDS,
     Data,
     cell,
@@ -16,18 +14,11 @@ from npu_conformance.corpus.generators._recurrent import (
     rejections,
     wrong_activations,
 )
-from npu_conformance.corpus.generators.base import (
-    OperandSpec,
-    Vectors,
-    boolean,
-    constant,
-    dyadic,
-    int32,
-    pairwise,
-    positive,
-    rejected,
-    tensor,
-)
+from npu_conformance.corpus.generators.base import Vectors, positive, rejected
+from npu_conformance.corpus.generators.data import dyadic
+from npu_conformance.corpus.generators.operands import Operands, boolean, constant, int32, tensor
+from npu_conformance.corpus.generators.types import FLOAT16, FLOAT32
+from npu_conformance.corpus.pairwise import pairwise
 from npu_conformance.corpus.vectors import Vector
 
 OPERATION = "UNIDIRECTIONAL_SEQUENCE_RNN"
@@ -43,7 +34,7 @@ SHAPES: dict[str, Shape] = {
 
 def operands(
     shape: Shape, data: Data, activation: int = 0, *, major: int = 0, state: bool = False
-) -> tuple[dict[str, OperandSpec], dict[str, OperandSpec]]:
+) -> tuple[Operands, Operands]:
     """Inputs and outputs of the operation. major: whether time comes first; state: whether the state is an output."""
     batch, time, size, units = shape
     steps = (time, batch) if major else (batch, time)

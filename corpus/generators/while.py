@@ -1,24 +1,15 @@
 """The generator of WHILE."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from npu_conformance.corpus.generators._elementwise import FLOAT16, FLOAT32, INT32, QUANT8, SHORT, SIGNED
-from npu_conformance.corpus.generators.base import (
-    OperandSpec,
-    Vectors,
-    constant,
-    graph,
-    int32,
-    pairwise,
-    positive,
-    reference,
-    rejected,
-    tensor,
-)
+from npu_conformance.corpus.generators._elementwise import SHORT
+from npu_conformance.corpus.generators.base import Vectors, graph, positive, rejected
+from npu_conformance.corpus.generators.operands import Operands, OperandSpec, constant, int32, reference, tensor
+from npu_conformance.corpus.generators.types import BOOL8, FLOAT16, FLOAT32, INT32, QUANT8, SIGNED
+from npu_conformance.corpus.pairwise import pairwise
 from npu_conformance.corpus.vectors import Graph, Vector
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 
-BOOL8 = OperandType.TENSOR_BOOL8
 _ONE = (1,)
 
 
@@ -154,14 +145,7 @@ def _rejected() -> Vectors:
     )  # fmt: skip
 
 
-def _while(
-    name: str,
-    inputs: Mapping[str, OperandSpec],
-    outputs: Mapping[str, OperandSpec],
-    graphs: Sequence[Graph],
-    *,
-    about: str,
-) -> Vector:
+def _while(name: str, inputs: Operands, outputs: Operands, graphs: Sequence[Graph], *, about: str) -> Vector:
     """WHILE with the first graph as its condition and the second as its body."""
     arguments = {"condition": reference(0), "body": reference(1), **inputs}
     return positive(
@@ -192,7 +176,7 @@ def _compared(operation: str, inputs: Sequence[str], first: str, second: str) ->
     return graph({**operands, "goes_on": tensor(BOOL8, _ONE)}, steps, inputs, ("goes_on",))
 
 
-def _floats(*names: str) -> dict[str, OperandSpec]:
+def _floats(*names: str) -> Operands:
     return {**{name: _like(FLOAT32) for name in names}, "none": int32(0)}
 
 

@@ -32,7 +32,7 @@ from npu_conformance.specs.versions import NEWEST, Version
 if TYPE_CHECKING:
     from hypothesis.strategies import DrawFn, SearchStrategy
 
-    from npu_conformance.corpus.generators.base import OperandSpec
+    from npu_conformance.corpus.generators.operands import OperandSpec
     from npu_conformance.corpus.vectors import Array, Vector, VectorOperand
     from npu_conformance.specs.neuralnetworks.operation_tables import Argument
 
@@ -162,7 +162,7 @@ def _in_order(call: Call, arguments: Arguments) -> Iterator[tuple[str, OperandSp
 
 
 def _added(draft: Any, spec: OperandSpec, name: str) -> str:
-    from npu_conformance.corpus.generators.base import materialised
+    from npu_conformance.corpus.generators.operands import materialised
 
     operand = spec.operand
     if operand.subgraph is not None:

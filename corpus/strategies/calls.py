@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from npu_conformance.corpus.generators.base import OperandSpec, boolean, int32, omitted, tensor
+from npu_conformance.corpus.generators.operands import OperandSpec, boolean, int32, omitted, tensor
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
 from npu_conformance.specs.neuralnetworks.operation_tables import Argument, Signature

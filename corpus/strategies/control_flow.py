@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy
 
-from npu_conformance.corpus.generators.base import OperandSpec, reference, tensor
+from npu_conformance.corpus.generators.operands import OperandSpec, reference, tensor
 from npu_conformance.corpus.model_builder import ModelBuilder
 from npu_conformance.corpus.strategies.calls import Arguments, Call, Recipe
 from npu_conformance.corpus.vectors import Graph, VectorOperand

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from npu_conformance.corpus.generators.base import scalar
+from npu_conformance.corpus.generators.operands import scalar
 from npu_conformance.corpus.strategies.calls import Arguments, Call, Recipe
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES

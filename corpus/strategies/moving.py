@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy
 
-from npu_conformance.corpus.generators.base import (
+from npu_conformance.corpus.generators.operands import (
     OperandSpec,
     boolean,
     constant,

@@ -7,7 +7,7 @@ from typing import Any
 from npu_conformance.corpus.generators import _lstm, bidirectional_sequence_lstm, quantized_lstm
 from npu_conformance.corpus.generators import lstm as lstm_generator
 from npu_conformance.corpus.generators import unidirectional_sequence_lstm as sequence_lstm
-from npu_conformance.corpus.generators.base import OperandSpec, boolean, int32, omitted
+from npu_conformance.corpus.generators.operands import OperandSpec, boolean, int32, omitted
 from npu_conformance.corpus.strategies.calls import Arguments, Call, Recipe
 from npu_conformance.specs.versions import Version
 

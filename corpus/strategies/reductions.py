@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from npu_conformance.corpus.generators.base import boolean, int32, int32s, scalar
+from npu_conformance.corpus.generators.operands import boolean, int32, int32s, scalar
 from npu_conformance.corpus.strategies.calls import Arguments, Call, Recipe
 from npu_conformance.corpus.strategies.elementwise import fixed_result
 from npu_conformance.specs.versions import Version

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from npu_conformance.corpus.generators.base import OperandSpec, boolean, int32, int32s, scalar, tensor
+from npu_conformance.corpus.generators.operands import OperandSpec, boolean, int32, int32s, scalar, tensor
 from npu_conformance.corpus.strategies.calls import Arguments, Call, Recipe
 from npu_conformance.specs.neuralnetworks.enums import OperandType
 

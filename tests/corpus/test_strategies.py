@@ -178,7 +178,7 @@ def test_what_breaks_a_clause_is_unfit(monkeypatch: pytest.MonkeyPatch) -> None:
     recipes = strategies._recipes()
 
     def too_many(call: Call) -> Arguments:
-        from npu_conformance.corpus.generators.base import int32
+        from npu_conformance.corpus.generators.operands import int32
 
         return {"input": call.tensor("input", (2,)), "k": int32(3)}
 

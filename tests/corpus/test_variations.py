@@ -6,7 +6,9 @@ import numpy
 import pytest
 
 from npu_conformance.corpus import variations, vectors, witnesses
-from npu_conformance.corpus.generators import base
+from npu_conformance.corpus.generators.base import positive
+from npu_conformance.corpus.generators.data import dyadic
+from npu_conformance.corpus.generators.operands import OperandSpec, boolean, int32, tensor
 from npu_conformance.corpus.variations import allowed
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.corpus.wire_model import build_model
@@ -83,21 +85,21 @@ def test_quant8_signed_moves_elements_and_zero_points_by_128() -> None:
     assert (after.outputs["output"].astype(int) == before.outputs["output"].astype(int) - 128).all()
 
 
-def _pool(layout: list[base.OperandSpec]) -> Vector:
+def _pool(layout: list[OperandSpec]) -> Vector:
     """AVERAGE_POOL_2D, implicit padding, 1x1 window: the output is the input."""
     names = ("padding", "stride_width", "stride_height", "width", "height", "activation", "layout")
-    scalars = [base.int32(value) for value in (2, 1, 1, 1, 1, 0)] + layout
-    data = base.dyadic(1, (1, 2, 3, 4))
-    return base.positive(
+    scalars = [int32(value) for value in (2, 1, 1, 1, 1, 0)] + layout
+    data = dyadic(1, (1, 2, 3, 4))
+    return positive(
         "sample",
         "AVERAGE_POOL_2D",
-        {"input": base.tensor(FLOAT32, (1, 2, 3, 4), data), **dict(zip(names, scalars, strict=False))},
-        {"output": base.tensor(FLOAT32, (1, 2, 3, 4))},
+        {"input": tensor(FLOAT32, (1, 2, 3, 4), data), **dict(zip(names, scalars, strict=False))},
+        {"output": tensor(FLOAT32, (1, 2, 3, 4))},
     )
 
 
-@pytest.mark.parametrize("layout", [[], [base.boolean(False)]], ids=["left_off", "given"])
-def test_nchw_permutes_input_and_output_and_sets_the_flag(layout: list[base.OperandSpec]) -> None:
+@pytest.mark.parametrize("layout", [[], [boolean(False)]], ids=["left_off", "given"])
+def test_nchw_permutes_input_and_output_and_sets_the_flag(layout: list[OperandSpec]) -> None:
     vector = _pool(layout)
     result = varied("nchw", vector)
     assert result.since == Version.V1_2

@@ -234,7 +234,8 @@ def test_quantised_mean_is_rounded_once() -> None:
 
 
 def test_a_shape_other_than_declared_is_an_error() -> None:
-    from npu_conformance.corpus.generators.base import int32, positive, tensor
+    from npu_conformance.corpus.generators.base import positive
+    from npu_conformance.corpus.generators.operands import int32, tensor
 
     with pytest.raises(ValueError, match=r"output: declared \[3\], the oracle finds \[2\]"):
         positive(
@@ -246,7 +247,7 @@ def test_a_shape_other_than_declared_is_an_error() -> None:
 
 
 def test_pairwise_covers_every_pair_with_few_rows() -> None:
-    from npu_conformance.corpus.generators.base import pairwise
+    from npu_conformance.corpus.pairwise import pairwise
 
     parameters = {"a": [1, 2, 3], "b": "xy", "c": [True, False], "d": range(4)}
     rows = pairwise(parameters)

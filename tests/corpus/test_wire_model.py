@@ -6,7 +6,8 @@ import numpy
 import pytest
 
 from npu_conformance.corpus import vectors, wire_model
-from npu_conformance.corpus.generators import base
+from npu_conformance.corpus.generators.base import positive, rejected
+from npu_conformance.corpus.generators.operands import constant, int32, omitted, tensor
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.neuralnetworks.enums import OperandLifeTime, OperandType
 from npu_conformance.specs.neuralnetworks.types import Memory, RequestMemoryPool
@@ -21,15 +22,15 @@ PER_CHANNEL = OperandType.TENSOR_QUANT8_SYMM_PER_CHANNEL
 def vector() -> Vector:
     """ADD of an input of five elements and a constant, so that sizes are no multiples of an alignment."""
     quantization = {"scale": 0.5, "zero_point": 3}
-    return base.positive(
+    return positive(
         "sample",
         "ADD",
         {
-            "input": base.tensor(OperandType.TENSOR_QUANT8_ASYMM, (5,), [1, 2, 3, 4, 5], scale=0.5, zero_point=3),
-            "constant": base.constant(OperandType.TENSOR_QUANT8_ASYMM, (5,), [9, 8, 7, 6, 5], **quantization),
-            "activation": base.int32(1),
+            "input": tensor(OperandType.TENSOR_QUANT8_ASYMM, (5,), [1, 2, 3, 4, 5], scale=0.5, zero_point=3),
+            "constant": constant(OperandType.TENSOR_QUANT8_ASYMM, (5,), [9, 8, 7, 6, 5], **quantization),
+            "activation": int32(1),
         },
-        {"output": base.tensor(OperandType.TENSOR_QUANT8_ASYMM, (5,), scale=0.5, zero_point=3)},
+        {"output": tensor(OperandType.TENSOR_QUANT8_ASYMM, (5,), scale=0.5, zero_point=3)},
     )
 
 
@@ -88,11 +89,11 @@ def test_channel_scales_become_extra_parameters() -> None:
 
 
 def test_omitted_operands_have_no_value() -> None:
-    vector = base.rejected(
+    vector = rejected(
         "sample",
         "SQUEEZE",
-        {"input": base.tensor(FLOAT32, (1, 2), [1.0, 2.0]), "axes": base.omitted(OperandType.TENSOR_INT32, (1,))},
-        {"output": base.tensor(FLOAT32, (2,))},
+        {"input": tensor(FLOAT32, (1, 2), [1.0, 2.0]), "axes": omitted(OperandType.TENSOR_INT32, (1,))},
+        {"output": tensor(FLOAT32, (2,))},
         clause="SQUEEZE.C1",
     )
     operand = wire_model.build_model(vector, Version.V1_2).model.main.operands[1]

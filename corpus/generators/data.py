@@ -1,0 +1,25 @@
+"""Seeded data."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy
+
+Array = numpy.ndarray[Any, Any]
+
+
+def dyadic(seed: int, dimensions: Sequence[int], low: float = -4.0, high: float = 4.0, step: float = 0.125) -> Array:
+    """Seeded multiples of `step` (a power of two): small ones, and their sums, are exact in float16."""
+    random = numpy.random.default_rng(seed)
+    steps = random.integers(round(low / step), round(high / step), tuple(dimensions), endpoint=True)
+    return numpy.asarray(steps * step)
+
+
+def uniform(seed: int, dimensions: Sequence[int], low: float = -2.0, high: float = 2.0) -> Array:
+    """Seeded floats that need all their bits."""
+    return numpy.random.default_rng(seed).uniform(low, high, tuple(dimensions))
+
+
+def integers(seed: int, dimensions: Sequence[int], low: int, high: int) -> Array:
+    """Seeded integers in [low, high]."""
+    return numpy.random.default_rng(seed).integers(low, high, tuple(dimensions), endpoint=True)
