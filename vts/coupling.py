@@ -1,4 +1,4 @@
-"""Quantization coupling (HAL 1.3): the signed and the unsigned 8-bit form of an operation are both supported or neither.
+"""Quantization coupling (1.3): the signed and the unsigned 8-bit form of an operation are both supported or neither.
 
 The cases here are the operations whose results may differ; where they must agree, the case of a vector compares them.
 """

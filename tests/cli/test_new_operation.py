@@ -19,7 +19,7 @@ from npu_conformance.faults import source_edits
 from npu_conformance.harness.judge.outcome_table import OK, USAGE
 from npu_conformance.specs import documents
 from npu_conformance.specs.documents import DocumentError
-from npu_conformance.specs.neuralnetworks.catalogue import OperationTable
+from npu_conformance.specs.neuralnetworks.operation_tables import OperationTable
 
 KERNEL = "reference/device/kernels/foo_2d.py"
 

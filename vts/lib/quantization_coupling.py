@@ -1,4 +1,4 @@
-"""Quantization coupling (HAL 1.3): the signed and the unsigned 8-bit form of an operation are both supported or neither.
+"""Quantization coupling (1.3): the signed and the unsigned 8-bit form of an operation are both supported or neither.
 
 Their results are equal. AOSP's VTS prepares both and compares each with its own expected values; that the two results
 belong together is asked by the interface text alone. Rounding may differ: Android's own CPU implementation rounds
