@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from npu_conformance.faults.fakes import Body, FakeSubject, Little, build_results, make_case, passing, raising, run
 from npu_conformance.harness.judge.verdicts import Crashed, Failed, Hung, NotApplicable, NotSupported
 from npu_conformance.harness.judge.waivers import Waivers
+from npu_conformance.harness.report.lines import explain
 from npu_conformance.harness.run import seeds
 from npu_conformance.harness.run.baseline import Baseline
 from npu_conformance.harness.run.cases import MANDATORY, Case, CaseGroup, Group
@@ -139,6 +140,17 @@ def claims(_: CaseContext) -> None:
     """Refusing what the manifest claims is a failure."""
     little = run({"case": raising(NotSupported("no"))}, claims=[Claim(operations=("ADD",))])
     _expect(little.outcomes(), {"case": "fail"}, "outcome of a refused claim")
+
+
+@_checks.case("report.rule")
+def rule_of_a_failure(_: CaseContext) -> None:
+    """A failure says the sentence of the requirement that it is about, and where that is from."""
+    bodies = {"case": raising(Failed("wrong", "a version", "nothing"))}
+    verdict = run(bodies, requirements=("NNHAL-QUERY-011", "NNHAL-QUERY-013")).verdicts[0]
+    found = [line for line in explain(verdict).splitlines() if line.startswith(("  requirement", "  source"))]
+    sentence = "The version string is non-empty. (NNHAL-QUERY-011; 1 more are concerned)"
+    source = "AOSP neuralnetworks/1.2/IDevice.hal, AOSP neuralnetworks/1.2/vts/functional/BasicTests.cpp (on query)"
+    _expect(found, [f"  requirement: {sentence}", f"  source: {source}"], "what is said of the rule")
 
 
 @_checks.case("exit.codes")

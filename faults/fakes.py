@@ -127,13 +127,17 @@ def run(
     baseline: Baseline | None = None,
     claims: Sequence[Claim] = (),
     groups: Mapping[str, Group] = NO_GROUPS,
+    requirements: tuple[str, ...] = ("REQ-1",),
     **options: Any,
 ) -> Little:
     """Run the bodies as cases, and build the results from the events. groups: of bodies, by their names."""
     found = subject or FakeSubject()
     if claims:
         found.manifest = Manifest(name="fake", vendor="nobody", version="1", claims=tuple(claims))
-    cases = [make_case(name, body, operations=("ADD",), group=groups.get(name)) for name, body in bodies.items()]
+    cases = [
+        make_case(name, body, operations=("ADD",), group=groups.get(name), requirements=requirements)
+        for name, body in bodies.items()
+    ]
     events = _Kept()
     Engine(cases, cast(SubjectHandle, found), events, EngineOptions(**options), waivers=waivers).run()
     return Little(events, build_results(events, waivers, baseline))

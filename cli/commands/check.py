@@ -5,18 +5,20 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from npu_conformance.cli.commands._options import add_catalogue_option, add_plugin_options, session_options
 from npu_conformance.cli.commands._output import print_json
 from npu_conformance.harness.judge.outcome_table import OK, WRONG, is_red
-from npu_conformance.harness.report.lines import headline
+from npu_conformance.harness.report.lines import details, headline
+from npu_conformance.harness.report.symptoms import Cause, cause
 from npu_conformance.harness.run import selection
 from npu_conformance.harness.run.cases import Scope
 from npu_conformance.harness.run.selection import Wanted
 from npu_conformance.harness.run.session import Session, Summary
 from npu_conformance.harness.subject.inference_tool import IGNORED
+from npu_conformance.specs.documents.results import CaseResult
 
 _SHOWN = 5
 _FIRST_CALLS = ("vts.queries.", "vts.npu_scheduling.", "cts.npu_manager.lifecycle.", "cts.npu_manager.request.")
@@ -62,7 +64,8 @@ def execute(options: argparse.Namespace) -> int:
         targets = (*_TARGETS, "vts.extension.*") if options.catalogue else _TARGETS
         cases = selection.select(Wanted(targets, scope=Scope.SMOKE)).cases
         session.start(cases)
-        grade = _grade(session.run_all())
+        summary = session.run_all()
+        grade = _grade(summary)
         manifest, version = subject.manifest, subject.version
     finally:
         session.close()
@@ -76,17 +79,28 @@ def execute(options: argparse.Namespace) -> int:
         print(f"interfaces: {', '.join(manifest.interfaces)}; HAL {version}; handshake {handshake * 1000:.0f} ms")
         for name, meaning in manifest.options.items():
             print(f"option {name}: {meaning}")
-        print("\n".join(_told(grade)))
+        print("\n".join(_told(grade, summary)))
     return OK if grade.letter == "A" else WRONG
 
 
-def _told(grade: Grade) -> Iterator[str]:
+def _told(grade: Grade, summary: Summary) -> Iterator[str]:
+    """How many pass, what is wrong with the rule that it breaks, and the grade."""
     yield f"{grade.passed} of {grade.passed + grade.failed} smoke cases pass"
-    yield from (f"  {line}" for line in grade.failures[:_SHOWN])
-    if len(grade.failures) > _SHOWN:
-        yield f"  ... and {len(grade.failures) - _SHOWN} more failures"
+    yield from _failures([case for case in summary.verdicts if is_red(case.outcome, case.dispositions)])
     yield from (f"coverage: {line}" for line in grade.uncovered)
     yield f"grade {grade.letter}: {grade.meaning}"
+
+
+def _failures(red: Sequence[CaseResult]) -> Iterator[str]:
+    """The first failures, a line each; below the first of each symptom what explains it."""
+    seen: set[Cause] = set()
+    for result in red[:_SHOWN]:
+        yield f"  {headline(result)}"
+        if cause(result) not in seen:
+            seen.add(cause(result))
+            yield from (f"    {line}" for line in details(result))
+    if len(red) > _SHOWN:
+        yield f"  ... and {len(red) - _SHOWN} more failures"
 
 
 def _grade(summary: Summary) -> Grade:

@@ -18,7 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(options: argparse.Namespace) -> int:
-    """Run it and say what became of the failure. While bisecting, what can not be run is neither good nor bad."""
+    """Run it and say what became of the failure. While bisecting, what cannot be run is neither good nor bad."""
     from npu_conformance.harness.run.replay import NEITHER
 
     try:
@@ -35,6 +35,7 @@ def _replay(options: argparse.Namespace) -> int:
     from npu_conformance.harness.report.lines import explain
     from npu_conformance.harness.run import failures, replay
     from npu_conformance.harness.run.session import open_by_options
+    from npu_conformance.specs.outcomes import Outcome
 
     failure = failures.load(options.file)
     if options.hal is None:
@@ -47,5 +48,7 @@ def _replay(options: argparse.Namespace) -> int:
         subject.close()
     console = Console(sys.stdout)
     console.say(f"was {failure.result.outcome.value}, now {outcome.outcome.value}")
+    if outcome.outcome is Outcome.PASS:
+        console.say(f"case: {case.headline}")
     console.say(explain(outcome.result, console.paint))
     return outcome.bisect_code if options.bisect else outcome.exit_code

@@ -11,11 +11,12 @@ from npu_conformance.harness.judge.outcome_table import OK, is_red
 from npu_conformance.harness.report.console import Console
 
 if TYPE_CHECKING:
+    from npu_conformance.harness.report.lines import ReplayCommands
     from npu_conformance.specs.documents.results import CaseResult
     from npu_conformance.specs.documents.summary import Results
 
 PLUGIN_WORDS = "--plugin P"
-"""How to name the plug-in: a report does not know what the run's command line said."""
+"""How to name the plug-in where no failure file says what the run's command line said."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -31,17 +32,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(options: argparse.Namespace) -> int:
     """Read what was recorded and show what was asked for; the table where nothing was."""
-    from npu_conformance.harness.run import events, results
-    from npu_conformance.harness.run.session import EVENTS
+    from npu_conformance.harness.report.lines import ReplayCommands
+    from npu_conformance.harness.run import events, failures, results
+    from npu_conformance.harness.run.session import EVENTS, FAILURES
 
     log = events.read_log(options.folder / EVENTS)
     stored = options.folder / results.FILE
     outcome = results.read(stored) if stored.exists() and log.footer else results.build(log)
     verdicts = results.complete(log)
-    _write(options, outcome, verdicts)
+    plugin = failures.plugin_words(options.folder / FAILURES) or PLUGIN_WORDS
+    _write(options, outcome, verdicts, ReplayCommands(FAILURES, plugin))
     console = Console(sys.stdout)
     if options.failures:
-        _show_failures(console, verdicts)
+        _show_failures(console, verdicts, ReplayCommands(str(options.folder / FAILURES), plugin))
     elif options.warnings:
         _show_warnings(console, verdicts)
     elif options.json:
@@ -51,26 +54,31 @@ def execute(options: argparse.Namespace) -> int:
     elif not (options.html or options.junit):
         from npu_conformance.harness.run.session import Summary
 
-        for line in Summary(outcome, tuple(verdicts), options.folder, PLUGIN_WORDS).lines(console.paint):
+        for line in Summary(outcome, tuple(verdicts), options.folder, plugin).lines(console.paint):
             console.say(line)
     return OK
 
 
-def _write(options: argparse.Namespace, outcome: Results, verdicts: list[CaseResult]) -> None:
+def _write(options: argparse.Namespace, outcome: Results, verdicts: list[CaseResult], replays: ReplayCommands) -> None:
     from npu_conformance.cli.commands._output import write_text
     from npu_conformance.harness.report import junit, page
 
     if options.html:
-        write_text(options.html, page.document(outcome, verdicts, PLUGIN_WORDS))
+        write_text(options.html, page.document(outcome, verdicts, replays))
     if options.junit:
-        write_text(options.junit, junit.document(verdicts, outcome.manifest.name))
+        write_text(options.junit, junit.document(verdicts, outcome.manifest.name, replays))
 
 
-def _show_failures(console: Console, verdicts: list[CaseResult]) -> None:
+def _show_failures(console: Console, verdicts: list[CaseResult], replays: ReplayCommands) -> None:
+    """The symptoms, then every red case."""
+    from npu_conformance.harness.report import symptoms
     from npu_conformance.harness.report.lines import explain
+    from npu_conformance.harness.report.summary import red_that_ran
 
+    leading = symptoms.lines(symptoms.grouped(red_that_ran(verdicts)), console.paint)
     red = [result for result in verdicts if is_red(result.outcome, result.dispositions)]
-    console.say("\n".join(explain(result, console.paint) for result in red) or "nothing is red")
+    told = [*leading, *(explain(result, console.paint, replays.of(result)) for result in red)]
+    console.say("\n".join(told) or "nothing is red")
 
 
 def _show_warnings(console: Console, verdicts: list[CaseResult]) -> None:

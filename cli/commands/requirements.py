@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import argparse
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from npu_conformance.cli.commands._options import add_catalogue_option
 from npu_conformance.cli.commands._output import print_json
 from npu_conformance.cli.errors import UsageError
 from npu_conformance.harness.judge.outcome_table import OK
 
+if TYPE_CHECKING:
+    from npu_conformance.harness.run.cases import Case
+    from npu_conformance.specs.requirements import Requirement
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command line."""
     parser.add_argument("pattern", nargs="?", default="*", help="an id or a glob such as NNHAL-QUERY-*")
     parser.add_argument("--untested", action="store_true", help="only those without a case")
-    parser.add_argument("--cases", action="store_true", help="name the cases")
+    parser.add_argument("--cases", action="store_true", help="with the sources, and the cases with their descriptions")
     parser.add_argument("--json", action="store_true", help="as JSON")
     add_catalogue_option(parser)
 
@@ -35,7 +40,8 @@ def execute(options: argparse.Namespace) -> int:
         {
             "id": entry.id, "level": entry.level, "since": entry.since.value, "until": entry.until.value,
             "statement": entry.statement, "sources": entry.sources,
-            "untested": entry.untested or reasons.get(entry.id, ""), "cases": evidence.get(entry.id, []),
+            "untested": entry.untested or reasons.get(entry.id, ""),
+            "cases": [case.id for case in evidence.get(entry.id, ())],
         }
         for entry in meant
         if not (options.untested and entry.id in evidence)
@@ -44,7 +50,9 @@ def execute(options: argparse.Namespace) -> int:
         print_json(rows)
         return OK
     for row in rows:
-        _print(row, with_cases=options.cases)
+        _print(row)
+        if options.cases:
+            _print_evidence(requirements.requirement(str(row["id"])), evidence.get(str(row["id"]), ()))
     tested = sum(bool(row["cases"]) for row in rows)
     explained = sum(bool(row["untested"]) and not row["cases"] for row in rows)
     remaining = len(rows) - tested - explained
@@ -52,13 +60,13 @@ def execute(options: argparse.Namespace) -> int:
     return OK
 
 
-def _evidence() -> dict[str, list[str]]:
+def _evidence() -> dict[str, list[Case]]:
     from npu_conformance.harness.run import suites
 
-    found: dict[str, list[str]] = defaultdict(list)
+    found: dict[str, list[Case]] = defaultdict(list)
     for case in suites.cases(suites.present()):
         for requirement in dict.fromkeys(case.requirements):
-            found[requirement].append(case.id)
+            found[requirement].append(case)
     return found
 
 
@@ -72,11 +80,17 @@ def _reasons() -> dict[str, str]:
     return {clause_requirement(clause.id): unreached.reason(clause) for clause in clauses}
 
 
-def _print(row: Mapping[str, object], *, with_cases: bool) -> None:
+def _print(row: Mapping[str, object]) -> None:
     cases = row["cases"]
     assert isinstance(cases, list)
     state = f"{len(cases)} cases" if cases else f"untested: {row['untested']}" if row["untested"] else "NO CASE"
     print(f"{row['id']} {row['level']} ({state}) {row['statement']}")
-    if with_cases:
-        for case in cases:
-            print(f"    {case}")
+
+
+def _print_evidence(entry: Requirement, cases: Iterable[Case]) -> None:
+    """Where a requirement is from, and what each of its cases is about."""
+    from npu_conformance.harness.report.rule import where
+
+    print(f"    source: {where(entry)}")
+    for case in cases:
+        print(f"    {case.id}  {case.headline}")

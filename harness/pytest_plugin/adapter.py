@@ -30,6 +30,7 @@ from npu_conformance.specs.documents.results import CaseResult, Selection
 from npu_conformance.specs.outcomes import Outcome
 
 if TYPE_CHECKING:
+    from npu_conformance.harness.report.symptoms import Cause
     from npu_conformance.harness.subject.handle import SubjectHandle
     from npu_conformance.specs.neuralnetworks.hal import Device
 
@@ -39,6 +40,8 @@ _SUMMARY = pytest.StashKey[Summary]()
 _ONE_PROCESS = "the suites run in one process of pytest (-n 0); in several: npu-conformance run -n N --plugin P"
 _SEEN = pytest.StashKey[dict[str, list[Case]]]()
 """The cases of each area that was collected, those that -k left out included."""
+_FIRST = pytest.StashKey[dict["Cause", str]]()
+"""The first red case of each symptom."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -47,6 +50,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[_SESSION] = Session(_options(config))
     _register_catalogues(config)
     config.stash[_SEEN] = {}
+    config.stash[_FIRST] = {}
 
 
 def _register_catalogues(config: pytest.Config) -> None:
@@ -281,14 +285,33 @@ def _reports(item: CaseItem, result: CaseResult, started: float) -> Iterator[pyt
 
 
 def _explanation(item: CaseItem, result: CaseResult, word: str) -> Any:
-    from npu_conformance.harness.report.lines import explain, first_reason
+    from npu_conformance.harness.report.lines import explain, first_reason, headline
+    from npu_conformance.harness.report.symptoms import cause
 
     if word == "passed":
         return None
-    if word not in ("skipped", "xfailed"):
-        return explain(result)
-    # Without the id: pytest's summary then counts what was skipped for the same reason.
-    return str(item.path), 0, f"{result.outcome.value}: {first_reason(result)}"
+    if word in ("skipped", "xfailed"):
+        # Without the id: pytest's summary then counts what was skipped for the same reason.
+        return str(item.path), 0, f"{result.outcome.value}: {first_reason(result)}"
+    replays = item.config.stash[_SESSION].replays
+    whole = explain(result, replay=replays.of(result) if replays else "")
+    first = item.config.stash[_FIRST].setdefault(cause(result), result.case)
+    return Explanation(whole, whole if first == result.case else f"{headline(result)}\n  as explained at {first}")
+
+
+class Explanation:
+    """Why a case is red: in a line on the terminal where an earlier case of the same symptom is explained there."""
+
+    def __init__(self, whole: str, shown: str) -> None:
+        self.whole, self.shown = whole, shown
+
+    def __str__(self) -> str:
+        """All of it, for JUnit."""
+        return self.whole
+
+    def toterminal(self, tw: Any) -> None:
+        """Print what the terminal shows."""
+        tw.line(self.shown)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
@@ -314,12 +337,28 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     config.stash[_SESSION].close()
 
 
-def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    """Print the verdict table."""
-    if _SUMMARY in config.stash:
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Generator[None]:
+    """Print the symptoms in front of pytest's failures, and the verdict table behind them."""
+    summary = config.stash.get(_SUMMARY, None)
+    if summary is not None:
+        _print_symptoms(terminalreporter, summary)
+    yield
+    if summary is not None:
         terminalreporter.section("npu-conformance")
-        for line in config.stash[_SUMMARY].lines():
+        for line in summary.lines(explained=False):
             terminalreporter.write_line(line)
+
+
+def _print_symptoms(terminalreporter: Any, summary: Summary) -> None:
+    from npu_conformance.harness.report import symptoms
+    from npu_conformance.harness.report.summary import red_that_ran
+
+    found = symptoms.grouped(red_that_ran(summary.verdicts))
+    if found:
+        terminalreporter.section("npu-conformance: symptoms")
+    for line in symptoms.lines(found):
+        terminalreporter.write_line(line)
 
 
 @pytest.fixture(scope="session")

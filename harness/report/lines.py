@@ -2,33 +2,50 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
-from npu_conformance.harness.judge.outcome_table import is_red
+from npu_conformance.harness.judge.outcome_table import WAIVABLE, is_red
 from npu_conformance.harness.report.console import Paint, plain
-from npu_conformance.specs.documents.results import CaseResult, ConfigurationResult
+from npu_conformance.harness.report.rule import broken_rule, concerned
+from npu_conformance.specs.documents.results import DESCRIPTION, FAILURE_FILE, CaseResult, ConfigurationResult
 from npu_conformance.specs.outcomes import Disposition, Outcome
 
-_SHOWN = 5
+_LONGEST, _LAST_WORDS = 12, 3
+"""Lines of an explanation, and of what a host that died said last; a traceback of the suite itself comes on top."""
+
+
+@dataclass(frozen=True)
+class ReplayCommands:
+    """Makes the commands that run failures again. folder: of the failure files; plugin: the options that name it."""
+
+    folder: str
+    plugin: str
+
+    def of(self, result: CaseResult) -> str:
+        """The command for a case; empty where it has no failure file."""
+        name = str(result.notes.get(FAILURE_FILE, ""))
+        if not name.endswith(".json"):
+            return ""
+        return f"npu-conformance replay {shlex.quote(f'{self.folder}/{name}')} {self.plugin}"
 
 
 def headline(result: CaseResult, paint: Paint = plain) -> str:
-    """One line: outcome, what is guilty where it is red, id, and the first thing that explains it."""
+    """One line: outcome, what a red one is attributed to, id, and the first thing that explains it."""
     words = result.outcome.value
     if Disposition.WAIVED in result.dispositions:
         words += " (waived)"
     red = is_red(result.outcome, result.dispositions)
     words = paint(words.upper() if red else words, result.outcome.value)
-    guilt = f"{guilty(result)}: " if red and guilty(result) else ""
+    source = f"{attribution(result)}: " if red and attribution(result) else ""
     reason = first_reason(result)
-    return f"{words} {guilt}{result.case}" + (f": {reason}" if reason else "")
+    return f"{words} {source}{result.case}" + (f": {reason}" if reason else "")
 
 
-def guilty(result: CaseResult) -> str:
+def attribution(result: CaseResult) -> str:
     """The operation, where it can only be one, and the first requirement of what ended as the case did."""
-    parts = () if result.message else (part for part in result.configurations if part.outcome is result.outcome)
-    requirements = next((part.requirements for part in parts if part.requirements), result.requirements)
-    requirement = requirements[0] if requirements else ""
+    requirement = next(iter(concerned(result)), "")
     operation = result.operations[0] if len(result.operations) == 1 else ""
     if operation and f"-{operation}-" in requirement:
         return requirement
@@ -45,9 +62,20 @@ def first_reason(result: CaseResult) -> str:
     return ""
 
 
-def explain(result: CaseResult, paint: Paint = plain) -> str:
-    """Everything about a verdict that is no pass: reasons, requirements, last words of a dead host."""
-    return "\n".join([headline(result, paint), *(f"  {line}" for line in _details(result))])
+def explain(result: CaseResult, paint: Paint = plain, replay: str = "") -> str:
+    """All that explains a verdict that is no pass: reasons, the rule, expected and actual, the command of a replay."""
+    return "\n".join([headline(result, paint), *(f"  {line}" for line in details(result, replay))])
+
+
+def details(result: CaseResult, replay: str = "") -> list[str]:
+    """What stands below the headline; with it at most _LONGEST lines."""
+    parts = [part for part in result.configurations if part.outcome is result.outcome]
+    ending = next((part for part in parts if part.message), result) if not result.message else result
+    above = [*_about(result), *_expected_and_actual(ending)]
+    below = [*_last_words(ending), *([replay] if replay else [])]
+    counted = [f"{len(parts)} of {len(result.configurations)} configurations: {result.outcome.value}"] if parts else []
+    room = _LONGEST - 1 - len(above) - len(counted) - len(below)
+    return [*above, *counted, *_by_message(result, parts, room), *below, *_traceback(result, parts)]
 
 
 def warnings(result: CaseResult) -> list[str]:
@@ -60,29 +88,39 @@ def warnings(result: CaseResult) -> list[str]:
     return told + [f"{_names(names)}: {text}" for text, names in by_text.items()]
 
 
-def _details(result: CaseResult) -> Iterator[str]:
-    parts = [part for part in result.configurations if part.outcome is result.outcome]
-    if parts:
-        yield f"{len(parts)} of {len(result.configurations)} configurations: {result.outcome.value}"
-    yield from _by_message(parts, first_reason(result))
-    if is_red(result.outcome) and result.requirements:
-        yield "requirements: " + " ".join(result.requirements)
-    yield from _last_words(result)
-    yield from (line for part in parts[:1] for line in _last_words(part))
-    if result.outcome is Outcome.SUITE_ERROR:
-        yield from (result.traceback or next((part.traceback for part in parts), "")).splitlines()
+def _about(result: CaseResult) -> Iterator[str]:
+    """What the case is about, the sentence of the requirement that broke, and where that is from."""
+    if result.notes.get(DESCRIPTION):
+        yield f"case: {result.notes[DESCRIPTION]}"
+    names = concerned(result) if result.outcome in WAIVABLE else ()
+    if not names:
+        return
+    rule = broken_rule(result)
+    who = names[0] + (f"; {len(names) - 1} more are concerned" if names[1:] else "")
+    yield f"requirement: {rule.statement} ({who})" if rule else f"requirement: {who}"
+    if rule:
+        yield f"source: {rule.source}"
 
 
-def _by_message(parts: Sequence[ConfigurationResult], headline_reason: str) -> Iterator[str]:
-    """The configurations, those that say the same together; what the headline has said already is left out."""
+def _expected_and_actual(ending: CaseResult | ConfigurationResult) -> Iterator[str]:
+    if ending.expected or ending.found:
+        yield f"expected: {ending.expected}"
+        yield f"actual:   {ending.found}"
+
+
+def _by_message(result: CaseResult, parts: Sequence[ConfigurationResult], room: int) -> list[str]:
+    """The configurations, those that say the same together, in so many lines; without what the headline has said."""
     by_message: dict[str, list[str]] = {}
     for part in parts:
         by_message.setdefault(part.message, []).append(part.name)
-    for message, names in list(by_message.items())[:_SHOWN]:
-        if len(names) > 1 or f"#{names[0]}: {message.partition(chr(10))[0]}" != headline_reason:
-            yield f"{_names(names)}: {message}".rstrip(": ")
-    if len(by_message) > _SHOWN:
-        yield f"... and {sum(map(len, list(by_message.values())[_SHOWN:]))} more configurations"
+    said = "" if result.message else next((part.message for part in parts if part.message), "")
+    if said and len(by_message[said]) == 1:
+        del by_message[said]
+    lines = [_names(names) + (f": {text}" if text not in ("", said) else "") for text, names in by_message.items()]
+    if len(lines) <= room:
+        return lines
+    others = sum(map(len, list(by_message.values())[room - 1 :]))
+    return [*lines[: room - 1], f"... and {others} more configurations"]
 
 
 def _names(names: Sequence[str]) -> str:
@@ -93,5 +131,12 @@ def _names(names: Sequence[str]) -> str:
 def _last_words(ending: CaseResult | ConfigurationResult) -> Iterator[str]:
     if ending.signal:
         yield f"signal {ending.signal}"
-    for line in ending.stderr.splitlines()[-_SHOWN:]:
+    for line in ending.stderr.splitlines()[-_LAST_WORDS:]:
         yield f"stderr: {line}"
+
+
+def _traceback(result: CaseResult, parts: Sequence[ConfigurationResult]) -> list[str]:
+    """Of a bug of the suite."""
+    if result.outcome is not Outcome.SUITE_ERROR:
+        return []
+    return (result.traceback or next((part.traceback for part in parts), "")).splitlines()

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from importlib.resources import files
 
-from npu_conformance.harness.judge.outcome_table import is_red
-from npu_conformance.harness.report.lines import explain, first_reason, guilty, warnings
+from npu_conformance.harness.report import symptoms
+from npu_conformance.harness.report.lines import ReplayCommands, attribution, details, first_reason, warnings
 from npu_conformance.harness.report.operations_matrix import matrix
-from npu_conformance.harness.report.summary import kinds
-from npu_conformance.specs.documents.results import FAILURE_FILE, CaseResult
+from npu_conformance.harness.report.summary import red_that_ran
+from npu_conformance.harness.report.symptoms import Symptom
+from npu_conformance.specs.documents.results import CaseResult
 from npu_conformance.specs.documents.summary import Results
 from npu_conformance.specs.outcomes import Disposition, Outcome
 
@@ -20,14 +20,14 @@ _ORDER = (
     Outcome.SUITE_ERROR, Outcome.CRASH, Outcome.HANG, Outcome.FAIL,
     Outcome.NOT_RUN, Outcome.NOT_SUPPORTED, Outcome.PASS, Outcome.NOT_APPLICABLE,
 )  # fmt: skip
-_SHOWN, _EXPLAINED = 20, 500
-"""Red cases that are seen at once, and that are explained at all: those behind them are in the table of cases."""
+_SHOWN, _EXPLAINED = 3, 500
+"""Cases of a symptom that are seen at once, and cases that are explained at all; the others are in the table."""
 
 
-def document(results: Results, verdicts: Iterable[CaseResult], plugin_words: str) -> str:
-    """The page. plugin_words: the options that name the plug-in, for the commands that replay failures."""
+def document(results: Results, verdicts: Iterable[CaseResult], replays: ReplayCommands) -> str:
+    """The page. replays: makes the commands that run failures again, from the folder of the report."""
     ordered = sorted(verdicts, key=lambda result: (_ORDER.index(result.outcome), result.case))
-    sections = (_head(results), _counts(results), _failures(ordered, plugin_words), matrix(results), _cases(ordered))
+    sections = (_head(results), _counts(results), _failures(ordered, replays), matrix(results), _cases(ordered))
     body = "\n".join(line for section in sections for line in section)
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
@@ -77,32 +77,42 @@ def _count(outcome: str, count: int) -> str:
     return f'<td class="number {outcome if count else "none"}">{count:,}</td>'
 
 
-def _failures(ordered: Sequence[CaseResult], plugin_words: str) -> Iterator[str]:
-    red = [result for result in ordered if is_red(result.outcome, result.dispositions)]
-    told = [result for result in red if result.outcome is not Outcome.NOT_RUN]
-    if not told:
+def _failures(ordered: Sequence[CaseResult], replays: ReplayCommands) -> Iterator[str]:
+    """The symptoms in a list, then the first cases of each; those of the gravest outcome come first."""
+    found = symptoms.grouped(red_that_ran(ordered))
+    count = sum(len(symptom.cases) for symptom in found)
+    if not found:
         return
-    yield f"<h2>What is wrong <small>{len(told):,} cases</small></h2>"
-    if len(told) > _SHOWN:
-        yield "<p>Most frequent first:</p><ul>" + "".join(f"<li>{escape(line)}</li>" for line in kinds(told)) + "</ul>"
-    yield from (_failure(result, plugin_words) for result in told[:_SHOWN])
-    if told[_SHOWN:]:
-        yield f"<details><summary>{len(told) - _SHOWN:,} more</summary>"
-        yield from (_failure(result, plugin_words) for result in told[_SHOWN:_EXPLAINED])
+    yield f"<h2>What is wrong <small>{count:,} cases</small></h2>"
+    if count > 1:
+        yield "<p>Most frequent first:</p><ul class=symptoms>"
+        yield from (f"<li>{escape(line)}</li>" for line in symptoms.lines(found) if line.startswith(" "))
+        yield "</ul>"
+    explained = 0
+    for symptom in sorted(found, key=lambda symptom: _ORDER.index(Outcome(symptom.outcome))):
+        yield from _symptom(symptom, replays, _EXPLAINED - explained)
+        explained += len(symptom.cases)
+    if count > _EXPLAINED:
+        yield f"<p>{count - _EXPLAINED:,} more are in the table of cases.</p>"
+
+
+def _symptom(symptom: Symptom, replays: ReplayCommands, room: int) -> Iterator[str]:
+    """The first cases of a symptom, the very first one unfolded; the others behind a fold."""
+    first, others = symptom.cases[: min(_SHOWN, max(room, 0))], symptom.cases[_SHOWN : max(room, 0)]
+    yield from (_failure(result, replays, "" if number else " open") for number, result in enumerate(first))
+    if others:
+        yield f"<details class=others><summary>{len(others):,} more of the same</summary>"
+        yield from (_failure(result, replays) for result in others)
         yield "</details>"
-    if len(told) > _EXPLAINED:
-        yield f"<p>{len(told) - _EXPLAINED:,} more are in the table of cases.</p>"
 
 
-def _failure(result: CaseResult, plugin_words: str) -> str:
+def _failure(result: CaseResult, replays: ReplayCommands, folded: str = "") -> str:
     outcome = result.outcome.value
-    lines = [explain(result).partition("\n")[2]]
-    name = str(result.notes.get(FAILURE_FILE, ""))
-    if name.endswith(".json"):
-        lines.append(f"$ npu-conformance replay {shlex.quote(f'failures/{name}')} {plugin_words}")
-    reason, guilt = escape(first_reason(result)), escape(guilty(result))
+    replay = replays.of(result)
+    lines = details(result, f"$ {replay}" if replay else "")
+    reason, source = escape(first_reason(result)), escape(attribution(result))
     return (
-        f'<details class="failure"><summary><b class="badge {outcome}">{outcome}</b> <b>{guilt}</b> '
+        f'<details class="failure"{folded}><summary><b class="badge {outcome}">{outcome}</b> <b>{source}</b> '
         f"{escape(result.case)}<br><span>{reason}</span></summary><pre>{escape(chr(10).join(lines))}</pre></details>"
     )
 

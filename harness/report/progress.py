@@ -8,24 +8,27 @@ import time
 
 from npu_conformance.harness.judge.outcome_table import is_red
 from npu_conformance.harness.report.console import Console
-from npu_conformance.harness.report.lines import explain, headline
+from npu_conformance.harness.report.lines import headline
+from npu_conformance.harness.report.symptoms import Cause, cause
 from npu_conformance.specs.documents.results import CaseFinished, CaseResult, CaseStarted, Event
 from npu_conformance.specs.outcomes import Outcome
 
 _LINES_EVERY_SECONDS = 10.0
 _REPAINT_SECONDS = 0.1
-_EXPLAINED = 5
-"""Red cases that are explained at length while the run goes on; the report explains all."""
 _TOLD = 40
-"""Red cases that get a line of their own; of those behind them the numbers tell."""
+"""Symptoms that get a line of their own; of those behind them the numbers tell."""
 
 
 class Progress:
-    """A sink that tells of the first red cases at once and of the rest by numbers; it repaints a line on a terminal."""
+    """A sink that tells of the first red case of each symptom at once and of the rest by numbers.
+
+    On a terminal it repaints one line. The end of the run explains the most frequent symptoms.
+    """
 
     def __init__(self, total: int, console: Console, *, quiet: bool = False) -> None:
         self._total, self._console, self._live, self._quiet = total, console, console.is_terminal, quiet
         self._done = self._red = self._not_run = 0
+        self._causes: set[Cause] = set()
         self._started = self._painted = time.monotonic()
         self._current = ""
 
@@ -45,18 +48,19 @@ class Progress:
             self._console.say("\r\033[K", end="")
 
     def _tell(self, result: CaseResult) -> None:
-        """Explain a red case; behind the first ones a line is enough, and not-run has one reason for all."""
+        """Give the first red case of a symptom its line; not-run has one reason for all."""
         if result.outcome is Outcome.NOT_RUN:
             self._not_run += 1
             if self._not_run == 1:
                 self._say(f"{headline(result, self._console.paint)} (and what follows)")
             return
         self._red += 1
-        if self._red <= _EXPLAINED and not self._quiet:
-            self._say(explain(result, self._console.paint))
-        elif self._red <= _TOLD:
+        if cause(result) in self._causes:
+            return
+        self._causes.add(cause(result))
+        if len(self._causes) <= _TOLD:
             self._say(headline(result, self._console.paint))
-        elif self._red == _TOLD + 1:
+        elif len(self._causes) == _TOLD + 1:
             self._say("... more red cases are only counted from here; the report explains all")
 
     def _say(self, text: str) -> None:

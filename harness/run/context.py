@@ -264,6 +264,11 @@ class CaseContext:
         self._current = self.configurations[name] = Record(name, (*self.case.requirements, *requirements))
         return self._current
 
+    def about(self, *requirements: str) -> None:
+        """Say what the checks from here on are about: a failure of what is running names these requirements first."""
+        others = (name for name in self._current.requirements if name not in requirements)
+        self._current.requirements = (*requirements, *others)
+
     def recover(self, record: Record, *, always: bool = False) -> None:
         """Restart the subject where it is lost.
 

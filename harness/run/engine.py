@@ -25,7 +25,7 @@ from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.run.recording import case_result, unexecuted
 from npu_conformance.specs.diagnostics import trace
 from npu_conformance.specs.documents import results
-from npu_conformance.specs.documents.results import FAILURE_FILE, CaseResult
+from npu_conformance.specs.documents.results import DESCRIPTION, FAILURE_FILE, CaseResult
 from npu_conformance.specs.outcomes import Outcome, worst
 
 if TYPE_CHECKING:
@@ -182,6 +182,8 @@ class Engine:
         self._execute(case, context)
         result = case_result(case, context, time.perf_counter() - started)
         result = self._waivers.apply(claims.enforce(result, context.manifest.claims, context.version))
+        if is_red(result.outcome):
+            result = replace(result, notes={**result.notes, DESCRIPTION: _described(case)})
         if self._on_failure and is_red(result.outcome, result.dispositions):
             return _with_failure_file(self._on_failure, context, result)
         return result
@@ -248,6 +250,14 @@ def _judge(case: Case, context: CaseContext) -> None:
     """Run a case, where the subject has what the case is about."""
     context.present(getattr(context.subject.interfaces, case.interface), case.interface)
     case.run(context)
+
+
+def _described(case: Case) -> str:
+    """The headline of a case. That its vector cannot be read may be why the case is red: the run goes on."""
+    try:
+        return case.headline
+    except Exception as error:
+        return f"not known: {type(error).__name__}: {error}"
 
 
 def _with_failure_file(write: OnFailure, context: CaseContext, result: CaseResult) -> CaseResult:

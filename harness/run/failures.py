@@ -4,31 +4,38 @@ from __future__ import annotations
 
 import hashlib
 import re
+import shlex
 from pathlib import Path
 
 import msgspec
 from msgspec.structs import replace
 
 from npu_conformance.harness.judge.outcome_table import is_red
+from npu_conformance.harness.report.rule import broken_rule, concerned
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.specs import documents
-from npu_conformance.specs.documents import results
+from npu_conformance.specs.documents import DocumentError, results
 from npu_conformance.specs.documents.failures import FailureFile
-from npu_conformance.specs.documents.results import CaseResult, Digests
+from npu_conformance.specs.documents.results import CaseResult, Digests, Note
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.,-]+")
 _LONGEST_NAME = 150
 
+REPLAY = "replay"
+"""Note of a failure file: the command that runs it again, from its own folder."""
+
 
 class FailureWriter:
-    """The engine's `on_failure`: writes one file for each red case into a folder."""
+    """The engine's `on_failure`: writes one file for each red case into a folder. plugin: options that name it."""
 
-    def __init__(self, directory: Path, suite_version: str, digests: Digests) -> None:
+    def __init__(self, directory: Path, suite_version: str, digests: Digests, plugin: str = "") -> None:
         self._directory, self._suite_version, self._digests = directory, suite_version, digests
+        self._plugin = plugin
 
     def __call__(self, context: CaseContext, result: CaseResult) -> str:
         """Write the file and return its name. Raises OSError, and whatever the case's payload raises."""
         red = tuple(part for part in result.configurations if is_red(part.outcome, part.dispositions))
+        name = file_name(result.case)
         document = FailureFile(
             format=results.FORMAT,
             case=result.case,
@@ -37,16 +44,24 @@ class FailureWriter:
             configurations=tuple(part.name for part in red),
             scope=context.scope.value,
             hal_version=context.version,
-            result=replace(result, configurations=red),
+            result=replace(result, configurations=red, notes={**result.notes, **self._rule(result, name)}),
             manifest=context.manifest,
             suite_version=self._suite_version,
             digests=self._digests,
             payload=context.payload() if context.payload else None,
         )
-        path = self._directory / file_name(result.case)
+        path = self._directory / name
         self._directory.mkdir(parents=True, exist_ok=True)
         path.write_bytes(msgspec.json.format(msgspec.json.encode(document), indent=1) + b"\n")
-        return path.name
+        return name
+
+    def _rule(self, result: CaseResult, name: str) -> dict[str, Note]:
+        """What a reader of the file wants first. Notes are open to new keys: readers of older suites read them too."""
+        replay = {REPLAY: f"npu-conformance replay {shlex.quote(name)} {self._plugin}"} if self._plugin else {}
+        rule = broken_rule(result)
+        if rule is None:
+            return {**replay}
+        return {"requirement": concerned(result)[0], "statement": rule.statement, "source": rule.source, **replay}
 
 
 def file_name(case_id: str) -> str:
@@ -55,6 +70,17 @@ def file_name(case_id: str) -> str:
     if plain == case_id and len(plain) <= _LONGEST_NAME:
         return f"{plain}.json"
     return f"{plain[:_LONGEST_NAME]}-{hashlib.sha256(case_id.encode()).hexdigest()[:8]}.json"
+
+
+def plugin_words(folder: Path) -> str:
+    """The options that name the plug-in, as the failure files in a folder keep them; empty where nothing says so."""
+    for path in sorted(folder.glob("*.json")):
+        try:
+            command = str(load(path).result.notes.get(REPLAY, ""))
+        except DocumentError:  # a file that somebody damaged says nothing; the next one may
+            continue
+        return command.partition(f"{path.name} ")[2]
+    return ""
 
 
 def load(path: Path) -> FailureFile:

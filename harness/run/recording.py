@@ -27,7 +27,7 @@ def case_result(case: Case, context: CaseContext, seconds: float) -> CaseResult:
         own_outcome=own.ending.outcome,
         dispositions=_dispositions([own, *context.configurations.values()]),
         configurations=configurations,
-        requirements=case.requirements,
+        requirements=own.requirements,
         operations=case.operations,
         types=case.types,
         group=case.group.value if case.group else None,

@@ -13,6 +13,7 @@ from npu_conformance.harness.judge import waivers
 from npu_conformance.harness.judge.waivers import Waivers
 from npu_conformance.harness.report import summary, table
 from npu_conformance.harness.report.console import Paint, plain
+from npu_conformance.harness.report.lines import ReplayCommands
 from npu_conformance.harness.run import baseline, digests, events, results
 from npu_conformance.harness.run.cases import Case, Scope
 from npu_conformance.harness.run.engine import Engine, EngineOptions, OnFailure, Sink
@@ -95,10 +96,19 @@ class Summary:
     folder: Path | None
     plugin_words: str
 
-    def lines(self, paint: Paint = plain) -> list[str]:
-        """The verdict table, what it comes to, and what to do next."""
-        told = summary.lines(self.results, self.verdicts, self.folder, self.plugin_words, paint)
-        return [*table.lines(self.results, paint), *told]
+    def lines(self, paint: Paint = plain, *, explained: bool = True) -> list[str]:
+        """The verdict table, what it comes to, what is wrong, and what to do next.
+
+        explained: False where what is wrong stands elsewhere already.
+        """
+        wrong = summary.wrong(self.verdicts, self.replays, paint) if explained else []
+        told = summary.lines(self.results, self.verdicts, self.folder, self.plugin_words)
+        return [*table.lines(self.results, paint), *wrong, *told]
+
+    @property
+    def replays(self) -> ReplayCommands:
+        """The commands that run failures again."""
+        return ReplayCommands(str(self.folder / FAILURES) if self.folder else FAILURES, self.plugin_words)
 
     @property
     def exit_code(self) -> int:
@@ -166,6 +176,11 @@ class Session:
         if self.options.report is None:
             return None
         return Path(self.options.report) if self.options.report else ROOT / self.subject.manifest.name
+
+    @property
+    def replays(self) -> ReplayCommands | None:
+        """The commands that run failures again; None where there is no report."""
+        return ReplayCommands(str(self.folder / FAILURES), self.options.plugin_words) if self.folder else None
 
     def in_scope(self, case: Case) -> bool:
         """True where the run's scope includes the case."""
@@ -267,7 +282,7 @@ class Session:
         if not self.options.resume:
             for old in directory.glob("*.json"):
                 old.unlink()
-        return FailureWriter(directory, __version__, found)
+        return FailureWriter(directory, __version__, found, self.options.plugin_words)
 
 
 def start_by_options(options: SessionOptions) -> Starting:
@@ -309,9 +324,10 @@ def conclude(log: Log, folder: Path | None, applied: Waivers, compared: Baseline
     if folder is not None:
         from npu_conformance.harness.report import junit, page
 
+        replays = ReplayCommands(FAILURES, plugin_words)
         results.write(outcome, folder / results.FILE)
-        (folder / "junit.xml").write_text(junit.document(verdicts, outcome.manifest.name), encoding="utf-8")
-        (folder / "report.html").write_text(page.document(outcome, verdicts, plugin_words), encoding="utf-8")
+        (folder / "junit.xml").write_text(junit.document(verdicts, outcome.manifest.name, replays), encoding="utf-8")
+        (folder / "report.html").write_text(page.document(outcome, verdicts, replays), encoding="utf-8")
     return Summary(outcome, verdicts, folder, plugin_words)
 
 

@@ -25,6 +25,8 @@ GroupName = Literal[
 Note = str | int | float | bool | None
 FAILURE_FILE = "failure_file"
 """The note of a red result: the name of its failure file, or why there is none."""
+DESCRIPTION = "description"
+"""The note of a red result: what the case is about, in a line."""
 
 Ending = Literal["complete", "interrupted", "subject-lost", "stopped"]
 

@@ -66,7 +66,9 @@ def run(context: CaseContext, vector: Vector) -> None:
         with context.configuration(
             quantization_coupling.CONFIGURATION, requirements=quantization_coupling.REQUIREMENTS
         ):
+            context.about("NNHAL-SUPPORT-009")
             quantization_coupling.supported_alike(True, supports(context, counterpart))
+            context.about("NNHAL-EXECUTE-017")
             quantization_coupling.same_results(
                 context, vector, runner.outputs(), _Runner(context, counterpart).outputs()
             )
@@ -92,6 +94,7 @@ def _aborted(context: CaseContext, vector: Vector) -> None:
     request = request_of(context, build_request(vector, vector.examples[0], context.version))
     for executor in executors(context.version, loop_timeout=True):
         with context.configuration(executor, requirements=("NNHAL-CONTROLFLOW-011",)):
+            context.about("NNHAL-CONTROLFLOW-011")
             execution = execute(
                 context, prepared_model, request, measure=False, executor=executor, loop_timeout=MILLISECOND
             )

@@ -72,8 +72,10 @@ def test_a_failure_is_explained_and_ends_the_run_with_x(run: Run) -> None:
     assert result.parseoutcomes()["failed"] == 1
     result.stdout.fnmatch_lines([
         "FAIL RELU6 NNHAL-MODEL-*: vts.validation.RELU6.*: *expected INVALID_ARGUMENT*",
-        "  requirements: NNHAL-MODEL-*",
-        "run the first failures again:",
+        "  case: *",
+        "  requirement: * (NNHAL-MODEL-*)",
+        "  source: AOSP *",
+        "  expected: INVALID_ARGUMENT*",
         "  npu-conformance replay .npu-conformance/first-day/failures/vts.validation.RELU6.*.json --plugin *",
     ])  # fmt: skip
 

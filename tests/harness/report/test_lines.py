@@ -5,7 +5,7 @@ from __future__ import annotations
 from xml.etree import ElementTree
 
 from npu_conformance.harness.report import junit
-from npu_conformance.harness.report.lines import explain, headline
+from npu_conformance.harness.report.lines import ReplayCommands, explain, headline
 from npu_conformance.specs.documents.results import CaseResult, ConfigurationResult
 from npu_conformance.specs.outcomes import Disposition, Outcome
 
@@ -18,6 +18,7 @@ FAILED = CaseResult(
         ConfigurationResult(name="synchronous.timed", outcome=Outcome.FAIL, message="output: expected 3, found 0"),
     ),
 )
+REPLAYS = ReplayCommands("failures", "--plugin p")
 
 
 def test_the_headline_names_outcome_case_and_reason() -> None:
@@ -28,7 +29,7 @@ def test_the_headline_names_outcome_case_and_reason() -> None:
 
 
 def test_the_explanation_names_the_requirements() -> None:
-    assert "requirements: NNHAL-OPERATION-PAD-RESULT" in explain(FAILED)
+    assert "(NNHAL-OPERATION-PAD-RESULT)" in explain(FAILED)
     assert "synchronous.untimed" not in explain(FAILED)
 
 
@@ -41,7 +42,7 @@ def test_junit_counts_and_survives_hostile_text() -> None:
     hostile = CaseResult(case="vts.a.b.d", outcome=Outcome.CRASH, message="\x00<&\x1b[31m]]>")
     waived = CaseResult(case="vts.a.b.e", outcome=Outcome.FAIL, dispositions=(Disposition.WAIVED,))
     passed = CaseResult(case="vts.a.b.f", outcome=Outcome.PASS)
-    suite = ElementTree.fromstring(junit.document([FAILED, hostile, waived, passed], "p"))[0]
+    suite = ElementTree.fromstring(junit.document([FAILED, hostile, waived, passed], "p", REPLAYS))[0]
     assert {name: suite.get(name) for name in ("tests", "failures", "errors", "skipped")} == {
         "tests": "4",
         "failures": "1",

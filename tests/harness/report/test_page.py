@@ -12,7 +12,7 @@ import pytest
 
 from npu_conformance.harness.report import page
 from npu_conformance.harness.report.console import Console
-from npu_conformance.harness.report.lines import warnings
+from npu_conformance.harness.report.lines import ReplayCommands, warnings
 from npu_conformance.harness.run import results
 from npu_conformance.harness.run.events import Log
 from npu_conformance.harness.run.session import Summary
@@ -77,7 +77,7 @@ MIXED = (case("PAD.a"), FAILED, CRASHED, WARNED, UNSUPPORTED)
 def html(verdicts: Iterable[CaseResult]) -> str:
     """The page of a run with these verdicts."""
     told = summary(*verdicts)
-    return page.document(told.results, told.verdicts, told.plugin_words)
+    return page.document(told.results, told.verdicts, ReplayCommands("failures", told.plugin_words))
 
 
 def test_the_gravest_come_first_with_explanation_and_command() -> None:
@@ -129,8 +129,8 @@ def test_the_table_says_what_to_do_next() -> None:
     assert lines[1].split() == ["all", "2", "1", "1", "1"]
     start = lines.index("what is wrong, most frequent first:")
     assert [line.split() for line in lines[start + 1 : start + 3]] == [
-        ["1", "fail:", "output:", "expected", "3", "(PAD)"],
-        ["1", "crash:", "prepareModel:", "killed", "by", "SIGSEGV", "(PAD)"],
+        ["1", "fail:", "output:", "expected", "3", "(PAD;", "TENSOR_FLOAT32)"],
+        ["1", "crash:", "prepareModel:", "killed", "by", "SIGSEGV", "(PAD;", "TENSOR_FLOAT32)"],
     ]
     assert f"  npu-conformance replay folder/failures/vts.generated.PAD.b.json {PLUGIN}" in lines
     assert "1 cases with a quality warning: npu-conformance report folder --warnings" in lines
@@ -141,7 +141,8 @@ def test_reasons_that_differ_in_numbers_are_one_kind() -> None:
     verdicts = [case(f"PAD.b{number}", Outcome.FAIL, message=f"output: {number} of 10 outside") for number in range(7)]
     lines = summary(*verdicts).lines()
     assert (
-        lines[lines.index("what is wrong, most frequent first:") + 1] == "      7 fail: output: 0 of 10 outside (PAD)"
+        lines[lines.index("what is wrong, most frequent first:") + 1]
+        == "      7 fail: output: 0 of 10 outside (PAD; TENSOR_FLOAT32)"
     )
 
 

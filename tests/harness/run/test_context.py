@@ -12,6 +12,7 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import Failed, Hung, NotApplicable
 from npu_conformance.harness.run.cases import Case
 from npu_conformance.harness.run.context import CaseContext
+from npu_conformance.harness.run.recording import case_result
 from npu_conformance.specs.errors import DeadObject, IllegalArgument, ServiceError, Unsupported
 from npu_conformance.specs.neuralnetworks.enums import DeviceStatus, ErrorStatus
 from npu_conformance.specs.neuralnetworks.hal import Device, PreparedModel
@@ -166,3 +167,16 @@ def test_a_dead_subject_is_no_ordinary_failure(check: Callable[[Callable[[], obj
 
 def test_long_values_are_cut() -> None:
     assert len(checks.spell("x" * 10_000)) < 400
+
+
+def test_a_failure_names_first_what_the_checks_are_about(make_case: Callable[..., Case], subject: Any) -> None:
+    context = CaseContext(make_case("a", requirements=("A", "B")), subject)
+    with context.configuration("first", requirements=("C", "D")):
+        context.about("D")
+        context.about("C")
+    with context.configuration("second"):
+        pass
+    assert context.configurations["first"].requirements == ("C", "D", "A", "B")
+    assert context.configurations["second"].requirements == ("A", "B")
+    context.about("B")
+    assert case_result(context, 0.0).requirements == ("B", "A")

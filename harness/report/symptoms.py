@@ -1,0 +1,74 @@
+"""Groups red verdicts by what they say: many failures of one cause are one symptom, which leads its cases."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from npu_conformance.harness.report.console import Paint, plain
+from npu_conformance.harness.report.lines import attribution, first_reason
+from npu_conformance.specs.documents.results import CaseResult
+
+_SHOWN, _NAMED = 5, 3
+_NUMBER = re.compile(r"-?\d[\d.]*")
+_CONFIGURATION = re.compile(r"^#\S+: ")
+_PARTICULARS = re.compile(r", found |; ")
+
+Cause = tuple[str, str]
+"""An outcome, and what is said of it but for numbers."""
+
+
+@dataclass
+class Symptom:
+    """Red cases that say the same but for numbers. text: of the first of them."""
+
+    outcome: str
+    text: str
+    cases: list[CaseResult] = field(default_factory=list)
+
+    def line(self, paint: Paint = plain) -> str:
+        """How many cases, what they say, which operations or requirements, and which types."""
+        who = Counter(_operation(result) for result in self.cases)
+        types = Counter(kind for result in self.cases for kind in result.types)
+        words = "; ".join(filter(None, (_most(who), _most(types))))
+        return f"{len(self.cases):>5} {paint(self.outcome, self.outcome)}: {self.text} ({words})"
+
+
+def cause(result: CaseResult) -> Cause:
+    """What a red case has in common with others of the same cause."""
+    return result.outcome.value, _NUMBER.sub("0", _essence(result))
+
+
+def grouped(red: Iterable[CaseResult]) -> list[Symptom]:
+    """The symptoms of red cases, the most frequent first; their cases in the order given."""
+    found: dict[Cause, Symptom] = {}
+    for result in red:
+        symptom = found.setdefault(cause(result), Symptom(result.outcome.value, _essence(result)))
+        symptom.cases.append(result)
+    return sorted(found.values(), key=lambda symptom: -len(symptom.cases))
+
+
+def lines(symptoms: list[Symptom], paint: Paint = plain) -> Iterator[str]:
+    """A line for each of the most frequent symptoms, and how many cases have others; nothing where there are none."""
+    if symptoms:
+        yield "what is wrong, most frequent first:"
+    yield from (f"  {symptom.line(paint)}" for symptom in symptoms[:_SHOWN])
+    if len(symptoms) > _SHOWN:
+        yield f"  {sum(len(symptom.cases) for symptom in symptoms[_SHOWN:]):>5} others"
+
+
+def _essence(result: CaseResult) -> str:
+    """What a case says first, without the configuration and what is particular to the case."""
+    return _PARTICULARS.split(_CONFIGURATION.sub("", first_reason(result)), maxsplit=1)[0]
+
+
+def _operation(result: CaseResult) -> str:
+    return result.operations[0] if len(result.operations) == 1 else attribution(result)
+
+
+def _most(counted: Counter[str]) -> str:
+    """The most frequent names, and how many more there are."""
+    names = ", ".join(name for name, _ in counted.most_common(_NAMED))
+    return f"{names} and {len(counted) - _NAMED} more" if len(counted) > _NAMED else names
