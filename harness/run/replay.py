@@ -50,7 +50,7 @@ class Replay:
 
     @property
     def bisect_code(self) -> int:
-        """GOOD where it passes now, BAD where it is still wrong, NEITHER where that can not be told."""
+        """GOOD where it passes now, BAD where it is still wrong, NEITHER where that cannot be told."""
         if self.outcome is Outcome.PASS:
             return GOOD
         return BAD if self.outcome in (Outcome.FAIL, Outcome.CRASH, Outcome.HANG) else NEITHER
