@@ -1,10 +1,11 @@
 """What generators of operations that move blocks of pixels share. Shapes are written batch, height, width, channels."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from npu_conformance.corpus.generators._moves import (
     FOUR,
+    late,
     rejected_outputs,
     rejected_ranks,
     result,
@@ -14,7 +15,7 @@ from npu_conformance.corpus.generators._moves import (
 )
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
 from npu_conformance.corpus.generators.base import Vectors, positive, rejection
-from npu_conformance.corpus.generators.operands import Operands, boolean, tensor
+from npu_conformance.corpus.generators.operands import Operands, boolean, int32, tensor
 from npu_conformance.corpus.vectors import Vector
 
 Shape = tuple[int, ...]
@@ -27,6 +28,11 @@ class Case:
     before: Shape
     after: Shape
     arguments: Operands
+
+
+def square(before: Shape, block: int, after: Shape) -> Case:
+    """A case of DEPTH_TO_SPACE or SPACE_TO_DEPTH: of a square block."""
+    return Case(before, after, {"block_size": int32(block)})
 
 
 @dataclass(frozen=True)
@@ -89,6 +95,19 @@ class Blocks:
             yield positive(
                 f"float32_unknown_{name}", self.operation, inputs, outputs, since=since, hazards=self.hazards
             )
+
+    def late_squares(self, case: Case) -> Vectors:
+        """The block of a case, and a block of 1, that come with the request."""
+        same = (1, 2, 3, 4)
+        for name, given in {"block": case, "block_1": square(same, 1, same)}.items():
+            arguments = {key: late(spec) for key, spec in given.arguments.items()}
+            yield self.vector(f"float32_{name}_with_the_request", "float32", replace(given, arguments=arguments))
+
+    def rejected_squares(self, before: Shape, after: Shape) -> Vectors:
+        """Images that have not four dimensions, and blocks that are not positive."""
+        yield from self.rejected_shapes({"block_size": int32(1)})
+        for name, size in {"0": 0, "minus_1": -1, "minus_2": -2}.items():
+            yield self.rejection(f"block_{name}", "C2", square(before, size, after))
 
     def rejected_shapes(self, arguments: Operands) -> Vectors:
         """Images that have not four dimensions. arguments: those for a block of 1."""

@@ -171,6 +171,16 @@ def batch_zero(sizes: Sizes) -> Vectors:
             yield zero_sized(name, sizes.operation, feature_map, {**inputs, "input": None}, outputs)
 
 
+def cover_wide(shapes: Mapping[str, Sizes], pointwise: Sizes) -> Vectors:
+    """What all but DEPTHWISE_CONV_2D ask of the shape `wide`, behind the cover of all shapes."""
+    wide = shapes["wide"]
+    yield from cover(shapes)
+    yield from extremes(wide)
+    yield from odd_geometries(wide)
+    yield from limits_of_preparation(wide)
+    yield needs_all_bits(pointwise)
+
+
 def cover(shapes: Mapping[str, Sizes]) -> Vectors:
     """Every type, and pairwise: shape, padding, strides, dilation, layout, activation, scales."""
     has_dilation = all(sizes.has_dilation for sizes in shapes.values())

@@ -3,6 +3,8 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy
+
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
 from npu_conformance.corpus.generators._windows import ACTIVATIONS, PADDINGS, RELU1, Pads, Pair, Window, pads
 from npu_conformance.corpus.generators._zero_sized import zero_sized
@@ -79,7 +81,7 @@ def vector(operation: str, name: str, kind: str, sizes: Sizes, window: Window, s
 
 
 def cover(operation: str) -> Vectors:
-    """Pairwise: type, shape, padding, strides, layout, activation."""
+    """Pairwise: type, shape, padding, strides, layout, activation; odd geometries."""
     parameters: dict[str, list[Any]] = {
         "kind": kinds_of(operation),
         "shape": list(SHAPES),
@@ -98,9 +100,10 @@ def cover(operation: str) -> Vectors:
         hazards += ["nchw-activations-only"] if nchw else []
         name = "_".join(word for word in words if word != "none")
         yield vector(operation, name, row["kind"], sizes, window, seed, hazards=hazards)
+    yield from _odd_geometries(operation)
 
 
-def odd_geometries(operation: str) -> Vectors:
+def _odd_geometries(operation: str) -> Vectors:
     """The whole input as one window, strides beyond the window, activation limits cut by the type's range."""
     for seed, kind in enumerate(kinds_of(operation)):
         yield vector(operation, f"{kind}_global", kind, Sizes(2, (3, 5), 3, (3, 5)), Window(), seed)
@@ -115,6 +118,17 @@ def odd_geometries(operation: str) -> Vectors:
             yield positive(
                 f"{kind}_relu1_zero_point_{zero_point}", operation, inputs, outputs, hazards=["activation-in-quanta"]
             )
+
+
+def even_images(operation: str, about: str) -> Vectors:
+    """Channels that are the same everywhere keep their magnitude as long as padding is left out of the divisor."""
+    sizes = Sizes(1, (4, 5), 2, (3, 3))
+    for kind in kinds_of(operation):
+        data = numpy.broadcast_to((6, -3) if kind.startswith("float") else (210, 60), (1, 4, 5, 2))
+        for name, window in {"same": Window("same"), "explicit": Window((2, 1, 0, 2), (2, 1))}.items():
+            inputs, outputs = operands(kind, sizes, window, data)
+            full, hazards = f"{kind}_padding_not_in_divisor_{name}", ["same-padding-tail", "pool-divisor"]
+            yield positive(full, operation, inputs, outputs, hazards=hazards, description=about)
 
 
 def batch_zero(operation: str) -> Vectors:

@@ -34,6 +34,22 @@ def rejections(sizes: Sizes, clauses: Mapping[str, str]) -> Vectors:
     yield from _signatures(sizes)
 
 
+def without_layout(sizes: Sizes) -> Vector:
+    """The layout left off the end, where it has to be."""
+    inputs, outputs = operands(sizes, Window("same"), Values("float32"))
+    del inputs["nchw_layout"]
+    hazards, clause = ["groups-without-options"], "MODEL.P3"
+    name = "refused_without_layout"
+    return rejected(name, sizes.operation, inputs, outputs, clause=clause, since="1.2", hazards=hazards)
+
+
+def other_input_channels(sizes: Sizes) -> Vector:
+    """A filter of one input channel more than the input has."""
+    weights = (sizes.out_channels, *sizes.window, sizes.in_channels + 1)
+    filter_ = constant(FLOAT32, weights, dyadic(1, weights))
+    return rejected_call("filter_input_channels", "C2", sizes, Values("float32"), {"filter": filter_})
+
+
 def _shapes(sizes: Sizes, clauses: Mapping[str, str]) -> Vectors:
     height, width = sizes.size
     image = (height, width, sizes.in_channels)

@@ -116,7 +116,7 @@ def vector(operation: str, name: str, kind: str, sizes: Sizes, form: Form, data:
 
 
 def cover(operation: str, *, layout: bool) -> Vectors:
-    """Pairwise: type, shape, sizes or factors, layout and flags. layout: whether it must be in the list."""
+    """Pairwise: type, shape, sizes or factors, layout, flags; every ratio. layout: whether it must be listed."""
     parameters: dict[str, list[Any]] = {
         "kind": list(KINDS),
         "shape": ["larger", "smaller", "taller", "one"],
@@ -130,9 +130,10 @@ def cover(operation: str, *, layout: bool) -> Vectors:
         hazards += ["resize-pixel-centres"] if any(form.flags[1:]) else []
         hazards += ["nchw-activations-only"] if form.nchw else []
         yield vector(operation, name, row["kind"], SHAPES[row["shape"]], form, seed, hazards=hazards)
+    yield from _every_ratio(operation)
 
 
-def every_ratio(operation: str) -> Vectors:
+def _every_ratio(operation: str) -> Vectors:
     """Every flag with every shape, in floats: what a device gets wrong shows in some of the ratios only."""
     for shape, sizes in SHAPES.items():
         for trailing in ("nhwc", "nhwc_align_no_half", "nhwc_half"):
@@ -142,7 +143,7 @@ def every_ratio(operation: str) -> Vectors:
             )
 
 
-def found_late(operation: str) -> Vectors:
+def _found_late(operation: str) -> Vectors:
     """An image whose sizes only the request gives, resized by sizes and by factors."""
     for by_factors in (False, True):
         sizes, form = SHAPES["larger"], Form(by_factors, (False,))
@@ -154,7 +155,7 @@ def found_late(operation: str) -> Vectors:
         yield positive(name, operation, {**inputs, "input": late}, outputs, since="1.2")
 
 
-def batch_zero(operation: str) -> Vectors:
+def _batch_zero(operation: str) -> Vectors:
     """A batch without images, in both layouts and forms."""
     for kind in KINDS:
         for nchw in (False, True):
@@ -166,8 +167,14 @@ def batch_zero(operation: str) -> Vectors:
             )
 
 
-def rejections(operation: str) -> Vectors:
-    """What every device must refuse; both operations have the same clauses."""
+def late_sizes_and_rejections(operation: str) -> Vectors:
+    """Sizes that only the request gives; no images; what every device must refuse, by the same clauses in both."""
+    yield from _found_late(operation)
+    yield from _batch_zero(operation)
+    yield from _rejections(operation)
+
+
+def _rejections(operation: str) -> Vectors:
     image = tensor(FLOAT32, (3, 2, 2), dyadic(1, (3, 2, 2)))
     yield _rejection(operation, "input_rank_3", RANK_CLAUSE, {"input": image})
     late = {"input": tensor(FLOAT32, (), image.data, shape=image.shape), "output": tensor(FLOAT32, ())}

@@ -2,7 +2,7 @@
 
 import numpy
 
-from npu_conformance.corpus.generators._pools import Sizes, batch_zero, cover, odd_geometries, operands, rejections
+from npu_conformance.corpus.generators._pools import Sizes, batch_zero, cover, even_images, operands, rejections
 from npu_conformance.corpus.generators._windows import Window
 from npu_conformance.corpus.generators.base import Vectors, positive
 
@@ -12,33 +12,10 @@ OPERATION = "AVERAGE_POOL_2D"
 def vectors() -> Vectors:
     """Pairwise over all parameters; odd geometries; the divisor; rounding; batch 0; rejections."""
     yield from cover(OPERATION)
-    yield from odd_geometries(OPERATION)
-    yield from _divisor()
+    yield from even_images(OPERATION, "the mean of equal elements is that element, at the border too")
     yield from _rounding()
     yield from batch_zero(OPERATION)
     yield from rejections(OPERATION)
-
-
-def _divisor() -> Vectors:
-    """Channels that are the same everywhere stay so as long as padding is left out of the divisor."""
-    sizes = Sizes(1, (4, 5), 2, (3, 3))
-    for kind, values in (
-        ("float32", (6, -3)),
-        ("float16", (6, -3)),
-        ("quant8", (210, 60)),
-        ("quant8_signed", (210, 60)),
-    ):
-        for name, window in {"same": Window("same"), "explicit": Window((2, 1, 0, 2), (2, 1))}.items():
-            data = numpy.broadcast_to(numpy.array(values), (1, 4, 5, 2))
-            inputs, outputs = operands(kind, sizes, window, data)
-            yield positive(
-                f"{kind}_padding_not_in_divisor_{name}",
-                OPERATION,
-                inputs,
-                outputs,
-                hazards=["same-padding-tail", "pool-divisor"],
-                description="the mean of equal elements is that element, at the border too",
-            )
 
 
 def _rounding() -> Vectors:

@@ -1,23 +1,10 @@
 """The generator of CONV_2D."""
 
-from npu_conformance.corpus.generators._convolutions import (
-    Sizes,
-    Values,
-    batch_zero,
-    cover,
-    extremes,
-    limits_of_preparation,
-    needs_all_bits,
-    odd_geometries,
-    vector,
-)
-from npu_conformance.corpus.generators._rejected_convolutions import rejected_call, rejections
+from npu_conformance.corpus.generators._convolutions import Sizes, Values, batch_zero, cover_wide, vector
+from npu_conformance.corpus.generators._rejected_convolutions import other_input_channels, rejections
 from npu_conformance.corpus.generators._windows import Window
 from npu_conformance.corpus.generators.base import Vectors
-from npu_conformance.corpus.generators.data import dyadic
-from npu_conformance.corpus.generators.operands import constant
 from npu_conformance.corpus.generators.types import FLOAT32, QUANT8
-from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.documents.vectors import GeneratorDocument
 
 SHAPES = {
@@ -41,22 +28,11 @@ CLAUSES = {
 
 def vectors() -> Vectors:
     """Pairwise over all parameters; quantised corners; odd geometries; batch 0; layers of real size; rejections."""
-    yield from cover(SHAPES)
-    yield from extremes(SHAPES["wide"])
-    yield from odd_geometries(SHAPES["wide"])
-    yield from limits_of_preparation(SHAPES["wide"])
-    yield needs_all_bits(Sizes(1, (3, 2), 2, (1, 1), 3))
+    yield from cover_wide(SHAPES, Sizes(1, (3, 2), 2, (1, 1), 3))
     yield from batch_zero(Sizes(0, (2, 2), 3, (1, 1), 2))
     yield from _first_layers()
     yield from rejections(SHAPES["wide"], CLAUSES)
-    yield _other_channels()
-
-
-def _other_channels() -> Vector:
-    sizes = SHAPES["wide"]
-    weights = (sizes.out_channels, *sizes.window, sizes.in_channels + 1)
-    filter_ = constant(FLOAT32, weights, dyadic(1, weights))
-    return rejected_call("filter_input_channels", "C2", sizes, Values("float32"), {"filter": filter_})
+    yield other_input_channels(SHAPES["wide"])
 
 
 def _first_layers() -> Vectors:

@@ -2,20 +2,10 @@
 
 from dataclasses import replace
 
-from npu_conformance.corpus.generators._convolutions import (
-    Sizes,
-    Values,
-    cover,
-    extremes,
-    limits_of_preparation,
-    needs_all_bits,
-    odd_geometries,
-    operands,
-    vector,
-)
-from npu_conformance.corpus.generators._rejected_convolutions import rejected_call, rejections
+from npu_conformance.corpus.generators._convolutions import Sizes, Values, cover_wide, operands, vector
+from npu_conformance.corpus.generators._rejected_convolutions import rejected_call, rejections, without_layout
 from npu_conformance.corpus.generators._windows import Window
-from npu_conformance.corpus.generators.base import Vectors, positive, rejected
+from npu_conformance.corpus.generators.base import Vectors, positive
 from npu_conformance.corpus.generators.data import dyadic
 from npu_conformance.corpus.generators.operands import constant, int32
 from npu_conformance.corpus.generators.types import FLOAT32
@@ -44,11 +34,7 @@ CLAUSES = {
 
 def vectors() -> Vectors:
     """Pairwise over all parameters; quantised corners; odd geometries; a case by hand; a real size; rejections."""
-    yield from cover(SHAPES)
-    yield from extremes(SHAPES["wide"])
-    yield from odd_geometries(SHAPES["wide"])
-    yield from limits_of_preparation(SHAPES["wide"])
-    yield needs_all_bits(Sizes(1, (3, 2), 4, (1, 1), 6, groups=2))
+    yield from cover_wide(SHAPES, Sizes(1, (3, 2), 4, (1, 1), 6, groups=2))
     yield _by_hand()
     yield _many_groups()
     yield _groups_from_request()
@@ -94,9 +80,4 @@ def _rejected_groups() -> Vectors:
     one = {"groups": int32(1)}
     yield rejected_call("filter_for_half_the_channels", "C3", sizes, values, one)
     yield rejected_call("output_channels_not_divisible", "C4", replace(sizes, out_channels=5), values, {})
-    inputs, outputs = operands(sizes, Window("same"), values)
-    del inputs["nchw_layout"]
-    name = "refused_without_layout"
-    yield rejected(
-        name, sizes.operation, inputs, outputs, clause="MODEL.P3", since="1.2", hazards=["groups-without-options"]
-    )
+    yield without_layout(sizes)

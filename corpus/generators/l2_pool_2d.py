@@ -2,15 +2,7 @@
 
 import numpy
 
-from npu_conformance.corpus.generators._pools import (
-    SHAPES,
-    Sizes,
-    batch_zero,
-    cover,
-    odd_geometries,
-    operands,
-    rejections,
-)
+from npu_conformance.corpus.generators._pools import SHAPES, Sizes, batch_zero, cover, even_images, operands, rejections
 from npu_conformance.corpus.generators._windows import Window
 from npu_conformance.corpus.generators.base import Vectors, positive
 from npu_conformance.corpus.generators.data import uniform
@@ -22,28 +14,13 @@ OPERATION = "L2_POOL_2D"
 def vectors() -> Vectors:
     """Pairwise over all parameters; odd geometries; the divisor; a case by hand; all bits; batch 0; rejections."""
     yield from cover(OPERATION)
-    yield from odd_geometries(OPERATION)
-    yield from _divisor()
+    yield from even_images(
+        OPERATION, "the root of the mean square of equal elements is their magnitude, at the border too"
+    )
     yield from _by_hand()
     yield _all_bits()
     yield from batch_zero(OPERATION)
     yield from rejections(OPERATION)
-
-
-def _divisor() -> Vectors:
-    """Channels that are the same everywhere keep their magnitude as long as padding is left out of the divisor."""
-    sizes = Sizes(1, (4, 5), 2, (3, 3))
-    for kind in ("float32", "float16"):
-        for name, window in {"same": Window("same"), "explicit": Window((2, 1, 0, 2), (2, 1))}.items():
-            inputs, outputs = operands(kind, sizes, window, numpy.broadcast_to(numpy.array((6, -3)), (1, 4, 5, 2)))
-            yield positive(
-                f"{kind}_padding_not_in_divisor_{name}",
-                OPERATION,
-                inputs,
-                outputs,
-                hazards=["same-padding-tail", "pool-divisor"],
-                description="the root of the mean square of equal elements is their magnitude, at the border too",
-            )
 
 
 def _by_hand() -> Vectors:

@@ -2,7 +2,7 @@
 
 import numpy
 
-from npu_conformance.corpus.generators._pools import Sizes, batch_zero, cover, odd_geometries, operands, rejections
+from npu_conformance.corpus.generators._pools import Sizes, batch_zero, cover, operands, rejections
 from npu_conformance.corpus.generators._windows import Window
 from npu_conformance.corpus.generators.base import Vectors, positive
 from npu_conformance.corpus.generators.data import uniform
@@ -14,7 +14,6 @@ OPERATION = "MAX_POOL_2D"
 def vectors() -> Vectors:
     """Pairwise over all parameters; odd geometries; elements below zero; batch 0; rejections."""
     yield from cover(OPERATION)
-    yield from odd_geometries(OPERATION)
     yield from _below_zero()
     yield from batch_zero(OPERATION)
     yield _all_bits()

@@ -2,16 +2,7 @@
 
 import numpy
 
-from npu_conformance.corpus.generators._resizing import (
-    Form,
-    Sizes,
-    batch_zero,
-    cover,
-    every_ratio,
-    found_late,
-    rejections,
-    vector,
-)
+from npu_conformance.corpus.generators._resizing import Form, Sizes, cover, late_sizes_and_rejections, vector
 from npu_conformance.corpus.generators.base import Vectors
 from npu_conformance.corpus.generators.data import uniform
 from npu_conformance.specs.documents.vectors import GeneratorDocument
@@ -22,12 +13,9 @@ OPERATION = "RESIZE_BILINEAR"
 def vectors() -> Vectors:
     """Pairwise over all parameters; ratios; a case by hand; old versions; all bits; real size; batch 0; rejections."""
     yield from cover(OPERATION, layout=False)
-    yield from every_ratio(OPERATION)
     yield from _by_hand()
     yield from _floats()
-    yield from found_late(OPERATION)
-    yield from batch_zero(OPERATION)
-    yield from rejections(OPERATION)
+    yield from late_sizes_and_rejections(OPERATION)
 
 
 def _by_hand() -> Vectors:

@@ -7,12 +7,9 @@ from npu_conformance.corpus.generators._resizing import (
     SHAPES,
     Form,
     Sizes,
-    batch_zero,
     cover,
-    every_ratio,
-    found_late,
+    late_sizes_and_rejections,
     operands,
-    rejections,
     seeded,
     vector,
 )
@@ -26,12 +23,9 @@ OPERATION = "RESIZE_NEAREST_NEIGHBOR"
 def vectors() -> Vectors:
     """Pairwise over all parameters; ratios; a case by hand; exact copies; batch 0; rejections."""
     yield from cover(OPERATION, layout=True)
-    yield from every_ratio(OPERATION)
     yield from _by_hand()
     yield from _copies()
-    yield from found_late(OPERATION)
-    yield from batch_zero(OPERATION)
-    yield from rejections(OPERATION)
+    yield from late_sizes_and_rejections(OPERATION)
     yield _without_layout()
 
 

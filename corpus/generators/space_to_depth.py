@@ -4,25 +4,18 @@ By hand: block 2 and 3 channels; the pixel in the second row and first column of
 channels become the output's from (1*2 + 0)*3 = 6 on.
 """
 
-from npu_conformance.corpus.generators._blocks import Blocks, Case, Shape
-from npu_conformance.corpus.generators._moves import late
+from npu_conformance.corpus.generators._blocks import Blocks, square
 from npu_conformance.corpus.generators.base import Vectors
-from npu_conformance.corpus.generators.operands import int32
-
-
-def _case(before: Shape, block: int, after: Shape) -> Case:
-    return Case(before, after, {"block_size": int32(block)})
-
 
 BLOCKS = Blocks(
     "SPACE_TO_DEPTH",
     "1.0",
     {
-        "block_2": _case((2, 4, 4, 3), 2, (2, 2, 2, 12)),
-        "block_3": _case((1, 6, 3, 2), 3, (1, 2, 1, 18)),
-        "one_channel": _case((2, 2, 6, 1), 2, (2, 1, 3, 4)),
-        "one_block": _case((1, 2, 2, 3), 2, (1, 1, 1, 12)),
-        "block_1": _case((2, 3, 2, 3), 1, (2, 3, 2, 3)),
+        "block_2": square((2, 4, 4, 3), 2, (2, 2, 2, 12)),
+        "block_3": square((1, 6, 3, 2), 3, (1, 2, 1, 18)),
+        "one_channel": square((2, 2, 6, 1), 2, (2, 1, 3, 4)),
+        "one_block": square((1, 2, 2, 3), 2, (1, 1, 1, 12)),
+        "block_1": square((2, 3, 2, 3), 1, (2, 3, 2, 3)),
     },
 )
 
@@ -30,15 +23,10 @@ BLOCKS = Blocks(
 def vectors() -> Vectors:
     """Every type and block size; both layouts; open sizes; the start of a detection network; rejections."""
     yield from BLOCKS.vectors()
-    image = _case((1, 8, 8, 3), 2, (1, 4, 4, 12))
+    image = square((1, 8, 8, 3), 2, (1, 4, 4, 12))
     yield BLOCKS.vector("float32_focus", "float32", image, description="the first step of a detection network")
-    late_block = Case((1, 4, 4, 2), (1, 2, 2, 8), {"block_size": late(int32(2))})
-    yield BLOCKS.vector("float32_block_with_the_request", "float32", late_block)
-    same = Case((1, 2, 3, 4), (1, 2, 3, 4), {"block_size": late(int32(1))})
-    yield BLOCKS.vector("float32_block_1_with_the_request", "float32", same)
-    yield from BLOCKS.rejected_shapes({"block_size": int32(1)})
-    for name, size in {"0": 0, "minus_1": -1, "minus_2": -2}.items():
-        yield BLOCKS.rejection(f"block_{name}", "C2", _case((1, 2, 2, 2), size, (1, 1, 1, 8)))
+    yield from BLOCKS.late_squares(square((1, 4, 4, 2), 2, (1, 2, 2, 8)))
+    yield from BLOCKS.rejected_squares((1, 2, 2, 2), (1, 1, 1, 8))
     for name, (height, width) in {"height_3": (3, 4), "width_5": (2, 5)}.items():
-        yield BLOCKS.rejection(name, "C3", _case((1, height, width, 2), 2, (1, height // 2, width // 2, 8)))
-    yield from BLOCKS.rejected_outputs(_case((1, 4, 6, 2), 2, (1, 2, 3, 8)), ("C5", "C6"))
+        yield BLOCKS.rejection(name, "C3", square((1, height, width, 2), 2, (1, height // 2, width // 2, 8)))
+    yield from BLOCKS.rejected_outputs(square((1, 4, 6, 2), 2, (1, 2, 3, 8)), ("C5", "C6"))

@@ -2,23 +2,11 @@
 
 from dataclasses import replace
 
-from npu_conformance.corpus.generators._convolutions import (
-    Sizes,
-    Values,
-    batch_zero,
-    cover,
-    extremes,
-    limits_of_preparation,
-    needs_all_bits,
-    odd_geometries,
-    operands,
-    vector,
-)
-from npu_conformance.corpus.generators._rejected_convolutions import rejected_call, rejections
+from npu_conformance.corpus.generators._convolutions import Sizes, Values, batch_zero, cover_wide, operands, vector
+from npu_conformance.corpus.generators._rejected_convolutions import other_input_channels, rejections, without_layout
 from npu_conformance.corpus.generators._windows import RELU6, Pads, Pair, Window
 from npu_conformance.corpus.generators.base import Vectors, positive, rejected
-from npu_conformance.corpus.generators.data import dyadic
-from npu_conformance.corpus.generators.operands import Operands, constant, int32, tensor
+from npu_conformance.corpus.generators.operands import int32, tensor
 from npu_conformance.corpus.generators.types import FLOAT32
 from npu_conformance.corpus.vectors import Vector
 from npu_conformance.specs.documents.vectors import GeneratorDocument
@@ -44,11 +32,7 @@ CLAUSES = {
 
 def vectors() -> Vectors:
     """Pairwise over all parameters; quantised corners; odd geometries; paddings; batch 0; a real size; rejections."""
-    yield from cover(SHAPES)
-    yield from extremes(SHAPES["wide"])
-    yield from odd_geometries(SHAPES["wide"])
-    yield from limits_of_preparation(SHAPES["wide"])
-    yield needs_all_bits(Sizes(1, (3, 2), 2, (1, 1), 3, transposed=True))
+    yield from cover_wide(SHAPES, Sizes(1, (3, 2), 2, (1, 1), 3, transposed=True))
     yield from _negative_tails()
     yield from _schemes()
     yield from _by_hand()
@@ -132,18 +116,11 @@ def _upsampling() -> Vector:
 
 def _rejected_shapes() -> Vectors:
     sizes, values = SHAPES["wide"], Values("float32")
-    weights = (sizes.out_channels, *sizes.window, sizes.in_channels + 1)
-    filter_: Operands = {"filter": constant(FLOAT32, weights, dyadic(1, weights))}
-    yield rejected_call("filter_input_channels", "C2", sizes, values, filter_)
+    yield other_input_channels(sizes)
     for name, pads in {"width": (4, 2, 0, 0), "height": (0, 0, 2, 1)}.items():
-        inputs, outputs = operands(sizes, Window((0, 0, 0, 0)), values)
+        inputs, _ = operands(sizes, Window((0, 0, 0, 0)), values)
         sides = zip(("pad_left", "pad_right", "pad_top", "pad_bottom"), map(int32, pads), strict=True)
         output = {"output": tensor(FLOAT32, ())}
         clause = "TRANSPOSE_CONV_2D.C7"
         yield rejected(f"refused_no_{name}_left", sizes.operation, {**inputs, **dict(sides)}, output, clause=clause)
-    inputs, outputs = operands(sizes, Window("same"), values)
-    del inputs["nchw_layout"]
-    name = "refused_without_layout"
-    yield rejected(
-        name, sizes.operation, inputs, outputs, clause="MODEL.P3", since="1.2", hazards=["groups-without-options"]
-    )
+    yield without_layout(sizes)
