@@ -254,7 +254,7 @@ def each(operand: OracleOperand | None, output: OracleOperand, function: Callabl
 
 
 def present(operand: OracleOperand | None) -> OracleOperand:
-    """An operand that the operation can not do without; raises ValueError where it was omitted."""
+    """An operand that the operation cannot do without; raises ValueError where it was omitted."""
     if operand is None:
         raise ValueError("a required operand was omitted")
     return operand

@@ -1,7 +1,5 @@
 """Recipes of IF and WHILE: graphs of one operation each, on operands of any type."""
 
-from __future__ import annotations
-
 import numpy
 
 from npu_conformance.corpus.generators.operands import OperandSpec, reference, tensor

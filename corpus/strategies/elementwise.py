@@ -1,7 +1,5 @@
 """Recipes of operations that compute each element by itself, or two with broadcasting."""
 
-from __future__ import annotations
-
 from npu_conformance.corpus.generators.operands import scalar
 from npu_conformance.corpus.strategies.calls import Arguments, Call, Recipe
 from npu_conformance.specs.neuralnetworks.enums import OperandType

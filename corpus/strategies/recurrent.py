@@ -1,7 +1,5 @@
 """Recipes of recurrent operations; a cell's operands are those of the generators."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from npu_conformance.corpus.generators import _lstm, bidirectional_sequence_lstm, quantized_lstm

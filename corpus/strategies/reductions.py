@@ -1,7 +1,5 @@
 """Recipes of operations along axes: reductions, extrema, normalisations."""
 
-from __future__ import annotations
-
 from npu_conformance.corpus.generators.operands import boolean, int32, int32s, scalar
 from npu_conformance.corpus.strategies.calls import Arguments, Call, Recipe
 from npu_conformance.corpus.strategies.elementwise import fixed_result

@@ -1,7 +1,5 @@
 """Recipes of operations on images, and of matrix products."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from npu_conformance.corpus.generators.operands import OperandSpec, boolean, int32, int32s, scalar, tensor

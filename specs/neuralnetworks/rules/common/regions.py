@@ -16,7 +16,7 @@ def output_shapes(view: OperationView) -> Shapes:
 
 
 def fixed_point_scale(number: str) -> Clause:
-    """The clause about scales that Android's fixed-point arithmetic can not do."""
+    """The clause about scales that Android's fixed-point arithmetic cannot do."""
     text = "For a quantised input and given sample counts, its scale is less than 255 * samples times the output's."
     return clause(number, "execution", text, _check_scale, "reference")
 
