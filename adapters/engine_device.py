@@ -40,7 +40,7 @@ class EngineDevice(ReferenceDevice):
             with mapped(self._context.memory, model.pools) as pools:
                 found = obstacles(model, self.version, pools, self._engine)
         except ServiceError:
-            # Constants that can not be read can not be lowered; the model is valid all the same.
+            # Constants that cannot be read cannot be lowered; the model is valid all the same.
             return (False,) * len(model.main.operations)
         return tuple(obstacle is None for obstacle in found)
 

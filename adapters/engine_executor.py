@@ -31,7 +31,8 @@ class EngineExecutor:
 
     def __init__(self, model: Model, version: Version, pools: Sequence[memoryview], engine: Engine) -> None:
         """As Executor's. Raises ServiceError(GENERAL_FAILURE) where the graph, once known, is not for the engine."""
-        self._graph, self._version = model.main, version
+        self._graph = model.main
+        self._version = version
         self._constants = constants(model, model.main, pools)
         self._callees = callees(model, version, pools)
         self._engine = engine

@@ -33,14 +33,14 @@ class _TriedEnough(Exception):
 
 @dataclass(frozen=True)
 class Attempt:
-    """Why an operation can not be executed (null where it can), and the shapes of its outputs, empty if unknown."""
+    """Why an operation cannot be executed (None where it can), and the shapes of its outputs, empty if unknown."""
 
     obstacle: str | None
     shapes: tuple[Shape, ...] = ()
 
 
 def obstacles(model: Model, version: Version, pools: Sequence[memoryview], engine: Engine) -> list[str | None]:
-    """For each operation of a valid model, why the engine can not execute it; null where it can."""
+    """For each operation of a valid model, why the engine cannot execute it; None where it can."""
     shapes: dict[int, Shape] = {}
     found = []
     for index, operation in enumerate(model.main.operations):
@@ -61,10 +61,10 @@ def _attempt(
 ) -> Attempt:
     operation = model.main.operations[index]
     if not engine.has(operation.type):
-        # Operations of extensions and vendors are legal, and in no catalogue: they can not be viewed.
+        # Operations of extensions and vendors are legal, and in no catalogue: they cannot be viewed.
         return Attempt(f"operation {operation.type} is not lowered")
     if any(engine.unreadable(other).intersection(operation.inputs) for other in model.main.operations):
-        return Attempt("it reads a result that another operation can not read")
+        return Attempt("it reads a result that another operation cannot read")
     try:
         for operand in (*operation.inputs, *operation.outputs):
             check_size(model.main.operands[operand].dimensions)

@@ -39,9 +39,9 @@ def onnx(vector: Vector, example: Example) -> Mapping[str, Array] | None:
 
 
 def testimony(engine: Engine, vector: Vector, example: Example) -> Mapping[str, Array] | None:
-    """The outputs of an example by operand name, or null where the engine can not be asked.
+    """The outputs of an example by operand name, or None where the engine cannot be asked.
 
-    It can not where the vector must be refused, or the engine or its lowering refuses it. The arrays have the stored
+    It cannot where the vector must be refused, or the engine or its lowering refuses it. The arrays have the stored
     type of their operand and the shape the engine found. Raises EngineMissingError.
     """
     if vector.rejected is not None or vector.kind not in ("general", "multinomial"):

@@ -91,7 +91,7 @@ class OnnxEngine:
 
 @dataclass(frozen=True)
 class OnnxGraph:
-    """A graph lowered to an ONNX model. inputs: name of each model input, null where it is built in or omitted."""
+    """A graph lowered to an ONNX model. inputs: name of each model input, None where it is built in or omitted."""
 
     model: Any
     inputs: tuple[str | None, ...]

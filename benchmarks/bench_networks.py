@@ -98,7 +98,7 @@ class _Network:
         last = self._convolution("classes", "pooled", 1, (_CLASSES, 1, 1, _WIDTHS[-1]), 1)
         return Vector(
             "mobilenet", "CONV_2D", Version.V1_3, self._operands, tuple(self._operations), ("image",), (last,)
-        )  # fmt: skip
+        )
 
     def _convolution(self, name: str, source: str, size: int, filters: tuple[int, ...], stride: int) -> str:
         self._tensor(name, (1, size, size, filters[0]))

@@ -159,7 +159,7 @@ class Context:
 
 @dataclass(frozen=True)
 class Subject:
-    """The interfaces of one implementation; null where it has none of a kind."""
+    """The interfaces of one implementation; None where it has none of a kind."""
 
     device: Device | None = None
     scheduling: Scheduling | None = None

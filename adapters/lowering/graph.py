@@ -33,7 +33,7 @@ class Quantization:
 
 @dataclass
 class Tensor:
-    """A tensor of the graph. dtype: numpy's name. shape: empty until LiteRT has told it. data: null unless constant.
+    """A tensor of the graph. dtype: numpy's name. shape: empty until LiteRT has told it. data: None unless constant.
 
     variable: an operator may write over it, though it is an input.
     """
@@ -114,7 +114,9 @@ class Graph:
         """Return the .tflite flatbuffer with these graph inputs and outputs."""
         tables = schema()
         model = tables.ModelT()
-        model.version, model.subgraphs, model.buffers = SCHEMA_VERSION, [], [tables.BufferT()]
+        model.version = SCHEMA_VERSION
+        model.subgraphs = []
+        model.buffers = [tables.BufferT()]
         codes: dict[str, int] = {}
         routines = [Routine(self, tuple(inputs), tuple(outputs))]
         for routine in routines:
@@ -129,7 +131,8 @@ class Graph:
 def _graph_table(routine: Routine, model: Any, codes: dict[str, int], routines: list[Routine]) -> Any:
     table = schema().SubGraphT()
     table.name = b"main" if len(routines) == 1 else b"graph"
-    table.inputs, table.outputs = list(routine.inputs), list(routine.outputs)
+    table.inputs = list(routine.inputs)
+    table.outputs = list(routine.outputs)
     table.tensors = [_tensor_table(number, tensor, model) for number, tensor in enumerate(routine.graph.tensors)]
     table.operators = [_operator_table(operator, codes, routines) for operator in routine.graph.operators]
     return table
@@ -138,7 +141,9 @@ def _graph_table(routine: Routine, model: Any, codes: dict[str, int], routines: 
 def _tensor_table(number: int, tensor: Tensor, model: Any) -> Any:
     tables = schema()
     table = tables.TensorT()
-    table.name, table.shape, table.buffer = b"t%d" % number, list(tensor.shape), 0
+    table.name = b"t%d" % number
+    table.shape = list(tensor.shape)
+    table.buffer = 0
     table.type = getattr(tables.TensorType, tensor.dtype.upper())
     table.isVariable = tensor.variable
     if tensor.data is not None:
@@ -158,7 +163,8 @@ def _operator_table(operator: Operator, codes: dict[str, int], routines: list[Ro
     tables = schema()
     table = tables.OperatorT()
     table.opcodeIndex = codes.setdefault(operator.builtin, len(codes))
-    table.inputs, table.outputs = list(operator.inputs), list(operator.outputs)
+    table.inputs = list(operator.inputs)
+    table.outputs = list(operator.outputs)
     if operator.options is not None:
         name = f"{operator.options}Options"
         table.builtinOptionsType = getattr(tables.BuiltinOptions, name)

@@ -36,7 +36,7 @@ Array = npt.NDArray[Any]
 class LoweredModel:
     """A .tflite model and how a request meets it.
 
-    inputs: for each model input its tensor, null where the value is built in or omitted. outputs: tensor of each
+    inputs: for each model input its tensor, None where the value is built in or omitted. outputs: tensor of each
     model output. shapes: of each operand that has a tensor, by index, as LiteRT infers them. has_empty_pool: a pool has
     an input without elements. byte_size: of all tensors of the main graph together. rounds: where there is control
     flow, the tensor that takes how many rounds all loops together may make, and the one that tells how many are left:
@@ -74,7 +74,7 @@ def lower(
     """Lower a graph. known: values of constants and of inputs to build in; omitted: model inputs without a value.
 
     shapes: of the other model inputs. callees: the model's referenced graphs. has_unsigned: see Values. Raises
-    LoweringError where an operation can not be lowered, LiteRtError (litert_runtime) where LiteRT refuses the result.
+    LoweringError where an operation cannot be lowered, LiteRtError (litert_runtime) where LiteRT refuses the result.
     """
     values = _values(subgraph, known, shapes, omitted, callees, has_unsigned)
     inputs = [_input(values, index) for index in subgraph.input_indexes]

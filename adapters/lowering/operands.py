@@ -45,7 +45,7 @@ def graph_dtype(operand: Operand) -> str:
 
 
 def quantization(operand: Operand) -> Quantization | None:
-    """Quantisation of the operand's tensor; null for a type without one. Raises LoweringError for absurd scales."""
+    """Quantisation of the operand's tensor; None for a type without one. Raises LoweringError for absurd scales."""
     parameters = operand.extra_params.channel_quant if operand.extra_params is not None else None
     if parameters is not None:
         _check_scales(parameters.scales)

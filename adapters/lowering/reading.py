@@ -27,7 +27,9 @@ class Reading(ABC):
     ) -> None:
         """operands: of the graph. constants: stored elements by operand index. omitted: operands without a value."""
         self.operation = operation
-        self._operands, self._constants, self._omitted = operands, constants, omitted
+        self._operands = operands
+        self._constants = constants
+        self._omitted = omitted
 
     @abstractmethod
     def dimensions(self, position: int) -> tuple[int, ...]:

@@ -21,7 +21,7 @@ TO_NCHW = (0, 3, 1, 2)
 class Window:
     """The parameters of a windowed operation. Pairs are (height, width); paddings are (before, after) for each.
 
-    paddings: null for an implicit scheme. middle: what stands between strides and activation (depth multiplier, or
+    paddings: None for an implicit scheme. middle: what stands between strides and activation (depth multiplier, or
     width and height of a pool's filter).
     """
 
@@ -76,7 +76,7 @@ def input_size(step: Reading, window: Window) -> tuple[int, int]:
 
 
 def scheme(step: Step, window: Window, filter_size: Sequence[int]) -> int | None:
-    """LiteRT's padding scheme; null where explicit paddings equal neither. filter_size: height and width, undilated."""
+    """LiteRT's padding scheme; None where explicit paddings equal neither. filter_size: height and width, undilated."""
     padding = schema().Padding
     if window.paddings is None:
         if window.scheme not in tuple(PaddingScheme):

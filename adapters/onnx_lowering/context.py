@@ -29,7 +29,7 @@ BOUNDS: dict[int, tuple[float, float | None]] = {
     FusedActivation.RELU1: (-1, 1),
     FusedActivation.RELU6: (0, 6),
 }
-"""Lowest and highest result of each fused activation; null for none."""
+"""Lowest and highest result of each fused activation; None for none."""
 
 
 class Values:
@@ -43,7 +43,10 @@ class Values:
         shapes: Mapping[int, Shape],
     ) -> None:
         """constants: stored elements by operand index. omitted: operands without a value. shapes: of model inputs."""
-        self.operands, self.constants, self.omitted, self.given = operands, constants, omitted, shapes
+        self.operands = operands
+        self.constants = constants
+        self.omitted = omitted
+        self.given = shapes
         self.graph = Graph()
         self.names: dict[int, str] = {}
 
@@ -153,7 +156,7 @@ class Step(Reading):
         return self.clipped(name, *BOUNDS[activation], dtype)
 
     def clipped(self, name: str, low: float, high: float | None, dtype: npt.DTypeLike = np.float32) -> str:
-        """The value kept between two bounds; null: open."""
+        """The value kept between two bounds; None: open."""
         bounds = ["" if bound is None else self.number(bound, dtype) for bound in (low, high)]
         return self.emit("Clip", name, *bounds)
 

@@ -87,7 +87,7 @@ def _value(name: str, dtype: np.dtype[Any], shape: Shape | None) -> Any:
 
 
 def _shape(info: Any) -> Shape | None:
-    """The shape of a value; null where a size is open."""
+    """The shape of a value; None where a size is open."""
     if not info.type.tensor_type.HasField("shape"):
         return None
     sizes = info.type.tensor_type.shape.dim

@@ -22,7 +22,7 @@ NORM_EPSILON = 1e-8
 class Cell:
     """A cell by the positions of its operands. first: input weights; norm: layer normalisation; settings: activation.
 
-    auxiliary: weights of the auxiliary input, null without one.
+    auxiliary: weights of the auxiliary input, None without one.
     """
 
     step: Step

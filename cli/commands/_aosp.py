@@ -34,7 +34,7 @@ def _write(loaded: list[Loaded], options: argparse.Namespace) -> None:
     try:
         importing.write(loaded, options.out)
     except OSError as error:
-        raise UsageError(f"--out {options.out}: can not be written: {error.strerror}") from None
+        raise UsageError(f"--out {options.out}: cannot be written: {error.strerror}") from None
 
 
 def _summarise(loaded: list[Loaded]) -> None:

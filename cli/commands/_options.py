@@ -23,22 +23,31 @@ def add_plugin_options(parser: argparse.ArgumentParser, *, positional: bool = Fa
         "--isolation", choices=("process", "inprocess"), default="process", help="where a Python plug-in lives"
     )
     parser.add_argument(
-        "--transport", metavar="KIND", action="append", default=[], choices=TRANSPORTS,
+        "--transport",
+        metavar="KIND",
+        action="append",
+        default=[],
+        choices=TRANSPORTS,
         help="let memory travel by KIND only (path, descriptor, message); repeatable, default all",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--inference-tool", metavar="COMMAND",
+        "--inference-tool",
+        metavar="COMMAND",
         help="run COMMAND, with {uid} in it, for test inferences (docs/npu-scheduling.md)",
-    )  # fmt: skip
+    )
     parser.add_argument("--inference-tool-uid", metavar="UID", type=int, help="the one uid that it always runs as")
 
 
 def add_catalogue_option(parser: argparse.ArgumentParser) -> None:
     """Declare the folders of vendors' own extensions, which are registered while the command runs."""
     parser.add_argument(
-        "--catalogue", metavar="DIR", type=Path, action="append", default=[],
+        "--catalogue",
+        metavar="DIR",
+        type=Path,
+        action="append",
+        default=[],
         help="catalogue of a vendor's own extension (docs/extensions.md); repeatable",
-    )  # fmt: skip
+    )
 
 
 def add_selection_options(parser: argparse.ArgumentParser) -> None:

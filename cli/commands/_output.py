@@ -15,8 +15,8 @@ def print_json(answer: object) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a file. Raises UsageError where that can not be."""
+    """Write a file. Raises UsageError where that cannot be."""
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
-        raise UsageError(f"{path}: can not be written: {error.strerror}") from None
+        raise UsageError(f"{path}: cannot be written: {error.strerror}") from None

@@ -44,7 +44,7 @@ def _scratch(folder: Path) -> tempfile.TemporaryDirectory[str]:
         folder.mkdir(parents=True, exist_ok=True)
         return tempfile.TemporaryDirectory(prefix="shards-", dir=folder)
     except OSError as error:
-        raise UsageError(f"{folder}: can not keep the report: {error.strerror}") from None
+        raise UsageError(f"{folder}: cannot keep the report: {error.strerror}") from None
 
 
 def _run(options: argparse.Namespace, parts: list[list[Case]], directories: list[Path], applied: Waivers) -> Summary:
@@ -97,15 +97,20 @@ def _command(options: argparse.Namespace, shard: str, directory: Path) -> list[s
     command = ["run", *options.targets, "--plugin", options.plugin, "--shard", shard, "--report", str(directory)]
     command += ["--scope", options.scope, "--seed", str(options.seed), "--isolation", options.isolation]
     for flag, values in (
-        ("--plugin-option", options.plugin_option), ("--transport", options.transport),
+        ("--plugin-option", options.plugin_option),
+        ("--transport", options.transport),
         ("--catalogue", options.catalogue),
-    ):  # fmt: skip
+    ):
         for value in values:
             command += [flag, str(value)]
     for flag, value in (
-        ("-k", options.expression), ("--hal", options.hal), ("--vectors", options.vectors),
-        ("--waivers", options.waivers), ("--budget", options.budget), ("--stop-after", options.stop_after),
-    ):  # fmt: skip
+        ("-k", options.expression),
+        ("--hal", options.hal),
+        ("--vectors", options.vectors),
+        ("--waivers", options.waivers),
+        ("--budget", options.budget),
+        ("--stop-after", options.stop_after),
+    ):
         if value:
             command += [flag, str(value)]
     command += session_options(options).tool_words

@@ -19,7 +19,7 @@ FAILED = 1
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """A line of the child: a testimony, or why the engine can not be loaded at all."""
+    """A line of the child: a testimony, or why the engine cannot be loaded at all."""
 
     testimony: Testimony | None = None
     missing: str | None = None

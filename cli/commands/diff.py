@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Change:
-    """A case whose verdict is another now; null where a run does not have it."""
+    """A case whose verdict is another now; None where a run does not have it."""
 
     case: str
     before: Outcome | None

@@ -60,8 +60,11 @@ def execute(options: argparse.Namespace) -> int:
 def _require_sense(options: argparse.Namespace) -> None:
     if options.per_operation and options.mutants is None:
         raise UsageError("--per-operation: only with --mutants")
-    narrowed = {"-k": options.expression, "--sample-cases": options.sample_cases is not None,
-                "--isolation": options.isolation != "inprocess"}  # fmt: skip
+    narrowed = {
+        "-k": options.expression,
+        "--sample-cases": options.sample_cases is not None,
+        "--isolation": options.isolation != "inprocess",
+    }
     for flag in [flag for flag, is_set in narrowed.items() if is_set and not options.variants]:
         raise UsageError(f"{flag}: only with --variants")
     if options.sample_cases is not None and options.sample_cases < 1:

@@ -50,9 +50,7 @@ def execute(options: argparse.Namespace) -> int:
 
 
 def _execute(options: argparse.Namespace) -> int:
-    wanted = Wanted(
-        tuple(options.targets), options.expression, Scope(options.scope), options.vectors, options.shard
-    )  # fmt: skip
+    wanted = Wanted(tuple(options.targets), options.expression, Scope(options.scope), options.vectors, options.shard)
     console = Console(sys.stdout)
     if options.processes > 1:
         from npu_conformance.cli.commands import _shards

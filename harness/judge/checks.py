@@ -37,7 +37,7 @@ def member(actual: object, allowed: Collection[Any], what: str) -> None:
 
 
 def status(actual: int | None, allowed: Collection[int], what: str) -> None:
-    """Fail unless an ErrorStatus is one of the allowed ones. null: no status arrived at all."""
+    """Fail unless an ErrorStatus is one of the allowed ones. None: no status arrived at all."""
     if actual not in allowed:
         fail(what, spell_statuses(allowed), "no status" if actual is None else status_name(actual))
 

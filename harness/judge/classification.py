@@ -51,7 +51,7 @@ def classify_exception(error: Exception) -> Ending:
     if isinstance(error, InterfaceError):
         return Ending(Outcome.FAIL, f"a call failed: {_spell(error)}", "no error", _spell(error))
     if isinstance(error, DocumentError):
-        # A vector that can not be read is nobody's bug: the line says where and what, frames would not.
+        # A vector that cannot be read is nobody's bug: the line says where and what, frames would not.
         return Ending(Outcome.SUITE_ERROR, str(error))
     return Ending(Outcome.SUITE_ERROR, _spell(error), traceback=_tail(error))
 

@@ -97,9 +97,7 @@ def _compare_values(what: str, actual: Array, expected: Array, rules: Floor, war
         aosp = aosp_verdict(actual, expected, rules.aosp)
         message = _message(what, actual, expected, bad, rules.judged)
         message += f"; AOSP's VTS would fail too: {aosp}"
-        return Comparison(
-            actual.size, failing, message, warning, aosp, _values(expected[bad]), _values(actual[bad])
-        )  # fmt: skip
+        return Comparison(actual.size, failing, message, warning, aosp, _values(expected[bad]), _values(actual[bad]))
     if rules.strict != rules.judged:
         coarse = outside(actual, expected, rules.strict)
         if coarse.any():

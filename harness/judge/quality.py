@@ -54,7 +54,7 @@ class Exact:
     """A run in float64.
 
     values: results, before rounding to the output type. reduction_length: products summed for one element (1 for none).
-    magnitude: sum of the absolute products of each element; null where the value itself is the measure.
+    magnitude: sum of the absolute products of each element; None where the value itself is the measure.
     """
 
     values: Array

@@ -42,7 +42,7 @@ ORDINARY = Circumstances()
 
 @dataclass(frozen=True)
 class Floor:
-    """judged: decides pass or fail. strict: beyond it is a quality warning. aosp: AOSP's rule; null for none."""
+    """judged: decides pass or fail. strict: beyond it is a quality warning. aosp: AOSP's rule; None for none."""
 
     judged: Tolerance
     strict: Tolerance

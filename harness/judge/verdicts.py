@@ -5,8 +5,16 @@ from __future__ import annotations
 from npu_conformance.specs.outcomes import Disposition, Outcome
 
 __all__ = [
-    "CaseEnded", "Crashed", "Disposition", "Failed", "Hung", "NotApplicable", "NotSupported", "Outcome", "Refused",
-]  # fmt: skip
+    "CaseEnded",
+    "Crashed",
+    "Disposition",
+    "Failed",
+    "Hung",
+    "NotApplicable",
+    "NotSupported",
+    "Outcome",
+    "Refused",
+]
 
 
 class CaseEnded(Exception):
@@ -21,7 +29,8 @@ class Failed(CaseEnded):
     outcome = Outcome.FAIL
 
     def __init__(self, message: str, expected: str = "", found: str = "") -> None:
-        self.expected, self.found = expected, found
+        self.expected = expected
+        self.found = found
         super().__init__(message)
 
 
@@ -51,7 +60,8 @@ class Crashed(CaseEnded):
     outcome = Outcome.CRASH
 
     def __init__(self, message: str, signal: int = 0, stderr: str = "") -> None:
-        self.signal, self.stderr = signal, stderr
+        self.signal = signal
+        self.stderr = stderr
         super().__init__(message)
 
 

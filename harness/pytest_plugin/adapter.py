@@ -118,7 +118,8 @@ class AreaFile(pytest.File):
 
     def __init__(self, *, suite: str, area: str | None, **arguments: Any) -> None:
         super().__init__(**arguments)
-        self.suite, self.area = suite, area
+        self.suite = suite
+        self.area = area
 
     def collect(self) -> Iterator[pytest.Item]:
         """Yield an item for each case that -k leaves; headers only."""

@@ -17,7 +17,7 @@ from npu_conformance.specs.versions import Version
 
 
 class ClientSubject:
-    """The subject handle of a client process. It can not restart the host, nor speak for other apps."""
+    """The subject handle of a client process. It cannot restart the host, nor speak for other apps."""
 
     ignores_tool = False
 
@@ -29,9 +29,9 @@ class ClientSubject:
         version: Version,
         folder: str | None = None,
     ) -> None:
-        """ticket: null where the client is who the kernel says it is. Raises Crashed where nobody listens.
+        """ticket: None where the client is who the kernel says it is. Raises Crashed where nobody listens.
 
-        folder: whose files the ticket lets it name; null for one of its own.
+        folder: whose files the ticket lets it name; None for one of its own.
         """
         self._endpoint = ListeningEndpoint(address, FileStore(folder))
         try:
@@ -46,7 +46,8 @@ class ClientSubject:
             raise
         self.manifest = self._application.initialized.manifest
         self.version = version
-        self.interfaces, self.memory = self._application.interfaces, self._application.memory
+        self.interfaces = self._application.interfaces
+        self.memory = self._application.memory
         self.files = self._application.files
 
     def wait_until(self, predicate: Callable[[], bool], seconds: float) -> bool:
@@ -79,7 +80,7 @@ class ClientSubject:
 
     def restart(self, version: Version | None = None) -> NoReturn:
         """The host is not the client's."""
-        raise NotApplicable("a client process can not restart the host")
+        raise NotApplicable("a client process cannot restart the host")
 
     def close(self) -> None:
         """End the connection and give the memory back."""
@@ -98,7 +99,7 @@ def ticket_for(context: CaseContext, uid: int) -> tuple[str, str, str | None]:
     try:
         return *ticket_of(subject, uid), subject.shared_folder
     except IllegalState as error:
-        raise NotApplicable(f"client processes can not connect: {error}") from None
+        raise NotApplicable(f"client processes cannot connect: {error}") from None
 
 
 def ticket_of(subject: RemoteSubject, uid: int, pid: int = 0) -> tuple[str, str]:

@@ -47,7 +47,7 @@ def load(path: Path, digests: Digests) -> Baseline:
 
 
 def is_regression(before: Outcome | None, now: Outcome) -> bool:
-    """True where an outcome is worse than before (null: a new case).
+    """True where an outcome is worse than before (None: a new case).
 
     Red after green is; so is a crash or a hang after an ordinary failure, and not-supported after a pass.
     """

@@ -88,7 +88,9 @@ class CaseGroup:
     """The behaviour tests of one area, in order of definition."""
 
     def __init__(self, area: str, *, interface: InterfaceName = "device", group: Group | None = None) -> None:
-        self._area, self._interface, self._group = area, interface, group
+        self._area = area
+        self._interface = interface
+        self._group = group
         self._cases: list[Case] = []
 
     def case(

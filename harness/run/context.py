@@ -22,7 +22,7 @@ from npu_conformance.harness.run.preparation import (
 )
 from npu_conformance.harness.run.scope import Scope
 from npu_conformance.harness.subject.concurrency import Result
-from npu_conformance.harness.subject.pools import spelled
+from npu_conformance.harness.subject.pools import aidl_form
 from npu_conformance.specs.documents.results import Note
 from npu_conformance.specs.documents.waivers import WaivedTolerance
 from npu_conformance.specs.errors import InterfaceError
@@ -138,7 +138,7 @@ class CaseContext:
         return self.present(self.subject.interfaces.device, "device")
 
     def device_of(self, application: Application | SubjectHandle | None) -> Device:
-        """The device as an app sees it, null being the harness itself; NotApplicable where apps see none."""
+        """The device as an app sees it, None being the harness itself; NotApplicable where apps see none."""
         if application is None:
             return self.device
         if application.interfaces.device is None:
@@ -160,7 +160,7 @@ class CaseContext:
         memory has the name of the union's member. application: whose it is, for calls that it makes itself.
         """
         pool = (application or self.subject).memory.create(kind, size)
-        pool.memory = spelled(pool.memory, self.version)
+        pool.memory = aidl_form(pool.memory, self.version)
         self._to_close.append(pool)
         return pool
 
@@ -177,7 +177,7 @@ class CaseContext:
         return file
 
     def application(self, uid: int, pid: int = 0) -> Application:
-        """Connect as another app, which dies when the case ends. NotApplicable where the transport can not."""
+        """Connect as another app, which dies when the case ends. NotApplicable where the transport cannot."""
         application = self.subject.application(uid, pid)
         self._to_close.append(application)
         return application
@@ -214,10 +214,16 @@ class CaseContext:
         with_config: by prepareModelWithConfig, which takes hints and the prefixes of their extensions.
         """
         arguments = PreparationArguments(
-            preference=preference, priority=priority, deadline_ns=deadline,
-            model_cache=model_cache, data_cache=data_cache, token=token,
-            with_config=with_config, hints=hints, extensions=extensions,
-        )  # fmt: skip
+            preference=preference,
+            priority=priority,
+            deadline_ns=deadline,
+            model_cache=model_cache,
+            data_cache=data_cache,
+            token=token,
+            with_config=with_config,
+            hints=hints,
+            extensions=extensions,
+        )
         return prepare(self.subject, self.device, model, arguments, callback or PreparationRecorder())
 
     def supported_operations(self, model: Model) -> tuple[bool, ...]:
@@ -227,8 +233,9 @@ class CaseContext:
         if len(answers) != count:
             raise Failed(
                 f"getSupportedOperations: expected {count} answers, one an operation, found {len(answers)}",
-                str(count), str(len(answers)),
-            )  # fmt: skip
+                str(count),
+                str(len(answers)),
+            )
         return answers
 
     def wants(self, configuration: str) -> bool:
@@ -295,7 +302,7 @@ class CaseContext:
             return False
 
     def restart(self) -> None:
-        """Restart the subject. Raises SubjectLost where that fails: the run can not go on."""
+        """Restart the subject. Raises SubjectLost where that fails: the run cannot go on."""
         self.restarts += 1
         try:
             self.subject.restart()
@@ -304,7 +311,7 @@ class CaseContext:
 
     @contextmanager
     def playing(self, version: Version) -> Iterator[None]:
-        """Have the subject play another version of the HAL while the block runs. NotApplicable where it can not."""
+        """Have the subject play another version of the HAL while the block runs. NotApplicable where it cannot."""
         self.restarts += 1
         try:
             self.subject.restart(version)
@@ -333,7 +340,7 @@ class CaseContext:
         self.payload = payload
 
     def waived_tolerance(self) -> WaivedTolerance | None:
-        """How far a waiver lets the outputs of the running configuration be off; null without such a waiver."""
+        """How far a waiver lets the outputs of the running configuration be off; None without such a waiver."""
         if self._tolerance_of is None:
             return None
         name = f"{self.case.id}#{self._current.name}" if self._current.name else self.case.id

@@ -261,7 +261,7 @@ def _described(case: Case) -> str:
 
 
 def _with_failure_file(write: OnFailure, context: CaseContext, result: CaseResult) -> CaseResult:
-    """Write the failure file. That it can not be written must cost neither the verdict nor the run: it is noted."""
+    """Write the failure file. That it cannot be written must cost neither the verdict nor the run: it is noted."""
     try:
         name = write(context, result)
     except Exception as error:

@@ -113,7 +113,7 @@ class Log:
 def read_log(path: Path) -> Log:
     """Read an event file, also of a run that was killed: a torn last line is left out.
 
-    Raises DocumentError where the file can not be read or does not begin with a header. A line in the middle that is no
+    Raises DocumentError where the file cannot be read or does not begin with a header. A line in the middle that is no
     event is reported in `problems`; the rest of the file is read all the same.
     """
     try:
@@ -153,7 +153,7 @@ def earlier_results(log: Log, digests: Digests, document: str) -> dict[str, Case
     for name in ("suite", "vectors", "subject"):
         before, now = getattr(log.header.digests, name), getattr(digests, name)
         if before != now:
-            rule = f"can not be resumed: the {name} is another now: expected {now[:12]}, found {before[:12]}"
+            rule = f"cannot be resumed: the {name} is another now: expected {now[:12]}, found {before[:12]}"
             raise DocumentError(document, f"$.digests.{name}", rule)
     return {name: result for name, result in log.results.items() if result.outcome is not Outcome.NOT_RUN}
 

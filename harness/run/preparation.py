@@ -42,7 +42,7 @@ class PreparationRecorder(PreparedModelCallback):
 class Preparation:
     """What prepareModel or prepareModelFromCache came to.
 
-    launch_status: what the call returned. status: what the callback was told first; null where it never was (a launch
+    launch_status: what the call returned. status: what the callback was told first; None where it never was (a launch
     that failed without a notification). recorder: all that the callback was told.
     """
 
@@ -74,9 +74,15 @@ class PreparationArguments:
     def config(self) -> PrepareModelConfig:
         """The same for prepareModelWithConfig."""
         return PrepareModelConfig(
-            self.preference, self.priority, self.deadline_ns, self.model_cache, self.data_cache, self.token,
-            self.hints, self.extensions,
-        )  # fmt: skip
+            self.preference,
+            self.priority,
+            self.deadline_ns,
+            self.model_cache,
+            self.data_cache,
+            self.token,
+            self.hints,
+            self.extensions,
+        )
 
 
 def prepare(
@@ -93,9 +99,15 @@ def prepare(
             device.prepare_model_with_config(model, arguments.config, recorder)
             return
         device.prepare_model(
-            model, arguments.preference, arguments.priority, arguments.deadline_ns,
-            arguments.model_cache, arguments.data_cache, arguments.token, recorder,
-        )  # fmt: skip
+            model,
+            arguments.preference,
+            arguments.priority,
+            arguments.deadline_ns,
+            arguments.model_cache,
+            arguments.data_cache,
+            arguments.token,
+            recorder,
+        )
 
     return _prepare(subject, "prepareModelWithConfig" if arguments.with_config else "prepareModel", launch, recorder)
 

@@ -63,7 +63,7 @@ class Selected:
 def select(wanted: Wanted) -> Selected:
     """Return the cases that were asked for, in the order of the suites; only areas that a target can mean are imported.
 
-    Raises DocumentError for an expression that can not be read and for a target that means no case.
+    Raises DocumentError for an expression that cannot be read and for a target that means no case.
     """
     matches = compile_expression(wanted.expression)
     targets = [_Target(text) for text in wanted.targets]
@@ -125,7 +125,7 @@ class _Target:
         return self._literal.startswith(longer)
 
     def subject(self, prefix: str) -> str | None:
-        """The one subject of an area (`ADD` in vts.generated) whose cases can be meant; null where it may be any."""
+        """The one subject of an area (`ADD` in vts.generated) whose cases can be meant; None where it may be any."""
         if not self._literal.startswith(f"{prefix}."):
             return None
         name, dot, _ = self._literal.removeprefix(f"{prefix}.").partition(".")

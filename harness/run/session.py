@@ -41,7 +41,7 @@ TRANSPORTS = ("path", "descriptor", "message")
 
 @dataclass(frozen=True)
 class SessionOptions:
-    """What a run needs to know, as on a command line. report: empty for the default folder, null for no report."""
+    """What a run needs to know, as on a command line. report: empty for the default folder, None for no report."""
 
     plugin: str
     plugin_options: tuple[str, ...] = ()
@@ -89,7 +89,7 @@ class SessionOptions:
 
 @dataclass(frozen=True)
 class Summary:
-    """What a run came to. plugin_words: the options that name the plug-in; folder: of the report, null for none."""
+    """What a run came to. plugin_words: the options that name the plug-in; folder: of the report, None for none."""
 
     results: Results
     verdicts: tuple[CaseResult, ...]
@@ -199,14 +199,19 @@ class Session:
             self.subject,
             events.Tee([*([self._file] if self._file else []), self._memory, *sinks, self._interruption]),
             EngineOptions(
-                seed=options.seed, shuffle=options.shuffle, scope=Scope(options.scope), seconds=options.seconds,
-                stop_after=options.stop_after, suite_version=__version__, digests=found,
+                seed=options.seed,
+                shuffle=options.shuffle,
+                scope=Scope(options.scope),
+                seconds=options.seconds,
+                stop_after=options.stop_after,
+                suite_version=__version__,
+                digests=found,
                 selection=selection or Selection(scope=Scope(options.scope).value),
             ),
             waivers=self._waivers,
             earlier=earlier,
             on_failure=self._failure_writer(found),
-        )  # fmt: skip
+        )
 
     def run_all(self) -> Summary:
         """Run every case and write the report."""
@@ -252,9 +257,12 @@ class Session:
         vectors = Path(self.options.vectors) if self.options.vectors else None
         named = parse_options(self.options.plugin_options)
         return digests.digests(
-            self.subject.manifest, self.subject.version, named, external_vectors=vectors,
+            self.subject.manifest,
+            self.subject.version,
+            named,
+            external_vectors=vectors,
             catalogues=tuple(map(Path, self.options.catalogues)),
-        )  # fmt: skip
+        )
 
     def _file_path(self) -> Path:
         if self.folder is None:
@@ -271,7 +279,7 @@ class Session:
         try:
             self._file = events.EventLog(path, resume=self.options.resume)
         except OSError as error:
-            raise DocumentError(str(self.folder), "", f"can not keep the report: {error.strerror}") from None
+            raise DocumentError(str(self.folder), "", f"cannot keep the report: {error.strerror}") from None
         return earlier
 
     def _failure_writer(self, found: Digests) -> OnFailure | None:
@@ -297,9 +305,13 @@ def start_by_options(options: SessionOptions) -> Starting:
         # A plug-in that can play several versions has an option of that name; others take no notice.
         named.setdefault("hal", version.value)
     return start_subject(
-        options.plugin, named, options.isolation, options.transports or TRANSPORTS, version,
+        options.plugin,
+        named,
+        options.isolation,
+        options.transports or TRANSPORTS,
+        version,
         inference_tool=given_tool(options.inference_tool, options.inference_tool_uid),
-    )  # fmt: skip
+    )
 
 
 def open_by_options(options: SessionOptions, starting: Starting | None = None) -> SubjectHandle:

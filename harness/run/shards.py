@@ -19,7 +19,7 @@ EVENTS = "events.jsonl"
 
 @dataclass(frozen=True)
 class Shard:
-    """One shard after its end. cases: ids it owed verdicts. log: what it recorded; null where it wrote no header."""
+    """One shard after its end. cases: ids it owed verdicts. log: what it recorded; None where it wrote no header."""
 
     number: int
     cases: tuple[str, ...]

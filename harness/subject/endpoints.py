@@ -73,7 +73,8 @@ class SpawnedEndpoint:
     """Hosts of our own, under a zygote."""
 
     def __init__(self, spec: str, load: Load, store: FileStore) -> None:
-        self.spec, self.store = spec, store
+        self.spec = spec
+        self.store = store
         self._load = load
         self._supervisor = Supervisor(load)
 
@@ -117,7 +118,8 @@ class ListeningEndpoint:
     """Somebody else's server. A hang or a breach can only be answered by a new connection."""
 
     def __init__(self, spec: str, store: FileStore) -> None:
-        self.spec, self.store = spec, store
+        self.spec = spec
+        self.store = store
 
     def connect(self, address: str | None) -> socket.socket:
         """Connect."""
@@ -185,5 +187,5 @@ def connect_to(address: str) -> socket.socket:
     except (OSError, ValueError, OverflowError) as error:
         with contextlib.suppress(AttributeError):
             connection.close()  # type: ignore[union-attr]
-        raise LoadError(f"can not connect to {address}: {getattr(error, 'strerror', None) or error}") from None
+        raise LoadError(f"cannot connect to {address}: {getattr(error, 'strerror', None) or error}") from None
     raise LoadError(f"not an address: {address!r}: expected unix:PATH or tcp:HOST:PORT")

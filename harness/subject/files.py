@@ -84,7 +84,9 @@ class Files:
     """Hands files over on one connection. transports: those that both sides can do, the preferred first."""
 
     def __init__(self, link: FileAttacher, directory: Callable[[], str], transports: Iterable[str]) -> None:
-        self._link, self._directory, self.transports = link, directory, tuple(transports)
+        self._link = link
+        self._directory = directory
+        self.transports = tuple(transports)
 
     def create(self, content: bytes = b"") -> CacheFile:
         """Make a file."""
@@ -142,7 +144,7 @@ class Files:
 class ServedFiles:
     """Files that a driver reaches by message: each request is done on a descriptor, whose kernel says what is allowed.
 
-    SecurityDenied: the access mode forbids it. IllegalArgument: an unknown token, a range that can not be.
+    SecurityDenied: the access mode forbids it. IllegalArgument: an unknown token, a range that cannot be.
     """
 
     def __init__(self) -> None:

@@ -88,7 +88,7 @@ class SubjectHandle(Protocol):
         ...
 
     def application(self, uid: int, pid: int = 0) -> Application:
-        """Connect as the app of a uid. Raises NotApplicable where the subject can not be told who calls."""
+        """Connect as the app of a uid. Raises NotApplicable where the subject cannot be told who calls."""
         ...
 
     def alive(self) -> bool:
@@ -103,7 +103,7 @@ class SubjectHandle(Protocol):
         """Replace the host by a new one. Objects and pools of the old one are dead.
 
         version: the one it plays until the next restart, instead of the one it is tested as. NotApplicable where it
-        can not.
+        cannot.
         """
         ...
 

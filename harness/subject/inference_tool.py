@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
-import subprocess
-
 from msgspec.structs import replace
 
 from npu_conformance.harness.judge.verdicts import Failed
@@ -25,11 +22,13 @@ def settled(manifest: Manifest, given: InferenceTool | None, *, is_loaded_here: 
 
 
 def given_tool(command: str | None, uid: int | None) -> InferenceTool | None:
-    """The tool that a command line names, in words as of a shell; null for none. Raises DocumentError."""
+    """The tool that a command line names, in words as of a shell; None for none. Raises DocumentError."""
     if command is None:
         if uid is not None:
             raise DocumentError(f"{_OPTION}-uid", "", f"goes with {_OPTION}")
         return None
+    import shlex  # only where a tool is given
+
     try:
         words = tuple(shlex.split(command))
     except ValueError as error:
@@ -45,7 +44,9 @@ class ToolRun:
     """One run of the tool."""
 
     def __init__(self, tool: InferenceTool, uid: int, run: InferenceRun) -> None:
-        """Start it as this uid. Failed where the command can not be started."""
+        """Start it as this uid. Failed where the command cannot be started."""
+        import subprocess  # 10 ms, which most runs do not need
+
         words = [word.replace("{uid}", str(uid)) for word in tool.command]
         words += ["--job-priority", str(run.job_priority), "--original-uid", str(run.original_uid)]
         try:
@@ -53,11 +54,11 @@ class ToolRun:
                 words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
             )
         except OSError as error:
-            raise Failed(f"the inference tool can not be started: {error}") from None
+            raise Failed(f"the inference tool cannot be started: {error}") from None
 
     @property
     def succeeded(self) -> bool | None:
-        """Whether it ended with exit code 0; null while it runs."""
+        """Whether it ended with exit code 0; None while it runs."""
         code = self._process.poll()
         return None if code is None else code == 0
 

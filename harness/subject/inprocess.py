@@ -73,7 +73,8 @@ class InProcessAttacher:
     """Makes files known by plain calls."""
 
     def __init__(self, host: HostState) -> None:
-        self._files, self.served = host.files, ServedFiles()
+        self._files = host.files
+        self.served = ServedFiles()
 
     def attach(self, request: FileAttach, descriptor: int | None) -> None:
         self._files.attach(request, None if descriptor is None else os.dup(descriptor), self.served)
@@ -186,7 +187,10 @@ class _LocalEndpoint:
     spec = "inprocess"
 
     def __init__(self, host: HostState, caller: Caller, store: FileStore, soak: Callable[[], None]) -> None:
-        self._host, self._caller, self.store, self._soak = host, caller, store, soak
+        self._host = host
+        self._caller = caller
+        self.store = store
+        self._soak = soak
 
     def connect(self, address: str | None) -> socket.socket:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)

@@ -43,7 +43,7 @@ def open_subject(
 
     spec: an entry point, package.module:name, unix:PATH, tcp:HOST:PORT or exec:COMMAND. options: the plug-in's own;
     `key-file` belongs to unix: and tcp:. transports: those memory may travel by, the preferred first. version: as which
-    HAL version to test, null for the plug-in's own. start_seconds: how long it may take to come up. inference_tool: to
+    HAL version to test, None for the plug-in's own. start_seconds: how long it may take to come up. inference_tool: to
     be run instead of what the manifest names, which counts only where a Python plug-in is loaded here. Raises
     LoadError, one line that says what is wrong.
     """
@@ -77,7 +77,7 @@ def _open_in_process(
     spec: str, options: dict[str, str], version: Version | None, inference_tool: InferenceTool | None
 ) -> SubjectHandle:
     if spec.startswith(("unix:", "tcp:", "exec:")):
-        raise LoadError(f"{spec} is another process: it can not run with isolation inprocess")
+        raise LoadError(f"{spec} is another process: it cannot run with isolation inprocess")
     from npu_conformance.harness.subject.inprocess import InProcessSubject
 
     try:

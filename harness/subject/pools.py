@@ -45,7 +45,7 @@ class MemoryLink(Protocol):
 
 
 class Pool:
-    """Bytes both sides can reach. view: the bytes where they are mapped here, else null."""
+    """Bytes both sides can reach. view: the bytes where they are mapped here, else None."""
 
     memory: Memory
     view: memoryview | None = None
@@ -75,7 +75,8 @@ class MappedPool(Pool):
     view: memoryview
 
     def __init__(self, memory: Memory, view: memoryview, on_close: Callable[[], None]) -> None:
-        self.memory, self.view = memory, view
+        self.memory = memory
+        self.view = view
         self._on_close: Callable[[], None] | None = on_close
 
     def write(self, offset: int, data: bytes | bytearray | memoryview) -> None:
@@ -99,7 +100,9 @@ class MessagePool(Pool):
     """A pool whose bytes the subject keeps; every access is a message."""
 
     def __init__(self, memory: Memory, link: MemoryLink) -> None:
-        self.memory, self._link, self._open = memory, link, True
+        self.memory = memory
+        self._link = link
+        self._open = True
 
     def write(self, offset: int, data: bytes | bytearray | memoryview) -> None:
         """Send bytes."""
@@ -129,10 +132,12 @@ class ReachedPool(MessagePool):
 
 
 class SharedFile:
-    """A mapped file of shared memory. path: its name, or null for one that only its descriptor names."""
+    """A mapped file of shared memory. path: its name, or None for one that only its descriptor names."""
 
     def __init__(self, path: str | None, size: int) -> None:
-        self.path, self.size, self.used = path, size, 0
+        self.path = path
+        self.size = size
+        self.used = 0
         if path is None:
             self.descriptor = os.memfd_create("npu-conformance", os.MFD_CLOEXEC)
         else:
@@ -165,12 +170,13 @@ class FileStore:
     """Files of shared memory in a private directory, kept for reuse by size class."""
 
     def __init__(self, folder: str | None = None) -> None:
-        """folder: another process's private directory, to put files there and leave it behind; null to make one."""
+        """folder: another process's private directory, to put files there and leave it behind; None to make one."""
         self._is_guest = folder is not None
         self.directory = folder or make_private_directory()
         self._prefix = f"guest-{os.urandom(6).hex()}-" if self._is_guest else ""
         self._free: dict[tuple[bool, int], list[SharedFile]] = {}
-        self._kept, self._serial = 0, 0
+        self._kept = 0
+        self._serial = 0
 
     def take(self, size: int, *, named: bool) -> SharedFile:
         """Return a file of at least `size` bytes; named: it has a path."""
@@ -229,7 +235,7 @@ class Pools(Protocol):
     transports: tuple[str, ...]
 
     def create(self, kind: str, size: int) -> Pool:
-        """Create a pool of `size` zero bytes (at least one). kind: HIDL's name; `spelled` gives it AIDL's."""
+        """Create a pool of `size` zero bytes (at least one). kind: HIDL's name; `aidl_form` gives it AIDL's."""
         ...
 
     def reach(self, memory: Memory) -> Pool:
@@ -241,11 +247,12 @@ class SharedPools:
     """Creates pools for one connection. transports: those that both sides can do, the preferred first."""
 
     def __init__(self, link: MemoryLink, store: FileStore, transports: Iterable[str]) -> None:
-        self._link, self._store = link, store
+        self._link = link
+        self._store = store
         self.transports = tuple(transports)
 
     def create(self, kind: str, size: int) -> Pool:
-        """Create a pool of `size` zero bytes (at least one). kind: HIDL's name; `spelled` gives it AIDL's."""
+        """Create a pool of `size` zero bytes (at least one). kind: HIDL's name; `aidl_form` gives it AIDL's."""
         if not self.transports:
             raise ValueError("no way to share memory with the subject is left")
         memory = memory_of(kind, size)
@@ -296,7 +303,7 @@ def make_private_directory() -> str:
 
 
 def sweep(base: str) -> None:
-    """Remove the private directories of processes that are no more. What can not be removed is left."""
+    """Remove the private directories of processes that are no more. What cannot be removed is left."""
     # Others can write there as well, and whatever they put there, no run ends by it.
     with contextlib.suppress(OSError), private_files.shared_directory(base) as parent:
         for name in os.listdir(parent):
@@ -317,7 +324,7 @@ def memory_of(kind: str, size: int) -> Memory:
     return Memory(kind, size, new_token(), description=_description(kind, size))
 
 
-def spelled(memory: Memory, version: Version) -> Memory:
+def aidl_form(memory: Memory, version: Version) -> Memory:
     """The memory with its kind as the version names it."""
     return replace(memory, kind=_AIDL_KINDS.get(memory.kind, memory.kind)) if version.is_aidl else memory
 

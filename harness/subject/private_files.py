@@ -75,7 +75,7 @@ def remove_file(path: str, made: os.stat_result) -> None:
 def make_way(path: str) -> None:
     """Remove a link or a file of this user's that stands where a directory should; what it leads to stays."""
     directory, name = os.path.split(path)
-    # What can not be removed shows when the directory is made.
+    # What cannot be removed shows when the directory is made.
     with contextlib.suppress(OSError), shared_directory(directory) as parent:
         _own_directories_of((name,), parent)
 
@@ -87,7 +87,7 @@ def remove_files(path: str, prefix: str) -> None:
 
 
 def remove_tree(name: str, parent: int) -> None:
-    """Remove a directory of this user's with all of this user's in it. What can not be removed is left, silently."""
+    """Remove a directory of this user's with all of this user's in it. What cannot be removed is left, silently."""
     with contextlib.suppress(OSError), own_directory(name, parent) as directory:
         _empty(directory)
         os.rmdir(name, dir_fd=parent)

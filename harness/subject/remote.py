@@ -44,9 +44,12 @@ class RemoteApplication:
     """One connection to the subject: what the handle and applications share."""
 
     def __init__(self, endpoint: Endpoint, store: FileStore, options: StartOptions, initialize: dict[str, Any]) -> None:
-        self._endpoint, self._options = endpoint, options
+        self._endpoint = endpoint
+        self._options = options
         self.is_deaf = False
-        self.deadlines, self.scale, self.calls_at_once = Deadlines(start=options.start_seconds), 1.0, 1
+        self.deadlines = Deadlines(start=options.start_seconds)
+        self.scale = 1.0
+        self.calls_at_once = 1
         self.connection = Connection(
             LineSocket(endpoint.connect(initialize.pop("address", None)), has_ended=endpoint.has_ended),
             -1,
@@ -72,7 +75,8 @@ class RemoteApplication:
         if answer.protocol_version != protocol.PROTOCOL_VERSION:
             raise Failed(f"initialize: protocol version {answer.protocol_version}: expected 1")
         self.initialized: protocol.Initialized = answer
-        self.deadlines, self.scale = answer.manifest.deadlines, answer.manifest.time_scale
+        self.deadlines = answer.manifest.deadlines
+        self.scale = answer.manifest.time_scale
         self.interfaces = self._roots(answer.objects)
         usable = [name for name in self._options.transports if name in answer.transports]
         link = _RemoteMemory(self.connection)
@@ -143,7 +147,9 @@ class RemoteSubject:
     """The handle of a subject in another process. See SubjectHandle."""
 
     def __init__(self, endpoint: Endpoint, options: StartOptions, version: Version | None) -> None:
-        self._endpoint, self._options, self._store = endpoint, options, endpoint.store
+        self._endpoint = endpoint
+        self._options = options
+        self._store = endpoint.store
         self._applications: list[RemoteApplication] = []
         try:
             self._main = self._connect({"key": options.key} if options.key else {})
@@ -190,7 +196,7 @@ class RemoteSubject:
 
     @property
     def shared_folder(self) -> str | None:
-        """The private folder, where memory travels by the paths of its files; else null."""
+        """The private folder, where memory travels by the paths of its files; else None."""
         return self._store.directory if "path" in self._main.memory.transports else None
 
     def ping(self) -> None:
@@ -226,7 +232,7 @@ class RemoteSubject:
     def application(self, uid: int, pid: int = 0) -> Application:
         """Connect as the app of a uid."""
         if not self._main.initialized.identity:
-            raise NotApplicable("the subject's connection can not bind callers to a uid")
+            raise NotApplicable("the subject's connection cannot bind callers to a uid")
         ticket = self.ticket(uid, pid)
         application = self._connect({"ticket": ticket.ticket, "address": ticket.address})
         open_ones = [each for each in self._applications if each.connection.broken is None]
@@ -333,7 +339,8 @@ class _RemoteAttacher:
     """Makes files known over a connection."""
 
     def __init__(self, connection: Connection) -> None:
-        self._connection, self.served = connection, ServedFiles()
+        self._connection = connection
+        self.served = ServedFiles()
         connection.builtins.update(self.served.builtins())
 
     def attach(self, request: protocol.FileAttach, descriptor: int | None) -> None:

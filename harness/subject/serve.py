@@ -34,13 +34,13 @@ def serve(
     *,
     own_process: bool = False,
 ) -> None:
-    """Serve until interrupted. announce: gets the bound address. Raises LoadError for an address that can not be had.
+    """Serve until interrupted. announce: gets the bound address. Raises LoadError for an address that cannot be had.
 
     Without a key, connections over unix: are control connections, since the file's mode keeps others out; over tcp:
-    nothing does, and the address can not be had.
+    nothing does, and the address cannot be had.
     """
     if key is None and address.startswith("tcp:"):
-        raise LoadError(f"can not listen on {address} without a key: any user may connect there; give --key-file FILE")
+        raise LoadError(f"cannot listen on {address} without a key: any user may connect there; give --key-file FILE")
     listener, bound = listen(address)
     host = HostState(plugin, dict(options or {}), key=key, address=lambda: None, own_process=own_process)
     announce(bound)
@@ -60,7 +60,7 @@ def listen(address: str) -> tuple[socket.socket, str]:
             host, _, port = rest.rpartition(":")
             return _listen_tcp(host.strip("[]"), int(port))
     except (OSError, ValueError, OverflowError) as error:
-        raise LoadError(f"can not listen on {address}: {getattr(error, 'strerror', None) or error}") from None
+        raise LoadError(f"cannot listen on {address}: {getattr(error, 'strerror', None) or error}") from None
     raise LoadError(f"not an address: {address!r}: expected unix:PATH or tcp:HOST:PORT")
 
 
@@ -81,7 +81,7 @@ def read_or_make_key(path: str) -> str:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the module as a program; 2 where the plug-in or the address can not be had."""
+    """Run the module as a program; 2 where the plug-in or the address cannot be had."""
     parser = argparse.ArgumentParser(prog="python -m npu_conformance.harness.subject.serve", description=__doc__)
     add_arguments(parser)
     try:
@@ -92,7 +92,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def execute(parsed: argparse.Namespace) -> int:
-    """Serve until interrupted. Raises LoadError where the plug-in or the address can not be had."""
+    """Serve until interrupted. Raises LoadError where the plug-in or the address cannot be had."""
     options = dict(option.partition("=")[::2] for option in parsed.plugin_option)
     try:
         plugin = load_plugin(parsed.plugin)

@@ -61,7 +61,7 @@ class Exited(msgspec.Struct, frozen=True, tag=True):
 
 
 class LoadFailed(msgspec.Struct, frozen=True, tag=True):
-    """The plug-in can not be loaded: one line."""
+    """The plug-in cannot be loaded: one line."""
 
     text: str
 
@@ -70,7 +70,8 @@ class _Tail:
     """The read end of a host's pipe, and the last bytes that came through it."""
 
     def __init__(self, descriptor: int) -> None:
-        self.descriptor, self._kept = descriptor, b""
+        self.descriptor = descriptor
+        self._kept = b""
 
     def drain(self) -> bool:
         """Read what is there; false at the end."""
@@ -93,7 +94,9 @@ class _Tail:
 
 class _Host:
     def __init__(self, serial: int, pid: int, tails: tuple[_Tail, _Tail]) -> None:
-        self.serial, self.pid, self.tails = serial, pid, tails
+        self.serial = serial
+        self.pid = pid
+        self.tails = tails
         self.process = os.pidfd_open(pid)
 
 
@@ -123,7 +126,8 @@ class Zygote:
 
     def _prepare(self, load: Load) -> bool:
         sys.path[:] = load.path
-        self._load, self._options = load, dict(load.options)
+        self._load = load
+        self._options = dict(load.options)
         self._plugin: Plugin | None = None
         self._fresh = bool(load.command)
         if not load.command and not self._import(load):

@@ -84,7 +84,7 @@ def _proxy_method(method: BoundMethod) -> Any:
 
 @functools.cache
 def find_method(method: str) -> tuple[type, BoundMethod] | None:
-    """Return the interface and the method of a wire name (`device.getType`), or null."""
+    """Return the interface and the method of a wire name (`device.getType`), or None."""
     for interface in _contract_interfaces(interfaces.Interface):
         found = bound_methods(interface).get(method) if method.startswith(wire_name(interface) + ".") else None
         if found is not None:

@@ -74,7 +74,8 @@ class Connection:
         self._deadline_of = deadline_of or _no_deadline
         self._outbox = Outbox(lines, self.objects)
         self._decoders = Decoders(self.objects)
-        self._reading, self._breaking = threading.Lock(), threading.Lock()
+        self._reading = threading.Lock()
+        self._breaking = threading.Lock()
         self._followers = 0
         self._follower_turn = threading.Condition()
         self._outstanding = Outstanding()
@@ -303,7 +304,7 @@ class Connection:
             self._reply(request.id, result, later=later)
             return
         if self._strict and refusal.code in (protocol.INVALID_PARAMS, protocol.UNKNOWN_METHOD):
-            raise Violation(f"a call that can not be answered: {refusal.message}")
+            raise Violation(f"a call that cannot be answered: {refusal.message}")
         self._refuse(request.id, refusal)
 
     def _perform(self, name: str, request: protocol.Envelope) -> object:
@@ -341,7 +342,7 @@ class Connection:
             else:
                 self._send(answer, NEVER)
         except (TypeError, DeadObject, msgspec.EncodeError, OverflowError) as error:
-            text = f"the result can not cross the wire: {error}"
+            text = f"the result cannot cross the wire: {error}"
             self._refuse(request_id, protocol.ErrorObject(protocol.INTERNAL_ERROR, text))
 
     def _refuse(self, request_id: int | None, error: protocol.ErrorObject, *, unread: bool = False) -> None:

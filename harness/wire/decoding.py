@@ -34,7 +34,7 @@ class Decoders:
 
     def _decode_special(self, kind: type, value: Any) -> Any:
         if not is_interface(kind):
-            raise NotImplementedError(f"{kind.__name__} can not cross the wire")
+            raise NotImplementedError(f"{kind.__name__} cannot cross the wire")
         if type(value) is not int:
             raise ValueError(f"Expected the number of an object, found {type(value).__name__}")
         return self._objects.object_of(value, kind)

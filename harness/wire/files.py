@@ -130,7 +130,10 @@ class _Kept:
     """A file that the harness keeps: every operation is a message. See specs.plugin.File."""
 
     def __init__(self, link: FileLink, token: int, access: str, position: int) -> None:
-        self._link, self._token, self._access, self.position = link, token, access, position
+        self._link = link
+        self._token = token
+        self._access = access
+        self.position = position
 
     def duplicate(self) -> _Kept:
         return _Kept(self._link, self._ask("duplicate"), self._access, self.position)

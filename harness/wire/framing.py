@@ -61,7 +61,8 @@ class LineSocket:
         self.socket = connection
         self.descriptors: deque[int] = deque()
         self.carries_descriptors = connection.family == socket.AF_UNIX
-        self._limit, self._has_ended = limit, has_ended
+        self._limit = limit
+        self._has_ended = has_ended
         self.meanwhile: Callable[[], object] | None = None
         """Called now and then while this side waits, for what else may be waiting for it."""
         self._lines: deque[bytes] = deque()

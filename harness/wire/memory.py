@@ -106,13 +106,13 @@ def _allocate(size: int) -> bytearray:
     try:
         return bytearray(size)
     except (MemoryError, OverflowError):
-        raise MemoryUnreachableError(f"can not allocate {size} bytes") from None
+        raise MemoryUnreachableError(f"cannot allocate {size} bytes") from None
 
 
 def _map(descriptor: int, size: int) -> mmap.mmap:
     try:
         return mmap.mmap(descriptor, size)
     except (OSError, ValueError, OverflowError) as error:
-        raise MemoryUnreachableError(f"can not map {size} bytes: {error}") from None
+        raise MemoryUnreachableError(f"cannot map {size} bytes: {error}") from None
     finally:
         os.close(descriptor)

@@ -23,14 +23,16 @@ class _Exported:
     __slots__ = ("sent", "value")
 
     def __init__(self, value: object) -> None:
-        self.value, self.sent = value, 0
+        self.value = value
+        self.sent = 0
 
 
 class ObjectTable:
     """Both directions of one connection. sign: +1 on the driver's side, -1 on the harness's."""
 
     def __init__(self, connection: Any, sign: int) -> None:
-        self._connection, self._sign = connection, sign
+        self._connection = connection
+        self._sign = sign
         self._exported: dict[int, _Exported] = {}
         self._numbers: dict[int, int] = {}
         self._last = 0
@@ -45,7 +47,7 @@ class ObjectTable:
         """Return the number by which the other side knows, or from now on will know, an object."""
         if isinstance(value, Proxy):
             if value._connection is not self._connection:
-                raise DeadObject("an object of another connection can not be passed here")
+                raise DeadObject("an object of another connection cannot be passed here")
             return value._number
         with self._lock:
             number = self._numbers.get(id(value))
@@ -88,7 +90,7 @@ class ObjectTable:
         self._dropped.append(Release(number, received))
 
     def take_dropped(self) -> Release | None:
-        """Return a release that is to be sent, or null."""
+        """Return a release that is to be sent, or None."""
         if not self._dropped:
             return None
         release = self._dropped.popleft()
@@ -159,7 +161,9 @@ class ObjectTable:
     def _new_proxy(self, number: int, interface: type) -> Any:
         state = self._fence_states.get(number)
         proxy = proxy_class(interface)() if state is None or interface is not hal.Fence else HeldFence()
-        proxy._connection, proxy._number, proxy._received = self._connection, number, 0
+        proxy._connection = self._connection
+        proxy._number = number
+        proxy._received = 0
         if isinstance(proxy, HeldFence) and state is not None:
             proxy.settle(state)
         self._proxies[number] = weakref.ref(proxy)

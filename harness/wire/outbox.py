@@ -20,13 +20,14 @@ class Outbox:
     """What one side has to say, in order. Any thread may send."""
 
     def __init__(self, lines: LineSocket, objects: ObjectTable) -> None:
-        self._lines, self._objects = lines, objects
+        self._lines = lines
+        self._objects = objects
         self._encoder = msgspec.json.Encoder(enc_hook=self._encode_special)
         self._waiting = bytearray()
         self._lock = threading.RLock()
 
     def add(self, message: object) -> None:
-        """Send with the next message. Raises TypeError for what can not cross the wire."""
+        """Send with the next message. Raises TypeError for what cannot cross the wire."""
         with self._lock:
             start = len(self._waiting)
             try:
@@ -75,4 +76,4 @@ class Outbox:
             return value.spelling
         if is_interface(type(value)):
             return self._objects.number_of(value)
-        raise TypeError(f"{type(value).__name__} can not cross the wire")
+        raise TypeError(f"{type(value).__name__} cannot cross the wire")

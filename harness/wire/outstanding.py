@@ -15,7 +15,8 @@ class Waiter:
     __slots__ = ("answer", "id", "method")
 
     def __init__(self, request_id: int, method: str) -> None:
-        self.id, self.method = request_id, method
+        self.id = request_id
+        self.method = method
         self.answer: protocol.Envelope | None = None
 
 

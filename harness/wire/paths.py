@@ -10,11 +10,12 @@ from npu_conformance.harness.wire.protocol import MemoryUnreachableError
 class Paths:
     """Opens files by the names that a caller gives: any, or those that lie in one folder, or none.
 
-    folder: whose files may be named, but not those of folders in it; null for none.
+    folder: whose files may be named, but not those of folders in it; None for none.
     """
 
     def __init__(self, folder: str | None = None, *, everywhere: bool = False) -> None:
-        self._folder, self._everywhere = folder, everywhere
+        self._folder = folder
+        self._everywhere = everywhere
 
     def __bool__(self) -> bool:
         """True where some file may be named."""

@@ -28,7 +28,7 @@ SECURITY_DENIED = -32004
 DEAD_OBJECT = -32005
 UNSUPPORTED = -32006
 MEMORY_UNREACHABLE = -32007
-"""The host can not reach memory by the offered transport; the harness tries the next one."""
+"""The host cannot reach memory by the offered transport; the harness tries the next one."""
 
 TRANSPORTS = ("path", "descriptor", "message")
 
@@ -230,7 +230,7 @@ class FileTruncate(Message, frozen=True):
 class TicketRequest(Message, frozen=True):
     """control.ticket: who the bearer of the ticket shall be.
 
-    folder: whose files the bearer may name where memory and files travel by path; null for none.
+    folder: whose files the bearer may name where memory and files travel by path; None for none.
     """
 
     uid: int
@@ -239,7 +239,7 @@ class TicketRequest(Message, frozen=True):
 
 
 class Ticket(Message, frozen=True):
-    """A ticket, valid once. address: where to present it, null for where this connection was made."""
+    """A ticket, valid once. address: where to present it, None for where this connection was made."""
 
     ticket: str
     address: str | None = None
@@ -253,7 +253,8 @@ class RemoteError(Exception):
     """The other side answered with an error that is none of specs.errors: its own failure."""
 
     def __init__(self, code: int, message: str) -> None:
-        self.code, self.message = code, message
+        self.code = code
+        self.message = message
         super().__init__(f"error {code}: {message}")
 
 

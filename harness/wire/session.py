@@ -52,8 +52,8 @@ class Callers:
 class HostState:
     """What the connections of one host share: the plug-in's objects, memory, tickets.
 
-    address: starts listening where it is called first, and returns where applications connect (null: as the control
-    connection did). key: what makes a connection the control connection, null where none can be. own_process: see
+    address: starts listening where it is called first, and returns where applications connect (None: as the control
+    connection did). key: what makes a connection the control connection, None where none can be. own_process: see
     Context.
     """
 
@@ -66,9 +66,14 @@ class HostState:
         address: Callable[[], str | None] | None = None,
         own_process: bool = False,
     ) -> None:
-        self.plugin, self.options, self.key = plugin, options or {}, key
-        self.callers, self.memory, self.files = Callers(), HostMemory(), HostFiles()
-        self._address, self._own_process = address, own_process
+        self.plugin = plugin
+        self.options = options or {}
+        self.key = key
+        self.callers = Callers()
+        self.memory = HostMemory()
+        self.files = HostFiles()
+        self._address = address
+        self._own_process = own_process
         self._tickets: dict[str, tuple[Caller, Paths]] = {}
         self._hang_up_listeners: list[Callable[[Caller], None]] = []
         self._connections = itertools.count(1)
@@ -89,10 +94,14 @@ class HostState:
                 chosen = {name: value for name, value in options.items() if name != "hal" or name in known}
                 self.options = {**self.options, **chosen}
                 context = Context(
-                    self.memory, self.callers.current, self.options, own_process=self._own_process, files=self.files,
+                    self.memory,
+                    self.callers.current,
+                    self.options,
+                    own_process=self._own_process,
+                    files=self.files,
                     on_hang_up=self._hang_up_listeners.append,
                     exports=self.memory,
-                )  # fmt: skip
+                )
                 self._subject = self.plugin.create(context)
             return self._subject
 
@@ -140,8 +149,10 @@ class Session(Connection):
         paths: Paths = NOWHERE,
     ) -> None:
         super().__init__(lines, +1, strict=False)
-        self._host, self._caller = host, peer
-        self._control, self._open = control, open_to_all
+        self._host = host
+        self._caller = peer
+        self._control = control
+        self._open = open_to_all
         self._named = paths
         self._initialized = False
         self._attached: set[int] = set()

@@ -20,7 +20,9 @@ class DocumentError(Exception):
     """A document breaks a rule. Reads `document: path: rule`."""
 
     def __init__(self, document: str, path: str, rule: str) -> None:
-        self.document, self.path, self.rule = document, path, rule
+        self.document = document
+        self.path = path
+        self.rule = rule
         super().__init__(f"{document}: {path}: {rule}" if path else f"{document}: {rule}")
 
 

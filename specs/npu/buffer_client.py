@@ -37,7 +37,8 @@ class _Cookie:
     """A cookie as it was set once: deleted when the last of the request and its allocations lets go (NPU-BUF-005)."""
 
     def __init__(self, value: Any, deleter: Deleter | None) -> None:
-        self.value, self._deleter = value, deleter
+        self.value = value
+        self._deleter = deleter
         self._holders = 1
         self._lock = threading.Lock()
 
@@ -106,7 +107,10 @@ class Buffer:
     """A buffer of this process: ANpuBuffer. Made by Buffers."""
 
     def __init__(self, request: AllocRequest, on_alloc: OnAlloc, on_preempt: OnPreempt | None, cookie: _Cookie) -> None:
-        self.request, self.on_alloc, self.on_preempt, self.cookie = request, on_alloc, on_preempt, cookie
+        self.request = request
+        self.on_alloc = on_alloc
+        self.on_preempt = on_preempt
+        self.cookie = cookie
         self.state = State.ALLOCATING
         self.remote: NpuBuffer | None = None
         self.on_load: OnLoad | None = None
@@ -206,7 +210,8 @@ class Buffers(AllocatorCallback):
         with self._lock:
             is_idle = buffer.state is State.ALLOCATED
             if is_idle:
-                buffer.state, buffer.on_load = State.LOADING, on_load
+                buffer.state = State.LOADING
+                buffer.on_load = on_load
         if not is_idle:
             on_load(buffer.cookie.value, Errno.EINVAL, buffer)
             return
@@ -222,7 +227,8 @@ class Buffers(AllocatorCallback):
             return
         if errno == Errno.ECANCELED:
             # Its preemption is about to be told: the cookie is needed once more.
-            found.state, found.preemption_is_due = State.PREEMPTED, True
+            found.state = State.PREEMPTED
+            found.preemption_is_due = True
             found.on_alloc(found.cookie.value, errno, None)
             return
         if errno or buffer is None:
@@ -230,7 +236,8 @@ class Buffers(AllocatorCallback):
             found.on_alloc(found.cookie.value, errno or Errno.EINVAL, None)
             self._forget(found)
             return
-        found.remote, found.state = buffer, State.ALLOCATED
+        found.remote = buffer
+        found.state = State.ALLOCATED
         found.on_alloc(found.cookie.value, 0, found)
 
     def on_load(self, id: int, errno: int, message: str | None) -> None:

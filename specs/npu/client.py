@@ -71,7 +71,9 @@ class _OnExecutor(ModelLoadRequestCallback):
     """What the service calls for one request."""
 
     def __init__(self, request: ModelLoadRequest, callback: ModelLoadRequestCallback, executor: Executor) -> None:
-        self._request, self._callback, self._executor = request, callback, executor
+        self._request = request
+        self._callback = callback
+        self._executor = executor
 
     def on_can_load_model(self, request: ModelLoadRequest, status: int, listener: ModelLoadStatusListener) -> None:
         self._executor(partial(self._callback.on_can_load_model, self._request, status, listener))

@@ -64,8 +64,8 @@ def files(tmp_path: Path) -> None:
         (["run", "--plugin", "exec:", "vts.queries"], "expected a command after exec:"),
         (["run", "--plugin", "exec:no-such-command", "vts.queries"], "no command no-such-command"),
         (["run", "--plugin", "exec:true", "vts.queries"], "the host process exited with status 0"),
-        (["run", "--plugin", "tcp:127.0.0.1:1", "vts.queries"], "can not connect to tcp:127.0.0.1:1"),
-        (["run", "--plugin", "unix:/no/socket", "vts.queries"], "can not connect to unix:/no/socket"),
+        (["run", "--plugin", "tcp:127.0.0.1:1", "vts.queries"], "cannot connect to tcp:127.0.0.1:1"),
+        (["run", "--plugin", "unix:/no/socket", "vts.queries"], "cannot connect to unix:/no/socket"),
         ([*RUN, FIRST_DAY, "--plugin-option", "speed"], "expected NAME=VALUE, found 'speed'"),
         ([*RUN, FIRST_DAY, "--plugin-option", "sped=1"], "has no option 'sped'; it has speed"),
         ([*RUN, FIRST_DAY, "--hal", "9"], "--hal: unknown HAL version '9'"),
@@ -80,8 +80,8 @@ def files(tmp_path: Path) -> None:
         ([*RUN, FIRST_DAY, "-n", "2", "--resume"], "--resume goes with one process"),
         ([*RUN, FIRST_DAY, "-n", "many"], "argument -n: invalid int value: 'many'"),
         ([*RUN, FIRST_DAY, "--budget", "3x"], "--budget: expected a time such as 90s, 15m or 2h, found '3x'"),
-        ([*RUN, FIRST_DAY, "--report", "file"], "file: can not keep the report: File exists"),
-        ([*RUN, FIRST_DAY, "--report", "file", "-n", "2"], "file: can not keep the report: File exists"),
+        ([*RUN, FIRST_DAY, "--report", "file"], "file: cannot keep the report: File exists"),
+        ([*RUN, FIRST_DAY, "--report", "file", "-n", "2"], "file: cannot keep the report: File exists"),
         ([*RUN, FIRST_DAY, "--waivers", "nowhere"], "nowhere: No such file or directory"),
         ([*RUN, FIRST_DAY, "--waivers", "typed.json"], "typed.json: $.waivers[0].requirement: Expected `str`"),
         ([*RUN, FIRST_DAY, "--waivers", "broken.json", "-n", "2"], "broken.json: not JSON"),
@@ -114,14 +114,14 @@ def test_bad_input_is_one_line(command: Command, arguments: list[str], line: str
 def test_a_page_that_can_not_be_written(command: Command) -> None:
     assert command(*RUN, FIRST_DAY)[0] == 0
     code, _, told = command("report", "report", "--html", "no/page.html")
-    assert (code, told) == (2, "npu-conformance: no/page.html: can not be written: No such file or directory\n")
+    assert (code, told) == (2, "npu-conformance: no/page.html: cannot be written: No such file or directory\n")
 
 
 def test_a_run_of_something_else_is_not_resumed(command: Command, tmp_path: Path) -> None:
     assert command(*RUN, FIRST_DAY)[0] == 0
     code, _, told = command(*RUN, "reference", "--resume")
     assert (code, told.count("\n")) == (2, 1)
-    assert "report/events.jsonl: $.digests.subject: can not be resumed: the subject is another now" in told
+    assert "report/events.jsonl: $.digests.subject: cannot be resumed: the subject is another now" in told
 
 
 def test_reports_of_other_vectors_are_not_compared(command: Command, tmp_path: Path) -> None:

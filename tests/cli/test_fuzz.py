@@ -123,7 +123,7 @@ def test_atheris_that_is_missing_is_said(
     ("arguments", "text"),
     [
         (["--plugin", "nonsense"], "unknown plug-in 'nonsense'"),
-        (["--plugin", "unix:/nowhere"], "can not run with isolation inprocess"),
+        (["--plugin", "unix:/nowhere"], "cannot run with isolation inprocess"),
         (["--plugin", DRIVERS, "--runs", "0"], "--runs: expected a positive number, found 0"),
         (["--plugin", DRIVERS, "--seconds", "-1"], "--seconds: expected a positive number"),
         (["--plugin", DRIVERS, "--seed", "-1"], "--seed"),

@@ -166,11 +166,11 @@ def test_a_plugin_that_can_not_play_is_bad_input(capsys: pytest.CaptureFixture[s
     ("words", "complaint"),
     [
         (["demo", "--inferences", "0"], "--inferences: at least 1"),
-        (["demo", "--trace", "/nowhere/trace.json"], "/nowhere/trace.json: can not be written"),
+        (["demo", "--trace", "/nowhere/trace.json"], "/nowhere/trace.json: cannot be written"),
         (["demo", "--plugin", "nonsense"], "plug-in nonsense: its process did not listen"),
-        (["top", "unix:/nowhere/npu.socket", "--once"], "can not connect to unix:/nowhere/npu.socket"),
+        (["top", "unix:/nowhere/npu.socket", "--once"], "cannot connect to unix:/nowhere/npu.socket"),
         (["top", "reference", "--once"], "not an address: 'reference'"),
-        (["shell", "unix:/nowhere/npu.socket", "info"], "can not connect to unix:/nowhere/npu.socket"),
+        (["shell", "unix:/nowhere/npu.socket", "info"], "cannot connect to unix:/nowhere/npu.socket"),
     ],
 )
 def test_bad_input_is_one_line_and_exit_2(words: list[str], complaint: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -114,7 +114,7 @@ def test_a_tool_is_told_its_options_and_success_is_exit_code_0(tmp_path: Path) -
 
 
 def test_a_tool_that_can_not_be_started_is_a_failure(tmp_path: Path) -> None:
-    with pytest.raises(Failed, match="inference tool can not be started"):
+    with pytest.raises(Failed, match="inference tool cannot be started"):
         ToolRun(InferenceTool((str(tmp_path / "missing"),)), 10_001, InferenceRun())
 
 

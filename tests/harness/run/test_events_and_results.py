@@ -274,7 +274,7 @@ def test_a_run_of_something_else_is_not_resumed(make_case: MakeCase, subject: An
     now = msgspec.structs.replace(log.header.digests, **{changed: "2"})
     with pytest.raises(
         DocumentError,
-        match=rf"\$\.digests\.{changed}: can not be resumed: the {changed} is another now: expected 2, found 1",
+        match=rf"\$\.digests\.{changed}: cannot be resumed: the {changed} is another now: expected 2, found 1",
     ):
         events.earlier_results(log, now, "events.jsonl")
 

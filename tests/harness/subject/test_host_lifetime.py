@@ -171,9 +171,9 @@ sys.exit(f"imported: {{unwanted}}" if unwanted else 0)
         ("exec:'unclosed", "No closing quotation"),
         ("exec:/nowhere/driver --fast", "no command /nowhere/driver"),
         ("exec:true", r"initialize: the host process exited with status 0"),
-        ("unix:/nowhere/socket", "can not connect to unix:/nowhere/socket: No such file or directory"),
-        ("tcp:127.0.0.1:1", "can not connect to tcp:127.0.0.1:1: Connection refused"),
-        ("tcp:nonsense", "can not connect to tcp:nonsense"),
+        ("unix:/nowhere/socket", "cannot connect to unix:/nowhere/socket: No such file or directory"),
+        ("tcp:127.0.0.1:1", "cannot connect to tcp:127.0.0.1:1: Connection refused"),
+        ("tcp:nonsense", "cannot connect to tcp:nonsense"),
     ],
 )
 def test_what_can_not_be_loaded_says_why(spec: str, text: str) -> None:

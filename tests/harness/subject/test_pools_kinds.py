@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from npu_conformance.harness.subject.loading import Isolation, open_subject
-from npu_conformance.harness.subject.pools import memory_of, spelled
+from npu_conformance.harness.subject.pools import aidl_form, memory_of
 from npu_conformance.specs.neuralnetworks.validate_scope import profile
 from npu_conformance.specs.versions import Version
 
@@ -18,15 +18,15 @@ KINDS = ("ashmem", "mmap_fd", "hardware_buffer_blob", "hardware_buffer")
 )
 def test_aidl_has_names_of_its_own(kind: str, aidl: str) -> None:
     memory = memory_of(kind, 10)
-    assert spelled(memory, Version.V1_3) == memory
-    assert spelled(memory, Version.FL5).kind == aidl
-    assert spelled(memory, Version.FL5).token == memory.token
+    assert aidl_form(memory, Version.V1_3) == memory
+    assert aidl_form(memory, Version.FL5).kind == aidl
+    assert aidl_form(memory, Version.FL5).token == memory.token
 
 
 @pytest.mark.parametrize("version", list(Version), ids=str)
 def test_every_version_knows_the_names_that_it_gets(version: Version) -> None:
     kinds = KINDS if version >= Version.V1_2 else KINDS[:2]
-    assert {spelled(memory_of(kind, 10), version).kind for kind in kinds} <= profile(version).pool_kinds
+    assert {aidl_form(memory_of(kind, 10), version).kind for kind in kinds} <= profile(version).pool_kinds
 
 
 def test_hardware_buffers_are_described() -> None:

@@ -31,7 +31,7 @@ Planting = Callable[[Path, Path], None]
 
 SWEEP = """
 import os, sys
-from npu_conformance.harness import pools
+from npu_conformance.harness.subject import pools
 pools.sweep(sys.argv[2])
 print(os.path.exists(sys.argv[1]))
 """

@@ -13,6 +13,7 @@ from npu_conformance.harness.subject.files import CacheFile, Files, ServedFiles
 from npu_conformance.harness.subject.loading import open_subject
 from npu_conformance.harness.wire import protocol
 from npu_conformance.harness.wire.files import HostFiles
+from npu_conformance.harness.wire.paths import EVERYWHERE
 from npu_conformance.specs.errors import IllegalArgument, SecurityDenied
 from npu_conformance.specs.plugin import File
 
@@ -26,7 +27,7 @@ class Attacher:
         self.host, self.served = HostFiles(), ServedFiles()
 
     def attach(self, request: protocol.FileAttach, descriptor: int | None) -> None:
-        self.host.attach(request, None if descriptor is None else os.dup(descriptor), self.served)
+        self.host.attach(request, None if descriptor is None else os.dup(descriptor), self.served, EVERYWHERE)
 
     def detach(self, token: int) -> None:
         self.host.detach(protocol.FileToken(token))

@@ -145,7 +145,7 @@ def test_tcp_with_key(tmp_path: Path) -> None:
 
 
 def test_tcp_without_key_is_not_served() -> None:
-    with pytest.raises(LoadError, match=r"^can not listen on tcp:127\.0\.0\.1:0 without a key: .*--key-file"):
+    with pytest.raises(LoadError, match=r"^cannot listen on tcp:127\.0\.0\.1:0 without a key: .*--key-file"):
         serve(load_plugin("echo_plugin:plugin"), "tcp:127.0.0.1:0")
 
 
