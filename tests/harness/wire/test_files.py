@@ -128,14 +128,14 @@ def test_wrong_requests_are_refused(tmp_path: Path) -> None:
     with pytest.raises(SecurityDenied):
         served.write(5, 0, b"x")
     with pytest.raises(protocol.MemoryUnreachableError):
-        host.attach(protocol.FileAttach(1, "path", "read", path=str(tmp_path / "none")), None, served)
+        host.attach(protocol.FileAttach(1, "path", "read", path=str(tmp_path / "none")), None, served, EVERYWHERE)
     with pytest.raises(protocol.MemoryUnreachableError):
-        host.attach(protocol.FileAttach(1, "pigeon", "read"), None, served)
+        host.attach(protocol.FileAttach(1, "pigeon", "read"), None, served, EVERYWHERE)
     with pytest.raises(IllegalArgument):
-        host.attach(protocol.FileAttach(1, "message", "execute"), None, served)
-    host.attach(protocol.FileAttach(1, "path", "read", path=file.path), None, served)
+        host.attach(protocol.FileAttach(1, "message", "execute"), None, served, EVERYWHERE)
+    host.attach(protocol.FileAttach(1, "path", "read", path=file.path), None, served, EVERYWHERE)
     with pytest.raises(IllegalArgument, match="taken"):
-        host.attach(protocol.FileAttach(1, "path", "read", path=file.path), None, served)
+        host.attach(protocol.FileAttach(1, "path", "read", path=file.path), None, served, EVERYWHERE)
     served.close_all()
 
 
