@@ -79,7 +79,7 @@ def test_many_failures_of_one_cause_are_led_by_the_symptom(report: Path) -> None
     start = lines.index("what is wrong, most frequent first:")
     types = "TENSOR_QUANT8_ASYMM, TENSOR_QUANT8_ASYMM_SIGNED"
     assert lines[start + 1] == f"     56 fail: output 'output': 3 of 6 elements outside 1 (PAD; {types})"
-    assert lines[start + 2].startswith("      3 fail: output 'output' against that of the unsigned twin")
+    assert lines[start + 2].startswith("      3 fail: output 'output' against that of the unsigned counterpart")
     assert [line for line in lines if line.startswith("FAIL ")] == [lines[start + 3], lines[start + 3 + 9]]
     assert len([line for line in (report / "printed.err").read_text().splitlines() if line.startswith("FAIL ")]) == 2
 
@@ -91,7 +91,7 @@ def test_the_page(report: Path) -> None:
     assert says(first), first
     assert first[-1].startswith(f"$ {REPLAY.format('')}")
     assert wrong.index("     56 fail: output") < wrong.index("<details")
-    assert wrong.index("53 more of the same") < wrong.index("against that of the unsigned twin", wrong.index("</ul>"))
+    assert wrong.index("53 more of the same") < wrong.index("against that of the unsigned counterpart", wrong.index("</ul>"))
 
 
 def test_junit(report: Path) -> None:
@@ -136,7 +136,7 @@ def test_pytest(tmp_path: Path) -> None:
     command = [
         sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:randomly", "-q", "--npu-plugin", WORDS[1],
         "--npu-option", WORDS[3], "--npu-report", str(tmp_path / "report"),
-        f"{ROOT}/vts/generated.py", "-k", "PAD and quant8_rank1", "--junitxml", str(tmp_path / "junit.xml"),
+        f"{ROOT}/vts/generated", "-k", "PAD and quant8_rank1", "--junitxml", str(tmp_path / "junit.xml"),
     ]  # fmt: skip
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False, timeout=120)
     assert says(block(done.stdout)), done.stdout

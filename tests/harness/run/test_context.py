@@ -170,7 +170,8 @@ def test_long_values_are_cut() -> None:
 
 
 def test_a_failure_names_first_what_the_checks_are_about(make_case: Callable[..., Case], subject: Any) -> None:
-    context = CaseContext(make_case("a", requirements=("A", "B")), subject)
+    case = make_case("a", requirements=("A", "B"))
+    context = CaseContext(case, subject)
     with context.configuration("first", requirements=("C", "D")):
         context.about("D")
         context.about("C")
@@ -179,4 +180,4 @@ def test_a_failure_names_first_what_the_checks_are_about(make_case: Callable[...
     assert context.configurations["first"].requirements == ("C", "D", "A", "B")
     assert context.configurations["second"].requirements == ("A", "B")
     context.about("B")
-    assert case_result(context, 0.0).requirements == ("B", "A")
+    assert case_result(case, context, 0.0).requirements == ("B", "A")
