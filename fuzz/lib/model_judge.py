@@ -45,7 +45,7 @@ def guarded(what: str, call: Callable[[], Result], *passing: type[Exception]) ->
     except passing:
         raise
     except InterfaceError as error:
-        raise Failed(f"{what}: expected an answer or an ErrorStatus, found {checks.spell_error(error)}") from error
+        raise Failed(f"{what}: expected an answer or an ErrorStatus, found {checks.format_error(error)}") from error
     except Exception as error:
         raise Failed(f"{what}: raised {type(error).__name__}: {error}, which no interface has") from error
 

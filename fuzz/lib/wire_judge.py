@@ -11,7 +11,7 @@ from npu_conformance.harness.judge import checks
 from npu_conformance.harness.judge.verdicts import Failed
 from npu_conformance.harness.wire import protocol
 from npu_conformance.harness.wire.decoding import UNREADABLE
-from npu_conformance.harness.wire.framing import shown
+from npu_conformance.harness.wire.framing import truncated
 
 
 class _Outgoing(msgspec.Struct):
@@ -51,10 +51,10 @@ def read_answer(line: bytes) -> _Outgoing:
     try:
         message = _SENT.decode(line)
     except UNREADABLE as error:
-        raise Failed(f"the server sent what is not a message: {error}: {shown(line)}") from None
-    checks.equal(message.jsonrpc, "2.0", f"version of the message {shown(line)}")
+        raise Failed(f"the server sent what is not a message: {error}: {truncated(line)}") from None
+    checks.equal(message.jsonrpc, "2.0", f"version of the message {truncated(line)}")
     is_answer = (message.result is not msgspec.UNSET) + isinstance(message.error, protocol.ErrorObject)
-    checks.equal(is_answer, 0 if message.method else 1, f"results and errors in the message {shown(line)}")
+    checks.equal(is_answer, 0 if message.method else 1, f"results and errors in the message {truncated(line)}")
     if isinstance(message.error, protocol.ErrorObject) and message.error.code == protocol.INTERNAL_ERROR:
         raise Failed(f"an exception that nobody planned crosses the wire: {message.error.message}")
     return message

@@ -27,19 +27,19 @@ def that(condition: bool, message: str) -> None:
 def equal(actual: object, expected: object, what: str) -> None:
     """Fail unless both are equal."""
     if actual != expected:
-        fail(what, spell(expected), spell(actual))
+        fail(what, format_value(expected), format_value(actual))
 
 
 def member(actual: object, allowed: Collection[Any], what: str) -> None:
     """Fail unless the value is one of the allowed ones."""
     if actual not in allowed:
-        fail(what, "one of " + ", ".join(sorted(spell(value) for value in allowed)), spell(actual))
+        fail(what, "one of " + ", ".join(sorted(format_value(value) for value in allowed)), format_value(actual))
 
 
 def status(actual: int | None, allowed: Collection[int], what: str) -> None:
     """Fail unless an ErrorStatus is one of the allowed ones. None: no status arrived at all."""
     if actual not in allowed:
-        fail(what, spell_statuses(allowed), "no status" if actual is None else status_name(actual))
+        fail(what, format_statuses(allowed), "no status" if actual is None else status_name(actual))
 
 
 def succeeds(call: Callable[[], Result], what: str) -> Result:
@@ -49,7 +49,7 @@ def succeeds(call: Callable[[], Result], what: str) -> Result:
     except DeadObject:
         raise
     except InterfaceError as error:
-        fail(what, "success", spell_error(error))
+        fail(what, "success", format_error(error))
 
 
 def raises_status(call: Callable[[], object], statuses: Collection[int], what: str) -> int:
@@ -59,7 +59,7 @@ def raises_status(call: Callable[[], object], statuses: Collection[int], what: s
     except ServiceError as error:
         status(error.status, statuses, what)
         return error.status
-    fail(what, spell_statuses(statuses), f"success with {spell(result)}")
+    fail(what, format_statuses(statuses), f"success with {format_value(result)}")
 
 
 def raises(
@@ -74,21 +74,21 @@ def raises(
     except DeadObject:
         raise
     except InterfaceError as error:
-        fail(what, " or ".join(kind.__name__ for kind in expected), spell_error(error))
-    fail(what, " or ".join(kind.__name__ for kind in expected), f"success with {spell(result)}")
+        fail(what, " or ".join(kind.__name__ for kind in expected), format_error(error))
+    fail(what, " or ".join(kind.__name__ for kind in expected), f"success with {format_value(result)}")
 
 
-def spell(value: object) -> str:
+def format_value(value: object) -> str:
     """A value as messages show it, cut where it is long."""
     text = f"{value.name} ({value.value})" if isinstance(value, enum.Enum) else repr(value)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}... ({len(text)} characters)"
 
 
-def spell_statuses(statuses: Collection[int]) -> str:
+def format_statuses(statuses: Collection[int]) -> str:
     """Statuses by name, in order of their numbers."""
     return " or ".join(status_name(number) for number in sorted(statuses))
 
 
-def spell_error(error: InterfaceError) -> str:
+def format_error(error: InterfaceError) -> str:
     """An error of an interface with its kind."""
     return f"{type(error).__name__} {error}".rstrip()

@@ -19,7 +19,7 @@ class SubjectLost(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Ending:
+class OutcomeDetails:
     """An outcome with everything known about why."""
 
     outcome: Outcome = Outcome.PASS
@@ -36,7 +36,7 @@ class Ending:
         return self.outcome in (Outcome.CRASH, Outcome.HANG)
 
 
-def classify_exception(error: Exception) -> Ending:
+def classify_exception(error: Exception) -> OutcomeDetails:
     """Say what an exception that ended a case, or a configuration, means.
 
     A CaseEnded says so itself. An error of the interface that no check expected is a failure of the implementation; a
@@ -45,28 +45,28 @@ def classify_exception(error: Exception) -> Ending:
     if isinstance(error, CaseEnded):
         return _of_case_ended(error)
     if isinstance(error, Unsupported):
-        return Ending(Outcome.NOT_SUPPORTED, str(error))
+        return OutcomeDetails(Outcome.NOT_SUPPORTED, str(error))
     if isinstance(error, DeadObject):
-        return Ending(Outcome.CRASH, f"the process behind an object is gone: {error}")
+        return OutcomeDetails(Outcome.CRASH, f"the process behind an object is gone: {error}")
     if isinstance(error, InterfaceError):
-        return Ending(Outcome.FAIL, f"a call failed: {_spell(error)}", "no error", _spell(error))
+        return OutcomeDetails(Outcome.FAIL, f"a call failed: {_format_error(error)}", "no error", _format_error(error))
     if isinstance(error, DocumentError):
         # A vector that cannot be read is nobody's bug: the line says where and what, frames would not.
-        return Ending(Outcome.SUITE_ERROR, str(error))
-    return Ending(Outcome.SUITE_ERROR, _spell(error), traceback=_tail(error))
+        return OutcomeDetails(Outcome.SUITE_ERROR, str(error))
+    return OutcomeDetails(Outcome.SUITE_ERROR, _format_error(error), traceback=_tail(error))
 
 
-def _of_case_ended(error: CaseEnded) -> Ending:
+def _of_case_ended(error: CaseEnded) -> OutcomeDetails:
     if isinstance(error, Crashed):
-        return Ending(error.outcome, str(error), signal=error.signal, stderr=error.stderr[-_STDERR_CHARACTERS:])
+        return OutcomeDetails(error.outcome, str(error), signal=error.signal, stderr=error.stderr[-_STDERR_CHARACTERS:])
     if isinstance(error, Hung):
-        return Ending(error.outcome, str(error), stderr=error.stderr[-_STDERR_CHARACTERS:])
+        return OutcomeDetails(error.outcome, str(error), stderr=error.stderr[-_STDERR_CHARACTERS:])
     if isinstance(error, Failed):
-        return Ending(error.outcome, str(error), error.expected, error.found)
-    return Ending(error.outcome, str(error))
+        return OutcomeDetails(error.outcome, str(error), error.expected, error.found)
+    return OutcomeDetails(error.outcome, str(error))
 
 
-def _spell(error: Exception) -> str:
+def _format_error(error: Exception) -> str:
     return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
 
 

@@ -11,7 +11,7 @@ from npu_conformance.harness.subject.concurrency import Result
 from npu_conformance.harness.subject.endpoints import ListeningEndpoint, StartOptions
 from npu_conformance.harness.subject.plugin_loading import LoadError
 from npu_conformance.harness.subject.pools import FileStore
-from npu_conformance.harness.subject.remote import RemoteApplication, RemoteSubject, remote_at_once
+from npu_conformance.harness.subject.remote import RemoteApplication, RemoteSubject, run_remotely_concurrently
 from npu_conformance.specs.errors import IllegalState, InterfaceError
 from npu_conformance.specs.versions import Version
 
@@ -62,9 +62,9 @@ class ClientSubject:
             connection.serve_one()
         return ready
 
-    def at_once(self, calls: Sequence[Callable[[], Result]]) -> list[Result | InterfaceError]:
+    def run_concurrently(self, calls: Sequence[Callable[[], Result]]) -> list[Result | InterfaceError]:
         """Make calls at once over this connection."""
-        return remote_at_once(calls, self._application)
+        return run_remotely_concurrently(calls, self._application)
 
     def application(self, uid: int, pid: int = 0) -> NoReturn:
         """A client is one app only."""

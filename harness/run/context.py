@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from npu_conformance.harness.judge import checks
-from npu_conformance.harness.judge.classification import Ending, SubjectLost, classify_exception
+from npu_conformance.harness.judge.classification import OutcomeDetails, SubjectLost, classify_exception
 from npu_conformance.harness.judge.verdicts import Crashed, Failed, NotApplicable
 from npu_conformance.harness.run.preparation import (
     NO_DEADLINE,
@@ -81,7 +81,7 @@ class Record:
 
     name: str = ""
     requirements: tuple[str, ...] = ()
-    ending: Ending = field(default_factory=Ending)
+    details: OutcomeDetails = field(default_factory=OutcomeDetails)
     warnings: list[str] = field(default_factory=list)
     waived: bool = False
     seconds: float = 0.0
@@ -182,13 +182,13 @@ class CaseContext:
         self._to_close.append(application)
         return application
 
-    def at_once(self, calls: Sequence[Callable[[], Result]]) -> list[Result | InterfaceError]:
+    def run_concurrently(self, calls: Sequence[Callable[[], Result]]) -> list[Result | InterfaceError]:
         """Let functions call the subject at once; returns what each returned, or the interface error it raised.
 
         NotApplicable where the subject takes one call after the other (`concurrent_calls` of its manifest). No more
         than that many run at a time. A function may make any calls and checks; deadlines are those of all together.
         """
-        return self.subject.at_once(calls)
+        return self.subject.run_concurrently(calls)
 
     def close_later(self, thing: Closeable) -> None:
         """Close something of the case's own when the case ends, before what was made earlier."""
@@ -255,7 +255,7 @@ class CaseContext:
         except SubjectLost:
             raise
         except Exception as error:
-            record.ending = classify_exception(error)
+            record.details = classify_exception(error)
         finally:
             record.seconds = time.perf_counter() - started
             self._current = self.own
@@ -283,14 +283,14 @@ class CaseContext:
         behind anything else it is a crash. always: look for signs of life also after what did not fail, so that a late
         death is not the next case's.
         """
-        ending = record.ending
-        suspicious = always or ending.outcome in (Outcome.FAIL, Outcome.SUITE_ERROR)
-        lost = ending.lost_host or (suspicious and not self.is_alive())
-        if lost and ending.outcome is Outcome.FAIL:
-            record.ending = replace(ending, message=f"{ending.message}; the subject does not answer any more")
-        elif lost and not ending.lost_host:
-            what = ending.message or ending.outcome.value
-            record.ending = classify_exception(Crashed(f"the subject does not answer any more, after: {what}"))
+        details = record.details
+        suspicious = always or details.outcome in (Outcome.FAIL, Outcome.SUITE_ERROR)
+        lost = details.lost_host or (suspicious and not self.is_alive())
+        if lost and details.outcome is Outcome.FAIL:
+            record.details = replace(details, message=f"{details.message}; the subject does not answer any more")
+        elif lost and not details.lost_host:
+            what = details.message or details.outcome.value
+            record.details = classify_exception(Crashed(f"the subject does not answer any more, after: {what}"))
         if lost:
             self.restart()
 

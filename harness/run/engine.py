@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 from msgspec.structs import replace
 
 from npu_conformance.harness.judge import claims
-from npu_conformance.harness.judge.classification import Ending, SubjectLost, classify_exception
+from npu_conformance.harness.judge.classification import OutcomeDetails, SubjectLost, classify_exception
 from npu_conformance.harness.judge.outcome_table import is_red
 from npu_conformance.harness.judge.waivers import Waivers
 from npu_conformance.harness.run import seeds
@@ -201,22 +201,22 @@ class Engine:
 
     def _execute(self, case: Case, context: CaseContext) -> None:
         with trace.span("case", case.id):
-            context.own.ending = self._guarded(lambda: _judge(case, context))
-        context.own.ending = _graver(context.own.ending, self._guarded(context.close))
+            context.own.details = self._guarded(lambda: _judge(case, context))
+        context.own.details = _graver(context.own.details, self._guarded(context.close))
         if self.outcome.ending != "subject-lost":
             recovery = self._guarded(lambda: context.recover(context.own, always=True))
-            context.own.ending = _graver(context.own.ending, recovery)
+            context.own.details = _graver(context.own.details, recovery)
 
-    def _guarded(self, step: Callable[[], object]) -> Ending:
+    def _guarded(self, step: Callable[[], object]) -> OutcomeDetails:
         """Run a step and say how it ended. Losing the subject for good ends the run behind this case."""
         try:
             step()
         except SubjectLost as error:
             self._end("subject-lost", str(error))
-            return Ending(Outcome.CRASH, str(error))
+            return OutcomeDetails(Outcome.CRASH, str(error))
         except Exception as error:
             return classify_exception(error)
-        return Ending()
+        return OutcomeDetails()
 
     def _record(self, result: CaseResult) -> CaseResult:
         del self._pending[result.case]
@@ -269,7 +269,7 @@ def _with_failure_file(write: OnFailure, context: CaseContext, result: CaseResul
     return replace(result, notes={**result.notes, FAILURE_FILE: name})
 
 
-def _graver(first: Ending, later: Ending) -> Ending:
+def _graver(first: OutcomeDetails, later: OutcomeDetails) -> OutcomeDetails:
     """The graver of two; that cleaning up went well is no news."""
     if later.outcome is Outcome.PASS or worst(first.outcome, later.outcome) is first.outcome:
         return first

@@ -16,15 +16,15 @@ def case_result(case: Case, context: CaseContext, seconds: float) -> CaseResult:
     own = context.own
     configurations = tuple(_configuration_result(record) for record in context.configurations.values())
     outcomes = [configuration.outcome for configuration in configurations]
-    if own.ending.outcome is not Outcome.PASS or not outcomes:
-        outcomes.append(own.ending.outcome)
+    if own.details.outcome is not Outcome.PASS or not outcomes:
+        outcomes.append(own.details.outcome)
     return CaseResult(
         case=case.id,
         outcome=worst(*outcomes),
-        message=own.ending.message,
-        expected=own.ending.expected,
-        found=own.ending.found,
-        own_outcome=own.ending.outcome,
+        message=own.details.message,
+        expected=own.details.expected,
+        found=own.details.found,
+        own_outcome=own.details.outcome,
         dispositions=_dispositions([own, *context.configurations.values()]),
         configurations=configurations,
         requirements=own.requirements,
@@ -35,9 +35,9 @@ def case_result(case: Case, context: CaseContext, seconds: float) -> CaseResult:
         notes=context.notes,
         seed=context.seed,
         seconds=seconds,
-        signal=own.ending.signal,
-        stderr=own.ending.stderr,
-        traceback=own.ending.traceback,
+        signal=own.details.signal,
+        stderr=own.details.stderr,
+        traceback=own.details.traceback,
     )
 
 
@@ -56,20 +56,20 @@ def unexecuted(case: Case, outcome: Outcome, reason: str) -> CaseResult:
 
 
 def _configuration_result(record: Record) -> ConfigurationResult:
-    ending = record.ending
+    details = record.details
     return ConfigurationResult(
         name=record.name,
-        outcome=ending.outcome,
-        message=ending.message,
-        expected=ending.expected,
-        found=ending.found,
+        outcome=details.outcome,
+        message=details.message,
+        expected=details.expected,
+        found=details.found,
         dispositions=_dispositions([record]),
         requirements=record.requirements,
         warnings=tuple(record.warnings),
         seconds=record.seconds,
-        signal=ending.signal,
-        stderr=ending.stderr,
-        traceback=ending.traceback,
+        signal=details.signal,
+        stderr=details.stderr,
+        traceback=details.traceback,
     )
 
 

@@ -13,7 +13,7 @@ from npu_conformance.specs.errors import DeadObject, InterfaceError
 Result = TypeVar("Result")
 
 
-def at_once(
+def run_concurrently(
     calls: Sequence[Callable[[], Result]], most: int, around: Callable[[], AbstractContextManager[None]]
 ) -> list[Result | InterfaceError]:
     """Run the calls, at most `most` at a time; returns results, or errors of the interface, in order.

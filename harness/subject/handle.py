@@ -83,7 +83,7 @@ class SubjectHandle(Protocol):
     def serve_pending(self) -> bool:
         """Handle a callback that has arrived: true; false at once where there is none."""
 
-    def at_once(self, calls: Sequence[Callable[[], Result]]) -> list[Result | InterfaceError]:
+    def run_concurrently(self, calls: Sequence[Callable[[], Result]]) -> list[Result | InterfaceError]:
         """Make calls of the subject at once. Raises NotApplicable where it takes one after the other."""
         ...
 

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from npu_conformance.harness.judge.verdicts import CaseEnded, Crashed
-from npu_conformance.harness.subject.concurrency import Result, at_once
+from npu_conformance.harness.subject.concurrency import Result, run_concurrently
 from npu_conformance.harness.subject.endpoints import StartOptions
 from npu_conformance.harness.subject.files import Files, ServedFiles
 from npu_conformance.harness.subject.handle import Application
@@ -17,7 +17,7 @@ from npu_conformance.harness.subject.inference_tool import settled
 from npu_conformance.harness.subject.plugin_loading import LoadError, load_plugin
 from npu_conformance.harness.subject.pools import FileStore, MappedPool, Pool, Pools, ReachedPool, memory_of
 from npu_conformance.harness.subject.remote import RemoteApplication, playing
-from npu_conformance.harness.wire.connection import beside_others
+from npu_conformance.harness.wire.connection import marked_concurrent
 from npu_conformance.harness.wire.framing import LineSocket, Lost
 from npu_conformance.harness.wire.memory import HostMemory
 from npu_conformance.harness.wire.paths import Paths
@@ -134,9 +134,9 @@ class InProcessSubject:
             connection.serve_one()
         return bool(ready)
 
-    def at_once(self, calls: Sequence[Callable[[], Result]]) -> list[Result | InterfaceError]:
+    def run_concurrently(self, calls: Sequence[Callable[[], Result]]) -> list[Result | InterfaceError]:
         """Make calls of the subject at once, each in a thread of its own."""
-        return at_once(calls, self.manifest.concurrent_calls, beside_others)
+        return run_concurrently(calls, self.manifest.concurrent_calls, marked_concurrent)
 
     def application(self, uid: int, pid: int = 0) -> Application:
         """Connect as the app of a uid: through a socket, since a plain call has no caller."""

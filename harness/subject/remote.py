@@ -10,7 +10,7 @@ from typing import Any
 
 import npu_conformance
 from npu_conformance.harness.judge.verdicts import CaseEnded, Failed, Hung, NotApplicable, Refused
-from npu_conformance.harness.subject.concurrency import Result, at_once
+from npu_conformance.harness.subject.concurrency import Result, run_concurrently
 from npu_conformance.harness.subject.endpoints import Endpoint, StartOptions, is_within_reach
 from npu_conformance.harness.subject.files import Files, ServedFiles
 from npu_conformance.harness.subject.handle import Application
@@ -18,8 +18,8 @@ from npu_conformance.harness.subject.inference_tool import settled
 from npu_conformance.harness.subject.plugin_loading import LoadError
 from npu_conformance.harness.subject.pools import FileStore, Pools, SharedPools, new_token
 from npu_conformance.harness.wire import protocol
-from npu_conformance.harness.wire.connection import Connection, beside_others
-from npu_conformance.harness.wire.framing import LineSocket, Lost, TimedOut, WireError, shown
+from npu_conformance.harness.wire.connection import Connection, marked_concurrent
+from npu_conformance.harness.wire.framing import LineSocket, Lost, TimedOut, WireError, truncated
 from npu_conformance.specs import errors
 from npu_conformance.specs.errors import InterfaceError
 from npu_conformance.specs.manifest import Deadlines, Manifest
@@ -125,19 +125,19 @@ class RemoteApplication:
         if isinstance(problem, TimedOut):
             partial = self.connection.lines.partial
             if partial:
-                return Failed(f"{method}: half a line and then nothing: {shown(partial)}")
+                return Failed(f"{method}: half a line and then nothing: {truncated(partial)}")
             return Hung(f"{method}: no answer within {self.seconds_for(method):g} s (host killed)", stderr)
         return Failed(f"{method}: {problem}")
 
 
-def remote_at_once(
+def run_remotely_concurrently(
     calls: Sequence[Callable[[], Result]], *connections: RemoteApplication
 ) -> list[Result | InterfaceError]:
     """Make calls at once over connections to one subject; a driver may still handle them one after the other."""
     for each in connections:
         each.calls_at_once = len(calls)
     try:
-        return at_once(calls, connections[0].initialized.manifest.concurrent_calls, beside_others)
+        return run_concurrently(calls, connections[0].initialized.manifest.concurrent_calls, marked_concurrent)
     finally:
         for each in connections:
             each.calls_at_once = 1
@@ -225,9 +225,9 @@ class RemoteSubject:
             connection.serve_one()
         return bool(ready)
 
-    def at_once(self, calls: Sequence[Callable[[], Result]]) -> list[Result | InterfaceError]:
+    def run_concurrently(self, calls: Sequence[Callable[[], Result]]) -> list[Result | InterfaceError]:
         """Make calls of the subject at once, each in a thread of its own that waits for its answers."""
-        return remote_at_once(calls, self._main, *self._applications)
+        return run_remotely_concurrently(calls, self._main, *self._applications)
 
     def application(self, uid: int, pid: int = 0) -> Application:
         """Connect as the app of a uid."""

@@ -22,7 +22,7 @@ from npu_conformance.harness.wire.framing import (
     TimedOut,
     Violation,
     WireError,
-    shown,
+    truncated,
 )
 from npu_conformance.harness.wire.objects import ObjectTable
 from npu_conformance.harness.wire.outbox import Outbox
@@ -39,7 +39,7 @@ _thread = threading.local()
 
 
 @contextlib.contextmanager
-def beside_others() -> Iterator[None]:
+def marked_concurrent() -> Iterator[None]:
     """Mark the calls that this thread makes meanwhile, on any connection: they may be handled beside others."""
     _thread.is_concurrent = True
     try:
@@ -261,11 +261,13 @@ class Connection:
 
     def _route(self, envelope: protocol.Envelope, line: bytes) -> None:
         if envelope.result is msgspec.UNSET and envelope.error is None:
-            self._breach(f"a message with neither method, result nor error: {shown(line)}", envelope.id)
+            self._breach(f"a message with neither method, result nor error: {truncated(line)}", envelope.id)
         elif not self._outstanding.give(envelope):
             known = ", ".join(map(str, self._outstanding.numbers()))
             expected = f"; waited for {known}" if known else ""
-            self._breach(f"an answer to request {envelope.id}, which is not outstanding{expected}: {shown(line)}", None)
+            self._breach(
+                f"an answer to request {envelope.id}, which is not outstanding{expected}: {truncated(line)}", None
+            )
 
     def _value(self, answer: protocol.Envelope, result: Any, method: str) -> Any:
         if answer.error is not None:
@@ -275,7 +277,7 @@ class Connection:
             return self._decoders.decode(result, raw)
         except UNREADABLE as error:
             rule, path = split_path(str(error))
-            raise Violation(f"a result of the wrong type at {path}: {rule}: {shown(bytes(raw))}") from None
+            raise Violation(f"a result of the wrong type at {path}: {rule}: {truncated(bytes(raw))}") from None
         except (DeadObject, ValueError) as error:
             raise Violation(f"a result with a wrong object: {error}") from None
 
@@ -357,7 +359,7 @@ class Connection:
         else:
             text, code = f"not JSON: {error}", protocol.PARSE_ERROR
         if self._strict:
-            raise Violation(f"{text}: {shown(line)}")
+            raise Violation(f"{text}: {truncated(line)}")
         self._refuse(None, protocol.ErrorObject(code, text), unread=True)
 
     def _breach(self, text: str, request_id: int | None) -> None:

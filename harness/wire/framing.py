@@ -42,7 +42,7 @@ class Violation(WireError):
     """What was received breaks the protocol. The text names what was found."""
 
 
-def shown(data: bytes) -> str:
+def truncated(data: bytes) -> str:
     """Return the beginning of received bytes, fit for one line of a message."""
     text = repr(bytes(data[:_SHOWN]))[1:]
     return f"{text}... ({len(data)} bytes)" if len(data) > _SHOWN else text
@@ -191,5 +191,7 @@ class LineSocket:
     def _closed_text(self) -> str:
         partial = self.partial
         return (
-            f"the connection was closed after half a line: {shown(partial)}" if partial else "the connection was closed"
+            f"the connection was closed after half a line: {truncated(partial)}"
+            if partial
+            else "the connection was closed"
         )

@@ -13,7 +13,7 @@ import sys
 import threading
 from collections.abc import Callable
 
-from npu_conformance.harness.judge.classification import Ending, classify_exception
+from npu_conformance.harness.judge.classification import OutcomeDetails, classify_exception
 from npu_conformance.mlts.lib.reports import Line, Plan, Progress, Report, Verdict, encode
 from npu_conformance.specs import documents
 from npu_conformance.specs.outcomes import Outcome
@@ -50,11 +50,11 @@ def run(plan: Plan, say: Callable[[Line], None], go_event: threading.Event) -> R
     return Report(Verdict.SUCCESS, done)
 
 
-def _report(ending: Ending, done: int) -> Report:
-    verdict = VERDICTS.get(ending.outcome, Verdict.FAILURE)
-    if ending.outcome is Outcome.SUITE_ERROR:
-        return Report(verdict, done, defect=f"{ending.message}\n{ending.traceback}")
-    return Report(verdict, done, f"after {done} inferences: {ending.message}")
+def _report(details: OutcomeDetails, done: int) -> Report:
+    verdict = VERDICTS.get(details.outcome, Verdict.FAILURE)
+    if details.outcome is Outcome.SUITE_ERROR:
+        return Report(verdict, done, defect=f"{details.message}\n{details.traceback}")
+    return Report(verdict, done, f"after {done} inferences: {details.message}")
 
 
 def _listen(go_event: threading.Event) -> None:

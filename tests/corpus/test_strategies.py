@@ -123,7 +123,7 @@ def execute(subject: SubjectHandle, vector: Vector) -> None:
     try:
         case.run(context)
         for record in context.configurations.values():
-            assert record.ending.outcome.value in ("pass", "not-applicable"), f"{record.name}: {record.ending}"
+            assert record.details.outcome.value in ("pass", "not-applicable"), f"{record.name}: {record.details}"
     finally:
         context.close()
 

@@ -12,7 +12,7 @@ from npu_conformance.faults import managers, source_edits
 from npu_conformance.faults.fault import Fault
 from npu_conformance.faults.npu_manager import FAULTS
 from npu_conformance.faults.source_edits import EditedFault
-from npu_conformance.harness.judge.classification import Ending, classify_exception
+from npu_conformance.harness.judge.classification import OutcomeDetails, classify_exception
 from npu_conformance.harness.run.cases import Case, Scope
 from npu_conformance.harness.run.context import CaseContext
 from npu_conformance.harness.subject.handle import SubjectHandle
@@ -28,8 +28,8 @@ LEFT_OUT = "legacy_app_that_works"
 """In the profile that the reference plays by default."""
 
 
-def run(case: Case, subject: SubjectHandle, scope: Scope = Scope.SMOKE) -> tuple[Ending, list[str]]:
-    """Run one case; the ending, and the quality warnings."""
+def run(case: Case, subject: SubjectHandle, scope: Scope = Scope.SMOKE) -> tuple[OutcomeDetails, list[str]]:
+    """Run one case; the details, and the quality warnings."""
     context = CaseContext(case, subject, seed=3, scope=scope)
     try:
         case.run(context)
@@ -37,16 +37,16 @@ def run(case: Case, subject: SubjectHandle, scope: Scope = Scope.SMOKE) -> tuple
         return classify_exception(error), context.own.warnings
     finally:
         context.close()
-    return Ending(), context.own.warnings
+    return OutcomeDetails(), context.own.warnings
 
 
 def noticed(case: Case, subject: SubjectHandle, as_: str) -> None:
-    ending, warnings = run(case, subject, Scope.DEFAULT)
+    details, warnings = run(case, subject, Scope.DEFAULT)
     if as_ == "quality-warning":
-        assert ending.outcome is Outcome.PASS
+        assert details.outcome is Outcome.PASS
         assert warnings
     else:
-        assert ending.outcome is Outcome.FAIL, ending
+        assert details.outcome is Outcome.FAIL, details
 
 
 @pytest.fixture(scope="module")
@@ -60,8 +60,8 @@ def reference() -> Iterator[SubjectHandle]:
 def test_the_reference_passes_again_and_again(case: Case, reference: SubjectHandle) -> None:
     expected = Outcome.NOT_APPLICABLE if case.id.endswith(LEFT_OUT) else Outcome.PASS
     for _ in range(2):
-        ending, warnings = run(case, reference)
-        assert (ending.outcome, warnings) == (expected, []), ending
+        details, warnings = run(case, reference)
+        assert (details.outcome, warnings) == (expected, []), details
 
 
 @pytest.mark.parametrize("isolation", ["process", "inprocess"])
@@ -69,8 +69,8 @@ def test_the_reference_passes_in_any_order(isolation: Isolation) -> None:
     subject = open_subject("reference", isolation=isolation)
     try:
         for case in reversed(CASES.values()):
-            ending, _ = run(case, subject)
-            assert ending.outcome in (Outcome.PASS, Outcome.NOT_APPLICABLE), (case.id, ending)
+            details, _ = run(case, subject)
+            assert details.outcome in (Outcome.PASS, Outcome.NOT_APPLICABLE), (case.id, details)
     finally:
         subject.close()
 
@@ -107,8 +107,8 @@ def test_managers_that_differ_and_conform_stay_green(name: str) -> None:
     subject = open_subject(FAULTY, {"fault": name}, "inprocess")
     try:
         for case in QUICK.values():
-            ending, _ = run(case, subject)
-            assert ending.outcome in (Outcome.PASS, Outcome.NOT_APPLICABLE), (case.id, ending)
+            details, _ = run(case, subject)
+            assert details.outcome in (Outcome.PASS, Outcome.NOT_APPLICABLE), (case.id, details)
     finally:
         subject.close()
 
@@ -119,8 +119,8 @@ def test_freedoms_stay_green(variant: EditedFault) -> None:
         subject = open_subject("reference", isolation="inprocess")
         try:
             for case in QUICK.values():
-                ending, _ = run(case, subject)
-                assert ending.outcome in (Outcome.PASS, Outcome.NOT_APPLICABLE), (case.id, ending)
+                details, _ = run(case, subject)
+                assert details.outcome in (Outcome.PASS, Outcome.NOT_APPLICABLE), (case.id, details)
         finally:
             subject.close()
 
@@ -141,5 +141,5 @@ def test_a_subject_without_control_is_not_judged(reference: SubjectHandle, monke
     monkeypatch.setattr(reference, "interfaces", Subject(manager=manager))
     monkeypatch.setattr(reference, "manifest", replace(reference.manifest, interfaces=("manager",)))
     for case in CASES.values():
-        ending, _ = run(case, reference)
-        assert ending.outcome is Outcome.NOT_APPLICABLE, case.id
+        details, _ = run(case, reference)
+        assert details.outcome is Outcome.NOT_APPLICABLE, case.id

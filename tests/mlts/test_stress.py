@@ -37,7 +37,7 @@ def run(name: str, end: str) -> tuple[dict[str, str], CaseContext]:
     finally:
         subject.close()
     assert descendants() == []
-    return {name: record.ending.outcome.value for name, record in context.configurations.items()}, context
+    return {name: record.details.outcome.value for name, record in context.configurations.items()}, context
 
 
 def descendants() -> list[str]:
@@ -70,13 +70,13 @@ def test_a_driver_that_dies_with_a_client_crashes_the_other() -> None:
 def test_a_driver_that_fails_under_load_fails(end: str) -> None:
     outcomes, context = run("processes", end)
     assert outcomes == {"client_1": "fail", "client_2": "fail"}
-    assert "after 5 inferences: inference 6" in context.configurations["client_1"].ending.message
+    assert "after 5 inferences: inference 6" in context.configurations["client_1"].details.message
 
 
 def test_a_driver_that_hangs_under_load_hangs() -> None:
     outcomes, context = run("processes", "hang")
     assert outcomes == {"client_1": "hang", "client_2": "hang"}
-    assert "no answer within 0.5 s" in context.configurations["client_1"].ending.message
+    assert "no answer within 0.5 s" in context.configurations["client_1"].details.message
 
 
 def test_a_driver_that_dies_under_load_crashes() -> None:

@@ -10,7 +10,7 @@ import pytest
 from npu_conformance.faults import kill_matrix, registry, source_edits
 from npu_conformance.faults.fault import Fault
 from npu_conformance.faults.npu_scheduling import EDITED, EDITED_VARIANTS, FAULTS
-from npu_conformance.harness.judge.classification import Ending, classify_exception
+from npu_conformance.harness.judge.classification import OutcomeDetails, classify_exception
 from npu_conformance.harness.judge.verdicts import Failed
 from npu_conformance.harness.run.applicability import inapplicable
 from npu_conformance.harness.run.cases import Case
@@ -37,17 +37,17 @@ def test_the_reference_passes(isolation: Isolation) -> None:
         }
     finally:
         subject.close()
-    assert {name: ending for name, ending in endings.items() if ending != Ending()} == {}
+    assert {name: ending for name, ending in endings.items() if ending != OutcomeDetails()} == {}
 
 
-def _run(case: Case, context: CaseContext) -> Ending:
+def _run(case: Case, context: CaseContext) -> OutcomeDetails:
     try:
         case.run(context)
     except Exception as error:
         return classify_exception(error)
     finally:
         context.close()
-    return Ending()
+    return OutcomeDetails()
 
 
 @pytest.mark.parametrize("name", [one.id for one in (*EDITED, *EDITED_VARIANTS)])

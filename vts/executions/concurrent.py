@@ -135,9 +135,9 @@ def _caller(context: CaseContext, prepared_model: PreparedModel, asked: Sum, pat
 
 def _all_end(context: CaseContext, calls: list[Callable[[], None]]) -> None:
     """Make the calls at once; an error of any is this case's."""
-    for outcome in context.at_once(calls):
+    for outcome in context.run_concurrently(calls):
         if isinstance(outcome, ServiceError):
-            checks.fail("a call beside others", "success", checks.spell_error(outcome))
+            checks.fail("a call beside others", "success", checks.format_error(outcome))
         if outcome is not None:
             raise outcome
 

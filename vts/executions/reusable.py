@@ -80,7 +80,7 @@ def one_in_flight(context: CaseContext) -> None:
     chosen = addition.supported(context)
     asked = sum_of(context, chosen)
     run = bind(context, chosen.prepared(context), asked.request, executor="reusable")
-    executions = context.at_once([run, run])
+    executions = context.run_concurrently([run, run])
     for execution in executions:
         if isinstance(execution, InterfaceError):
             raise execution

@@ -103,7 +103,7 @@ def insufficient_is_a_result(context: CaseContext) -> None:
         result = prepared_model.execute_synchronously(request, False, NO_DEADLINE, NO_LOOP_TIMEOUT)
     except ServiceError as error:
         _may_decline(Execution(error.status, (), None))
-        checks.fail("executeSynchronously with an output that does not fit", "a result", checks.spell_error(error))
+        checks.fail("executeSynchronously with an output that does not fit", "a result", checks.format_error(error))
     checks.equal(result.output_sufficient_size, False, "outputSufficientSize")
     checks.equal(len(result.output_shapes), 1, "number of output shapes")
 

@@ -82,7 +82,7 @@ class Addition:
         """Fail unless the contents of a tensor match."""
         found = self.unpacked(data)
         if not self.matches(found, expected):
-            checks.fail(what, checks.spell(self._filled(expected)), checks.spell(found))
+            checks.fail(what, checks.format_value(self._filled(expected)), checks.format_value(found))
 
     def model(self) -> Model:
         """Both summands are inputs of the model."""

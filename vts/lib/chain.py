@@ -163,7 +163,7 @@ class Runner:
             return
         unpacked = self._chain.addition.unpacked
         wrong = next(at for at in range(0, len(found), 8) if found[at : at + 8] != expected[at : at + 8])
-        right, actual = (checks.spell(unpacked(data[wrong : wrong + 8])) for data in (expected, found))
+        right, actual = (checks.format_value(unpacked(data[wrong : wrong + 8])) for data in (expected, found))
         checks.fail(f"output of {self._chain.additions} additions from {self._start}, byte {wrong}", right, actual)
 
 

@@ -165,9 +165,9 @@ def readers_at_once(context: CaseContext) -> None:
     for result, copy in zip(results, copies, strict=True):
         calls.append(_adds(model, source, other, result))
         calls.append(functools.partial(source.buffer.copy_to, copy.memory))
-    for outcome in context.at_once(calls * _ROUNDS):
+    for outcome in context.run_concurrently(calls * _ROUNDS):
         if isinstance(outcome, InterfaceError):
-            checks.fail("a call that reads a buffer while others do", "success", checks.spell_error(outcome))
+            checks.fail("a call that reads a buffer while others do", "success", checks.format_error(outcome))
     for result, copy in zip(results, copies, strict=True):
         fixture.chosen.check(bytes(result.read(0, SIZE)), SUM, "sum of a buffer that others read")
         fixture.chosen.check(bytes(copy.read(0, SIZE)), A, "copy of a buffer that others read")
@@ -187,7 +187,7 @@ def writers_at_once(context: CaseContext) -> None:
         _adds(model, made, other, reading),
         lambda: made.buffer.copy_to(copy.memory),
     ]
-    context.at_once(calls * _ROUNDS)
+    context.run_concurrently(calls * _ROUNDS)
     checks.status(fixture.copy_to(made), {NONE, GENERAL}, "copyTo after all others")
     fixture.fill(made, B)
     fixture.holds(made, B, "content after all others")

@@ -166,7 +166,7 @@ def test_a_dead_subject_is_no_ordinary_failure(check: Callable[[Callable[[], obj
 
 
 def test_long_values_are_cut() -> None:
-    assert len(checks.spell("x" * 10_000)) < 400
+    assert len(checks.format_value("x" * 10_000)) < 400
 
 
 def test_a_failure_names_first_what_the_checks_are_about(make_case: Callable[..., Case], subject: Any) -> None:

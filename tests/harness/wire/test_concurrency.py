@@ -50,7 +50,7 @@ def execute(model: hal.PreparedModel, number: int) -> int:
 
 def executed(subject: SubjectHandle, *numbers: int) -> list[int | InterfaceError]:
     model = prepared(subject)
-    return subject.at_once([functools.partial(execute, model, number) for number in numbers])
+    return subject.run_concurrently([functools.partial(execute, model, number) for number in numbers])
 
 
 def test_calls_overlap_and_answers_find_their_calls(subject: SubjectHandle) -> None:
@@ -68,7 +68,7 @@ def test_a_check_that_fails_in_a_call_ends_the_case(subject: SubjectHandle) -> N
         raise Failed("a check")
 
     with pytest.raises(Failed, match="a check"):
-        subject.at_once([fails, lambda: None])
+        subject.run_concurrently([fails, lambda: None])
 
 
 @pytest.mark.parametrize(("number", "verdict"), [(DIES, Crashed), (HANGS, Hung)])

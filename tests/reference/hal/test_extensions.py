@@ -123,7 +123,7 @@ BECAME = {
     "prefix_twice": ((HINT,), MAPPING + UNKNOWN, ["ignored"]),
     "negative": ((TokenValuePair(-1, COUNT),), MAPPING, ["ignored"]),
     "prefix_0": ((TokenValuePair(0, COUNT),), (ExtensionNameAndPrefix(NAME, 0),), ["ignored"]),
-    "beside_others": ((TokenValuePair(9 << 16, b""), HINT), MAPPING, ["ignored", "followed"]),
+    "marked_concurrent": ((TokenValuePair(9 << 16, b""), HINT), MAPPING, ["ignored", "followed"]),
 }
 
 

@@ -80,7 +80,7 @@ class Chain:
         allowed = self.addition.scale * max(1.0, self.length / 4)
         right = all(abs(value - expected[at % 2]) <= allowed for at, value in enumerate(values))
         if not right:
-            checks.fail(f"output of {what}", checks.spell(expected), checks.spell(values))
+            checks.fail(f"output of {what}", checks.format_value(expected), checks.format_value(values))
 
     def execute(
         self, context: CaseContext, prepared_model: PreparedModel, memory: Pools | None = None
