@@ -28,8 +28,11 @@ def layers() -> list[list[str]]:
 
 
 def imports(package: str) -> set[str]:
-    """The other packages that the modules of a package import."""
-    files = (ROOT / package).rglob("*.py")
+    """The other packages that the modules of a package import.
+
+    The Python files in the catalogue of an extension are no modules: they are read by path, as a vendor's are.
+    """
+    files = (file for file in (ROOT / package).rglob("*.py") if (file.parent / "__init__.py").exists())
     found = {name for file in files for name in _imported(ast.parse(file.read_text()))}
     return found - {package, ""}
 
@@ -84,8 +87,9 @@ def _places(names: list[str], row: int, width: int) -> Iterator[tuple[str, tuple
 def _arrow(places: Mapping[str, tuple[float, float]], source: str, target: str, kind: str) -> str:
     (x1, y1), (x2, y2) = places[source], places[target]
     x1, x2, y1 = x1 + _WIDTH / 2, x2 + _WIDTH / 2, y1 + _HEIGHT
-    bend = (y1 + y2) / 2
-    return f'<path class="{kind}" d="M{x1:g},{y1:g} C{x1:g},{bend:g} {x2:g},{bend:g} {x2:g},{y2 - 2:g}"/>'
+    turn = y2 - (_ROW - _HEIGHT)  # straight down past the rows between, and over between the last two
+    bend = (turn + y2) / 2
+    return f'<path class="{kind}" d="M{x1:g},{y1:g} V{turn:g} C{x1:g},{bend:g} {x2:g},{bend:g} {x2:g},{y2 - 2:g}"/>'
 
 
 def _box(name: str, x: float, y: float) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import runpy
 import subprocess
 import sys
 import tomllib
@@ -52,6 +53,11 @@ def test_every_folder_is_linked_into_the_package() -> None:
     links = {path.name: path.readlink().as_posix() for path in package.iterdir() if path.is_symlink()}
     folders = set(_LAYERS)
     assert links == {name: f"../../{name}" for name in folders}
+
+
+def test_the_picture_of_the_arrows_is_drawn_from_the_imports() -> None:
+    drawing = runpy.run_path(str(ROOT / "docs" / "draw_arrows.py"))
+    assert drawing["draw"]() == drawing["PICTURE"].read_text(), "run python docs/draw_arrows.py"
 
 
 def test_case_ids_follow_the_grammar_and_are_unique(cases: list[Case]) -> None:
