@@ -31,7 +31,7 @@ def test_cells_count_vectors_variations_and_witnesses() -> None:
     assert sum(cell.stored for cell in by_types.values()) == len(headers)
     assert by_types["quant8 signed"].varied == by_types["quant8"].stored
     assert by_types["int32"].witnesses["oracle"] == by_types["int32"].stored
-    assert coverage.refused("MUL") == len(vectors.headers("MUL")) - len(headers)
+    assert coverage.rejected("MUL") == len(vectors.headers("MUL")) - len(headers)
 
 
 def test_the_command_writes_it(tmp_path: Path) -> None:
