@@ -1,1 +1,1 @@
-"""The contract: versions, types, interfaces, operations, rules, requirements, vectors. Imports nothing of the house."""
+"""The contract: versions, types, interfaces, operations, rules and requirements. It imports no other package."""

@@ -35,7 +35,7 @@ class DeadObject(InterfaceError):
 
 
 class Unsupported(InterfaceError):
-    """The implementation does not have this method: what a base class raises for what was not overridden."""
+    """The implementation does not have this method: a base class raises it for a method that was not overridden."""
 
 
 def status_name(status: int) -> str:

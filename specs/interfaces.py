@@ -1,4 +1,4 @@
-"""How an interface is declared: a Protocol whose methods refuse by default, each with the versions that have it.
+"""How an interface is declared: a Protocol whose methods raise Unsupported by default, each with its versions.
 
 Proxies and dispatchers on the wire are made from these declarations (`describe`), never written by hand.
 """
@@ -62,7 +62,7 @@ def method(
 
 
 def refuse(method_name: str) -> Unsupported:
-    """The error of a method that an implementation does not have."""
+    """Raise the error of a method that an implementation does not have."""
     return Unsupported(f"{method_name} is not implemented")
 
 

@@ -77,10 +77,10 @@ class Files(Protocol):
 
 
 class NoFiles:
-    """For hosts that hand no files over."""
+    """The files of hosts that hand none over."""
 
     def open(self, token: int) -> File:
-        """OSError."""
+        """Raise OSError: there are no files."""
         raise OSError(f"no file has the token {token}")
 
 
@@ -97,14 +97,14 @@ class Exports(Protocol):
 
 
 class NoExports:
-    """For hosts whose clients have no means to reach the service's memory."""
+    """The exports of hosts whose clients have no means to reach the service's memory."""
 
     def export(self, data: memoryview, protection: int) -> int:
-        """Unsupported."""
+        """Raise Unsupported: no memory can be exported."""
         raise Unsupported("this host shares no memory of the service's own")
 
     def withdraw(self, token: int) -> None:
-        """There is none."""
+        """Do nothing: no memory was exported."""
 
 
 class Clock(Protocol):
@@ -135,16 +135,16 @@ class Caller:
     connection: int = 0
 
 
-def _unheard(listener: Callable[[Caller], None]) -> None:
-    """Where there are no connections, none closes."""
+def _without_connections(listener: Callable[[Caller], None]) -> None:
+    """Ignore the listener: where there are no connections, none closes."""
 
 
 @dataclass(frozen=True)
 class Context:
     """What the host gives to a plug-in's factory.
 
-    own_process: whether nothing but the plug-in lives in its process. on_hang_up: takes a listener, which is then told
-    of each caller whose connection has closed, as binder tells of deaths.
+    own_process: whether nothing but the plug-in lives in its process. on_hang_up: takes a listener to call with
+    each caller whose connection has closed, as binder notifies of deaths.
     """
 
     memory: MemoryMap
@@ -153,7 +153,7 @@ class Context:
     clock: Clock = field(default_factory=RealClock)
     own_process: bool = False
     files: Files = field(default_factory=NoFiles)
-    on_hang_up: Callable[[Callable[[Caller], None]], None] = _unheard
+    on_hang_up: Callable[[Callable[[Caller], None]], None] = _without_connections
     exports: Exports = field(default_factory=NoExports)
 
 

@@ -21,7 +21,7 @@ VARIABLE = "NPU_TRACE"
 
 @functools.cache
 def path() -> Path | None:
-    """The file that NPU_TRACE names; null where nothing is traced."""
+    """The file that NPU_TRACE names; None where nothing is traced."""
     name = os.environ.get(VARIABLE)
     return Path(name) if name else None
 

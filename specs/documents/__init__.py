@@ -38,7 +38,7 @@ def decode(data: bytes | str, kind: type[Kind], document: str) -> Kind:
 
 
 def read(path: Path, kind: type[Kind]) -> Kind:
-    """Read and decode a file; raises DocumentError also where it can not be read."""
+    """Read and decode a file; raises DocumentError also where it cannot be read."""
     try:
         data = path.read_bytes()
     except OSError as error:

@@ -73,7 +73,7 @@ def input_positions(name: str, input_types: tuple[int, ...]) -> dict[str, int]:
 
 @cached_while_registered(maxsize=4096)
 def input_defaults(name: str, input_types: tuple[int, ...]) -> dict[str, int]:
-    """Return what is meant where an input is left off the end, by its name; only inputs that have such a default."""
+    """Return the default of each input that may be left off the end, by the input's name."""
     signature = find_signature(name, input_types)
     inputs = signature.inputs if signature else ()
     return {argument.name: int(argument.default) for argument in inputs if argument.default is not None}

@@ -1,4 +1,4 @@
-"""Whether a value can be said in an older version of the HAL, and saying it there, with what gets lost."""
+"""Whether an older version of the HAL can express a value, and its conversion, with a list of what is lost."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Value = TypeVar("Value", bound=Wire)
 
 
 class NotCompliantError(ValueError):
-    """The version can not say the value, and what would be left is another one."""
+    """The version cannot express the value: without the parts that it does not know, it would be another value."""
 
 
 @dataclass(frozen=True)
@@ -31,21 +31,21 @@ class Conversion(Generic[Value]):
 
 
 def compliant_version(value: Wire) -> Version:
-    """The first version that can say the value whole. Raises ValueError for a model that no version has."""
+    """The first version that can express the whole value. Raises ValueError for a model that no version has."""
     oldest = max((since for _, since in _newer(value, OLDEST, "")), default=OLDEST)
     return max(oldest, minimal_version(value)) if isinstance(value, Model) else oldest
 
 
 def is_compliant_with(value: Wire, version: Version) -> bool:
-    """True where the version can say the value whole."""
+    """True where the version can express the whole value."""
     return compliant_version(value) <= version
 
 
 def convert_to(value: Value, version: Version) -> Conversion[Value]:
-    """Say a value in another version. Fields that came later get their default, and a line each in `lost`.
+    """Convert a value to another version. Fields that came later get their default, and a line each in `lost`.
 
     Raises NotCompliantError for a model that is not legal there: the permission to compute float32 coarsely can be
-    left out, an operation, a type or a shape can not.
+    left out, an operation, a type or a shape cannot.
     """
     lost = tuple(f"{path} is not known before {since}: left out" for path, since in _newer(value, version, ""))
     converted = _without(value, version)
@@ -57,7 +57,7 @@ def convert_to(value: Value, version: Version) -> Conversion[Value]:
         )
         needed = minimal_version(whole)
         if needed > version:
-            raise NotCompliantError(f"the model needs version {needed}, and can not be said in {version}")
+            raise NotCompliantError(f"the model needs version {needed}, and cannot be expressed in {version}")
     return Conversion(converted, lost)
 
 

@@ -61,13 +61,13 @@ def numbers_in(codes: Iterable[int]) -> list[int]:
 def first_prefix(model_name: str) -> int:
     """A prefix for the first extension of a model.
 
-    They differ from model to model, so that a driver that remembers a prefix is noticed, and are the same each time.
+    They differ from model to model, so that a driver that remembers a prefix is detected, and are the same each time.
     """
     return 1 + zlib.crc32(model_name.encode()) % _PREFIXES
 
 
 def wire_code(code: int, prefix_of: Mapping[int, int]) -> int:
-    """What a model says for a code of the catalogue. prefix_of: by the extension's number."""
+    """The code that a model has for a code of the catalogue. prefix_of: gives the prefix by the extension's number."""
     if not is_registered(code):
         return code
     return prefix_of[extension_number(code)] << EXTENSION_TYPE_LOW_BITS | (code & BASE_TYPE_MAX)

@@ -12,7 +12,7 @@ from npu_conformance.specs.neuralnetworks.registered_extensions import Registere
 
 
 def attribute(extension: RegisteredExtension, part: str, operation: str, name: str) -> Any:
-    """What the file of an operation calls `name`. Raises DocumentError."""
+    """The object that the file of an operation calls `name`. Raises DocumentError."""
     path = extension.file(part, operation)
     if path not in extension.modules:
         extension.modules[path] = _execute(path, f"{extension.name}.{part}")

@@ -1,4 +1,4 @@
-"""From the prefixes of a model to the catalogue's numbers of registered extensions."""
+"""Translates the prefixes of a model into the catalogue's numbers of registered extensions."""
 
 from __future__ import annotations
 

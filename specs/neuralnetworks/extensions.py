@@ -1,4 +1,4 @@
-"""A vendor's own extension, read from a folder and held against its rules: the part of it that a driver knows, too.
+"""A vendor's own extension, read from a folder and checked against its rules: the part that a driver knows, too.
 
 extension.json       name, operand types and operations of the extension
 operations/foo.json  table of the operation FOO, in the form of this project's own
@@ -68,7 +68,7 @@ def examine(folder: Path) -> tuple[RegisteredExtension | None, list[DocumentErro
         return None, [error]
     tables, table_problems = _tables(folder, document)
     extension = _extension(folder, document, tables)
-    problems = [*_document_problems(document, str(folder / FILE)), *_strangers(folder, document), *table_problems]
+    problems = [*_document_problems(document, str(folder / FILE)), *_unknown_files(folder, document), *table_problems]
     return extension, [*problems, *problems_of(extension, rules.of_extension)]
 
 
@@ -152,8 +152,8 @@ def _entry_problems(
             yield DocumentError(file, f"{path}[{index}].id", f"the id {entry.id} occurs twice")
 
 
-def _strangers(folder: Path, document: ExtensionDocument) -> Iterator[DocumentError]:
-    """Files of operations that the extension does not have: a slip in a name would go unnoticed."""
+def _unknown_files(folder: Path, document: ExtensionDocument) -> Iterator[DocumentError]:
+    """Files that belong to no operation of the extension: without this check a misspelt name would go undetected."""
     known = {entry.name.lower() for entry in document.operations}
     for part, suffix in PARTS.items():
         for path in sorted((folder / part).glob(f"*{suffix}")):

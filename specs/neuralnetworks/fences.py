@@ -14,11 +14,11 @@ FOR_EVER_NS = 2**63 - 1
 _LONGEST_SECONDS = threading.TIMEOUT_MAX
 
 Watcher = Callable[[int], None]
-"""Is told the state in which a fence ended."""
+"""Receives the state in which a fence ended."""
 
 
 class SettableFence(hal.Fence):
-    """A fence that is signalled or failed once: the first word counts. Safe to use from several threads."""
+    """A fence that is signalled or failed once: only the first call counts. Safe to use from several threads."""
 
     def __init__(self) -> None:
         self._state: int = FenceState.UNSIGNALLED
@@ -26,7 +26,7 @@ class SettableFence(hal.Fence):
         self._settled = threading.Condition()
 
     def get_state(self) -> int:
-        """FenceState of this moment."""
+        """The FenceState at this moment."""
         return self._state
 
     def wait(self, timeout_ns: int) -> int:
@@ -37,19 +37,19 @@ class SettableFence(hal.Fence):
             return self._state
 
     def signal(self) -> None:
-        """Say that what the fence stands for has happened."""
+        """Signal the fence: the event that it stands for has happened."""
         self.settle(FenceState.SIGNALLED)
 
     def fail(self) -> None:
-        """Say that it will never happen."""
+        """Put the fence in error: the event will never happen."""
         self.settle(FenceState.ERROR)
 
     def close(self) -> None:
-        """Let nobody wait for ever: a fence whose owner has gone is in error."""
+        """Put an unsettled fence in error, so that nobody waits for ever for an owner that has gone."""
         self.fail()
 
     def settle(self, state: int) -> None:
-        """Signal or fail, unless the fence is settled already. UNSIGNALLED says nothing new."""
+        """Signal or fail, unless the fence is settled already. UNSIGNALLED is ignored."""
         with self._settled:
             if self._state != FenceState.UNSIGNALLED or state == FenceState.UNSIGNALLED:
                 return
@@ -60,7 +60,7 @@ class SettableFence(hal.Fence):
             watcher(state)
 
     def watch(self, watcher: Watcher) -> None:
-        """Tell the watcher once how the fence ended: by the thread that settles it, or now where it is settled."""
+        """Call the watcher once with the final state: in the thread that settles the fence, or now if it is settled."""
         with self._settled:
             if self._state == FenceState.UNSIGNALLED:
                 self._watchers.append(watcher)
@@ -69,7 +69,7 @@ class SettableFence(hal.Fence):
 
 
 def merged(fences: Sequence[hal.Fence]) -> SettableFence:
-    """Return a fence that signals when all have signalled, and fails as soon as one fails. Of none: signalled."""
+    """Return a fence that signals when all have signalled, and fails as soon as one fails. Without any, it has."""
     whole, lock, missing = SettableFence(), threading.Lock(), len(fences)
 
     def settled(state: int) -> None:
@@ -90,7 +90,7 @@ def merged(fences: Sequence[hal.Fence]) -> SettableFence:
 
 
 def when_settled(fence: hal.Fence, watcher: Watcher) -> None:
-    """Tell the watcher how a fence ended. One that can not be watched is waited for in a thread."""
+    """Call the watcher with the final state of a fence. A thread waits for a fence that cannot be watched."""
     if isinstance(fence, SettableFence):
         fence.watch(watcher)
         return

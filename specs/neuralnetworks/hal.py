@@ -33,7 +33,7 @@ class PreparedModelCallback(Interface):
 
     @method(oneway=True)
     def notify(self, status: int, prepared_model: PreparedModel | None) -> None:
-        """status: ErrorStatus. prepared_model: null unless status is NONE."""
+        """status: ErrorStatus. prepared_model: None unless status is NONE."""
         raise refuse("PreparedModelCallback.notify")
 
 
@@ -42,7 +42,7 @@ class ExecutionCallback(Interface):
 
     @method(until=HIDL_LAST, oneway=True)
     def notify(self, status: int, output_shapes: tuple[types.OutputShape, ...], timing: types.Timing | None) -> None:
-        """status: ErrorStatus. output_shapes and timing: since 1.2, empty and null before."""
+        """status: ErrorStatus. output_shapes and timing: since 1.2, before that empty and None."""
         raise refuse("ExecutionCallback.notify")
 
 
@@ -55,7 +55,7 @@ class FencedExecutionInfo(Wire, frozen=True):
 
 
 class FencedExecutionCallback(Interface):
-    """Tells how a fenced execution went, once its fence has signalled."""
+    """Reports the outcome of a fenced execution, once its fence has signalled."""
 
     @method(since=Version.V1_3)
     def get_execution_info(self) -> FencedExecutionInfo:
@@ -64,7 +64,7 @@ class FencedExecutionCallback(Interface):
 
 
 class FencedExecutionResult(Wire, frozen=True):
-    """Answer of execute_fenced. sync_fence null: the execution had finished when the call returned."""
+    """Answer of execute_fenced. sync_fence is None where the execution had finished when the call returned."""
 
     callback: FencedExecutionCallback | None
     sync_fence: Fence | None
@@ -129,7 +129,7 @@ class Burst(Interface):
         deadline_ns: int,
         loop_timeout_duration_ns: int,
     ) -> types.ExecutionResult:
-        """As PreparedModel's. memory_identifier_tokens: one for each pool, -1 for none."""
+        """Execute as PreparedModel does. memory_identifier_tokens: one for each pool, -1 for none."""
         raise refuse("Burst.executeSynchronously")
 
     @method(since=Version.FL5, statuses="NUGA")
@@ -145,7 +145,7 @@ class Burst(Interface):
         config: types.ExecutionConfig,
         deadline_ns: int,
     ) -> types.ExecutionResult:
-        """As execute_synchronously, with hints."""
+        """Execute as execute_synchronously does, with hints."""
         raise refuse("Burst.executeSynchronouslyWithConfig")
 
 
@@ -154,7 +154,7 @@ class Execution(Interface):
 
     @method(since=Version.FL8, statuses="NUGAMR")
     def execute_synchronously(self, deadline_ns: int) -> types.ExecutionResult:
-        """Run once more; not while a run is going on."""
+        """Run once more; only one run may be under way."""
         raise refuse("Execution.executeSynchronously")
 
     @method(since=Version.FL8, statuses="NUGAMR")
@@ -223,7 +223,7 @@ class PreparedModel(Interface):
     def execute_synchronously_with_config(
         self, request: types.Request, config: types.ExecutionConfig, deadline_ns: int
     ) -> types.ExecutionResult:
-        """As execute_synchronously, with hints."""
+        """Execute as execute_synchronously does, with hints."""
         raise refuse("PreparedModel.executeSynchronouslyWithConfig")
 
     @method(since=Version.FL8, statuses="NUGAMR")
@@ -235,7 +235,7 @@ class PreparedModel(Interface):
         deadline_ns: int,
         duration_ns: int,
     ) -> FencedExecutionResult:
-        """As execute_fenced, with hints."""
+        """Launch an execution as execute_fenced does, with hints."""
         raise refuse("PreparedModel.executeFencedWithConfig")
 
 
@@ -244,22 +244,22 @@ class Device(Interface):
 
     @method(statuses="NUG")
     def get_capabilities(self) -> types.Capabilities:
-        """What the device is good at."""
+        """The performance of the device, by operand type."""
         raise refuse("Device.getCapabilities")
 
     @method(until=HIDL_LAST)
     def get_status(self) -> int:
-        """DeviceStatus of this moment. HIDL only."""
+        """The DeviceStatus at this moment. HIDL only."""
         raise refuse("Device.getStatus")
 
     @method(since=Version.V1_2, statuses="NUG")
     def get_version_string(self) -> str:
-        """Version of the driver implementation; not empty."""
+        """The version of the driver implementation; not empty."""
         raise refuse("Device.getVersionString")
 
     @method(since=Version.V1_2, statuses="NUG")
     def get_type(self) -> int:
-        """DeviceType."""
+        """The DeviceType."""
         raise refuse("Device.getType")
 
     @method(since=Version.V1_2, statuses="NUG")
@@ -312,7 +312,7 @@ class Device(Interface):
     def prepare_model_with_config(
         self, model: types.Model, config: types.PrepareModelConfig, callback: PreparedModelCallback | None
     ) -> None:
-        """As prepare_model, with hints."""
+        """Launch a preparation as prepare_model does, with hints."""
         raise refuse("Device.prepareModelWithConfig")
 
     @method(since=Version.V1_3, statuses="NUGAR")

@@ -32,7 +32,7 @@ _LOOKS = 20
 
 
 class CorruptQueueError(Exception):
-    """The counters say what can not be: more elements than the ring has."""
+    """The counters are wrong: they say that the ring holds more elements than it has room for."""
 
 
 def size_of(capacity: int, element_size: int) -> int:
@@ -109,7 +109,7 @@ class MessageQueue:
         return self._counters[_WRITTEN] != self._counters[_READ]
 
     def wake(self) -> None:
-        """Let whoever sleeps in `wait` look up."""
+        """End the sleep of the thread that is in `wait`."""
         self._futex.wake()
 
     def _poll(self, seconds: float) -> bool:
@@ -128,7 +128,7 @@ class MessageQueue:
 
 
 class _Futex:
-    """Sleeping on four bytes of shared memory; naps where the machine has no such call that we know."""
+    """Sleeps on four bytes of shared memory; takes naps where no such system call is known for the machine."""
 
     def __init__(self, view: memoryview) -> None:
         self._word = ctypes.c_uint32.from_buffer(view)

@@ -29,7 +29,7 @@ def minimal_version(model: Model) -> Version:
 
 
 def without_trailing_defaults(model: Model) -> Model:
-    """The model as a framework sees it before it asks for the version: trailing inputs that say their default are gone.
+    """The model as a framework sees it before it asks for the version: without trailing inputs that have their default.
 
     A constant layout of false, a dilation of 1, and the like; a HAL driver does not strip them (facts of the NNAPI
     runtime: the same list of operands is legal in framework tests on an old driver and illegal in HAL tests).
@@ -61,7 +61,7 @@ def _stripped(model: Model, graph: Subgraph) -> Subgraph:
 
 
 def _kept(model: Model, graph: Subgraph, operation: Operation) -> int:
-    """How many inputs stay: the shortest list of the signature behind which all say their defaults."""
+    """How many inputs stay: the shortest list of the signature behind which all inputs have their defaults."""
     operands = [graph.operands[index] for index in operation.inputs]
     signature = None
     if operation.type <= BASE_TYPE_MAX and operation.type != OperationType.OEM_OPERATION:

@@ -86,13 +86,13 @@ def operand_type(name: str) -> AnyOperandType:
 
 
 def add(info: OperandTypeInfo) -> None:
-    """Know a type of an extension from now on. `registered_extensions` alone adds and removes types."""
+    """Add a type of an extension. `registered_extensions` alone adds and removes types."""
     OPERAND_TYPES[info.type] = info
     _BY_NAME[info.type.name] = info.type
 
 
 def remove(info: OperandTypeInfo) -> None:
-    """Know a type of an extension no longer."""
+    """Remove a type of an extension."""
     del OPERAND_TYPES[info.type], _BY_NAME[info.type.name]
 
 

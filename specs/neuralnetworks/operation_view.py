@@ -48,7 +48,7 @@ class OperationView:
         values: Mapping[int, Array] | None = None,
         omitted: frozenset[int] = frozenset(),
     ) -> None:
-        """At preparation shapes and omitted stay away; at execution they say what was found out.
+        """At preparation shapes and omitted are left out; at execution they hold what the request shows.
 
         shapes: real shape of inputs by position (where absent, the declared one, 0 meaning unknown).
         values: arrays of inputs by position. omitted: positions whose request argument has no value.
@@ -89,7 +89,7 @@ class OperationView:
         return self.index(key) in self._present
 
     def is_given(self, key: Key) -> bool | None:
-        """Like `has`, but None for an input of the model before a request has told whether it has a value."""
+        """Like `has`, but None for an input of the model before a request shows whether it has a value."""
         index = self.index(key)
         if index not in self._present:
             return False
@@ -174,7 +174,7 @@ def view_of(
 ) -> OperationView:
     """The view of an operation as the model declares it: constants have values, everything else is open.
 
-    subgraph: 0 is main, n + 1 is referenced[n]. pools: contents of the model's pools, None where they can not be
+    subgraph: 0 is main, n + 1 is referenced[n]. pools: contents of the model's pools, None where they cannot be
     read; values of constants in those stay unknown. The model must be valid, and where it uses extensions in the
     catalogue's numbers (`extension_prefixes.with_registered_codes`).
     """
@@ -190,7 +190,7 @@ def view_of(
 
 
 def constant_value(model: Model, operand: Operand, pools: Sequence[memoryview | None] = ()) -> Array | None:
-    """Value of a constant operand as an array; None where it is not a constant or can not be read."""
+    """Value of a constant operand as an array; None where it is not a constant or cannot be read."""
     import numpy
 
     source = _constant_bytes(model, operand, pools)

@@ -1,4 +1,4 @@
-"""Reading capabilities: what a device says of its speed for a type, in whichever version's form it says it."""
+"""Reads capabilities: the speed that a device states for a type, in the form of any version."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _relaxed(capabilities: Capabilities, *, is_tensor: bool) -> PerformanceInfo:
 
 
 def cost(capabilities: Capabilities, model: Model, *, power: bool = False) -> float:
-    """What a framework reckons a model to cost on a device: the sum over its operations, 1 for each on the CPU.
+    """The cost of a model on a device as a framework estimates it: the sum over its operations, 1 for each on the CPU.
 
     An operation counts by the type of its first input; IF as itself and the mean of its branches; WHILE as itself,
     its condition and its body. power: power usage instead of execution time.

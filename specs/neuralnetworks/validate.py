@@ -1,4 +1,4 @@
-"""The validator: what every device must refuse, by version. Used by reference, fuzzers, random graphs and suites.
+"""The validator: what every device must reject, by version. The reference, fuzzers, random graphs and suites use it.
 
 Structure and signatures of models (nothing of it needs a kernel), requests, and the values and shapes of operations.
 """
@@ -33,9 +33,9 @@ def structural_rules() -> tuple[StructuralRule, ...]:
 def validate_model(model: Model, version: Version, *, text_rules: bool = False) -> list[Violation]:
     """Return what is wrong with the structure and the signatures of a model; empty for a valid one.
 
-    Refused with INVALID_ARGUMENT; `structural_rules` says for each rule whether a device may notice it later only.
+    A device rejects it with INVALID_ARGUMENT; `structural_rules` says how late it may detect each broken rule.
     text_rules: report also what only the interface documents ask for. Values and shapes are `check_operation`'s.
-    Any content is survived: huge indexes, negative numbers, NaN, circles.
+    The validator survives any content: huge indexes, negative numbers, NaN, circles.
     """
     scope = Scope(model, version, text_rules)
     if not model.main.operands or not model.main.operations:
@@ -70,7 +70,7 @@ def validate_request(
 def check_operation(view: OperationView) -> list[Violation]:
     """Return what values, shapes and quantisation of one operation break; empty too for an operation without rules.
 
-    Refused at preparation where the model shows it, at the latest at execution.
+    A device rejects it at preparation where the model shows it, and at the latest at execution.
     """
     return rules.check(view)
 
@@ -84,7 +84,7 @@ def reads_data(operation_type: int) -> bool:
 
 
 def output_shapes(view: OperationView) -> tuple[tuple[int, ...], ...]:
-    """Return the shape of each output; 0 for a size and () for a rank that can not be known yet.
+    """Return the shape of each output; 0 for a size and () for a rank that cannot be known yet.
 
     Raises LookupError for an operation without rules. The operation must not break a clause.
     """

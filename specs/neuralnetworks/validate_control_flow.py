@@ -103,7 +103,7 @@ def _referenced(scope: Scope, reference: Operand) -> Subgraph | None:
         return None
     graph = scope.model.referenced[offset]
     count = len(graph.operands)
-    # A graph whose lists name operands that do not exist is reported as G1 and can not be looked into.
+    # A graph whose lists name operands that do not exist is reported as G1 and cannot be looked into.
     listed = (*graph.input_indexes, *graph.output_indexes)
     return graph if all(0 <= index < count for index in listed) else None
 
@@ -124,7 +124,7 @@ def _check_pairs(scope: Scope, number: int, position: int, what: str, pairs: Seq
 
 
 def incompatibility(one: Operand, other: Operand) -> str | None:
-    """Return why two operands can not stand for the same value across a border, or None where they can."""
+    """Return why two operands cannot stand for the same value across a border, or None where they can."""
     if one.type != other.type:
         return f"{type_name(one.type)} against {type_name(other.type)}"
     if one.scale != other.scale or one.zero_point != other.zero_point:

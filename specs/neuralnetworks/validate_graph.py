@@ -118,7 +118,7 @@ def _has_cycle(edges: Sequence[Sequence[int]]) -> bool:
 
 
 def check_pools(scope: Scope) -> None:
-    """Report memory pools of the model that the version can not take."""
+    """Report memory pools of the model that the version cannot take."""
     for index, pool in enumerate(scope.model.pools):
         problem = pool_problem(pool, scope.profile)
         if problem is not None:

@@ -1,4 +1,4 @@
-"""The structural rules of models and requests, enumerable: id, sentence, versions, and how late a device may notice.
+"""The structural rules of models and requests, enumerable: id, sentence, versions, and how late a device may detect it.
 
 The numbers follow the order of checks of the shared validator that Android ships to drivers.
 """

@@ -45,7 +45,7 @@ EXTENSION_KIND = Kind("extension type", False, False, 0, ScaleRule.ZERO, (0, 0),
 
 @dataclass(frozen=True, eq=False)
 class Profile:
-    """What one version allows, precomputed: comparing versions for every operand would cost too much. One a version.
+    """What one version allows, precomputed: comparing versions for every operand would cost too much.
 
     largest: the largest number that the interface's integers hold. pool_kinds: of memory.
     """

@@ -43,13 +43,13 @@ class _Cookie:
         self._lock = threading.Lock()
 
     def hold(self) -> _Cookie:
-        """One more needs it."""
+        """Count one more user of the cookie."""
         with self._lock:
             self._holders += 1
         return self
 
     def let_go(self) -> None:
-        """One less needs it."""
+        """Count one user of the cookie less; the last one deletes it."""
         with self._lock:
             self._holders -= 1
             is_last = self._holders == 0
@@ -72,12 +72,12 @@ class Request:
         return self
 
     def set_cookie(self, cookie: Any, deleter: Deleter | None) -> None:
-        """Take a cookie over; the one before goes. The deleter gets null cookies, too."""
+        """Take a cookie over and delete the one before. The deleter gets cookies of None, too."""
         before, self._cookie = self._cookie, _Cookie(cookie, deleter)
         before.let_go()
 
     def set_on_alloc(self, on_alloc: OnAlloc) -> None:
-        """Set what is told of the answer. ValueError: null."""
+        """Set the callback for the answer. Raises ValueError for None."""
         if on_alloc is None:
             raise ValueError("onAlloc must not be null")
         self._on_alloc = on_alloc
@@ -129,17 +129,17 @@ class Buffer:
         return memory
 
     def unmap(self, memory: Memory) -> None:
-        """Unmap. OSError EINVAL: it is no mapping of this buffer. A preemption that has waited for this is told now."""
+        """Unmap. OSError EINVAL: it is no mapping of this buffer. A preemption that waited for this is notified now."""
         if memory.token not in self.mappings or self.remote is None:
             raise OSError(Errno.EINVAL, f"{memory.token} is no mapping of buffer {self.request.id}")
         self.mappings.discard(memory.token)
         remote = self.remote
         if self.state is not State.PREEMPTED:
             _raising(lambda: remote.unmap(memory.token))
-        self.tell_of_preemption()
+        self.notify_of_preemption()
 
     def preempted(self) -> None:
-        """The service took the memory: what was under way ends first (NPU-BUF-010)."""
+        """Handle the loss of the memory to the service: calls that are under way end first (NPU-BUF-010)."""
         if self.state in (State.PREEMPTED, State.FREED):
             return
         before, self.state = self.state, State.PREEMPTED
@@ -147,17 +147,17 @@ class Buffer:
             self.on_alloc(self.cookie.value, Errno.ECANCELED, None)
         self.load_ended(Errno.ECANCELED)
         self.preemption_is_due = True
-        self.tell_of_preemption()
+        self.notify_of_preemption()
 
-    def tell_of_preemption(self) -> None:
-        """Tell once, and not while the buffer is mapped (NPU-BUF-009)."""
+    def notify_of_preemption(self) -> None:
+        """Notify the client of a preemption once, and not while the buffer is mapped (NPU-BUF-009)."""
         if self.preemption_is_due and not self.mappings:
             self.preemption_is_due = False
             if self.on_preempt is not None:
                 self.on_preempt(self.cookie.value)
 
     def load_ended(self, errno: int) -> None:
-        """Answer the load that is under way; where there is none, nothing."""
+        """Answer the load that is under way, if there is one."""
         on_load, self.on_load = self.on_load, None
         if self.state is State.LOADING:
             self.state = State.ALLOCATED
@@ -166,7 +166,7 @@ class Buffer:
 
 
 class Buffers(AllocatorCallback):
-    """The buffers of this process, over one allocator of the manager. OSError: it can not be had, with ENOSYS or so."""
+    """The buffers of this process, over one allocator of the manager. OSError: there is none (ENOSYS, for example)."""
 
     def __init__(self, manager: Manager) -> None:
         self._buffers: dict[int, Buffer] = {}
@@ -181,7 +181,7 @@ class Buffers(AllocatorCallback):
         return answers
 
     def alloc_async(self, requests: Iterable[Request]) -> None:
-        """ANpuManager_allocAsync: a failure of the call itself is told to each onAlloc."""
+        """ANpuManager_allocAsync: a failure of the call itself goes to each onAlloc."""
         buffers = [request.snapshot(next(self._ids)) for request in requests]
         self._buffers |= {buffer.request.id: buffer for buffer in buffers}
         try:
@@ -226,7 +226,7 @@ class Buffers(AllocatorCallback):
         if found is None or found.state is not State.ALLOCATING:
             return
         if errno == Errno.ECANCELED:
-            # Its preemption is about to be told: the cookie is needed once more.
+            # Its preemption is about to be notified: the cookie is needed once more.
             found.state = State.PREEMPTED
             found.preemption_is_due = True
             found.on_alloc(found.cookie.value, errno, None)
@@ -247,17 +247,17 @@ class Buffers(AllocatorCallback):
             found.load_ended(errno)
 
     def on_notify_preempted(self, id: int) -> None:
-        """A buffer, or what was to become one, is lost."""
+        """A buffer, or an allocation that is under way, was preempted."""
         found = self._buffers.get(id)
         if found is None:
             return
         found.preempted()
         if found.remote is None:
-            found.tell_of_preemption()
+            found.notify_of_preemption()
             self._forget(found)
 
     def _forget(self, buffer: Buffer) -> None:
-        """Nothing will be told of a request that came to nothing."""
+        """Forget a request that failed: no callback will be called for it."""
         if self._buffers.pop(buffer.request.id, None) is not None:
             buffer.cookie.let_go()
 

@@ -91,7 +91,7 @@ class AllocRequest(Wire, frozen=True, omit_defaults=True):
 
 
 class NpuBuffer(Interface):
-    """An allocated buffer, as the descriptor of one would be: it can be mapped, and knows while it is."""
+    """An allocated buffer, like the descriptor of one: it can be mapped, and knows whether it is mapped."""
 
     @method()
     def map(self, length: int, protection: int, offset: int) -> Memory:
@@ -109,11 +109,11 @@ class NpuBuffer(Interface):
 
 
 class AllocatorCallback(Interface):
-    """The client's side. An errno of 0 is success; message explains, or is null."""
+    """The client's side. An errno of 0 is success; message explains, or is None."""
 
     @method(oneway=True)
     def on_get_buffer(self, id: int, buffer: NpuBuffer | None, errno: int, message: str | None) -> None:
-        """The one answer to a request, its file loaded; buffer is null where errno is not 0 (NPU-BUF-003)."""
+        """The one answer to a request, its file loaded; buffer is None where errno is not 0 (NPU-BUF-003)."""
         raise refuse("AllocatorCallback.onGetBuffer")
 
     @method(oneway=True)

@@ -37,7 +37,7 @@ class ModelLoadRequestCallback(Interface):
 
     @method(oneway=True)
     def on_request_unload_model(self, request: ModelLoadRequest, reason: int | None) -> None:
-        """Unload, please. reason: UnloadReason, or null in the one-argument form (NPU-LIF-018)."""
+        """Ask the client to unload. reason: UnloadReason, or None in the one-argument form (NPU-LIF-018)."""
         raise refuse("ModelLoadRequestCallback.onRequestUnloadModel")
 
     @method(oneway=True)
@@ -149,7 +149,7 @@ class ManagerControl(Interface):
 
     @method()
     def get_system_service(self, name: str) -> Manager | None:
-        """What Context.getSystemService gives an app: the manager under `npu`, or null (NPU-ACC-001 to -003)."""
+        """What Context.getSystemService gives an app: the manager under `npu`, or None (NPU-ACC-001 to -003)."""
         raise refuse("ManagerControl.getSystemService")
 
     @method()
@@ -169,7 +169,7 @@ class ManagerControl(Interface):
 
     @method()
     def connect_hal(self, scheduling: Scheduling | None) -> None:
-        """Let the manager find this HAL under IScheduling/default, new and empty; null: the device's own again.
+        """Let the manager find this HAL under IScheduling/default, new and empty; None: the device's own again.
 
         A test's own object sees each push, and reports work through the callback that it is given.
         """

@@ -42,5 +42,5 @@ class Scheduling(Interface):
     def set_callback(
         self, callback: SchedulingCallback | None, debounce_duration_ms: int = DEBOUNCE_DURATION_MS
     ) -> None:
-        """Replace the callback; null removes it. debounce_duration_ms only in the public page's profile."""
+        """Replace the callback; None removes it. debounce_duration_ms only in the public page's profile."""
         raise refuse("Scheduling.setCallback")

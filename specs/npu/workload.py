@@ -17,10 +17,10 @@ OWN_WORK = -1
 
 
 class InferenceRun(Wire, frozen=True):
-    """One run of the workload. What goes beyond AOSP's tool is null where a test does not ask for it.
+    """One run of the workload. What goes beyond AOSP's tool is None where a test does not ask for it.
 
     job_priority: 0 (strongest) to 1000. original_uid: whom the work is for, OWN_WORK for the caller. device_number:
-    null for the implementation's choice, the same for each run. group_id, feature_id: to be told in events.
+    None for the implementation's choice, the same for each run. group_id, feature_id: to be reported in events.
     """
 
     job_priority: int = DEFAULT_JOB_PRIORITY
@@ -31,7 +31,7 @@ class InferenceRun(Wire, frozen=True):
 
 
 class WorkloadCallback(Interface):
-    """Learns how a run ended."""
+    """Receives the outcome of a run."""
 
     @method(oneway=True)
     def on_run_ended(self, succeeded: bool) -> None:

@@ -1,4 +1,4 @@
-"""Whether a version can say a value, and what is lost where it can not."""
+"""Whether a version can express a value, and what is lost where it cannot."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_hidl_gets_the_counts_of_consumers_that_aidl_leaves_out() -> None:
     ],
 )
 def test_what_can_not_be_left_out_is_refused(operation: str, name: str, needed: str) -> None:
-    with pytest.raises(NotCompliantError, match=f"needs version {needed}, and can not be said in 1.0"):
+    with pytest.raises(NotCompliantError, match=f"needs version {needed}, and cannot be expressed in 1.0"):
         convert_to(model(operation, name), Version.V1_0)
 
 

@@ -1,4 +1,4 @@
-"""Fences: settled once, merged as sync_merge does, and told over the wire so that a driver never has to ask."""
+"""Fences: settled once, merged as sync_merge does, and notified over the wire so that a driver never has to ask."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WAITING, SIGNALLED, ERROR = FenceState.UNSIGNALLED, FenceState.SIGNALLED, FenceS
 
 
 class Blind(hal.Fence):
-    """A fence that can not be watched, only waited for."""
+    """A fence that cannot be watched, only waited for."""
 
     def __init__(self, inner: SettableFence) -> None:
         self.inner = inner
@@ -38,14 +38,14 @@ class Blind(hal.Fence):
 
 def test_the_first_word_counts() -> None:
     fence = SettableFence()
-    heard: list[int] = []
-    fence.watch(heard.append)
+    received: list[int] = []
+    fence.watch(received.append)
     assert fence.get_state() == WAITING
     fence.settle(WAITING)
     fence.fail()
     fence.signal()
-    fence.watch(heard.append)
-    assert (fence.get_state(), heard) == (ERROR, [ERROR, ERROR])
+    fence.watch(received.append)
+    assert (fence.get_state(), received) == (ERROR, [ERROR, ERROR])
 
 
 def test_waiting_ends_with_the_signal_or_with_the_time() -> None:
@@ -158,12 +158,12 @@ def test_a_driver_may_wait_in_the_call(link: Link) -> None:
 
 
 def test_a_fence_that_is_watched_is_not_forgotten(link: Link) -> None:
-    fence, told = SettableFence(), threading.Event()
-    heard: list[int] = []
+    fence, notified = SettableFence(), threading.Event()
+    received: list[int] = []
 
     def hear(state: int) -> None:
-        heard.append(state)
-        told.set()
+        received.append(state)
+        notified.set()
 
     link.states(fence)
     held = link.driver.held.pop()
@@ -171,8 +171,8 @@ def test_a_fence_that_is_watched_is_not_forgotten(link: Link) -> None:
     held.watch(hear)
     gc.collect()
     fence.signal()
-    assert told.wait(5)
-    assert heard == [SIGNALLED]
+    assert notified.wait(5)
+    assert received == [SIGNALLED]
 
 
 def test_a_fence_of_a_dead_client_is_in_error(link: Link) -> None:

@@ -44,11 +44,11 @@ class OneFile:
 
 
 class Process:
-    """A client process: the library, and what its callbacks and deleters were told."""
+    """A client process: the library, and what its callbacks and deleters received."""
 
     def __init__(self, manager: Manager, clock: VirtualClock) -> None:
         self.buffers, self.clock = Buffers(manager), clock
-        self.told: list[tuple[Any, ...]] = []
+        self.received: list[tuple[Any, ...]] = []
         self.deleted: list[Any] = []
         self.got: list[Buffer] = []
 
@@ -58,12 +58,12 @@ class Process:
         )
         request.set_cookie(cookie, self.deleted.append)
         request.set_on_alloc(self.on_alloc)
-        request.on_preempt = lambda value: self.told.append(("preempted", value))
+        request.on_preempt = lambda value: self.received.append(("preempted", value))
         return request
 
     def on_alloc(self, cookie: Any, error: int, buffer: Buffer | None) -> None:
         assert (buffer is None) == (error != 0)
-        self.told.append(("allocated", cookie, error))
+        self.received.append(("allocated", cookie, error))
         if buffer is not None:
             self.got.append(buffer)
 
@@ -74,7 +74,9 @@ class Process:
 
     def load(self, buffer: Buffer, length: int = 16) -> None:
         segment = FileSegment(CacheHandle((1,)), 0, length, 0)
-        self.buffers.load_async(buffer, segment, lambda cookie, error, _: self.told.append(("loaded", cookie, error)))
+        self.buffers.load_async(
+            buffer, segment, lambda cookie, error, _: self.received.append(("loaded", cookie, error))
+        )
 
 
 @pytest.fixture
@@ -108,7 +110,7 @@ def test_a_fresh_request_has_the_defaults() -> None:
 def test_setters_call_nothing(process: Process) -> None:
     """CtsNpuManagerBufferTest.CreateRequest."""
     process.request().set(size=1).set(priority=0)
-    assert (process.told, process.deleted) == ([], [])
+    assert (process.received, process.deleted) == ([], [])
 
 
 def test_a_cookie_is_deleted_once_by_its_own_deleter() -> None:
@@ -154,11 +156,11 @@ def test_a_cookie_lives_as_long_as_what_was_allocated_with_it(process: Process) 
 
 def test_a_cookie_of_a_failure_is_deleted_behind_its_callback(process: Process) -> None:
     request = process.request(size=1 << 50)
-    request.set_cookie("late", lambda value: process.told.append(("deleted", value)))
+    request.set_cookie("late", lambda value: process.received.append(("deleted", value)))
     process.buffers.alloc_async([request])
     request.free()
     process.clock.advance(10**9)
-    assert process.told == [("allocated", "late", errno.ENOMEM), ("deleted", "late")]
+    assert process.received == [("allocated", "late", errno.ENOMEM), ("deleted", "late")]
 
 
 def test_a_snapshot_is_taken(process: Process) -> None:
@@ -168,7 +170,7 @@ def test_a_snapshot_is_taken(process: Process) -> None:
     request.set_cookie("other", process.deleted.append)
     assert process.deleted == [], "the allocation still needs the old one"
     process.clock.advance(10**9)
-    assert process.told == [("allocated", "cookie", 0)]
+    assert process.received == [("allocated", "cookie", 0)]
     assert process.got[0].request.size == 64
 
 
@@ -183,7 +185,7 @@ def test_without_on_alloc_nothing_is_allocated(process: Process) -> None:
     with pytest.raises(ValueError, match="onAlloc"):
         process.buffers.alloc_async([process.request(), Request()])
     process.clock.advance(10**9)
-    assert process.told == []
+    assert process.received == []
 
 
 def test_load_needs_a_callback(process: Process) -> None:
@@ -217,15 +219,15 @@ def test_only_an_idle_buffer_is_loaded(process: Process) -> None:
     buffer = process.allocated(process.request())
     process.load(buffer)
     process.load(buffer)
-    assert process.told[1:] == [("loaded", "cookie", errno.EINVAL)]
+    assert process.received[1:] == [("loaded", "cookie", errno.EINVAL)]
     process.clock.advance(10**9)
-    assert process.told[2:] == [("loaded", "cookie", 0)]
+    assert process.received[2:] == [("loaded", "cookie", 0)]
 
 
 def test_preemption_while_idle(process: Process) -> None:
     weak = process.allocated(process.request(32 * MIB, priority=1000, cookie="weak"))
     process.allocated(process.request(32 * MIB, priority=0, cookie="strong"))
-    assert sorted(process.told[1:]) == [("allocated", "strong", 0), ("preempted", "weak")]
+    assert sorted(process.received[1:]) == [("allocated", "strong", 0), ("preempted", "weak")]
     with pytest.raises(OSError, match="PREEMPTED") as raised:
         weak.map(16, Protection.READ)
     assert raised.value.errno == errno.ENOMEM
@@ -237,7 +239,7 @@ def test_preemption_while_loading(process: Process, manager: Manager, clock: Vir
     weak = process.allocated(process.request(32 * MIB, priority=1000))
     process.load(weak)
     other.allocated(other.request(32 * MIB, priority=0))
-    assert process.told[1:] == [("loaded", "cookie", errno.ECANCELED), ("preempted", "cookie")]
+    assert process.received[1:] == [("loaded", "cookie", errno.ECANCELED), ("preempted", "cookie")]
 
 
 def test_preemption_while_allocating(process: Process, manager: Manager, clock: VirtualClock) -> None:
@@ -246,7 +248,7 @@ def test_preemption_while_allocating(process: Process, manager: Manager, clock: 
     process.buffers.alloc_async([request])
     request.free()
     other.allocated(other.request(32 * MIB, priority=0))
-    assert process.told == [("allocated", "cookie", errno.ECANCELED), ("preempted", "cookie")]
+    assert process.received == [("allocated", "cookie", errno.ECANCELED), ("preempted", "cookie")]
     assert process.deleted == ["cookie"]
 
 
@@ -254,10 +256,10 @@ def test_a_preemption_waits_for_the_unmapping(process: Process) -> None:
     buffer = process.allocated(process.request())
     mapped = buffer.map(16, Protection.READ)
     process.buffers.on_notify_preempted(buffer.request.id)
-    assert ("preempted", "cookie") not in process.told
+    assert ("preempted", "cookie") not in process.received
     buffer.unmap(mapped)
     process.buffers.on_notify_preempted(buffer.request.id)
-    assert process.told.count(("preempted", "cookie")) == 1
+    assert process.received.count(("preempted", "cookie")) == 1
 
 
 def test_freeing_a_list_with_a_stranger(process: Process) -> None:
@@ -276,7 +278,7 @@ def test_late_callbacks_are_dropped(process: Process) -> None:
     process.buffers.free([buffer])
     process.clock.advance(10**9)
     process.buffers.on_notify_preempted(buffer.request.id)
-    assert process.told == [("allocated", "cookie", 0)]
+    assert process.received == [("allocated", "cookie", 0)]
 
 
 def test_set_priority(process: Process) -> None:
@@ -313,4 +315,4 @@ def test_a_call_that_fails_is_told_to_every_request(process: Process) -> None:
 
     process.buffers._allocator = Dead()
     process.buffers.alloc_async([process.request(), process.request()])
-    assert process.told == [("allocated", "cookie", errno.ECONNRESET)] * 2
+    assert process.received == [("allocated", "cookie", errno.ECONNRESET)] * 2

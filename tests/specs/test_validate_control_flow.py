@@ -1,4 +1,4 @@
-"""Rules of subgraphs, IF and WHILE: one small edit that breaks each and nothing else, beside its sound twin."""
+"""Rules of subgraphs, IF and WHILE: one small edit that breaks each and nothing else, beside its sound original."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each structural rule of a model: one small edit that breaks it and nothing else, beside its sound twin."""
+"""Each structural rule of a model: one small edit that breaks it and nothing else, beside its sound original."""
 
 from __future__ import annotations
 
@@ -285,7 +285,7 @@ BROKEN = [
 """One edit a line."""
 
 TOLERATED = {
-    # Edits of one thing can not help breaking these rules as well.
+    # An edit of one field breaks these rules, too.
     "MODEL.M1 nothing at all": {"MODEL.G7"},
     "MODEL.M1 no operations": {"MODEL.G7"},
     "MODEL.P3 no output": {"MODEL.G7"},

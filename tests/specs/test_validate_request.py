@@ -1,4 +1,4 @@
-"""Each rule of a request: one small edit that breaks it and nothing else, beside its sound twin."""
+"""Each rule of a request: one small edit that breaks it and nothing else, beside its sound original."""
 
 from __future__ import annotations
 

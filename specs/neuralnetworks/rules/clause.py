@@ -20,7 +20,7 @@ class Clause:
 
     id: `CONV_2D.C5`, never reused. text: the rule in a sentence. phase: `model` where the declared operands alone
     decide, `execution` where shapes or values do, which a model may leave open until then.
-    basis: who asks for it. `both` is what every device must refuse; `text` only the documents (Android's own CPU
+    basis: who asks for it. `both` is what every device must reject; `text` only the documents (Android's own CPU
     implementation computes something), `reference` only that implementation (the documents do not forbid it).
     check: returns what is wrong, or None. Whatever is unknown is no violation.
     """

@@ -1,4 +1,4 @@
-"""Rules of IF. What its branches must look like are rules of the model (MODEL.P5, P7): here is nothing to add."""
+"""Rules of IF. The model's rules say what its branches must look like (MODEL.P5, P7): nothing is added here."""
 
 from npu_conformance.specs.neuralnetworks.rules.clause import rules
 from npu_conformance.specs.neuralnetworks.rules.common import general

@@ -128,7 +128,7 @@ def ordered(number: str, name: str) -> Clause:
 
 
 def ordered_by_batch(number: str) -> Clause:
-    """The clause about boxes of classes: Android's own looks at as many boxes of each batch as it has rois."""
+    """The clause about boxes of classes: Android's CPU looks at as many boxes of each batch as it has rois."""
     text = "In each run of one batch index, of n rois, the first n boxes have x1 <= x2 and y1 <= y2."
 
     def check(view: OperationView) -> str | None:

@@ -14,7 +14,7 @@ _PARAMETERS = OperandType.__members__.keys() - {OperandType.TENSOR_BOOL8.name}
 
 
 def ranks(number: str) -> Clause:
-    """The clause that holds ranks found out late against the signature."""
+    """The clause that compares ranks that are known late with the signature."""
     return clause(number, "execution", RANKS, _check_ranks)
 
 
@@ -47,7 +47,7 @@ def integer_activation(number: str) -> Clause:
 
 
 def declared_outputs(number: str, output_shapes: ShapeRule) -> Clause:
-    """The clause that holds the declared dimensions of outputs against the computed ones."""
+    """The clause that compares the declared dimensions of outputs with the computed ones."""
     text = "The declared dimensions of the outputs, where known, are the computed ones."
     return clause(number, "execution", text, _declared(output_shapes))
 
