@@ -1,1 +1,1 @@
-"""What is tested with: vectors, oracles, generators, variations, strategies, importers. Imports the contract alone."""
+"""The test corpus: vectors, oracles, generators, variations, strategies and importers. It imports `specs` alone."""

@@ -26,7 +26,7 @@ class Explained(Document, frozen=True):
 
 @functools.cache
 def explained() -> tuple[Explained, ...]:
-    """All that is on record. Raises DocumentError where the file is wrong."""
+    """All known disagreements. Raises DocumentError where the file is wrong."""
     return documents.read(FILE, tuple[Explained, ...])
 
 

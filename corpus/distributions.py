@@ -1,4 +1,4 @@
-"""What samples of classes are held against: the frequency of each class beside its share in softmax of the logits.
+"""What samples of classes are compared with: the frequency of each class with its share in softmax of the logits.
 
 Draws differ from device to device. By Hoeffding's bound a class of a true sampler is off by more than a tolerance t in
 n draws with a probability of at most 2 exp(-2 n t^2): the vectors stored here draw so many that all of them together

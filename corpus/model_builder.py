@@ -1,4 +1,4 @@
-"""A model that grows operation by operation: whoever makes one names operands, the rules say the shapes of results."""
+"""A model that grows operation by operation: the caller names operands, the rules determine the shapes of results."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class IllegalOperationError(ValueError):
 class ModelBuilder:
     """Operands by name and operations in an order of execution, of which `vector` makes a model with one example.
 
-    Operands are called a0, a1, ... where nobody names them. version: whose rules hold.
+    Operands are called a0, a1, ... where the caller does not name them. version: the version whose rules hold.
     """
 
     def __init__(self, version: Version = NEWEST, referenced: Sequence[Graph] = ()) -> None:
@@ -58,7 +58,7 @@ class ModelBuilder:
         """Add an operation; returns the names of its results, whose shapes follow from its rules.
 
         results: their types and quantisation; dimensions only where no rule can tell them (IF, WHILE).
-        Raises IllegalOperationError where a clause is broken, or no shape can be told.
+        Raises IllegalOperationError where a clause is broken, or no shape can be determined.
         """
         names = [self._add(result, "") for result in results]
         self._operations.append(VectorOperation(operation, tuple(arguments), tuple(names)))
@@ -111,7 +111,7 @@ class ModelBuilder:
 
     def _check_known(self, operation: str, operand: VectorOperand) -> None:
         if operand.is_open:
-            raise IllegalOperationError(f"{operation}: the shape of a result can not be told from the model")
+            raise IllegalOperationError(f"{operation}: the shape of a result cannot be determined from the model")
 
     def _since(self) -> Version:
         """The version that brought the newest type or combination of types."""

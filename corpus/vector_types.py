@@ -83,7 +83,7 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """What must be refused, and when: model (at preparation) or execution (there at the latest).
+    """What must be rejected, and when: model (at preparation) or execution (there at the latest).
 
     clause is empty where an external collection does not say why. until: the last version that refuses it.
     """

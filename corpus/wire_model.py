@@ -270,7 +270,7 @@ class _Layout:
 
     @property
     def size(self) -> int:
-        """Bytes of the pool: at least one, since a pool of none can not be mapped."""
+        """Bytes of the pool: at least one, since a pool of none cannot be mapped."""
         return max(self._end, 1)
 
 
@@ -280,7 +280,7 @@ def _output_bytes(name: str, vector: Vector, example: Example) -> int:
         return example.outputs[name].nbytes
     if operand.dimensions:
         return byte_size(operand.type, operand.dimensions)
-    # To be refused, and of unknown rank: nothing may look as if only the room for the output were missing.
+    # It must be rejected and has an unknown rank: nothing may look as if only the room for the output were missing.
     elements = max((array.size for array in example.inputs.values()), default=1)
     return elements * OPERAND_TYPES[operand.type].size
 

@@ -1,4 +1,4 @@
-"""Recomputes the expected values of vectors with sources that know nothing of the kernels."""
+"""Recomputes the expected values of vectors with sources that are independent of the kernels."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from npu_conformance.corpus.vectors import Array, Example, Vector
 
 Engine = Callable[["Vector", "Example"], Mapping[str, "Array"] | None]
-"""A source of expected values: arrays of the outputs by name, or None where it can not run the vector."""
+"""A source of expected values: arrays of the outputs by name, or None where it cannot run the vector."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def testify(vector: Vector, name: str, engine: Engine) -> Testimony:
     """Compare the expected values of a vector with what an engine finds.
 
     The engine `oracle` must agree exactly: stored values are made from it. Any other must agree within the public
-    tolerance. Outputs that the vector does not compare are left out, and so are vectors that must be refused.
+    tolerance. Outputs that the vector does not compare are left out, and so are vectors that must be rejected.
     """
     if vector.rejected is not None:
         return Testimony(ran=False)

@@ -1,7 +1,7 @@
 """A vendor's own extension with its test side: the oracles and the vectors of the folder, beside what a driver knows.
 
 The oracles and vectors of a registered extension are found by `corpus.oracles` and `corpus.vectors`; here the whole
-folder is held against its rules before it is registered. A bad one raises DocumentError, `file: path: rule` in one
+folder is checked against its rules before it is registered. A bad one raises DocumentError, `file: path: rule` in one
 line, and leaves nothing behind.
 """
 

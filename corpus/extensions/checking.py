@@ -1,4 +1,4 @@
-"""Holds the vectors of a registered extension against its own tables, rules and oracles: one line for each problem."""
+"""Checks the vectors of a registered extension against its own tables, rules and oracles: one line for each problem."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _of_values(vector: Vector) -> Iterator[str]:
     try:
         minimal = minimal_version(build_model(vector, vector.since).model)
     except ValueError:
-        return  # what it breaks has been said
+        return  # what it breaks was reported before
     if minimal != vector.since:
         yield f"since: expected {minimal}, the first version that has the model, found {vector.since}"
     if vector.operation not in oracles.names() and "oracle" in vector.witnesses:

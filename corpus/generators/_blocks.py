@@ -67,7 +67,7 @@ class Blocks:
     def vector(
         self, name: str, kind: str, case: Case, nchw: bool | None = None, zero_point: int = 3, description: str = ""
     ) -> Vector:
-        """nchw: the layout flag; nothing where it is left off."""
+        """nchw: the layout flag; None where it is left off."""
         flag = {} if nchw is None else {"nchw_layout": boolean(nchw)}
         before, after = ((channels_first(shape) if nchw else shape) for shape in (case.before, case.after))
         needs_zero_point = self.is_padding and kind == "quant8" and zero_point != 0

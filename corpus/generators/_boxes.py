@@ -83,7 +83,7 @@ def declared(vector: Vector) -> Vector:
 def rejections(
     operation: str, sound: Mapping[str, tuple[Operands, Operands]], cases: Mapping[str, tuple[str, str, Operands]]
 ) -> Vectors:
-    """Sound inputs and outputs, by kind, with some of them exchanged so that one clause is broken.
+    """Sound inputs and outputs, by kind, with some of them replaced so that one clause is broken.
 
     cases: by name the clause (`C1`, or in full), the kind, and the operands that take the place of sound ones.
     """

@@ -100,7 +100,7 @@ def _mask(shape: Shape, seed: int) -> OperandSpec:
 
 
 def _of_floats(operation: str, names: tuple[str, ...]) -> Vector:
-    """The operation is not one on numbers."""
+    """A rejection: the operation takes no numbers."""
     return rejected(
         "of_float32",
         operation,

@@ -142,7 +142,7 @@ def batch_zero(operation: str) -> Vectors:
 
 
 def rejections(operation: str) -> Vectors:
-    """What every device must refuse; the numbers of the clauses are the same for all of them."""
+    """What every device must reject; the numbers of the clauses are the same for all of them."""
     height, width, channels = 5, 7, 2
     image = tensor(FLOAT32, (height, width, channels), dyadic(1, (height, width, channels)))
     yield _rejection(operation, "input_rank_3", RANK_CLAUSE, "float32", {"input": image})

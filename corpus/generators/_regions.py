@@ -140,7 +140,7 @@ def _infinities_elsewhere(operation: str, sampling: Pair | None) -> Vector:
 
 
 def rejected_regions(operation: str, sampling: Pair | None, clauses: Mapping[str, str]) -> Vectors:
-    """What every device must refuse. clauses: numbers of the clauses whose numbers differ, by what they are about."""
+    """What every device must reject. clauses: numbers of the clauses whose numbers differ, by what they are about."""
     regions = Regions((2, 2, 3, 2), [(0, 0, 3, 2), (1, 0.5, 2.5, 1), (0, 1, 1, 2), (1, 1, 2, 2)], [0, 1, 1, 0])
     data = dyadic(70, regions.size, -2.0, 2.0, 0.5)
     sound = {kind: operands(kind, regions, (2, 2), (2.0, 2.0), False, data, sampling) for kind in ("float32", "quant8")}

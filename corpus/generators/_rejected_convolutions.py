@@ -1,4 +1,4 @@
-"""Convolutions that every device must refuse. They have the same rules under different numbers."""
+"""Convolutions that every device must reject. They have the same rules under different numbers."""
 
 from collections.abc import Mapping
 from dataclasses import replace

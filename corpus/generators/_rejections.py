@@ -68,7 +68,7 @@ def _since(operation: str) -> str:
 
 
 def arithmetic(operation: str) -> Vectors:
-    """What ADD, SUB, MUL and DIV refuse alike: clauses C1 to C4 and C6."""
+    """The rejections that ADD, SUB, MUL and DIV share: clauses C1 to C4 and C6."""
     yield from binary(operation, activation=True, mismatch="C1", outputs="C6")
     for found, clause in ((False, RANK_CLAUSE), (True, f"{operation}.C2")):
         yield rejected(

@@ -168,7 +168,7 @@ def _batch_zero(operation: str) -> Vectors:
 
 
 def late_sizes_and_rejections(operation: str) -> Vectors:
-    """Sizes that only the request gives; no images; what every device must refuse, by the same clauses in both."""
+    """Sizes that only the request gives; no images; what every device must reject, by the same clauses in both."""
     yield from _found_late(operation)
     yield from _batch_zero(operation)
     yield from _rejections(operation)

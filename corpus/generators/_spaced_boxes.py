@@ -1,6 +1,5 @@
 """Boxes whose overlaps are far from every threshold, and scores that differ by much.
 
-from npu_conformance.corpus.generators.data import Array
 So float16 and eighths of a pixel leave the same boxes, and no result hangs on the order of ties, which is free.
 """
 

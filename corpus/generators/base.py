@@ -104,10 +104,10 @@ def rejected(
     requirements: Sequence[str] = (),
     referenced: Sequence[Graph] = (),
 ) -> Vector:
-    """A vector that must be refused because of one clause, in the versions from `since` to `until`.
+    """A vector that must be rejected because of one clause, in the versions from `since` to `until`.
 
-    phase: model where the structure is wrong (clause MODEL.*), which is refused at once; execution where an
-    operation's own clause is, which may be noticed when it runs, at the latest. By default as the clause is.
+    phase: model where the structure is wrong (clause MODEL.*), which is rejected at once; execution where an
+    operation's own clause is, which may be detected when it runs, at the latest. By default as the clause is.
     """
     vector = _one_operation(name, operation, inputs, outputs, since, lift=until == NEWEST.value)
     vector = replace(vector, referenced=tuple(referenced))

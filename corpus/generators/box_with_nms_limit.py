@@ -1,4 +1,4 @@
-"""The generator of BOX_WITH_NMS_LIMIT. Every batch index of more than two results has company, see `_scenes`.
+"""The generator of BOX_WITH_NMS_LIMIT. Every batch index of more than two results has company, see `_spaced_boxes`.
 
 No third party has the operation. By hand: boxes (0, 0, 16, 16), (4, 0, 20, 16) and (8, 0, 24, 16) of class 1 with
 scores 3/4, 5/8 and 1/2. The first overlaps the second by 192/320 = 3/5 and the third by 128/384 = 1/3, the second the
@@ -24,7 +24,7 @@ from npu_conformance.corpus.generators._boxes import (
 )
 from npu_conformance.corpus.generators._no_boxes import NO_BATCHES, NO_ROIS, without_boxes
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
-from npu_conformance.corpus.generators._scenes import BOXES, moved, scores
+from npu_conformance.corpus.generators._spaced_boxes import BOXES, moved, scores
 from npu_conformance.corpus.generators.base import Vectors, positive
 from npu_conformance.corpus.generators.data import Array
 from npu_conformance.corpus.generators.operands import Operands, int32, tensor

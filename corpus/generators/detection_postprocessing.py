@@ -1,4 +1,4 @@
-"""The generator of DETECTION_POSTPROCESSING. Overlaps and scores stay away from the limits, see `_scenes`.
+"""The generator of DETECTION_POSTPROCESSING. Overlaps and scores stay away from the limits, see `_spaced_boxes`.
 
 By hand: anchors (y, x, height, width) (8, 8, 16, 16), (8, 12, 16, 16) and (8, 16, 16, 16) without deltas are the boxes
 (0, 0, 16, 16), (0, 4, 16, 20) and (0, 8, 16, 24) as y1, x1, y2, x2. The first and the second overlap by 3/5, the first
@@ -12,7 +12,7 @@ import numpy
 
 from npu_conformance.corpus.generators._boxes import number, rejections, values, whole_numbers
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
-from npu_conformance.corpus.generators._scenes import scores
+from npu_conformance.corpus.generators._spaced_boxes import scores
 from npu_conformance.corpus.generators.base import Vectors, positive
 from npu_conformance.corpus.generators.data import Array, dyadic
 from npu_conformance.corpus.generators.operands import Operands, boolean, int32

@@ -56,7 +56,7 @@ def _ranks() -> Vectors:
 
 
 def _alphas() -> Vectors:
-    """max(0, x) + min(0, alpha * (e^x - 1)): an alpha below 0 spares what is negative and bends what is positive."""
+    """max(0, x) + min(0, alpha * (e^x - 1)): an alpha below 0 keeps negative values and changes positive ones."""
     values = [-4.0, -1.0, -0.125, 0.0, 0.125, 0.5, 1.0, 2.0]
     for kind in (FLOAT32, FLOAT16):
         for name, alpha in _ALPHAS.items():

@@ -1,4 +1,4 @@
-"""The generator of GENERATE_PROPOSALS. Overlaps, sides and scores stay away from the limits, see `_scenes`.
+"""The generator of GENERATE_PROPOSALS. Overlaps, sides and scores stay away from the limits, see `_spaced_boxes`.
 
 No third party has the operation. By hand: one anchor (0, 0, 8, 8) at two places 4 apart. Without deltas the boxes are
 (0, 0, 8, 8) and (4, 0, 12, 8), whose overlap is 32/96 = 1/3: with threshold 3/10 only the better one stays, with 2/5
@@ -20,7 +20,7 @@ from npu_conformance.corpus.generators._boxes import (
     whole_numbers,
 )
 from npu_conformance.corpus.generators._rejections import RANK_CLAUSE
-from npu_conformance.corpus.generators._scenes import scores
+from npu_conformance.corpus.generators._spaced_boxes import scores
 from npu_conformance.corpus.generators.base import Vectors, positive
 from npu_conformance.corpus.generators.data import Array, dyadic
 from npu_conformance.corpus.generators.operands import Operands, OperandSpec, boolean, constant, int32, tensor

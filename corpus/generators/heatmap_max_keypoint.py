@@ -44,7 +44,7 @@ def vectors() -> Vectors:
         name = f"{row['kind']}_{row['count']}x{row['keypoints']}_maps_of_{row['side']}_{row['layout']}"
         yield _positive(name, row["kind"], data, row["layout"] == "nchw", _SCORES[seed % 3])
     yield from _everywhere()
-    yield from _bent()
+    yield from _limited_steps()
     yield _unknown_sizes()
     yield _realistic()
     yield from _rejected()
@@ -95,7 +95,7 @@ def _everywhere() -> Vectors:
         yield _positive(f"{kind}_maximum_at_each_place", kind, data)
 
 
-def _bent() -> Vectors:
+def _limited_steps() -> Vectors:
     """Steps cut along both axes or one; a matrix without inverse; curvature of either sign along the diagonals."""
     cut = [[-0.25, -0.25, -2], [-0.25, 0, -0.75], [-2, -0.75, -0.25]]
     lopsided = [[-0.25, -0.25, -2], [-0.375, 0, -0.625], [-2, -0.75, -0.25]]

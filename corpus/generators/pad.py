@@ -56,7 +56,7 @@ def vectors() -> Vectors:
 
 
 def rejected_paddings(operation: str, extra: Operands, clauses: tuple[str, str], since: str) -> Vectors:
-    """What PAD and PAD_V2 refuse alike. extra: further inputs. clauses: about outputs' dimensions and quantisation."""
+    """The rejections that PAD and PAD_V2 share. extra: further inputs. clauses: about dimensions and quantisation."""
     yield from rejected_ranks(operation, {"paddings": paddings(((0, 0),) * 5), **extra}, since)
     floats = {"input": source("float32", (2, 3))}
     wrong = {"rows": (3, 2), "columns": (2, 3), "rank": (4,)}

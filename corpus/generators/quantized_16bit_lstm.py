@@ -1,6 +1,6 @@
 """The generator of QUANTIZED_16BIT_LSTM. Scales of weights are powers of two, so that gates are exact.
 
-Activations and columns of weights are joined in unlike orders (specs/oracles says how): each vector tells that from
+Activations and columns of weights are joined in unlike orders (corpus/oracles says how): each vector tells that from
 input times input weights plus previous output times recurrent weights.
 """
 
@@ -145,5 +145,7 @@ def _rejected() -> Vectors:
     rows["input_rank_3_at_execution"] = ("C1", {"input": _reopened(deep, ())})
     signed = OperandType.TENSOR_QUANT8_ASYMM_SIGNED
     yield from rejections(OPERATION, inputs, outputs, rows, since="1.2")
-    twin = tensor(signed, (2, 3), integers(1, (2, 3), -128, 127), scale=1 / 128)
-    yield from rejections(OPERATION, inputs, outputs, {"signed_input": ("MODEL.P3", {"input": twin})}, since="1.3")
+    signed_input = tensor(signed, (2, 3), integers(1, (2, 3), -128, 127), scale=1 / 128)
+    yield from rejections(
+        OPERATION, inputs, outputs, {"signed_input": ("MODEL.P3", {"input": signed_input})}, since="1.3"
+    )

@@ -88,7 +88,7 @@ def _logits(kind: str, rows: Data) -> OperandSpec:
 def _positive(
     name: str, logits: OperandSpec, count: int, seeds: OperandSpec, output: Sequence[int] | None = None
 ) -> Vector:
-    """Held against the distribution. The logits are not computed inside the model: nobody would know them."""
+    """Samples that are compared with the distribution. The model does not compute the logits: they must be known."""
     inputs = {"logits": logits, "num_samples": int32(count), "seeds": seeds}
     dimensions = (logits.shape[0], count) if output is None else output
     exact = positive(

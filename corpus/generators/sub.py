@@ -5,7 +5,7 @@ from npu_conformance.corpus.generators.base import Vectors
 
 
 def vectors() -> Vectors:
-    """As ADD's; input 0 is the minuend, which broadcasting in either direction must not change."""
+    """Vectors like those of ADD; input 0 is the minuend, which broadcasting in either direction must not change."""
     yield from _arithmetic.floats("SUB")
     yield from _arithmetic.quantized("SUB")
     yield from _arithmetic.scales_far_apart("SUB")

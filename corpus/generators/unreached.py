@@ -7,7 +7,7 @@ from npu_conformance.specs.neuralnetworks.rules.common.general import EMPTY
 _BY_TEXT = {
     EMPTY: (
         "In a request a size of 0 means unknown, so that a tensor without elements can only come from inside the "
-        "model; where an operation does not allow one, no document says that it must be refused."
+        "model; where an operation does not allow one, no document says that it must be rejected."
     ),
     "Height, width and channels of the input are not 0.": (
         "In a request a size of 0 means unknown, and operations inside a model make only batches without elements."

@@ -1,4 +1,4 @@
-"""Reads external collections of vectors (`.jsonl.gz`): AOSP's specifications as neutral data, one document a line.
+"""Reads external collections of vectors (`.jsonl.gz`): AOSP's specifications as plain JSON, one document on each line.
 
 A broken line raises DocumentError: `file:line: path: rule`.
 """
@@ -157,7 +157,7 @@ class Collection:
             with gzip.open(self.path) as file:
                 return file.read().splitlines()
         except (OSError, EOFError, zlib.error) as error:
-            raise DocumentError(str(self.path), "", f"can not be read: {error}") from None
+            raise DocumentError(str(self.path), "", f"cannot be read: {error}") from None
 
     @functools.cached_property
     def _index(self) -> list[VectorHeader]:
@@ -227,7 +227,7 @@ def _under_test(operations: tuple[str, ...]) -> str:
 
 
 def _since(document: _HeaderDocument, where: str) -> Version | None:
-    """The stated version, or a later one that an argument needs; null where none is stated.
+    """The stated version, or a later one that an argument needs; None where none is stated.
 
     Versions are stated for a runtime, which strips arguments off the end that are equal to their defaults; a device
     sees them all.
@@ -252,7 +252,7 @@ def _needed(operation: str, inputs: tuple[str, ...], outputs: tuple[str, ...]) -
 
 
 def _stated(document: _About, where: str) -> Version | None:
-    """The stated version; where none is stated (relaxed models), that of the directory; null if that names none."""
+    """The stated version; where none is stated (relaxed models), that of the directory; None if that names none."""
     stated = document.hal_version if document.hal_version != "UNKNOWN" else document.spec_dir
     if stated is document.spec_dir and not _VERSION_FOLDER.match(stated):
         return None

@@ -6,12 +6,12 @@
 
     @given(strategies.vectors("CONV_2D", version=Version.V1_2))
     def test_my_driver(vector):
-        model = build_model(vector, Version.V1_2).model              # of specs.neuralnetworks.build
+        model = build_model(vector, Version.V1_2).model              # of corpus.wire_model
         request = build_request(vector, vector.examples[0], Version.V1_2)
         expected = strategies.expected(vector)                       # by the oracles
 
 Shapes and parameters are what Hypothesis draws, so that it shrinks structure; elements come from a numpy generator
-with a drawn seed. Whoever has other sources of decisions (a fuzzer's bytes) calls `draw`. Recipes, one for each
+with a drawn seed. A caller with another source of decisions (a fuzzer's bytes) uses `draw`. Recipes, one for each
 operation, propose operands; nothing leaves this package that breaks a clause of the rules.
 """
 
@@ -75,7 +75,7 @@ def vectors(
 
 
 def draw(form: Form, version: Version, decisions: Decisions) -> Vector:
-    """A valid model with one request, by anybody's decisions. Raises Unfit where these lead to none."""
+    """A valid model with one request, by any source of decisions. Raises Unfit where they lead to none."""
     import numpy
 
     random = numpy.random.default_rng(decisions.below(_SEEDS))
@@ -140,13 +140,13 @@ def _count(form: Form, version: Version, decisions: Decisions) -> int | None:
 def _assembled(call: Call, arguments: Arguments) -> Vector:
     from npu_conformance.corpus.model_builder import IllegalOperationError, ModelBuilder
 
-    draft = ModelBuilder(call.version, call.graphs)
-    names = [_added(draft, spec, name) for name, spec in _in_order(call, arguments)]
+    builder = ModelBuilder(call.version, call.graphs)
+    names = [_added(builder, spec, name) for name, spec in _in_order(call, arguments)]
     try:
-        results = draft.apply(call.form.operation, names, _results(call, [draft.operand(name) for name in names]))
+        results = builder.apply(call.form.operation, names, _results(call, [builder.operand(name) for name in names]))
     except IllegalOperationError as error:
         raise Unfit(f"{call.form}: {error}") from error
-    return replace(draft.vector("drawn", call.form.operation, results), since=call.version)
+    return replace(builder.vector("drawn", call.form.operation, results), since=call.version)
 
 
 def _in_order(call: Call, arguments: Arguments) -> Iterator[tuple[str, OperandSpec]]:
@@ -161,15 +161,15 @@ def _in_order(call: Call, arguments: Arguments) -> Iterator[tuple[str, OperandSp
             yield argument.name, given or call.default(argument)
 
 
-def _added(draft: Any, spec: OperandSpec, name: str) -> str:
+def _added(builder: Any, spec: OperandSpec, name: str) -> str:
     from npu_conformance.corpus.generators.operands import materialised
 
     operand = spec.operand
     if operand.subgraph is not None:
-        return str(draft.reference(operand.subgraph, name))
+        return str(builder.reference(operand.subgraph, name))
     if operand.omitted:
-        return str(draft.omitted(operand, name))
-    add = draft.constant if spec.constant else draft.input
+        return str(builder.omitted(operand, name))
+    add = builder.constant if spec.constant else builder.input
     return str(add(operand, materialised(spec), name))
 
 

@@ -28,19 +28,19 @@ def _operands(call: Call) -> tuple[OperandSpec, OperandSpec]:
 
 def _graph(call: Call, first: OperandSpec, second: OperandSpec) -> Graph:
     """A graph that computes something of the type of its inputs from them."""
-    draft, operation = ModelBuilder(call.version), call.decisions.pick((*_STEPS, *_CHOICES))
-    inputs = [_input(draft, one.operand, name) for one, name in ((first, "a"), (second, "b"))]
-    arguments = [*inputs, _none(draft)] if operation in _STEPS else inputs
-    return draft.vector("", operation, draft.apply(operation, arguments, [first.operand])).main
+    builder, operation = ModelBuilder(call.version), call.decisions.pick((*_STEPS, *_CHOICES))
+    inputs = [_input(builder, one.operand, name) for one, name in ((first, "a"), (second, "b"))]
+    arguments = [*inputs, _none(builder)] if operation in _STEPS else inputs
+    return builder.vector("", operation, builder.apply(operation, arguments, [first.operand])).main
 
 
-def _input(draft: ModelBuilder, operand: VectorOperand, name: str) -> str:
+def _input(builder: ModelBuilder, operand: VectorOperand, name: str) -> str:
     """An input of a referenced graph, whose value comes from outside."""
-    return draft.input(operand, numpy.zeros(operand.dimensions), name)
+    return builder.input(operand, numpy.zeros(operand.dimensions), name)
 
 
-def _none(draft: ModelBuilder) -> str:
-    return draft.constant(VectorOperand(OperandType.INT32), numpy.array(0, numpy.int32))
+def _none(builder: ModelBuilder) -> str:
+    return builder.constant(VectorOperand(OperandType.INT32), numpy.array(0, numpy.int32))
 
 
 def _if(call: Call) -> Arguments:
@@ -65,26 +65,26 @@ def _while(call: Call) -> Arguments:
     return {"condition": reference(0), "body": reference(1), "inputs": inputs}
 
 
-def _loop_inputs(draft: ModelBuilder, first: OperandSpec, second: OperandSpec) -> list[str]:
+def _loop_inputs(builder: ModelBuilder, first: OperandSpec, second: OperandSpec) -> list[str]:
     operands = {"count": _ONE, "a": first.operand, "bound": _ONE, "b": second.operand}
-    return [_input(draft, operand, name) for name, operand in operands.items()]
+    return [_input(builder, operand, name) for name, operand in operands.items()]
 
 
 def _condition(call: Call, first: OperandSpec, second: OperandSpec) -> Graph:
-    draft = ModelBuilder(call.version)
-    count, _, bound, _ = _loop_inputs(draft, first, second)
-    return draft.vector("", "LESS", draft.apply("LESS", [count, bound], [VectorOperand(_BOOL8)])).main
+    builder = ModelBuilder(call.version)
+    count, _, bound, _ = _loop_inputs(builder, first, second)
+    return builder.vector("", "LESS", builder.apply("LESS", [count, bound], [VectorOperand(_BOOL8)])).main
 
 
 def _body(call: Call, first: OperandSpec, second: OperandSpec) -> Graph:
-    draft = ModelBuilder(call.version)
-    count, a, _, b = _loop_inputs(draft, first, second)
-    one = draft.constant(_ONE, numpy.array([1], numpy.int32))
-    counted = draft.apply("ADD", [count, one, _none(draft)], [_ONE])
+    builder = ModelBuilder(call.version)
+    count, a, _, b = _loop_inputs(builder, first, second)
+    one = builder.constant(_ONE, numpy.array([1], numpy.int32))
+    counted = builder.apply("ADD", [count, one, _none(builder)], [_ONE])
     operation = call.decisions.pick(_CHOICES if first.operand.type is _INT32 else (*_STEPS, *_CHOICES))
-    arguments = [a, b, _none(draft)] if operation in _STEPS else [a, b]
-    computed = draft.apply(operation, arguments, [first.operand])
-    return draft.vector("", operation, [*counted, *computed]).main
+    arguments = [a, b, _none(builder)] if operation in _STEPS else [a, b]
+    computed = builder.apply(operation, arguments, [first.operand])
+    return builder.vector("", operation, [*counted, *computed]).main
 
 
 RECIPES: dict[str, Recipe] = {"IF": _if, "WHILE": _while}

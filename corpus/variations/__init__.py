@@ -170,13 +170,13 @@ def unsigned(vector: Vector) -> Vector | None:
         )
         for example in vector.examples
     )
-    twin = replace(
+    result = replace(
         vector, operands=operands, examples=examples, referenced=_retyped(vector.referenced, _unsigned_operand)
     )
     (operation,) = vector.operations
     inputs = tuple(operands[name].type.name for name in operation.inputs)
     outputs = tuple(operands[name].type.name for name in operation.outputs)
-    return None if combination_since(operation.type, inputs, outputs) is None else twin
+    return None if combination_since(operation.type, inputs, outputs) is None else result
 
 
 def _half(array: Array) -> Array:

@@ -183,7 +183,7 @@ def _header(operation: str, vector: HeaderDocument, document: str) -> VectorHead
 
 def _scalar(operand: Any) -> float | None:
     value = bytes(operand.value)
-    # A scalar is a list of one number; a float that JSON can not hold, a quoted word, tells nothing here.
+    # A scalar is a list of one number; a float that JSON cannot hold, a quoted word, tells nothing here.
     return float(value[1:-1]) if value and not operand.dimensions and value[1:2] != b'"' else None
 
 

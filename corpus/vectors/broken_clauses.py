@@ -1,4 +1,4 @@
-"""Which clauses a vector breaks: none where it has to run, its own and no other where it has to be refused."""
+"""Which clauses a vector breaks: none where it has to run, its own and no other where it has to be rejected."""
 
 from __future__ import annotations
 

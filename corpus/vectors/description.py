@@ -69,7 +69,7 @@ def _names(document: VectorDocument, operation: OperationDocument) -> Sequence[s
 
 
 def _is_small(operand: OperandDocument) -> bool:
-    """True for a constant that can be shown. Other tensors hold data, not what an operation is told to do."""
+    """True for a constant that can be shown. Other tensors hold data, not parameters of the operation."""
     is_data = _is_tensor(operand) and operand.type not in ("TENSOR_INT32", "TENSOR_BOOL8")
     return isinstance(operand.value, list) and len(operand.value) <= _ELEMENTS and not is_data
 

@@ -1,4 +1,4 @@
-"""What a header and a whole vector read alike."""
+"""The fields that a header and a whole vector share."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def parse_since(text: str, document: str) -> Version:
 
 
 def rejected_of(document: RejectedDocument | None, where: str) -> Rejected | None:
-    """What the document of a vector says about its refusal; raises DocumentError."""
+    """What the document of a vector says about its rejection; raises DocumentError."""
     if document is None:
         return None
     until = parse_since(document.until, where) if document.until else NEWEST

@@ -1,4 +1,4 @@
-"""From a vector's document to a Vector: every rule that the structs alone can not express is checked here."""
+"""From a vector's document to a Vector: every rule that the structs alone cannot express is checked here."""
 
 from __future__ import annotations
 

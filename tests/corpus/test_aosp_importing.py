@@ -36,8 +36,8 @@ def command(capsys: pytest.CaptureFixture[str]) -> Command:
 
     def run(*arguments: str) -> tuple[int, str, str]:
         code = main(("vectors", "import-aosp", *arguments))
-        told = capsys.readouterr()
-        return code, told.out, told.err
+        printed = capsys.readouterr()
+        return code, printed.out, printed.err
 
     return run
 
@@ -56,7 +56,7 @@ def loaded(folder: Path, limits: Limits | None = None) -> list[Loaded]:
 
 
 def complaint(folder: Path, text: str, limits: Limits | None = None) -> str:
-    """What is wrong with a file of this text, which no file after it may notice."""
+    """What is wrong with a file of this text, which must not affect any file after it."""
     first, second = loaded(written(folder, a=text, b=GOOD), limits)
     assert second.problem is None
     assert second.names == ["b", "b_all_inputs_as_internal"]
@@ -120,11 +120,11 @@ def test_a_folder_runs_without_being_imported_first(tmp_path: Path, capsys: pyte
     folder = written(tmp_path, good=GOOD, bad="x = (")
     options = ("--plugin", "reference", "--vectors", str(folder.parent), "--report", str(tmp_path / "report"), "-q")
     code = main(("run", "vts.external", "-k", "external", *options))
-    told = capsys.readouterr()
+    printed = capsys.readouterr()
     assert code == 3
-    assert f"suite-error: {folder / 'bad.mod.py'}:1: SyntaxError: '(' was never closed" in told.out
-    assert re.search(r"^all +2 +1$", told.out, re.MULTILINE)
-    assert "vts.external.V1_2.bad.unreadable" in told.out
+    assert f"suite-error: {folder / 'bad.mod.py'}:1: SyntaxError: '(' was never closed" in printed.out
+    assert re.search(r"^all +2 +1$", printed.out, re.MULTILINE)
+    assert "vts.external.V1_2.bad.unreadable" in printed.out
     assert main(("run", "vts.external", "-k", "good", *options)) == 0
 
 
@@ -150,9 +150,9 @@ def test_versions_come_from_folders(folder: str, expected: str | None) -> None:
         ("raise SystemExit(0)", "1: SystemExit: 0"),
         ("def f(): f()\nf()", "1: RecursionError"),
         ("x = [0] * 10**12", "1: used up its memory"),
-        ("import os", "1: ImportError: a specification can not import os"),
-        ("import socket", "1: ImportError: a specification can not import socket"),
-        ("from subprocess import run", "1: ImportError: a specification can not import subprocess"),
+        ("import os", "1: ImportError: a specification cannot import os"),
+        ("import socket", "1: ImportError: a specification cannot import socket"),
+        ("from subprocess import run", "1: ImportError: a specification cannot import subprocess"),
         ("open('/tmp/x', 'w')", "1: NameError: name 'open' is not defined"),
         ("import numpy\nnumpy.zeros(3).tofile('/tmp/x')", "2: "),
         ("import numpy\nnumpy.load('/etc/passwd')", "2: ForbiddenError: open is forbidden"),
@@ -174,7 +174,7 @@ def test_versions_come_from_folders(folder: str, expected: str | None) -> None:
         ),
         (
             "import builtins",
-            "1: ImportError: a specification can not import builtins",
+            "1: ImportError: a specification cannot import builtins",
         ),
         (
             IN_SYS + "sys.modules['builtins'].open('/tmp/x', 'w')",
@@ -307,7 +307,7 @@ log = os.open("log", os.O_CREAT | os.O_WRONLY)
 confinement.limit(1, 1 << 30)
 import signal
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-def told(attempt):
+def outcome(attempt):
     try:
         return attempt()
     except (OSError, MemoryError, confinement.OvertimeError) as error:
@@ -315,7 +315,7 @@ def told(attempt):
 def forever():
     while True: pass
 attempts = (lambda: os.open("x", os.O_CREAT), os.pipe, lambda: os.write(log, b"x"), lambda: bytes(1 << 31), forever)
-print(*map(told, attempts), flush=True)
+print(*map(outcome, attempts), flush=True)
 """
     done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, cwd=tmp_path, check=False)
     assert done.stdout.split() == ["OSError24", "OSError24", "OSError27", "MemoryError", "OvertimeError"], done.stderr

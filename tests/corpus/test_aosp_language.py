@@ -91,8 +91,8 @@ def test_named_parameters() -> None:
     assert found["j"]["omitted"]
     assert "data" not in found["j"]
     assert kinds["k"] == ("TENSOR_FLOAT32", [3], "TEMPORARY_VARIABLE")
-    told = {name: values(one["data"]) for name, one in found.items() if "data" in one}
-    assert told == {
+    elements = {name: values(one["data"]) for name, one in found.items() if "data" in one}
+    assert elements == {
         "a": [1], "b": [0.5], "c": [2.0], "d": [1], "e": [1, 2], "f": [1.0], "g": [7, 8], "h": [1, 0], "i": [4],
     }  # fmt: skip
 

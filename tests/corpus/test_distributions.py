@@ -1,4 +1,4 @@
-"""Samples of classes: what is held against them, and that the stored vectors raise no false alarm."""
+"""Samples of classes: what they are compared with, and that the stored vectors raise no false alarm."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_a_frequency_at_the_tolerance_fits() -> None:
 
 
 def stored() -> list[Vector]:
-    """The vectors whose samples are held against a distribution."""
+    """The vectors whose samples are compared with a distribution."""
     headers = [header for header in vectors.headers(OPERATION) if header.rejected is None]
     return [vectors.load(OPERATION, header.name) for header in headers]
 

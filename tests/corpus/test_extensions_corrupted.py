@@ -144,13 +144,13 @@ BAD: dict[str, tuple[Edit, str]] = {
 }
 
 
-def _told_in_one_line(folder: Path, line: str, capsys: pytest.CaptureFixture[str]) -> str:
-    """What is said of a folder that can not be used: one line, with these words."""
+def _reported_in_one_line(folder: Path, line: str, capsys: pytest.CaptureFixture[str]) -> str:
+    """The report about a folder that cannot be used: one line, with these words."""
     assert main(["list", "vts.extension", "--catalogue", str(folder)]) == USAGE
-    told = capsys.readouterr().err
-    assert line in told
-    assert len(told.splitlines()) == 1
-    return told
+    printed = capsys.readouterr().err
+    assert line in printed
+    assert len(printed.splitlines()) == 1
+    return printed
 
 
 @pytest.mark.parametrize("name", BAD)
@@ -160,7 +160,7 @@ def test_a_bad_folder_is_one_line_and_leaves_nothing_behind(
     edit, line = BAD[name]
     edit(folder)
     before = known()
-    assert _told_in_one_line(folder, line, capsys).startswith(f"npu-conformance: {folder}")
+    assert _reported_in_one_line(folder, line, capsys).startswith(f"npu-conformance: {folder}")
     assert known() == before
     assert main(["catalogue", "check", str(folder)]) == WRONG
     assert line in capsys.readouterr().out
@@ -192,7 +192,7 @@ def test_bad_vectors_are_one_line_before_anything_runs(
 ) -> None:
     edit, line = WRONG_VECTORS[name]
     edit(folder)
-    _told_in_one_line(folder, line, capsys)
+    _reported_in_one_line(folder, line, capsys)
 
 
 UNTRUE: dict[str, tuple[Edit, str]] = {
@@ -238,13 +238,13 @@ def test_a_catalogue_that_is_untrue_is_told_by_its_check(
     edit, line = UNTRUE[name]
     edit(folder)
     assert main(["catalogue", "check", str(folder)]) == WRONG
-    told = capsys.readouterr()
-    assert line in told.out
-    assert told.err == ""
+    printed = capsys.readouterr()
+    assert line in printed.out
+    assert printed.err == ""
     assert registered_extensions.all_registered() == ()
 
 
-def test_a_sound_catalogue_is_told_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_sound_catalogue_is_reported_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["catalogue", "check", str(CATALOGUE)]) == OK
     (line,) = capsys.readouterr().out.splitlines()
     assert line.startswith("com.example.npu: nothing is wrong with 2 operations and 13 vectors, of which 6 have to be")

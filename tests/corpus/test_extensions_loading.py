@@ -156,13 +156,13 @@ def test_a_number_of_the_catalogue_in_a_model_is_nothing(registered: None) -> No
     model = build_model(vectors.load(CLAMP, "float32"), NEWEST).model
     first, *operands = model.main.operands
     (operation,) = model.main.operations
-    spoiled = replace(
+    invalid = replace(
         model.main,
         operations=(replace(operation, type=catalogue.operation_code(CLAMP)),),
         operands=(replace(first, type=int(operand_type(TYPE))), *operands),
     )
     for version in (Version.V1_2, NEWEST):
-        found = {violation.clause for violation in validate_model(replace(model, main=spoiled), version)}
+        found = {violation.clause for violation in validate_model(replace(model, main=invalid), version)}
         assert found >= {"MODEL.O1", "MODEL.P1"}, version
 
 

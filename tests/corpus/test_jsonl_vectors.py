@@ -208,7 +208,7 @@ def test_files_that_can_not_be_read(tmp_path: Path) -> None:
         jsonl_vectors.collections(tmp_path)
     (tmp_path / "cut.jsonl.gz").write_bytes(gzip.compress(json.dumps(ADDITION).encode())[:-20])
     (cut,) = jsonl_vectors.collections(tmp_path)
-    with pytest.raises(DocumentError, match="can not be read"):
+    with pytest.raises(DocumentError, match="cannot be read"):
         cut.headers()
 
 

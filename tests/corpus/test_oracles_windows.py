@@ -1,4 +1,4 @@
-"""Oracles of windows, sums of products and moved elements against values worked out by hand; what their plans cover."""
+"""Oracles of windows, sums of products and moved elements against values by hand; what their generators cover."""
 
 from __future__ import annotations
 

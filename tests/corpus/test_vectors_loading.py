@@ -67,12 +67,12 @@ def test_headers_agree_with_the_loaded_vector(tmp_path: Path) -> None:
     assert header.types == ("TENSOR_FLOAT32",)
 
 
-def test_a_refusal_may_end_with_a_version(tmp_path: Path) -> None:
-    refusal = {"clause": "ADD.C1", "phase": "execution"}
+def test_a_rejection_may_end_with_a_version(tmp_path: Path) -> None:
+    rejection = {"clause": "ADD.C1", "phase": "execution"}
     write(
         tmp_path,
-        edited(lambda document: document.update(rejected=refusal)),
-        edited(lambda document: document.update(name="second", rejected={**refusal, "until": "1.1"})),
+        edited(lambda document: document.update(rejected=rejection)),
+        edited(lambda document: document.update(name="second", rejected={**rejection, "until": "1.1"})),
     )
     untils = [header.rejected.until for header in vectors.headers("ADD", tmp_path) if header.rejected]
     assert untils == [NEWEST, Version.V1_1]

@@ -47,7 +47,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class Loaded:
-    """What became of a file: its tests, each one line of a neutral collection, or a problem."""
+    """What became of a file: its tests, each one line of a JSON collection, or a problem."""
 
     path: Path
     lines: list[bytes] = field(default_factory=list)
@@ -114,7 +114,7 @@ class Child:
 
 
 def version_of(path: Path) -> str | None:
-    """The version that a file's directory is named after, the nearest one; null where none is (`V1_3_cts_only`)."""
+    """The version that a file's directory is named after, the nearest one (`V1_3_cts_only`), or None."""
     return next((folder.name for folder in path.absolute().parents if _VERSION.fullmatch(folder.name)), None)
 
 

@@ -101,7 +101,7 @@ def _run(request: dict[str, Any], answers: Any) -> None:
             tell({"test": test})
     except expansion.ExampleError as error:
         tell({"line": _line_of(error), "problem": _describe(error.problem)})
-    except BaseException as error:  # whatever the file raised is what is to be told
+    except BaseException as error:  # whatever the file raised is to be reported
         tell({"line": _line(error), "problem": _describe(error)})
     tell({"end": True})
 

@@ -7,7 +7,7 @@ Four walls, none of which trusts the others:
 - A filter of system calls (system_calls): all are refused but those that computing, answering and ending need. Linux on
   x86_64 and aarch64; elsewhere this wall is missing.
 - An audit hook (`watch`), which refuses every audited event of the interpreter but a few harmless ones: files, sockets,
-  processes, signals, ctypes, garbage collector, new code objects. It can not be taken off again.
+  processes, signals, ctypes, garbage collector, new code objects. It cannot be taken off again.
 - A scope (`scope`) without `open`, whose `import` knows numpy and the computing modules of the standard library.
 
 What this stops: files, network, other processes, loops without end, memory bombs and floods. What it does not stop:
@@ -78,12 +78,12 @@ def _overtime(_signal: int, _frame: FrameType | None) -> None:
 
 def watch() -> None:
     """Refuse all audited events but the harmless ones, from now on and for good."""
-    harmless, refusal, known = _HARMLESS, ForbiddenError, frozenset(sys.modules)
+    harmless, rejection, known = _HARMLESS, ForbiddenError, frozenset(sys.modules)
 
     def hook(event: str, arguments: tuple[Any, ...]) -> None:
         # Operators and closed-over constants only: a file can replace builtins and globals, but not these.
         if event not in harmless and (event != "import" or arguments[0] not in known):
-            raise refusal(f"{event} is forbidden in a specification")
+            raise rejection(f"{event} is forbidden in a specification")
 
     sys.addaudithook(hook)
 
@@ -96,6 +96,6 @@ def scope() -> dict[str, Any]:
 
 def _import(name: str, *rest: Any, **more: Any) -> ModuleType:
     if name.partition(".")[0] not in IMPORTABLE:
-        raise ImportError(f"a specification can not import {name}")
+        raise ImportError(f"a specification cannot import {name}")
     module: ModuleType = _IMPORT(name, *rest, **more)
     return module

@@ -52,7 +52,7 @@ class Example:
         naming.current().version_overrides.update(dict.fromkeys(testNames, ver))
 
     def AddVariations(self, *args: Any, includeDefault: bool = True, defaultName: str | None = None) -> Example:
-        """Add a group: the unchanged model, unless told otherwise, and each of these."""
+        """Add a group: the unchanged model, unless it is left out, and each of these variations."""
         unchanged = [DefaultVariation(defaultName)] if includeDefault else []
         self.variations.append([*unchanged, *map(implied, args)])
         return self
@@ -143,7 +143,7 @@ class Example:
         return self
 
     def ExpectFailure(self) -> Example:
-        """The model must be refused, or fail."""
+        """State that the model must be rejected, or fail."""
         self.expectFailure = True
         return self
 

@@ -1,4 +1,4 @@
-"""From the examples of a file to tests: every combination of variations, as neutral documents."""
+"""From the examples of a file to tests: every combination of variations, as a JSON document."""
 
 from __future__ import annotations
 

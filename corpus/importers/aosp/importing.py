@@ -86,7 +86,7 @@ def collections(loaded: Sequence[Loaded]) -> tuple[jsonl_vectors.Collection, ...
 def write(loaded: Sequence[Loaded], folder: Path) -> list[Path]:
     """Write a collection for each folder that gave tests; equal tests make equal bytes. Returns the files.
 
-    Raises OSError where that can not be.
+    Raises OSError where a file cannot be written.
     """
     folder.mkdir(parents=True, exist_ok=True)
     written = []

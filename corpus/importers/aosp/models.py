@@ -38,7 +38,7 @@ class Model:
         naming.current().models.append(self)
 
     def AddOperand(self, operand: Operand) -> Model:
-        """Mention an operand; a second mention means nothing."""
+        """Mention an operand; a second mention has no effect."""
         if operand not in self.operands:
             self.operands.append(operand)
         return self
@@ -70,7 +70,7 @@ class Model:
         return self
 
     def IntroducedIn(self, ver: str | None) -> Model:
-        """State the version in which the model became legal, instead of the directory's; null for none."""
+        """State the version in which the model became legal, instead of the directory's; None for none."""
         self.version = ver
         return self
 

@@ -33,7 +33,7 @@ class Specification:
     """One file while it is read: its name, the version its directory says, and all that it declared so far."""
 
     def __init__(self, name: str, version: str | None) -> None:
-        """name: of the file, without folder and endings. version: as `V1_2`; null where the directory says none."""
+        """name: of the file, without folder and endings. version: as `V1_2`; None where the directory names none."""
         self.name, self.version = name, version
         self.operand_names = Names()
         self.test_names = Names("_", first=2)

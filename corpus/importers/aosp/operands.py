@@ -24,7 +24,7 @@ class Configuration:
 class Operand:
     """A named operand. Names are unique in a file and stand for the operand in comparisons, sets and dictionaries.
 
-    value: a list or tuple of elements in row-major order, or null; never changed in place, so that copies share it.
+    value: a list or tuple of elements in row-major order, or None; never changed in place, so that copies share it.
     """
 
     lifetime = "TEMPORARY_VARIABLE"

@@ -35,7 +35,7 @@ _prctl.argtypes = [ctypes.c_int, *[ctypes.c_ulong] * 4]
 
 
 def confine() -> bool:
-    """Refuse all system calls but the allowed ones, for good; false where this kernel or machine can not do so."""
+    """Refuse all system calls but the allowed ones, for good; false where this kernel or machine cannot do so."""
     machine = _MACHINES.get(platform.machine())
     if machine is None:
         return False

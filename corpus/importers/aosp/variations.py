@@ -20,7 +20,7 @@ class ModelVariation:
     supportsSubgraphs = False
 
     def __init__(self, name: str | None = None) -> None:
-        """name: its part of tests' names; null for the default one."""
+        """name: its part of tests' names; None for the default one."""
         self.name = name
         self.targetOperands: dict[Operand, Any] = {}
 
@@ -216,7 +216,7 @@ class AxisConverter(ModelVariation):
             raise ValueError(f"an axis is out of range for rank {dim}")
         self._target, self._rank, self._drop = target, dim, [axis % dim for axis in dropped]
         if target % dim in self._drop:
-            raise ValueError("the target axis can not be dropped")
+            raise ValueError("the target axis cannot be dropped")
         self._order = list(range(dim))
         self._order.insert(target % dim, self._order.pop(origin % dim))
 
