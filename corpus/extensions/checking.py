@@ -68,10 +68,10 @@ def _of_vector(vector: Vector) -> Iterator[str]:
     rejected = vector.rejected
     for version in dict.fromkeys((vector.since, rejected.until if rejected else NEWEST)):
         for example in vector.examples or (Example({}, {}),):
-            found = broken_clauses.broken_clauses(vector, example, version)
+            broken = broken_clauses.broken_clauses(vector, example, version)
             expected = {rejected.clause} if rejected else set()
-            if found != expected:
-                yield f"as HAL {version} expected it to break {_spelled(expected)}, it breaks {_spelled(found)}"
+            if broken != expected:
+                yield f"as HAL {version} expected it to break {_spelled(expected)}, it breaks {_spelled(broken)}"
     if rejected is None:
         yield from _of_values(vector)
 
@@ -85,7 +85,7 @@ def _of_values(vector: Vector) -> Iterator[str]:
         yield f"since: expected {minimal}, the first version that has the model, found {vector.since}"
     if vector.operation not in oracles.names() and "oracle" in vector.witnesses:
         yield f"witnesses: names the oracle, but {vector.operation} has none"
-    yield from (str(found) for found in witnesses.witness(vector))
+    yield from (str(disagreement) for disagreement in witnesses.witness(vector))
     for name in allowed.applicable(allowed.header_of(vector)):
         try:
             variations.apply(name, vector)

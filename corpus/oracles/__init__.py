@@ -42,10 +42,10 @@ def of_extension(extension: RegisteredExtension, operation: str) -> Oracle | Non
     path, name = extension.file("oracles", operation), _function_name(operation)
     if not path.exists():
         return None
-    found = extension_modules.attribute(extension, "oracles", operation, name)
-    if not callable(found):
-        raise DocumentError(str(path), name, f"expected a function, found a {type(found).__name__}")
-    return _guarded(found, str(path))
+    function = extension_modules.attribute(extension, "oracles", operation, name)
+    if not callable(function):
+        raise DocumentError(str(path), name, f"expected a function, found a {type(function).__name__}")
+    return _guarded(function, str(path))
 
 
 def _guarded(function: Callable[..., Any], file: str) -> Oracle:
@@ -65,20 +65,20 @@ def _guarded(function: Callable[..., Any], file: str) -> Oracle:
 def _registered() -> dict[str, Oracle]:
     """Oracles of operations of registered extensions, by name."""
     named = ((name, of_extension(extension, name)) for extension in all_registered() for name in extension.operations)
-    return {name: found for name, found in named if found is not None}
+    return {name: function for name, function in named if function is not None}
 
 
 @functools.cache
 def _stored_oracle(operation: str) -> Oracle:
-    found: Oracle = _function(operation)
-    return found
+    function: Oracle = _function(operation)
+    return function
 
 
 @functools.cache
 def control_flow(operation: str) -> ControlFlow:
     """The oracle of IF or WHILE."""
-    found: ControlFlow = _function(operation)
-    return found
+    function: ControlFlow = _function(operation)
+    return function
 
 
 def _function(operation: str) -> Any:

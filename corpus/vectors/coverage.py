@@ -53,11 +53,11 @@ class Cell:
 
 def cells(operation: str) -> list[Cell]:
     """The cells of an operation, in order of their versions; vectors of a combination that nobody lists get none."""
-    found = {key: Cell(operation, _spelled(key), since) for key, since in _combinations(operation)}
+    by_types = {key: Cell(operation, _spelled(key), since) for key, since in _combinations(operation)}
     for header in vectors.headers(operation) if operation in vectors.operations() else ():
         if header.rejected is None:
-            _count(found, header)
-    return list(found.values())
+            _count(by_types, header)
+    return list(by_types.values())
 
 
 def rejected(operation: str) -> int:
@@ -104,21 +104,21 @@ def _combinations(operation: str) -> Iterator[tuple[Combination, Version]]:
     yield from sorted(first.items(), key=lambda pair: pair[1])
 
 
-def _count(found: dict[Combination, Cell], header: VectorHeader) -> None:
+def _count(by_types: dict[Combination, Cell], header: VectorHeader) -> None:
     vector = vectors.load(header.operation, header.name)
-    cell = found.get(_combination(vector, {}))
+    cell = by_types.get(_combination(vector, {}))
     if cell is not None:
         cell.stored += 1
         cell.witnesses.update(vector.witnesses)
     for name in allowed.applicable(header):
         changed = allowed.RETYPED.get(name)
-        varied = found.get(_combination(vector, changed)) if changed else None
+        varied = by_types.get(_combination(vector, changed)) if changed else None
         if varied is not None:
             varied.varied += 1
 
 
 def _combination(vector: Vector, changed: dict[str, str]) -> Combination:
-    operation = next(one for one in vector.operations if one.type == vector.operation)
+    operation = next(candidate for candidate in vector.operations if candidate.type == vector.operation)
     inputs, outputs = (
         tuple(changed.get(kind, kind) for kind in (vector.operands[name].type.name for name in names))
         for names in (operation.inputs, operation.outputs)
@@ -127,4 +127,4 @@ def _combination(vector: Vector, changed: dict[str, str]) -> Combination:
 
 
 def _spelled(combination: Combination) -> str:
-    return ", ".join(dict.fromkeys(_SHORT.get(kind, kind) for _, kind in combination)) or "-"
+    return ", ".join(dict.fromkeys(_SHORT.get(operand_type, operand_type) for _, operand_type in combination)) or "-"

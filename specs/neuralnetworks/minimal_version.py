@@ -54,7 +54,7 @@ def _stripped(model: Model, graph: Subgraph) -> Subgraph:
 
     return Subgraph(
         tuple(graph.operands[index] for index in left),
-        tuple(Operation(one.type, moved(one.inputs), moved(one.outputs)) for one in operations),
+        tuple(Operation(operation.type, moved(operation.inputs), moved(operation.outputs)) for operation in operations),
         moved(graph.input_indexes),
         moved(graph.output_indexes),
     )
@@ -91,12 +91,12 @@ def _fields_since(model: Model) -> Version:
 
 
 def _broken(model: Model, version: Version) -> list[str]:
-    found = [str(violation) for violation in validate_model(model, version) if violation.clause not in _SPELLING]
-    if found:
-        return found
+    broken = [str(violation) for violation in validate_model(model, version) if violation.clause not in _SPELLING]
+    if broken:
+        return broken
     own = with_registered_codes(model)
     for subgraph, graph in enumerate((own.main, *own.referenced)):
         for index, operation in enumerate(graph.operations):
             if operation.type != OperationType.OEM_OPERATION and catalogue.has(operation.type):
-                found += map(str, rules.check(view_of(own, index, version, subgraph=subgraph)))
-    return found
+                broken += map(str, rules.check(view_of(own, index, version, subgraph=subgraph)))
+    return broken

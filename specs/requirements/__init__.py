@@ -101,10 +101,10 @@ def expand(pattern: str) -> tuple[str, ...]:
     """Ids that match a shell pattern such as `NNHAL-QOS-*`; an id matches itself. Raises LookupError for none."""
     if not any(sign in pattern for sign in "*?["):
         return (requirement(pattern).id,)
-    found = tuple(entry.id for entry in all_requirements() if fnmatch.fnmatchcase(entry.id, pattern))
-    if not found:
+    identifiers = tuple(entry.id for entry in all_requirements() if fnmatch.fnmatchcase(entry.id, pattern))
+    if not identifiers:
         raise LookupError(f"no requirement matches {pattern!r}")
-    return found
+    return identifiers
 
 
 def duplicates(identifier: str) -> tuple[str, ...]:

@@ -91,8 +91,8 @@ def explain(document: Any, name: str, most: int = 10) -> list[str]:
     import jsonschema
 
     schema = json.loads((FOLDER / f"{name}.schema.json").read_text())
-    found = jsonschema.Draft202012Validator(schema).iter_errors(document)
-    lines = [f"{error.json_path}: {error.message}" for error in map(_most_relevant, found)]
+    errors = jsonschema.Draft202012Validator(schema).iter_errors(document)
+    lines = [f"{error.json_path}: {error.message}" for error in map(_most_relevant, errors)]
     return lines[:most]
 
 

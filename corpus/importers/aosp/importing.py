@@ -18,11 +18,11 @@ def files(source: Path) -> list[Path]:
     """The specification files of a folder and the folders below it, or the one file; raises DocumentError for none."""
     if not source.exists():
         raise DocumentError(str(source), "", "there is no such file or folder")
-    found = sorted(source.rglob(f"*{SUFFIX}")) if source.is_dir() else [source]
-    found = [path for path in found if path.is_file() and path.name.endswith(SUFFIX)]
-    if not found:
+    paths = sorted(source.rglob(f"*{SUFFIX}")) if source.is_dir() else [source]
+    paths = [path for path in paths if path.is_file() and path.name.endswith(SUFFIX)]
+    if not paths:
         raise DocumentError(str(source), "", f"there is no {SUFFIX} file")
-    return found
+    return paths
 
 
 def load(paths: Sequence[Path], limits: Limits | None = None, processes: int = 0) -> Iterator[Loaded]:
@@ -32,15 +32,15 @@ def load(paths: Sequence[Path], limits: Limits | None = None, processes: int = 0
     folder: a file that makes a test of a name that an earlier one has taken gives no tests.
     """
     taken: dict[tuple[str, str], Path] = {}
-    for one in _run(paths, limits or Limits(), processes):
-        folder = one.path.absolute().parent.name
-        twice = next((name for name in one.names if (folder, name) in taken), None)
+    for loaded in _run(paths, limits or Limits(), processes):
+        folder = loaded.path.absolute().parent.name
+        twice = next((name for name in loaded.names if (folder, name) in taken), None)
         if twice is None:
-            taken.update(dict.fromkeys(((folder, name) for name in one.names), one.path))
-            yield one
+            taken.update(dict.fromkeys(((folder, name) for name in loaded.names), loaded.path))
+            yield loaded
         else:
-            what = f"its test {twice} is already in {taken[folder, twice]}"
-            yield Loaded(one.path, problem=Problem(one.path, 1, what))
+            problem = f"its test {twice} is already in {taken[folder, twice]}"
+            yield Loaded(loaded.path, problem=Problem(loaded.path, 1, problem))
 
 
 def _run(paths: Sequence[Path], limits: Limits, processes: int) -> Iterator[Loaded]:
@@ -68,8 +68,8 @@ def _run(paths: Sequence[Path], limits: Limits, processes: int) -> Iterator[Load
 def by_folder(loaded: Sequence[Loaded]) -> dict[str, list[Loaded]]:
     """What was loaded, by the name of its folder: folders of one name are one, as in the ids of cases."""
     folders: dict[str, list[Loaded]] = {}
-    for one in loaded:
-        folders.setdefault(one.path.absolute().parent.name, []).append(one)
+    for member in loaded:
+        folders.setdefault(member.path.absolute().parent.name, []).append(member)
     return folders
 
 
@@ -77,7 +77,7 @@ def collections(loaded: Sequence[Loaded]) -> tuple[jsonl_vectors.Collection, ...
     """A collection for each folder that gave tests, as if it had been written and read again."""
     made = []
     for folder, members in by_folder(loaded).items():
-        lines = [line for one in members for line in one.lines]
+        lines = [line for member in members for line in member.lines]
         if lines:
             made.append(jsonl_vectors.Collection(Path(f"{folder}{jsonl_vectors.SUFFIX}"), lines))
     return tuple(made)
@@ -91,7 +91,7 @@ def write(loaded: Sequence[Loaded], folder: Path) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     written = []
     for name, members in by_folder(loaded).items():
-        lines = [line + b"\n" for one in members for line in one.lines]
+        lines = [line + b"\n" for member in members for line in member.lines]
         if lines:
             path = folder / f"{name}{jsonl_vectors.SUFFIX}"
             path.write_bytes(gzip.compress(b"".join(lines), mtime=0))
