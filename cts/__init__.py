@@ -1,3 +1,3 @@
-"""Framework tests: what an app sees of the NPU Manager and the NNAPI runtime."""
+"""Framework tests: what an app sees of the NPU Manager."""
 
 AREAS = ("npu_manager", "npu_buffers")

@@ -1,7 +1,7 @@
 """Hostile models against a device: mutated models of the stored vectors, judged by the contract's validator.
 
 Findings: an exception or status that the method does not have, a wrong number of answers, an invalid model that is
-not refused with INVALID_ARGUMENT, a valid one that is, a callback that is not notified exactly once; a crash, a hang.
+not rejected with INVALID_ARGUMENT, a valid one that is, a callback that is not notified exactly once; a crash, a hang.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ REQUIREMENTS = ("NNHAL-ROBUST-003", "FUZ-001", "NNHAL-ERROR-006", "NNHAL-PREPARE
 
 def cases() -> Iterator[Case]:
     """One short case of a fixed number of inputs."""
-    yield Case("fuzz.models.short.runs", _run, REQUIREMENTS, f"{RUNS} mutated models: see the module.")
+    about = f"A device survives {RUNS} mutated models, and answers each as the interface says."
+    yield Case("fuzz.models.short.runs", _run, REQUIREMENTS, about)
 
 
 def case_from(payload: Any) -> Case:

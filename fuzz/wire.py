@@ -25,7 +25,8 @@ REQUIREMENTS = ("NNHAL-ROBUST-003", "FUZ-001")
 
 def cases() -> Iterator[Case]:
     """One short case of a fixed number of inputs."""
-    yield Case("fuzz.wire.short.runs", _run, REQUIREMENTS, f"{RUNS} conversations of broken lines: see the module.")
+    about = f"A server survives {RUNS} conversations of broken lines, and answers each as JSON-RPC says."
+    yield Case("fuzz.wire.short.runs", _run, REQUIREMENTS, about)
 
 
 def case_from(payload: Any) -> Case:

@@ -134,7 +134,7 @@ class BufferApp:
             checks.fail(f"onGetBuffer for request {request.id}", "a buffer", "None")
         return answer.buffer
 
-    def refused(self, request: AllocRequest, errnos: Collection[int], what: str) -> None:
+    def rejected(self, request: AllocRequest, errnos: Collection[int], what: str) -> None:
         """Ask for a buffer and check that it does not come, with one of the errors; empty: with any."""
         (answer,) = self.get(request)
         checks.that(answer.errno != 0, f"{what}: expected an error in onGetBuffer, found success")
@@ -158,7 +158,7 @@ class BufferApp:
             checks.fail(what, "a callback in time", "none")
 
     def happens(self, predicate: Callable[[], bool]) -> bool:
-        """Let time pass until something has happened: true; false where it does not in time."""
+        """Let time pass until something has happened; false where it does not in time."""
         pass_time(self.context)
         return self.context.subject.wait_until(predicate, CALLBACK_SECONDS * self.context.manifest.time_scale)
 
@@ -238,7 +238,7 @@ def raises_errno(call: Callable[[], object], allowed: Collection[int], what: str
     check_errno(errno_raised(call), allowed, what)
 
 
-def is_refused(call: Callable[[], object]) -> bool:
+def is_rejected(call: Callable[[], object]) -> bool:
     """True where a call ends in an error."""
     return errno_raised(call) != 0
 

@@ -125,7 +125,7 @@ class Client:
     def flush(self) -> None:
         """Wait until every callback sent so far has arrived.
 
-        A request more is submitted and cancelled: callbacks of one app arrive in order, so those before it are there
+        One more request is submitted and cancelled: callbacks of one app arrive in order, so those before it are there
         when its own are.
         """
         marker = ModelLoadRequest(_MARKER)

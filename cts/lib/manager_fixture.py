@@ -1,7 +1,7 @@
 """A device with several apps under one loading policy, as the cases drive it, and the callbacks about each model.
 
 Where the subject has a virtual clock, everything that is due has happened before a case looks. Without one a case waits
-for what it expects, and what comes later than that goes unnoticed: no case sleeps for a guessed time.
+for what it expects, and what comes later than that is not seen: no case sleeps for a guessed time.
 """
 
 from __future__ import annotations
@@ -234,7 +234,7 @@ class RequestedModel:
         notifications = self.notifications
         context = self.app.fixture.context
         if len(notifications) > len(self.received):
-            context.warn_quality(f"{self.name}: told again what was told before and is unanswered")
+            context.warn_quality(f"{self.name}: notified again of what is still unanswered")
         if (GRANT, WAIT) in itertools.pairwise(notifications):
             context.warn_quality(f"{self.name}: the wait was announced behind the grant that ended it")
 

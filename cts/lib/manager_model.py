@@ -120,7 +120,7 @@ class ManagerModel:
             tracked.new_events = []
 
     def replace_policy(self, policy: Policy, maximum: int) -> None:
-        """The policy was set: all requests end, received of at most once more."""
+        """The policy was set: all requests end, with one more callback each at the most."""
         self.policy = policy
         self.maximum = maximum
         self.replaced = True

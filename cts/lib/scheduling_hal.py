@@ -92,7 +92,7 @@ class RecordingHal(Scheduling):
         """Check the priority that the table has for a uid, once it is there."""
         self._fixture.wait(lambda: self.priority(uid) == priority)
         checks.equal(self.priority(uid), priority, f"priority of uid {uid} at the HAL")
-        checks.equal(self.wrong, [], "pushes that a HAL has to refuse")
+        checks.equal(self.wrong, [], "pushes that a HAL has to reject")
 
     def _keep(self, call: str, configs: tuple[SchedulingConfig, ...]) -> None:
         while self._fixture.context.subject.serve_pending():  # what was sent before this push counts as before

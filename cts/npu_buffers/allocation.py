@@ -13,7 +13,7 @@ from npu_conformance.cts.lib.buffer_fixture import (
     BufferApp,
     check_errno,
     errno_raised,
-    is_refused,
+    is_rejected,
     pass_time,
     pattern,
 )
@@ -52,7 +52,7 @@ def batch(context: CaseContext) -> None:
 
 @cases.case("empty_batch", "NPU-BUF-003")
 def empty_batch(context: CaseContext) -> None:
-    """A batch of nothing succeeds and is answered by nothing."""
+    """An empty batch succeeds and causes no callback."""
     app = BufferApp(context)
     checks.succeeds(lambda: app.allocator.get_buffers(()), "getBuffers of an empty list")
     pass_time(context)
@@ -64,21 +64,21 @@ def empty_batch(context: CaseContext) -> None:
 def unset_device(context: CaseContext) -> None:
     """A request that names no device, or a negative one, is answered with EINVAL through the callback."""
     app = BufferApp(context)
-    app.refused(AllocRequest(1, buffer_type=BufferType.MODEL_WEIGHTS, size=PAGE), [Errno.EINVAL], "no device")
+    app.rejected(AllocRequest(1, buffer_type=BufferType.MODEL_WEIGHTS, size=PAGE), [Errno.EINVAL], "no device")
     wrong = AllocRequest(2, -7, BufferType.MODEL_WEIGHTS, PAGE)
-    app.refused(wrong, [Errno.EINVAL], "device -7")
+    app.rejected(wrong, [Errno.EINVAL], "device -7")
 
 
 @cases.case("unset_type", "NPU-BUF-001", "NPU-BUF-002")
 def unset_type(context: CaseContext) -> None:
     """A request that names no type of buffer is answered with EINVAL through the callback."""
     app = BufferApp(context).supported()
-    app.refused(AllocRequest(1, app.place[0], size=PAGE), [Errno.EINVAL], "no type of buffer")
+    app.rejected(AllocRequest(1, app.place[0], size=PAGE), [Errno.EINVAL], "no type of buffer")
 
 
 @cases.case("unknown_type", "NPU-BUF-002")
 def unknown_type(context: CaseContext) -> None:
-    """A type that is none, such as 5, is refused with EINVAL, by the callback or by the call; others are served."""
+    """An unknown type, such as 5, is rejected with EINVAL, by the callback or by the call; others are served."""
     app = BufferApp(context).supported()
     for kind in (-1, 5, 127):
         request = AllocRequest(1, app.place[0], kind, PAGE)
@@ -93,19 +93,19 @@ def unknown_type(context: CaseContext) -> None:
 
 @cases.case("defaults", "NPU-BUF-001", "NPU-BUF-006")
 def defaults(context: CaseContext) -> None:
-    """A request with device, type and size alone: it can be mapped for reading only, and no file is loaded."""
+    """A buffer requested by device, type and size alone is mapped for reading only, and no file is loaded."""
     app = BufferApp(context).supported()
     buffer = app.allocated(AllocRequest(1, *app.place, PAGE))
     checks.equal(len(app.content(buffer, PAGE)), PAGE, "bytes of a mapping")
-    writing = is_refused(lambda: buffer.map(PAGE, Protection.WRITE, 0))
-    checks.that(writing, "map for writing: expected a refusal by the default protection, found success")
+    writing = is_rejected(lambda: buffer.map(PAGE, Protection.WRITE, 0))
+    checks.that(writing, "map for writing: expected a rejection by the default protection, found success")
     app.flush()
     checks.equal(app.recorder.of(1), [("allocated", 0)], "callbacks of request 1")
 
 
 @cases.case("size_zero", "NPU-BUF-001", "NPU-BUF-003")
 def size_zero(context: CaseContext) -> None:
-    """A request that leaves the size at 0 is answered once, however; what comes is freed."""
+    """A request that leaves the size at 0 is answered once, with success or an error; a buffer is freed."""
     app = BufferApp(context).supported()
     (answer,) = app.get(app.request(1, 0))
     checks.equal(answer.errno == 0, answer.buffer is not None, "a buffer exactly with success")
@@ -129,14 +129,14 @@ def odd_sizes(context: CaseContext) -> None:
 def impossible_size(context: CaseContext) -> None:
     """A negative size and one of 2^50 bytes are answered once with an error, and the next request is served."""
     app = BufferApp(context).supported()
-    app.refused(app.request(1, -PAGE), [], "size -4096")
-    app.refused(app.request(2, 1 << 50), [], "size 2^50")
+    app.rejected(app.request(1, -PAGE), [], "size -4096")
+    app.rejected(app.request(2, 1 << 50), [], "size 2^50")
     app.allocated(app.request(3))
 
 
 @cases.case("live_id", "NPU-BUF-007")
 def live_id(context: CaseContext) -> None:
-    """The id of a live buffer is refused with EINVAL and the buffer stays as it is; once freed, the id is free."""
+    """The id of a live buffer is rejected with EINVAL and the buffer stays as it is; once freed, the id is free."""
     app = BufferApp(context).supported()
     buffer = app.allocated(app.request(1))
     app.fill(buffer, pattern(1, PAGE))
@@ -152,7 +152,7 @@ def live_id(context: CaseContext) -> None:
 
 @cases.case("id_twice_in_a_batch", "NPU-BUF-007", "NPU-BUF-003")
 def id_twice_in_a_batch(context: CaseContext) -> None:
-    """An id twice in one batch: one buffer comes, and one EINVAL, or the whole batch is refused with EINVAL."""
+    """For an id twice in a batch one buffer and one EINVAL come, or the whole batch is rejected with EINVAL."""
     app = BufferApp(context).supported()
     errno = errno_raised(lambda: app.allocator.get_buffers((app.request(1), app.request(1))))
     check_errno(errno, [0, Errno.EINVAL], "getBuffers with an id twice")
@@ -213,7 +213,7 @@ def unsupported_fails(context: CaseContext) -> None:
         raise NotApplicable("the manager denies support to nothing that was asked")
     for request in denied:
         what = f"unsupported device {request.device_number}, type {request.buffer_type}"
-        app.refused(request, [], what)
+        app.rejected(request, [], what)
 
 
 @cases.case("every_supported_place", "NPU-BUF-003", "NPU-BUF-008")
@@ -236,7 +236,7 @@ def no_heap(context: CaseContext) -> None:
     if not denied:
         raise NotApplicable("device 0 has memory for every type of buffer")
     for request in denied:
-        app.refused(request, [Errno.ENOSYS], f"type {BufferType(request.buffer_type).name} of device 0")
+        app.rejected(request, [Errno.ENOSYS], f"type {BufferType(request.buffer_type).name} of device 0")
 
 
 @cases.case("supported_is_stable", "NPU-BUF-008")
@@ -251,17 +251,17 @@ def supported_is_stable(context: CaseContext) -> None:
 
 @cases.case("priorities", "NPU-BUF-014")
 def priorities(context: CaseContext) -> None:
-    """Priorities of 0 to 1000 serve; others should be refused, by the request and by setPriority."""
+    """Priorities of 0 to 1000 serve; others should be rejected, by the request and by setPriority."""
     app = BufferApp(context).supported()
     for identifier, priority in enumerate((0, 1, 500, 1000)):
         app.allocated(app.request(identifier, priority=priority))
         checks.succeeds(lambda p=priority: app.allocator.set_priority(0, p), f"setPriority {priority}")  # type: ignore[misc]
-    accepted = [f"setPriority {p}" for p in (-1, 1001) if not is_refused(lambda p=p: app.allocator.set_priority(0, p))]  # type: ignore[misc]
+    accepted = [f"setPriority {p}" for p in (-1, 1001) if not is_rejected(lambda p=p: app.allocator.set_priority(0, p))]  # type: ignore[misc]
     for identifier, priority in ((10, -1), (11, 1001)):
         (answer,) = app.get(app.request(identifier, priority=priority))
         accepted += [f"a request of priority {priority}"] if answer.errno == 0 else []
     if accepted:
-        context.warn_quality(f"priorities outside 0 to 1000 should be refused; accepted: {', '.join(accepted)}")
+        context.warn_quality(f"priorities outside 0 to 1000 should be rejected; accepted: {', '.join(accepted)}")
 
 
 @cases.case("flood", "NPU-BUF-003")

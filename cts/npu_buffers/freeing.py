@@ -8,7 +8,7 @@ from npu_conformance.cts.lib.buffer_fixture import (
     PAGE,
     BufferApp,
     fresh_process,
-    is_refused,
+    is_rejected,
     pattern,
     raises_errno,
 )
@@ -46,7 +46,7 @@ def all_known(context: CaseContext) -> None:
 
 @cases.case("twice", "NPU-BUF-013")
 def twice(context: CaseContext) -> None:
-    """A buffer that was freed is unknown: to free it again reports EINVAL, and so does its priority."""
+    """A buffer that was freed is unknown: to free it again reports EINVAL, and so does setPriority."""
     app = BufferApp(context).supported()
     app.allocated(app.request(1))
     app.free(1)
@@ -80,11 +80,11 @@ def memory_comes_back(context: CaseContext) -> None:
 
 @cases.case("while_allocating", "NPU-BUF-013", "NPU-BUF-003")
 def while_allocating(context: CaseContext) -> None:
-    """A buffer that is freed before its answer came: one answer at most, and its memory comes back."""
+    """A buffer that is freed before its answer has one answer at most, and its memory comes back."""
     app = BufferApp(context).supported()
     size = most(app)
     app.allocator.get_buffers((app.request(1, size),))
-    is_known = not is_refused(lambda: app.allocator.put_buffers((1,)))
+    is_known = not is_rejected(lambda: app.allocator.put_buffers((1,)))
     app.flush()
     checks.that(app.recorder.count("allocated", 1) <= 1, "expected one answer to request 1 at most, found more")
     if not is_known and any(answer.buffer is not None for answer in app.recorder.answers):
@@ -109,7 +109,7 @@ def death_of_the_client(context: CaseContext) -> None:
 
 @cases.case("killed_client", "NPU-BUF-013")
 def killed_client(context: CaseContext) -> None:
-    """The same where the system kills the process; its app may come back and start afresh."""
+    """A client that the system kills leaves nothing behind; its app may come back and start afresh."""
     control = context.present(context.subject.interfaces.manager_control, "manager_control")
     fresh_process(context, CAMERA)
     survivor = BufferApp(context, ASSISTANT).supported()

@@ -19,7 +19,7 @@ _FILE = pattern(11, 3 * PAGE)
 
 @cases.case("on_allocation", "NPU-BUF-011", "NPU-BUF-003")
 def on_allocation(context: CaseContext) -> None:
-    """A request with a file segment: the buffer comes with the bytes in place, and there is no onLoad for them."""
+    """A request with a file segment gets a buffer with the bytes in place, and no onLoad for them."""
     app = BufferApp(context).supported()
     buffer = app.allocated(app.request(1, 2 * PAGE, segment=app.segment(_FILE, 100, 1000, 512)))
     checks.equal(app.content(buffer, 2 * PAGE)[512:1512], _FILE[100:1100], "bytes 512 to 1512 of the buffer")
@@ -92,7 +92,7 @@ def again_and_again(context: CaseContext) -> None:
 
 @cases.case("unknown_buffer", "NPU-BUF-012")
 def unknown_buffer(context: CaseContext) -> None:
-    """Loading to an id that is none, or was freed, is refused with EINVAL."""
+    """Loading to an unknown or freed id is rejected with EINVAL."""
     app = BufferApp(context).supported()
     check_errno(app.loaded(99, app.segment(_FILE, 0, PAGE, 0)), [Errno.EINVAL], "load of an unknown buffer")
     app.allocated(app.request(1))
@@ -102,7 +102,7 @@ def unknown_buffer(context: CaseContext) -> None:
 
 @cases.case("while_loading", "NPU-BUF-012")
 def while_loading(context: CaseContext) -> None:
-    """Two loads at once: each is answered; the second by success where the first was over, else by EINVAL."""
+    """Two loads at once are each answered; the second by success where the first was over, else by EINVAL."""
     app = BufferApp(context).supported()
     buffer = app.allocated(app.request(1, MIB))
     contents = [pattern(seed, MIB) for seed in (1, 2)]
@@ -142,9 +142,9 @@ def impossible_segments(context: CaseContext) -> None:
     for at, length, to in ((-1, 16, 0), (0, -16, 0), (0, 16, -16), (0, 16, PAGE - 8), (0, PAGE + 1, 0)):
         errno = app.loaded(1, app.segment(_FILE, at, length, to))
         checks.that(errno != 0, f"load of {length} bytes at {at} to {to}: expected an error, found success")
-    checks.equal(app.content(buffer, PAGE), pattern(9, PAGE), "content after refused loads")
-    app.refused(app.request(2, segment=app.segment(_FILE, 0, 16, PAGE)), [], "allocation with a segment behind its end")
-    check_errno(app.loaded(1, app.segment(_FILE, 0, PAGE, 0)), [0], "load after refused ones")
+    checks.equal(app.content(buffer, PAGE), pattern(9, PAGE), "content after rejected loads")
+    app.rejected(app.request(2, segment=app.segment(_FILE, 0, 16, PAGE)), [], "allocation with a segment past its end")
+    check_errno(app.loaded(1, app.segment(_FILE, 0, PAGE, 0)), [0], "load after rejected ones")
 
 
 @cases.case("no_such_file", "NPU-BUF-011")
@@ -154,13 +154,13 @@ def no_such_file(context: CaseContext) -> None:
     app.allocated(app.request(1))
     segment = FileSegment(CacheHandle((4711,)), 0, 16, 0)
     checks.that(app.loaded(1, segment) != 0, "load from no file: expected an error, found success")
-    app.refused(app.request(2, segment=segment), [], "allocation with no file")
+    app.rejected(app.request(2, segment=segment), [], "allocation with no file")
     app.allocated(app.request(3))
 
 
 @cases.case("weights_of_4_mib", "NPU-BUF-003", "NPU-BUF-006", "NPU-BUF-011")
 def weights_of_4_mib(context: CaseContext) -> None:
-    """CtsNpuManagerBufferTest.SingleBuffer: 4 MiB loaded with the allocation, compared byte by byte, freed."""
+    """CtsNpuManagerBufferTest.SingleBuffer: 4 MiB are loaded with the allocation, compared bytewise, freed."""
     app = BufferApp(context).supported()
     content = pattern(17, 4 * MIB)
     request = app.request(1, 4 * MIB, protection=Protection.READ, segment=app.segment(content, 0, 4 * MIB, 0))
@@ -172,7 +172,7 @@ def weights_of_4_mib(context: CaseContext) -> None:
 
 @cases.case("two_halves_of_8_mib", "NPU-BUF-003", "NPU-BUF-006", "NPU-BUF-011")
 def two_halves_of_8_mib(context: CaseContext) -> None:
-    """CtsNpuManagerBufferTest.SingleBuffer: 8 MiB, one half loaded with the allocation and the other later."""
+    """CtsNpuManagerBufferTest.SingleBuffer: half of 8 MiB is loaded with the allocation, the other half later."""
     app = BufferApp(context).supported()
     half = 4 * MIB
     content = pattern(23, 2 * half)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from npu_conformance.cts.lib.buffer_fixture import PAGE, READ_WRITE, BufferApp, is_refused, pattern
+from npu_conformance.cts.lib.buffer_fixture import PAGE, READ_WRITE, BufferApp, is_rejected, pattern
 from npu_conformance.harness.judge import checks
 from npu_conformance.harness.run.cases import CaseGroup, Scope
 from npu_conformance.harness.run.context import CaseContext
@@ -54,9 +54,9 @@ def beyond_protection(context: CaseContext) -> None:
     for cap in _CAPS:
         buffer = app.allocated(app.request(int(cap), protection=cap))
         for asked in (one for one in (*_CAPS, Protection.EXEC) if one & ~cap):
-            refused = is_refused(lambda b=buffer, a=asked: b.map(PAGE, a, 0))  # type: ignore[misc]
+            rejected = is_rejected(lambda b=buffer, a=asked: b.map(PAGE, a, 0))  # type: ignore[misc]
             what = f"map with protection {int(asked)} of a buffer with {int(cap)}"
-            checks.that(refused, f"{what}: expected a refusal, found success")
+            checks.that(rejected, f"{what}: expected a rejection, found success")
         memory = checks.succeeds(lambda b=buffer, c=cap: b.map(PAGE, c, 0), "map within the protection")  # type: ignore[misc]
         buffer.unmap(memory.token)
 
@@ -68,8 +68,8 @@ def read_only_mapping(context: CaseContext) -> None:
     buffer = app.allocated(app.request(1))
     app.fill(buffer, pattern(2, PAGE))
     memory = buffer.map(PAGE, Protection.READ, 0)
-    refused = is_refused(lambda: app.open(memory).write(0, bytes(16)))
-    checks.that(refused, "writing through a mapping for reading: expected a refusal, found success")
+    rejected = is_rejected(lambda: app.open(memory).write(0, bytes(16)))
+    checks.that(rejected, "writing through a mapping for reading: expected a rejection, found success")
     checks.equal(app.open(memory).read(0, PAGE), pattern(2, PAGE), "content")
 
 
@@ -80,9 +80,9 @@ def unmap(context: CaseContext) -> None:
     buffer = app.allocated(app.request(1))
     memory = buffer.map(PAGE, Protection.READ, 0)
     checks.succeeds(lambda: buffer.unmap(memory.token), "unmap")
-    gone = is_refused(lambda: app.open(memory).read(0, PAGE))
-    checks.that(gone, "reading through an unmapped mapping: expected a refusal, found success")
-    checks.that(is_refused(lambda: buffer.unmap(memory.token)), "second unmap: expected a refusal, found success")
+    gone = is_rejected(lambda: app.open(memory).read(0, PAGE))
+    checks.that(gone, "reading through an unmapped mapping: expected a rejection, found success")
+    checks.that(is_rejected(lambda: buffer.unmap(memory.token)), "second unmap: expected a rejection, found success")
 
 
 @cases.case("empty_range", "NPU-BUF-006")
@@ -91,8 +91,8 @@ def empty_range(context: CaseContext) -> None:
     app = BufferApp(context).supported()
     buffer = app.allocated(app.request(1))
     for length, offset in ((0, 0), (PAGE, -PAGE)):
-        refused = is_refused(lambda n=length, at=offset: buffer.map(n, Protection.READ, at))  # type: ignore[misc]
-        checks.that(refused, f"map of {length} bytes at {offset}: expected a refusal, found success")
+        rejected = is_rejected(lambda n=length, at=offset: buffer.map(n, Protection.READ, at))  # type: ignore[misc]
+        checks.that(rejected, f"map of {length} bytes at {offset}: expected a rejection, found success")
 
 
 @cases.case("beyond_the_end", "NPU-BUF-006")
@@ -101,8 +101,8 @@ def beyond_the_end(context: CaseContext) -> None:
     app = BufferApp(context).supported()
     buffer = app.allocated(app.request(1))
     for length, offset in ((2 * PAGE, 0), (PAGE, PAGE)):
-        refused = is_refused(lambda n=length, at=offset: buffer.map(n, Protection.READ, at))  # type: ignore[misc]
-        checks.that(refused, f"map of {length} bytes at {offset} of a page: expected a refusal, found success")
+        rejected = is_rejected(lambda n=length, at=offset: buffer.map(n, Protection.READ, at))  # type: ignore[misc]
+        checks.that(rejected, f"map of {length} bytes at {offset} of a page: expected a rejection, found success")
 
 
 @cases.case("buffers_are_apart", "NPU-BUF-006")

@@ -34,7 +34,7 @@ _GONE = (Errno.ENOMEM, Errno.ENOENT)
 
 @cases.case("idle_buffer", "NPU-BUF-009")
 def idle_buffer(context: CaseContext) -> None:
-    """A preempted buffer: one callback, no mapping any more, freed like any other."""
+    """A preempted buffer has one callback, can no longer be mapped, and is freed like any other."""
     app, buffer, _ = _preempted(context)
     raises_errno(lambda: buffer.map(PAGE, Protection.READ, 0), _GONE, "map of a preempted buffer")
     app.flush()
@@ -59,7 +59,7 @@ def id_lives_until_freed(context: CaseContext) -> None:
 
 @cases.case("load_of_a_preempted_buffer", "NPU-BUF-009", "NPU-BUF-012")
 def load_of_a_preempted_buffer(context: CaseContext) -> None:
-    """Loading to a preempted buffer is refused with EINVAL, and does not bring it back."""
+    """Loading to a preempted buffer is rejected with EINVAL, and does not bring it back."""
     app, buffer, _ = _preempted(context)
     check_errno(app.loaded(1, app.segment(pattern(1, PAGE), 0, PAGE, 0)), [Errno.EINVAL], "load of a preempted buffer")
     raises_errno(lambda: buffer.map(PAGE, Protection.READ, 0), _GONE, "map of a preempted buffer")
@@ -78,7 +78,7 @@ def frees_the_memory_once(context: CaseContext) -> None:
 
 @cases.case("not_while_mapped", "NPU-BUF-009")
 def not_while_mapped(context: CaseContext) -> None:
-    """A mapped buffer keeps its bytes and hears of no preemption, whoever wants the memory."""
+    """A mapped buffer keeps its bytes and is not preempted, whoever wants the memory."""
     app = BufferApp(context).supported()
     size = most(app)
     for weak, strong in _ORDERS:
@@ -98,7 +98,7 @@ def not_while_mapped(context: CaseContext) -> None:
 
 @cases.case("during_a_load", "NPU-BUF-010")
 def during_a_load(context: CaseContext) -> None:
-    """Another app needs the memory while a file is loaded: one answer, before the preemption; ECANCELED if cut off."""
+    """A load during which another app needs the memory is answered before the preemption; ECANCELED if cut off."""
 
     def begin(victim: BufferApp, size: int, priority: int) -> None:
         victim.allocated(victim.request(1, size, priority=priority))
@@ -110,7 +110,7 @@ def during_a_load(context: CaseContext) -> None:
 
 @cases.case("during_an_allocation", "NPU-BUF-010", "NPU-BUF-003")
 def during_an_allocation(context: CaseContext) -> None:
-    """The same while a buffer is allocated and loaded: ECANCELED without a buffer, then the preemption."""
+    """An allocation whose load is cut off in this way gives ECANCELED without a buffer, then the preemption."""
 
     def begin(victim: BufferApp, size: int, priority: int) -> None:
         segment = victim.segment(pattern(1, size // 2), 0, size // 2, 0)
@@ -162,7 +162,7 @@ def _preempted(context: CaseContext) -> tuple[BufferApp, NpuBuffer, int]:
 
 
 def _interrupted(context: CaseContext, begin: Callable[[BufferApp, int, int], None], pending: str) -> None:
-    """Let another app take the memory while something is under way, and judge what its owner hears."""
+    """Let another app take the memory while something is under way, and judge what its owner receives."""
     for weak, strong in _ORDERS:
         victim, other = BufferApp(context, CAMERA).supported(), BufferApp(context, ASSISTANT).supported()
         size = most(victim)
@@ -181,8 +181,8 @@ def _judged(victim: BufferApp, pending: str) -> bool:
     """Check what was said about buffer 1; true where it was preempted."""
     events = [(which, errno) for which, errno in victim.recorder.of(1) if which in (pending, "preempted")]
     if ("preempted", 0) not in events:
-        refusals = (Errno.ENOMEM,) if pending == "allocated" else ()
-        checks.member(events, [[(pending, errno)] for errno in (0, *refusals)], "callbacks without a preemption")
+        rejections = (Errno.ENOMEM,) if pending == "allocated" else ()
+        checks.member(events, [[(pending, errno)] for errno in (0, *rejections)], "callbacks without a preemption")
         return False
     ends = [[(pending, errno), ("preempted", 0)] for errno in (0, Errno.ECANCELED)]
     checks.member(events, ends, "callbacks of a preempted buffer")

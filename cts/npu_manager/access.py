@@ -50,7 +50,7 @@ def calls_without_permission(context: CaseContext) -> None:
     if permissive:
         context.warn_quality(f"callable without {PERMISSION}: {', '.join(permissive)}")
     elif (camera.recorder.of(1), camera.recorder.of(2)) != ([GRANT], []):
-        context.warn_quality(f"calls refused without {PERMISSION} had an effect all the same")
+        context.warn_quality(f"calls rejected without {PERMISSION} had an effect all the same")
 
 
 def _denied(client: Client, policy: Policy) -> None:

@@ -1,4 +1,4 @@
-"""The budget policy: what fits, who has to make room for whom, and in what order room is given."""
+"""The budget policy: what fits, which app makes room for which, and in what order room is given."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def own_models(context: CaseContext) -> None:
 
 @cases.case("own_granted_model", "NPU-POL-016", "NPU-POL-010")
 def own_granted_model(context: CaseContext) -> None:
-    """Nor does an app's further request displace its own that is granted and not loaded yet."""
+    """An app's further request does not displace its own that is granted and not loaded yet."""
     app = ManagerFixture(context).app()
     first, second = app.granted(LARGE), app.asks(LARGE)
     second.receives(PARKED)
@@ -163,7 +163,7 @@ def free_capacity_counts(context: CaseContext) -> None:
 
 @cases.case("loaded_and_granted_victims", "NPU-POL-013", "NPU-POL-014", "NPU-LIF-016")
 def loaded_and_granted_victims(context: CaseContext) -> None:
-    """A request that needs both room of a loaded and of a granted model asks the one and cancels the other."""
+    """Where a request needs the room of a loaded and of a granted model, the one is asked and the other cancelled."""
     fixture = ManagerFixture(context)
     loaded, pending = fixture.app(CACHED).loads(MEDIUM), fixture.app(SERVICE).granted(MEDIUM)
     wanted = fixture.app(FOREGROUND).asks(LARGE)
@@ -176,7 +176,7 @@ def loaded_and_granted_victims(context: CaseContext) -> None:
 
 @cases.case("remainder_of_a_victim", "NPU-POL-014", "NPU-POL-021", "NPU-LIF-008")
 def remainder_of_a_victim(context: CaseContext) -> None:
-    """What a displaced model leaves beyond the need of the stronger one goes to who waits for it."""
+    """What a displaced model leaves beyond the need of the stronger one goes to whoever waits for it."""
     fixture = ManagerFixture(context, parameters=PolicyParameters(2))
     pending = fixture.app(SERVICE).granted(MEDIUM)
     parked = fixture.app(CACHED).asks(SMALL)
@@ -208,7 +208,7 @@ def free_room_set_aside(context: CaseContext) -> None:
 
 @cases.case("more_important_stays", "NPU-POL-015", "NPU-POL-020")
 def more_important_stays(context: CaseContext) -> None:
-    """Where the less important ones would not make room enough, nobody is displaced in vain."""
+    """Where the less important ones would not make room enough, nobody is displaced."""
     fixture = ManagerFixture(context)
     strong, weak = fixture.app(FOREGROUND).loads(MEDIUM), fixture.app(CACHED).loads(MEDIUM)
     fixture.app(VISIBLE).asks(LARGE).receives(PARKED)
@@ -264,7 +264,7 @@ def next_that_fits(context: CaseContext) -> None:
 
 @cases.case("room_for_the_smaller", "NPU-POL-024", "NPU-POL-010", "NPU-LIF-005")
 def room_for_the_smaller(context: CaseContext) -> None:
-    """A small, less important request beside a parked large one is granted or parked: a freedom; it is answered."""
+    """A small, less important request beside a parked large one may be granted or parked; it is answered."""
     fixture = ManagerFixture(context)
     held = fixture.app(FOREGROUND).loads(MEDIUM)
     parked = fixture.app(VISIBLE).asks(LARGE)
@@ -286,14 +286,14 @@ def parked_take_no_budget(context: CaseContext) -> None:
     fitting.receives_one_of([GRANT], [WAIT, GRANT], [PARKED, GRANT], [PARKED], [WAIT])
     if GRANT not in fitting.received:
         context.warn_quality(
-            "a parked request counts as used budget: what would fit beside the loaded models is refused"
+            "a parked request counts as used budget: what would fit beside the loaded models is rejected"
         )
     held.receives(GRANT)
 
 
 @cases.case("every_request_answered", "NPU-LIF-005")
 def every_request_answered(context: CaseContext) -> None:
-    """Whatever stands in its way, parked requests only too, a request is answered."""
+    """A request is answered whatever stands in its way, also where only parked requests do."""
     fixture = ManagerFixture(context)
     fixture.app(FOREGROUND).loads(MEDIUM)
     weak = fixture.app(CACHED)

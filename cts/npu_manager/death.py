@@ -17,7 +17,7 @@ FOREGROUND, VISIBLE, CACHED = Importance.FOREGROUND, Importance.VISIBLE, Importa
 
 @cases.case("of_a_loaded_one", "NPU-LIF-019", "NPU-LIF-008")
 def of_a_loaded_one(context: CaseContext) -> None:
-    """CTS killForegroundApp: the dead app's model is gone, another app's request is granted; both gating policies."""
+    """CTS killForegroundApp: the dead app's model is gone, another app's request is granted (both gating policies)."""
     for policy in (Policy.TURN_TAKING, Policy.BUDGET):
         fixture = ManagerFixture(context, policy)
         holder = fixture.app(FOREGROUND)
@@ -43,7 +43,7 @@ def of_a_granted_one(context: CaseContext) -> None:
 
 @cases.case("of_an_asked_one", "NPU-LIF-019", "NPU-LIF-007")
 def of_an_asked_one(context: CaseContext) -> None:
-    """Death answers an unload request: who waited for it is granted."""
+    """The death of a client answers its unload request: whoever waited for it is granted."""
     fixture = ManagerFixture(context)
     holder = fixture.app(CACHED)
     held, wanted = holder.loads(LARGE), fixture.app(FOREGROUND).asks(LARGE)
@@ -55,7 +55,7 @@ def of_an_asked_one(context: CaseContext) -> None:
 
 @cases.case("of_a_waiting_one", "NPU-LIF-019")
 def of_a_waiting_one(context: CaseContext) -> None:
-    """What a dead app waited for goes to who is next when it comes."""
+    """What a dead app waited for goes to whoever is next when it comes."""
     fixture = ManagerFixture(context)
     held = fixture.app(CACHED).loads(LARGE)
     waiter = fixture.app(FOREGROUND)

@@ -58,7 +58,7 @@ def decision_after_return(context: CaseContext) -> None:
 
 @cases.case("unload_completes_once", "NPU-LIF-009", "NPU-LIF-010", scope=Scope.SMOKE)
 def unload_completes_once(context: CaseContext) -> None:
-    """Loaded, then unloaded: completion with COMPLETE, once."""
+    """A model that is loaded and then unloaded is completed with COMPLETE, once."""
     camera = install(context, CAMERA)
     request = ModelLoadRequest(1)
     listener = camera.granted(request)
@@ -93,7 +93,7 @@ def loaded_twice(context: CaseContext) -> None:
 
 @cases.case("cancel_granted", "NPU-LIF-011")
 def cancel_granted(context: CaseContext) -> None:
-    """Cancelling a granted request that is not loaded: completion with CANCELLED, once."""
+    """Cancelling a granted request that is not loaded completes it with CANCELLED, once."""
     camera = install(context, CAMERA)
     request = ModelLoadRequest(1)
     camera.granted(request)
@@ -103,7 +103,7 @@ def cancel_granted(context: CaseContext) -> None:
 
 @cases.case("cancel_loaded", "NPU-LIF-012")
 def cancel_loaded(context: CaseContext) -> None:
-    """Cancelling a loaded request: completion with CANCELLED, once."""
+    """Cancelling a loaded request completes it with CANCELLED, once."""
     camera = install(context, CAMERA)
     request = ModelLoadRequest(1)
     camera.granted(request).notify_model_loaded(request)
@@ -113,7 +113,7 @@ def cancel_loaded(context: CaseContext) -> None:
 
 @cases.case("cancel_at_once", "NPU-LIF-011", "NPU-LIF-013")
 def cancel_at_once(context: CaseContext) -> None:
-    """Cancelling before the decision arrived: CANCELLED once, as the last callback."""
+    """Cancelling before the decision has arrived gives CANCELLED once, as the last callback."""
     camera = install(context, CAMERA)
     request = ModelLoadRequest(1)
     camera.request(request)

@@ -1,7 +1,7 @@
-"""Random lives of several apps under changing policies, importances and pressures, judged step by step.
+"""Random scenarios of several apps under changing policies, importances and pressures, judged step by step.
 
-Hypothesis draws lives, from the case's seed. What fails is cut down to the steps that matter: the message lists them,
-and the failure file holds them, so that no seed is needed to run them again.
+Hypothesis draws scenarios, from the case's seed. What fails is cut down to the steps that matter: the message lists
+them, and the failure file holds them, so that no seed is needed to run them again.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from npu_conformance.specs.npu.types import (
 cases = CaseGroup("cts.npu_manager.machine", interface="manager", group=Group.MANAGER_POLICIES)
 
 _EXAMPLES = {Scope.SMOKE: (4, 20), Scope.DEFAULT: (16, 30), Scope.FULL: (400, 60)}
-"""How many lives, of how many steps, by scope."""
+"""How many scenarios, of how many steps, by scope."""
 _MOST_REPLAYS = 250
 """While a failure is cut down."""
 
@@ -47,31 +47,31 @@ _REQUIREMENTS = (
 
 @cases.case("budget", *_REQUIREMENTS, "NPU-POL-011", scope=Scope.SMOKE)
 def budget(context: CaseContext) -> None:
-    """Lives under the budget policy, with several maxima."""
+    """Random scenarios under the budget policy, with several maxima, break no promise of the manager."""
     _search(context, _budget)
 
 
 @cases.case("turn_taking", *_REQUIREMENTS, "NPU-POL-004", scope=Scope.SMOKE)
 def turn_taking(context: CaseContext) -> None:
-    """Lives under turn taking."""
+    """Random scenarios under turn taking break no promise of the manager."""
     _search(context, lambda _: Step("policy", number=1, priority=Policy.TURN_TAKING))
 
 
 @cases.case("status_quo", "NPU-POL-003", "NPU-LIF-005", "NPU-LIF-010", "NPU-LIF-013", "NPU-REQ-009", "NPU-PRI-002")
 def status_quo(context: CaseContext) -> None:
-    """Lives under status quo, which gates nothing."""
+    """Random scenarios under status quo, which gates nothing, break no promise of the manager."""
     _search(context, lambda _: Step("policy", number=1, priority=Policy.STATUS_QUO))
 
 
 @cases.case("changing_policies", *_REQUIREMENTS, "NPU-POL-002")
 def changing_policies(context: CaseContext) -> None:
-    """Lives in which the policy itself is replaced now and then."""
+    """Random scenarios in which the policy itself is replaced now and then break no promise of the manager."""
     _search(context, _any_policy, kinds=(*_KINDS, "policy", "policy"))
 
 
 @cases.case("pressure", *_REQUIREMENTS, "NPU-POL-026", "NPU-POL-027")
 def pressure(context: CaseContext) -> None:
-    """Lives under the budget policy on a device that gets hot, and short of memory, and recovers."""
+    """Random scenarios on a device that gets hot, or short of memory, and recovers break no promise."""
     _search(context, _budget, kinds=(*_KINDS, "heat", "heat", "shortage"))
 
 
@@ -106,7 +106,7 @@ def _any_policy(number: int) -> Step:
 
 
 def _search(context: CaseContext, policy: Callable[[int], Step], kinds: Sequence[str] = ()) -> None:
-    """Run random lives; the first that fails is cut down and raised."""
+    """Run random scenarios; the first that fails is cut down and raised."""
     import hypothesis
     from hypothesis import strategies
 
@@ -139,7 +139,7 @@ def _search(context: CaseContext, policy: Callable[[int], Step], kinds: Sequence
 
 
 def _live(runner: ScenarioRunner, policy: Callable[[int], Step], chance: random.Random, kinds: Sequence[str]) -> None:
-    """One life: a policy, apps at several importances, what happens, and its end."""
+    """One scenario: a policy, apps at several importances, what happens, and its end."""
     runner.run(policy(chance.randrange(60)))
     for uid in runner.apps:
         runner.run(Step("move", uid, number=chance.choice(_MOVES)))

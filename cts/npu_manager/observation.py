@@ -57,7 +57,7 @@ def dump_names_policy(context: CaseContext) -> None:
 
 @cases.case("dump_of_requests", "NPU-OBS-001", "NPU-LIF-009")
 def dump_of_requests(context: CaseContext) -> None:
-    """The dump tells a loaded request from a granted and a parked one, and forgets what is unloaded."""
+    """The dump distinguishes a loaded request from a granted and a parked one, and forgets what is unloaded."""
     fixture = ManagerFixture(context)
     app, weak = fixture.app(FOREGROUND), fixture.app(CACHED)
     held = app.granted(MEDIUM)
@@ -75,7 +75,7 @@ def dump_of_requests(context: CaseContext) -> None:
 
 @cases.case("dump_of_priorities", "NPU-OBS-001", "NPU-PRI-002")
 def dump_of_priorities(context: CaseContext) -> None:
-    """The priority table ascends, has each app with its package, and says what the HAL was told."""
+    """The priority table ascends, has each app with its package, and says what the HAL was sent."""
     fixture = ManagerFixture(context)
     apps = {fixture.app(importance): importance for importance in (CACHED, FOREGROUND, VISIBLE)}
     with recording_hal(fixture) as hal:
@@ -97,7 +97,7 @@ def dump_of_priorities(context: CaseContext) -> None:
 
 @cases.case("dump_without_permission", "NPU-OBS-002")
 def dump_without_permission(context: CaseContext) -> None:
-    """Who may not dump is told so, with the name of the service, and sees nothing of other apps."""
+    """An app that may not dump gets a rejection that names the service, and sees nothing of other apps."""
     fixture = ManagerFixture(context)
     app = fixture.app(VISIBLE)
     app.granted(LARGE)
@@ -105,8 +105,8 @@ def dump_without_permission(context: CaseContext) -> None:
         text = app.client.manager.dump()
     except SecurityDenied as denial:
         text = str(denial)
-    checks.that("npu" in text.lower(), f"expected a refusal that names the service, found {text!r}")
-    checks.that("Policy:" not in text and "Priorities:" not in text, f"expected a refusal, found {text!r}")
+    checks.that("npu" in text.lower(), f"expected a rejection that names the service, found {text!r}")
+    checks.that("Policy:" not in text and "Priorities:" not in text, f"expected a rejection, found {text!r}")
 
 
 @cases.case("shell_sets_policies", "NPU-OBS-003")
@@ -169,7 +169,7 @@ def shell_suspends_pushes(context: CaseContext) -> None:
 
 @cases.case("shell_root_only", "NPU-OBS-005")
 def shell_root_only(context: CaseContext) -> None:
-    """Another than root cannot suspend pushes, whatever it is told."""
+    """A caller other than root cannot suspend pushes, whatever the command answers."""
     fixture = ManagerFixture(context)
     app = fixture.app(VISIBLE)
     with recording_hal(fixture) as hal:

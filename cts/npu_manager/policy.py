@@ -57,7 +57,7 @@ def unknown_policy(context: CaseContext) -> None:
 
 @cases.case("replacement_ends_requests", "NPU-LIF-022", "NPU-LIF-023", "NPU-LIF-013")
 def replacement_ends_requests(context: CaseContext) -> None:
-    """Setting a policy, even the same, ends all requests: at most CANCELLED is said, and then nothing."""
+    """Setting a policy, even the same, ends all requests: at most CANCELLED is notified, and then nothing."""
     camera = install(context, CAMERA)
     request = ModelLoadRequest(1)
     listener = camera.granted(request)
@@ -90,8 +90,8 @@ def illegal_maximum(context: CaseContext) -> None:
     """CTS illegalMaxBudget: a maximum of zero or less is an illegal argument."""
     fixture = ManagerFixture(context)
     for maximum in (0, -1, -(2**31)):
-        _refused(fixture, PolicyParameters(maximum), f"maximum {maximum}")
-        _refused(fixture, PolicyParameters(maximum, {"0": 1}), f"maximum {maximum} with weights")
+        _expect_rejected(fixture, PolicyParameters(maximum), f"maximum {maximum}")
+        _expect_rejected(fixture, PolicyParameters(maximum, {"0": 1}), f"maximum {maximum} with weights")
 
 
 @cases.case("illegal_weight", "NPU-POL-008", group=Group.MANAGER_VALIDATION)
@@ -99,8 +99,10 @@ def illegal_weight(context: CaseContext) -> None:
     """CTS invalidWeight: a weight of zero or less is an illegal argument, of whichever size, beside good ones too."""
     fixture = ManagerFixture(context)
     for size, weight in itertools.product(("0", "1", "2"), (0, -1, -(2**31))):
-        _refused(fixture, PolicyParameters(None, {size: weight}), f"weight {weight} of size {size}")
-        _refused(fixture, PolicyParameters(8, {"0": 1, "1": 2, "2": 4} | {size: weight}), f"weight {weight} of three")
+        _expect_rejected(fixture, PolicyParameters(None, {size: weight}), f"weight {weight} of size {size}")
+        _expect_rejected(
+            fixture, PolicyParameters(8, {"0": 1, "1": 2, "2": 4} | {size: weight}), f"weight {weight} beside two"
+        )
 
 
 @cases.case(
@@ -112,13 +114,13 @@ def illegal_weight(context: CaseContext) -> None:
     group=Group.MANAGER_VALIDATION,
 )
 def refused_policy_changes_nothing(context: CaseContext) -> None:
-    """What is refused leaves the policy and its requests: what is held stays held, and is gated as before."""
+    """What is rejected leaves the policy and its requests: what is held stays held, and is gated as before."""
     fixture = ManagerFixture(context)
     app = fixture.app()
     held, parked = app.loads(LARGE), app.asks(LARGE)
     parked.receives(PARKED)
-    _refused(fixture, PolicyParameters(0), "maximum 0")
-    _refused(fixture, PolicyParameters(64, {"0": 0}), "weight 0")
+    _expect_rejected(fixture, PolicyParameters(0), "maximum 0")
+    _expect_rejected(fixture, PolicyParameters(64, {"0": 0}), "weight 0")
     unknown = partial(fixture.settings.manager.set_policy, 99, None)
     checks.raises(unknown, IllegalArgument, "setPolicy(99)")
     held.receives(GRANT)
@@ -142,7 +144,7 @@ def parameters_of_other_policies(context: CaseContext) -> None:
 
 @cases.case("status_quo_takes_any_size", "NPU-POL-003")
 def status_quo_takes_any_size(context: CaseContext) -> None:
-    """Status quo looks at no size: one that is none is granted like others, or refused; it disturbs nothing."""
+    """Status quo looks at no size: one that is none is granted like others, or rejected; it disturbs nothing."""
     app = ManagerFixture(context, Policy.STATUS_QUO).app()
     for size in (3, -1):
         request = ModelLoadRequest(size, size)
@@ -173,6 +175,6 @@ def replaced_budget_is_empty(context: CaseContext) -> None:
     app.asks(SMALL).receives(GRANT)
 
 
-def _refused(fixture: ManagerFixture, parameters: PolicyParameters, what: str) -> None:
+def _expect_rejected(fixture: ManagerFixture, parameters: PolicyParameters, what: str) -> None:
     setting = partial(fixture.settings.manager.set_policy, Policy.BUDGET, parameters)
     checks.raises(setting, IllegalArgument, f"setPolicy(BUDGET) with {what}")

@@ -1,4 +1,4 @@
-"""Priorities: what the manager makes of an app's importance, and what it tells the scheduling HAL, and when.
+"""Priorities: what the manager makes of an app's importance, and what it pushes to the scheduling HAL, and when.
 
 The suite is the HAL below the manager, and so sees each push.
 """
@@ -63,7 +63,7 @@ def changes_are_updates(context: CaseContext) -> None:
 
 @cases.case("pushed_before_policy", "NPU-PRI-005", "NPU-PRI-013")
 def pushed_before_policy(context: CaseContext) -> None:
-    """The HAL knows of a change before any app is told what the loading policy makes of it."""
+    """The HAL knows of a change before any app is notified of what the loading policy makes of it."""
     fixture = ManagerFixture(context)
     with recording_hal(fixture) as hal:
         holder, riser = fixture.app(VISIBLE), fixture.app(CACHED)
@@ -194,7 +194,7 @@ def removed_app(context: CaseContext) -> None:
 
 @cases.case("attribution", "NPU-PRI-011")
 def attribution(context: CaseContext) -> None:
-    """Only who holds the permission to attribute work may: told with the next push about it."""
+    """Only an app with the permission to attribute work may do so, by the next push about it."""
     fixture = ManagerFixture(context)
     holder, other = fixture.app(VISIBLE), fixture.app(VISIBLE)
     fixture.control.grant_permission(holder.uid, ATTRIBUTION_PERMISSION, True)
@@ -270,7 +270,7 @@ def foreground_finishes_first(context: CaseContext) -> None:
 
 @contextmanager
 def _next_hal(fixture: ManagerFixture) -> Iterator[RecordingHal]:
-    """Another HAL below a manager that has had one of the suite's: it cannot refuse to find it."""
+    """Another HAL below a manager that has had one of the suite's: it has to be able to find it."""
     try:
         with recording_hal(fixture) as hal:
             yield hal
@@ -295,4 +295,4 @@ def _judge_fixed(hal: RecordingHal) -> None:
         found = hal.table.get(uid)
         checks.that(found is not None, f"expected a config of uid {uid} at the HAL, found none")
         checks.equal(found, expected, f"config of uid {uid}")
-    checks.equal(hal.wrong, [], "pushes that a HAL has to refuse")
+    checks.equal(hal.wrong, [], "pushes that a HAL has to reject")

@@ -40,7 +40,7 @@ _FLOOD = {Scope.SMOKE: 200, Scope.DEFAULT: 1500, Scope.FULL: 10_000}
 
 @cases.case("equal_ids_of_two_apps", "NPU-REQ-009", scope=Scope.SMOKE)
 def equal_ids_of_two_apps(context: CaseContext) -> None:
-    """Requests of two apps with one id are two requests: each app receives of its own only."""
+    """Requests of two apps with one id are two requests: each app receives callbacks of its own only."""
     camera, assistant = install(context, CAMERA), install(context, ASSISTANT)
     request = ModelLoadRequest(1)
     listener = camera.granted(request)
@@ -91,7 +91,7 @@ def sizes_and_priorities(context: CaseContext) -> None:
 
 @cases.case("live_id_again", "NPU-REQ-012", "NPU-REQ-011")
 def live_id_again(context: CaseContext) -> None:
-    """Submitting a live id again is refused, or counts as the same request: it ends once, and then the id is free."""
+    """Submitting a live id again is rejected, or counts as the same request: it ends once, and then the id is free."""
     camera = install(context, CAMERA)
     request = ModelLoadRequest(1)
     listener = camera.granted(request)
@@ -119,7 +119,7 @@ def default_size_is_smallest(context: CaseContext) -> None:
 
 @cases.case("unknown_size", "NPU-REQ-010", "NPU-REQ-011", "NPU-REQ-002", group=Group.MANAGER_VALIDATION)
 def unknown_size(context: CaseContext) -> None:
-    """A size that is none is refused by the gating policies, and leaves neither budget taken nor a bad table."""
+    """A size that is none is rejected by the gating policies, and leaves neither budget taken nor a bad table."""
     for policy in (Policy.BUDGET, Policy.TURN_TAKING):
         app = ManagerFixture(context, policy).app()
         for size in (-1, 3, 1000, 2**31 - 1, -(2**31)):
@@ -135,7 +135,7 @@ def unknown_size(context: CaseContext) -> None:
 
 @cases.case("null_callback", "NPU-REQ-013", "NPU-REQ-011", group=Group.MANAGER_VALIDATION)
 def null_callback(context: CaseContext) -> None:
-    """A request without a callback ought to be refused at once; either way it takes no budget and disturbs nobody."""
+    """A request without a callback ought to be rejected at once; either way it takes no budget and disturbs nobody."""
     app = ManagerFixture(context).app()
     try:
         app.client.manager.request_can_load_model(ModelLoadRequest(1, LARGE), None)
@@ -148,7 +148,7 @@ def null_callback(context: CaseContext) -> None:
 
 @cases.case("live_id_takes_budget_once", "NPU-REQ-012", "NPU-REQ-009", "NPU-REQ-011", "NPU-POL-010")
 def live_id_takes_budget_once(context: CaseContext) -> None:
-    """A live id that is submitted again, refused or not, in whatever size, takes its budget once: no more, no less."""
+    """A live id that is submitted again, rejected or not, in whatever size, takes its budget once: no more, no less."""
     for size, beside in ((MEDIUM, (LARGE, MEDIUM)), (SMALL, (LARGE, MEDIUM)), (LARGE, (LARGE,))):
         fixture = ManagerFixture(context, parameters=PolicyParameters(max_budget=8))
         app, other = fixture.app(), fixture.app()
@@ -213,7 +213,7 @@ def foreign_notifications_free_nothing(context: CaseContext) -> None:
 
 @cases.case("flood", "NPU-LIF-005", "NPU-LIF-011", "NPU-REQ-011")
 def flood(context: CaseContext) -> None:
-    """Each of very many requests is refused or answered, delays no stronger app, and ends as cancelled when it is."""
+    """Each of very many requests is rejected or answered, delays no stronger app, and ends as cancelled when it is."""
     fixture = ManagerFixture(context)
     app, other = fixture.app(Importance.CACHED), fixture.app(Importance.FOREGROUND)
     requests = map(ModelLoadRequest, range(1, _FLOOD[context.scope] + 1))

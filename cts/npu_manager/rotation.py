@@ -1,4 +1,4 @@
-"""Apps of one importance take turns: who has completed work makes room for who has not.
+"""Apps of one importance take turns: an app that has completed work makes room for one that has not.
 
 Work is reported by a HAL of the suite's own, in any way that a vendor's may end it.
 """
@@ -61,7 +61,7 @@ def all_models_of_the_completing_app(context: CaseContext) -> None:
 
 @cases.case("heir_needs_more", "NPU-POL-018", "NPU-POL-029", "NPU-LIF-008")
 def heir_needs_more(context: CaseContext) -> None:
-    """The completing app makes room also where that is not enough for who waits; the rest may come in any way."""
+    """The completing app makes room also where that is not enough for the waiting one; the rest may come in any way."""
     with _equals(context, 3) as (hal, (first, second, third)):
         held, other, wanted = first.loads(MEDIUM), second.loads(MEDIUM), third.asks(LARGE)
         wanted.receives(PARKED)

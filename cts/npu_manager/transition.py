@@ -29,7 +29,7 @@ SERVICE, CACHED = Importance.SERVICE, Importance.CACHED
 
 @cases.case("fits", "NPU-LIF-004", "NPU-LIF-005", "NPU-POL-005", scope=Scope.SMOKE)
 def fits(context: CaseContext) -> None:
-    """What fits the budget is granted; loading it is answered by nothing; unloading it completes."""
+    """What fits the budget is granted; loading it causes no callback; unloading it completes."""
     model = ManagerFixture(context).app().loads(LARGE)
     model.receives(GRANT)
     model.unload()
@@ -258,7 +258,7 @@ def loaded_twice(context: CaseContext) -> None:
 
 @cases.case("asked_loads_again", "NPU-LIF-015", "NPU-LIF-017")
 def asked_loads_again(context: CaseContext) -> None:
-    """A loaded notification of a model that is asked to unload changes nothing; asking again is bad taste only."""
+    """A loaded notification of a model that is asked to unload changes nothing; asking again is a quality warning."""
     held, wanted = _waiting(ManagerFixture(context))
     held.load()
     held.receives(GRANT, UNLOAD)
@@ -319,7 +319,7 @@ def unload_ignored(context: CaseContext) -> None:
 
 @cases.case("policy_ends_all", "NPU-LIF-022", "NPU-LIF-023", "NPU-LIF-013", "NPU-LIF-018")
 def policy_ends_all(context: CaseContext) -> None:
-    """Replacing the policy ends requests in every state: each may hear CANCELLED, a loaded one to unload before."""
+    """Replacing the policy ends requests in every state: each may receive CANCELLED, a loaded one an unload before."""
     fixture = ManagerFixture(context)
     weak, middle, strong = fixture.app(CACHED), fixture.app(SERVICE), fixture.app(FOREGROUND)
     asked, pending = weak.loads(MEDIUM), strong.granted(MEDIUM)

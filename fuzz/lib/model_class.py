@@ -1,4 +1,4 @@
-"""What the contract says about a model: to be refused, valid, or in between, where a device has a choice."""
+"""What the contract says about a model: to be rejected, valid, or in between, where a device has a choice."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _LATEST = {rule.id: rule.latest for rule in structural_rules()}
 
 @dataclass(frozen=True, slots=True)
 class ModelClass:
-    """must_refuse: INVALID_ARGUMENT is the only legal answer, for `reason`. is_valid: it is never a legal answer."""
+    """must_reject: INVALID_ARGUMENT is the only legal answer, for `reason`. is_valid: it is never a legal answer."""
 
-    must_refuse: bool
+    must_reject: bool
     is_valid: bool
     reason: str = ""
 

@@ -25,7 +25,7 @@ _INVALID = frozenset({ErrorStatus.INVALID_ARGUMENT})
 def judge(subject: SubjectHandle, model: Model, *, pools_are_real: bool = True) -> None:
     """Hand a model in wherever it can be, and execute it where it can be prepared. Raises Failed, Crashed, Hung.
 
-    pools_are_real: false where the model's pools name memory that does not exist, which a device may refuse.
+    pools_are_real: false where the model's pools name memory that does not exist, which a device may reject.
     """
     found = classify(model, subject.version, pools_are_real=pools_are_real)
     device = subject.interfaces.device
@@ -78,7 +78,7 @@ def _judge_preparation(subject: SubjectHandle, device: Device, model: Model, fou
     checks.status(outcome.launch_status, statuses, f"{what}, returned")
     checks.equal(len(recorder.answers), 1, f"{what}: number of notifications")
     _judge_status(f"{what}, notified", outcome.status, statuses, found)
-    if found.must_refuse:
+    if found.must_reject:
         checks.status(outcome.launch_status, _INVALID, f"{what} of a model that breaks {found.reason}, returned")
     _judge_consistency(what, outcome)
     return outcome.prepared_model
@@ -93,7 +93,7 @@ def _judge_consistency(what: str, outcome: Preparation) -> None:
 
 def _judge_status(what: str, status: int | None, statuses: Collection[int], found: ModelClass) -> None:
     checks.status(status, statuses, what)
-    if found.must_refuse:
+    if found.must_reject:
         checks.status(status, _INVALID, f"{what} of a model that breaks {found.reason}")
     if found.is_valid:
         checks.that(status != ErrorStatus.INVALID_ARGUMENT, f"{what} of a valid model: found INVALID_ARGUMENT")

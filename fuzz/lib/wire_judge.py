@@ -1,4 +1,4 @@
-"""Which answers a conversation must have: each request one, each line that cannot be read one, nothing else."""
+"""Which answers a conversation must have: one to each request and to each unreadable line, and no others."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ FAULTY = "npu_conformance.faults.plugin:plugin"
 CASES = {case.id: case for case in npu_manager.cases()}
 QUICK = {name: case for name, case in CASES.items() if ".machine." not in name}
 LEFT_OUT = "legacy_app_that_works"
-"""In the profile that the reference plays by default."""
+"""In the profile that the reference has by default."""
 
 
 def run(case: Case, subject: SubjectHandle, scope: Scope = Scope.SMOKE) -> tuple[OutcomeDetails, list[str]]:
@@ -40,7 +40,7 @@ def run(case: Case, subject: SubjectHandle, scope: Scope = Scope.SMOKE) -> tuple
     return OutcomeDetails(), context.own.warnings
 
 
-def noticed(case: Case, subject: SubjectHandle, as_: str) -> None:
+def expect_detected(case: Case, subject: SubjectHandle, as_: str) -> None:
     details, warnings = run(case, subject, Scope.DEFAULT)
     if as_ == "quality-warning":
         assert details.outcome is Outcome.PASS
@@ -80,7 +80,7 @@ def test_each_fault_at_the_boundary_is_caught_by_the_case_it_names(fault: Fault)
     subject = open_subject(FAULTY, {"fault": fault.id}, "inprocess")
     try:
         for name in fault.caught_by:
-            noticed(CASES[name], subject, fault.detected_as)
+            expect_detected(CASES[name], subject, fault.detected_as)
     finally:
         subject.close()
 
@@ -91,7 +91,7 @@ def test_each_fault_of_the_source_is_caught_by_the_cases_it_names(fault: EditedF
         for name in fault.caught_by:
             subject = open_subject("reference", isolation="inprocess")
             try:
-                noticed(CASES[name], subject, fault.detected_as)
+                expect_detected(CASES[name], subject, fault.detected_as)
             finally:
                 subject.close()
 

@@ -94,5 +94,5 @@ def test_every_method_of_every_callback_and_listener(reached: Reached) -> None:
     ],
 )
 def test_every_status_and_reason(method: str, values: set[int | None], reached: Reached) -> None:
-    told = {arguments[min(1, len(arguments) - 1)] for arguments in reached[method]}
-    assert told == values
+    received = {arguments[min(1, len(arguments) - 1)] for arguments in reached[method]}
+    assert received == values

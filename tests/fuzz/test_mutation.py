@@ -36,9 +36,9 @@ def test_choices_come_from_the_bytes_and_end_in_zeros() -> None:
 @pytest.mark.parametrize("version", [Version.V1_0, Version.V1_3, NEWEST])
 def test_every_seed_is_valid_in_its_version(version: Version) -> None:
     seeds = model_mutator.seeds(version)
-    refused = [data for data in seeds if classify(msgspec.json.decode(data, type=Model), version).must_refuse]
+    rejected = [data for data in seeds if classify(msgspec.json.decode(data, type=Model), version).must_reject]
     assert len(seeds) >= 20
-    assert not refused
+    assert not rejected
 
 
 def test_seeds_know_every_operation_with_vectors() -> None:
@@ -60,7 +60,7 @@ def test_mutations_reach_all_three_classes_of_models() -> None:
         except msgspec.ValidationError:
             continue
         found = classify(model, NEWEST)
-        classes.add((found.must_refuse, found.is_valid))
+        classes.add((found.must_reject, found.is_valid))
     assert classes == {(True, False), (False, True), (False, False)}
 
 

@@ -99,7 +99,7 @@ def test_the_reference_has_no_finding(version: Version) -> None:
 
 
 class DyingSession(Session):
-    """A server that can not stand an array inside an array."""
+    """A server that cannot stand an array inside an array."""
 
     def _perform(self, name: str, request: Envelope) -> object:
         if b"[[" in bytes(request.params or b""):
@@ -113,7 +113,7 @@ class DyingSession(Session):
 
 
 class SilentSession(Session):
-    """A server that does not answer what it can not read."""
+    """A server that does not answer what it cannot read."""
 
     def _refuse_line(self, line: bytes, error: Exception) -> None:
         pass
