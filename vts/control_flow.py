@@ -88,7 +88,7 @@ def operations_of_branches(context: CaseContext) -> None:
 
 @cases.case("IF.output_of_another_size", "NNHAL-CONTROLFLOW-005", since=Version.V1_3)
 def output_of_another_size(context: CaseContext) -> None:
-    """Sizes that the branches leave open turn out not to be the declared ones: the execution fails."""
+    """An execution fails where a branch gives another size than the one that is declared for the output."""
     prepared_model, pool = addition.prepared(context, _with_open_branches(3)), context.pool(_POOL)
     pool.write(0, bytes([1]))
     condition, data, output = (
@@ -102,13 +102,13 @@ def output_of_another_size(context: CaseContext) -> None:
 
 @cases.case("timeout.below_none", "NNHAL-CONTROLFLOW-014", since=Version.FL5)
 def below_none(context: CaseContext) -> None:
-    """A timeout below -1 is refused with INVALID_ARGUMENT, even where there is no loop."""
+    """A timeout below -1 is rejected with INVALID_ARGUMENT, even where there is no loop."""
     _expect_rejected(context, -2)
 
 
 @cases.case("timeout.above_maximum", "NNHAL-CONTROLFLOW-013", since=Version.FL5)
 def above_maximum(context: CaseContext) -> None:
-    """A timeout above 15 seconds is refused with INVALID_ARGUMENT, even where there is no loop."""
+    """A timeout above 15 seconds is rejected with INVALID_ARGUMENT, even where there is no loop."""
     _expect_rejected(context, MAXIMUM_LOOP_TIMEOUT_DURATION_NS + 1)
 
 

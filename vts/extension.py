@@ -99,7 +99,7 @@ def _listed(context: CaseContext) -> dict[str, Any]:
 
 
 def _answers(context: CaseContext, vector: Vector) -> dict[str, bool]:
-    """What the device says of each operation of an extension in a vector; nothing where it refuses the model."""
+    """What the device says of each operation of an extension in a vector; nothing where it rejects the model."""
     try:
         answers = context.supported_operations(build_model(vector, context.version).model)
     except ServiceError as error:
@@ -232,7 +232,7 @@ def _prepared(context: CaseContext, model: Model) -> PreparedModel:
 
 
 def _mapping(context: CaseContext, extension: RegisteredExtension) -> None:
-    """A mapping that is not one to one, or that lacks a prefix of the model, is refused; its order means nothing."""
+    """A mapping that is not one to one, or that lacks a prefix of the model, is rejected; its order means nothing."""
     model = build_model(_first_vector(context, extension), context.version, first_prefix=3).model
     own = model.extension_name_to_prefix
     others = (ExtensionNameAndPrefix(_NOBODYS, 0x300),)

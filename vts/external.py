@@ -1,4 +1,4 @@
-"""Vectors from outside: `run --vectors PATH` takes the project's own form, neutral collections and specifications."""
+"""Vectors from outside: `run --vectors PATH` takes our own form, JSON Lines collections and AOSP's specifications."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ __all__ = ["case_from", "cases", "cases_from"]
 
 
 def cases() -> Iterator[Case]:
-    """None: nothing from outside is stored here."""
+    """No cases: nothing from outside is stored here."""
     return iter(())
 
 
 def cases_from(path: Path) -> Iterator[Case]:
-    """A case for each external vector (`run --vectors PATH`): own form, neutral collections, specifications."""
+    """A case for each external vector (`run --vectors PATH`), in any of the three forms."""
     if path.suffix == ".json" or (path.is_dir() and any(path.glob("*.json"))):
         yield from _own_form(path)
         return

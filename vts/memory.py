@@ -1,4 +1,4 @@
-"""Memory pools: every kind that a version knows works for inputs, outputs and constants; wrong pools are refused."""
+"""Memory pools: every kind that a version knows works for inputs, outputs and constants; wrong pools are rejected."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _PAGE = 4096
 
 
 def cases() -> Iterator[Case]:
-    """Each kind as arguments and as constants, then the refusals."""
+    """Each kind as arguments and as constants, then the rejections."""
     for kind, (since, requirement) in _KINDS.items():
         yield _kind_case(kind, since, requirement, "arguments", _adds_in)
         yield _kind_case(kind, since, requirement, "constant", _adds_constant_in)
@@ -121,7 +121,7 @@ def read_only_inputs(context: CaseContext) -> None:
 
 @_behaviours.case("large.four_mebibytes", "NNHAL-MEMORY-001")
 def large_pool(context: CaseContext) -> None:
-    """Arguments at the far end of a pool of four mebibytes."""
+    """Arguments may lie at the far end of a pool of four mebibytes."""
     chosen, size = addition.supported(context), 4 << 20
     what = "execution at the end of a large pool"
     chosen.adds(context, chosen.prepared(context), context.pool(size), start=size - _PAGE, what=what)
@@ -129,7 +129,7 @@ def large_pool(context: CaseContext) -> None:
 
 @_behaviours.case("request.unknown_kind", "NNHAL-MEMORY-004", "NNHAL-REQUEST-016", until=HIDL_LAST)
 def unknown_kind_in_request(context: CaseContext) -> None:
-    """A request with a pool of a kind that does not exist; in AIDL the kinds are a closed union."""
+    """A request with a pool of an unknown kind is rejected; in AIDL the kinds are a closed union."""
     prepared_model = addition.supported(context).prepared(context)
     memory = replace(context.pool(addition.POOL).memory, kind="no_such_kind")
     execution = _executed(context, prepared_model, memory)
@@ -138,7 +138,7 @@ def unknown_kind_in_request(context: CaseContext) -> None:
 
 @_behaviours.case("request.null_handle", "NNHAL-MEMORY-005", "NNHAL-REQUEST-016")
 def null_handle_in_request(context: CaseContext) -> None:
-    """A request with a pool that has no handle; in AIDL the transport may say no first."""
+    """A request with a pool that has no handle is rejected; in AIDL the transport may reject it first."""
     prepared_model = addition.supported(context).prepared(context)
     memory = replace(context.pool(addition.POOL).memory, token=0)
     execution = _executed(context, prepared_model, memory)
@@ -150,7 +150,7 @@ def null_handle_in_request(context: CaseContext) -> None:
 
 @_behaviours.case("request.negative_size", "NNHAL-MEMORY-009", since=Version.FL5)
 def negative_size_in_request(context: CaseContext) -> None:
-    """A request with a pool of negative size."""
+    """A request with a pool of negative size is rejected."""
     prepared_model = addition.supported(context).prepared(context)
     execution = _executed(context, prepared_model, replace(context.pool(addition.POOL).memory, size=-1))
     checks.status(execution.status, {ErrorStatus.INVALID_ARGUMENT}, "execution with memory of negative size")
@@ -158,21 +158,21 @@ def negative_size_in_request(context: CaseContext) -> None:
 
 @_behaviours.case("model.unknown_kind", "NNHAL-MEMORY-004", until=HIDL_LAST)
 def unknown_kind_in_model(context: CaseContext) -> None:
-    """A model with a pool of a kind that does not exist."""
+    """A model with a pool of an unknown kind is rejected."""
     memory = replace(context.pool(addition.SIZE).memory, kind="no_such_kind")
     expect_rejected_at_prepare(context, addition.FLOAT32.model_with_constant(memory))
 
 
 @_behaviours.case("model.constant_beyond_pool", "NNHAL-MODEL-031")
 def constant_beyond_pool(context: CaseContext) -> None:
-    """A constant that reaches past the end of its pool."""
+    """A model with a constant that reaches past the end of its pool is rejected."""
     memory = replace(context.pool(addition.SIZE).memory, size=addition.SIZE - 1)
     expect_rejected_at_prepare(context, addition.FLOAT32.model_with_constant(memory))
 
 
 @_behaviours.case("request.negative_offset", "NNHAL-MEMORY-009", since=Version.FL5)
 def negative_offset_in_request(context: CaseContext) -> None:
-    """A request with a mapped file that begins before its beginning."""
+    """A request with a mapped file of negative offset is rejected."""
     prepared_model = addition.supported(context).prepared(context)
     memory = replace(context.pool(addition.POOL, "mmap_fd").memory, offset=-addition.POOL)
     execution = _executed(context, prepared_model, memory)
@@ -181,7 +181,7 @@ def negative_offset_in_request(context: CaseContext) -> None:
 
 @_behaviours.case("model.negative_size", "NNHAL-MEMORY-009", since=Version.FL5)
 def negative_size_in_model(context: CaseContext) -> None:
-    """A model with a pool of negative size or offset."""
+    """A model with a pool of negative size or offset is rejected."""
     memory = context.pool(addition.SIZE, "mmap_fd").memory
     for invalid in (replace(memory, size=-addition.SIZE), replace(memory, offset=-1)):
         expect_rejected_at_prepare(context, addition.FLOAT32.model_with_constant(invalid))
@@ -189,7 +189,7 @@ def negative_size_in_model(context: CaseContext) -> None:
 
 @_behaviours.case("mmap_fd.offset", "NNHAL-MEMORY-001")
 def mapped_behind_the_beginning(context: CaseContext) -> None:
-    """A mapped file that begins on the second page of its file, for arguments and for a constant."""
+    """A file may be mapped from its second page on, for arguments and for a constant."""
     chosen, pool = addition.supported(context), context.pool(2 * _PAGE, "mmap_fd")
     memory = replace(pool.memory, offset=_PAGE, size=_PAGE)
     chosen.put(pool, start=_PAGE)
@@ -256,7 +256,7 @@ def pixels_as_constant(context: CaseContext) -> None:
 
 @_behaviours.case("blob.of_another_format", "NNHAL-MEMORY-012", since=Version.V1_2, until=HIDL_LAST)
 def blob_of_another_format(context: CaseContext) -> None:
-    """Memory that is called a BLOB and described as pixels is refused; AIDL has no name that could be wrong."""
+    """Memory that is called a BLOB and described as pixels is rejected; AIDL has no name that could be wrong."""
     memory = _pixels_called_blob(context, addition.SIZE)
     with context.configuration("constant"):
         _expect_constant_rejected(context, memory)
@@ -274,7 +274,7 @@ def _pixels_called_blob(context: CaseContext, size: int) -> Memory:
 
 @_behaviours.case("handle.of_nothing", "NNHAL-SUPPORT-011", "NNHAL-ROBUST-001")
 def handle_of_nothing(context: CaseContext) -> None:
-    """A handle behind which there is no memory, for a constant and for arguments."""
+    """A handle behind which there is no memory is rejected, for a constant and for arguments."""
     closed = context.pool(addition.POOL)
     memory = closed.memory
     closed.close()
@@ -304,7 +304,7 @@ def _expect_constant_rejected(context: CaseContext, memory: Memory) -> None:
 
 
 def _expect_rejected(status: int, what: str) -> None:
-    checks.that(status != ErrorStatus.NONE, f"{what}: expected a refusal, found NONE")
+    checks.that(status != ErrorStatus.NONE, f"{what}: expected a rejection, found NONE")
 
 
 def _says_general_failure(context: CaseContext, status: int, what: str) -> None:

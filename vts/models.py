@@ -44,7 +44,7 @@ _HUGE = {
 
 @cases.case("data.untouched", "NNHAL-MODEL-057", "NNHAL-PREPARE-013")
 def data_untouched(context: CaseContext) -> None:
-    """The pool of constants and the model itself are after two preparations what they were before."""
+    """Two preparations leave the pool of constants and the model itself as they were."""
     chosen, pool = addition.supported(context), context.pool(3 * addition.SIZE)
     content = bytes(range(addition.SIZE)) + chosen.packed(addition.B) + bytes(range(addition.SIZE, 0, -1))
     pool.write(0, content)
@@ -63,7 +63,7 @@ def data_untouched(context: CaseContext) -> None:
 
 @cases.case("capacity.answers", "NNHAL-ROBUST-002", "NNHAL-ROBUST-003")
 def capacity(context: CaseContext) -> None:
-    """A valid model whose tensors are too large for anybody is refused, declined or prepared, and never a crash."""
+    """A valid model whose tensors are too large for anybody is rejected, declined or prepared, and never a crash."""
     for name, dimensions in _HUGE.items():
         with context.configuration(name), with_aosp_verdict("no"):
             model = unary(OperationType.RELU, dimensions=dimensions)
@@ -106,7 +106,7 @@ def _not_executed(context: CaseContext, model: Model, executor: str) -> None:
 
 @cases.case("arguments.token_length", "NNHAL-PREPARE-023", since=Version.FL5)
 def token_length(context: CaseContext) -> None:
-    """A token that has not 32 bytes is refused, or ignored as there are no cache files: then a quality warning."""
+    """A token that does not have 32 bytes is rejected; to ignore it, without cache files, is a quality warning."""
     for length in (0, 31, 33):
         with context.configuration(f"bytes_{length}"), with_aosp_verdict("no"):
             preparation = context.prepare(addition.model(), token=bytes(length))
@@ -121,7 +121,7 @@ def token_length(context: CaseContext) -> None:
 
 @cases.case("config.callback_null", "NNHAL-PREPARE-018", "NNHAL-PREPARE-022", since=Version.FL8)
 def config_callback_null(context: CaseContext) -> None:
-    """A null callback is refused with INVALID_ARGUMENT by prepareModelWithConfig, too."""
+    """A null callback is rejected with INVALID_ARGUMENT by prepareModelWithConfig, too."""
     config = PrepareModelConfig(ExecutionPreference.FAST_SINGLE_ANSWER, Priority.MEDIUM, NO_DEADLINE, (), (), NO_TOKEN)
 
     def call() -> None:

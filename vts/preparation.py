@@ -1,4 +1,4 @@
-"""Preparation: the callback is told exactly once, every legal argument is taken, prepared models live side by side."""
+"""Preparation: the callback is notified exactly once, legal arguments are taken, prepared models live side by side."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def callback_once(context: CaseContext) -> None:
 
 @cases.case("callback.once_when_refused", "NNHAL-PREPARE-002", "NNHAL-PREPARE-005")
 def callback_once_when_rejected(context: CaseContext) -> None:
-    """A preparation that is refused notifies its callback once, too."""
+    """A preparation that is rejected notifies its callback once, too."""
     recorder = PreparationRecorder()
     context.prepare(Model(main=Subgraph((), (), (), ())), callback=recorder)
     _notified_once(context, recorder)
@@ -44,7 +44,7 @@ def callback_once_when_rejected(context: CaseContext) -> None:
 
 @cases.case("callback.null", "NNHAL-PREPARE-022")
 def callback_null(context: CaseContext) -> None:
-    """A null callback is refused with INVALID_ARGUMENT, and the device lives on."""
+    """A null callback is rejected with INVALID_ARGUMENT, and the device lives on."""
 
     def call() -> None:
         context.device.prepare_model(

@@ -55,7 +55,7 @@ def capabilities_fields(context: CaseContext) -> None:
 
 @cases.case("capabilities.sorted_by_type", "NNHAL-QUERY-006", since=Version.V1_2)
 def capabilities_sorted(context: CaseContext) -> None:
-    """The performance list is sorted by operand type, one entry a type."""
+    """The performance list is sorted by operand type, with one entry for each type."""
     listed = [entry.type for entry in context.device.get_capabilities().operand_performance]
     checks.equal(listed, sorted(listed), "order of capabilities.operandPerformance")
     checks.equal(len(set(listed)), len(listed), "number of different types in capabilities.operandPerformance")
@@ -79,7 +79,7 @@ def capabilities_known_types(context: CaseContext) -> None:
 
 @cases.case("version_string.not_empty", "NNHAL-QUERY-011", since=Version.V1_2, scope=Scope.SMOKE)
 def version_string(context: CaseContext) -> None:
-    """The version string says something."""
+    """The version string is not empty."""
     checks.that(bool(context.device.get_version_string()), "getVersionString: expected a text, found an empty one")
 
 
@@ -157,7 +157,7 @@ def same_answers_after_restart(context: CaseContext) -> None:
 
 @cases.case("liveness.ping", "NNHAL-QUERY-001", scope=Scope.SMOKE)
 def ping(context: CaseContext) -> None:
-    """The device answers, and its process is there behind the answer."""
+    """The device answers, and its process is still there after the answer."""
     checks.succeeds(context.device.get_capabilities, "getCapabilities")
     checks.that(context.subject.alive(), "the device's process is gone after an answer")
 

@@ -1,9 +1,9 @@
-"""Requests made invalid by one edit, for stored vectors: every way to execute refuses each with INVALID_ARGUMENT.
+"""Requests made invalid by one edit, for stored vectors: every executor rejects each with INVALID_ARGUMENT.
 
 A case is one operation; each edit of a request is a sub-verdict. AOSP's VTS removes inputs and outputs; the other edits
-break rules R1 to R8 of the interface text. `--scope full` takes every edit of every vector by every way of execution.
-The default scope draws, with the seed of the case, two vectors, one edit of each kind for each, and the way, where AOSP
-does not try the edit by all of them.
+break rules R1 to R8 of the interface text. `--scope full` takes every edit of every vector by every executor. The
+default scope draws, with the seed of the case, two vectors, one edit of each kind for each, and the executor, where
+AOSP does not try the edit by all of them.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class InvalidRequest:
 
 
 def cases() -> Iterator[Case]:
-    """One case an operation."""
+    """One case for each operation."""
     for operation in vectors.operations():
         headers = [header for header in vectors.headers(operation) if header.rejected is None]
         if headers:
@@ -84,7 +84,7 @@ def _case(operation: str, headers: list[VectorHeader]) -> Case:
         f"vts.request_mutations.{operation}.arguments",
         run,
         _REQUIREMENTS,
-        "Requests of its vectors, each made invalid by one edit, are refused by every way of execution.",
+        "Requests of its vectors, each made invalid by one edit, are rejected by every executor.",
         since=min(header.since for header in headers),
         group=Group.VALIDATION,
         operations=(operation,),
@@ -107,7 +107,7 @@ def _supported(context: CaseContext, legal: list[VectorHeader], draw: random.Ran
 
 
 def _expect_requests_rejected(context: CaseContext, vector: Vector, draw: random.Random) -> int:
-    """See the edits of a vector's first request refused; return how many there were."""
+    """See the edits of a vector's first request rejected; return how many there were."""
     model = build_model(vector, context.version).model
     preparation = context.prepare(model)
     prepared_model, restarts = preparation.prepared_model, context.restarts

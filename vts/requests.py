@@ -1,6 +1,6 @@
-"""Request validation: every invalid edit of a valid request is refused with INVALID_ARGUMENT, and nothing is written.
+"""Request validation: every invalid edit of a valid request is rejected with INVALID_ARGUMENT, and nothing is written.
 
-A case is one edit over the smallest addition, by every way of execution. Removed arguments are AOSP's ValidateRequest,
+A case is one edit over the smallest addition, by every executor. Removed arguments are AOSP's ValidateRequest,
 the others are rules of the interface text that its VTS does not try. vts.request_mutations has all operations.
 """
 
@@ -18,7 +18,7 @@ from npu_conformance.vts.lib.request_edits import EDITS, RequestEdit, small_requ
 
 
 def cases() -> Iterator[Case]:
-    """One case an edit."""
+    """One case for each edit."""
     for edit in EDITS:
         yield _case(edit)
 
@@ -43,7 +43,7 @@ def _case(edit: RequestEdit) -> Case:
         f"vts.requests.ADD.{edit.name}",
         run,
         (*edit.requirements, "NNHAL-REQUEST-017", "NNHAL-ERROR-005"),
-        f"A request: {edit.name.replace('_', ' ')}.",
+        f"Every executor rejects an invalid request: {edit.name.replace('_', ' ')}.",
         since=edit.since,
         group=Group.VALIDATION,
         scope=scope,

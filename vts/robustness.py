@@ -1,4 +1,4 @@
-"""What one client does is not felt by another: deaths, many models, foreign objects; and nothing is left behind."""
+"""What one client does does not disturb another: deaths, many models, foreign objects; and nothing is left behind."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _NO_ROOM = {
 
 @cases.case("models.many", "NNHAL-PREPARE-013")
 def many_models(context: CaseContext) -> None:
-    """Sixty-four prepared models at once, each with a constant of its own; a driver may say that it has no room."""
+    """Sixty-four prepared models work at once, each with its own constant; a driver may say that it has no room."""
     chosen, pool = addition.supported(context), context.pool(addition.POOL)
     prepared: list[tuple[Pair, PreparedModel]] = []
     for number in range(_MANY):
@@ -65,7 +65,7 @@ def released_models(context: CaseContext) -> None:
 
 @cases.case("clients.one_dies", "NNHAL-QOS-011")
 def one_dies(context: CaseContext) -> None:
-    """An app dies with a prepared model in its hands; another one's goes on computing."""
+    """The death of an app with a prepared model leaves another app's model computing."""
     chosen, pool = addition.supported(context), context.pool(addition.POOL)
     ours = chosen.prepared(context)
     for uid in range(_FIRST_UID, _FIRST_UID + 3):

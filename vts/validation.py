@@ -1,4 +1,4 @@
-"""Model validation: every invalid edit of a valid model is refused, wherever a model can be handed in.
+"""Model validation: every invalid edit of a valid model is rejected, wherever a model can be handed in.
 
 A case is one family of mutations over the stored vectors of one operation; each mutation is a sub-verdict. `--scope
 full` takes all mutations of all vectors. The default scope draws, with the seed of the case, one vector of each type
@@ -60,7 +60,7 @@ def _family_case(operation: str, headers: list[VectorHeader], family: Family) ->
         f"vts.validation.{operation}.{family.name}",
         run,
         (*(f"NNHAL-{name}" for name in family.requirements), *REJECTION),
-        f"{inspect.getdoc(family.mutate)}\n\n{tried}",
+        f"{inspect.getdoc(family.mutate)}\n\nEvery model with such an edit is rejected. {tried}",
         # Operations newer than the rule have a case that never applies: its id was given out.
         since=since,
         until=max(family.until, since),
@@ -93,7 +93,7 @@ def _mutations(context: CaseContext, family: Family, model: Model, draw: random.
 
 
 def _rejects_family(context: CaseContext, header: VectorHeader, family: Family, draw: random.Random) -> int:
-    """See the mutations of a vector refused; return how many there were."""
+    """See the mutations of a vector rejected; return how many there were."""
 
     def pool_of(data: bytes) -> Memory:
         pool = context.pool(len(data))
@@ -115,14 +115,14 @@ def _rejects_family(context: CaseContext, header: VectorHeader, family: Family, 
 
 @_behaviours.case("model.cycle", "NNHAL-MODEL-047", *REJECTION, scope=Scope.SMOKE)
 def cycle(context: CaseContext) -> None:
-    """Three ADDs, two of which need each other's result: AOSP's CycleTest."""
+    """Three ADDs, two of which need each other's result, are rejected (AOSP: CycleTest)."""
     with with_aosp_verdict("yes"):
         expect_rejected_at_prepare(context, _cyclic_model())
 
 
 @_behaviours.case("model.empty", "NNHAL-MODEL-001", *REJECTION, scope=Scope.SMOKE)
 def empty(context: CaseContext) -> None:
-    """A model without operations, and one without anything."""
+    """A model without operations, and one without anything, are rejected."""
     model = _cyclic_model()
     with context.configuration("no_operations"), with_aosp_verdict("unknown"):
         expect_rejected_at_prepare(context, Model(main=Subgraph(model.main.operands, (), (), ())))
@@ -132,7 +132,7 @@ def empty(context: CaseContext) -> None:
 
 @_behaviours.case("arguments.preference", "NNHAL-PREPARE-009", *REJECTION, since=Version.V1_1)
 def preference(context: CaseContext) -> None:
-    """An execution preference that does not exist: AOSP's mutateExecutionPreference."""
+    """An execution preference that does not exist is rejected (AOSP: mutateExecutionPreference)."""
     for value in (-1, 3):
         with context.configuration(f"preference_{'minus_1' if value < 0 else value}"), with_aosp_verdict("yes"):
             expect_preparation_rejected(context, addition.model(), preference=value)
@@ -140,7 +140,7 @@ def preference(context: CaseContext) -> None:
 
 @_behaviours.case("arguments.priority", "NNHAL-PREPARE-010", *REJECTION, since=Version.V1_3)
 def priority(context: CaseContext) -> None:
-    """A priority that does not exist: AOSP's mutateExecutionPriority."""
+    """A priority that does not exist is rejected (AOSP: mutateExecutionPriority)."""
     for value in (-1, 3):
         with context.configuration(f"priority_{'minus_1' if value < 0 else value}"), with_aosp_verdict("yes"):
             expect_preparation_rejected(context, addition.model(), priority=value)
@@ -148,7 +148,7 @@ def priority(context: CaseContext) -> None:
 
 @_behaviours.case("arguments.deadline", "NNHAL-QOS-008", *REJECTION, since=Version.FL5)
 def deadline(context: CaseContext) -> None:
-    """A deadline below -1, which stands for none. Interface text: AOSP's VTS does not try it."""
+    """A deadline below -1, which stands for none, is rejected. Interface text: AOSP's VTS does not try it."""
     for name, value in {"minus_2": -2, "smallest": -(2**63)}.items():
         with context.configuration(f"deadline_{name}"), with_aosp_verdict("no"):
             expect_preparation_rejected(context, addition.model(), deadline=value)

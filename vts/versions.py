@@ -1,4 +1,4 @@
-"""What a version brought is refused by every version before it: an operation, a type for it, or further inputs.
+"""What a version brought is rejected by every version before it: an operation, a type for it, or further inputs.
 
 A driver does not strip trailing inputs that have their defaults, as a framework does: they make a model too new for it.
 """
@@ -64,7 +64,7 @@ def _case(header: VectorHeader, since: Version) -> Case:
         f"vts.versions.{header.operation}.{header.name}",
         run,
         (*_REQUIREMENTS, *_of_inputs(header)),
-        f"What HAL {since} brought is refused before it.",
+        f"What came with HAL {since} is rejected by every version before it.",
         until=_BEFORE[since],
         group=Group.VALIDATION,
         operations=(header.operation,),

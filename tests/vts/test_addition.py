@@ -19,7 +19,7 @@ from npu_conformance.vts.lib.addition import ADDITIONS, Addition
 _EACH = pytest.mark.parametrize("chosen", ADDITIONS, ids=lambda chosen: chosen.operand_type.name)
 
 
-def _trial(version: Version, *kinds: OperandType) -> Any:
+def _context(version: Version, *kinds: OperandType) -> Any:
     """The context of a case on a device that supports these types alone."""
 
     def supported_operations(model: Model) -> tuple[bool, ...]:
@@ -45,7 +45,7 @@ def test_models_are_legal_since_the_version_that_is_said(chosen: Addition) -> No
 
 
 @_EACH
-def test_wrong_sums_are_noticed(chosen: Addition) -> None:
+def test_wrong_sums_are_detected(chosen: Addition) -> None:
     chosen.check(chosen.packed(addition.SUM), addition.SUM, "sum")
     good = chosen.packed(addition.SUM)
     half = good[: addition.SIZE // 2] + chosen.packed(addition.A)[addition.SIZE // 2 :]
@@ -68,12 +68,12 @@ def test_nothing_matches_what_is_not_a_number() -> None:
 
 @_EACH
 def test_the_first_type_of_the_device_is_taken(chosen: Addition) -> None:
-    assert addition.supported(_trial(NEWEST, chosen.operand_type)) == chosen
-    assert addition.supported(_trial(NEWEST, chosen.operand_type, OperandType.TENSOR_FLOAT32)) == addition.FLOAT32
+    assert addition.supported(_context(NEWEST, chosen.operand_type)) == chosen
+    assert addition.supported(_context(NEWEST, chosen.operand_type, OperandType.TENSOR_FLOAT32)) == addition.FLOAT32
 
 
 def test_types_younger_than_the_device_are_not_tried() -> None:
-    device = _trial(Version.V1_1, OperandType.TENSOR_FLOAT16, OperandType.TENSOR_QUANT8_ASYMM_SIGNED)
+    device = _context(Version.V1_1, OperandType.TENSOR_FLOAT16, OperandType.TENSOR_QUANT8_ASYMM_SIGNED)
     with pytest.raises(NotSupported, match=r"none of TENSOR_FLOAT32, TENSOR_QUANT8_ASYMM$"):
         addition.supported(device)
 

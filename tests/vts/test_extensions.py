@@ -38,8 +38,8 @@ def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureF
         words = ("run", "vts.extension", "--quiet", "--catalogue", str(CATALOGUE), "--report", "report")
         code = main([*words, "--plugin", plugin, *more])
         results = msgspec.json.decode((tmp_path / "report" / "results.json").read_bytes(), type=Results)
-        told = capsys.readouterr()
-        return code, {case.case: case.outcome.value for case in results.cases}, told.out + told.err
+        printed = capsys.readouterr()
+        return code, {case.case: case.outcome.value for case in results.cases}, printed.out + printed.err
 
     return run
 
@@ -82,27 +82,27 @@ def positive(outcomes: dict[str, str], operation: str) -> set[str]:
 
 
 def test_what_is_listed_has_to_be_supported(run: Run) -> None:
-    code, outcomes, told = run("extension_drivers:lists_only")
+    code, outcomes, printed = run("extension_drivers:lists_only")
     assert code == WRONG
     expected = positive(outcomes, "EXAMPLE_CLAMP") | positive(outcomes, "EXAMPLE_REQUANTIZE")
     about_all = {f"{EXTENSION}.{name}" for name in ("support", "prefixes", "side_by_side", "mapping")}
     assert red(outcomes) == expected | about_all
-    assert "lists the extension com.example.npu, but does not support EXAMPLE_CLAMP" in told
+    assert "lists the extension com.example.npu, but does not support EXAMPLE_CLAMP" in printed
 
 
 def test_what_is_supported_has_to_be_listed(run: Run) -> None:
-    code, outcomes, told = run("extension_drivers:unlisted")
+    code, outcomes, printed = run("extension_drivers:unlisted")
     assert code == WRONG
     expected = positive(outcomes, "EXAMPLE_CLAMP") | positive(outcomes, "EXAMPLE_REQUANTIZE")
     assert red(outcomes) == {*expected, f"{EXTENSION}.support"}
-    assert "but does not list the extension com.example.npu" in told
+    assert "but does not list the extension com.example.npu" in printed
 
 
 def test_types_have_the_sizes_of_the_catalogue(run: Run) -> None:
-    code, outcomes, told = run("extension_drivers:other_size")
+    code, outcomes, printed = run("extension_drivers:other_size")
     assert code == WRONG
     assert red(outcomes) == {f"{EXTENSION}.operand_types"}
-    assert "operand type 0 (TENSOR_EXAMPLE_ASYMM16): byteSize: expected 2, found 4" in told
+    assert "operand type 0 (TENSOR_EXAMPLE_ASYMM16): byteSize: expected 2, found 4" in printed
 
 
 def test_a_prefix_is_the_model_s(run: Run) -> None:
@@ -112,10 +112,10 @@ def test_a_prefix_is_the_model_s(run: Run) -> None:
 
 
 def test_a_prefix_stays_the_model_s_while_another_is_prepared(run: Run) -> None:
-    code, outcomes, told = run("extension_drivers:last_prefix_wins")
+    code, outcomes, printed = run("extension_drivers:last_prefix_wins")
     assert code == WRONG
     assert red(outcomes) == {f"{EXTENSION}.side_by_side"}
-    assert "expected NONE, found GENERAL_FAILURE" in told
+    assert "expected NONE, found GENERAL_FAILURE" in printed
 
 
 def test_a_mapping_is_one_to_one(run: Run) -> None:
@@ -132,10 +132,10 @@ def test_a_wrong_last_element_is_seen(run: Run) -> None:
 
 
 def test_ignored_parameters_are_seen(run: Run) -> None:
-    code, outcomes, told = run("extension_drivers:ignores_parameters")
+    code, outcomes, printed = run("extension_drivers:ignores_parameters")
     assert code == WRONG
     assert red(outcomes) == positive(outcomes, "EXAMPLE_REQUANTIZE")
-    assert "elements outside 1; " in told
+    assert "elements outside 1; " in printed
 
 
 def test_a_failure_is_replayed_with_its_catalogue_only(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
@@ -163,9 +163,9 @@ def test_pytest_takes_a_catalogue(folder: str, code: int, line: str, run: Run, t
     area = ROOT / "vts" / "extension.py"
     words = ["--npu-plugin=driver:plugin", f"--npu-catalogue={EXAMPLE / folder}", "--npu-report=report"]
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(area), *words]
-    told = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=100, check=False)
-    assert told.returncode == code, told.stdout + told.stderr
-    assert line in told.stdout + told.stderr
+    process = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=100, check=False)
+    assert process.returncode == code, process.stdout + process.stderr
+    assert line in process.stdout + process.stderr
 
 
 def test_a_run_leaves_nothing_registered(run: Run) -> None:

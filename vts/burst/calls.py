@@ -1,4 +1,4 @@
-"""AIDL: memory identifier tokens, what is kept under them, and the times and device memory of executions in a burst."""
+"""AIDL's bursts: memory identifier tokens, what is kept under them, times, and device memory."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _FOR_EVER, _ONE_ROUND = (-1.0, 0.0), (0.0, 1.0)
 
 
 def _forms(context: CaseContext) -> dict[str, bool]:
-    """Whether with a config, by the name of the configuration: since feature level 8 both, before without."""
+    """Whether a call has a config, by the name of the configuration: both since feature level 8, none before."""
     return {"plain": False, "with_config": True} if context.version >= Version.FL8 else {"plain": False}
 
 
@@ -60,7 +60,7 @@ def _in_three_pools(fixture: BurstFixture) -> Request:
 
 @cases.case("tokens.below_minus_one", "NNHAL-BURST-014", since=Version.FL5)
 def below_minus_one(context: CaseContext) -> None:
-    """A token below -1 is refused, at whatever place of the list."""
+    """A token below -1 is rejected, at whatever place of the list."""
     fixture = burst_fixture(context)
     burst, request = configure_burst(fixture.prepared_model), _in_three_pools(fixture)
     for name, with_config in _forms(context).items():
@@ -78,7 +78,7 @@ def below_minus_one(context: CaseContext) -> None:
 
 @cases.case("tokens.wrong_number", "NNHAL-BURST-013", since=Version.FL5)
 def wrong_number(context: CaseContext) -> None:
-    """There is one token for each pool: lists that are shorter or longer are refused."""
+    """There is one token for each pool: lists that are shorter or longer are rejected."""
     fixture = burst_fixture(context)
     burst, request = configure_burst(fixture.prepared_model), _in_three_pools(fixture)
     for name, with_config in _forms(context).items():
@@ -122,7 +122,7 @@ def new_contents(context: CaseContext) -> None:
 
 @cases.case("tokens.none_is_not_kept", "NNHAL-BURST-014", "NNHAL-BURST-017", since=Version.FL5)
 def none_is_not_kept(context: CaseContext) -> None:
-    """Two memories under -1 are two memories."""
+    """Nothing is kept under -1: two memories under it are two memories."""
     fixture = burst_fixture(context)
     burst = configure_burst(fixture.prepared_model)
     for turn in range(4):
@@ -161,7 +161,7 @@ def release_harmless(context: CaseContext) -> None:
 
 @cases.case("release.below_minus_one", "NNHAL-BURST-015", since=Version.FL5)
 def release_below_minus_one(context: CaseContext) -> None:
-    """releaseMemoryResource of a token below -1 is refused."""
+    """releaseMemoryResource of a token below -1 is rejected."""
     burst = configure_burst(burst_fixture(context).prepared_model)
     for token in (-2, -(2**63)):
         call_it = partial(burst.release_memory_resource, token)
@@ -170,7 +170,7 @@ def release_below_minus_one(context: CaseContext) -> None:
 
 @cases.case("times.deadline", "NNHAL-BURST-018", since=Version.FL5)
 def deadline(context: CaseContext) -> None:
-    """Without a deadline and with a far one the result comes; after one that has passed, it or MISSED_DEADLINE."""
+    """Without a deadline or with a far one the result comes; with one that has passed, it or MISSED_DEADLINE."""
     fixture = burst_fixture(context)
     burst = configure_burst(fixture.prepared_model)
     far = time.clock_gettime_ns(time.CLOCK_BOOTTIME) + 3600 * 10**9
@@ -189,7 +189,7 @@ def deadline(context: CaseContext) -> None:
 
 @cases.case("times.below_none", "NNHAL-BURST-018", since=Version.FL5)
 def below_none(context: CaseContext) -> None:
-    """A deadline or loop timeout below -1 is refused, and a loop timeout above 15 seconds."""
+    """A deadline or loop timeout below -1 is rejected, and a loop timeout above 15 seconds."""
     fixture = burst_fixture(context)
     burst = configure_burst(fixture.prepared_model)
     for name, with_config in _forms(context).items():
@@ -228,7 +228,7 @@ def loop_timeout(context: CaseContext) -> None:
 
 @cases.case("device_memory.unknown_token", "NNHAL-BURST-018", since=Version.FL5)
 def unknown_device_memory(context: CaseContext) -> None:
-    """A pool that names device memory which nobody has allocated is refused."""
+    """A pool that names device memory which nobody has allocated is rejected."""
     fixture = burst_fixture(context)
     burst = configure_burst(fixture.prepared_model)
     for token in (0, 100):
@@ -241,7 +241,7 @@ def unknown_device_memory(context: CaseContext) -> None:
 
 @cases.case("device_memory.input", "NNHAL-BURST-018", since=Version.FL5)
 def device_memory_input(context: CaseContext) -> None:
-    """Device memory is an input of executions in a burst, beside shared memory with and without identity."""
+    """Device memory can be an input of executions in a burst, beside shared memory with and without identity."""
     fixture = burst_fixture(context)
     burst, buffer = configure_burst(fixture.prepared_model), _allocated(context, fixture)
     request = _in_three_pools(fixture)

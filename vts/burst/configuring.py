@@ -1,4 +1,4 @@
-"""Opening bursts and letting go of them, and requests that a burst refuses like any other form of execution."""
+"""Bursts are opened and released, and reject the requests that any other form of execution rejects."""
 
 from __future__ import annotations
 
@@ -47,16 +47,16 @@ def _open(context: CaseContext, fixture: BurstFixture) -> None:
 
 @cases.case("configure.null_callback", "NNHAL-BURST-021", since=Version.V1_2, until=HIDL_LAST)
 def null_callback(context: CaseContext) -> None:
-    """A null callback is refused; another burst opens."""
+    """A null callback is rejected; another burst opens afterwards."""
     fixture = burst_fixture(context)
     (_, requests), (_, results) = (queue_memory(context, CAPACITY) for _ in range(2))
     _expect_rejected(fixture, None, requests, results, "a null callback")
-    _executes(fixture, Burst(context, fixture.prepared_model), "execution after the refusal")
+    _executes(fixture, Burst(context, fixture.prepared_model), "execution after the rejection")
 
 
 @cases.case("configure.bad_queues", "NNHAL-BURST-021", "NNHAL-ROBUST-003", since=Version.V1_2, until=HIDL_LAST)
 def bad_queues(context: CaseContext) -> None:
-    """Queues without room, larger than their memory, or in memory that is not there are refused."""
+    """Queues without room, larger than their memory, or in memory that does not exist are rejected."""
     fixture = burst_fixture(context)
     _, good = queue_memory(context, CAPACITY)
     bad = {"no_room": QueueDescriptor(0, good.memory)}
@@ -125,7 +125,7 @@ def dropped_while_idle(context: CaseContext) -> None:
 
 @cases.case("order.own_results", "NNHAL-BURST-017", "NNHAL-BURST-016", since=Version.V1_2)
 def own_results(context: CaseContext) -> None:
-    """Many executions one after the other, whose contents change: each has its own result, refused ones between."""
+    """Executions one after the other, whose contents change, each have their own result, also after rejected ones."""
     fixture = burst_fixture(context)
     burst = Burst(context, fixture.prepared_model)
     for turn in range(24):
@@ -141,7 +141,7 @@ def own_results(context: CaseContext) -> None:
 
 @cases.case("request.invalid", "NNHAL-BURST-012", since=Version.V1_2, scope=Scope.SMOKE)
 def invalid_request(context: CaseContext) -> None:
-    """Every invalid request is refused with INVALID_ARGUMENT, and the burst goes on.
+    """Every invalid request is rejected with INVALID_ARGUMENT, and the burst goes on.
 
     AOSP's VTS tries the removed arguments; the others are what the interface text says of every form of execution.
     """
@@ -154,9 +154,9 @@ def invalid_request(context: CaseContext) -> None:
                 request = invalid.apply(fixture.request(), fixture.chosen.elements)
                 execution = burst.execute(request, measure=True)
                 checks.status(execution.status, {ErrorStatus.INVALID_ARGUMENT}, f"a request with {invalid.name}")
-                checks.equal(execution.output_shapes, (), "output shapes of the refused request")
+                checks.equal(execution.output_shapes, (), "output shapes of the rejected request")
                 timing_rules(context, execution, measured=True)
-                _executes(fixture, burst, "execution after the refusal")
+                _executes(fixture, burst, "execution after the rejection")
 
 
 @cases.case("request.output_too_small", "NNHAL-BURST-003", "NNHAL-SHAPE-004", since=Version.V1_2)
@@ -180,7 +180,7 @@ def output_too_small(context: CaseContext) -> None:
 
 @cases.case("request.input_left_out", "NNHAL-BURST-002", since=Version.V1_2)
 def input_left_out(context: CaseContext) -> None:
-    """An optional input without a value, in a request of several pools, as the vectors of an operation have it."""
+    """An optional input may be left out of a request of several pools, as in the vectors of an operation."""
     vector = vectors.load("LSH_PROJECTION", "sparse_weights_left_out")
     if not supports(context, vector):
         raise NotApplicable("the device has no LSH_PROJECTION")

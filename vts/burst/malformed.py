@@ -1,4 +1,4 @@
-"""HIDL: packets that are not in order: each is answered with an error, and the burst goes on.
+"""HIDL's malformed packets: each is answered with an error, and the burst goes on.
 
 Removed, added and exchanged elements are AOSP's ValidateBurst, with its seven elements. The others are what it leaves
 out: the same with a packet size that fits, counts that lie, and bytes that are no element.
@@ -91,14 +91,14 @@ def _removed(elements: Elements) -> Packets:
 
 
 def _added(elements: Elements) -> Packets:
-    """There is an element too much, of each kind and at each place."""
+    """An element of each kind is added at each place."""
     for at in range(len(elements) + 1):
         for intruder in INTRUDERS:
             yield f"{_name(intruder)} added at {at}", pack((*elements[:at], intruder, *elements[at:]))
 
 
 def _exchanged(elements: Elements) -> Packets:
-    """An element is another one, of each kind and at each place."""
+    """An element of each kind replaces that at each place."""
     for at, element in enumerate(elements):
         for intruder in INTRUDERS:
             if not _is_alike(element, intruder):
@@ -112,7 +112,7 @@ def _is_alike(element: RequestElement, intruder: RequestElement) -> bool:
 
 
 def _consistent(elements: Elements) -> Packets:
-    """An element is missing, twice there or moved, and the packet size fits."""
+    """An element is missing, repeated or moved, and the packet size fits."""
     for at in range(1, len(elements)):
         yield f"element {at} removed, packet size corrected", pack(_sized(elements[:at] + elements[at + 1 :]))
         yield f"element {at} twice, packet size corrected", pack(_sized((*elements[: at + 1], *elements[at:])))
@@ -130,7 +130,7 @@ def _sized(elements: Elements) -> Elements:
 
 
 def _counts(elements: Elements) -> Packets:
-    """Sizes and counts that are not true: one less, one more, as large as they can be."""
+    """Sizes and counts are wrong: one less, one more, as large as they can be."""
     head = elements[0]
     assert isinstance(head, RequestInformation)
     for field in ("packet_size", "number_of_inputs", "number_of_outputs", "number_of_pools"):
@@ -145,7 +145,7 @@ def _counts(elements: Elements) -> Packets:
 
 
 def _bytes(elements: Elements) -> Packets:
-    """An element whose discriminator names no member, or whose bytes are all ones."""
+    """An element has a discriminator that names no member, or bytes that are all ones."""
     packet = pack(elements)
     for at in range(len(elements)):
         start = at * ELEMENT_SIZE
@@ -156,7 +156,7 @@ def _bytes(elements: Elements) -> Packets:
 
 
 def _short(elements: Elements) -> Packets:
-    """The first elements of a packet, and single ones."""
+    """The packet has only its first elements, or a single one."""
     for end in range(1, len(elements)):
         yield f"its first {end} elements", pack(elements[:end])
     for intruder in INTRUDERS:
@@ -166,7 +166,7 @@ def _short(elements: Elements) -> Packets:
 
 
 def _other_direction(elements: Elements) -> Packets:
-    """What is said of an input is said in the words for an output, or the other way round."""
+    """An input is described by an element for outputs, or the other way round."""
     counterparts = {InputOperand: OutputOperand, OutputOperand: InputOperand}
     sizes = {InputDimension: OutputDimension, OutputDimension: InputDimension}
     for at, element in enumerate(elements):

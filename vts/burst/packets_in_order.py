@@ -1,4 +1,4 @@
-"""HIDL: valid packets of every form, one after the other, around the ring, and after pauses."""
+"""HIDL's valid packets of every form, one after the other, around the ring, and after pauses."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _forms(fixture: BurstFixture) -> dict[str, Request]:
 
 @cases.case("packet.form_of_1_3", "NNHAL-BURST-019", since=Version.V1_3, until=Version.V1_3)
 def form_of_1_3(context: CaseContext) -> None:
-    """1.3 has no burst of its own: packets are those of 1.2, without deadline, loop timeout and device memory."""
+    """HAL 1.3 has no burst of its own: packets are those of 1.2, without deadline, loop timeout and device memory."""
     fixture = burst_fixture(context)
     channel = Channel(context, fixture.prepared_model)
     fixture.fill(*PAIRS[1:3])
@@ -68,7 +68,7 @@ def form_of_1_3(context: CaseContext) -> None:
 
 @cases.case("packet.half", "NNHAL-BURST-008", "NNHAL-BURST-004", "NNHAL-BURST-005", since=Version.V1_2, until=HIDL_LAST)
 def half(context: CaseContext) -> None:
-    """A packet that is written in two halves is two malformed packets, not one request: what is there is a packet."""
+    """A packet that is written in two halves is two malformed packets, not one request."""
     fixture = burst_fixture(context)
     channel = Channel(context, fixture.prepared_model)
     channel.slots.memories[0] = fixture.pool.memory
@@ -86,7 +86,7 @@ def half(context: CaseContext) -> None:
 
 @cases.case("ring.wraps_around", "NNHAL-BURST-008", "NNHAL-BURST-005", since=Version.V1_2, until=HIDL_LAST)
 def wraps_around(context: CaseContext) -> None:
-    """Queues that are hardly longer than a packet: packets begin at every place of the ring and run over its end."""
+    """In queues hardly longer than a packet, packets may begin anywhere in the ring and run over its end."""
     fixture = burst_fixture(context)
     length = len(request_elements(fixture.request(), (0,), measure=False))
     for spare in (0, 1, 2):
@@ -104,7 +104,7 @@ def wraps_around(context: CaseContext) -> None:
 
 @cases.case("ring.after_a_pause", "NNHAL-BURST-005", since=Version.V1_2, until=HIDL_LAST)
 def after_a_pause(context: CaseContext) -> None:
-    """A packet is answered also when the driver has given up looking for one and sleeps."""
+    """A packet is also answered when the driver has stopped polling and sleeps."""
     fixture = burst_fixture(context)
     channel = Channel(context, fixture.prepared_model)
     for pause in (0.0, *_PAUSES):
@@ -115,7 +115,7 @@ def after_a_pause(context: CaseContext) -> None:
 
 @cases.case("order.one_at_a_time", "NNHAL-BURST-016", since=Version.V1_2, until=HIDL_LAST)
 def one_at_a_time(context: CaseContext) -> None:
-    """A packet that comes while another one is under way waits for its turn: even the refusal of a malformed one."""
+    """A packet that comes while another one is under way waits for its turn, even a malformed one."""
     fixture, slots = burst_fixture(context), SlotTable()
     channel = Channel(context, fixture.prepared_model, slots=slots)
     channel.requests  # noqa: B018 - without queues there is nothing to see

@@ -1,4 +1,4 @@
-"""HIDL: result packets: how long they may be, bytes without a name, times."""
+"""HIDL's result packets: how long they may be, bytes without a name, times."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SMALL = 8
 
 @cases.case("result.too_long", "NNHAL-BURST-006", "NNHAL-BURST-005", since=Version.V1_2, until=HIDL_LAST)
 def too_long(context: CaseContext) -> None:
-    """A result of more elements than the queue has room is GENERAL_FAILURE, not a part of the result."""
+    """A result of more elements than the queue holds is GENERAL_FAILURE, not a part of the result."""
     fixture = burst_fixture(context, outputs=4)
     length = _length(context, fixture)
     if length <= _SMALL:
@@ -59,9 +59,9 @@ def _length(context: CaseContext, fixture: BurstFixture) -> int:
 
 @cases.case("result.unused_bytes", "NNHAL-BURST-007", "NNHAL-ROBUST-004", since=Version.V1_2, until=HIDL_LAST)
 def unused_bytes(context: CaseContext) -> None:
-    """Bytes of result elements without a name are zero, whatever was computed, refused or in the queue before.
+    """Bytes of result elements without a name are zero, whatever was computed, rejected or in the queue before.
 
-    AOSP's VTS looks at the three bytes behind isSufficient; here are all, also those of errors.
+    AOSP's VTS looks at the three bytes behind isSufficient; here all are looked at, also those of errors.
     """
     fixture = burst_fixture(context, outputs=2)
     channel = Channel(context, fixture.prepared_model, result_capacity=13)
@@ -80,7 +80,7 @@ def unused_bytes(context: CaseContext) -> None:
     "result.times", "NNHAL-BURST-003", "NNHAL-TIMING-001", "NNHAL-TIMING-004", since=Version.V1_2, until=HIDL_LAST
 )
 def times(context: CaseContext) -> None:
-    """Times come where they were asked for, and not because the packet before asked."""
+    """Times are reported where they were asked for, and not because the packet before asked."""
     fixture = burst_fixture(context)
     channel = Channel(context, fixture.prepared_model)
     for measure in (True, False, True, True, False, False):

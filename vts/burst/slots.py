@@ -1,4 +1,4 @@
-"""HIDL: memory slots: fetched where they are not known, forgotten where the client says so."""
+"""HIDL's memory slots: fetched where they are not known, forgotten where the client says so."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _NAMES = (5, 70_000, 2**31 - 2)
 
 @cases.case("slots.asked_for", "NNHAL-BURST-009", since=Version.V1_2, until=HIDL_LAST)
 def asked_for(context: CaseContext) -> None:
-    """Slots are asked for by the names that the packet gives them, before they are used, and none else."""
+    """Slots are asked for by the names that the packet gives them, before they are used, and no others."""
     fixture = burst_fixture(context)
     channel = Channel(context, fixture.prepared_model)
     pools = [fixture.another_pool() for _ in _NAMES]
@@ -41,7 +41,7 @@ def asked_for(context: CaseContext) -> None:
 
 @cases.case("slots.twice_in_a_packet", "NNHAL-BURST-009", since=Version.V1_2, until=HIDL_LAST)
 def twice_in_a_packet(context: CaseContext) -> None:
-    """One slot for two pools of a request, with a third between that has another one."""
+    """One slot may stand for two pools of a request, with a pool of another slot between them."""
     fixture = burst_fixture(context)
     channel, other = Channel(context, fixture.prepared_model), fixture.another_pool()
     first, second, output = *fixture.request().inputs, *fixture.request().outputs

@@ -1,4 +1,4 @@
-"""Wrong handles: they never disturb prepareModel, and prepareModelFromCache refuses them."""
+"""Wrong handles: they never disturb prepareModel, and prepareModelFromCache rejects them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ cases = CaseGroup("vts.caching", group=Group.EXECUTION)
 
 @cases.case("saving.wrong_number", "NNHAL-CACHE-001", "NNHAL-CACHE-003", "NNHAL-CACHE-011", since=Version.V1_2)
 def saving_wrong_number(context: CaseContext) -> None:
-    """A file too many or too few: the model is prepared; the same files are refused by prepareModelFromCache."""
+    """With a file too many or too few the model is prepared; prepareModelFromCache rejects the same files."""
     caching, chain = Client(context), chain_of(context)
     for name, handles in _wrong_numbers(caching, caching.cache()):
         with context.configuration(name):
@@ -61,7 +61,7 @@ def restoring_wrong_number(context: CaseContext) -> None:
     until=HIDL_LAST,
 )
 def saving_wrong_descriptors(context: CaseContext) -> None:
-    """A handle with two descriptors or none: the model is prepared; restoring from it is refused."""
+    """With two descriptors or none in a handle the model is prepared; restoring from it is rejected."""
     caching, chain = Client(context), chain_of(context)
     for name, handles in _wrong_descriptors(caching, caching.cache()):
         with context.configuration(name):
@@ -80,7 +80,7 @@ def restoring_wrong_descriptors(context: CaseContext) -> None:
 
 @cases.case("saving.read_only", "NNHAL-CACHE-001", "NNHAL-CACHE-002", "NNHAL-CACHE-003", since=Version.V1_2)
 def saving_read_only(context: CaseContext) -> None:
-    """A file that is open for reading alone: the model is prepared, and is not in the cache."""
+    """With a file that is open for reading alone the model is prepared, and is not in the cache."""
     caching, chain = client(context), chain_of(context)
     for number in range(len(caching.cache().files)):
         with context.configuration(f"file_{number}"):
@@ -89,7 +89,7 @@ def saving_read_only(context: CaseContext) -> None:
 
 @cases.case("saving.write_only", "NNHAL-CACHE-001", "NNHAL-CACHE-003", since=Version.V1_2)
 def saving_write_only(context: CaseContext) -> None:
-    """A file that is open for writing alone: the model is prepared, whether or not it is saved."""
+    """With a file that is open for writing alone the model is prepared, whether or not it is saved."""
     caching, chain = client(context), chain_of(context)
     for number in range(len(caching.cache().files)):
         with context.configuration(f"file_{number}"):
@@ -101,19 +101,19 @@ def saving_write_only(context: CaseContext) -> None:
 
 @cases.case("restoring.write_only", "NNHAL-CACHE-013", since=Version.V1_2, until=HIDL_LAST)
 def restoring_write_only_hidl(context: CaseContext) -> None:
-    """HIDL: a file that is open for writing alone is GENERAL_FAILURE."""
+    """In HIDL a file that is open for writing alone is rejected with GENERAL_FAILURE."""
     _restoring_write_only(context, ONLY_GENERAL)
 
 
 @cases.case("restoring.write_only_aidl", "NNHAL-CACHE-014", since=Version.FL5)
 def restoring_write_only_aidl(context: CaseContext) -> None:
-    """AIDL: a file that is open for writing alone is INVALID_ARGUMENT or GENERAL_FAILURE."""
+    """In AIDL a file that is open for writing alone is rejected with INVALID_ARGUMENT or GENERAL_FAILURE."""
     _restoring_write_only(context, REJECTED)
 
 
 @cases.case("restoring.read_only", "NNHAL-CACHE-010", since=Version.V1_2)
 def restoring_read_only(context: CaseContext) -> None:
-    """Files that are open for reading alone: a device may ask for more, and else restores the model."""
+    """A device may reject files that are open for reading alone; else it restores the model."""
     caching, chain = client(context), chain_of(context)
     cache = caching.saved(chain)
     caching.right_or_rejected(chain, caching.restore(cache.handles("read")), "prepareModelFromCache, read-only files")
@@ -121,7 +121,7 @@ def restoring_read_only(context: CaseContext) -> None:
 
 @cases.case("arguments.token_length", "NNHAL-PREPARE-023", since=Version.FL5)
 def token_length(context: CaseContext) -> None:
-    """A token that has not 32 bytes should be INVALID_ARGUMENT, with files or without; it never does harm.
+    """A token that does not have 32 bytes should be rejected with INVALID_ARGUMENT, and never does harm.
 
     The rule is AOSP's adapter's, and a SHOULD: a device that takes such tokens gets a warning.
     """
@@ -137,7 +137,7 @@ def token_length(context: CaseContext) -> None:
 
 @cases.case("arguments.null_callback", "NNHAL-CACHE-022", "NNHAL-PREPARE-022", since=Version.V1_2)
 def null_callback(context: CaseContext) -> None:
-    """prepareModelFromCache with a null callback is refused with INVALID_ARGUMENT, and the device lives on."""
+    """prepareModelFromCache with a null callback is rejected with INVALID_ARGUMENT, and the device lives on."""
     caching, chain = Client(context), chain_of(context)
     cache = caching.cache()
     caching.save(chain.model(), cache.handles())
@@ -204,7 +204,7 @@ def _wrong_descriptors(caching: Client, cache: Cache) -> Iterator[tuple[str, Han
 
 
 def _one_opened(cache: Cache, number: int, access: Access) -> Handles:
-    """The right handles, but for one file of all, which is opened so."""
+    """The right handles, except that one file of all is opened in this way."""
     openings = [(Opening(file, access if at == number else "read_write"),) for at, file in enumerate(cache.files)]
     count = len(cache.model)
     return Handles(tuple(openings[:count]), tuple(openings[count:]))

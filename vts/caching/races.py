@@ -28,7 +28,7 @@ _LENGTH, _OTHER_LENGTH = 40, 20
 
 @cases.case("races.read_twice", "NNHAL-CACHE-021", since=Version.V1_2)
 def read_twice(context: CaseContext) -> None:
-    """What the device has read once of the model cache becomes another model's at once."""
+    """The model cache becomes another model's as the device reads it: the right model is restored, or none."""
     caching, (cache, chain, other) = client(context), _pair(context)
     for place, name in enumerate(("each_read", *(f"after_{moment}" for moment in _MOMENTS))):
         with context.configuration(name):
@@ -40,7 +40,7 @@ def read_twice(context: CaseContext) -> None:
 
 @cases.case("races.written_meanwhile", "NNHAL-CACHE-021", since=Version.V1_2)
 def written_meanwhile(context: CaseContext) -> None:
-    """Behind a write of the device the model cache becomes another model's, which it must not take for its own."""
+    """After a write of the device the model cache becomes another model's, which it must not take for its own."""
     caching, (_, chain, other) = client(context), _pair(context)
     for moment in _MOMENTS:
         with context.configuration(f"after_{moment}"):
@@ -54,7 +54,7 @@ def written_meanwhile(context: CaseContext) -> None:
 
 @cases.case("races.restoring", "NNHAL-CACHE-021", since=Version.V1_2)
 def restoring(context: CaseContext) -> None:
-    """The model cache of another model is copied over this one's while it is restored."""
+    """While a model is restored, another one's model cache is copied over its own: the right model, or none."""
     caching, (cache, chain, other) = client(context), _pair(context)
     right = [file.read() for file in cache.model]
     for _ in range(_rounds(context)):
@@ -67,7 +67,7 @@ def restoring(context: CaseContext) -> None:
 
 @cases.case("races.saving", "NNHAL-CACHE-021", since=Version.V1_2)
 def saving(context: CaseContext) -> None:
-    """The model cache of another model is copied over this one's while it is saved."""
+    """While a model is saved, another one's model cache is copied over its own: the right model, or none."""
     caching, (_, chain, other) = client(context), _pair(context)
     for _ in range(_rounds(context)):
         cache = caching.cache()

@@ -1,4 +1,4 @@
-"""Restoring: as often as wanted, from any copy of the files, within deadlines; what is no cache is refused at once."""
+"""Restoring: as often as wanted, from any copy of the files, within deadlines; other files are rejected at once."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def without_caching(context: CaseContext) -> None:
 
 @cases.case("restoring.no_files", "NNHAL-CACHE-011", since=Version.V1_2)
 def no_files(context: CaseContext) -> None:
-    """Without any file nothing is restored, also where a model of this token has just been prepared."""
+    """Without any file nothing is restored, even where a model of this token has just been prepared."""
     caching, chain = client(context), chain_of(context)
     caching.saved(chain)
     expect_rejected(caching.restore(Handles((), ())), REJECTED, "prepareModelFromCache without files")
@@ -71,7 +71,7 @@ def after_restart(context: CaseContext) -> None:
 
 @cases.case("restoring.copied_files", "NNHAL-CACHE-024", since=Version.V1_2)
 def copied_files(context: CaseContext) -> None:
-    """Other files with the same contents in the same order are the same cache: names and places mean nothing."""
+    """Other files with the same contents in the same order are the same cache: names and paths mean nothing."""
     caching, chain = client(context), chain_of(context)
     cache = caching.saved(chain)
     copies = {file: context.cache_file(file.read()) for file in reversed(cache.files)}
@@ -101,7 +101,7 @@ def swapped_files(context: CaseContext) -> None:
 
 @cases.case("restoring.never_saved", "NNHAL-CACHE-015", "NNHAL-CACHE-022", since=Version.V1_2)
 def never_saved(context: CaseContext) -> None:
-    """Files that no device has written: empty, of zeros, of garbage, very long."""
+    """Files that no device has written are rejected: empty ones, zeros, garbage, very long ones."""
     caching, chain = client(context), chain_of(context)
     caching.saved(chain)
     contents = {"empty": b"", "one_byte": b"\1", "zeros": bytes(4096), "garbage": bytes(range(256)) * 40}
@@ -120,7 +120,7 @@ def never_saved(context: CaseContext) -> None:
 
 @cases.case("restoring.notified_once", "NNHAL-CACHE-023", since=Version.V1_2)
 def notified_once(context: CaseContext) -> None:
-    """The callback is told once, whether the model is restored or refused."""
+    """The callback is notified once, whether the model is restored or rejected."""
     caching, chain = client(context), chain_of(context)
     cache = caching.saved(chain)
     for name, handles in {"restored": cache.handles(), "refused": caching.cache(b"no cache").handles()}.items():
@@ -132,7 +132,7 @@ def notified_once(context: CaseContext) -> None:
 
 @cases.case("restoring.checks_before_return", "NNHAL-CACHE-022", since=Version.V1_2)
 def checks_before_return(context: CaseContext) -> None:
-    """Wrong arguments and a changed model cache are told by the call itself, not by the callback alone."""
+    """Wrong arguments and a changed model cache are reported by the call itself, not by the callback alone."""
     caching, chain = client(context), chain_of(context)
     cache = caching.saved(chain)
     with context.configuration("arguments"):
@@ -153,7 +153,7 @@ def checks_before_return(context: CaseContext) -> None:
 
 @cases.case("restoring.deadlines", "NNHAL-QOS-002", "NNHAL-QOS-008", "NNHAL-QOS-015", since=Version.V1_3)
 def deadlines(context: CaseContext) -> None:
-    """No deadline and a far one are kept; one that has passed may be noticed; AIDL has none below -1."""
+    """No deadline and a far one are kept; one that has passed may be missed; AIDL rejects one below -1."""
     caching, chain = client(context), chain_of(context)
     cache = caching.saved(chain)
     for name, deadline in {"none": context.version.unavailable_time, "far": 2**62}.items():

@@ -71,7 +71,7 @@ def stored_models(context: CaseContext) -> None:
 
 @cases.case("saving.nonzero_offset", "NNHAL-CACHE-006", since=Version.V1_2)
 def nonzero_offset(context: CaseContext) -> None:
-    """Files with two bytes in them, whose offset stands behind these; restored from descriptors that stand at one."""
+    """A model is saved to files whose offset is 2, and restored from descriptors with offset 0 and 1."""
     caching, chain = client(context), chain_of(context)
     caching.saved(chain)
     cache = caching.cache(b"\x01\x02")
@@ -127,7 +127,7 @@ def with_config(context: CaseContext) -> None:
 
 @cases.case("saving.token_ignored", "NNHAL-CACHE-004", since=Version.V1_2)
 def token_ignored(context: CaseContext) -> None:
-    """Without cache files the token says nothing: two models that have the same are prepared, each as itself."""
+    """Without cache files the token means nothing: two models with the same one are prepared, each as itself."""
     caching = Client(context)
     for token in (bytes(len(TOKEN)), TOKEN, bytes([255]) * len(TOKEN)):
         for length in (2, 5):

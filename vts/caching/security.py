@@ -1,5 +1,5 @@
-"""Security: a model cache that is not as the device wrote it is refused; a changed data cache does no more harm than
-wrong values. As AOSP's VTS, with ten random changes each, and more of the kinds that it has none of."""
+"""Security: a model cache that is not as the device wrote it is rejected; a changed data cache does no more harm than
+wrong values. Each kind of change is made ten times at random, as in AOSP's VTS; other kinds come on top."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ Change = Callable[[bytes, Random], bytes]
 
 @cases.case("security.corrupted_model_cache", "NNHAL-CACHE-015", since=Version.V1_2)
 def corrupted_model_cache(context: CaseContext) -> None:
-    """One random bit of each model-cache file is flipped."""
+    """A model cache with one random bit flipped in each file is rejected."""
     _changed_model_cache(context, _flip)
 
 
 @cases.case("security.every_part_of_model_cache", "NNHAL-CACHE-015", since=Version.V1_2)
 def every_part_of_model_cache(context: CaseContext) -> None:
-    """One bit is flipped at places from the first byte to the last, of one file at a time: all of it is protected."""
+    """A model cache with one bit flipped is rejected, wherever from the first byte to the last of a file it is."""
     caching = client(context)
     cache, original = _saved(caching)
     files = _filled(cache.model)
@@ -64,26 +64,26 @@ def every_part_of_model_cache(context: CaseContext) -> None:
 
 @cases.case("security.longer_model_cache", "NNHAL-CACHE-016", since=Version.V1_2)
 def longer_model_cache(context: CaseContext) -> None:
-    """1 to 256 random bytes are appended to each model-cache file."""
+    """A model cache with 1 to 256 random bytes appended to each file is rejected."""
     _changed_model_cache(context, _append)
 
 
 @cases.case("security.one_file_longer", "NNHAL-CACHE-016", since=Version.V1_2)
 def one_file_longer(context: CaseContext) -> None:
-    """A byte is appended to one model-cache file."""
+    """A model cache with a byte appended to one of its files is rejected."""
     _one_file_changed(context, lambda content: content + b"\0")
 
 
 @cases.case("security.shorter_model_cache", "NNHAL-CACHE-015", since=Version.V1_2)
 def shorter_model_cache(context: CaseContext) -> None:
-    """One model-cache file lost its last byte, or half of it."""
+    """A model cache of which one file has lost its last byte, or half of its bytes, is rejected."""
     _one_file_changed(context, lambda content: content[:-1])
     _one_file_changed(context, lambda content: content[: len(content) // 2], "half_of_")
 
 
 @cases.case("security.wrong_token", "NNHAL-CACHE-018", since=Version.V1_2)
 def wrong_token(context: CaseContext) -> None:
-    """One random bit of the token is flipped; also the first and the last."""
+    """A cache is rejected under a token with one bit flipped: a random one, the first or the last."""
     caching = client(context)
     cache, _ = _saved(caching)
     for name, random in seeds(context):
@@ -96,7 +96,7 @@ def wrong_token(context: CaseContext) -> None:
 
 @cases.case("security.replaced_model_cache", "NNHAL-CACHE-017", since=Version.V1_2)
 def replaced_model_cache(context: CaseContext) -> None:
-    """The model cache of another model, saved under a token that differs in one byte, is no cache of this one."""
+    """The model cache of another model, saved under a token that differs in one byte, is rejected."""
     caching, chain = client(context), chain_of(context)
     cache, other = caching.saved(chain), caching.saved(replace(chain, length=5), OTHER_TOKEN)
     with context.configuration("model_cache"):
@@ -129,19 +129,19 @@ def mixed_model_cache(context: CaseContext) -> None:
 
 @cases.case("security.corrupted_data_cache", "NNHAL-CACHE-019", "NNHAL-CACHE-020", since=Version.V1_2)
 def corrupted_data_cache(context: CaseContext) -> None:
-    """One random bit of each data-cache file is flipped: wrong values at worst."""
+    """A data cache with one random bit flipped in each file leads to wrong values at worst."""
     _changed_data_cache(context, _flip)
 
 
 @cases.case("security.longer_data_cache", "NNHAL-CACHE-019", "NNHAL-CACHE-020", since=Version.V1_2)
 def longer_data_cache(context: CaseContext) -> None:
-    """1 to 256 random bytes are appended to each data-cache file."""
+    """A data cache with 1 to 256 random bytes appended to each file leads to wrong values at worst."""
     _changed_data_cache(context, _append)
 
 
 @cases.case("security.spoiled_data_cache", "NNHAL-CACHE-019", "NNHAL-CACHE-020", since=Version.V1_2)
 def replaced_data_cache(context: CaseContext) -> None:
-    """Data-cache files that are shorter, empty, all ones, or another model's."""
+    """Data-cache files that are shorter, empty, all ones or another model's lead to wrong values at worst."""
     caching = client(context)
     cache, chain = _saved(caching)
     files = _filled(cache.data)

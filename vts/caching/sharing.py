@@ -42,9 +42,9 @@ def constants(context: CaseContext) -> None:
 
 @cases.case("sharing.versions", "NNHAL-CACHE-010", since=Version.V1_3)
 def versions(context: CaseContext) -> None:
-    """A driver that was updated, or taken back, finds files of its other self: it restores the right model, or none.
+    """A driver that was updated or downgraded restores the right model, or none, from its other version's files.
 
-    For subjects that can play an earlier version of the HAL.
+    This is for subjects that can run as an earlier version of the HAL.
     """
     own, chain = client(context), chain_of(context)
     cache, earlier = own.saved(chain), list(Version)[list(Version).index(context.version) - 1]
@@ -60,9 +60,9 @@ def versions(context: CaseContext) -> None:
 
 @cases.case("sharing.applications", "NNHAL-CACHE-010", "NNHAL-CACHE-017", since=Version.V1_2)
 def applications(context: CaseContext) -> None:
-    """Two apps that use the same token restore each its own model.
+    """Two apps that use the same token each restore their own model.
 
-    Whether an app may restore what another one handed over is said nowhere: the right model or a refusal.
+    Whether an app may restore what another one handed over is not specified: it gets the right model or a rejection.
     """
     apps = [Client(context, context.application(uid)) for uid in _APPS]
     own = client(context)

@@ -29,15 +29,15 @@ _CALLERS, _ROUNDS = 4, 8
 
 @cases.case("concurrent.one_prepared_model", "NNHAL-EXECUTE-007", since=Version.V1_2)
 def one_prepared_model(context: CaseContext) -> None:
-    """Four callers execute one prepared model at once, first by the same path and then by all in turn."""
+    """Four callers execute one prepared model at once, first by the same executor and then by all in turn."""
     chosen = addition.supported(context)
     prepared_model = chosen.prepared(context)
     # What comes as a notification or in a queue needs one thread that waits for it.
     waiting = {"asynchronous"} if context.version.is_aidl else {"asynchronous", "burst"}
-    paths = [executor for executor in executors(context.version) if executor not in waiting]
+    names = [executor for executor in executors(context.version) if executor not in waiting]
     callers = [
         _caller(
-            context, prepared_model, sum_of(context, chosen, _values(number)), paths[:1] * 2 + paths[number:] + paths
+            context, prepared_model, sum_of(context, chosen, _values(number)), names[:1] * 2 + names[number:] + names
         )
         for number in range(_CALLERS)
     ]
@@ -122,19 +122,19 @@ def _values(number: int) -> Pair:
     return 0.5 * number, 1.0 - number
 
 
-def _caller(context: CaseContext, prepared_model: PreparedModel, asked: Sum, paths: list[str]) -> Callable[[], None]:
-    runs = {path: bind(context, prepared_model, asked.request, executor=path) for path in paths}
+def _caller(context: CaseContext, prepared_model: PreparedModel, asked: Sum, names: list[str]) -> Callable[[], None]:
+    runs = {name: bind(context, prepared_model, asked.request, executor=name) for name in names}
 
     def call() -> None:
-        for path in itertools.islice(itertools.cycle(paths), _ROUNDS):
+        for name in itertools.islice(itertools.cycle(names), _ROUNDS):
             asked.clear()
-            asked.check(runs[path](), f"{path} execution beside others")
+            asked.check(runs[name](), f"{name} execution beside others")
 
     return call
 
 
 def _all_end(context: CaseContext, calls: list[Callable[[], None]]) -> None:
-    """Make the calls at once; an error of any is this case's."""
+    """Make the calls concurrently; an error of any of them fails the case."""
     for outcome in context.run_concurrently(calls):
         if isinstance(outcome, ServiceError):
             checks.fail("a call beside others", "success", checks.format_error(outcome))

@@ -43,7 +43,7 @@ _SHAPES = {(4, 3): True, (3, 4): True, (5, 2): False, (2, 6): True}
 
 @dataclass(frozen=True, slots=True)
 class _Turn:
-    """One execution. example: without outputs where it must be refused."""
+    """One execution. example: without outputs where it must be rejected."""
 
     example: Example
     what: str
@@ -60,7 +60,7 @@ class _Places:
 
     @property
     def request(self) -> Request:
-        """The same whatever the pools hold."""
+        """The request, which is the same whatever the pools hold."""
         pools = (RequestMemoryPool(pool=self.inputs.memory), RequestMemoryPool(pool=self.outputs.memory))
         return self.built.request(*pools)
 
@@ -70,9 +70,9 @@ class _Places:
         self.outputs.write(0, bytes(self.built.output_size))
 
     def check(self, context: CaseContext, turn: _Turn, execution: Execution) -> None:
-        """Fail unless the turn was refused, or gave its result and its shape."""
+        """Fail unless the turn was rejected, or gave its result and its shape."""
         if not turn.example.outputs:
-            checks.that(execution.status != ErrorStatus.NONE, f"{turn.what}: expected a refusal, found NONE")
+            checks.that(execution.status != ErrorStatus.NONE, f"{turn.what}: expected a rejection, found NONE")
             return
         checks.status(execution.status, {ErrorStatus.NONE}, turn.what)
         expected = turn.example.outputs[_OUTPUT]
@@ -90,12 +90,12 @@ class _Places:
     "NNHAL-ERROR-008",
 )
 def rows_outside(context: CaseContext) -> None:
-    """After executions that succeeded, numbers of rows that there are not are refused; others choose their rows."""
+    """Numbers of rows that do not exist are rejected, also after executions that succeeded; others choose rows."""
     known = _supported(context, [vectors.load(operation, name) for operation, name in _CHOOSING])
     if not known:
         raise NotSupported("no operation is supported that chooses rows by numbers of the request")
     for vector in known:
-        _each_path(context, vector, list(_choosing(vector)))
+        _by_each_executor(context, vector, list(_choosing(vector)))
 
 
 @cases.case(
@@ -107,11 +107,11 @@ def rows_outside(context: CaseContext) -> None:
     since=Version.V1_2,
 )
 def other_shapes(context: CaseContext) -> None:
-    """A shape that comes with the request holds for one execution; one that does not fit is refused."""
+    """A shape that comes with the request holds for one execution; one that does not fit is rejected."""
     known = _supported(context, [_of_two_sizes(vectors.load("RESHAPE", name)) for name in _RESHAPES])
     if not known:
         raise NotSupported("RESHAPE is not supported with a shape of the request")
-    _each_path(context, known[0], list(_reshaping(known[0])), unspecified=True)
+    _by_each_executor(context, known[0], list(_reshaping(known[0])), unspecified=True)
 
 
 def _supported(context: CaseContext, stored: list[Vector]) -> list[Vector]:
@@ -148,8 +148,8 @@ def _turn(
     return _Turn(Example({**given, name: changed}, outputs), f"execution with {what}")
 
 
-def _each_path(context: CaseContext, vector: Vector, turns: list[_Turn], *, unspecified: bool = False) -> None:
-    """Take all turns by each path, over one request. unspecified: sizes of the output are unknown to the model."""
+def _by_each_executor(context: CaseContext, vector: Vector, turns: list[_Turn], *, unspecified: bool = False) -> None:
+    """Take all turns by each executor, over one request. unspecified: sizes of the output are unknown to the model."""
     prepared_model = prepared(context, vector, unspecified=unspecified)
     places = _places(context, vector, turns[0].example)
     for executor in executors(context.version, finding_shapes=unspecified):

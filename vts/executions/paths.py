@@ -1,4 +1,4 @@
-"""Each way of execution gives the same, again and again, and is done when it says so."""
+"""Each executor gives the same result again and again, and is done when it says so."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _ALIGNMENT = 64
 
 @cases.case("request.used_twice", "NNHAL-EXECUTE-001", "NNHAL-EXECUTE-018", scope=Scope.SMOKE)
 def used_twice(context: CaseContext) -> None:
-    """One request is executed twice, by each path: both results are right, and the same to the last bit."""
+    """One request is executed twice, by each executor: both results are right, and the same to the last bit."""
     chosen = addition.supported(context)
     prepared_model, asked = chosen.prepared(context), sum_of(context, chosen)
     for executor in executors(context.version):
@@ -41,7 +41,7 @@ def used_twice(context: CaseContext) -> None:
 
 @cases.case("paths.agree", "NNHAL-EXECUTE-008", since=Version.V1_2)
 def paths_agree(context: CaseContext) -> None:
-    """Every path gives the right result of the same request; a quality warning where their bits differ."""
+    """Every executor gives the right result of the same request; a quality warning where their bits differ."""
     chosen = addition.supported(context)
     prepared_model, asked = chosen.prepared(context), sum_of(context, chosen)
     usual = b""
@@ -102,8 +102,8 @@ def rejected_both_ways(context: CaseContext) -> None:
     shape_rules(answer)
     timing_rules(context, answer, measured=True)
     asked.clear()
-    _nothing_more_is_written(context, asked, "the execution was refused")
-    checks.equal(len(recorder.answers), 1, "number of notifications of a refused execution")
+    _nothing_more_is_written(context, asked, "the execution was rejected")
+    checks.equal(len(recorder.answers), 1, "number of notifications of a rejected execution")
 
 
 @cases.case("asynchronous.status_only", "NNHAL-SHAPE-011", until=Version.V1_1)
@@ -121,7 +121,7 @@ def status_only(context: CaseContext) -> None:
 
 @cases.case("synchronous.refused_with_a_status", "NNHAL-ERROR-001", "NNHAL-ERROR-009", since=Version.FL5)
 def rejected_with_a_status(context: CaseContext) -> None:
-    """A refusal is a service-specific error with the number of INVALID_ARGUMENT, by each path."""
+    """A rejection is a service-specific error with the number of INVALID_ARGUMENT, by each executor."""
     chosen = addition.supported(context)
     asked, prepared_model = sum_of(context, chosen), chosen.prepared(context)
     invalid = replace(asked.request, inputs=asked.request.inputs[:1])
@@ -129,12 +129,12 @@ def rejected_with_a_status(context: CaseContext) -> None:
         with context.configuration(executor):
             answer = bind(context, prepared_model, invalid, executor=executor)()
             checks.status(answer.status, {ErrorStatus.INVALID_ARGUMENT}, f"{executor} execution of the invalid request")
-            checks.equal((answer.output_shapes, answer.timing), ((), None), "shapes and times of the refused execution")
+            checks.equal((answer.output_shapes, answer.timing), ((), None), "shapes and times of a rejected execution")
 
 
 @cases.case("layout.padded", "NNHAL-EXECUTE-011", "NNHAL-REQUEST-013", since=Version.FL5)
 def padded(context: CaseContext) -> None:
-    """Arguments begin and, with their padding, end at multiples of 64 bytes; what lies in it counts for nothing."""
+    """Arguments begin and, with their padding, end at multiples of 64 bytes; what lies in it means nothing."""
     chosen = addition.supported(context)
     asked, padding = sum_of(context, chosen), _ALIGNMENT - addition.SIZE
     for place in (addition.SIZE, _ALIGNMENT + addition.SIZE):
@@ -148,7 +148,7 @@ def padded(context: CaseContext) -> None:
 
 @cases.case("layout.compact", "NNHAL-EXECUTE-009", "NNHAL-EXECUTE-011")
 def compact(context: CaseContext) -> None:
-    """Arguments lie one behind the other, at multiples of their elements' size, without padding."""
+    """Arguments may lie one behind the other, at multiples of their elements' size, without padding."""
     chosen = addition.supported(context)
     asked = sum_of(context, chosen)
     asked.inputs.write(4, chosen.packed(addition.A) + chosen.packed(addition.B))

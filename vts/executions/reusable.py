@@ -1,4 +1,4 @@
-"""Reusable executions, since feature level 8. What they make of hints: vts/extensions/execution_hints.py."""
+"""Reusable executions, since feature level 8. For hints see vts/extensions/execution_hints.py."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _REJECTED = {
 
 @cases.case("reusable.changed_inputs", "NNHAL-EXECUTE-014", "NNHAL-EXECUTE-018", since=Version.FL8)
 def changed_inputs(context: CaseContext) -> None:
-    """A reusable execution is run again and again: each time with what its input memory holds then."""
+    """A reusable execution is run again and again: each run uses what its input memory holds then."""
     chosen = addition.supported(context)
     asked = sum_of(context, chosen)
     for executor, measured in itertools.product(_FORMS, (False, True)):
@@ -49,7 +49,7 @@ def changed_inputs(context: CaseContext) -> None:
 
 @cases.case("reusable.side_by_side", "NNHAL-EXECUTE-014", since=Version.FL8)
 def side_by_side(context: CaseContext) -> None:
-    """Two reusable executions of one prepared model, each with its own request, are run in turn."""
+    """Two reusable executions of one prepared model, each with a request and results of its own, are run in turn."""
     chosen = addition.supported(context)
     prepared_model = chosen.prepared(context)
     both = [sum_of(context, chosen, values) for values in _VALUES[:2]]
@@ -62,7 +62,7 @@ def side_by_side(context: CaseContext) -> None:
 
 @cases.case("reusable.invalid_request", "NNHAL-EXECUTE-015", "NNHAL-ERROR-009", since=Version.FL8)
 def invalid_request(context: CaseContext) -> None:
-    """An invalid request is refused where it is bound, or else each time that it is executed."""
+    """An invalid request is rejected where it is bound, or else each time that it is executed."""
     chosen = addition.supported(context)
     prepared_model, request = chosen.prepared(context), small_request(context)
     for executor, edit in itertools.product(_FORMS, EDITS):
@@ -76,7 +76,7 @@ def invalid_request(context: CaseContext) -> None:
 
 @cases.case("reusable.one_in_flight", "NNHAL-EXECUTE-016", since=Version.FL8)
 def one_in_flight(context: CaseContext) -> None:
-    """Two runs of one object at once, which no client may ask for: each is right or refused, and it lives on."""
+    """Two concurrent runs of one object, which no client may ask for, are right or rejected; it works on."""
     chosen = addition.supported(context)
     asked = sum_of(context, chosen)
     run = bind(context, chosen.prepared(context), asked.request, executor="reusable")

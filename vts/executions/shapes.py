@@ -50,26 +50,26 @@ _ZERO_SIZED = ("zero_sized", "batch_zero", "no_boxes", "nothing_left")
 
 @cases.case("shapes.specified", "NNHAL-SHAPE-001", "NNHAL-SHAPE-003", since=Version.V1_2)
 def specified(context: CaseContext) -> None:
-    """Of outputs that are fully specified, a device tells all shapes or none."""
+    """Of outputs that are fully specified, a device reports all shapes or none."""
 
     def check(asked: Sum, execution: Execution) -> None:
         asked.check(execution, "execution with specified outputs")
         if execution.output_shapes:
             _all_shapes(asked, execution)
 
-    _each_path(context, check)
+    _by_each_executor(context, check)
 
 
 @cases.case("shapes.unknown", "NNHAL-SHAPE-002", "NNHAL-SHAPE-003", since=Version.V1_2)
 def unknown(context: CaseContext) -> None:
-    """Of outputs whose sizes, or also ranks, are unknown, a device tells every shape, exactly."""
+    """Of outputs whose sizes, or also ranks, are unknown, a device reports every shape, exactly."""
 
     def check(asked: Sum, execution: Execution) -> None:
         asked.check(execution, "execution with unspecified outputs")
         _all_shapes(asked, execution)
 
-    _each_path(context, check, model_dimensions=(0,), name="sizes")
-    _each_path(context, check, model_dimensions=(), name="ranks")
+    _by_each_executor(context, check, model_dimensions=(0,), name="sizes")
+    _by_each_executor(context, check, model_dimensions=(), name="ranks")
 
 
 @cases.case(
@@ -84,7 +84,7 @@ def insufficient(context: CaseContext) -> None:
     """Outputs that lack a byte are marked, and no others; nothing is written outside; the next execution is right."""
     for name, short in _SHORT.items():
         for known in (True, False):
-            _each_path(
+            _by_each_executor(
                 context,
                 functools.partial(_is_insufficient, context, short, known),
                 short=short,
@@ -95,7 +95,7 @@ def insufficient(context: CaseContext) -> None:
 
 @cases.case("shapes.insufficient_is_a_result", "NNHAL-ERROR-007", "NNHAL-SHAPE-004", since=Version.FL5)
 def insufficient_is_a_result(context: CaseContext) -> None:
-    """An output that does not fit is told in a result with outputSufficientSize false, not as an error."""
+    """An output that does not fit is reported in a result with outputSufficientSize false, not as an error."""
     chosen = addition.supported(context)
     asked, prepared_model = sum_of(context, chosen), chosen.prepared(context)
     request = asked.with_output(length=addition.SIZE - 1)
@@ -128,18 +128,18 @@ def padding_is_no_room(context: CaseContext) -> None:
 
 @cases.case("shapes.none_of_a_failure", "NNHAL-SHAPE-007", "NNHAL-TIMING-002", since=Version.V1_2)
 def none_of_a_failure(context: CaseContext) -> None:
-    """An execution that is refused tells neither shapes nor times, and writes nothing."""
+    """An execution that is rejected reports neither shapes nor times, and writes nothing."""
 
     def check(asked: Sum, execution: Execution) -> None:
         checks.status(execution.status, {ErrorStatus.INVALID_ARGUMENT}, "execution of the invalid request")
-        checks.equal(set(asked.result()), {FILL}, "bytes of the output of a refused execution")
+        checks.equal(set(asked.result()), {FILL}, "bytes of the output of a rejected execution")
 
-    _each_path(context, check, invalid=True)
+    _by_each_executor(context, check, invalid=True)
 
 
 @cases.case("shapes.zero_sized", "NNHAL-SHAPE-010", since=Version.V1_2)
 def zero_sized(context: CaseContext) -> None:
-    """Outputs without elements are told as such, and nothing is written to the byte of memory that each has."""
+    """Outputs without elements are reported as such, and nothing is written to the byte of memory that each has."""
     vector = _zero_sized(context)
     built = build_request(vector, vector.examples[0], context.version)
     inputs, outputs = context.pool(len(built.input_data) or 1), context.pool(built.output_size)
@@ -172,7 +172,7 @@ def other_sizes(context: CaseContext) -> None:
                 has_size(asked, bind(context, prepared_model, request, executor=executor)(), elements)
 
 
-def _each_path(
+def _by_each_executor(
     context: CaseContext,
     check: Callable[[Sum, Execution], None],
     *,
@@ -181,7 +181,7 @@ def _each_path(
     invalid: bool = False,
     name: str = "",
 ) -> None:
-    """Execute the addition with two outputs by each path, check what comes back, and execute as it should be.
+    """Execute the addition with two outputs by each executor, check what comes back, and execute as it should be.
 
     short: outputs that get a byte too few. model_dimensions: of the outputs in the model, None where it gives them all.
     invalid: the request lacks an output. name: in front of the names of configurations.
@@ -229,7 +229,7 @@ def _is_insufficient(
     for shape in execution.output_shapes:
         checks.member(shape.dimensions, {(asked.chosen.elements,), (0,)}, "dimensions where an output does not fit")
         if known and 0 in shape.dimensions:
-            context.warn_quality("where an output does not fit, sizes are told as unknown that the model gives")
+            context.warn_quality("where an output does not fit, sizes that the model gives are reported as unknown")
     for number in short:
         behind = asked.result(number)[-1:]
         checks.equal(behind, bytes([FILL]), f"byte behind output {number}, which is too small")

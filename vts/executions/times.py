@@ -32,7 +32,7 @@ _FAR_OFF = 100
 
 @cases.case("times.only_where_asked", "NNHAL-TIMING-001", "NNHAL-TIMING-004", *_UNITS, since=Version.V1_2)
 def only_where_asked(context: CaseContext) -> None:
-    """Times are told where they were asked for, by each path, also when every other execution asks."""
+    """Times are reported where they were asked for, by each executor, also when every other execution asks."""
     chosen = addition.supported(context)
     prepared_model, asked = chosen.prepared(context), sum_of(context, chosen)
     for executor in executors(context.version):
@@ -49,9 +49,9 @@ def only_where_asked(context: CaseContext) -> None:
 
 @cases.case("times.longer_than_the_call", *_UNITS, since=Version.V1_2)
 def longer_than_the_call(context: CaseContext) -> None:
-    """The driver says that it took longer than its caller had to wait: a quality warning, as for a wrong unit.
+    """The reported time is not longer than the caller waited; a longer one, or a wrong unit, is a quality warning.
 
-    Nothing red: times of a simulator may be those of the device that it simulates.
+    It is no failure: times of a simulator may be those of the device that it simulates.
     """
     chosen = addition.supported(context)
     prepared_model, asked = chosen.prepared(context), sum_of(context, chosen)
@@ -64,7 +64,7 @@ def longer_than_the_call(context: CaseContext) -> None:
 
 @cases.case("times.of_long_work", *_UNITS, since=Version.V1_3)
 def of_long_work(context: CaseContext) -> None:
-    """The times of a short and of a long loop differ by a tiny part of what the caller sees: a quality warning."""
+    """The times of a short and a long loop differ as the caller sees it; a tiny part of that is a quality warning."""
     prepared_model = addition.prepared(context, LOOP)
     short, long = (_loop(context, prepared_model, rounds) for rounds in (1, _ROUNDS))
     if short[0] is None or long[0] is None:
@@ -77,7 +77,7 @@ def of_long_work(context: CaseContext) -> None:
 
 
 def _loop(context: CaseContext, prepared_model: PreparedModel, rounds: int) -> tuple[int | None, int]:
-    """Execute a loop of so many rounds; returns the shortest of three times, as told and as seen by the caller."""
+    """Execute a loop of so many rounds; returns the shortest of three times, as reported and as seen by the caller."""
     pool = context.pool(64)
     request = Request(
         tuple(RequestArgument(location=DataLocation(0, place, _SIZE)) for place in (0, 16)),

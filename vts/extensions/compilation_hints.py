@@ -38,7 +38,7 @@ def ignored(context: CaseContext) -> None:
 
 @cases.case("fibonacci", "NNHAL-PREPARE-020", since=Version.FL8)
 def fibonacci(context: CaseContext) -> None:
-    """A hint of the fibonacci extension changes no result, followed, disregarded or invalid."""
+    """A hint of the fibonacci extension changes no result, be it followed, disregarded or invalid."""
     models.need(context, models.FIBONACCI)
     for row in hints.of_fibonacci():
         with context.configuration(row.name):
@@ -62,7 +62,7 @@ def prefix_of_the_call(context: CaseContext) -> None:
 
 @cases.case("of_invalid_models", "NNHAL-PREPARE-018", since=Version.FL8)
 def of_invalid_models(context: CaseContext) -> None:
-    """A hint makes no invalid model valid: it is refused as by prepareModel, by return value and callback."""
+    """A hint makes no invalid model valid: it is rejected as by prepareModel, by return value and callback."""
     invalid = with_operand(addition.model(), 0, zero_point=1)
     for row in (_NO_HINTS, Hints("unknown", (hint(1, 0, b"?"),), models.mapping(unknown=1))):
         with context.configuration(row.name):
@@ -73,14 +73,14 @@ def of_invalid_models(context: CaseContext) -> None:
 
 
 def prepare(context: CaseContext, model: Model, row: Hints) -> PreparedModel | None:
-    """Prepare a supported model with hints; None where the call may be refused, and is."""
+    """Prepare a supported model with hints; None where the call may be rejected, and is."""
     preparation = context.prepare(model, with_config=True, hints=row.hints, extensions=row.mapping)
     launched = preparation.launch_status
     allowed = {_NONE, _INVALID} if row.rejectable else {_NONE}
     checks.status(launched, allowed, "prepareModelWithConfig with hints, returned")
     checks.status(preparation.status, {launched}, "prepareModelWithConfig with hints, notified")
     is_null = preparation.prepared_model is None
-    checks.equal(is_null, launched != _NONE, "prepareModelWithConfig with hints: null as a model")
+    checks.equal(is_null, launched != _NONE, "prepareModelWithConfig with hints: whether the model is null")
     return preparation.prepared_model
 
 
@@ -91,9 +91,11 @@ def _ignored(context: CaseContext, rows: Iterable[Hints]) -> None:
         with context.configuration(row.name):
             prepared_model = prepare(context, chosen.model(), row)
             if prepared_model is not None:
-                room = models.Room(context, [chosen.packed(addition.A), chosen.packed(addition.B)], [addition.SIZE])
-                models.executed(context, prepared_model, room)
-                chosen.check(room.outputs()[0], addition.SUM, "sum after a preparation with hints")
+                memory = models.RequestMemory(
+                    context, [chosen.packed(addition.A), chosen.packed(addition.B)], [addition.SIZE]
+                )
+                models.executed(context, prepared_model, memory)
+                chosen.check(memory.outputs()[0], addition.SUM, "sum after a preparation with hints")
 
 
 def _computes_numbers(context: CaseContext, prepared_model: PreparedModel | None) -> None:

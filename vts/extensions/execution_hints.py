@@ -33,7 +33,7 @@ def _synchronous(prepared_model: PreparedModel, request: Request, config: Execut
 
 
 def _reusable(prepared_model: PreparedModel, request: Request, config: ExecutionConfig) -> Execution:
-    """A refusal may come when the request is bound, or when it is run (NNHAL-EXECUTE-015)."""
+    """A rejection may come when the request is bound, or when it is run (NNHAL-EXECUTE-015)."""
     return answer_of(
         lambda: prepared_model.create_reusable_execution(request, config).execute_synchronously(NO_DEADLINE)
     )
@@ -51,22 +51,22 @@ def none(context: CaseContext) -> None:
     for form, execute in FORMS.items():
         for measure in (False, True):
             with context.configuration(f"{form}.{'timed' if measure else 'untimed'}"):
-                older, room = _addition_room(context, chosen), _addition_room(context, chosen)
+                older, memory = _addition_memory(context, chosen), _addition_memory(context, chosen)
                 expected = synchronous(prepared_model, older.request, measure=measure)
-                execution = execute(prepared_model, room.request, ExecutionConfig(measure_timing=measure))
+                execution = execute(prepared_model, memory.request, ExecutionConfig(measure_timing=measure))
                 checks.status(execution.status, {expected.status}, "execution with a configuration without hints")
                 if execution.output_shapes and expected.output_shapes:  # either may leave them out where they are known
                     checks.equal(execution.output_shapes, expected.output_shapes, "output shapes")
-                checks.equal(room.outputs(), older.outputs(), "outputs")
+                checks.equal(memory.outputs(), older.outputs(), "outputs")
                 timing_rules(context, execution, measured=measure)
 
 
 @cases.case("refusals", "NNHAL-EXECUTE-012", since=Version.FL8)
 def rejections(context: CaseContext) -> None:
-    """Without hints a form refuses what executeSynchronously refuses: a bad request, a bad loop timeout."""
+    """Without hints a form rejects what executeSynchronously rejects: a bad request, a bad loop timeout."""
     chosen = addition.supported(context)
     prepared_model = chosen.prepared(context)
-    request = _addition_room(context, chosen).request
+    request = _addition_memory(context, chosen).request
     beyond = replace(request.inputs[0], location=replace(request.inputs[0].location, pool_index=2))
     broken = {
         "missing_input": (replace(request, inputs=request.inputs[1:]), ExecutionConfig()),
@@ -88,24 +88,24 @@ def ignored(context: CaseContext) -> None:
     for form, execute in FORMS.items():
         for row in rows:
             with context.configuration(f"{form}.{row.name}"):
-                room, prepared_model = _addition_room(context, chosen), chosen.prepared(context)
-                if _succeeds(execute(prepared_model, room.request, _config(row)), row):
-                    chosen.check(room.outputs()[0], addition.SUM, "sum of an execution with hints")
+                memory, prepared_model = _addition_memory(context, chosen), chosen.prepared(context)
+                if _succeeds(execute(prepared_model, memory.request, _config(row)), row):
+                    chosen.check(memory.outputs()[0], addition.SUM, "sum of an execution with hints")
 
 
 @cases.case("fibonacci", "NNHAL-EXECUTE-013", since=Version.FL8)
 def fibonacci(context: CaseContext) -> None:
-    """A hint of the fibonacci extension changes no result, followed, disregarded or invalid."""
+    """A hint of the fibonacci extension changes no result, be it followed, disregarded or invalid."""
     models.need(context, models.FIBONACCI)
     length = 12
     expected = models.packed_numbers(models.stored(length))
     for form, execute in FORMS.items():
         for row in hints.of_fibonacci():
             with context.configuration(f"{form}.{row.name}"):
-                room = models.Room(context, [models.packed_count(length)], [len(expected)])
+                memory = models.RequestMemory(context, [models.packed_count(length)], [len(expected)])
                 prepared_model = models.prepared(context, models.fibonacci(4, length))
-                if _succeeds(execute(prepared_model, room.request, _config(row)), row):
-                    checks.equal(room.outputs()[0].hex(), expected.hex(), "numbers of an execution with hints")
+                if _succeeds(execute(prepared_model, memory.request, _config(row)), row):
+                    checks.equal(memory.outputs()[0].hex(), expected.hex(), "numbers of an execution with hints")
 
 
 def _config(row: Hints) -> ExecutionConfig:
@@ -113,10 +113,10 @@ def _config(row: Hints) -> ExecutionConfig:
 
 
 def _succeeds(execution: Execution, row: Hints) -> bool:
-    """Whether the execution succeeded, which it has to unless the call may be refused."""
+    """Whether the execution succeeded, which it has to unless the call may be rejected."""
     checks.status(execution.status, {_NONE, _INVALID} if row.rejectable else {_NONE}, "execution with hints")
     return execution.status == _NONE
 
 
-def _addition_room(context: CaseContext, chosen: addition.Addition) -> models.Room:
-    return models.Room(context, [chosen.packed(addition.A), chosen.packed(addition.B)], [addition.SIZE])
+def _addition_memory(context: CaseContext, chosen: addition.Addition) -> models.RequestMemory:
+    return models.RequestMemory(context, [chosen.packed(addition.A), chosen.packed(addition.B)], [addition.SIZE])

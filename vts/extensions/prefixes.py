@@ -87,7 +87,7 @@ def above_15_bits(context: CaseContext) -> None:
 
 @cases.case("sign_bit", "NNHAL-EXTENSION-003", since=Version.FL5)
 def sign_bit(context: CaseContext) -> None:
-    """AIDL's codes are not negative, and a mapping to a prefix of 16 bits is refused."""
+    """AIDL's codes are not negative, and a mapping to a prefix of 16 bits is rejected."""
     models.need(context, FIBONACCI)
     model = models.fibonacci(3, _LENGTH)
     negative = models.code(0x8003, models.FIBONACCI_OPERATION) - (1 << 32)
@@ -180,7 +180,7 @@ def order_of_the_mapping(context: CaseContext) -> None:
 
 @cases.case("bijection", "NNHAL-EXTENSION-004", since=Version.V1_2)
 def bijection(context: CaseContext) -> None:
-    """A mapping with a name or a prefix twice is refused, although the model would have a meaning without one entry."""
+    """A mapping with a name or a prefix twice is rejected, although the model has a meaning without one entry."""
     models.need(context, FIBONACCI)
     model = models.fibonacci(5, _LENGTH)
     own, again = model.extension_name_to_prefix, ExtensionNameAndPrefix(FIBONACCI, 6)
@@ -198,7 +198,7 @@ def bijection(context: CaseContext) -> None:
 
 @cases.case("unmapped", "NNHAL-EXTENSION-007", since=Version.V1_2)
 def unmapped(context: CaseContext) -> None:
-    """A model with a prefix that it does not map is refused, also where another model has mapped it."""
+    """A model with a prefix that it does not map is rejected, also where another model has mapped it."""
     models.need(context, FIBONACCI)
     known = models.fibonacci(5, _LENGTH)
     models.prepared(context, known)

@@ -1,4 +1,4 @@
-"""The standard beside extensions: what ordinary operations and OEM codes remain."""
+"""Standard and OEM codes beside extensions: they keep their meaning."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def addition_mapped(context: CaseContext) -> None:
             model = replace(chosen.model(), extension_name_to_prefix=(ExtensionNameAndPrefix(name, 5),))
             if not all(context.supported_operations(model)):
                 checks.that(name == models.UNKNOWN, f"ADD is supported, but not in a model that maps {name}")
-                raise NotSupported("ADD is not supported in a model that maps an extension which the device has not")
+                raise NotSupported("ADD is not supported in a model that maps an extension unknown to the device")
             _adds(context, chosen, model)
 
 
@@ -54,9 +54,9 @@ def addition_beside(context: CaseContext) -> None:
     main = graph(operands, [*small.main.operations, own])
     model = replace(small, main=main, extension_name_to_prefix=models.mapping(fibonacci=prefix))
     inputs = [chosen.packed(addition.A), chosen.packed(addition.B), models.packed_count(length)]
-    room = models.Room(context, inputs, [addition.SIZE, 8 * length])
-    models.executed(context, models.prepared(context, model), room)
-    total, numbers = room.outputs()
+    memory = models.RequestMemory(context, inputs, [addition.SIZE, 8 * length])
+    models.executed(context, models.prepared(context, model), memory)
+    total, numbers = memory.outputs()
     chosen.check(total, addition.SUM, "sum beside FIBONACCI")
     checks.equal(numbers.hex(), models.packed_numbers(models.stored(length)).hex(), "numbers beside ADD")
 
@@ -72,7 +72,7 @@ def oem_beside_addition(context: CaseContext) -> None:
 
 @cases.case("oem.not_in_aidl", "NNHAL-EXTENSION-010", "NNHAL-MODEL-004", since=Version.FL5)
 def oem_not_in_aidl(context: CaseContext) -> None:
-    """AIDL has no OEM codes, neither of the operation nor of the two types, even in a mapping's company."""
+    """AIDL has no OEM codes, neither of the operation nor of the two types, even in a model with a mapping."""
     mapping = models.mapping(unknown=1)
     unary = {
         "operation": (OperationType.OEM_OPERATION, OperandType.TENSOR_FLOAT32),
@@ -95,6 +95,6 @@ def _with_oem() -> Model:
 
 
 def _adds(context: CaseContext, chosen: Addition, model: Model) -> None:
-    room = models.Room(context, [chosen.packed(addition.A), chosen.packed(addition.B)], [addition.SIZE])
-    models.executed(context, models.prepared(context, model), room)
-    chosen.check(room.outputs()[0], addition.SUM, "sum in a model that maps an extension")
+    memory = models.RequestMemory(context, [chosen.packed(addition.A), chosen.packed(addition.B)], [addition.SIZE])
+    models.executed(context, models.prepared(context, model), memory)
+    chosen.check(memory.outputs()[0], addition.SUM, "sum in a model that maps an extension")

@@ -41,15 +41,15 @@ _VALIDATION = ("NNHAL-EXTENSION-006",)
 def cases() -> Iterator[Case]:
     """One case for each part of a definition, with a configuration for each way to break it."""
     parts = {
-        "parameters": (_parameters(), "Data of the wrong length or content is refused, and so is none at all."),
-        "signatures": (_signatures(), "Operands that are too many, too few or of another type are refused."),
-        "numbers": (_numbers(), "Local numbers that the extension does not define are refused."),
-        "operands": (_operands(), "Scale, zero point, dimensions and kinds that its types do not have are refused."),
+        "parameters": (_parameters(), "Data of the wrong length or content is rejected, and so is none at all."),
+        "signatures": (_signatures(), "Operands that are too many, too few or of another type are rejected."),
+        "numbers": (_numbers(), "Local numbers that the extension does not define are rejected."),
+        "operands": (_operands(), "Scale, zero point, dimensions and kinds that its types do not have are rejected."),
     }
     for name, (broken, description) in parts.items():
         yield _case(name, description, functools.partial(_expect_all_rejected, broken))
-    yield _case("counts", "A count out of range is refused when the model is executed at the latest.", _counts)
-    yield _case("echo", "An operand without data is refused; one with 0 bytes is not.", _echo)
+    yield _case("counts", "A count out of range is rejected when the model is executed at the latest.", _counts)
+    yield _case("echo", "An operand without data is rejected; one with 0 bytes is not.", _echo)
 
 
 def _case(name: str, description: str, run: Callable[[CaseContext], None]) -> Case:
@@ -71,9 +71,9 @@ def _counts(context: CaseContext) -> None:
     for count in (0, -1, 80, 1 << 40):
         with context.configuration(f"minus_{-count}" if count < 0 else f"count_{count}"):
             prepared_model = models.prepared(context, with_operand(_sound(), _NUMBERS, dimensions=(0,)))
-            room = models.Room(context, [models.packed_count(count)], [8 * 80])
-            status = execute(context, prepared_model, room.request, measure=False).status
-            checks.that(status != ErrorStatus.NONE, f"FIBONACCI of {count} numbers: expected a refusal, found NONE")
+            memory = models.RequestMemory(context, [models.packed_count(count)], [8 * 80])
+            status = execute(context, prepared_model, memory.request, measure=False).status
+            checks.that(status != ErrorStatus.NONE, f"FIBONACCI of {count} numbers: expected a rejection, found NONE")
 
 
 def _echo(context: CaseContext) -> None:

@@ -1,4 +1,4 @@
-"""Fenced execution: work that waits for fences, tells its end by one, and says afterwards how it went.
+"""Fenced execution: work that waits for fences, signals its end by one, and reports afterwards how it went.
 
 A driver that has no fences of its own waits in the call and returns none (NNHAL-FENCED-008): it conforms, and every
 case accepts it. Where a call should find an open fence, the case settles that after a moment while the call lasts.

@@ -149,7 +149,7 @@ def forgotten(context: CaseContext) -> None:
 
 @cases.case("dead_client", "NNHAL-FENCED-005", "NNHAL-QOS-011", since=_SINCE)
 def dead_client(context: CaseContext) -> None:
-    """An app that dies while its execution waits takes nobody along: the device executes for others."""
+    """An app that dies while its execution waits harms no other app: the device executes for others."""
     fixture, fence = FencedFixture(context), context.fence()
     application = context.application(_UID)
     device = context.device_of(application)

@@ -24,7 +24,7 @@ _REJECTED = {ErrorStatus.INVALID_ARGUMENT, ErrorStatus.GENERAL_FAILURE}
 
 @cases.case("before", "NNHAL-FENCED-001", "NNHAL-FENCED-004", since=_SINCE, scope=Scope.SMOKE)
 def before(context: CaseContext) -> None:
-    """A wait fence that is in error already is refused, alone and at each position among sound ones."""
+    """A wait fence that is in error already is rejected, alone and at each position among sound ones."""
     fixture = FencedFixture(context)
     for count, position in ((1, 0), (3, 0), (3, 1), (3, 2)):
         with context.configuration(f"fence{position}of{count}"):
@@ -37,7 +37,7 @@ def before(context: CaseContext) -> None:
 
 @cases.case("null", "NNHAL-FENCED-001", "NNHAL-FENCED-003", since=_SINCE, until=_SINCE)
 def null(context: CaseContext) -> None:
-    """A null handle among the wait fences is refused with INVALID_ARGUMENT, alone and beside a sound one."""
+    """A null handle among the wait fences is rejected with INVALID_ARGUMENT, alone and beside a sound one."""
     fixture, sound = FencedFixture(context), context.fence()
     sound.signal()
     for name, fences in {"alone": (None,), "first": (None, sound), "last": (sound, None)}.items():

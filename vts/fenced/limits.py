@@ -50,7 +50,7 @@ def unlimited(context: CaseContext) -> None:
 
 @cases.case("too_short", "NNHAL-FENCED-011", "NNHAL-FENCED-015", "NNHAL-QOS-003", "NNHAL-QOS-005", since=_SINCE)
 def too_short(context: CaseContext) -> None:
-    """Limits that nothing can keep: the device aborts, which fails its fence, or gives the right result late."""
+    """With limits that nothing can keep the device aborts, which fails its fence, or gives the right result late."""
     fixture = FencedFixture(context)
     options = {
         "duration": FencedOptions(duration=1),
@@ -67,7 +67,7 @@ def too_short(context: CaseContext) -> None:
 
 @cases.case("too_short_behind_a_fence", "NNHAL-FENCED-011", "NNHAL-FENCED-015", since=_SINCE)
 def too_short_behind_a_fence(context: CaseContext) -> None:
-    """The same where the work is held back first: the fence that was returned tells of the end."""
+    """With limits that nothing can keep, work that is held back first ends as the returned fence says."""
     fixture = FencedFixture(context)
     for name, chosen in {"duration": FencedOptions(duration=1), "deadline": FencedOptions(deadline=1)}.items():
         with context.configuration(name):
@@ -99,7 +99,7 @@ def duration_from_the_signal(context: CaseContext) -> None:
 
 @cases.case("malformed", "NNHAL-FENCED-001", "NNHAL-FENCED-016", "NNHAL-QOS-008", since=Version.FL5)
 def malformed(context: CaseContext) -> None:
-    """Negative times other than -1 are refused with INVALID_ARGUMENT."""
+    """Negative times other than -1 are rejected with INVALID_ARGUMENT."""
     fixture = FencedFixture(context)
     options = {
         "duration": FencedOptions(duration=-2),
@@ -113,7 +113,7 @@ def malformed(context: CaseContext) -> None:
                 total = fixture.sum()
                 launched = total.launch(options=replace(chosen, form=form))
                 checks.status(launched.status, {ErrorStatus.INVALID_ARGUMENT}, f"executeFenced with a {name} below -1")
-                total.check_untouched("the call was refused")
+                total.check_untouched("the call was rejected")
 
 
 @cases.case("loop_timeout", "NNHAL-CONTROLFLOW-015", "NNHAL-FENCED-011", since=_SINCE)

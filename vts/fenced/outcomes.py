@@ -49,7 +49,7 @@ def callback_repeats(context: CaseContext) -> None:
 
 @cases.case("timings", "NNHAL-FENCED-014", "NNHAL-FENCED-018", "NNHAL-TIMING-001", "NNHAL-TIMING-004", since=_SINCE)
 def timings(context: CaseContext) -> None:
-    """Both timings come where they are asked for, and only there; none is a must. The fenced one is no longer."""
+    """Both timings are optional, and reported only where they are asked for; the fenced one is no longer."""
     fixture = FencedFixture(context)
     for form in forms(context.version):
         for measure in (False, True):

@@ -1,4 +1,4 @@
-"""Requests that fenced execution refuses: all that other executions refuse, and outputs whose size is not known."""
+"""Requests that fenced execution rejects: all that other executions reject, and outputs whose size is not known."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _OUTPUT = 3
 
 
 def cases() -> Iterator[Case]:
-    """One case an edit of vts.requests, then outputs."""
+    """One case for each edit of vts.requests, then those of outputs."""
     for edit in EDITS:
         yield _case(edit)
     yield from _behaviours()
@@ -41,13 +41,13 @@ def _case(edit: RequestEdit) -> Case:
                 total = fixture.sum()
                 request = edit.apply(total.request, fixture.chosen.elements)
                 _expect_rejected(context, fixture.prepared_model, request, form)
-                total.check_untouched("the request was refused")
+                total.check_untouched("the request was rejected")
 
     return Case(
         f"vts.fenced.refusals.ADD.{edit.name}",
         run,
         ("NNHAL-FENCED-001", *edit.requirements),
-        f"A request, executed with fences: {edit.name.replace('_', ' ')}.",
+        f"A fenced execution rejects an invalid request: {edit.name.replace('_', ' ')}.",
         since=max(edit.since, _SINCE),
         group=Group.VALIDATION,
         operations=("ADD",),
@@ -57,19 +57,19 @@ def _case(edit: RequestEdit) -> Case:
 
 @_behaviours.case("open_fence", "NNHAL-FENCED-001", since=_SINCE)
 def open_fence(context: CaseContext) -> None:
-    """An invalid request is refused by the call also where a wait fence is open: nobody waits to find out."""
+    """An invalid request is rejected by the call even where a wait fence is open: nobody has to wait for that."""
     fixture = FencedFixture(context)
     total, fence = fixture.sum(), context.fence()
     request = replace(total.request, inputs=total.request.inputs[:1])
     launched = launch(context, fixture.prepared_model, request, (fence,), settle=fence.signal)
     checks.status(launched.status, {ErrorStatus.INVALID_ARGUMENT}, "executeFenced of an invalid request")
     launched.settle()
-    total.check_untouched("the request was refused")
+    total.check_untouched("the request was rejected")
 
 
 @_behaviours.case("outputs_unknown", "NNHAL-FENCED-001", "NNHAL-FENCED-002", since=_SINCE)
 def outputs_unknown(context: CaseContext) -> None:
-    """An output whose size or rank neither model nor request gives, or that has size zero, is refused."""
+    """An output whose size or rank neither model nor request gives, or that has size zero, is rejected."""
     fixture = FencedFixture(context)
     for name, declared, given in (
         ("size", (0,), ()),
@@ -83,7 +83,7 @@ def outputs_unknown(context: CaseContext) -> None:
                 output = replace(total.request.outputs[0], dimensions=given)
                 prepared_model = _with_output(context, fixture, declared)
                 _expect_rejected(context, prepared_model, replace(total.request, outputs=(output,)), form)
-                total.check_untouched("the request was refused")
+                total.check_untouched("the request was rejected")
 
 
 @_behaviours.case("outputs_of_the_request", "NNHAL-FENCED-002", "NNHAL-FENCED-006", since=_SINCE)

@@ -50,7 +50,7 @@ def signalled_before(context: CaseContext) -> None:
     scope=Scope.SMOKE,
 )
 def signalled_after(context: CaseContext) -> None:
-    """An open fence holds the work back: no output, fence and callback know of no end; its signal lets it go."""
+    """An open fence holds the work back: nothing is written, fence and callback report no end, until it signals."""
     fixture = FencedFixture(context)
     for form in forms(context.version):
         with context.configuration(form):
@@ -96,7 +96,7 @@ def many(context: CaseContext) -> None:
 
 @cases.case("inputs_at_the_signal", "NNHAL-FENCED-005", since=_SINCE)
 def inputs_at_the_signal(context: CaseContext) -> None:
-    """The inputs that count are those at the signal: who signals a wait fence has just written them.
+    """The inputs that count are those at the signal: whoever signals a wait fence has just written them.
 
     A device that reads them earlier has started before its fences have signalled.
     """

@@ -1,6 +1,6 @@
 """Generated tests: stored vectors, and variations of them, executed every way and compared with their expected values.
 
-A vector with `rejected` must be refused instead: at once where its model breaks a structural rule, at the latest at
+A vector with `rejected` must be rejected instead: at once where its model breaks a structural rule, at the latest at
 execution where the values or shapes of an operation do.
 """
 

@@ -150,7 +150,7 @@ class Addition:
 
 
 FLOAT32 = Addition(OperandType.TENSOR_FLOAT32, "f")
-"""The type of cases that do not execute, such as refusals: it does not matter there whether the device has it."""
+"""The type of cases that do not execute, such as rejections: it does not matter there whether the device has it."""
 
 ADDITIONS = (
     FLOAT32,

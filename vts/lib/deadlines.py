@@ -53,7 +53,7 @@ def seconds_in_driver(version: Version, execution: Execution) -> float | None:
 
 
 def check_preparation(preparation: Preparation, name: str) -> None:
-    """See that a preparation with this deadline was launched, and that the callback was told what the rules allow."""
+    """See that a preparation with this deadline was launched, and that its callback got what the rules allow."""
     what = f"prepareModel with the deadline '{name}'"
     _check_launch(preparation.launch_status, name, f"{what}, returned")
     checks.status(preparation.status, allowed(name), f"{what}, notified")

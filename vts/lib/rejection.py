@@ -1,4 +1,4 @@
-"""What must be refused: at once where the model breaks a structural rule, else at execution at the latest."""
+"""What must be rejected: at once where the model breaks a structural rule, else at execution at the latest."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from npu_conformance.vts.lib.executors import execute
 from npu_conformance.vts.lib.support import supports
 
 REJECTION = ("NNHAL-SUPPORT-003", "NNHAL-PREPARE-001", "NNHAL-PREPARE-002", "NNHAL-PREPARE-018", "NNHAL-ERROR-005")
-"""What the refusal of an invalid model is evidence for, whatever is wrong with the model."""
+"""What the rejection of an invalid model is evidence for, whatever is wrong with the model."""
 
 
 def expect_vector_rejected(context: CaseContext, vector: Vector) -> None:
-    """See a rejected vector refused. Fails where it is accepted; an unsupported operation proves nothing."""
+    """See a device reject a vector that it must reject. An operation that is not supported proves nothing."""
     model = build_model(vector, context.version).model
     if vector.rejected is not None and vector.rejected.phase == "model":
         expect_rejected_at_prepare(context, model)
@@ -35,7 +35,7 @@ def expect_vector_rejected(context: CaseContext, vector: Vector) -> None:
 
 
 def expect_rejected_at_prepare(context: CaseContext, model: Model) -> None:
-    """The model is refused with INVALID_ARGUMENT wherever it can be handed in (`REFUSAL`)."""
+    """The model is rejected with INVALID_ARGUMENT wherever it can be handed in (`REJECTION`)."""
     checks.raises_status(
         lambda: context.device.get_supported_operations(model),
         {ErrorStatus.INVALID_ARGUMENT},
@@ -69,10 +69,10 @@ def expect_preparation_rejected(
 def expect_request_rejected(
     context: CaseContext, prepared_model: PreparedModel, request: Request, executor: str, *, measure: bool
 ) -> None:
-    """The request is refused with INVALID_ARGUMENT, without shapes or times (NNHAL-REQUEST-017)."""
+    """The request is rejected with INVALID_ARGUMENT, without shapes or times (NNHAL-REQUEST-017)."""
     execution = execute(context, prepared_model, request, measure=measure, executor=executor)
     checks.status(execution.status, {ErrorStatus.INVALID_ARGUMENT}, f"{executor} execution of the invalid request")
-    checks.equal(execution.output_shapes, (), "output shapes of the refused request")
+    checks.equal(execution.output_shapes, (), "output shapes of the rejected request")
     timing_rules(context, execution, measured=measure)
 
 
@@ -86,12 +86,12 @@ def _prepared_or_rejected(context: CaseContext, vector: Vector, model: Model) ->
     preparation = context.prepare(model)
     says_why = preparation.status == ErrorStatus.INVALID_ARGUMENT
     if preparation.prepared_model is None and not (supported or says_why or _supports_valid(context, vector)):
-        raise NotSupported(f"{vector.operation} is not supported at all, so that a refusal proves nothing")
+        raise NotSupported(f"{vector.operation} is not supported at all, so that a rejection proves nothing")
     return preparation.prepared_model
 
 
 def _supports_valid(context: CaseContext, vector: Vector) -> bool:
-    """True where the device supports the operation in a valid model, so that it is this one that it refuses."""
+    """True where the device supports the operation in a valid model, so that it is this one that it rejects."""
     boundary = {vector.operands[name].type.name for name in (*vector.inputs, *vector.outputs)}
     valid = [
         header
@@ -112,5 +112,5 @@ def _expect_execution_rejected(
     clause = vector.rejected.clause if vector.rejected else ""
     checks.that(
         execution.status != ErrorStatus.NONE,
-        f"the device executes what breaks {clause or 'its specification'}: expected a refusal, found NONE",
+        f"the device executes what breaks {clause or 'its specification'}: expected a rejection, found NONE",
     )

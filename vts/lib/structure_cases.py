@@ -16,7 +16,7 @@ from npu_conformance.vts.lib.structure_models import SIZE, Row
 
 
 def cases_of(rows: Iterable[Row]) -> Iterator[Case]:
-    """One case a model."""
+    """One case for each model."""
     return map(_case, rows)
 
 
@@ -53,7 +53,7 @@ def answered(context: CaseContext, model: Model) -> None:
 
 
 def rejected_or_answered(context: CaseContext, model: Model) -> None:
-    """The model is refused like an invalid one, or answered like a valid one, by both calls alike."""
+    """The model is rejected like an invalid one, or answered like a valid one, by both calls alike."""
     try:
         context.supported_operations(model)
     except ServiceError as error:

@@ -1,4 +1,4 @@
-"""Small sound models for the cases of structural rules, and how a case is written: one model a row."""
+"""Small sound models for the cases of structural rules, and how a case is written: one row for each model."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ def supports(context: CaseContext, vector: Vector) -> bool:
 def support(context: CaseContext, model: Model) -> tuple[bool, ...] | None:
     """What getSupportedOperations says of a valid model.
 
-    None where a graph has no inputs and the device refuses that, as the interface text wants (NNHAL-MODEL-054).
+    None where a graph has no inputs and the device rejects that, as the interface text wants (NNHAL-MODEL-054).
     """
     try:
         return context.supported_operations(model)

@@ -86,7 +86,7 @@ def vector_from(payload: Any) -> Vector:
 def case_of(
     header: VectorHeader, load: Loader, case_id: str, since: Version | None, about: Callable[[], str] | None = None
 ) -> Case:
-    """A case that executes a vector, or sees it refused. about: the description, where that need not load it."""
+    """A case that executes a vector, or sees it rejected. about: the description, where that need not load it."""
 
     def run(context: CaseContext) -> None:
         from npu_conformance.vts.lib import vector_run

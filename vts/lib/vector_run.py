@@ -40,7 +40,7 @@ _OTHER_SAMPLES = "equal seeds gave other samples than in an execution before"
 
 
 def run(context: CaseContext, vector: Vector) -> None:
-    """Execute the vector in every configuration, or see it refused."""
+    """Execute the vector in every configuration, or see it rejected."""
     attach(context, vector)
     if _has_open_loop(vector):
         # Legal above the HAL; AOSP runs such vectors in CTS, not in VTS.
@@ -245,7 +245,7 @@ class _Runner:
         return self._judge(configuration.example, built, content)
 
     def _must_reject(self, configuration: Configuration) -> bool:
-        """True where the path wants to know the shapes of all outputs, and the model leaves one open (FENCED-002)."""
+        """True where the executor needs the shapes of all outputs, and the model leaves one open (FENCED-002)."""
         if configuration.executor in executors(self._context.version, finding_shapes=True):
             return False
         is_open = any(self._vector.operands[name].is_open for name in self._vector.outputs)
@@ -287,7 +287,7 @@ def prepared(
     model = build_model(vector, context.version, unspecified_outputs=unspecified, unranked_outputs=unranked).model
     supported = support(context, model)
     if supported is None:
-        raise NotSupported("the device refuses graphs without inputs")
+        raise NotSupported("the device rejects graphs without inputs")
     preparation = context.prepare(model)
     checks.status(preparation.launch_status, {ErrorStatus.NONE}, "prepareModel of a valid model, returned")
     if preparation.status != ErrorStatus.NONE:

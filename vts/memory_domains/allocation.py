@@ -1,6 +1,6 @@
-"""allocate: what must be refused with INVALID_ARGUMENT or GENERAL_FAILURE, and what may only be declined.
+"""allocate: what must be rejected with INVALID_ARGUMENT or GENERAL_FAILURE, and what may only be declined.
 
-AOSP's MemoryDomainAllocateTest takes either status for each refusal, since a device without buffers need not look.
+AOSP's MemoryDomainAllocateTest takes either status for each rejection, since a device without buffers need not look.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def _expect_pairings_rejected(fixture: BufferFixture, what: str, other: Prepared
 @cases.case("allocate.no_roles", "NNHAL-MEMDOMAIN-005", _REJECTED, since=_SINCE)
 @in_each_type
 def no_roles(fixture: BufferFixture) -> None:
-    """Without a prepared model, and without a role."""
+    """allocate is rejected without a prepared model, and without a role."""
     _expect_rejected(fixture, "no prepared model and no role", Allocation(()))
     _expect_rejected(fixture, "roles of no prepared model", Allocation((), inputs=((0, 0),)))
     _expect_rejected(fixture, "no role", Allocation((fixture.prepare(),)))
@@ -69,7 +69,7 @@ def no_roles(fixture: BufferFixture) -> None:
 @cases.case("allocate.null_model", "NNHAL-MEMDOMAIN-006", _REJECTED, since=_SINCE)
 @in_each_type
 def null_model(fixture: BufferFixture) -> None:
-    """A prepared model that is null, alone and behind a good one that is not asked for."""
+    """allocate is rejected for a null prepared model, alone and behind a good one without a role."""
     _expect_rejected(fixture, "a null model", Allocation((None,), inputs=((0, 0),)))
     _expect_rejected(fixture, "a null model beside another", Allocation((fixture.prepare(), None), inputs=((0, 0),)))
 
@@ -81,7 +81,7 @@ class _Impostor(PreparedModel):
 @cases.case("allocate.foreign_model", "NNHAL-MEMDOMAIN-007", _REJECTED, since=_SINCE)
 @in_each_type
 def foreign_model(fixture: BufferFixture) -> None:
-    """A prepared model that this device has not prepared."""
+    """allocate is rejected for a prepared model that this device has not prepared."""
     _expect_rejected(
         fixture, "a model of the client's", Allocation((_Impostor(),), inputs=((0, 0),), outputs=((0, 0),))
     )
@@ -90,7 +90,7 @@ def foreign_model(fixture: BufferFixture) -> None:
 @cases.case("allocate.model_index", "NNHAL-MEMDOMAIN-008", _REJECTED, since=_SINCE)
 @in_each_type
 def model_index(fixture: BufferFixture) -> None:
-    """Roles of a prepared model that is not in the list."""
+    """allocate is rejected for roles of a prepared model that is not in the list."""
     models = (fixture.prepare(),)
     for index in (1, 2**31 - 1, *((-1,) if fixture.context.version.is_aidl else (2**32 - 1,))):
         _expect_rejected(fixture, f"an input of model {index}", Allocation(models, inputs=((index, 0),)))
@@ -100,7 +100,7 @@ def model_index(fixture: BufferFixture) -> None:
 @cases.case("allocate.io_index", "NNHAL-MEMDOMAIN-008", _REJECTED, since=_SINCE)
 @in_each_type
 def io_index(fixture: BufferFixture) -> None:
-    """Roles of an input or output that the model does not have."""
+    """allocate is rejected for roles of an input or output that the model does not have."""
     models, beyond = (fixture.prepare(),), -1 if fixture.context.version.is_aidl else 2**32 - 1
     for index in (2, 9999, beyond):
         _expect_rejected(fixture, f"input {index} of two", Allocation(models, inputs=((0, index),)))
@@ -111,7 +111,7 @@ def io_index(fixture: BufferFixture) -> None:
 @cases.case("allocate.probability", "NNHAL-MEMDOMAIN-009", _REJECTED, since=_SINCE)
 @in_each_type
 def probability(fixture: BufferFixture) -> None:
-    """Probabilities (HIDL: frequencies) outside of (0, 1], or none at all."""
+    """allocate is rejected for probabilities (HIDL: frequencies) outside of (0, 1], and for NaN."""
     models = (fixture.prepare(),)
     for value in (10.0, 1.5, 0.0, -0.5, math.inf, math.nan):
         for allocation in (Allocation(models, inputs=((0, 0),)), Allocation(models, outputs=((0, 0),))):
@@ -122,7 +122,7 @@ def probability(fixture: BufferFixture) -> None:
 @cases.case("allocate.role_twice", "NNHAL-MEMDOMAIN-010", _REJECTED, since=_SINCE)
 @in_each_type
 def role_twice(fixture: BufferFixture) -> None:
-    """One role named twice: by the same index of the list, and by two that mean one prepared model."""
+    """allocate is rejected where a role is named twice: by one index of the list, or by two of one model."""
     model = fixture.prepare()
     for models, second in (((model,), 0), ((model, model), 1)):
         how = "through an alias" if second else "by one index"
@@ -133,7 +133,7 @@ def role_twice(fixture: BufferFixture) -> None:
 @cases.case("allocate.conflicting_type", "NNHAL-MEMDOMAIN-011", _REJECTED, since=_SINCE)
 @in_each_type
 def conflicting_type(fixture: BufferFixture) -> None:
-    """Roles of different operand types."""
+    """allocate is rejected for roles of different operand types."""
     other = ADDITIONS[_OTHER_SIGNEDNESS[ADDITIONS.index(fixture.chosen)]]
     # As many dimensions and sizes as the first: the type alone is in conflict.
     model = BufferFixture(fixture.context, other).prepare(dimensions=(fixture.elements,))
@@ -143,7 +143,7 @@ def conflicting_type(fixture: BufferFixture) -> None:
 @cases.case("allocate.conflicting_scale", "NNHAL-MEMDOMAIN-011", _REJECTED, since=_SINCE)
 @in_each_type
 def conflicting_scale(fixture: BufferFixture) -> None:
-    """Roles of different scale."""
+    """allocate is rejected for roles of different scale."""
     _quantised(fixture)
     other = fixture.prepare(scale=1.0, zero_point=fixture.chosen.zero_point)
     _expect_pairings_rejected(fixture, f"scales {fixture.chosen.scale} and 1.0", other)
@@ -152,7 +152,7 @@ def conflicting_scale(fixture: BufferFixture) -> None:
 @cases.case("allocate.conflicting_zero_point", "NNHAL-MEMDOMAIN-011", _REJECTED, since=_SINCE)
 @in_each_type
 def conflicting_zero_point(fixture: BufferFixture) -> None:
-    """Roles of different zero point."""
+    """allocate is rejected for roles of different zero point."""
     _quantised(fixture)
     _expect_pairings_rejected(
         fixture, f"zero points {fixture.chosen.zero_point} and 10", fixture.prepare(zero_point=10)
@@ -166,7 +166,7 @@ def _quantised(fixture: BufferFixture) -> None:
 
 @cases.case("allocate.conflicting_channels", "NNHAL-MEMDOMAIN-011", _REJECTED, since=_SINCE)
 def conflicting_channels(context: CaseContext) -> None:
-    """Roles whose channels have different scales."""
+    """allocate is rejected for roles whose channels have different scales."""
     fixture = BufferFixture(context, FLOAT32)
     models = [fixture.prepare_model(_dequantize(scales)) for scales in ((0.5, 0.25), (0.5, 1.0))]
     _expect_rejected(
@@ -190,21 +190,21 @@ def _dequantize(scales: tuple[float, float]) -> Model:
 @cases.case("allocate.conflicting_rank", "NNHAL-MEMDOMAIN-012", _REJECTED, since=_SINCE)
 @in_each_type
 def conflicting_rank(fixture: BufferFixture) -> None:
-    """Roles of different rank."""
+    """allocate is rejected for roles of different rank."""
     _expect_pairings_rejected(fixture, "ranks 1 and 2", fixture.prepare(dimensions=(fixture.elements, 1)))
 
 
 @cases.case("allocate.conflicting_dimensions", "NNHAL-MEMDOMAIN-012", _REJECTED, since=_SINCE)
 @in_each_type
 def conflicting_dimensions(fixture: BufferFixture) -> None:
-    """Roles of different size."""
+    """allocate is rejected for roles of different size."""
     _expect_pairings_rejected(fixture, "different sizes", fixture.prepare(dimensions=(2 * fixture.elements,)))
 
 
 @cases.case("allocate.conflicting_known_dimensions", "NNHAL-MEMDOMAIN-012", _REJECTED, since=_SINCE)
 @in_each_type
 def conflicting_known_dimensions(fixture: BufferFixture) -> None:
-    """Roles of different size where one of them leaves another of its sizes open."""
+    """allocate is rejected for roles of different size where one of them leaves another of its sizes open."""
     one, other = (
         fixture.prepare(dimensions=(0, fixture.elements)),
         fixture.prepare(dimensions=(1, 2 * fixture.elements)),
@@ -216,14 +216,14 @@ def conflicting_known_dimensions(fixture: BufferFixture) -> None:
 @cases.case("allocate.descriptor_rank", "NNHAL-MEMDOMAIN-012", _REJECTED, since=_SINCE)
 @in_each_type
 def descriptor_rank(fixture: BufferFixture) -> None:
-    """A descriptor of another rank than the roles."""
+    """allocate is rejected for a descriptor of another rank than the roles."""
     _expect_descriptor_rejected(fixture, (fixture.elements, 1))
 
 
 @cases.case("allocate.descriptor_dimensions", "NNHAL-MEMDOMAIN-012", _REJECTED, since=_SINCE)
 @in_each_type
 def descriptor_dimensions(fixture: BufferFixture) -> None:
-    """A descriptor of another size than the roles."""
+    """allocate is rejected for a descriptor of another size than the roles."""
     _expect_descriptor_rejected(fixture, (2 * fixture.elements,))
 
 
@@ -236,7 +236,7 @@ def _expect_descriptor_rejected(fixture: BufferFixture, dimensions: tuple[int, .
 @cases.case("allocate.dimensions_of_scalar", "NNHAL-MEMDOMAIN-013", _REJECTED, since=_SINCE)
 @in_each_type
 def dimensions_of_scalar(fixture: BufferFixture) -> None:
-    """A descriptor with dimensions for the role of a scalar."""
+    """allocate is rejected for a descriptor with dimensions and the role of a scalar."""
     model = fixture.prepare_model(addition_with_activation(fixture.chosen))
     for dimensions in ((1,), (0,)):
         _expect_rejected(
@@ -247,7 +247,7 @@ def dimensions_of_scalar(fixture: BufferFixture) -> None:
 @cases.case("allocate.scalar_and_tensor", "NNHAL-MEMDOMAIN-011", _REJECTED, since=_SINCE)
 @in_each_type
 def scalar_and_tensor(fixture: BufferFixture) -> None:
-    """Roles of a tensor and of a scalar."""
+    """allocate is rejected for roles of a tensor and of a scalar."""
     model = fixture.prepare_model(addition_with_activation(fixture.chosen))
     _expect_rejected(fixture, "roles of a tensor and a scalar", Allocation((model,), inputs=((0, 0), (0, 2))))
 
@@ -271,7 +271,7 @@ def valid(fixture: BufferFixture) -> None:
 @cases.case("allocate.valid_open", "NNHAL-MEMDOMAIN-003", since=_SINCE)
 @in_each_type
 def valid_open(fixture: BufferFixture) -> None:
-    """The same where roles, the descriptor, or both leave sizes open."""
+    """Valid roles get a buffer, or GENERAL_FAILURE, also where they, the descriptor, or both leave sizes open."""
     closed, size = fixture.prepare(), (fixture.elements,)
     model = fixture.prepare(dimensions=(0,))
     wanted = (

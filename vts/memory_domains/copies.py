@@ -44,7 +44,7 @@ def _copy_from_ends(fixture: BufferFixture, made: DeviceBuffer, size: int, dimen
 @cases.case("copy_from.size", "NNHAL-MEMDOMAIN-017", since=_SINCE)
 @in_each_type
 def copy_from_size(fixture: BufferFixture) -> None:
-    """Memory that is not of exactly the buffer's size."""
+    """copyFrom rejects memory that is not of exactly the buffer's size."""
     made = _closed(fixture)
     for size in _WRONG_SIZES:
         _copy_from_ends(fixture, made, size, (), INVALID)
@@ -55,7 +55,7 @@ def copy_from_size(fixture: BufferFixture) -> None:
 @cases.case("copy_from.size_of_open_shape", "NNHAL-MEMDOMAIN-017", since=_SINCE)
 @in_each_type
 def copy_from_size_of_open_shape(fixture: BufferFixture) -> None:
-    """Memory that is not of exactly the size that the given dimensions have."""
+    """copyFrom rejects memory that is not of exactly the size that the given dimensions have."""
     made, full = _open(fixture), (fixture.elements,)
     for size in _WRONG_SIZES:
         _copy_from_ends(fixture, made, size, full, INVALID)
@@ -67,7 +67,7 @@ def copy_from_size_of_open_shape(fixture: BufferFixture) -> None:
 @cases.case("copy_from.dimensions", "NNHAL-MEMDOMAIN-018", "NNHAL-MEMDOMAIN-019", since=_SINCE)
 @in_each_type
 def copy_from_dimensions(fixture: BufferFixture) -> None:
-    """Dimensions that contradict the buffer's; none, or the same again, are right."""
+    """copyFrom rejects dimensions that contradict the buffer's, and takes none, or the same again."""
     made, count = _closed(fixture), fixture.elements
     for wrong in ((count, 1), (1, count), (2 * count,), (0,), (count, 0)):
         _copy_from_ends(fixture, made, SIZE, wrong, INVALID)
@@ -112,18 +112,18 @@ def copy_to_uninitialised(fixture: BufferFixture) -> None:
 @cases.case("copy_to.size", "NNHAL-MEMDOMAIN-020", since=_SINCE)
 @in_each_type
 def copy_to_size(fixture: BufferFixture) -> None:
-    """Memory that is not of exactly the buffer's size; the content survives the refusal."""
+    """copyTo rejects memory that is not of exactly the buffer's size; the content survives the rejection."""
     made = _closed(fixture)
     fixture.fill(made, A)
     for size in _WRONG_SIZES:
         checks.status(fixture.copy_to(made, size), {INVALID}, f"copyTo of {SIZE} bytes into {size}")
-    fixture.holds(made, A, "content after a refused copyTo")
+    fixture.holds(made, A, "content after a rejected copyTo")
 
 
 @cases.case("copy_to.size_of_open_shape", "NNHAL-MEMDOMAIN-020", since=_SINCE)
 @in_each_type
 def copy_to_size_of_open_shape(fixture: BufferFixture) -> None:
-    """The size is that of the last content: it changes with it."""
+    """The size that copyTo asks for is that of the last content, and changes with it."""
     made = _open(fixture)
     for factor in (1, 2, 1):
         data = fixture.chosen.packed(A) * factor
@@ -148,7 +148,7 @@ def unchanged(fixture: BufferFixture) -> None:
 @cases.case("copy.many_elements", "NNHAL-MEMDOMAIN-022", since=_SINCE)
 @in_each_type
 def many_elements(fixture: BufferFixture) -> None:
-    """A tensor of 260 rows of 3 x 5, in row-major order: no device tiles it evenly."""
+    """A tensor of 260 rows of 3 x 5, which no device tiles evenly, comes out in row-major order."""
     shape = (260, 3, 5)
     made = fixture.allocate(fixture.prepare(dimensions=shape), inputs=(0,))
     one = SIZE // fixture.elements
@@ -168,7 +168,7 @@ def _copies(context: CaseContext, source: str, target: str) -> None:
 
 @cases.case("copy.kinds", "NNHAL-MEMDOMAIN-021", "NNHAL-MEMDOMAIN-022", since=_SINCE)
 def kinds(context: CaseContext) -> None:
-    """Every kind of memory that has to be mapped, as source and as target."""
+    """Every kind of memory that a device has to map can be the source and the target of a copy."""
     for source in _KINDS:
         for target in _KINDS:
             with context.configuration(f"{source}.{target}"):
@@ -177,7 +177,7 @@ def kinds(context: CaseContext) -> None:
 
 @cases.case("copy.pixels", "NNHAL-MEMDOMAIN-016", "NNHAL-MEMDOMAIN-022", since=_SINCE)
 def pixels(context: CaseContext) -> None:
-    """A hardware buffer that is no BLOB may be copied or refused: the buffer then holds its data, or nothing.
+    """A hardware buffer that is no BLOB may be copied or rejected: the buffer then holds its data, or nothing.
 
     Copies of such memory are optional (NNHAL-MEMDOMAIN-034).
     """

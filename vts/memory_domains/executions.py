@@ -1,6 +1,6 @@
-"""Executions with buffers: which uses are refused, and what state and shape a buffer has before and behind them.
+"""Executions with buffers: which uses are rejected, and what state and shape a buffer has before and behind them.
 
-Every refusal is looked at from the side of an input and of an output.
+Every rejection is looked at from the side of an input and of an output.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def _rejected_as_output(fixture: BufferFixture, model: PreparedModel, place: Pla
 @cases.case("execute.unknown_token", "NNHAL-MEMDOMAIN-023", since=_SINCE)
 @by_each_executor
 def unknown_token(fixture: BufferFixture) -> None:
-    """Token 0, and one that names no buffer; a device without buffers has to refuse them too."""
+    """Token 0, and one that names no buffer, are rejected, also by a device without buffers."""
     model = fixture.prepare()
     for token in (0, _UNKNOWN_TOKEN, 2**31 - 1):
         _rejected_as_input(fixture, model, token, f"token {token}")
@@ -57,7 +57,7 @@ def unknown_token(fixture: BufferFixture) -> None:
 @cases.case("execute.unknown_token_beside_buffers", "NNHAL-MEMDOMAIN-023", since=_SINCE)
 @by_each_executor
 def unknown_token_beside_buffers(fixture: BufferFixture) -> None:
-    """Tokens that are not those of living buffers; a refused execution leaves the buffers as they are."""
+    """Tokens other than those of living buffers are rejected; a rejected execution leaves the buffers as they are."""
     model = fixture.prepare()
     one, other = _filled(fixture, model, (0, 1)), _filled(fixture, model, (0, 1))
     near = {made.token + step for made in (one, other) for step in (-1, 1)} - {one.token, other.token, 2**31}
@@ -65,7 +65,7 @@ def unknown_token_beside_buffers(fixture: BufferFixture) -> None:
         _rejected_as_input(fixture, model, token, f"token {token}")
         fixture.fails(model, (one, token), (fixture.pool(),), INVALID, f"execution with a buffer and token {token}")
     for made in (one, other):
-        fixture.holds(made, A, "content after refused executions")
+        fixture.holds(made, A, "content after rejected executions")
 
 
 @cases.case("execute.location_in_buffer", "NNHAL-REQUEST-015", since=_SINCE)
@@ -84,7 +84,7 @@ def location_in_buffer(fixture: BufferFixture) -> None:
 @cases.case("execute.other_model", "NNHAL-MEMDOMAIN-024", since=_SINCE)
 @by_each_executor
 def other_model(fixture: BufferFixture) -> None:
-    """A buffer of another prepared model, be the models as equal as they can."""
+    """A buffer of another prepared model is rejected, however equal the models are."""
     one, other = fixture.prepare(), fixture.prepare()
     _rejected_as_input(fixture, other, _filled(fixture, one), "a buffer of another prepared model")
     _rejected_as_output(fixture, other, fixture.allocate(one, outputs=(0,)), "a buffer of another prepared model")
@@ -93,7 +93,7 @@ def other_model(fixture: BufferFixture) -> None:
 @cases.case("execute.other_index", "NNHAL-MEMDOMAIN-024", since=_SINCE)
 @by_each_executor
 def other_index(fixture: BufferFixture) -> None:
-    """A buffer of input 0 as input 1, of output 0 as output 1, and the other way round."""
+    """A buffer of input 0 is rejected as input 1, one of output 0 as output 1, and the other way round."""
     model, pools = fixture.prepare(2), [fixture.pool() for _ in range(6)]
     for right, wrong in ((0, 1), (1, 0), (0, 3)):
         inputs: list[Place] = [*pools[:4]]
@@ -110,7 +110,7 @@ def other_index(fixture: BufferFixture) -> None:
 @cases.case("execute.other_direction", "NNHAL-MEMDOMAIN-024", since=_SINCE)
 @by_each_executor
 def other_direction(fixture: BufferFixture) -> None:
-    """A buffer of an input as output, and of an output, initialised, as input."""
+    """A buffer of an input is rejected as output, and an initialised one of an output as input."""
     model = fixture.prepare()
     source, target = _filled(fixture, model), _filled(fixture, model, (), (0,))
     _rejected_as_output(fixture, model, source, "a buffer of an input")
@@ -121,7 +121,7 @@ def other_direction(fixture: BufferFixture) -> None:
 @cases.case("execute.uninitialised", "NNHAL-MEMDOMAIN-014", "NNHAL-MEMDOMAIN-015", since=_SINCE)
 @by_each_executor
 def uninitialised(fixture: BufferFixture) -> None:
-    """A fresh buffer is no input, but an output, and then an input."""
+    """A fresh buffer is rejected as an input, but taken as an output, and then as an input."""
     model = fixture.prepare()
     made = fixture.allocate(model, inputs=(0,), outputs=(0,))
     one, other, result = fixture.pool(fixture.chosen.packed(A)), fixture.pool(fixture.chosen.packed(B)), fixture.pool()
@@ -136,7 +136,7 @@ def uninitialised(fixture: BufferFixture) -> None:
 @cases.case("execute.input_and_output", "NNHAL-MEMDOMAIN-025", since=_SINCE)
 @by_each_executor
 def input_and_output(fixture: BufferFixture) -> None:
-    """One buffer as input and output of one request, and as two outputs, has all those roles and is refused."""
+    """One buffer as input and output of one request, and as two outputs, has all those roles and is rejected."""
     model, pools = fixture.prepare(2), [fixture.pool() for _ in range(4)]
     both = _filled(fixture, model, (0,), (0,))
     fixture.fails(model, (both, *pools[:3]), (both, pools[3]), INVALID, "execution with one buffer as input and output")
@@ -149,7 +149,7 @@ def input_and_output(fixture: BufferFixture) -> None:
 @cases.case("execute.two_inputs", "NNHAL-MEMDOMAIN-026", "NNHAL-EXECUTE-002", since=_SINCE)
 @by_each_executor
 def two_inputs(fixture: BufferFixture) -> None:
-    """One buffer as two inputs; it keeps its content and serves again."""
+    """One buffer may be two inputs; it keeps its content and serves again."""
     model, result = fixture.prepare(), fixture.pool()
     made = _filled(fixture, model, (0, 1))
     for _ in range(2):
@@ -172,7 +172,7 @@ def several_models(fixture: BufferFixture) -> None:
     fixture.chosen.check(bytes(result.read(0, SIZE)), expected, "sum of the second model")
     fixture.fails(second, (made, b), (result,), INVALID, "execution with the buffer in a role of the other index")
     fixture.fails(third, (a, made), (result,), INVALID, "execution with the buffer of a third model")
-    fixture.holds(made, SUM, "buffer after refused executions")
+    fixture.holds(made, SUM, "buffer after rejected executions")
     fixture.fails(second, (a, b), (made,), INVALID, "execution with the buffer in a role of the other model")
 
 
@@ -193,7 +193,7 @@ def chain(fixture: BufferFixture) -> None:
 @cases.case("execute.scalar", "NNHAL-MEMDOMAIN-015", "NNHAL-MEMDOMAIN-032", since=_SINCE)
 @by_each_executor
 def scalar(fixture: BufferFixture) -> None:
-    """The buffer of a scalar input: the fused activation, 0 for none and 1 for RELU."""
+    """A buffer can hold a scalar input: the fused activation, 0 for none and 1 for RELU."""
     model = fixture.prepare_model(addition_with_activation(fixture.chosen))
     made = fixture.allocate(model, inputs=(2,))
     one, other, result = (

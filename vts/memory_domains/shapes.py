@@ -53,7 +53,7 @@ def _holds(fixture: BufferFixture, made: DeviceBuffer, factor: int, what: str) -
 @cases.case("shapes.contradicting_request", "NNHAL-MEMDOMAIN-027", since=_SINCE)
 @by_each_executor
 def contradicting_request(fixture: BufferFixture) -> None:
-    """Dimensions of a request that the model allows and the buffer does not, of an input and of an output."""
+    """Dimensions that the model allows and the buffer does not are rejected, of an input and of an output."""
     model, usual, double = fixture.prepare(dimensions=(0,)), (fixture.elements,), (2 * fixture.elements,)
     made = fixture.allocate(model, inputs=(0,), outputs=(0,), dimensions=usual)
     fixture.fill(made, A)
@@ -62,7 +62,7 @@ def contradicting_request(fixture: BufferFixture) -> None:
         Argument(fixture.pool(2 * len(fixture.chosen.packed(B))), double),
     )
     fixture.fails(model, (Argument(made, double), big), (result,), INVALID, "execution with an input that contradicts")
-    fixture.holds(made, A, "content after a refused execution")
+    fixture.holds(made, A, "content after a rejected execution")
     fixture.fails(model, (big, big), (Argument(made, double),), INVALID, "execution with an output that contradicts")
 
 
@@ -143,7 +143,7 @@ def _is_rejected_as(fixture: BufferFixture, model: PreparedModel, made: DeviceBu
     shape: Shape = (factor * fixture.elements,)
     places = (Argument(made, shape), Argument(_pool(fixture, B, factor), shape))
     result = Argument(_pool(fixture, A, factor), shape)
-    fixture.fails(model, places, (result,), INVALID, f"execution with a shape {shape} that the buffer has not")
+    fixture.fails(model, places, (result,), INVALID, f"execution with a shape {shape} that the buffer does not have")
 
 
 @cases.case("shapes.unknown_rank", "NNHAL-MEMDOMAIN-033", "NNHAL-MEMDOMAIN-019", since=_SINCE)

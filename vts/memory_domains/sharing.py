@@ -30,7 +30,7 @@ _OWNER, _SPY = 10_101, 10_102
 _AT_ONCE, _THREADS, _ROUNDS = 12, 4, 6
 
 
-def _benches(context: CaseContext, *callers: tuple[int, int]) -> list[BufferFixture]:
+def _fixtures(context: CaseContext, *callers: tuple[int, int]) -> list[BufferFixture]:
     """One fixture for each caller, as (uid, pid)."""
     chosen = addition.supported(context)
     return [BufferFixture(context, chosen, application=context.application(*caller)) for caller in callers]
@@ -39,17 +39,17 @@ def _benches(context: CaseContext, *callers: tuple[int, int]) -> list[BufferFixt
 @cases.case("tokens.of_applications", "NNHAL-MEMDOMAIN-004", since=_SINCE)
 def tokens_of_applications(context: CaseContext) -> None:
     """Tokens of different applications are different as well: they are those of one service."""
-    benches = _benches(context, (_OWNER, 1), (_SPY, 2))
-    models = [fixture.prepare() for fixture in benches]
+    fixtures = _fixtures(context, (_OWNER, 1), (_SPY, 2))
+    models = [fixture.prepare() for fixture in fixtures]
     living = [
-        fixture.allocate(model, inputs=(0,)) for _ in range(3) for fixture, model in zip(benches, models, strict=True)
+        fixture.allocate(model, inputs=(0,)) for _ in range(3) for fixture, model in zip(fixtures, models, strict=True)
     ]
     tokens = [made.token for made in living]
     checks.equal(len(set(tokens)), len(tokens), f"number of different tokens among {tokens}")
 
 
 def _spied_on(context: CaseContext, spy_is: tuple[int, int]) -> None:
-    owner, spy = _benches(context, (_OWNER, 1), spy_is)
+    owner, spy = _fixtures(context, (_OWNER, 1), spy_is)
     model, own_model = owner.prepare(), spy.prepare()
     secret = owner.allocate(model, inputs=(0, 1), outputs=(0,))
     owner.fill(secret, A)
@@ -58,7 +58,7 @@ def _spied_on(context: CaseContext, spy_is: tuple[int, int]) -> None:
     spy.fill(own, B)
     result = spy.pool(b"\xa5" * SIZE)
     spy.fails(own_model, (secret.token, own), (result,), INVALID, "execution on another application's buffer")
-    checks.equal(bytes(result.read(0, SIZE)), b"\xa5" * SIZE, "output of the refused execution")
+    checks.equal(bytes(result.read(0, SIZE)), b"\xa5" * SIZE, "output of the rejected execution")
     spy.fails(own_model, (own, own), (secret.token,), INVALID, "execution into another application's buffer")
     owner.holds(secret, A, "the owner's content")
     owner.succeeds(model, (secret, secret), (owner.pool(),), "the owner's execution on its buffer")
@@ -66,7 +66,7 @@ def _spied_on(context: CaseContext, spy_is: tuple[int, int]) -> None:
 
 @cases.case("tokens.of_another_process", "NNHAL-MEMDOMAIN-031", since=_SINCE)
 def of_another_process(context: CaseContext) -> None:
-    """The token of another application's buffer, and of another process's of the same application, is no key to it."""
+    """A token is no key to a buffer of another application, or of another process of the same application."""
     for name, spy in (("other_uid", (_SPY, 2)), ("same_uid", (_OWNER, 2))):
         with context.configuration(name):
             _spied_on(context, spy)
@@ -74,18 +74,18 @@ def of_another_process(context: CaseContext) -> None:
 
 @cases.case("tokens.of_the_dead", "NNHAL-MEMDOMAIN-031", "NNHAL-MEMDOMAIN-014", since=_SINCE)
 def of_the_dead(context: CaseContext) -> None:
-    """An application's death takes its buffers along: its token is no key for who comes after, and nothing is left."""
+    """An application's death takes its buffers along: its token is no key for later ones, and nothing is left."""
     application = context.application(_OWNER, 1)
     owner = BufferFixture(context, addition.supported(context), application=application)
     model = owner.prepare()
     secret = owner.allocate(model, inputs=(0,))
     owner.fill(secret, A)
     application.close()
-    (heir,) = _benches(context, (_OWNER, 2))
-    model = heir.prepare()
-    heir.fails(model, (secret.token, heir.pool()), (heir.pool(),), INVALID, "execution on a dead application's buffer")
-    made = heir.allocate(model, inputs=(0,))
-    checks.status(heir.copy_to(made), {GENERAL}, "copyTo of a fresh buffer")
+    (last,) = _fixtures(context, (_OWNER, 2))
+    model = last.prepare()
+    last.fails(model, (secret.token, last.pool()), (last.pool(),), INVALID, "execution on a dead application's buffer")
+    made = last.allocate(model, inputs=(0,))
+    checks.status(last.copy_to(made), {GENERAL}, "copyTo of a fresh buffer")
 
 
 @cases.case("tokens.of_the_freed", "NNHAL-MEMDOMAIN-004", "NNHAL-MEMDOMAIN-023", "NNHAL-MEMDOMAIN-014", since=_SINCE)
@@ -93,7 +93,7 @@ def of_the_dead(context: CaseContext) -> None:
 def of_the_freed(fixture: BufferFixture) -> None:
     """A freed buffer's token is unknown, or the next buffer's; that one is fresh, and has nothing of the old one.
 
-    A driver that need not hear of releases may keep the buffer: that is a quality warning.
+    A driver that is not notified of releases may keep the buffer: that is a quality warning.
     """
     model, result = fixture.prepare(), fixture.pool()
     freed = fixture.allocate(model, inputs=(0,))

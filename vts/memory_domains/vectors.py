@@ -38,7 +38,7 @@ _VECTORS = {
 
 
 def cases() -> Iterator[Case]:
-    """One case a vector; each way of execution is a configuration."""
+    """One case for each vector; each executor is a configuration."""
     for operation, names in _VECTORS.items():
         for header in vectors.headers(operation):
             if header.name in names:
@@ -53,7 +53,7 @@ def _case(operation: str, name: str, since: Version, types: tuple[str, ...]) -> 
         f"vts.memory_domains.{operation}.{name}",
         run,
         ("NNHAL-MEMDOMAIN-032", "NNHAL-MEMDOMAIN-022"),
-        "Inputs and outputs of a vector lie in buffers of the device.",
+        "With inputs and outputs in buffers of the device, results are those of shared memory.",
         since=since,
         group=Group.MEMORY,
         operations=(operation,),

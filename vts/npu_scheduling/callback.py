@@ -20,7 +20,7 @@ cases = CaseGroup("vts.npu_scheduling.callback", interface="scheduling", group=G
 _LISTENER_UID = 1000
 """The system, which has the callback on a device."""
 _RUNS = 150
-"""With the events of so many runs a callback that reads none has its channel full, several times over."""
+"""Runs whose events fill the channel of a callback that reads none, several times over."""
 
 
 @cases.case("set", "NPU-HAL-016", scope=Scope.SMOKE, group=Group.SCHEDULING_VALIDATION)
@@ -135,7 +135,7 @@ def dead_during_work(context: CaseContext) -> None:
         listener.close()
         runs.append(assistant.start())
         for run in runs:
-            checks.that(npu.end_of(run), "inferences whose events nobody hears: expected success, found a failure")
+            checks.that(npu.end_of(run), "inferences whose events nobody receives: expected success, found a failure")
 
 
 @cases.case("blocked", "NPU-HAL-035")

@@ -1,4 +1,4 @@
-"""Configs that the HAL takes, and those that it refuses."""
+"""Configs that the HAL takes, and those that it rejects."""
 
 from __future__ import annotations
 
@@ -85,12 +85,12 @@ def _declare_accepted(name: str) -> None:
 def _declare_duplicates(name: str) -> None:
     @cases.case(f"{name}.duplicate_uid", "NPU-HAL-005")
     def duplicate_uid(context: CaseContext) -> None:
-        """A uid that comes twice in one call is refused (AOSP: SetSchedulingConfigsDuplicateUid)."""
+        """A uid that comes twice in one call is rejected (AOSP: SetSchedulingConfigsDuplicateUid)."""
         _expect_rejected(context, name, "a uid twice", config(CAMERA, 1), config(ASSISTANT, 2), config(CAMERA, 3))
 
     @cases.case(f"{name}.duplicate_config", "NPU-HAL-005")
     def duplicate_config(context: CaseContext) -> None:
-        """The same config twice is a uid twice, too."""
+        """The same config twice in one call is rejected, as its uid comes twice, too."""
         _expect_rejected(context, name, "a config twice", config(CAMERA, 1), config(CAMERA, 1))
 
 
@@ -110,14 +110,14 @@ def _declare_own_bounds(name: str) -> None:
 def _declare_outside(name: str, spelled: str, priority: int) -> None:
     @cases.case(f"{name}.priority_{spelled}", "NPU-HAL-004")
     def outside(context: CaseContext) -> None:
-        """A priority outside 0 to 1000 is refused, also behind a good one (AOSP: ...InvalidPriority)."""
+        """A priority outside 0 to 1000 is rejected, also behind a good one (AOSP: ...InvalidPriority)."""
         _expect_rejected(context, name, f"priority {priority}", config(ASSISTANT, 500), config(CAMERA, priority))
 
 
 def _declare_disorder(name: str, spelled: str, wrong: SchedulingConfig) -> None:
     @cases.case(f"{name}.{spelled}", "NPU-HAL-036")
     def disorder(context: CaseContext) -> None:
-        """In the public page's profile a config whose bounds and priority are not in order is refused."""
+        """In the public page's profile a config whose bounds and priority are not in order is rejected."""
         with scheduling_fixture(context) as npu:
             npu.need_profile_of_page()
             checks.raises(_call(context, name, wrong), IllegalArgument, f"{wrong}")

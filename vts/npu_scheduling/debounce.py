@@ -83,7 +83,7 @@ def longer(context: CaseContext) -> None:
 
 @cases.case("longer_over", "NPU-HAL-028")
 def longer_over(context: CaseContext) -> None:
-    """And not one of 200."""
+    """In the public page's profile a debounce time of 200 ms does not bridge a gap of 200."""
     _two_runs(context, 200, *TWICE, debounce_ms=200)
 
 

@@ -107,7 +107,7 @@ def update_empty_keeps(context: CaseContext) -> None:
 def _declare_rejected(call: str, why: str, *wrong: SchedulingConfig) -> None:
     @cases.case(f"rejected_{call}_{why}", "NPU-HAL-006")
     def rejected(context: CaseContext) -> None:
-        """A call that is refused for one config changes nothing, not even for those before it."""
+        """A call that is rejected for one config changes nothing, not even for those before it."""
         with scheduling_fixture(context) as npu:
             npu.configure(config(npu.camera, 100))
             scheduling = npu.scheduling

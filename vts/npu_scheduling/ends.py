@@ -116,7 +116,7 @@ def _is_first(context: CaseContext, end: End, notification: Notification) -> Non
 
 
 def _leaves_others(context: CaseContext, end: End, notification: Notification) -> None:
-    """What ends the work of one uid leaves that of another."""
+    """What ends the work of one uid does not disturb that of another."""
     with scheduling_fixture(context) as npu:
         camera, assistant = npu.app(npu.camera), npu.app(npu.assistant)
         npu.configure(config(camera.uid, 100), config(assistant.uid, 400))
@@ -173,7 +173,7 @@ for _name, (_end, _notification) in _ENDS.items():
 
 @cases.case("nothing_to_cancel", "NPU-HAL-030")
 def nothing_to_cancel(context: CaseContext) -> None:
-    """Ending the work of a uid that has none tells of nothing."""
+    """Ending the work of a uid that has none causes no event."""
     with scheduling_fixture(context) as npu:
         camera = npu.app(npu.camera)
         npu.register_recorder()

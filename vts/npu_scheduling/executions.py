@@ -52,13 +52,13 @@ def _succeeds(runner: Runner, executor: str) -> bool:
 
 @cases.case("direct_access", "NPU-HAL-011")
 def direct_access(context: CaseContext) -> None:
-    """By no way of execution has a uid success whose config denies direct access; given again, it counts at once."""
+    """No executor succeeds for a uid whose config denies direct access; given again, access counts at once."""
     with scheduling_fixture(context) as npu:
         _need_promise(npu)
         runner = _runner(npu, npu.camera, SHORT)
         for executor in executors(context.version):
             npu.configure(config(npu.camera, 500, direct=False))
-            what = f"{executor} execution of a uid without direct access: expected a refusal, found success"
+            what = f"{executor} execution of a uid without direct access: expected a rejection, found success"
             checks.that(not _succeeds(runner, executor), what)
             npu.configure(config(npu.camera, 500))
             status = runner.execute(executor=executor).status

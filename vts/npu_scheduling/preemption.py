@@ -1,4 +1,4 @@
-"""What a scheduler keeps that promises to interrupt weaker work (npu_checkpoint_ms of the manifest).
+"""What holds of a scheduler that promises to interrupt weaker work (npu_checkpoint_ms of the manifest).
 
 AOSP and the public page ask for a best effort alone: without the promise none of this applies.
 """
@@ -132,7 +132,7 @@ def goes_on(context: CaseContext) -> None:
 
 @cases.case("several", "NPU-HAL-009", "NPU-HAL-031")
 def several(context: CaseContext) -> None:
-    """Work in the middle is interrupted by stronger work, and interrupts weaker work."""
+    """Work of middle priority is interrupted by stronger work, and interrupts weaker work."""
     with scheduling_fixture(context) as npu:
         promised = _promised_ms(npu)
         npu.configure(config(npu.camera, 100), config(npu.assistant, 400), config(npu.gallery, 1000))

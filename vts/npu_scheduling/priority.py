@@ -104,7 +104,7 @@ def equals(context: CaseContext) -> None:
 
 @cases.case("attributed", "NPU-HAL-014", "NPU-HAL-008")
 def attributed(context: CaseContext) -> None:
-    """Work for another uid counts as that one's where it has a config: Cuttlefish's way, else a warning."""
+    """Work for another uid has that uid's priority where it has a config, as in Cuttlefish; else a warning."""
     with scheduling_fixture(context) as npu:
         npu.register_recorder()
         camera = npu.app(npu.camera)
@@ -136,7 +136,7 @@ def _paused(npu: SchedulingFixture, debounce_ms: int | None = None) -> App:
 
 @cases.case("paused_and_resumed", "NPU-HAL-029", "NPU-HAL-031", "NPU-HAL-041")
 def paused_and_resumed(context: CaseContext) -> None:
-    """A pause that is notified is followed by a start as RESUMED, and by a final end. Pausing is a freedom."""
+    """A pause that is notified is followed by a start as RESUMED, and by a final end. Pausing is optional."""
     with scheduling_fixture(context) as npu:
         weak = _paused(npu)
         checks.equal(without_pauses(weak.received()), list(UNDISTURBED), "events without pauses that were resumed from")

@@ -64,7 +64,7 @@ def direct_access_by_uid(context: CaseContext) -> None:
 
 @cases.case("refusal_is_silent", "NPU-HAL-011", "NPU-HAL-012", "NPU-HAL-019")
 def rejection_is_silent(context: CaseContext) -> None:
-    """Work that is refused was never requested, started or ended: no event tells of it."""
+    """Work that is rejected was never requested, started or ended: no event tells of it."""
     with scheduling_fixture(context) as npu:
         camera = npu.app(npu.camera)
         npu.register_recorder()
@@ -143,7 +143,7 @@ def attribution_is_no_access(context: CaseContext) -> None:
 
 @cases.case("undeclared_app", "NPU-ACC-007", "NPU-HAL-011")
 def undeclared_app(context: CaseContext) -> None:
-    """The HAL's side of blocking undeclared apps: once an update denies access, work is refused."""
+    """The HAL's side of blocking undeclared apps: once an update denies access, work is rejected."""
     with scheduling_fixture(context) as npu:
         camera = npu.app(npu.camera)
         camera.works()
@@ -154,7 +154,7 @@ def undeclared_app(context: CaseContext) -> None:
 def _declare_job_priority(name: str, job_priority: int) -> None:
     @cases.case(f"job_priority_{name}", "NPU-HAL-034", group=Group.SCHEDULING_VALIDATION)
     def job_priority_outside(context: CaseContext) -> None:
-        """No event tells of a job priority outside 0 to 1000: such work is refused, or the number brought inside."""
+        """No event tells of a job priority outside 0 to 1000: such work is rejected, or the number brought inside."""
         with scheduling_fixture(context) as npu:
             camera = npu.app(npu.camera)
             npu.register_recorder()

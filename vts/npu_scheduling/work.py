@@ -46,7 +46,7 @@ def undisturbed(context: CaseContext) -> None:
 
 @cases.case("as_in_aosp", "NPU-HAL-019", "NPU-HAL-020", "NPU-HAL-021", "NPU-HAL-034", "NPU-HAL-008")
 def as_in_aosp(context: CaseContext) -> None:
-    """What AOSP's RunInferenceStatusCallbacks asks of the three events of one run.
+    """The three events of one run are as AOSP's RunInferenceStatusCallbacks asks.
 
     It asks for a new id for each event, the public page for one for each work: both pass here.
     """
@@ -117,7 +117,7 @@ def job_priority_echoed(context: CaseContext) -> None:
 
 @cases.case("uid_of_the_caller", "NPU-HAL-015")
 def uid_of_the_caller(context: CaseContext) -> None:
-    """The uid is that of whoever calls, as the transport knows it: two apps, told apart."""
+    """The uid is that of whoever calls, as the transport knows it: two apps have two."""
     with scheduling_fixture(context) as npu:
         npu.register_recorder()
         apps = [npu.app(npu.camera), npu.app(npu.assistant)]
@@ -165,7 +165,7 @@ def feature_id(context: CaseContext) -> None:
 
 @cases.case("no_feature_id", "NPU-HAL-040")
 def no_feature_id(context: CaseContext) -> None:
-    """Without a feature id no run has another one's."""
+    """A run without a feature id does not have that of another run."""
     with scheduling_fixture(context) as npu:
         _events_of(npu, InferenceRun(feature_id="camera.night_mode"))
         for event in _events_of(npu):
@@ -211,7 +211,7 @@ def devices_consecutive(context: CaseContext) -> None:
                 break
             npu.settle()
             count += 1
-        checks.that(count > 0, "device 0: expected success, found a refusal")
+        checks.that(count > 0, "device 0: expected success, found a rejection")
         for number in (count, count + 1, count + 2, -1):
             camera.is_rejected(InferenceRun(device_number=number))
         for number in range(count):

@@ -44,7 +44,7 @@ _NOTICEABLE_SECONDS = 0.003
     "NNHAL-QOS-015", "NNHAL-ERROR-003", since=Version.V1_3,
 )  # fmt: skip
 def executions(context: CaseContext) -> None:
-    """Executions with every kind of deadline: one in an hour, in nanoseconds of the right clock, is not missed."""
+    """Executions take every kind of deadline; one in an hour, in nanoseconds of the right clock, is not missed."""
     runner = Runner(context, longest(context, SHORT), _START)
     for executor in executors(context.version):
         for name in (*LIMITED, *UNLIMITED):
@@ -60,7 +60,7 @@ def executions(context: CaseContext) -> None:
     "NNHAL-QOS-015", "NNHAL-ERROR-003", since=Version.V1_3,
 )  # fmt: skip
 def preparations(context: CaseContext) -> None:
-    """Preparations with every kind of deadline: launched all the same, and missed in the callback at the most."""
+    """Preparations with every kind of deadline are launched; a missed one is reported by the callback alone."""
     model = longest(context, SHORT).model()
     for name in (*LIMITED, *UNLIMITED):
         with context.configuration(name):
@@ -71,7 +71,7 @@ def preparations(context: CaseContext) -> None:
 
 @cases.case("deadline.from_cache", "NNHAL-QOS-003", "NNHAL-QOS-015", since=Version.V1_3)
 def from_cache(context: CaseContext) -> None:
-    """Preparation from no cache files, with every kind of deadline: refused, but not for a deadline that is not.
+    """Preparation from no cache files fails with every kind of deadline, and misses none that has not passed.
 
     A device that wants files finds their number wrong; one that caches nothing fails. See vts.caching for the rest.
     """
@@ -85,7 +85,7 @@ def from_cache(context: CaseContext) -> None:
 
 @cases.case("deadline.below_none", "NNHAL-QOS-007", "NNHAL-QOS-008", since=Version.FL5)
 def below_none(context: CaseContext) -> None:
-    """A deadline below -1 is refused with INVALID_ARGUMENT by every call that takes one.
+    """A deadline below -1 is rejected with INVALID_ARGUMENT by every call that takes one.
 
     A preparation from no cache files fails anyhow, and may do so first; vts.caching asks with files.
     """
@@ -94,9 +94,9 @@ def below_none(context: CaseContext) -> None:
         allowed = _NO_CACHE if call == "prepareModelFromCache" else _INVALID
         for name, value in _BELOW_NONE.items():
             with context.configuration(f"{call}.{name}"):
-                checks.raises_status(lambda: make(value), allowed, f"{call} with a deadline of {value} ns")  # noqa: B023
+                checks.raises_status(lambda: make(value), allowed, f"{call} with deadline {value} ns")  # noqa: B023
     with context.configuration("afterwards"):
-        checks.status(runner.execute().status, {ErrorStatus.NONE}, "execution after refused deadlines")
+        checks.status(runner.execute().status, {ErrorStatus.NONE}, "execution after rejected deadlines")
 
 
 @cases.case("deadline.abort_is_early", "NNHAL-QOS-019", "NNHAL-QOS-003", "NNHAL-QOS-005", since=Version.V1_3)

@@ -62,7 +62,7 @@ def preempted_result(context: CaseContext) -> None:
 
 @cases.case("load.priorities", "NNHAL-PREPARE-011", "NNHAL-QOS-014", since=Version.V1_3)
 def priorities(context: CaseContext) -> None:
-    """Executions of all three priorities, at the same time: each is answered, with its own result."""
+    """Executions of all three priorities at the same time are each answered, with their own result."""
     runners = [
         Runner(context, longest(context, SHORT * 2), start, priority, context.application(_ONE_APP))
         for start, priority in zip(_STARTS, Priority, strict=False)
@@ -78,7 +78,7 @@ def apps(context: CaseContext) -> None:
     """An app that executes with high priority all the time does not keep another one from executing.
 
     Priorities mean nothing between apps, whose names are their uids. A warning where a low one of another app is
-    refused, or overtaken again and again.
+    rejected, or overtaken again and again.
     """
     own = Runner(context, longest(context, SHORT), _STARTS[0], Priority.LOW, context.application(_ONE_APP))
     others = _runners(context, _ANOTHER_APP, Priority.HIGH, 5, LONG // 2)
@@ -93,7 +93,7 @@ def apps(context: CaseContext) -> None:
     if status == ErrorStatus.NONE:
         own.check_output()
     else:
-        context.warn_quality(f"an app is refused while another one executes: {status_name(status)}")
+        context.warn_quality(f"an app is rejected while another one executes: {status_name(status)}")
     if overtaken > _PATIENCE:
         context.warn_quality(f"{overtaken} executions of another app overtook one that was launched before them")
 
@@ -158,14 +158,14 @@ def _runners(context: CaseContext, uid: int, priority: int, count: int, addition
 
 
 def _succeeds_or_is_too_much(context: CaseContext, execution: Execution, what: str) -> None:
-    """No deadline was given, so none was missed; that there is too much to do is to be told as TRANSIENT."""
+    """No deadline was given, so none was missed; that there is too much to do is reported as TRANSIENT."""
     checks.status(execution.status, too_much(context) | {ErrorStatus.NONE}, what)
     if execution.status in PERSISTENT:
         context.warn_quality(f"{what}: {status_name(execution.status)}, though it succeeds alone: TRANSIENT tells more")
 
 
 class _Stopwatch(ExecutionRecorder):
-    """A callback that also keeps when it was told."""
+    """A callback that also keeps when it was notified."""
 
     def __init__(self) -> None:
         super().__init__()

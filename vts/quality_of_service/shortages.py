@@ -1,4 +1,4 @@
-"""What is too much for any device is refused for good, and in a version's own statuses."""
+"""What is too much for any device is rejected for good, and in a version's own statuses."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _MULTIPLES, _DATA, _OUTPUT, _ROOM = 0, 16, 32, 16
     "shortage.result_beyond_any_memory", "NNHAL-ERROR-002", "NNHAL-ERROR-003", "NNHAL-QOS-017", since=Version.V1_2
 )
 def result_beyond_any_memory(context: CaseContext) -> None:
-    """A result of 4 TiB, as only the request shows: refused, in the statuses of the version, and not as TRANSIENT."""
+    """A result of 4 TiB, as only the request shows, is rejected in the version's statuses, and not as TRANSIENT."""
     model = _tile()
     if not all(context.supported_operations(model)):
         raise NotSupported("TILE to a size that only the request knows is not supported")

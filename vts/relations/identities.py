@@ -1,4 +1,4 @@
-"""Laws of arithmetic, order and logic: what holds for every value, with shapes that broadcast and that do not.
+"""Identities of arithmetic, order and logic, for every value, with shapes that broadcast and that do not.
 
 Roundings: one for each operation on the way to either result, times what later operations make of it (at most 1 here
 where nothing else is said); quantised results are off by a step for each operation.

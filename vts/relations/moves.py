@@ -1,4 +1,4 @@
-"""What is moved there and back again is what it was; the same move written in two ways gives the same.
+"""Moves: what is moved there and back again is what it was; one move written in two ways gives the same.
 
 Tolerances: operations that move elements keep them, but the public tolerance is granted to each of them.
 """
@@ -67,14 +67,14 @@ def transposed_in_two_steps(fixture: RelationFixture) -> None:
 
 @cases.relation("there_and_back", "RESHAPE", MOVED)
 def reshaped(fixture: RelationFixture) -> None:
-    """Another shape and the first one again."""
+    """Another shape, and then the first one again, changes nothing."""
     given = fixture.tensor(*_IMAGE)
     _back_and_forth(fixture, given, ("RESHAPE", (-1, 17)), ("RESHAPE", given.shape))
 
 
 @cases.relation("squeezed_again", "EXPAND_DIMS SQUEEZE", MOVED)
 def expanded(fixture: RelationFixture) -> None:
-    """A dimension of size 1 that comes and goes."""
+    """A dimension of size 1 that comes and goes changes nothing."""
     for axis in (0, 2, -1):
         place = (axis + 4) % 4
         _back_and_forth(fixture, fixture.tensor(23, 17, 9), ("EXPAND_DIMS", axis), ("SQUEEZE", (place,)))
@@ -227,7 +227,7 @@ def shuffled_is_transposed(fixture: RelationFixture) -> None:
 
 @cases.relation("sliced", "STRIDED_SLICE SLICE", MOVED)
 def strided(fixture: RelationFixture) -> None:
-    """With strides of 1 it is a slice."""
+    """With strides of 1 a strided slice is a slice."""
     net = fixture.net()
     name = net.input(fixture.tensor(*_IMAGE))
     one = net.apply("STRIDED_SLICE", name, (0, 5, 1, 2), (2, 22, 17, 12), (1, 1, 1, 1), 0, 0, 0)
@@ -290,7 +290,7 @@ def quantised_again(fixture: RelationFixture) -> None:
 
 @cases.relation("through_float32", "CAST", (FLOAT16, INT32, UNSIGNED))
 def cast(fixture: RelationFixture) -> None:
-    """What float32 holds exactly goes there and comes back."""
+    """What float32 holds exactly is cast there and back without a change."""
     given, net = fixture.tensor(*_IMAGE), fixture.net()
     there = net.apply("CAST", net.input(given), result=like(FLOAT32))
     _kept(fixture, given, net.apply("CAST", there, result=like(fixture.operand_type)), net)
@@ -332,7 +332,7 @@ def selected(fixture: RelationFixture) -> None:
 
 @cases.relation("indices_and_values", "TOPK_V2 GATHER", WITH_INTEGERS)
 def largest(fixture: RelationFixture) -> None:
-    """The values are those at the indices, and with all of them they fall."""
+    """The largest values are those at their indices, and all values together descend."""
     given, net = fixture.distinct(131), fixture.net()
     values, indices = net.results("TOPK_V2", [net.input(given), 131], [like(fixture.operand_type), like(INT32)])
     found, places = fixture.run(net, values, indices)

@@ -70,7 +70,7 @@ def whole_image(fixture: RelationFixture) -> None:
 
 @cases.relation("one_group", "GROUPED_CONV_2D CONV_2D", MOVED)
 def one_group(fixture: RelationFixture) -> None:
-    """With one group it is CONV_2D."""
+    """With one group a grouped convolution is CONV_2D."""
     filters, offsets, net = weights(fixture, 17, 3, 2, 11), bias(fixture, 17), fixture.net()
     name, steps = net.input(fixture.steps(2, 23, 17, 11)), (1, 2, 1)
     grouped = net.apply("GROUPED_CONV_2D", name, filters, offsets, *steps, 1, 0, False, result=output(fixture))

@@ -34,7 +34,7 @@ def _connected(net: Net, given: str, matrix: Tensor, offsets: Tensor) -> str:
 
 @cases.relation("without_recurrence", "RNN FULLY_CONNECTED TANH", FLOATS)
 def rnn(fixture: RelationFixture) -> None:
-    """Without recurrent weights it is an activated FULLY_CONNECTED, whatever the state."""
+    """Without recurrent weights RNN is an activated FULLY_CONNECTED, whatever the state."""
     net, matrix, offsets = fixture.net(), weights(fixture, _UNITS, _SIZE), bias(fixture, _UNITS)
     name, state = net.input(fixture.steps(_BATCH, _SIZE)), net.input(fixture.steps(_BATCH, _UNITS))
     arguments = [name, matrix, _zeros(fixture, _UNITS, _UNITS), offsets, state, _TANH]
@@ -151,7 +151,7 @@ def bidirectional_lstm(fixture: RelationFixture) -> None:
 
 @cases.relation("memory_of_one", "SVDF FULLY_CONNECTED MUL ADD", FLOATS)
 def svdf(fixture: RelationFixture) -> None:
-    """With rank 1 and a memory of one step it is FULLY_CONNECTED, weighted and with a bias."""
+    """With rank 1 and a memory of one step SVDF is FULLY_CONNECTED, weighted and with a bias."""
     net, features, times = fixture.net(), weights(fixture, _UNITS, _SIZE), weights(fixture, _UNITS, 1)
     offsets, name = bias(fixture, _UNITS), net.input(fixture.steps(_BATCH, _SIZE))
     state = net.input(fixture.steps(_BATCH, _UNITS))

@@ -1,6 +1,6 @@
-"""Rules of requests, one case a request: broken in one rule, or sound right beside the limit.
+"""Rules of requests, one case for each request: broken in one rule, or sound right beside the limit.
 
-A broken request is refused with INVALID_ARGUMENT; a sound one is executed, and its sum looked at. The model is the
+A broken request is rejected with INVALID_ARGUMENT; a sound one is executed, and its sum looked at. The model is the
 smallest addition, with the dimensions that a row asks for. vts.requests has the edits that AOSP's VTS tries.
 """
 
@@ -60,7 +60,7 @@ class Row:
 
 
 def cases() -> Iterator[Case]:
-    """One case a request, and an optional input that is left out."""
+    """One case for each request, and one with an optional input left out."""
     for row in ROWS:
         yield _case(row.rule, row.name, _runner(row), row.requirements, row.since, row.until, sound=row.sound)
     omitted = ("REQUEST-003",)

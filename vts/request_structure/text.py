@@ -1,6 +1,6 @@
 """Requests that only the interface text forbids: AOSP's validator looks neither at lengths (R6) nor at overlaps (R7).
 
-A device may refuse such a request or execute it; taking it earns a quality warning. What no device may do is to use
+A device may reject such a request or execute it; taking it earns a quality warning. What no device may do is to use
 bytes outside the length that it was given (NNHAL-REQUEST-013).
 """
 
@@ -39,7 +39,7 @@ _DECLINED = {ErrorStatus.INVALID_ARGUMENT, ErrorStatus.GENERAL_FAILURE}
 
 @cases.case("R6.may_refuse_other_length", "NNHAL-REQUEST-012", since=Version.FL5)
 def other_length(context: CaseContext) -> None:
-    """An argument whose length is not that of its type and dimensions; what is executed all the same adds right."""
+    """An argument of another length than its type and dimensions have is rejected, or the sum is right."""
     chosen = addition.supported(context)
     prepared_model = chosen.prepared(context)
     for side in ("input", "output"):
@@ -53,7 +53,7 @@ def other_length(context: CaseContext) -> None:
 
 @cases.case("R6.may_refuse_input_too_short", "NNHAL-REQUEST-012", since=Version.FL5)
 def input_too_short(context: CaseContext) -> None:
-    """An input of which the last byte lies behind the end of its pool: refused, or executed whatever comes out."""
+    """An input whose last byte lies behind the end of its pool is rejected, or executed with any result."""
     chosen = addition.supported(context)
     prepared_model = chosen.prepared(context)
     request = _request(_filled(context, chosen))
@@ -66,7 +66,7 @@ def input_too_short(context: CaseContext) -> None:
 
 @cases.case("R6.padding_without_data", "NNHAL-REQUEST-013", "NNHAL-SHAPE-008", since=Version.FL5)
 def padding_without_data(context: CaseContext) -> None:
-    """An output a byte too short, with room in its padding, is refused or insufficient, and the byte not put there."""
+    """An output a byte too short, with room in its padding, is rejected or insufficient, and nothing is put there."""
     chosen = addition.supported(context)
     prepared_model = chosen.prepared(context)
     last = chosen.packed(addition.SUM)[-1]
@@ -86,7 +86,7 @@ def padding_without_data(context: CaseContext) -> None:
 
 @cases.case("R7.may_refuse_output_over_input", "NNHAL-REQUEST-014")
 def output_over_input(context: CaseContext) -> None:
-    """An output in the place of an input, wholly or by half: refused, or executed whatever comes out."""
+    """An output in the place of an input, wholly or by half, is rejected, or executed with any result."""
     chosen = addition.supported(context)
     prepared_model = chosen.prepared(context)
     for name, offset in {"all": 0, "half": 4}.items():
@@ -99,7 +99,7 @@ def output_over_input(context: CaseContext) -> None:
 
 @cases.case("R7.may_refuse_output_over_output", "NNHAL-REQUEST-014")
 def output_over_output(context: CaseContext) -> None:
-    """Two outputs in one place: refused, or executed whatever comes out."""
+    """Two outputs in one place are rejected, or executed with any result."""
     chosen = addition.supported(context)
     model = _twice(chosen)
     prepared_model = context.prepare(model).prepared_model if all(context.supported_operations(model)) else None

@@ -1,6 +1,6 @@
-"""Structural rules of models, one case a model: broken in one rule, or sound right beside the limit.
+"""Structural rules of models, one case for each model: broken in one rule, or sound right beside the limit.
 
-A broken model is refused with INVALID_ARGUMENT by getSupportedOperations and prepareModel. A sound one is answered by
+A broken model is rejected with INVALID_ARGUMENT by getSupportedOperations and prepareModel. A sound one is answered by
 both, whether or not the device supports it. What is expected follows from the text of the rule. A rule that Android's
 own validator does not look at may be broken: a device that takes such a model gets a quality warning.
 """
@@ -14,5 +14,5 @@ from npu_conformance.harness.run.cases import Case
 
 
 def cases() -> Iterator[Case]:
-    """The cases of all modules: one a model."""
+    """The cases of all modules: one for each model."""
     return suites.collect(__name__)

@@ -42,7 +42,7 @@ _T, _V, _Op = OperandType, Version, OperationType
 
 
 def cases() -> Iterator[Case]:
-    """One case a model."""
+    """One case for each model."""
     return cases_of(rows())
 
 

@@ -86,7 +86,7 @@ def _extended(**fields: Any) -> Model:
 
 
 def cases() -> Iterator[Case]:
-    """One case a model."""
+    """One case for each model."""
     return cases_of(rows())
 
 

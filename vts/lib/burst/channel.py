@@ -25,7 +25,7 @@ _SHORTEST_NAP, _LONGEST_NAP = 0.001, 0.004
 
 
 class SlotTable(BurstCallback):
-    """The client's memory by slot. asked: what the driver wanted to know, in order."""
+    """The client's memory by slot. asked: the slots that the driver asked for, in order."""
 
     def __init__(self, memories: dict[int, Memory] | None = None) -> None:
         self.memories = dict(memories or {})

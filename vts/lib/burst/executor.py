@@ -1,4 +1,4 @@
-"""A burst of any version, and one execution through it: the same answer as other ways of execution give."""
+"""A burst of any version, and one execution through it: with the same answer as other executors give."""
 
 from __future__ import annotations
 

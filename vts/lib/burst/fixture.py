@@ -48,7 +48,7 @@ class BurstFixture:
         return Request(inputs, tuple(RequestArgument(False, place, shape) for place in places), (memory,))
 
     def fill(self, first: Pair, second: Pair, pool: Pool | None = None) -> None:
-        """Store the summands, and what no sum is."""
+        """Store the summands, and in the outputs what is no sum."""
         memory = pool or self.pool
         for offset, pair in zip(_INPUTS, (first, second), strict=True):
             memory.write(offset, self.chosen.packed(pair))

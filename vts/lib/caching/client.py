@@ -68,7 +68,7 @@ class Cache:
 
     @property
     def files(self) -> tuple[CacheFile, ...]:
-        """All of them."""
+        """All files."""
         return (*self.model, *self.data)
 
     def contents(self) -> list[bytes]:
@@ -76,7 +76,7 @@ class Cache:
         return [file.read() for file in self.files]
 
     def handles(self, access: Access = "read_write", offset: int = 0) -> Handles:
-        """The right handles, each opened so."""
+        """The right handles, each opened in this way."""
 
         def opened(files: Sequence[CacheFile]) -> tuple[Handle, ...]:
             return tuple((Opening(file, access, offset),) for file in files)
@@ -186,7 +186,7 @@ class Client:
         chain.check(self.context, preparation.prepared_model, f"the model of {what}", memory)
 
     def right_or_rejected(self, chain: Chain, preparation: Preparation, what: str) -> None:
-        """The preparation was refused, or gave a model that computes the chain."""
+        """The preparation was rejected, or gave a model that computes the chain."""
         if outcome(preparation) == NONE:
             self.prepared_right(chain, preparation, what)
         else:

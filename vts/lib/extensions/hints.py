@@ -2,7 +2,7 @@
 
 A hint is (token, value); the token has the prefix of its extension in its high bits, by the mapping of the same call.
 Those that a driver cannot know or that are invalid are ignored. Where the call itself breaks a rule (a token twice, a
-mapping that is not one to one, a negative token) a driver may ignore the hints or refuse the call.
+mapping that is not one to one, a negative token) a driver may ignore the hints or reject the call.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _HUGE = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class Hints:
-    """Hints with the mapping of their call. refusable: whether a driver may refuse the call with INVALID_ARGUMENT."""
+    """Hints with the mapping of their call. rejectable: whether a driver may reject the call with INVALID_ARGUMENT."""
 
     name: str
     hints: tuple[TokenValuePair, ...]

@@ -161,7 +161,7 @@ def need(context: CaseContext, *names: str) -> None:
 
 
 def supports_any(context: CaseContext, model: Model) -> bool:
-    """True where the device says that it supports an operation; a model that it refuses has none."""
+    """True where the device says that it supports an operation; a model that it rejects has none."""
     try:
         return any(context.supported_operations(model))
     except ServiceError as error:
@@ -194,9 +194,9 @@ def _arguments(pool: int, places: Sequence[int], sizes: Sequence[int]) -> tuple[
     return tuple(RequestArgument(location=DataLocation(pool, place, size)) for place, size in located)
 
 
-def executed(context: CaseContext, prepared_model: PreparedModel, room: Room, executor: str = "") -> None:
+def executed(context: CaseContext, prepared_model: PreparedModel, memory: RequestMemory, executor: str = "") -> None:
     """Execute once, in the usual way where none is named; it has to end in NONE."""
-    execution = execute(context, prepared_model, room.request, measure=False, executor=executor)
+    execution = execute(context, prepared_model, memory.request, measure=False, executor=executor)
     checks.status(execution.status, {ErrorStatus.NONE}, "execution")
 
 
@@ -205,13 +205,13 @@ def computes(
 ) -> None:
     """Execute in each way that the version has; the outputs have to be these bytes."""
     for executor in executors(context.version):
-        room = Room(context, inputs, [len(one) for one in expected])
-        executed(context, prepared_model, room, executor)
-        for position, (found, wanted) in enumerate(zip(room.outputs(), expected, strict=True)):
+        memory = RequestMemory(context, inputs, [len(one) for one in expected])
+        executed(context, prepared_model, memory, executor)
+        for position, (found, wanted) in enumerate(zip(memory.outputs(), expected, strict=True)):
             checks.equal(found.hex(), wanted.hex(), f"{what}, {executor} execution, bytes of output {position}")
 
 
-class Room:
+class RequestMemory:
     """Memory for one execution: inputs with these bytes in one pool, outputs of these sizes in another."""
 
     def __init__(self, context: CaseContext, inputs: Sequence[bytes], sizes: Sequence[int]) -> None:

@@ -270,7 +270,7 @@ def in_each_type(check: Check) -> Callable[[CaseContext], None]:
 
 
 def by_each_executor(check: Check) -> Callable[[CaseContext], None]:
-    """A case of one configuration for each type that the device has and each way of execution."""
+    """A case of one configuration for each type that the device has and each executor."""
     return _case(check, by_executor=True)
 
 

@@ -1,6 +1,6 @@
 """Invalid models made from valid ones by one edit: AOSP's ValidateModel families, and families of our own.
 
-Every conforming device refuses each with INVALID_ARGUMENT. Source of AOSP's families, of what they leave out and of
+Every conforming device rejects each with INVALID_ARGUMENT. Source of AOSP's families, of what they leave out and of
 what they never try: VTS ValidateModel.cpp of each HAL version. Two more of its families change arguments, not models:
 vts.validation.arguments.
 """

@@ -26,7 +26,7 @@ _NAME = "com.npu_conformance.unknown"
 
 
 def location(model: Model, version: Version) -> Iterator[Mutation]:
-    """Constants that reach outside their bytes, places where none belong (MODEL.O8 to O10); not tried by VTS."""
+    """Constants that reach outside their bytes, places where none belong (MODEL.O8 to O10)."""
     for index, operand in enumerate(model.main.operands):
         if operand.lifetime == _LIFETIME.CONSTANT_COPY:
             places = _outside(operand, len(model.operand_values), version)
@@ -43,7 +43,7 @@ def location(model: Model, version: Version) -> Iterator[Mutation]:
 
 
 def pool_location(model: Model, version: Version) -> Iterator[Mutation]:
-    """Constants that reach outside their pool, or lie in none (MODEL.O9); not tried by VTS."""
+    """Constants that reach outside their pool, or lie in none (MODEL.O9)."""
     for index, operand in enumerate(model.main.operands):
         if operand.lifetime != _LIFETIME.CONSTANT_POOL:
             continue
@@ -85,7 +85,7 @@ def _outside(operand: Operand, size: int, version: Version) -> dict[str, DataLoc
 
 
 def channel_quantization(model: Model, version: Version) -> Iterator[Mutation]:
-    """Per-channel parameters that are missing or do not fit the operand (NNHAL-MODEL-020 to -024); not tried by VTS."""
+    """Per-channel parameters that are missing or do not fit the operand (NNHAL-MODEL-020 to -024)."""
     for index, operand in enumerate(model.main.operands):
         params = operand.extra_params.channel_quant if operand.extra_params else None
         if params is None:
@@ -105,7 +105,7 @@ def channel_quantization(model: Model, version: Version) -> Iterator[Mutation]:
 
 
 def extra_params(model: Model, version: Version) -> Iterator[Mutation]:
-    """Extra parameters on types that take none (NNHAL-MODEL-025); not tried by VTS."""
+    """Extra parameters on types that take none (NNHAL-MODEL-025)."""
     stray = OperandExtraParams(channel_quant=SymmPerChannelQuantParams((1.0,), 0))
     for index, operand in enumerate(model.main.operands):
         # AOSP's validator has no rule for FLOAT16 scalars.
@@ -125,7 +125,7 @@ def graph_indexes(model: Model, version: Version) -> Iterator[Mutation]:
 
 
 def lifetime_code(model: Model, version: Version) -> Iterator[Mutation]:
-    """Lifetimes that the version does not have, or that belong to another type (MODEL.O12); not tried by VTS."""
+    """Lifetimes that the version does not have, or that belong to another type (MODEL.O12)."""
     for index, operand in enumerate(model.main.operands):
         if operand.lifetime != _LIFETIME.SUBGRAPH:
             for value in (-1, _LIFETIME.SUBGRAPH, _LIFETIME.SUBGRAPH + 1):
@@ -134,7 +134,7 @@ def lifetime_code(model: Model, version: Version) -> Iterator[Mutation]:
 
 
 def dimension(model: Model, version: Version) -> Iterator[Mutation]:
-    """Negative sizes (MODEL.O15); not tried by VTS."""
+    """Negative sizes (MODEL.O15)."""
     for index, operand in enumerate(model.main.operands):
         for axis in range(len(operand.dimensions)):
             for name, size in {"minus_1": -1, "minus_2_31": -(2**31)}.items():
@@ -143,7 +143,7 @@ def dimension(model: Model, version: Version) -> Iterator[Mutation]:
 
 
 def constant_size(model: Model, version: Version) -> Iterator[Mutation]:
-    """Constants whose bytes and dimensions disagree, also where a product overflows (MODEL.O13); not tried by VTS."""
+    """Constants whose bytes and dimensions disagree, also where a product overflows (MODEL.O13)."""
     for index, operand in enumerate(model.main.operands):
         if operand.lifetime not in _CONSTANTS or not operand.dimensions or not _has_size(operand):
             continue
@@ -160,7 +160,7 @@ def constant_size(model: Model, version: Version) -> Iterator[Mutation]:
 
 
 def extension_mapping(model: Model, version: Version) -> Iterator[Mutation]:
-    """Extensions that are not mapped one to one, or not to a legal prefix (MODEL.X2); not tried by VTS."""
+    """Extensions that are not mapped one to one, or not to a legal prefix (MODEL.X2)."""
     last = 2**15 - 1 if version.is_aidl else 2**16 - 1
     own = model.extension_name_to_prefix
     free = next(prefix for prefix in range(last, 0, -1) if all(one.prefix != prefix for one in own))

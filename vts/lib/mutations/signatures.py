@@ -1,4 +1,4 @@
-"""Operands of another type, and which types an operation takes: what no signature refuses cannot be expected refused.
+"""Operands of another type, and which types an operation takes: what no signature rejects cannot be expected rejected.
 
 The signatures are read off the catalogue here, apart from the contract's validator, so that a mistake there does not
 hide mutations here.

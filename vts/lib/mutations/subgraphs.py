@@ -16,7 +16,7 @@ _LIFETIME = OperandLifeTime
 
 
 def subgraph_reference(model: Model, version: Version) -> Iterator[Mutation]:
-    """References to graphs that do not exist, with more than an offset, or of another lifetime; not tried by VTS."""
+    """References to graphs that do not exist, with more than an offset, or of another lifetime."""
     for index, operand in enumerate(model.main.operands):
         if operand.lifetime != _LIFETIME.SUBGRAPH:
             continue
@@ -38,7 +38,7 @@ def subgraph_reference(model: Model, version: Version) -> Iterator[Mutation]:
 
 
 def reference_cycle(model: Model, version: Version) -> Iterator[Mutation]:
-    """Graphs that refer to themselves, or around to where they began (MODEL.M4); not tried by VTS."""
+    """Graphs that refer to themselves, or around to where they began (MODEL.M4)."""
     count = len(model.referenced)
     for number in range(count):
         yield Mutation(f"graph{number}.itself", _referring(model, number, number))
@@ -50,7 +50,7 @@ def reference_cycle(model: Model, version: Version) -> Iterator[Mutation]:
 
 
 def control_flow_arity(model: Model, version: Version) -> Iterator[Mutation]:
-    """IF and WHILE with an input more or less than their graphs have, and graphs without outputs; not tried by VTS.
+    """IF and WHILE with an input more or less than their graphs have, and graphs without outputs.
 
     The operand that comes on top is as sound as its neighbours, so that the count is all that is wrong.
     """
@@ -74,7 +74,7 @@ def inside(families: Sequence[Family]) -> Mutate:
     """What makes the mutations of other families in every referenced graph; VTS edits the main graph only."""
 
     def mutate(model: Model, version: Version) -> Iterator[Mutation]:
-        """Each edit of the other families, in a graph that IF or WHILE refers to; not tried by VTS."""
+        """Each edit of the other families, in a graph that IF or WHILE refers to."""
         for number, graph in enumerate(model.referenced):
             seen_as_main = replace(model, main=graph)
             for family in families:

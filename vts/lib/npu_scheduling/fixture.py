@@ -107,7 +107,7 @@ class App:
             )
 
     def start(self, run: InferenceRun | None = None) -> Run | ToolRun:
-        """Begin a run; what is refused is a run that ends without success."""
+        """Begin a run; what is rejected is a run that ends without success."""
         run = run or InferenceRun()
         found = self._by_tool(run) if self._workload is None else self._by_interface(self._workload, run)
         self._fixture.runs.append(found)
@@ -115,11 +115,11 @@ class App:
 
     def works(self, run: InferenceRun | None = None) -> None:
         """Run inferences to their successful end."""
-        checks.that(self.ends(run), f"inferences of uid {self.uid}: expected success, found a refusal or a failure")
+        checks.that(self.ends(run), f"inferences of uid {self.uid}: expected success, found a rejection or a failure")
 
     def is_rejected(self, run: InferenceRun | None = None) -> None:
         """See a run end without success."""
-        checks.that(not self.ends(run), f"inferences of uid {self.uid}: expected a refusal, found success")
+        checks.that(not self.ends(run), f"inferences of uid {self.uid}: expected a rejection, found success")
 
     def ends(self, run: InferenceRun | None = None) -> bool:
         """Run inferences to whatever end: whether it is success."""
@@ -193,7 +193,7 @@ class SchedulingFixture:
         return self._another(GALLERY)
 
     def app(self, uid: int, pid: int = 0) -> App:
-        """Connect as an app. NotApplicable where the subject cannot play it."""
+        """Connect as an app. NotApplicable where the subject cannot act as it."""
         return App(self, uid, pid)
 
     def _is_quiet(self) -> bool:
@@ -233,7 +233,7 @@ class SchedulingFixture:
             raise NotApplicable("the subject has AOSP's profile, see npu_profile of the manifest")
 
     def control(self) -> SchedulingControl:
-        """What steers the subject. NotApplicable without."""
+        """What steers the subject. NotApplicable where there is nothing."""
         return self.context.present(self.context.subject.interfaces.scheduling_control, "scheduling_control")
 
     def configure(self, *configs: SchedulingConfig) -> None:

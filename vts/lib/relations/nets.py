@@ -1,4 +1,4 @@
-"""What relations are written with: small models in one line an operation, from plain values."""
+"""What relations are written with: small models, one line for each operation, from plain values."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class Net:
         """Add an operation with one result; returns its name.
 
         arguments: names of operands, or values that become constants: a Tensor as it is, an int, bool or float as a
-        scalar, a tuple as TENSOR_INT32 of rank 1, a list of such as rank 2, None and a type as an omitted operand.
+        scalar, a tuple as TENSOR_INT32 of rank 1, a list of tuples as rank 2, None and a type as an omitted operand.
         result: by default of type and quantisation of the first argument.
         """
         names = [self._argument(argument) for argument in arguments]
