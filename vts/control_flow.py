@@ -102,13 +102,13 @@ def output_of_another_size(context: CaseContext) -> None:
 
 @cases.case("timeout.below_none", "NNHAL-CONTROLFLOW-014", since=Version.FL5)
 def below_none(context: CaseContext) -> None:
-    """A timeout below -1 is rejected with INVALID_ARGUMENT, even where there is no loop."""
+    """A timeout below -1 is rejected with INVALID_ARGUMENT, even in a model without a loop."""
     _expect_rejected(context, -2)
 
 
 @cases.case("timeout.above_maximum", "NNHAL-CONTROLFLOW-013", since=Version.FL5)
 def above_maximum(context: CaseContext) -> None:
-    """A timeout above 15 seconds is rejected with INVALID_ARGUMENT, even where there is no loop."""
+    """A timeout above 15 seconds is rejected with INVALID_ARGUMENT, even in a model without a loop."""
     _expect_rejected(context, MAXIMUM_LOOP_TIMEOUT_DURATION_NS + 1)
 
 

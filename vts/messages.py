@@ -1,7 +1,7 @@
 """Malformed messages straight at the wire: each is answered, by whatever error, and the driver lives on.
 
 A call of every method that the version has is taken to pieces: each field in turn gets values of wrong types and absurd
-ones, and all objects get a field that nobody knows. Interface text of docs/wire-protocol.md; AOSP's transport, binder,
+ones, and all objects get an unknown field. Interface text of docs/wire-protocol.md; AOSP's transport, binder,
 reads messages before a driver sees them, so that its VTS has no such tests.
 """
 
@@ -69,7 +69,7 @@ def _case(interface: type, method: Method, kind: str, attack: Callable[[_Target]
 
 
 def _unknown_fields(target: _Target) -> None:
-    """A field that nobody knows, in every object of the message, changes nothing."""
+    """An unknown field in every object of the message changes nothing."""
     params = target.params()
     for path in [(), *paths(params)]:
         value = _at(params, path)

@@ -91,7 +91,7 @@ def several_clients(context: CaseContext) -> None:
 
 @cases.case("clients.foreign_objects", "NNHAL-QOS-013", "NNHAL-ROBUST-001", since=Version.V1_2)
 def foreign_objects(context: CaseContext) -> None:
-    """An app that tries numbers of objects that it was not given executes nobody's model."""
+    """An app that tries numbers of objects that it was not given executes no model of another app."""
     chosen, owner = addition.supported(context), context.application(_FIRST_UID)
     model = _prepared_as(context, owner, chosen.model())
     thief = context.application(_FIRST_UID + 1)

@@ -85,13 +85,13 @@ class ManagerModel:
     previous: dict[int, int] = field(default_factory=dict)
     worked: dict[int, int] = field(default_factory=dict)
     pressed: bool = False
-    """So severe that the budget has to be reduced."""
+    """Whether pressure is so severe that the budget has to be reduced."""
     eased: bool = True
-    """No pressure at all: whatever is less than severe may cost budget or not."""
+    """Whether there is no pressure at all: less than severe pressure may cost budget or not."""
     pressing: bool = False
-    """Pressure has changed in the newest step."""
+    """Whether pressure has changed in the newest step."""
     replaced: bool = False
-    """The policy was replaced in the newest step."""
+    """Whether the policy was replaced in the newest step."""
 
     @property
     def gates(self) -> bool:
@@ -109,7 +109,7 @@ class ManagerModel:
         return sum(tracked.weight for tracked in self.requests if tracked.holds)
 
     def weight(self, size: int) -> int:
-        """Of a size class under the policy; 0 for one that is none, which only status quo may accept."""
+        """The weight of a size class under the policy; 0 for an unknown one, which only status quo may accept."""
         return 1 if self.policy is Policy.TURN_TAKING else self.weights.get(size, 0)
 
     def begin(self) -> None:

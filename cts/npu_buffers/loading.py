@@ -135,7 +135,7 @@ def mapping_while_loading(context: CaseContext) -> None:
 
 @cases.case("impossible_segments", "NPU-BUF-011")
 def impossible_segments(context: CaseContext) -> None:
-    """A segment with a negative number or beyond the buffer's end fails; nothing of it shows, nothing else suffers."""
+    """A segment with a negative number or beyond the buffer's end fails as a whole, and no other load suffers."""
     app = BufferApp(context).supported()
     buffer = app.allocated(app.request(1))
     app.fill(buffer, pattern(9, PAGE))

@@ -122,7 +122,7 @@ def grant_holds_budget(context: CaseContext) -> None:
 
 @cases.case("least_important_first", "NPU-POL-013", "NPU-POL-020")
 def least_important_first(context: CaseContext) -> None:
-    """One of two models is enough: the less important one's owner is asked to unload, the other receives nothing."""
+    """Where one of two models is enough, the less important one's owner is asked to unload, the other is not."""
     fixture = ManagerFixture(context)
     middle, weak = fixture.app(VISIBLE).loads(MEDIUM), fixture.app(CACHED).loads(MEDIUM)
     wanted = fixture.app(FOREGROUND).asks(MEDIUM)
@@ -136,7 +136,7 @@ def least_important_first(context: CaseContext) -> None:
 
 @cases.case("as_many_as_needed", "NPU-POL-013", "NPU-POL-020", "NPU-POL-010")
 def as_many_as_needed(context: CaseContext) -> None:
-    """Where one is not enough the next is asked too, and the request waits until all are gone."""
+    """Where one model is not enough the next is asked too, and the request waits until all are gone."""
     fixture = ManagerFixture(context)
     strong = fixture.app(VISIBLE).loads(SMALL)
     middle, weak = fixture.app(SERVICE).loads(MEDIUM), fixture.app(CACHED).loads(SMALL)
@@ -154,7 +154,7 @@ def as_many_as_needed(context: CaseContext) -> None:
 
 @cases.case("free_capacity_counts", "NPU-POL-020", "NPU-POL-010")
 def free_capacity_counts(context: CaseContext) -> None:
-    """What is free already need not be made free: nobody is disturbed by a request that fits."""
+    """Capacity that is free already counts: a request that fits disturbs no other model."""
     fixture = ManagerFixture(context)
     held = fixture.app(CACHED).loads(MEDIUM)
     fixture.app(FOREGROUND).loads(MEDIUM)
@@ -208,7 +208,7 @@ def free_room_set_aside(context: CaseContext) -> None:
 
 @cases.case("more_important_stays", "NPU-POL-015", "NPU-POL-020")
 def more_important_stays(context: CaseContext) -> None:
-    """Where the less important ones would not make room enough, nobody is displaced."""
+    """Where the less important ones would not make enough room, no model is displaced."""
     fixture = ManagerFixture(context)
     strong, weak = fixture.app(FOREGROUND).loads(MEDIUM), fixture.app(CACHED).loads(MEDIUM)
     fixture.app(VISIBLE).asks(LARGE).receives(PARKED)

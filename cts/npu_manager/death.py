@@ -100,7 +100,7 @@ def comes_back(context: CaseContext) -> None:
 
 @cases.case("others_live", "NPU-LIF-019")
 def others_live(context: CaseContext) -> None:
-    """A death ends nothing of other apps, in any state."""
+    """A death ends no request of another app, in any state."""
     fixture = ManagerFixture(context)
     weak, strong, dying = fixture.app(CACHED), fixture.app(FOREGROUND), fixture.app(VISIBLE)
     held, pending = weak.loads(MEDIUM), strong.granted(MEDIUM)

@@ -265,7 +265,7 @@ def blocked_app_logged_once(context: CaseContext) -> None:
 
 
 def _dump(fixture: ManagerFixture) -> str:
-    """The dump, as somebody who may have it."""
+    """The dump, read with the permission to have it."""
     fixture.settle()
     fixture.control.grant_permission(fixture.settings.uid, DUMP_PERMISSION, True)
     return fixture.settings.manager.dump()

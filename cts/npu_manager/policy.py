@@ -144,7 +144,7 @@ def parameters_of_other_policies(context: CaseContext) -> None:
 
 @cases.case("status_quo_takes_any_size", "NPU-POL-003")
 def status_quo_takes_any_size(context: CaseContext) -> None:
-    """Status quo looks at no size: one that is none is granted like others, or rejected; it disturbs nothing."""
+    """Status quo looks at no size: an unknown one is granted like others, or rejected; it disturbs nothing."""
     app = ManagerFixture(context, Policy.STATUS_QUO).app()
     for size in (3, -1):
         request = ModelLoadRequest(size, size)

@@ -65,7 +65,7 @@ def no_grant_beyond(context: CaseContext) -> None:
 
 @cases.case("no_grant_before_they_leave", "NPU-POL-027", "NPU-LIF-007", "NPU-LIF-008")
 def no_grant_before_they_leave(context: CaseContext) -> None:
-    """Room that was free before the pressure is granted to nobody while what has to leave is still there."""
+    """Room that was free before the pressure is granted to no app while what has to leave is still there."""
     fixture = ManagerFixture(context, parameters=PolicyParameters(7))
     fixture.app(Importance.SERVICE).loads(LARGE)
     medium, small = fixture.app(Importance.CACHED).loads(MEDIUM), fixture.app(Importance.GONE).loads(SMALL)
@@ -100,7 +100,7 @@ def heavier_than_what_is_left(context: CaseContext) -> None:
 
 @cases.case("light_pressure", "NPU-POL-026", "NPU-POL-027")
 def light_pressure(context: CaseContext) -> None:
-    """Light heat and moderate shortage may cost models or not: who is not asked stays loaded, undisturbed."""
+    """Light heat and moderate shortage may cost models or not: a model that is not asked stays loaded, undisturbed."""
     fixture = ManagerFixture(context)
     models = _four(fixture)
     for press, level in ((_heat, ThermalStatus.LIGHT), (_shortage, MemoryPressure.MODERATE)):

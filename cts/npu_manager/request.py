@@ -119,7 +119,7 @@ def default_size_is_smallest(context: CaseContext) -> None:
 
 @cases.case("unknown_size", "NPU-REQ-010", "NPU-REQ-011", "NPU-REQ-002", group=Group.MANAGER_VALIDATION)
 def unknown_size(context: CaseContext) -> None:
-    """A size that is none is rejected by the gating policies, and leaves neither budget taken nor a bad table."""
+    """An unknown size is rejected by the gating policies, and leaves neither budget taken nor a bad table."""
     for policy in (Policy.BUDGET, Policy.TURN_TAKING):
         app = ManagerFixture(context, policy).app()
         for size in (-1, 3, 1000, 2**31 - 1, -(2**31)):
@@ -173,7 +173,7 @@ def live_id_takes_budget_once(context: CaseContext) -> None:
 
 @cases.case("equal_ids_take_budget_each", "NPU-REQ-009", "NPU-POL-010")
 def equal_ids_take_budget_each(context: CaseContext) -> None:
-    """Equal ids of two apps take budget for each, and the end of the one frees nothing of the other."""
+    """Equal ids of two apps take budget each, and the end of one frees nothing of the other."""
     fixture = ManagerFixture(context)
     app, other, third = fixture.app(), fixture.app(), fixture.app()
     mine, theirs = app.asks(MEDIUM, identifier=7), other.asks(MEDIUM, identifier=7)

@@ -29,7 +29,7 @@ SERVICE, CACHED = Importance.SERVICE, Importance.CACHED
 
 @cases.case("fits", "NPU-LIF-004", "NPU-LIF-005", "NPU-POL-005", scope=Scope.SMOKE)
 def fits(context: CaseContext) -> None:
-    """What fits the budget is granted; loading it causes no callback; unloading it completes."""
+    """A request that fits the budget is granted; loading it causes no callback; unloading it completes."""
     model = ManagerFixture(context).app().loads(LARGE)
     model.receives(GRANT)
     model.unload()
@@ -84,7 +84,7 @@ def parks(context: CaseContext) -> None:
 
 @cases.case("parked_then_granted", "NPU-LIF-008", "NPU-LIF-010", "NPU-POL-021")
 def parked_then_granted(context: CaseContext) -> None:
-    """Unloading grants what is parked."""
+    """Unloading a model grants a parked request."""
     held, parked = _parked(ManagerFixture(context))
     held.unload()
     held.receives(GRANT, COMPLETE)
@@ -93,7 +93,7 @@ def parked_then_granted(context: CaseContext) -> None:
 
 @cases.case("parked_after_cancellation", "NPU-LIF-008", "NPU-LIF-012")
 def parked_after_cancellation(context: CaseContext) -> None:
-    """Cancelling a loaded request frees its capacity for what is parked."""
+    """Cancelling a loaded request frees its capacity for a parked one."""
     held, parked = _parked(ManagerFixture(context))
     held.cancel()
     held.receives(GRANT, CANCELLED)

@@ -94,7 +94,7 @@ def wrong_number(context: CaseContext) -> None:
 
 @cases.case("tokens.any", "NNHAL-BURST-014", "NNHAL-BURST-017", since=Version.FL5)
 def any_tokens(context: CaseContext) -> None:
-    """-1 is no identity, also for several pools; 0, large numbers and one token twice for one memory are tokens."""
+    """Token -1 is no identity, also of several pools; 0, large numbers and one token twice for one memory are."""
     fixture = burst_fixture(context)
     burst, request = configure_burst(fixture.prepared_model), _in_three_pools(fixture)
     lists = ((-1, -1, -1), (0, -1, 1), (_LARGE, _LARGE - 1, 2**31), (5, 5, 5), (-1, 5, -1))
@@ -109,7 +109,7 @@ def any_tokens(context: CaseContext) -> None:
 
 @cases.case("tokens.new_contents", "NNHAL-BURST-017", since=Version.FL5)
 def new_contents(context: CaseContext) -> None:
-    """What is kept of a token is where its memory is, not what is in it."""
+    """A driver keeps where the memory of a token is, not what is in it."""
     fixture = burst_fixture(context)
     burst = configure_burst(fixture.prepared_model)
     for name, with_config in _forms(context).items():
@@ -147,7 +147,7 @@ def release_then_another(context: CaseContext) -> None:
 
 @cases.case("release.harmless", "NNHAL-BURST-015", since=Version.FL5)
 def release_harmless(context: CaseContext) -> None:
-    """Releasing what was never used or was released already does nothing."""
+    """Releasing a token that was never used or was released already does nothing."""
     fixture = burst_fixture(context)
     burst = configure_burst(fixture.prepared_model)
     for tokens in ((0, 77, _LARGE), (2, 2)):

@@ -102,7 +102,7 @@ def side_by_side(context: CaseContext) -> None:
 
 @cases.case("several.release_in_one", "NNHAL-BURST-017", since=Version.V1_2)
 def release_in_one(context: CaseContext) -> None:
-    """What one burst forgets, another one of the same prepared model still has."""
+    """Memory that one burst forgets is still known to another one of the same prepared model."""
     fixture = burst_fixture(context)
     first, second = Burst(context, fixture.prepared_model), Burst(context, fixture.prepared_model)
     for burst in (first, second):

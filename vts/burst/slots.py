@@ -60,7 +60,7 @@ def twice_in_a_packet(context: CaseContext) -> None:
 
 @cases.case("slots.new_contents", "NNHAL-BURST-017", "NNHAL-BURST-009", since=Version.V1_2, until=HIDL_LAST)
 def new_contents(context: CaseContext) -> None:
-    """What is kept of a slot is where its memory is, not what is in it."""
+    """A driver keeps where the memory of a slot is, not what is in it."""
     fixture = burst_fixture(context)
     channel = Channel(context, fixture.prepared_model)
     for turn in range(4):
@@ -89,7 +89,7 @@ def freed_then_another(context: CaseContext) -> None:
 
 @cases.case("slots.free_unknown", "NNHAL-BURST-010", since=Version.V1_2, until=HIDL_LAST)
 def free_unknown(context: CaseContext) -> None:
-    """Freeing what was never known, was freed already or cannot be a slot does nothing."""
+    """Freeing a slot that was never known, was freed already or cannot exist does nothing."""
     fixture = burst_fixture(context)
     channel = Channel(context, fixture.prepared_model)
     _free(channel, (0, _UNKNOWN))

@@ -15,7 +15,7 @@ _APPS = (10_101, 10_102)
 
 @cases.case("sharing.side_by_side", "NNHAL-CACHE-010", since=Version.V1_2)
 def side_by_side(context: CaseContext) -> None:
-    """Models in files of their own are restored each as itself, under tokens of their own and under one token."""
+    """Models in files of their own are each restored as themselves, under their own tokens and under one token."""
     caching, chain = client(context), chain_of(context)
     tokens = {"own_tokens": (TOKEN, OTHER_TOKEN), "one_token": (TOKEN, TOKEN)}
     for name, (first, second) in tokens.items():
@@ -32,7 +32,7 @@ def side_by_side(context: CaseContext) -> None:
 
 @cases.case("sharing.constants", "NNHAL-CACHE-010", since=Version.V1_2)
 def constants(context: CaseContext) -> None:
-    """Models that differ in nothing but a constant are told apart."""
+    """Models that differ in nothing but a constant are each restored as themselves."""
     caching, chain = client(context), chain_of(context)
     chains = (chain, replace(chain, constant=(1.0, 2.0)))
     caches = [caching.saved(each, token) for each, token in zip(chains, (TOKEN, OTHER_TOKEN), strict=True)]

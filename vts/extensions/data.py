@@ -39,7 +39,7 @@ def lengths(context: CaseContext) -> None:
 
 @cases.case("contents", "NNHAL-EXTENSION-013", since=Version.V1_2)
 def contents(context: CaseContext) -> None:
-    """Bytes mean nothing on the way: zeros, text and what is no text arrive unchanged."""
+    """Bytes mean nothing on the way: zeros, text and other bytes arrive unchanged."""
     models.need(context, models.ECHO)
     for name, content in _CONTENTS.items():
         with context.configuration(name):

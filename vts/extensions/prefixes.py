@@ -102,7 +102,7 @@ def sign_bit(context: CaseContext) -> None:
 
 @cases.case("two_extensions", "NNHAL-EXTENSION-001", "NNHAL-EXTENSION-011", since=Version.V1_2)
 def two_extensions(context: CaseContext) -> None:
-    """Operations with one local number, of two extensions in one model, are told apart by every bit of the prefix."""
+    """Operations of two extensions with one local number are distinguished by every bit of the prefix."""
     for name, (first, second) in _ALIKE.items():
         with context.configuration(name):
             _two_in_one_model(context, first, second)
@@ -151,7 +151,7 @@ def of_each_model(context: CaseContext) -> None:
 
 @cases.case("exchanged", "NNHAL-EXTENSION-005", "NNHAL-EXTENSION-011", since=Version.V1_2)
 def exchanged(context: CaseContext) -> None:
-    """What was the prefix of one extension in a model is that of the other in the next, while both are alive."""
+    """Two extensions may exchange their prefixes from one model to the next, while both models are alive."""
     models.need(context, FIBONACCI, ECHO)
     content = b"another"
     made = [

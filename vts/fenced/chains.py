@@ -108,7 +108,7 @@ def in_flight(context: CaseContext) -> None:
 
 @cases.case("one_fence_for_all", "NNHAL-FENCED-005", "NNHAL-FENCED-006", since=_SINCE)
 def one_fence_for_all(context: CaseContext) -> None:
-    """One signal lets every execution go that waits for it."""
+    """One signal lets every execution go that waits for its fence."""
     fixture, fence = FencedFixture(context), context.fence()
     sums = [fixture.sum(first, B) for first in _FIRST]
     launched = [total.launch(fence, settle=fence.signal) for total in sums]
@@ -134,7 +134,7 @@ def overtaken(context: CaseContext) -> None:
 
 @cases.case("forgotten", "NNHAL-FENCED-006", "NNHAL-FENCED-007", since=_SINCE)
 def forgotten(context: CaseContext) -> None:
-    """A client that drops fence and callback of a waiting execution harms nobody: the device lives and executes."""
+    """A client that drops fence and callback of a waiting execution harms no other: the device lives and executes."""
     fixture = FencedFixture(context)
     for ending in ("signalled", "failed"):
         with context.configuration(ending):

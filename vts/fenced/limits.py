@@ -32,7 +32,7 @@ _SHORT_NS, _HELD_SECONDS = 50 * MILLISECOND, 0.06
 
 @cases.case("unlimited", "NNHAL-FENCED-015", "NNHAL-QOS-002", since=_SINCE)
 def unlimited(context: CaseContext) -> None:
-    """No limit, the largest one and an hour abort nothing."""
+    """An execution without a limit, with the largest one or with an hour is not aborted."""
     fixture = FencedFixture(context)
     options = {
         "none": FencedOptions(),

@@ -106,7 +106,7 @@ def outputs_of_the_request(context: CaseContext) -> None:
 def output_too_small(context: CaseContext) -> None:
     """Memory too small for an output is a failure, of whatever name but OUTPUT_INSUFFICIENT_SIZE; nothing goes beyond.
 
-    AIDL's request is invalid; HIDL's text leaves open whether the call or the callback tells.
+    AIDL's request is invalid; HIDL's text leaves open whether the call or the callback reports it.
     """
     fixture = FencedFixture(context)
     for form in forms(context.version):

@@ -138,7 +138,7 @@ def _bind_burst(
     *,
     with_config: bool = False,
 ) -> Run:
-    """A burst of its own; it is told the memory's names, so that a second run may know the memory already."""
+    """A burst of its own; it gets the memory's names, so that a second run may know the memory already."""
     if not context.version.is_aidl and any(pool.pool is None for pool in request.pools):
         raise NotApplicable("HIDL's packets cannot name memory of the device")
     burst = Burst(context, prepared_model)

@@ -103,7 +103,7 @@ def copy_from_dimensions_of_half_open_shape(fixture: BufferFixture) -> None:
 @cases.case("copy_to.uninitialised", "NNHAL-MEMDOMAIN-014", since=_SINCE)
 @in_each_type
 def copy_to_uninitialised(fixture: BufferFixture) -> None:
-    """A fresh buffer has nothing to copy out, and what it would be copied to is left alone."""
+    """A fresh buffer has nothing to copy out: copyTo fails, and leaves its target as it is."""
     made, pool = _closed(fixture), fixture.pool(b"\xa5" * SIZE)
     checks.status(status_of(lambda: made.buffer.copy_to(pool.memory)), {GENERAL}, "copyTo of a fresh buffer")
     checks.equal(bytes(pool.read(0, SIZE)), b"\xa5" * SIZE, "memory after the failed copyTo")

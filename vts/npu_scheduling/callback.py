@@ -40,14 +40,14 @@ def null(context: CaseContext) -> None:
 
 @cases.case("none", "NPU-HAL-018", group=Group.SCHEDULING_VALIDATION)
 def none(context: CaseContext) -> None:
-    """Without a callback work is done all the same."""
+    """Work is also done without a callback."""
     with scheduling_fixture(context) as npu:
         npu.app(npu.camera).works()
 
 
 @cases.case("replaced", "NPU-HAL-016", "NPU-HAL-017")
 def replaced(context: CaseContext) -> None:
-    """The callback registered last gets every event, the one before none."""
+    """The callback that was registered last gets every event, the one before it none."""
     with scheduling_fixture(context) as npu:
         first, camera = Recorder(), npu.app(npu.camera)
         npu.register_callback(first)

@@ -65,13 +65,13 @@ def gap_below(context: CaseContext) -> None:
 
 @cases.case("gap_equal", "NPU-HAL-022", "NPU-HAL-027")
 def gap_equal(context: CaseContext) -> None:
-    """A request 50 ms after the end is not less than the debounce time after it: a new burst."""
+    """A request 50 ms after the end is not within the debounce time: it begins a new burst."""
     _two_runs(context, DEBOUNCE_DURATION_MS, *TWICE)
 
 
 @cases.case("gap_above", "NPU-HAL-022", "NPU-HAL-024", "NPU-HAL-027")
 def gap_above(context: CaseContext) -> None:
-    """A request 51 ms after the end is a new burst, with an end before it and events of its own."""
+    """A request 51 ms after the end begins a new burst, with an end before it and events of its own."""
     _two_runs(context, DEBOUNCE_DURATION_MS + 1, *TWICE)
 
 

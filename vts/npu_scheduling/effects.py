@@ -35,7 +35,7 @@ def _expect(npu: SchedulingFixture, **priorities: int) -> None:
 
 @cases.case("set", "NPU-HAL-008")
 def set_works(context: CaseContext) -> None:
-    """What is set is in force."""
+    """A config that is set is in force."""
     with scheduling_fixture(context) as npu:
         npu.configure(config(npu.camera, 100))
         _expect(npu, camera=100)
@@ -43,7 +43,7 @@ def set_works(context: CaseContext) -> None:
 
 @cases.case("set_replaces", "NPU-HAL-001")
 def set_replaces(context: CaseContext) -> None:
-    """Setting discards what was set before: a uid that is not named any more has the default."""
+    """Setting configs discards those set before: a uid that is not named any more has the default."""
     with scheduling_fixture(context) as npu:
         npu.configure(config(npu.camera, 100), config(npu.assistant, 200))
         npu.configure(config(npu.assistant, 300))
@@ -52,7 +52,7 @@ def set_replaces(context: CaseContext) -> None:
 
 @cases.case("set_replaces_updates", "NPU-HAL-001")
 def set_replaces_updates(context: CaseContext) -> None:
-    """Setting discards also what was updated before."""
+    """Setting configs also discards those that were updated before."""
     with scheduling_fixture(context) as npu:
         npu.update(config(npu.camera, 100))
         npu.configure(config(npu.assistant, 300))
@@ -70,7 +70,7 @@ def set_empty_clears(context: CaseContext) -> None:
 
 @cases.case("update_keeps_others", "NPU-HAL-003")
 def update_keeps_others(context: CaseContext) -> None:
-    """Updating one uid leaves the others."""
+    """Updating one uid leaves the configs of the others."""
     with scheduling_fixture(context) as npu:
         npu.configure(config(npu.camera, 100), config(npu.assistant, 200))
         npu.update(config(npu.assistant, 300))
@@ -97,7 +97,7 @@ def update_adds(context: CaseContext) -> None:
 
 @cases.case("update_empty_keeps", "NPU-HAL-003")
 def update_empty_keeps(context: CaseContext) -> None:
-    """Updating nothing changes nothing."""
+    """Updating with an empty list changes nothing."""
     with scheduling_fixture(context) as npu:
         npu.configure(config(npu.camera, 100))
         npu.update()

@@ -72,7 +72,7 @@ def _has_its_reason(context: CaseContext, end: End, notification: Notification) 
 
 
 def _then_works(context: CaseContext, end: End, notification: Notification) -> None:
-    """Work after an early end is undisturbed, a burst of its own."""
+    """Work after an early end is undisturbed, and a burst of its own."""
     with scheduling_fixture(context) as npu:
         camera = npu.app(npu.camera)
         npu.register_recorder()

@@ -67,7 +67,7 @@ def direct_access(context: CaseContext) -> None:
 
 @cases.case("told", "NPU-HAL-019", "NPU-HAL-015", "NPU-HAL-013", "NPU-HAL-008", group=Group.SCHEDULING_EVENTS)
 def notified(context: CaseContext) -> None:
-    """An execution is notified as requested, started and complete, as work of the app whose model it is."""
+    """An execution is notified as requested, started and complete, as work of the app that owns the model."""
     with scheduling_fixture(context) as npu:
         _need_promise(npu)
         runner = _runner(npu, npu.camera, LONG)

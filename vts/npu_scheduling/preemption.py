@@ -113,7 +113,7 @@ def notified(context: CaseContext) -> None:
 
 @cases.case("goes_on", "NPU-HAL-031")
 def goes_on(context: CaseContext) -> None:
-    """What was interrupted goes on where it stopped: both works together take as long as each alone."""
+    """Interrupted work goes on where it stopped: both works together take as long as each alone."""
     with scheduling_fixture(context) as npu:
         promised = _promised_ms(npu)
         strong, weak = _strong_and_weak(npu)

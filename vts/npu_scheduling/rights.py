@@ -24,7 +24,7 @@ def no_direct_access(context: CaseContext) -> None:
 
 @cases.case("direct_access_returns", "NPU-HAL-011", "NPU-HAL-003")
 def direct_access_returns(context: CaseContext) -> None:
-    """Access that is given again counts from the next work on."""
+    """Direct access that is given again counts from the next work on."""
     with scheduling_fixture(context) as npu:
         camera = npu.app(npu.camera)
         npu.configure(config(npu.camera, 500, direct=False))
@@ -55,7 +55,7 @@ def direct_access_withdrawn(context: CaseContext) -> None:
 
 @cases.case("direct_access_by_uid", "NPU-HAL-011")
 def direct_access_by_uid(context: CaseContext) -> None:
-    """What is denied to one uid is not denied to another."""
+    """Direct access that is denied to one uid is not denied to another."""
     with scheduling_fixture(context) as npu:
         npu.configure(config(npu.camera, 500, direct=False), config(npu.assistant, 500))
         npu.app(npu.assistant).works()
@@ -64,7 +64,7 @@ def direct_access_by_uid(context: CaseContext) -> None:
 
 @cases.case("refusal_is_silent", "NPU-HAL-011", "NPU-HAL-012", "NPU-HAL-019")
 def rejection_is_silent(context: CaseContext) -> None:
-    """Work that is rejected was never requested, started or ended: no event tells of it."""
+    """Work that is rejected was never requested, started or ended: no event reports it."""
     with scheduling_fixture(context) as npu:
         camera = npu.app(npu.camera)
         npu.register_recorder()
@@ -154,7 +154,7 @@ def undeclared_app(context: CaseContext) -> None:
 def _declare_job_priority(name: str, job_priority: int) -> None:
     @cases.case(f"job_priority_{name}", "NPU-HAL-034", group=Group.SCHEDULING_VALIDATION)
     def job_priority_outside(context: CaseContext) -> None:
-        """No event tells of a job priority outside 0 to 1000: such work is rejected, or the number brought inside."""
+        """No event has a job priority outside 0 to 1000: such work is rejected, or the number brought inside."""
         with scheduling_fixture(context) as npu:
             camera = npu.app(npu.camera)
             npu.register_recorder()

@@ -63,7 +63,7 @@ def as_in_aosp(context: CaseContext) -> None:
 
 @cases.case("complete", "NPU-HAL-039")
 def complete(context: CaseContext) -> None:
-    """The three events of a run tell of the same work: all fields but id and time are equal."""
+    """The three events of a run report the same work: all fields but id and time are equal."""
     with scheduling_fixture(context) as npu:
         first, *rest = (event.work for event in _events_of(npu))
         for name in ("uid", "original_uid", "job_priority", "effective_priority", "device_number", "debug_pid",

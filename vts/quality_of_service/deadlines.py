@@ -108,7 +108,7 @@ def abort_is_early(context: CaseContext) -> None:
     in_driver = seconds_in_driver(context.version, whole)
     if aborted.status not in MISSED or in_driver is None or in_driver < _NOTICEABLE_SECONDS:
         return
-    # What a call takes beside the execution is no abort's fault.
+    # The time that a call takes beside the execution is not the abort's.
     if seconds > whole_seconds - in_driver / 4:
         context.warn_quality(f"aborted after {seconds:.3f} s; the whole execution takes {whole_seconds:.3f} s")
 

@@ -145,7 +145,7 @@ def softmax(fixture: RelationFixture) -> None:
 
 @cases.relation("sum_of_1", "SOFTMAX", BYTES)
 def softmax_sums(fixture: RelationFixture) -> None:
-    """Shares add up to 1, give or take a step of 1/256 for each of them."""
+    """The results of a softmax add up to 1, give or take a step of 1/256 for each of them."""
     net = fixture.net()
     result = like(fixture.operand_type, 1 / 256, -128 if fixture.operand_type is SIGNED else 0)
     (found,) = fixture.run(net, net.apply("SOFTMAX", net.input(fixture.tensor(37, 11)), 0.25, result=result))
@@ -217,7 +217,7 @@ def local_response(fixture: RelationFixture) -> None:
 
 @cases.relation("over_the_image", "MAX_POOL_2D REDUCE_MAX", MOVED)
 def global_maximum(fixture: RelationFixture) -> None:
-    """The greatest of a window over the whole image is the greatest of the image."""
+    """The maximum of a window over the whole image is the maximum of the image."""
     net = fixture.net()
     name = net.input(fixture.tensor(2, 23, 17, 9))
     both = net.apply("MAX_POOL_2D", name, 2, 1, 1, 17, 23, 0), net.apply("REDUCE_MAX", name, (1, 2), True)

@@ -26,7 +26,7 @@ _RESULT_SCALE = 1 / 4
 
 def _commutes(operation: str) -> Check:
     def check(fixture: RelationFixture) -> None:
-        """Inputs can be exchanged."""
+        """The inputs of a commutative operation can be exchanged."""
         result = (
             like(fixture.operand_type, _RESULT_SCALE) if fixture.operand_type in BYTES else like(fixture.operand_type)
         )
@@ -105,7 +105,7 @@ def equal_to_itself(fixture: RelationFixture) -> None:
 
 @cases.relation("de_morgan", "LOGICAL_AND LOGICAL_OR LOGICAL_NOT", (BOOL8,))
 def de_morgan(fixture: RelationFixture) -> None:
-    """Not both is one of them not."""
+    """The negation of both (and) is the negation of one of them (or)."""
     for one, other in _SHAPES:
         net = fixture.net()
         a, b = net.input(fixture.tensor(*one)), net.input(fixture.tensor(*other))
@@ -116,7 +116,7 @@ def de_morgan(fixture: RelationFixture) -> None:
 
 @cases.relation("twice", "LOGICAL_NOT", (BOOL8,))
 def not_twice(fixture: RelationFixture) -> None:
-    """Not not true is true."""
+    """A value negated twice is the value."""
     given, net = fixture.tensor(2, 23, 17, 9), fixture.net()
     name = net.apply("LOGICAL_NOT", net.apply("LOGICAL_NOT", net.input(given)))
     fixture.agree("not not", [*fixture.run(net, name), given.array], roundings=0)
@@ -124,7 +124,7 @@ def not_twice(fixture: RelationFixture) -> None:
 
 @cases.relation("de_morgan", "REDUCE_ALL REDUCE_ANY LOGICAL_NOT", (BOOL8,))
 def all_and_any(fixture: RelationFixture) -> None:
-    """All are true where not any is false."""
+    """All values are true where not any is false."""
     given, net = fixture.tensor(3, 11, 23, 7), fixture.net()
     name = net.input(given.of(given.array | (fixture.tensor(3, 11, 23, 7).array & fixture.tensor(3, 11, 1, 1).array)))
     for axes in ((3,), (1, -1)):

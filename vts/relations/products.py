@@ -108,7 +108,7 @@ def depthwise(fixture: RelationFixture) -> None:
 
 @cases.relation("flipped", "TRANSPOSE_CONV_2D CONV_2D", MOVED)
 def transposed_convolution(fixture: RelationFixture) -> None:
-    """With strides of 1 it is CONV_2D with the filter turned round, padded by its size less 1 on every side."""
+    """With strides of 1 TRANSPOSE_CONV_2D is CONV_2D with the filter turned round, padded by its size less 1."""
     filters, offsets, net = weights(fixture, 9, 3, 2, 11), bias(fixture, 9), fixture.net()
     name = net.input(fixture.steps(2, 13, 17, 11))
     turned = filters.of(filters.array[:, ::-1, ::-1])
@@ -159,7 +159,7 @@ def _fused(operation: str, name: str) -> Check:
     code = _ACTIVATIONS[name]
 
     def check(fixture: RelationFixture) -> None:
-        """An activation inside is the activation behind."""
+        """An activation inside of an operation is the activation behind it."""
         net, result = fixture.net(), output(fixture)
         if operation == "FULLY_CONNECTED":
             arguments = [net.input(fixture.steps(7, 131)), weights(fixture, 37, 131), bias(fixture, 37)]
