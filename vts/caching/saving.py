@@ -82,7 +82,7 @@ def nonzero_offset(context: CaseContext) -> None:
 
 @cases.case("saving.truncates", "NNHAL-CACHE-005", since=Version.V1_2)
 def truncates(context: CaseContext) -> None:
-    """What was in a file before is gone when it has been saved to, also where it was longer."""
+    """The old content of a file is gone when a model has been saved to it, also where it was longer."""
     caching, chain = client(context), chain_of(context)
     caching.saved(chain)
     cache = caching.cache(_PRIOR)

@@ -159,7 +159,7 @@ def many_elements(fixture: BufferFixture) -> None:
 
 
 def _copies(context: CaseContext, source: str, target: str) -> None:
-    """What is copied in from one kind of memory comes out to another."""
+    """Data that is copied in from one kind of memory comes out to another."""
     fixture = BufferFixture(context, addition.supported(context))
     made, data = _closed(fixture), fixture.chosen.packed(B)
     checks.status(fixture.copy_from(made, data, kind=source), {NONE}, f"copyFrom of {source} memory")

@@ -82,14 +82,14 @@ def expanded(fixture: RelationFixture) -> None:
 
 @cases.relation("sliced_again", "PAD SLICE", MOVED)
 def padded(fixture: RelationFixture) -> None:
-    """What was padded is cut out again."""
+    """A tensor that was padded is cut out again."""
     given = fixture.tensor(*_IMAGE)
     _back_and_forth(fixture, given, ("PAD", [[0, 1], [3, 2], [1, 4], [5, 0]]), ("SLICE", (0, 3, 1, 5), given.shape))
 
 
 @cases.relation("sliced_again", "PAD_V2 SLICE", MOVED)
 def padded_with_a_value(fixture: RelationFixture) -> None:
-    """What was padded with a value is cut out again."""
+    """A tensor that was padded with a value is cut out again."""
     given, value = fixture.tensor(*_IMAGE), 7 if fixture.operand_type in BYTES else 1.5
     paddings = [[1, 0], [2, 3], [4, 1], [0, 5]]
     _back_and_forth(fixture, given, ("PAD_V2", paddings, value), ("SLICE", (1, 2, 4, 0), given.shape))
@@ -97,7 +97,7 @@ def padded_with_a_value(fixture: RelationFixture) -> None:
 
 @cases.relation("sliced_again", "MIRROR_PAD SLICE", WITH_INTEGERS)
 def mirrored(fixture: RelationFixture) -> None:
-    """What was padded with its reflection is cut out again."""
+    """A tensor that was padded with its reflection is cut out again."""
     given = fixture.tensor(*_IMAGE)
     for mode in (0, 1):
         paddings = [[1, 1], [9, 16], [2, 3], [0, 11]]
@@ -290,7 +290,7 @@ def quantised_again(fixture: RelationFixture) -> None:
 
 @cases.relation("through_float32", "CAST", (FLOAT16, INT32, UNSIGNED))
 def cast(fixture: RelationFixture) -> None:
-    """What float32 holds exactly is cast there and back without a change."""
+    """Values that float32 holds exactly are cast there and back without a change."""
     given, net = fixture.tensor(*_IMAGE), fixture.net()
     there = net.apply("CAST", net.input(given), result=like(FLOAT32))
     _kept(fixture, given, net.apply("CAST", there, result=like(fixture.operand_type)), net)
