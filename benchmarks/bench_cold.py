@@ -28,7 +28,7 @@ def figures() -> Iterator[Figure]:
         plain = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *_WITHOUT]
         bare = cost([*plain, "--rootdir", folder, str(empty)])
         ours = [*plain, "--rootdir", str(SUITE), "--npu-plugin=reference", "--npu-report", report]
-        ours += [str(SUITE / "vts" / "generated" / "__init__.py"), "-k", CASE.removeprefix("vts.generated.")]
+        ours += [str(SUITE / "vts" / "generated.py"), "-k", CASE.removeprefix("vts.generated.")]
         yield _figure("one case, pytest", ours, 0.75, "an empty pytest run", bare.wall)
         yield Figure("  of it our own imports", _own_imports([*_run(), "--report", report]), "ms", "", 80)
     yield _figure("listing all ids", [*_COMMAND, "list"], 0.5, "import numpy", python.wall)

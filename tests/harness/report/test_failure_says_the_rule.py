@@ -136,7 +136,7 @@ def test_pytest(tmp_path: Path) -> None:
     command = [
         sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:randomly", "-q", "--npu-plugin", WORDS[1],
         "--npu-option", WORDS[3], "--npu-report", str(tmp_path / "report"),
-        f"{ROOT}/vts/generated", "-k", "PAD and quant8_rank1", "--junitxml", str(tmp_path / "junit.xml"),
+        f"{ROOT}/vts/generated.py", "-k", "PAD and quant8_rank1", "--junitxml", str(tmp_path / "junit.xml"),
     ]  # fmt: skip
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False, timeout=120)
     assert says(block(done.stdout)), done.stdout
