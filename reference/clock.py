@@ -1,4 +1,4 @@
-"""What happens later; and a virtual clock, on which time stands still until a test moves it."""
+"""Timers for actions that happen later, and a virtual clock, on which time stands still until a test moves it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Action = Callable[[], None]
 
 
 class Timers(Protocol):
-    """Source of time, and queue of what is to happen. Actions due at one time run in the order they were posted."""
+    """A source of time, and a queue of actions. Actions due at one time run in the order in which they were posted."""
 
     def now_ns(self) -> int:
         """Nanoseconds of a monotonic clock."""
@@ -43,17 +43,17 @@ class VirtualClock:
     def advance(self, duration_ns: int) -> None:
         """Move time forward, also by zero, and run what falls due, including what those actions post in turn.
 
-        IllegalArgument: backwards.
+        Raises IllegalArgument for a negative duration.
         """
         if duration_ns < 0:
-            raise IllegalArgument(f"time can not go back by {-duration_ns} ns")
+            raise IllegalArgument(f"time cannot go back by {-duration_ns} ns")
         end = self._now_ns + duration_ns
         while self.run_next(end):
             pass
         self._now_ns = end
 
     def run_next(self, end_ns: int) -> bool:
-        """Move time to the next action that falls due by `end_ns`, and run it. False: there is none."""
+        """Move time to the next action that falls due by `end_ns`, and run it; return False where there is none."""
         if not self._queue or self._queue[0][0] > end_ns:
             return False
         due, _, action = heapq.heappop(self._queue)

@@ -12,7 +12,7 @@ from npu_conformance.reference.clock import Action
 
 
 class RealTimers:
-    """CLOCK_MONOTONIC. Actions run one after the other, in a thread that lives while something is to happen."""
+    """Timers on CLOCK_MONOTONIC. Actions run one after the other, in a thread that lives while any is left."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -21,7 +21,7 @@ class RealTimers:
         self._running = False
 
     def now_ns(self) -> int:
-        """Nanoseconds of CLOCK_MONOTONIC."""
+        """The nanoseconds of CLOCK_MONOTONIC."""
         return time.monotonic_ns()
 
     def post(self, action: Action, delay_ns: int = 0) -> None:
@@ -46,7 +46,7 @@ class RealTimers:
 
 
 def run_safely(action: Action) -> None:
-    """Run an action in a thread that has to go on with others: what one of them raises is printed."""
+    """Run an action in a thread that has to go on with others: an exception is printed."""
     try:
         action()
     except Exception:

@@ -6,7 +6,7 @@ from npu_conformance.reference.device.tensors import Array
 
 
 def decoded(boxes: Array, deltas: Array) -> Array:
-    """Boxes whose centres are moved by (dx, dy) times their size, and whose size is multiplied by exp of (dw, dh)."""
+    """The boxes with centres moved by (dx, dy) times their size, and with sizes multiplied by exp of (dw, dh)."""
     sizes = boxes[..., 2:] - boxes[..., :2]
     centres = (boxes[..., :2] + boxes[..., 2:]) / 2 + deltas[..., :2] * sizes
     halves = numpy.exp(deltas[..., 2:]) * sizes / 2
@@ -14,7 +14,7 @@ def decoded(boxes: Array, deltas: Array) -> Array:
 
 
 def clipped(boxes: Array, images: Array) -> Array:
-    """Boxes cut to their images, of which the last axis is height, width."""
+    """The boxes cut to their images; the last axis of the images is height, width."""
     limits = numpy.concatenate((images[..., ::-1], images[..., ::-1]), axis=-1)
     inside: Array = numpy.minimum(numpy.maximum(boxes, 0.0), limits)
     return inside
@@ -30,7 +30,7 @@ def overlaps(box: Array, others: Array) -> Array:
 
 
 def suppressed(boxes: Array, scores: Array, threshold: float, limit: int) -> list[int]:
-    """Boxes that stay, at most `limit`, by descending score: each removes those that overlap it by the threshold."""
+    """At most `limit` boxes by descending score, each of which removes those that overlap it by the threshold."""
     kept: list[int] = []
     left = numpy.argsort(-scores, kind="stable")
     while left.size and len(kept) < limit:

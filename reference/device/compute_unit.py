@@ -1,7 +1,7 @@
 """The compute unit that all executions of a device share: whose turn it is, and who steps aside for whom.
 
-Among the executions of one app priority decides, then arrival (NNHAL-QOS-009). Which app goes first is for `Apps` to
-decide: they take turns, or the npu scheduling HAL says (reference/hal/device_work.py). An execution calls its
+Among the executions of one app priority decides, then arrival (NNHAL-QOS-009). `Apps` decides which app goes first:
+they take turns, or follow the npu scheduling HAL (reference/hal/device_work.py). An execution calls its
 checkpoint between operations: there it lets a stronger app go first, or a more urgent execution of its own.
 """
 
@@ -83,22 +83,22 @@ class Job:
 class Apps(Protocol):
     """Decides which app has the unit. Called under `lock`, under which it calls the unit's `start` in turn.
 
-    unit: set by the unit itself, as a proxy, so that it lives no longer than who uses it.
+    unit: set by the unit itself, as a proxy, so that it lives no longer than its users.
     """
 
     lock: threading.RLock
     unit: ComputeUnit
 
     def ask(self, app: int) -> None:
-        """One execution more of the app wants the unit. Raises ServiceError where the app may have none."""
+        """Note that one more execution of the app wants the unit. Raises ServiceError where the app may have none."""
         ...
 
     def withdraw(self, app: int) -> None:
-        """One execution of the app that has asked wants it no more."""
+        """Note that one execution of the app, which had asked, no longer wants the unit."""
         ...
 
     def end(self, app: int, succeeded: bool) -> None:
-        """The execution of the app that has the unit is over."""
+        """Note that the execution of the app which has the unit is over."""
         ...
 
     def is_to_yield(self, app: int) -> bool:
@@ -146,7 +146,7 @@ class Turns:
         self._next()
 
     def is_to_yield(self, app: int) -> bool:
-        """After a while, where others wait."""
+        """True after a while, where other apps wait."""
         if not self._asking or self._clock is None or self._asking.keys() == {app}:
             return False
         return self._clock.now_ns() - self._since_ns >= TURN_NS
@@ -190,7 +190,7 @@ class ComputeUnit:
         self._apps.unit = weakref.proxy(self)
         self._running: Job | None = None
         self._waiting: dict[int, list[Job]] = {}
-        """By app; the next one of each app is first."""
+        """The waiting jobs by app; the next one of each app is first."""
         self._arrivals = itertools.count()
 
     def job(self, app: int, priority: int, deadline_ns: int | None = None) -> Job:
@@ -234,7 +234,7 @@ class ComputeUnit:
                 raise
 
     def _leave(self, job: Job, succeeded: bool) -> None:
-        """Make room: for the next one, or in the queue where the deadline has passed before the job's turn."""
+        """Free the unit for the next job, or a place in the queue where the deadline passed before the job's turn."""
         with self._apps.lock:
             if self._running is job:
                 self._running = None
@@ -244,7 +244,7 @@ class ComputeUnit:
                 self._apps.withdraw(job.app)
 
     def _checkpoint(self, job: Job) -> None:
-        """Between two operations: see that there is time left, and whether somebody else is to go first."""
+        """Check between two operations that there is time left, and let another execution go first where it is to."""
         self._check_deadline(job)
         job.operations += 1
         if self._preemption is Preemption.NONE:
@@ -293,13 +293,13 @@ class ComputeUnit:
                     self._check_deadline(job)
 
     def _patience(self, job: Job) -> float | None:
-        """Seconds until the job's deadline."""
+        """Return the seconds until the job's deadline."""
         if job.deadline_ns is None:
             return None
         return min(max(0.0, (job.deadline_ns - self._clock.now_ns()) / 1e9), threading.TIMEOUT_MAX)
 
     def _check_deadline(self, job: Job) -> None:
-        """TRANSIENT where the job would have been in time if it had not waited for others (NNHAL-QOS-016, -017)."""
+        """Raise MISSED_DEADLINE_*: TRANSIENT where the job had been in time without waiting (NNHAL-QOS-016, -017)."""
         if job.deadline_ns is None:
             return
         now = self._clock.now_ns()

@@ -30,10 +30,10 @@ from npu_conformance.specs.neuralnetworks.validate import check_operation, outpu
 from npu_conformance.specs.versions import Version
 
 Values = dict[int, Array]
-"""Values of operands by index; an omitted operand has none."""
+"""The values of operands by index; an omitted operand has no value."""
 
 Shapes = tuple[tuple[int, ...] | None, ...]
-"""Shapes of an operation's inputs; None for an omitted one."""
+"""The shapes of an operation's inputs; None for an omitted input."""
 
 _DATA = {kind for kind, info in OPERAND_TYPES.items() if info.is_tensor} - {int(OperandType.TENSOR_INT32)}
 """Types whose values no rule looks at: TENSOR_INT32 holds shapes, axes and paddings, scalars are parameters."""
@@ -44,9 +44,9 @@ MEMORY_BUDGET = 1 << 30
 
 @dataclass(frozen=True)
 class Limits:
-    """What may end an execution early, by raising.
+    """Callbacks that may end an execution early, by raising.
 
-    checkpoint: called before each operation. begin_loop: called when a loop begins, for what is called before each
+    checkpoint: called before each operation. begin_loop: called when a loop begins; returns what is called before each
     of its rounds.
     """
 
@@ -80,7 +80,7 @@ class Executor:
         Raises ServiceError(GENERAL_FAILURE) naming the clause that values or shapes break, and what the limits raise.
         Safe to call from several threads.
         """
-        # Overflow, division by zero and NaN are results of operations, not errors of ours.
+        # Overflow, division by zero and NaN are results of operations, not errors of the device.
         with numpy.errstate(all="ignore"):
             return self._run(0, limits, inputs)
 
@@ -199,7 +199,7 @@ def constants(model: Model, graph: Subgraph, pools: Sequence[memoryview]) -> Val
 
 
 def _check_presence(view: OperationView) -> None:
-    """Refuse an operation whose request left out an input that is not optional."""
+    """Reject an operation whose request left out an input that is not optional."""
     arguments = expand(view.signature.inputs, view.input_count) if view.signature else None
     for position, argument in enumerate(arguments or ()):
         if not argument.optional and not view.has(position):
@@ -212,7 +212,7 @@ def _called(operation: Operation, inputs: Inputs, infos: Outputs) -> str:
 
 
 def _check_shape(what: str, operand: Operand, shape: Sequence[int]) -> None:
-    """Refuse a value that is not as declared; how long some results are is known only when they are computed."""
+    """Reject a value that is not as declared: the length of some results is known only when they are computed."""
     if not agrees(operand.dimensions, shape):
         message = f"{what}: expected {operand.dimensions}, found {tuple(shape)}"
         raise ServiceError(ErrorStatus.GENERAL_FAILURE, message)

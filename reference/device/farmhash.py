@@ -47,7 +47,7 @@ def _of_33_to_64(keys: Array, factor: numpy.uint64) -> Array:
 
 
 class _State:
-    """What the chunks of long keys are mixed into."""
+    """The state into which the chunks of long keys are mixed."""
 
     def __init__(self, keys: Array) -> None:
         zeros = numpy.zeros(len(keys), numpy.uint64)
@@ -91,7 +91,7 @@ def _weak(chunk: Array, a: Array, b: Array) -> Sums:
 
 
 def _join(u: Array, v: Array, factor: Array | numpy.uint64) -> Array:
-    """One number of two."""
+    """Join two numbers into one."""
     return _fold((v ^ _fold((u ^ v) * factor)) * factor) * factor
 
 

@@ -11,7 +11,7 @@ from npu_conformance.specs.neuralnetworks.operand_types import OPERAND_TYPES
 
 @dataclass(frozen=True)
 class Products:
-    """Data, weights and bias as numbers to multiply and add; the sum times scale is the real result.
+    """Data, weights and bias as numbers to multiply and add. The sum times `scale` is the real result.
 
     Floats: the values themselves as float32, scale 1. Quantised: integers held in float64, in which the sums are
     exact and BLAS is fast; scale is the product of both scales, one for each output channel where weights have them.

@@ -29,6 +29,6 @@ def each_region(inputs: Inputs, data: Array, nchw: bool, cells: Cells) -> Array:
 
 
 def check_elements(*sizes: int) -> None:
-    """Raise MemoryError for arrays so large that nobody would see the end."""
+    """Raise MemoryError for arrays that are too large to be ever computed."""
     if math.prod(sizes) > MOST_ELEMENTS:
         raise MemoryError(f"{' * '.join(map(str, sizes))} elements of regions")

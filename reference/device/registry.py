@@ -1,4 +1,4 @@
-"""Finds the kernel of an operation: adding a module to kernels/ is all it takes to have one more."""
+"""Finds the kernel of an operation: a new module in kernels/ is all that another operation needs."""
 
 import functools
 import importlib
@@ -76,7 +76,7 @@ def control_flow(operation_type: int) -> ControlFlow:
 
 
 def _function(operation_type: int) -> Any:
-    """What the operation's module calls by its name; a word of the language has an underscore behind it."""
+    """The function of the operation's module that bears its name; a Python keyword has an underscore behind it."""
     name = OperationType(operation_type).name.lower()
     module = importlib.import_module(f"{kernels.__name__}.{name}")
     return getattr(module, f"{name}_" if keyword.iskeyword(name) else name)

@@ -33,7 +33,7 @@ class Resizing:
 
 
 def read_resizing(inputs: Inputs, output: OutputInfo) -> Resizing:
-    """Read the inputs. The output's dimensions tell its sizes, whether given or computed from factors.
+    """Read the inputs. The output's dimensions give its sizes, whether they were given or computed from factors.
 
     Raises MemoryError where height alone, resized first, makes too many elements.
     """

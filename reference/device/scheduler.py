@@ -1,4 +1,4 @@
-"""Which work the simulated NPU does when: per device number a queue by effective priority, and one work at a time.
+"""Decides which work the simulated NPU does when: each device number has a queue by effective priority, and one work.
 
 Test inferences are done in items of equal length. Between two items is a checkpoint, at which stronger work takes the
 device over; what was paused goes on later where it stopped. Equals are served in order of arrival, so that none
@@ -22,9 +22,9 @@ ITEM_NS = 10_000_000
 
 @dataclass(eq=False, slots=True)
 class Work:
-    """One inference. on_end: told how it ended, with a final reason.
+    """One inference. on_end: called with the final reason for which it ended.
 
-    remaining_ns: device time it still needs; None for the execution of a model. on_start: told each time it has the
+    remaining_ns: device time it still needs; None for the execution of a model. on_start: called each time it gets the
     device.
     """
 
@@ -45,18 +45,18 @@ class Work:
 
 
 class Observer(Protocol):
-    """What the HAL hears of work. A pause is an end after which the work goes on."""
+    """What the HAL learns of work. A pause is an end after which the work goes on."""
 
     def requested(self, work: Work) -> None:
-        """Work was queued."""
+        """Receive work that was queued."""
         ...
 
     def started(self, work: Work, reason: StartReason) -> None:
-        """Work has the device."""
+        """Receive work that has the device now."""
         ...
 
     def ended(self, work: Work, reason: EndReason) -> None:
-        """Work has lost the device, or the wish for it."""
+        """Receive work that has lost the device, or no longer wants it."""
         ...
 
 
@@ -68,7 +68,7 @@ class _Device:
         self.running: Work | None = None
         self.since_ns = 0
         self.turn = 0
-        """Changes with the work that runs: what the clock still holds of an earlier turn means nothing."""
+        """Changes with the work that runs: actions that the clock still holds from an earlier turn have no effect."""
 
 
 class Scheduler:
@@ -87,11 +87,11 @@ class Scheduler:
 
     @property
     def devices(self) -> int:
-        """How many there are: numbers 0 to devices - 1 (NPU-HAL-032)."""
+        """How many devices there are: numbers 0 to devices - 1 (NPU-HAL-032)."""
         return len(self._devices)
 
     def submit(self, work: Work) -> None:
-        """Queue work, whose effective priority is known."""
+        """Queue work, which has its effective priority already."""
         self._arrivals += 1
         work.arrival = self._arrivals
         self._observer.requested(work)
@@ -100,7 +100,7 @@ class Scheduler:
         self._dispatch(device)
 
     def end(self, work: Work, reason: EndReason) -> None:
-        """End work before its time, wherever it is; what has ended is left alone."""
+        """End work before its time, whether it waits or runs; work that has ended stays as it is."""
         if work.has_ended:
             return
         device = self._devices[work.device_number]
@@ -110,7 +110,7 @@ class Scheduler:
         self._dispatch(device)
 
     def is_to_yield(self, work: Work) -> bool:
-        """Whether stronger work waits for the device that the work has."""
+        """True where stronger work waits for the device that the work has."""
         strongest = self._strongest(self._devices[work.device_number])
         return strongest is not None and strongest.effective_priority < work.effective_priority
 
@@ -133,7 +133,7 @@ class Scheduler:
         heapq.heappush(device.queue, (work.effective_priority, work.arrival, work))
 
     def _strongest(self, device: _Device) -> Work | None:
-        """The work that is next, still in the queue. Entries of what has ended or was ranked anew are thrown away."""
+        """The work that is next, still in the queue. Entries of work that has ended or was ranked anew are dropped."""
         queue = device.queue
         while queue:
             priority, _, work = queue[0]

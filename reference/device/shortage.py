@@ -1,4 +1,4 @@
-"""What a device without enough of something answers."""
+"""The answer of a device that is short of a resource."""
 
 from npu_conformance.specs.errors import ServiceError
 from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
@@ -6,5 +6,5 @@ from npu_conformance.specs.versions import Version
 
 
 def shortage(version: Version, status: ErrorStatus, message: str) -> ServiceError:
-    """The error to raise. status: of RESOURCE_EXHAUSTED_*; before 1.3 there is GENERAL_FAILURE alone (ERROR-002)."""
+    """The error to raise. status: one of RESOURCE_EXHAUSTED_*, which becomes GENERAL_FAILURE before 1.3 (ERROR-002)."""
     return ServiceError(status if version >= status.since else ErrorStatus.GENERAL_FAILURE, message)

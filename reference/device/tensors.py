@@ -1,4 +1,4 @@
-"""What a kernel gets and gives: tensors with their quantisation, and what is known of an output beforehand."""
+"""The inputs and outputs of kernels: tensors with their quantisation, and what is known of an output beforehand."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -70,7 +70,7 @@ def element_type(operand_type: int) -> numpy.dtype[Any]:
 
 
 def required(tensor: Tensor | None) -> Tensor:
-    """The tensor, for an input that is not optional; the rules have refused its omission."""
+    """The tensor of an input that is not optional: the rules have rejected its omission."""
     if tensor is None:
         raise ValueError("an input that is not optional was omitted")
     return tensor

@@ -10,10 +10,10 @@ from npu_conformance.reference.device.tensors import Array, Inputs, Tensor, inte
 from npu_conformance.specs.neuralnetworks.enums import FusedActivation, OperandType, PaddingScheme
 
 MOST_ELEMENTS = 1 << 26
-"""Elements that windows may visit, or padding may make: a model may ask for so many that nobody would see the end."""
+"""How many elements windows may visit, or padding may make: a model may ask for more than can ever be computed."""
 
 _EXPLICIT_INTEGERS = 7
-"""Integers of the explicit form before those of one operation: four pads, two strides, one activation."""
+"""How many integers of the explicit form precede those of one operation: four pads, two strides, one activation."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Axis:
 
     @property
     def output(self) -> int:
-        """How many positions the filter has."""
+        """How many positions the filter takes."""
         return (self.size - self.extent + self.stride + self.before + self.after) // self.stride
 
 

@@ -18,7 +18,7 @@ from npu_conformance.specs.neuralnetworks.types import ExtensionNameAndPrefix, T
 
 
 def take(tag: str, hints: Sequence[TokenValuePair], mapping: Sequence[ExtensionNameAndPrefix]) -> None:
-    """Follow the hints that are understood. mapping: of this call. tag: of the log, which tells what became of each."""
+    """Follow the hints that are understood. mapping: of this call. tag: of the log, which says what became of each."""
     counts = Counter(hint.token for hint in hints)
     for hint in hints:
         follow = _understood(hint.token, mapping) if counts[hint.token] == 1 else None
@@ -27,7 +27,7 @@ def take(tag: str, hints: Sequence[TokenValuePair], mapping: Sequence[ExtensionN
 
 
 def _understood(token: int, mapping: Sequence[ExtensionNameAndPrefix]) -> Callable[[bytes], bool] | None:
-    """What follows the hint of a token; null where its extension, or the hint, is not one of this device."""
+    """The function that follows the hint of a token; None where the device does not have the extension or the hint."""
     prefix, identifier = token >> EXTENSION_TYPE_LOW_BITS, token & BASE_TYPE_MAX
     names = {one.name for one in mapping if prefix and one.prefix == prefix}
     if len(names) != 1 or find(name := names.pop()) is None:
@@ -36,7 +36,7 @@ def _understood(token: int, mapping: Sequence[ExtensionNameAndPrefix]) -> Callab
 
 
 def _expect_count(value: bytes) -> bool:
-    """How many numbers most executions ask for, an int64: they are computed beforehand. False for anything else."""
+    """Compute as many numbers beforehand as most executions ask for, an int64; return False for any other value."""
     if len(value) != 8:
         return False
     (count,) = struct.unpack("<q", value)
@@ -46,4 +46,4 @@ def _expect_count(value: bytes) -> bool:
 
 
 _HINTS: dict[tuple[str, int], Callable[[bytes], bool]] = {("com.npu_conformance.fibonacci", 0): _expect_count}
-"""What follows each hint, by extension and number: true where its value is valid."""
+"""The function that follows each hint, by extension and number; it returns True where the value is valid."""

@@ -21,7 +21,7 @@ def register(count: int = len(CATALOGUES)) -> tuple[RegisteredExtension, ...]:
 
 
 def registered() -> tuple[RegisteredExtension, ...]:
-    """Those that are registered already, by somebody's wish; a process that is shared learns of no others."""
+    """Those that are registered already; a process that is shared gets no others."""
     known = registered_extensions.all_registered()
     return tuple(_with_kernels(extension) for extension in known if extension.folder.resolve() in CATALOGUES)
 

@@ -46,7 +46,7 @@ class Plan:
 
 
 class ReferenceBuffer(hal.Buffer):
-    """A buffer. Its content is replaced whole and never changed, so that readers and writers can not meet in it."""
+    """A buffer. Its content is replaced whole and never changed, so that readers and writers cannot interfere."""
 
     def __init__(self, plan: Plan, owner: Caller, memory: MemoryMap) -> None:
         """owner: the process that allocated it."""
@@ -55,14 +55,14 @@ class ReferenceBuffer(hal.Buffer):
         self._content: Array | None = None
 
     def copy_to(self, dst: Memory) -> None:
-        """Copy the content out. G: there is none. A: the memory is not of exactly its size."""
+        """Copy the content out. Raises GENERAL_FAILURE for no content, INVALID_ARGUMENT for memory of another size."""
         content = self.read()
         _check_size(dst, content.nbytes)
         with mapped(self._memory, (dst,)) as (view,):
             writable(view)[: content.nbytes] = content.tobytes()
 
     def copy_from(self, src: Memory, dimensions: tuple[int, ...]) -> None:
-        """Replace the content; where that fails there is none (NNHAL-MEMDOMAIN-016)."""
+        """Replace the content. Where that fails the buffer has no content (NNHAL-MEMDOMAIN-016)."""
         self.invalidate()
         shape = self._full_shape(dimensions)
         _check_size(src, byte_size(self._plan.operand_type, shape))
@@ -117,7 +117,7 @@ class Buffers:
         self._lock = threading.Lock()
 
     def allocate(self, plan: Plan) -> hal.DeviceBuffer:
-        """A new buffer of the caller's, under a token that no other has had (NNHAL-MEMDOMAIN-003, -004)."""
+        """Make a buffer of the caller's, under a token that no other buffer has had (NNHAL-MEMDOMAIN-003, -004)."""
         buffer = ReferenceBuffer(plan, self._context.caller(), self._context.memory)
         with self._lock:
             token = next(self._tokens)
@@ -125,7 +125,7 @@ class Buffers:
         return hal.DeviceBuffer(buffer, token)
 
     def find(self, token: int) -> ReferenceBuffer:
-        """The caller's buffer. INVALID_ARGUMENT: there is none, or it is another process's (MEMDOMAIN-023, -031)."""
+        """The caller's buffer. Raises INVALID_ARGUMENT for a token that is not the caller's (MEMDOMAIN-023, -031)."""
         with self._lock:
             buffer = self._living.get(token)
         if buffer is None or buffer.owner != self._context.caller():

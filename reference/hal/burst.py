@@ -22,7 +22,7 @@ NO_IDENTITY = -1
 """AIDL's token of a pool that is not to be kept."""
 
 POLLING_SECONDS = 0.00005
-"""How long the next packet is looked for before the reader sleeps: longer pays on a quiet machine only."""
+"""How long the reader looks for the next packet before it sleeps: longer pays on a quiet machine only."""
 
 _NAP_SECONDS = 0.1
 
@@ -44,7 +44,7 @@ class ReferenceBurst(hal.Burst):
         deadline_ns: int,
         loop_timeout_duration_ns: int,
     ) -> types.ExecutionResult:
-        """Order of errors: tokens (NNHAL-BURST-013, -014), then as of an execution outside of a burst."""
+        """Execute. Order of errors: tokens (NNHAL-BURST-013, -014), then those of an execution outside of a burst."""
         _check_tokens(request, memory_identifier_tokens)
         if not self._running.acquire(blocking=False):
             raise ServiceError(ErrorStatus.GENERAL_FAILURE, "the burst is executing already (NNHAL-BURST-016)")
@@ -71,7 +71,7 @@ class ReferenceBurst(hal.Burst):
         return self.execute_synchronously(request, memory_identifier_tokens, *terms)
 
     def release_memory_resource(self, memory_identifier_token: int) -> None:
-        """Unmap; without effect where the token is not known (NNHAL-BURST-015)."""
+        """Unmap the memory of a token; an unknown token has no effect (NNHAL-BURST-015)."""
         _check_token(memory_identifier_token)
         self._cache.forget(memory_identifier_token)
 
@@ -114,7 +114,7 @@ class PacketServer:
         return result if fits else self._failure(ErrorStatus.GENERAL_FAILURE)
 
     def failure(self) -> bytes:
-        """The answer to what is no packet at all."""
+        """The answer to bytes that are no packet at all."""
         return self._failure(ErrorStatus.GENERAL_FAILURE)
 
     def _executed(self, packet: PacketRequest) -> list[ResultElement]:
@@ -152,7 +152,7 @@ class QueueReader:
         self.thread = threading.Thread(target=self._run, name="burst", daemon=True)
 
     def stop(self) -> None:
-        """End it, at the latest after the execution that is going on."""
+        """End the thread, at the latest after the execution that is going on."""
         with self._touching:
             self._stopped = True
         self._requests.wake()
@@ -169,12 +169,12 @@ class QueueReader:
                 return
             packet, room = self._taken()
         result = self._server.failure() if packet is None else self._server.answer(packet, room)
-        with self._touching, contextlib.suppress(CorruptQueueError):  # who spoils the queue gets no result
+        with self._touching, contextlib.suppress(CorruptQueueError):  # a client that corrupts the queue gets no result
             if not self._stopped:
                 self._results.write(result)
 
     def _taken(self) -> tuple[bytes | None, int]:
-        """The next packet, and the room that its result may take; null for a queue that is not in order."""
+        """The next packet, and the room that its result may take; None for a corrupted queue."""
         try:
             return self._requests.read(), self._results.space()
         except CorruptQueueError:
@@ -190,7 +190,7 @@ class ReferenceBurstContext(hal.BurstContext):
         self._running = threading.Lock()
 
     def free_memory(self, slot: int) -> None:
-        """Unmap."""
+        """Unmap the memory of a slot."""
         self._server.cache.forget(slot)
 
     def execute_packet(self, packet: bytes) -> bytes:
@@ -205,7 +205,7 @@ def open_on_queues(
     requests: types.QueueDescriptor,
     results: types.QueueDescriptor,
 ) -> ReferenceBurstContext:
-    """Open HIDL's burst. INVALID_ARGUMENT for a null callback or a queue that is not inside its memory."""
+    """Open HIDL's burst. Raises INVALID_ARGUMENT for a null callback or a queue that is not inside its memory."""
     if callback is None:
         raise ServiceError(ErrorStatus.INVALID_ARGUMENT, "the callback is null")
     if requests.capacity <= 0 or results.capacity <= 0 or (requests.memory is None) != (results.memory is None):

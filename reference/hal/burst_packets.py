@@ -1,4 +1,4 @@
-"""What a driver makes of HIDL's burst packets: a request of its elements, or a refusal; and elements of a result."""
+"""Reads HIDL's burst packets as a driver does, into requests, and writes results as elements."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _Element = TypeVar("_Element", bound=RequestElement)
 
 @dataclass(frozen=True)
 class PacketRequest:
-    """A request whose pools are slots, since only the client knows their memory."""
+    """A request whose pools are slots: only the client knows their memory."""
 
     inputs: tuple[RequestArgument, ...]
     outputs: tuple[RequestArgument, ...]
@@ -43,7 +43,7 @@ class PacketRequest:
 def read_request(packet: bytes) -> PacketRequest:
     """Read a packet in order. Raises MalformedPacketError at the first element that is missing, wrong or too much.
 
-    Clients of bursts send the same bytes again and again: what they say is remembered.
+    Clients of bursts send the same bytes again and again, so that what was read is remembered.
     """
     elements = unpack_request(packet)
     reader = _Reader(elements)

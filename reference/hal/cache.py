@@ -7,7 +7,7 @@ used is the copy that was verified.
 
 The key is a constant of this driver: it keeps out accidents and an app that does not look for it. A driver of a real
 device keeps its key where no app can read it. A cache is not bound to an app: one that another app hands over is as
-genuine, and who restores it owns the restored model.
+genuine, and the app that restores it owns the restored model.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _ID_BYTES = 16
 _SEAL_AT = len(_MAGIC) + _ID_BYTES
 _HEADER_BYTES = _SEAL_AT + hashlib.sha256().digest_size
 _MOST_BYTES = 1 << 28
-"""A file that is longer is none of ours."""
+"""The driver has written no file that is longer."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class _Body(Wire, frozen=True):
 
 
 def files_needed(option: str) -> NumberOfCacheFiles:
-    """Read `MODEL+DATA`, such as 1+1. ValueError: not 0 to 32 of a kind, or data files without a model file."""
+    """Read `MODEL+DATA`, like 1+1. Raises ValueError: not 0 to 32 of a kind, or data files without a model file."""
     model, _, data = option.partition("+")
     wanted = NumberOfCacheFiles(int(model), int(data))
     if not all(0 <= number <= MAX_NUMBER_OF_CACHE_FILES for number in (wanted.num_model_cache, wanted.num_data_cache)):
@@ -87,7 +87,7 @@ class CompilationCache:
         self._files, self.wanted = files, wanted
 
     def save(self, given: CacheFiles, compiled: Compiled) -> None:
-        """Write the files. What goes wrong is no failure of the preparation (NNHAL-CACHE-001, -002)."""
+        """Write the files. An error here is no failure of the preparation (NNHAL-CACHE-001, -002)."""
         try:
             self._check_handles(given)
             with self._opened(given.model) as model_files, self._opened(given.data) as data_files:
@@ -97,7 +97,7 @@ class CompilationCache:
             vlog.log("compilation", lambda: f"not cached: {reason}")
 
     def load(self, given: CacheFiles) -> Compiled:
-        """Read the files. INVALID_ARGUMENT for wrong handles, GENERAL_FAILURE for what this driver did not write."""
+        """Read the files. Raises INVALID_ARGUMENT for wrong handles, GENERAL_FAILURE for files of another driver."""
         if not self.wanted.num_model_cache:
             raise ServiceError(ErrorStatus.GENERAL_FAILURE, "compilation caching is not supported")
         self._check_handles(given)
@@ -105,7 +105,7 @@ class CompilationCache:
             with self._opened(given.model) as model_files, self._opened(given.data) as data_files:
                 contents, data = [_content(file) for file in model_files], b"".join(map(_content, data_files))
         except OSError as error:
-            raise _not_ours(f"a cache file can not be read: {error}") from None
+            raise _not_ours(f"a cache file cannot be read: {error}") from None
         return _compiled(self._verified(contents, given.owner), data)
 
     def _check_handles(self, given: CacheFiles) -> None:
@@ -127,7 +127,7 @@ class CompilationCache:
 
     def _write(self, model_files: list[File], data_files: list[File], owner: bytes, compiled: Compiled) -> None:
         if not all(file.is_readable() and file.is_writable() for file in (*model_files, *data_files)):
-            raise ServiceError(ErrorStatus.INVALID_ARGUMENT, "a cache file can not be read and written")
+            raise ServiceError(ErrorStatus.INVALID_ARGUMENT, "a cache file cannot be read and written")
         body, data = _packed(compiled, apart=bool(data_files))
         for file, part in zip(data_files, _shares(data, len(data_files)), strict=True):
             _replace(file, part)
@@ -167,7 +167,7 @@ _DECODER = decoder(_Body)
 
 
 def _packed(compiled: Compiled, *, apart: bool) -> tuple[_Body, bytes]:
-    """What the model cache and the data cache hold. apart: constants go to the data cache, else to the model cache."""
+    """The contents of the model cache and the data cache. apart: constants go to the data cache, not to the model's."""
     constants: list[bytes | memoryview] = [compiled.model.operand_values, *compiled.pools]
     joined = b"".join(constants)
     inside, data = (b"", joined) if apart else (joined, b"")
@@ -178,7 +178,7 @@ def _packed(compiled: Compiled, *, apart: bool) -> tuple[_Body, bytes]:
 
 
 def _compiled(body: _Body, data: bytes) -> Compiled:
-    """Put the constants back. GENERAL_FAILURE for other ones than were saved: they also hold shapes and axes."""
+    """Put the constants back. Raises GENERAL_FAILURE for others than were saved: they also hold shapes and axes."""
     if not hmac.compare_digest(hashlib.sha256(data).digest(), body.digest):
         raise _not_ours("the data cache is not what was saved")
     constants = body.model.operand_values + data
@@ -202,7 +202,7 @@ def _replace(file: File, content: bytes) -> None:
 
 
 def _shares(content: bytes, count: int) -> list[bytes]:
-    """Cut into as many shares as there are files."""
+    """Cut content into as many shares as there are files."""
     size = -(-len(content) // count) if count else 0
     return [content[at * size : (at + 1) * size] for at in range(count)]
 

@@ -1,4 +1,4 @@
-"""What the reference device says of its performance."""
+"""The performance that the reference device reports."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from npu_conformance.specs.neuralnetworks.types import Capabilities, OperandPerf
 from npu_conformance.specs.versions import Version
 
 _PERFORMANCE = PerformanceInfo(exec_time=1.0, power_usage=1.0)
-"""As fast and as hungry as the CPU, on which it is simulated."""
+"""As fast and as power-hungry as the CPU, on which the device is simulated."""
 
 _WITHOUT_PERFORMANCE = {OperandType.SUBGRAPH, OperandType.OEM, OperandType.TENSOR_OEM_BYTE}
 

@@ -50,7 +50,7 @@ class ReferenceDevice(hal.Device):
         extensions: tuple[RegisteredExtension, ...] = (),
         apps: Apps | None = None,
     ) -> None:
-        """extensions: registered; they are listed, and have kernels. apps: decide who is first; None for turns."""
+        """extensions: registered ones, listed and with kernels. apps: decides which app is first; None for turns."""
         self.version = version
         self._extensions = extensions
         self._context = context
@@ -62,7 +62,7 @@ class ReferenceDevice(hal.Device):
         self._known: tuple[types.Model, str] | None = None
 
     def get_capabilities(self) -> types.Capabilities:
-        """As fast as the CPU in everything."""
+        """The performance of the CPU for everything."""
         return capabilities(self.version)
 
     def get_status(self) -> int:
@@ -74,11 +74,11 @@ class ReferenceDevice(hal.Device):
         return "npu-conformance-reference-1"
 
     def get_type(self) -> int:
-        """ACCELERATOR: it plays an NPU."""
+        """ACCELERATOR: the device simulates an NPU."""
         return DeviceType.ACCELERATOR
 
     def get_supported_extensions(self) -> tuple[types.Extension, ...]:
-        """Those that it was made with."""
+        """The extensions that the device was made with."""
         return tuple(extension.listed for extension in self._extensions)
 
     def get_number_of_cache_files_needed(self) -> types.NumberOfCacheFiles:
@@ -94,7 +94,7 @@ class ReferenceDevice(hal.Device):
             with mapped(self._context.memory, model.pools) as pools:
                 obstacles = [self._obstacle(model, index, pools) for index in range(count)]
         except ServiceError as error:
-            # Constants that can not be read can not be computed with; the model is valid all the same.
+            # Constants that cannot be read cannot be computed with; the model is valid all the same.
             obstacles = [str(error)] * count
         vlog.log("driver", lambda: f"getSupportedOperations: {[one or 'supported' for one in obstacles]}")
         return tuple(obstacle is None for obstacle in obstacles)
@@ -110,7 +110,7 @@ class ReferenceDevice(hal.Device):
         token: bytes,
         callback: hal.PreparedModelCallback | None,
     ) -> None:
-        """Order of errors, as in AOSP's sample driver: callback, arguments, deadline, support, pools.
+        """Prepare a model. Order of errors, as in AOSP's sample driver: callback, arguments, deadline, support, pools.
 
         Argument errors go to the caller and to the callback, everything later to the callback alone. Caches are
         written on the way, and wrong ones ignored (NNHAL-CACHE-001). Notifies before it returns, which clients must
@@ -144,7 +144,7 @@ class ReferenceDevice(hal.Device):
         token: bytes,
         callback: hal.PreparedModelCallback | None,
     ) -> None:
-        """Order of errors: callback, arguments, integrity of the files, deadline.
+        """Restore a model. Order of errors: callback, arguments, integrity of the files, deadline.
 
         All but the last go to the caller and to the callback (NNHAL-CACHE-022), the deadline to the callback alone.
         """
@@ -166,7 +166,7 @@ class ReferenceDevice(hal.Device):
     def prepare_model_with_config(
         self, model: types.Model, config: types.PrepareModelConfig, callback: hal.PreparedModelCallback | None
     ) -> None:
-        """As prepare_model, whatever the hints are (NNHAL-PREPARE-018 to -021)."""
+        """Prepare as prepare_model does, whatever the hints are (NNHAL-PREPARE-018 to -021)."""
         hints.take("compilation", config.compilation_hints, config.extension_name_to_prefix)
         caches = (config.model_cache, config.data_cache)
         self.prepare_model(
@@ -180,7 +180,7 @@ class ReferenceDevice(hal.Device):
         input_roles: tuple[types.BufferRole, ...],
         output_roles: tuple[types.BufferRole, ...],
     ) -> hal.DeviceBuffer:
-        """Any roles of one type and quantisation, and any shape, known or not (NNHAL-MEMDOMAIN-003 to -013)."""
+        """Allocate for any roles of one type and quantisation, known shape or not (NNHAL-MEMDOMAIN-003 to -013)."""
         return self._buffers.allocate(plan_of(desc, prepared_models, input_roles, output_roles, self._buffers))
 
     def _check_model(self, model: types.Model) -> None:
@@ -232,7 +232,7 @@ class ReferenceDevice(hal.Device):
         return self._prepared(model, executor, priority)
 
     def _prepared(self, model: types.Model, executor: Runnable, priority: int) -> ReferencePreparedModel:
-        """A prepared model of the calling app, which its uid names whoever it says it is (NNHAL-QOS-013)."""
+        """A prepared model of the calling app, which is known by its uid, whatever it says it is (NNHAL-QOS-013)."""
         if self.version < Version.V1_3:
             priority = Priority.MEDIUM
         owner = self._context.caller().uid
@@ -241,13 +241,13 @@ class ReferenceDevice(hal.Device):
         )
 
     def _executor(self, model: types.Model, pools: list[memoryview]) -> Runnable:
-        """What runs a supported model; a device with another engine has its own."""
+        """The executor of a supported model; a device with another engine overrides this."""
         return Executor(model, self.version, pools)
 
     def _caches(
         self, model_cache: tuple[types.CacheHandle, ...], data_cache: tuple[types.CacheHandle, ...], token: bytes
     ) -> CacheFiles:
-        """Cache arguments. A cache belongs to one driver with its extensions, one version of the HAL, and one token."""
+        """The cache arguments. A cache belongs to one driver with its extensions, one HAL version, and one token."""
         extensions = " ".join(extension.listed.name for extension in self._extensions)
         owner = f"{self.get_version_string()} {self.version.value} [{extensions}] ".encode()
         return CacheFiles(model_cache, data_cache, owner + token)
@@ -263,7 +263,7 @@ class ReferenceDevice(hal.Device):
         return self._prepared(model, executor, compiled.priority)
 
     def _obstacle(self, model: types.Model, index: int, pools: list[memoryview], graph: int = 0) -> str | None:
-        """Why the device can not execute an operation; null where it can, as far as the model shows.
+        """Why the device cannot execute an operation; None where it can, as far as the model shows.
 
         graph: 0 is main, n + 1 is referenced[n]. IF and WHILE need every operation of their graphs (NNHAL-SUPPORT-007).
         """

@@ -14,8 +14,8 @@ from npu_conformance.specs.npu.workload import DEFAULT_JOB_PRIORITY
 class DeviceWork:
     """The apps of a compute unit (compute_unit.Apps), by the configs of the scheduling HAL.
 
-    An execution is work of the uid that had its model prepared. Works of one uid are alike, so which of them stands for
-    which execution is of no account.
+    An execution is work of the uid that had its model prepared. Works of one uid are alike, so it does not matter which
+    of them stands for which execution.
     """
 
     unit: ComputeUnit
@@ -27,7 +27,7 @@ class DeviceWork:
         self._waiting: dict[int, list[Work]] = {}
 
     def ask(self, app: int) -> None:
-        """Queue work. ServiceError(GENERAL_FAILURE): the app has no direct access (NPU-HAL-011)."""
+        """Queue work. Raises ServiceError(GENERAL_FAILURE) for an app without direct access (NPU-HAL-011)."""
         work = Work(app, 0, app, DEFAULT_JOB_PRIORITY, None, on_start=self._started)
         self._waiting.setdefault(app, []).append(work)
         try:
@@ -37,7 +37,7 @@ class DeviceWork:
             raise ServiceError(ErrorStatus.GENERAL_FAILURE, str(error)) from error
 
     def withdraw(self, app: int) -> None:
-        """End work that waits, rather such as has not begun: from a pause that was told it goes on (NPU-HAL-041)."""
+        """End work that waits, if possible work that has not begun: reported pauses must be resumed (NPU-HAL-041)."""
         work = min(self._waiting[app], key=lambda one: one.has_started)
         self._waiting[app].remove(work)
         self._scheduler.end(work, EndReason.FAILED)
@@ -47,7 +47,7 @@ class DeviceWork:
         self._scheduler.end(self._left(), EndReason.COMPLETED if succeeded else EndReason.FAILED)
 
     def is_to_yield(self, app: int) -> bool:
-        """Where work with a smaller effective priority waits (NPU-HAL-009)."""
+        """True where work with a smaller effective priority waits (NPU-HAL-009)."""
         return self._running is not None and self._scheduler.is_to_yield(self._running)
 
     def step_aside(self, app: int) -> None:

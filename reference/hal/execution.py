@@ -27,7 +27,7 @@ from npu_conformance.specs.versions import Version
 
 @dataclass(frozen=True)
 class Terms:
-    """What a client asks of one execution, beside the request. Times in the form of the version."""
+    """What a client asks of one execution, beside the request. Times are in the form of the version."""
 
     measure_timing: bool
     deadline_ns: int
@@ -65,9 +65,9 @@ class Execution:
         memory: MemoryMap | None = None,
         fenced: bool = False,
     ) -> None:
-        """Check the arguments: raises ServiceError(INVALID_ARGUMENT).
+        """Check the arguments. Raises ServiceError(INVALID_ARGUMENT).
 
-        memory: null for the context's. fenced: every output's size has to be known.
+        memory: None for the context's. fenced: every output's size has to be known.
         """
         self._prepared, self._request, self._terms = prepared, request, terms
         self._memory = prepared.context.memory if memory is None else memory
@@ -78,7 +78,7 @@ class Execution:
         self._job = prepared.unit.job(prepared.owner, prepared.priority, deadline_ns)
 
     def age_ns(self) -> int:
-        """Nanoseconds since the launch."""
+        """The nanoseconds since the launch."""
         return self._prepared.context.clock.now_ns() - self._started
 
     def check_deadline(self) -> None:
@@ -93,7 +93,7 @@ class Execution:
         self._job.deadline_ns = timing.deadline(version, end)
 
     def run(self) -> types.ExecutionResult:
-        """Order of errors, as in AOSP's sample driver: deadline, pools, then what the run finds."""
+        """Run. Order of errors, as in AOSP's sample driver: deadline, pools, then those of the run."""
         request = self._request
         self._buffers.invalidate_outputs()
         self.check_deadline()
@@ -131,7 +131,7 @@ class Execution:
             raise shortage(prepared.version, ErrorStatus.RESOURCE_EXHAUSTED_TRANSIENT, str(error)) from error
 
     def _begin_loop(self) -> Checkpoint:
-        """Each loop has its own time, in which waiting for other executions does not count (NNHAL-QOS-014)."""
+        """Start the time of one loop, in which waiting for other executions does not count (NNHAL-QOS-014)."""
         prepared, job = self._prepared, self._job
         return timing.loop_limit(
             prepared.version,
@@ -146,7 +146,7 @@ class Execution:
         return timing.measured_timing(version, device_ns, self.age_ns())
 
     def _read_inputs(self, pools: Sequence[Pool]) -> list[Array | None]:
-        """Copy the inputs, so that a client who writes to them meanwhile can not confuse the kernels."""
+        """Copy the inputs, so that a client who writes to them meanwhile cannot confuse the kernels."""
         graph = self._prepared.model.main
         operands = [graph.operands[index] for index in graph.input_indexes]
         return [
@@ -155,7 +155,7 @@ class Execution:
         ]
 
     def _write_outputs(self, pools: Sequence[Pool], outputs: Sequence[Array]) -> tuple[types.OutputShape, ...]:
-        """Write the outputs, unless one does not fit: then the shapes tell how large the buffers must be."""
+        """Write the outputs, unless one does not fit: then the shapes say how large the buffers must be."""
         arguments = list(zip(self._request.outputs, outputs, strict=True))
         for position, (argument, output) in enumerate(arguments):
             if not agrees(argument.dimensions, output.shape) or not _takes(argument, output, pools):
@@ -193,7 +193,7 @@ def _read_buffer(buffer: ReferenceBuffer, shape: tuple[int, ...]) -> Array:
 
 
 def _pool_of(argument: types.RequestArgument, pools: Sequence[Pool]) -> Pool | None:
-    """Where an output lies; null where it is omitted."""
+    """The pool in which an output lies; None where it is omitted."""
     return None if argument.has_no_value else pools[argument.location.pool_index]
 
 
@@ -210,7 +210,7 @@ def _fits(argument: types.RequestArgument, output: Array, pools: Sequence[Pool])
 
 
 def _write(argument: types.RequestArgument, output: Array, pools: Sequence[Pool]) -> None:
-    """Copy an output, row-major, to its place; an omitted one has none, nor one without elements in shared memory."""
+    """Copy an output, row-major, to its place. Omitted outputs have none, nor have empty ones in shared memory."""
     pool = _pool_of(argument, pools)
     if isinstance(pool, ReferenceBuffer):
         pool.write(output.copy())

@@ -1,4 +1,4 @@
-"""Fenced execution: work that starts when its wait fences have signalled, and tells its end by a fence of its own."""
+"""Fenced execution: work that starts when its wait fences have signalled, and signals a fence of its own at its end."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def launch(
     """Launch an execution, made with `fenced=True`, that runs in a thread once all fences have signalled.
 
     duration_ns: in the form of the version, counts from the last signal. Order of errors, as in AOSP's sample driver:
-    deadline, then fences; raises ServiceError. No thread waits meanwhile, so that fences which never signal cost none.
+    deadline, then fences; raises ServiceError. No thread waits meanwhile: fences which never signal cost nothing.
     """
     timing.check_deadline_form(prepared.version, duration_ns)
     execution.check_deadline()
@@ -31,7 +31,7 @@ def launch(
 
 
 def _checked(wait_for: Sequence[hal.Fence | None]) -> list[hal.Fence]:
-    """The fences. Raises INVALID_ARGUMENT for one that is null or in error already (NNHAL-FENCED-003, -004)."""
+    """The fences. Raises INVALID_ARGUMENT for a fence that is null or already in error (NNHAL-FENCED-003, -004)."""
     fences = [fence for fence in wait_for if fence is not None]
     if len(fences) < len(wait_for):
         raise ServiceError(ErrorStatus.INVALID_ARGUMENT, "a wait fence is null")
@@ -49,11 +49,11 @@ class _FencedRun(hal.FencedExecutionCallback):
         self.fence = SettableFence()
 
     def get_execution_info(self) -> hal.FencedExecutionInfo:
-        """GENERAL_FAILURE until the fence is settled (NNHAL-FENCED-013), then how it went."""
+        """Return the result and times; the status is GENERAL_FAILURE until the fence is settled (NNHAL-FENCED-013)."""
         return self._unfinished if self.fence.get_state() == FenceState.UNSIGNALLED else self._info
 
     def begin(self, state: int) -> None:
-        """Take notice of how the wait fences ended; if one failed, so does the execution, at once (FENCED-010)."""
+        """Receive how the wait fences ended; if one failed, so does the execution, at once (FENCED-010)."""
         if state == FenceState.SIGNALLED:
             threading.Thread(target=self._run, name="fenced execution", daemon=True).start()
         else:
@@ -68,10 +68,10 @@ class _FencedRun(hal.FencedExecutionCallback):
             vlog.log("execution", lambda: f"fenced execution: {message}")
             self._info = self._failure(error.status)
         finally:
-            self.fence.fail()  # heard only where it was not signalled
+            self.fence.fail()  # without effect where it has signalled
 
     def _executed(self) -> hal.FencedExecutionInfo:
-        """Run; both times in the driver end here, one from the call on, one from the last signal (FENCED-014)."""
+        """Run. Both times in the driver end here: one from the call on, one from the last signal (FENCED-014)."""
         waited = self._execution.age_ns()
         self._execution.limit(self._duration_ns)
         result = self._execution.run()

@@ -11,7 +11,7 @@ from npu_conformance.specs.neuralnetworks.types import Memory
 from npu_conformance.specs.plugin import MemoryMap
 
 FILES = frozenset({"ashmem", "mmap_fd", "mappableFile"})
-"""Kinds that are files, in HIDL's and AIDL's names."""
+"""The kinds that are files, by their names in HIDL and AIDL."""
 
 AHARDWAREBUFFER_FORMAT_BLOB = 33
 
@@ -20,16 +20,16 @@ AHARDWAREBUFFER_FORMAT_BLOB = 33
 def mapped(memory_map: MemoryMap, pools: Sequence[Memory]) -> Iterator[list[memoryview]]:
     """Give the bytes of each pool for the duration of a call: nothing of the client's memory is held longer.
 
-    Raises ServiceError(GENERAL_FAILURE) for a pool that can not be mapped.
+    Raises ServiceError(GENERAL_FAILURE) for a pool that cannot be mapped.
     """
     with contextlib.ExitStack() as views:
         yield [views.enter_context(_map(memory_map, pool)) for pool in pools]
 
 
 def _map(memory_map: MemoryMap, pool: Memory) -> memoryview:
-    """Return a view of our own, which can be released without touching the client's."""
+    """Return a separate view, which can be released without touching the client's."""
     if pool.kind not in FILES and not _is_blob(pool):
-        raise ServiceError(ErrorStatus.GENERAL_FAILURE, f"memory of kind {pool.kind} can not be mapped")
+        raise ServiceError(ErrorStatus.GENERAL_FAILURE, f"memory of kind {pool.kind} cannot be mapped")
     view = memory_map.map(pool)
     if len(view) < pool.size:
         raise ServiceError(ErrorStatus.GENERAL_FAILURE, f"a pool of {pool.size} bytes has only {len(view)}")
@@ -44,7 +44,7 @@ def writable(view: memoryview) -> memoryview:
 
 
 def _is_blob(pool: Memory) -> bool:
-    """True for a hardware buffer that is a row of bytes. One that is not has its vendor's layout (NNHAL-MEMORY-003).
+    """True for a hardware buffer that is a row of bytes; any other has its vendor's layout (NNHAL-MEMORY-003).
 
     HIDL's name promises a BLOB; the description, where there is one, has the last word (NNHAL-MEMORY-012).
     """

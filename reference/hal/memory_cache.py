@@ -1,4 +1,4 @@
-"""Memory that a burst keeps mapped under the names that its client gives, and the watchdog that lets go of it."""
+"""Memory that a burst keeps mapped under names given by its client, and the watchdog that releases it."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from npu_conformance.specs.neuralnetworks.types import Memory
 from npu_conformance.specs.plugin import Clock, MemoryMap
 
 IDLE_NS = 2_000_000_000
-"""How long nothing may be asked of a burst before what it keeps is released (NNHAL-BURST-020)."""
+"""How long a burst may be idle before the memory that it keeps is released (NNHAL-BURST-020)."""
 
 _PATROL_SECONDS = 0.5
 
 
 class MemoryCache:
-    """Memory by name (a slot of HIDL, a memory identifier token of AIDL), and the mappings of what has a name.
+    """Memory by name (a slot of HIDL, a memory identifier token of AIDL), and the mappings of named memory.
 
     It is a MemoryMap: memory that has a name is mapped once, any other each time. What is kept is never contents.
     patrol_seconds: how often the watchdog looks. It runs only while something is kept.
@@ -33,7 +33,7 @@ class MemoryCache:
         return len(self._memories)
 
     def keep(self, name: int, memory: Memory) -> Memory:
-        """Know a memory by a name, from now on."""
+        """Keep a memory under a name from now on."""
         with self._lock:
             if self._memories.get(name) != memory:
                 self._forget(name)
@@ -43,11 +43,11 @@ class MemoryCache:
         return memory
 
     def memory(self, name: int) -> Memory | None:
-        """The memory of a name; null where the name is not known."""
+        """The memory of a name; None where the name is not known."""
         return self._memories.get(name)
 
     def forget(self, name: int) -> None:
-        """Let go of a memory; without effect where the name is not known."""
+        """Release a memory; an unknown name has no effect."""
         with self._lock:
             self._forget(name)
 
@@ -68,14 +68,14 @@ class MemoryCache:
         return view
 
     def release_idle(self) -> bool:
-        """Let go of everything if nothing was asked for long enough. True where nothing is kept (any more)."""
+        """Release everything after a long enough idle time; return True where nothing is kept (any more)."""
         with self._lock:
             if self._clock.now_ns() - self._used_ns >= IDLE_NS:
                 self._clear()
             return not self._memories
 
     def close(self) -> None:
-        """Let go of everything for good."""
+        """Release everything for good."""
         self._closed.set()
         with self._lock:
             self._clear()
@@ -95,7 +95,7 @@ class MemoryCache:
                 return
 
     def _retire(self) -> bool:
-        """End the watchdog, unless something has come meanwhile."""
+        """End the watchdog, unless memory has come meanwhile."""
         with self._lock:
             if self._memories:
                 return False

@@ -25,7 +25,7 @@ class ReferencePreparedModel(hal.PreparedModel):
 
     @property
     def prepared(self) -> Prepared:
-        """What its executions share; roles of buffers know the model by it."""
+        """What the executions share; the roles of buffers know the model by it."""
         return self._prepared
 
     def execute(
@@ -36,7 +36,7 @@ class ReferencePreparedModel(hal.PreparedModel):
         loop_timeout_duration_ns: int,
         callback: hal.ExecutionCallback | None,
     ) -> None:
-        """HIDL's asynchronous form: checks the arguments, and leaves the rest to a thread of its own."""
+        """Execute in HIDL's asynchronous form: check the arguments, and leave the rest to a thread of its own."""
         if callback is None:
             raise ServiceError(ErrorStatus.INVALID_ARGUMENT, "the callback is null")
         try:
@@ -53,7 +53,7 @@ class ReferencePreparedModel(hal.PreparedModel):
         return self._launch(request, Terms(measure_timing, deadline_ns, loop_timeout_duration_ns)).run()
 
     def create_reusable_execution(self, request: types.Request, config: types.ExecutionConfig) -> hal.Execution:
-        """A request to be executed many times."""
+        """Bind a request that is to be executed many times."""
         return ReferenceExecution(self._prepared, request, config)
 
     def execute_synchronously_with_config(
@@ -69,11 +69,11 @@ class ReferencePreparedModel(hal.PreparedModel):
         requests: types.QueueDescriptor,
         results: types.QueueDescriptor,
     ) -> hal.BurstContext:
-        """HIDL's burst."""
+        """Open HIDL's burst."""
         return burst.open_on_queues(self._prepared, callback, requests, results)
 
     def configure_execution_burst(self) -> hal.Burst:
-        """AIDL's burst."""
+        """Open AIDL's burst."""
         return burst.ReferenceBurst(self._prepared)
 
     def execute_fenced(

@@ -18,7 +18,7 @@ class ReferenceExecution(hal.Execution):
     """A reusable execution. Inputs are read at each run: their memory is the client's to change in between."""
 
     def __init__(self, prepared: Prepared, request: types.Request, config: types.ExecutionConfig) -> None:
-        """Check the request: raises ServiceError(INVALID_ARGUMENT) already here (NNHAL-EXECUTE-015).
+        """Check the request. Raises ServiceError(INVALID_ARGUMENT) already here (NNHAL-EXECUTE-015).
 
         Hints are ignored or followed for all runs together (NNHAL-EXECUTE-013).
         """
@@ -48,7 +48,7 @@ class ReferenceExecution(hal.Execution):
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        """Refuse a run while another one of this object goes on (NNHAL-EXECUTE-016)."""
+        """Reject a run while another one of this object goes on (NNHAL-EXECUTE-016)."""
         if not self._is_running.acquire(blocking=False):
             raise _in_flight()
         try:

@@ -21,7 +21,7 @@ def plan_of(
     output_roles: Sequence[BufferRole],
     buffers: Buffers,
 ) -> Plan:
-    """What the buffer has to serve. Raises INVALID_ARGUMENT for what may not be asked (NNHAL-MEMDOMAIN-005 to -013).
+    """What the buffer has to serve. Raises INVALID_ARGUMENT for an illegal wish (NNHAL-MEMDOMAIN-005 to -013).
 
     buffers: the device's, by which it knows its own prepared models.
     """
@@ -72,7 +72,7 @@ def _check_same(operands: Sequence[Operand]) -> None:
 
 
 def _combined(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
-    """What all shapes together say; empty is an unknown rank, 0 an unknown size."""
+    """The shape that satisfies all shapes; empty is an unknown rank, 0 an unknown size."""
     combined: tuple[int, ...] = ()
     for shape in shapes:
         if not compatible(combined, shape) or any(size < 0 for size in shape):

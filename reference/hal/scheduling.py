@@ -30,7 +30,7 @@ INFERENCE_NS = 4 * ITEM_NS
 class SchedulingService(Scheduling):
     """The service android.hardware.npu.IScheduling. A call is checked whole before anything changes (NPU-HAL-006).
 
-    clock: what all happens on. devices: how many NPUs. receiver: makes what brings events to a callback.
+    clock: of everything that happens. devices: how many NPUs. receiver: makes what brings events to a callback.
     """
 
     def __init__(
@@ -47,19 +47,19 @@ class SchedulingService(Scheduling):
         self._receiver: Receiver = self._new_receiver()
         self._live: dict[int, dict[Work, None]] = {}
         self.lock = threading.RLock()
-        """Every app calls in a thread of its own. Callbacks are never called under it."""
+        """Held by each call: every app calls in a thread of its own. Callbacks are never called under it."""
         self._events = Debouncer(self.clock, self._tell, self._guarded)
         self.scheduler = Scheduler(self.clock, tap(self._events), devices, self._guarded)
 
     def set_scheduling_configs(self, configs: tuple[SchedulingConfig, ...]) -> None:
-        """Replace all configs. IllegalArgument: NPU-HAL-004, -005, -036."""
+        """Replace all configs. Raises IllegalArgument by NPU-HAL-004, -005 and -036."""
         checked = _checked(configs)
         with self.lock:
             self._configs = checked
             self._rank(tuple(self._live))
 
     def update_scheduling_configs(self, configs: tuple[SchedulingConfig, ...]) -> None:
-        """Replace or add the configs of the named uids. IllegalArgument: NPU-HAL-004, -005, -036."""
+        """Replace or add the configs of the named uids. Raises IllegalArgument by NPU-HAL-004, -005 and -036."""
         checked = _checked(configs)
         with self.lock:
             self._configs |= checked
@@ -68,7 +68,7 @@ class SchedulingService(Scheduling):
     def set_callback(
         self, callback: SchedulingCallback | None, debounce_duration_ms: int = DEBOUNCE_DURATION_MS
     ) -> None:
-        """Replace the callback; None removes it. IllegalArgument: a negative debounce time."""
+        """Replace the callback; None removes it. Raises IllegalArgument for a negative debounce time."""
         if debounce_duration_ms < 0:
             raise IllegalArgument(f"debounce duration {debounce_duration_ms} ms is negative")
         with self.lock:
@@ -78,7 +78,7 @@ class SchedulingService(Scheduling):
             self._events.duration_ms = debounce_duration_ms
 
     def config(self, uid: int) -> SchedulingConfig:
-        """The config of a uid: without one, the weakest priority, direct access and no attribution (NPU-HAL-007)."""
+        """The config of a uid; by default the weakest priority, direct access and no attribution (NPU-HAL-007)."""
         default = SchedulingConfig(uid, MAX_PRIORITY, has_direct_access=True, can_attribute_other_uid=False)
         return self._configs.get(uid, default)
 
@@ -91,9 +91,9 @@ class SchedulingService(Scheduling):
     ) -> Callable[[EndReason], None]:
         """Queue one inference of the caller, who is known by the transport. Return what ends it before its time.
 
-        on_end: told the final reason; it must not wait for anything. length_ns: device time.
-        IllegalArgument: no such priority, uid or device.
-        SecurityDenied: no direct access (NPU-HAL-011), no right to attribute work (NPU-HAL-012).
+        on_end: called with the final reason; it must not wait for anything. length_ns: device time.
+        Raises IllegalArgument for an unknown priority, uid or device.
+        Raises SecurityDenied for no direct access (NPU-HAL-011), or no right to attribute work (NPU-HAL-012).
         """
         self._check(caller.uid, run)
         original_uid = caller.uid if run.original_uid == OWN_WORK else run.original_uid
@@ -119,14 +119,14 @@ class SchedulingService(Scheduling):
     def submit_execution(self, work: Work) -> None:
         """Queue the execution of a model on the NN HAL's device, which steps aside and ends by `scheduler`.
 
-        SecurityDenied: no direct access (NPU-HAL-011).
+        Raises SecurityDenied for no direct access (NPU-HAL-011).
         """
         with self.lock:
             self._check_access(work.uid)
             self._queue(work)
 
     def end_work(self, uid: int, reason: EndReason) -> None:
-        """End everything that a uid has submitted, but for executions of models, which end by themselves."""
+        """End everything that a uid has submitted, except executions of models, which end by themselves."""
         with self.lock:
             for work in tuple(self._live.get(uid, ())):
                 if work.uid == uid and work.remaining_ns is not None:
@@ -157,7 +157,7 @@ class SchedulingService(Scheduling):
         return number
 
     def _effective_priority(self, work: Work) -> int:
-        """That of the uid plus that of the job; work for another uid counts as that one's (NPU-HAL-008, -014)."""
+        """The uid's priority plus the job's; work for another uid counts as that uid's (NPU-HAL-008, -014)."""
         owner = work.original_uid if work.original_uid in self._configs else work.uid
         return self.config(owner).priority + work.job_priority
 
@@ -167,7 +167,7 @@ class SchedulingService(Scheduling):
         self.scheduler.submit(work)
 
     def _remember(self, work: Work, on_end: Callable[[EndReason], None] | None) -> None:
-        """Find work by the uids whose configs say how urgent it is, until it ends."""
+        """Keep work, until it ends, under the uids whose configs decide its priority."""
         uids = {work.uid, work.original_uid}
         for uid in uids:
             self._live.setdefault(uid, {})[work] = None
@@ -183,7 +183,7 @@ class SchedulingService(Scheduling):
         work.on_end = forget
 
     def _rank(self, uids: Iterable[int]) -> None:
-        """Let work that is not done yet feel new configs of these uids."""
+        """Apply new configs of these uids to their work that is not done yet."""
         for uid in uids:
             for work in tuple(self._live.get(uid, ())):
                 self.scheduler.rank(work, self._effective_priority(work))

@@ -1,6 +1,6 @@
-"""Which of the events of work the callback hears: debounced for each requesting uid (NPU-HAL-022 to -026, -041).
+"""Decides which events of work the callback receives, debounced for each requesting uid (NPU-HAL-022 to -026, -041).
 
-From the first request of an idle uid to an end that no request follows in time is a burst: it has one event of each
+A burst lasts from the first request of an idle uid to an end that no request follows in time. It has one event of each
 kind, and a pause with the start that ends it where the pause lasts the debounce time.
 """
 
@@ -21,7 +21,7 @@ Kind = Literal["requested", "started", "ended"]
 
 @dataclass(frozen=True, slots=True)
 class WorkEvent:
-    """Something that happened to work. id and timestamp_ms rise in order of happening, however late an end is told.
+    """An event of work. id and timestamp_ms rise in order of happening, however late an end is reported.
 
     reason: StartReason or EndReason; None for a request.
     """
@@ -37,8 +37,9 @@ class WorkEvent:
 class _Burst:
     """What is going on for one uid.
 
-    first: the work whose request was told. unfinished: works requested and not ended for good. told: the last kind of
-    event that was told. withheld: the end that is told unless something goes on within the debounce time.
+    first: the work whose request was reported. unfinished: works requested and not ended for good.
+    told: the last kind of event that was reported. withheld: the end to report unless work goes on within the debounce
+    time.
     """
 
     first: Work
@@ -48,7 +49,7 @@ class _Burst:
 
 
 class Debouncer:
-    """Hears everything, and tells what is to be told. duration_ms: for ends from now on. Calls must not overlap.
+    """Receives every event, and reports those that are due. duration_ms: for ends from now on. Calls must not overlap.
 
     guard: wraps what the clock calls back, as for Scheduler.
     """
@@ -67,7 +68,7 @@ class Debouncer:
         self._ids = 0
 
     def requested(self, work: Work) -> None:
-        """Tell of the first request of a burst; withdraw an end that waits (rules 1 and 3 of ISchedulingCallback)."""
+        """Report the first request of a burst; withdraw an end that waits (rules 1 and 3 of ISchedulingCallback)."""
         burst = self._bursts.get(work.uid)
         if burst is None:
             burst = self._bursts[work.uid] = _Burst(work)
@@ -76,7 +77,7 @@ class Debouncer:
         burst.unfinished += 1
 
     def started(self, work: Work, reason: StartReason) -> None:
-        """Tell of the start of work whose request was told (rule 2), and of that which ends a pause that was told."""
+        """Report the start of work whose request was reported (rule 2), and a start that ends a reported pause."""
         burst = self._bursts[work.uid]
         burst.withheld = None
         ends_pause = reason is StartReason.RESUMED and burst.told == "ended"
@@ -85,7 +86,7 @@ class Debouncer:
             self._tell(self._event("started", work, reason))
 
     def ended(self, work: Work, reason: EndReason) -> None:
-        """Withhold the end of the last work of a burst, and a pause of what was told to have started."""
+        """Withhold the end of the last work of a burst, and a pause of work whose start was reported."""
         burst = self._bursts[work.uid]
         if reason is not EndReason.PAUSED:
             burst.unfinished -= 1

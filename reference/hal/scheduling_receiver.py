@@ -1,4 +1,4 @@
-"""How events reach the callback without anything waiting for it (NPU-HAL-018, -035)."""
+"""Brings events to the callback, for which nothing ever waits (NPU-HAL-018, -035)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Receiver(Protocol):
         ...
 
     def close(self) -> None:
-        """Bring nothing any more that is not on its way already."""
+        """Bring nothing more than what is on its way already."""
         ...
 
     def settle(self) -> None:
@@ -46,25 +46,25 @@ class Posted:
         self._is_open = False
 
     def settle(self) -> None:
-        """Nothing is left once the clock has moved."""
+        """Return at once: nothing is left when the clock has moved."""
 
     def _bring(self, message: Send) -> None:
         if self._is_open:
-            with suppress(InterfaceError):  # a dead callback cannot be helped, and what a living one thinks is its own
+            with suppress(InterfaceError):  # a dead callback needs nothing, and the errors of a living one are its own
                 message()
 
 
 class Courier:
     """Brings messages in a thread of its own: for callbacks of other processes, which may block or hang.
 
-    capacity: when so many wait, the callback counts as dead, and nothing more is brought.
+    capacity: where so many messages wait, the callback counts as dead, and nothing more is brought.
     """
 
     def __init__(self, capacity: int = 10_000, patience_s: float = 0.2) -> None:
         self._capacity = capacity
         self._patience_s = patience_s
         self._waiting: deque[Send] = deque()
-        """Those that have not arrived; the first is on its way."""
+        """The messages that have not arrived; the first is on its way."""
         self._changed = threading.Condition()
         self._is_open = True
         self._is_blocked = False
@@ -85,12 +85,12 @@ class Courier:
             self._changed.notify_all()
 
     def close(self) -> None:
-        """Drop what waits and end the thread, once what it brings has arrived."""
+        """Drop the waiting messages, and end the thread once the message that it brings has arrived."""
         with self._changed:
             self._stop()
 
     def settle(self) -> None:
-        """Wait until nothing waits; a callback that was found blocked is waited for no more until it goes on."""
+        """Wait until no message waits. A callback that was once blocked is not waited for again until it goes on."""
         with self._changed:
             if not self._is_blocked:
                 self._is_blocked = not self._changed.wait_for(lambda: not self._waiting, self._patience_s)

@@ -1,4 +1,4 @@
-"""The reference's inferences to schedule, and what a test steers around them."""
+"""The reference's test inferences, and the control by which a test steers them."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from npu_conformance.specs.npu.workload import InferenceRun, SchedulingControl, 
 from npu_conformance.specs.plugin import Caller, Context
 
 INFERENCES = 10
-"""In one run: one after the other, 400 ms in all where nothing stronger is in the way."""
+"""How many inferences one run has: one after the other, they take 400 ms in all unless stronger work delays them."""
 
 
 DEVICES = 2
 
 
 def create(context: Context, clock: Timers) -> tuple[SchedulingService, TestInferences, Control]:
-    """Make a HAL whose callbacks are in other processes, its inferences, and what steers both."""
+    """Make a HAL whose callbacks are in other processes, its test inferences, and the control of both."""
     service = SchedulingService(clock, DEVICES, Courier)
     return service, TestInferences(service, context.caller), Control(service)
 
 
 class TestInferences(Workload):
-    """Each run is one effort: its inferences share a group id (NPU-HAL-033)."""
+    """The workload. The inferences of a run share a group id (NPU-HAL-033)."""
 
     __test__ = False
 
@@ -40,17 +40,17 @@ class TestInferences(Workload):
         self._efforts = itertools.count(1)
 
     def run_test_inference(self, run: InferenceRun, callback: WorkloadCallback) -> None:
-        """Submit the first inference. IllegalArgument, SecurityDenied: see SchedulingService.submit."""
+        """Submit the first inference. Raises IllegalArgument and SecurityDenied as SchedulingService.submit does."""
         group = run.group_id or Uuid(next(self._efforts).to_bytes(16, "big"))
         _Effort(self._service, self._caller(), replace(run, group_id=group), callback, self._inferences).submit()
 
     def cancel_test_inferences(self) -> None:
-        """End what the caller has submitted."""
+        """End everything that the caller has submitted."""
         self._service.end_work(self._caller().uid, EndReason.CANCELLED_USER)
 
 
 class _Effort:
-    """A run: the next inference is submitted when one is complete."""
+    """One run: each inference is submitted when the one before it is complete."""
 
     def __init__(
         self,
@@ -86,7 +86,7 @@ class _Effort:
 
 
 class Control(SchedulingControl):
-    """The clock, and ends that no app brings about."""
+    """Moves the clock, and ends work as no app can."""
 
     def __init__(self, service: SchedulingService) -> None:
         self._service = service
@@ -94,7 +94,7 @@ class Control(SchedulingControl):
     def advance_clock(self, duration_ns: int) -> None:
         """Move the virtual clock, and wait until events have arrived.
 
-        IllegalArgument: backwards. IllegalState: time is real.
+        Raises IllegalArgument for a negative duration, IllegalState where time is real.
         """
         if not isinstance(self._service.clock, VirtualClock):
             raise IllegalState("the clock is a real one")
@@ -102,9 +102,9 @@ class Control(SchedulingControl):
         self._service.settle()
 
     def cancel_work(self, uid: int) -> None:
-        """End what a uid has submitted, as stronger system policy would."""
+        """End everything that a uid has submitted, as a system policy would."""
         self._service.end_work(uid, EndReason.CANCELLED_SYSTEM)
 
     def fail_work(self, uid: int) -> None:
-        """End what a uid has submitted, as broken hardware would."""
+        """End everything that a uid has submitted, as broken hardware would."""
         self._service.end_work(uid, EndReason.FAILED)

@@ -22,15 +22,15 @@ def check_deadline_form(version: Version, deadline_ns: int) -> None:
 
 
 def check_loop_timeout_form(version: Version, duration_ns: int) -> None:
-    """Raise INVALID_ARGUMENT for a loop timeout that AIDL does not allow; HIDL has none that is wrong."""
+    """Raise INVALID_ARGUMENT for a loop timeout that AIDL does not allow; HIDL allows every one."""
     if version.is_aidl and not version.unavailable_time <= duration_ns <= MAXIMUM_LOOP_TIMEOUT_DURATION_NS:
         raise ServiceError(ErrorStatus.INVALID_ARGUMENT, f"loop timeout {duration_ns} ns is out of range")
 
 
 def deadline(version: Version, deadline_ns: int) -> int | None:
-    """The deadline on the device's clock, null for none.
+    """The deadline on the device's clock, None for no deadline.
 
-    Versions before 1.3 have no deadlines; UINT64_MAX (HIDL) and -1 are none.
+    Versions before 1.3 have no deadlines; UINT64_MAX (HIDL) and -1 stand for no deadline.
     """
     has_none = version < Version.V1_3 or deadline_ns < 0 or deadline_ns == version.unavailable_time
     return None if has_none else deadline_ns
@@ -44,10 +44,10 @@ def check_deadline(version: Version, deadline_ns: int, clock: Clock) -> None:
 
 
 def loop_limit(version: Version, duration_ns: int, now_ns: Callable[[], int]) -> Callable[[], None]:
-    """Start the time of a loop; what is returned raises MISSED_DEADLINE_TRANSIENT once it is over (CONTROLFLOW-011).
+    """Start the time of a loop; the returned check raises MISSED_DEADLINE_TRANSIENT once it is over (CONTROLFLOW-011).
 
-    duration_ns: negative, or UINT64_MAX in HIDL, for the default of two seconds (CONTROLFLOW-012). now_ns: tells the
-    time that counts.
+    duration_ns: negative, or UINT64_MAX in HIDL, for the default of two seconds (CONTROLFLOW-012). now_ns: returns
+    the time that counts.
     """
     if duration_ns < 0 or duration_ns == version.unavailable_time:
         duration_ns = DEFAULT_LOOP_TIMEOUT_DURATION_NS
@@ -61,12 +61,12 @@ def loop_limit(version: Version, duration_ns: int, now_ns: Callable[[], int]) ->
 
 
 def unavailable_timing(version: Version) -> Timing:
-    """Both times not measured."""
+    """A timing in which neither time was measured."""
     return Timing(version.unavailable_time, version.unavailable_time)
 
 
 def measured_timing(version: Version, device_ns: int, driver_ns: int) -> Timing:
-    """Both times in the unit of the version: microseconds in HIDL, nanoseconds in AIDL."""
+    """A timing with both times in the unit of the version: microseconds in HIDL, nanoseconds in AIDL."""
     unit = 1 if version.is_aidl else 1000
     return Timing(device_ns // unit, driver_ns // unit)
 

@@ -11,14 +11,14 @@ from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 from npu_conformance.specs.neuralnetworks.types import Request, RequestArgument
 
 Pool = memoryview | ReferenceBuffer
-"""What an argument can lie in."""
+"""A pool or buffer in which an argument can lie."""
 
 
 class UsedBuffers:
-    """The buffers of a valid request. They live on until the execution is over, also if the client drops them."""
+    """The buffers of a valid request. They live until the execution is over, even if the client drops them."""
 
     def __init__(self, prepared: object, buffers: Buffers, request: Request) -> None:
-        """prepared: what roles know the prepared model by. INVALID_ARGUMENT: NNHAL-MEMDOMAIN-023 to -027, -031."""
+        """prepared: by which roles know the model. Raises INVALID_ARGUMENT by NNHAL-MEMDOMAIN-023 to -027, -031."""
         self._user = weakref.ref(prepared)
         self._pools = [buffers.find(pool.token) if pool.pool is None else None for pool in request.pools]
         inputs = self._used("input", request.inputs)
@@ -42,6 +42,6 @@ class UsedBuffers:
         return [next(rest) if buffer is None else buffer for buffer in self._pools]
 
     def invalidate_outputs(self) -> None:
-        """Until the execution has succeeded, its outputs are not initialised (NNHAL-MEMDOMAIN-016)."""
+        """Leave the outputs uninitialised until the execution has succeeded (NNHAL-MEMDOMAIN-016)."""
         for buffer in self._outputs:
             buffer.invalidate()

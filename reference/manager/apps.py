@@ -20,7 +20,7 @@ class InstalledApp:
 
     @property
     def ought_to_declare(self) -> bool:
-        """It reaches the NPU directly only where blocking is off (NPU-ACC-007, -009)."""
+        """True for an app that reaches the NPU directly only where blocking is off (NPU-ACC-007, -009)."""
         return not self.declares_feature and self.target_sdk >= BLOCKING_SDK
 
 
@@ -31,11 +31,11 @@ class InstalledApps:
         self._apps: dict[int, InstalledApp] = {}
 
     def install(self, app: InstalledApp) -> None:
-        """Add an app; one of the same uid is replaced and its permissions are gone."""
+        """Add an app; it replaces one of the same uid, whose permissions are gone."""
         self._apps[app.uid] = app
 
     def remove(self, uid: int) -> None:
-        """Remove an app; an unknown uid is ignored."""
+        """Remove an app; an unknown uid has no effect."""
         self._apps.pop(uid, None)
 
     def get(self, uid: int) -> InstalledApp | None:
@@ -48,7 +48,7 @@ class InstalledApps:
         app.permissions = app.permissions | {permission} if granted else app.permissions - {permission}
 
     def may(self, uid: int, permission: str) -> bool:
-        """True where the app holds the permission; a uid without an app holds none, but for root and the shell."""
+        """True where the app holds the permission; except for root and the shell, a uid without an app holds none."""
         app = self._apps.get(uid)
         if app is not None and permission in app.permissions:
             return True

@@ -2,12 +2,12 @@
 
 Every model weighs something, and granted and loaded ones together weigh no more than the ceiling: the maximum, or what
 pressure leaves of it. Requests have one order of strength (Request.ranked). A request that does not fit takes the room
-of weaker uids' requests, the weakest first and only as many as it needs, or it takes nothing and is parked. Who is
-loaded is asked to unload and keeps its room until then; who is not is cancelled.
+of weaker uids' requests, the weakest first and only as many as it needs, or it takes nothing and is parked. A loaded
+model is asked to unload and keeps its room until then; any other request is cancelled.
 
 Room that an unload will bring belongs to the request on whose behalf it was asked for: that is its claim. The part of
-claims that is not free yet is `owed`, and what asked models still occupy is `leaving`, so that `room` is what a further
-request could have, now or after unloads that are under way.
+claims that is not free yet is `owed`, and what models asked to unload still occupy is `leaving`, so that `room` is what
+a further request could have, now or after unloads that are under way.
 
 Uids of one priority take turns: when one completes work it becomes the weakest of them, and if another of them has a
 parked request, all its models are asked to unload, for that request. So a request that fits waits for at most as many
@@ -30,7 +30,7 @@ _PREEMPTION, _ROTATION = UnloadReason.FOREGROUND_PREEMPTION, UnloadReason.ROTATI
 
 
 class Budget(LoadingPolicy):
-    """See the module. holders: everything with room or a claim to it that can be taken away."""
+    """The policy that the module describes. holders: every request with room or a claim that can be taken away."""
 
     number, name = Policy.BUDGET, "budget"
 
@@ -47,16 +47,16 @@ class Budget(LoadingPolicy):
 
     @property
     def room(self) -> int:
-        """What nobody has or claims, once the models that were asked to are gone; negative: over the ceiling."""
+        """What nobody has or claims, once the models asked to unload are gone; negative beyond the ceiling."""
         return self.ceiling - self.used + self._leaving - self._owed
 
     def check(self, size: int) -> None:
-        """NPU-REQ-010."""
+        """Raise IllegalArgument for an unknown size class (NPU-REQ-010)."""
         if size not in self._weights:
             raise IllegalArgument(f"unknown size class {size}")
 
     def requested(self, request: Request) -> None:
-        """Grant, let wait, or park."""
+        """Grant the request, let it wait, or park it."""
         request.weight = self._weights[request.model.size]
         self._park(request)
         if not self._place(request, _PREEMPTION):
@@ -67,7 +67,7 @@ class Budget(LoadingPolicy):
             self._reconsider(_PREEMPTION)
 
     def loaded(self, request: Request) -> None:
-        """Count it; one without a grant is asked to unload again (NPU-LIF-026)."""
+        """Count the model; one without a grant is asked to unload again (NPU-LIF-026)."""
         if request.state is State.GRANTED:
             request.state = State.LOADED
             self.decide(Decision(Kind.LOADED, request, "after its grant"))
@@ -75,7 +75,7 @@ class Budget(LoadingPolicy):
             self._loaded_ungranted(request)
 
     def released(self, requests: Iterable[Request]) -> None:
-        """Give what they occupied to whom they were asked for, then to others."""
+        """Give the room of these requests to those for whom they were asked to unload, then to others."""
         beneficiaries = [request.freed_for for request in requests if request.freed_for is not None]
         for request in requests:
             self._leave(request)
@@ -83,18 +83,18 @@ class Budget(LoadingPolicy):
         self._reconsider(_PREEMPTION)
 
     def rank_changes(self, uid: Uid) -> None:
-        """Take its requests out of the order."""
+        """Take the uid's requests out of the order."""
         for request in uid.requests.values():
             self._unlist(request)
 
     def rank_changed(self, uid: Uid, reason: UnloadReason) -> None:
-        """Put them back, and look whether somebody is stronger now than one that holds."""
+        """Put them back, and look whether a request is now stronger than one that holds room."""
         for request in uid.requests.values():
             self._list(request)
         self._reconsider(reason)
 
     def turn_ended(self, uid: Uid) -> None:
-        """Rotate: all its models leave for the strongest parked request among its equals (NPU-POL-018)."""
+        """Rotate: all models of the uid leave for the strongest parked request among its equals (NPU-POL-018)."""
         for request in uid.requests.values():
             self._list(request)
         next_in_turn = self._next_in_turn(uid)
@@ -107,14 +107,14 @@ class Budget(LoadingPolicy):
         self._reconsider(_ROTATION)
 
     def set_pressure(self, pressure: Pressure) -> None:
-        """Lower the ceiling and let the weakest go until it holds, or raise it (NPU-POL-026, -027)."""
+        """Raise the ceiling, or lower it and let the weakest go until it holds (NPU-POL-026, -027)."""
         self.ceiling = pressure.ceiling(self._limit)
         self._enforce(pressure.reason)
         self._hand_out(())
         self._reconsider(_PREEMPTION)
 
     def _place(self, request: Request, reason: UnloadReason) -> bool:
-        """Give a parked request room where it can have it. False: it stays parked, and nothing was taken away."""
+        """Give a parked request room if possible; return False where it stays parked, and nothing was taken away."""
         victims = self._victims(request)
         if victims is None:
             return False
@@ -125,10 +125,10 @@ class Budget(LoadingPolicy):
         return True
 
     def _victims(self, request: Request) -> list[Request] | None:
-        """Whom it would displace: as many as needed, weakest first, none as strong (NPU-POL-013, -015, -020).
+        """Whom a request would displace: as many as needed, weakest first, none as strong (NPU-POL-013, -015, -020).
 
-        None: not enough. A uid is as strong as itself, so nobody displaces what is his own (NPU-POL-016). The claim of
-        a parked request is no more than a place in the queue: whoever is before it takes it.
+        None: not enough. A uid is as strong as itself, so that no uid displaces its own (NPU-POL-016). The claim of
+        a parked request is no more than a place in the queue: a stronger request takes it.
         """
         if request.weight > self.ceiling:
             return None
@@ -143,7 +143,7 @@ class Budget(LoadingPolicy):
         return victims if needed <= 0 else None
 
     def _displace(self, victim: Request, beneficiary: Request | None, reason: UnloadReason) -> None:
-        """Take away what a request holds, on behalf of another or because of pressure."""
+        """Take away the room of a request, on behalf of another or because of pressure."""
         whom = beneficiary or "pressure"
         if victim.state is State.LOADED:
             self._ask(victim, beneficiary, reason, f"room for {whom}")
@@ -162,7 +162,7 @@ class Budget(LoadingPolicy):
         self.decide(Decision(Kind.UNLOAD, request, because, reason))
 
     def _claim(self, request: Request) -> None:
-        """Set aside for it what there is room for, up to its weight; what is free already is secured."""
+        """Set room aside for the request, up to its weight; what is free already is secured."""
         wanted = min(request.weight - request.claim, self.room)
         self._unlist(request)
         request.claim += wanted
@@ -179,7 +179,7 @@ class Budget(LoadingPolicy):
         self._take_over(request)
 
     def _take_over(self, request: Request) -> None:
-        """Free room that a weaker request has set aside serves the stronger first: the weaker one waits on.
+        """Take free room that weaker requests have set aside: the stronger one goes first, the weaker ones wait on.
 
         It is really free only where the ceiling holds.
         """
@@ -191,7 +191,7 @@ class Budget(LoadingPolicy):
             request.secured += part
 
     def _settle(self, request: Request) -> None:
-        """Say to a claimant what it has reached: a grant, or once that everything is under way."""
+        """Send a claimant what it has reached: a grant, or once that everything is under way."""
         if request.secured == request.weight:
             self._unlist(request)
             request.state, request.claim, request.secured = State.GRANTED, 0, 0
@@ -204,7 +204,7 @@ class Budget(LoadingPolicy):
             self.decide(Decision(Kind.WAIT, request, "others were asked to unload"))
 
     def _hand_out(self, beneficiaries: Iterable[Request]) -> None:
-        """Secure claims with what is free: first of whom it was freed for, then by strength."""
+        """Secure claims with free room: first those for which it was freed, then by strength."""
         claimants = [request for request in beneficiaries if request.claim]
         if self._owed:
             claimants += map(_request, self._claimants)
@@ -214,9 +214,9 @@ class Budget(LoadingPolicy):
                 self._settle(request)
 
     def _reconsider(self, reason: UnloadReason) -> None:
-        """Place parked requests, the strongest first, while one of them can be.
+        """Place parked requests, the strongest first, while one of them can be placed.
 
-        Of each weight only the strongest is looked at: what it cannot have none of the same weight behind it can.
+        Of each weight only the strongest is looked at: what it cannot have, no weaker one of that weight can.
         """
         while any(self._place(request, reason) for request in self._candidates()):
             pass
@@ -238,7 +238,7 @@ class Budget(LoadingPolicy):
         return min(found, key=_strength, default=None)
 
     def _enforce(self, reason: UnloadReason) -> None:
-        """Take from the weakest until nobody holds what there is no room for, or waits for what cannot be."""
+        """Take from the weakest until all that is held fits, and nobody waits for what cannot be."""
         for request in [*map(_request, self._claimants)]:
             if request.weight > self.ceiling:
                 self._displace(request, None, reason)
@@ -246,7 +246,7 @@ class Budget(LoadingPolicy):
             self._displace(_request(weakest), None, reason)
 
     def _loaded_ungranted(self, request: Request) -> None:
-        """It does not fit: what does has been granted."""
+        """Count a model that does not fit, and ask it to unload: one that fits has been granted."""
         self._unlist(request)
         self._drop_claim(request)
         request.state = State.LOADED
@@ -262,7 +262,7 @@ class Budget(LoadingPolicy):
         self._list(request)
 
     def _leave(self, request: Request) -> None:
-        """Take it out of all books."""
+        """Take the request out of all lists."""
         self._unlist(request)
         self._drop_claim(request)
         if request.state in (State.GRANTED, State.LOADED, State.ASKED):
@@ -277,7 +277,7 @@ class Budget(LoadingPolicy):
         request.claim = request.secured = 0
 
     def _list(self, request: Request) -> None:
-        """Enter it where its state and claim say."""
+        """Enter the request in the lists of its state and claim."""
         request.entry = request.ranked()
         for order in self._orders(request):
             order.add(request.entry)

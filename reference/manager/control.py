@@ -1,4 +1,4 @@
-"""What a test steers around the reference NPU Manager."""
+"""The control interface: what a test steers around the reference NPU Manager."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from npu_conformance.specs.npu.types import MAX_PRIORITY, MIN_PRIORITY, SERVICE,
 class Control(ManagerControl):
     """Apps, their rights and deaths, flags, pressure, the HAL and the clock.
 
-    hal: the device's own, None for none. advance: moves the virtual clock; None where time is real.
+    hal: the device's own, or None. advance: moves the virtual clock; None where time is real.
     """
 
     def __init__(self, manager: NpuManager, hal: Scheduling | None, advance: Callable[[int], None] | None) -> None:
@@ -31,7 +31,7 @@ class Control(ManagerControl):
     ) -> None:
         """Add an app. The attribute `required` changes nothing (NPU-ACC-008).
 
-        Of packages that share a uid the first names it in a dump, and the newest says what all declare, as in AOSP.
+        Of packages that share a uid, the first gives its name in a dump, and the newest what all declare, as in AOSP.
         """
         first = self._manager.apps.get(uid)
         if first is not None and first.package != package:
@@ -53,19 +53,19 @@ class Control(ManagerControl):
         self._manager.forget_uid(uid)
 
     def grant_permission(self, uid: int, permission: str, granted: bool) -> None:
-        """Grant or withdraw a permission. IllegalArgument: no app has the uid."""
+        """Grant or withdraw a permission. Raises IllegalArgument where no app has the uid."""
         self._app(uid)
         self._manager.apps.grant(uid, permission, granted)
         self._manager.refresh(uid)
 
     def set_importance(self, uid: int, importance: int) -> None:
-        """See ManagerControl. IllegalArgument: outside 0 to 1000."""
+        """See ManagerControl. Raises IllegalArgument for an importance outside 0 to 1000."""
         if not MIN_PRIORITY <= importance <= MAX_PRIORITY:
             raise IllegalArgument(f"importance {importance} is outside {MIN_PRIORITY} to {MAX_PRIORITY}")
         self._manager.importance_changed(uid, importance)
 
     def kill_client(self, uid: int, pid: int = 0) -> None:
-        """The app's processes die; it stays installed and may come back."""
+        """Kill the app's processes; it stays installed and may come back."""
         self._manager.client_died(uid, pid)
 
     def set_device_feature(self, declared: bool) -> None:
@@ -119,7 +119,7 @@ class Control(ManagerControl):
         return self._manager.snapshot()
 
     def advance_clock(self, duration_ns: int) -> None:
-        """Move the virtual clock. IllegalArgument: backwards. IllegalState: time is real."""
+        """Move the virtual clock. Raises IllegalArgument for a negative duration, IllegalState where time is real."""
         if self._advance is None:
             raise IllegalState("the clock is a real one")
         self._advance(duration_ns)

@@ -1,4 +1,4 @@
-"""What policies decide: each decision names its request, what is said to the client, and why."""
+"""The decisions of policies: each names its request, what the client receives, and why."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Kind(enum.Enum):
 
 
 class Decision(NamedTuple):
-    """One decision. reason: UnloadReason of an unload request, else None. because: for people, in a few words."""
+    """One decision. reason: UnloadReason of an unload request, else None. because: a few words for people."""
 
     kind: Kind
     request: Request

@@ -1,4 +1,4 @@
-"""How the manager's messages leave it: behind the call that caused them, in order for each client."""
+"""Delivers the manager's messages: after the call that caused them, in order for each client."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from npu_conformance.reference.clock import Action, VirtualClock
 
 
 class Delivery(Protocol):
-    """Time, and what happens later."""
+    """A source of time, and a queue of actions."""
 
     def now_ns(self) -> int:
         """Nanoseconds of a monotonic clock."""
@@ -20,12 +20,12 @@ class Delivery(Protocol):
         ...
 
     def post(self, lane: Hashable, action: Action) -> bool:
-        """Run an action soon, behind those that were posted on the same lane before; false where too many wait."""
+        """Run an action soon, behind those posted on the same lane before; return False where too many wait."""
         ...
 
 
 class VirtualDelivery:
-    """Everything waits until a test moves the clock, and then runs in one order."""
+    """Delivery on a virtual clock: everything waits until a test moves it, and then runs in one order."""
 
     def __init__(self, clock: VirtualClock) -> None:
         self._clock = clock

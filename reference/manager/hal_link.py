@@ -14,7 +14,7 @@ Configs = tuple[SchedulingConfig, ...]
 
 
 class HalLink:
-    """Sends configs while there is a HAL and pushes are not suspended; what was not sent then comes with the table."""
+    """Sends configs while there is a HAL and pushes are not suspended; the whole table makes up for those not sent."""
 
     def __init__(self, table: Callable[[], Configs], callback: SchedulingCallback) -> None:
         self._table = table
@@ -22,26 +22,26 @@ class HalLink:
         self._hal: Scheduling | None = None
         self._suspended = False
         self._turn = threading.RLock()
-        """Pushes reach the HAL one after the other, so that a newer one is never overtaken."""
+        """Held by each push, so that an older one never overtakes a newer one."""
 
     def connect(self, hal: Scheduling) -> None:
-        """Talk to this HAL from now on: first the whole table, then the callback (NPU-PRI-006, -007)."""
+        """Use this HAL from now on: send it first the whole table, then the callback (NPU-PRI-006, -007)."""
         with self._turn:
             self._hal = hal
             self._introduce()
 
     def lost(self) -> None:
-        """The HAL has died."""
+        """Forget the HAL, which has died."""
         with self._turn:
             self._hal = None
 
     def suspend(self) -> None:
-        """Leave the HAL to somebody else (NPU-OBS-005)."""
+        """Suspend pushes, so that somebody else controls the HAL (NPU-OBS-005)."""
         with self._turn:
             self._suspended = True
 
     def resume(self) -> None:
-        """Take it back, whatever was done to it."""
+        """Resume pushes with the whole table, whatever was done to the HAL."""
         with self._turn:
             self._suspended = False
             self._introduce()
@@ -52,7 +52,7 @@ class HalLink:
             self._send(lambda hal: _update(hal, configs()))
 
     def push_all(self) -> None:
-        """Send the whole table, so that the HAL forgets who is not in it."""
+        """Send the whole table, so that the HAL forgets every uid that is not in it."""
         with self._turn:
             self._send(lambda hal: hal.set_scheduling_configs(self._table()))
 

@@ -1,7 +1,7 @@
-"""What the service asks of every loading policy: who may load, who waits for whom, and who has to unload.
+"""The interface of loading policies, which decide who may load, who waits for whom, and who has to unload.
 
 A policy changes the states of requests and hands each decision to `decide` at once, in the order in which clients are
-to hear of them: what is taken from some comes before what is given to another.
+to receive them: what is taken from some comes before what is given to another.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from npu_conformance.specs.npu.types import Policy, UnloadReason
 
 
 class LoadingPolicy:
-    """Grants nothing by itself. used and ceiling: of the budget, 0 where a policy has none."""
+    """A policy that grants nothing by itself. used and ceiling: of the budget, 0 where a policy has none."""
 
     number: Policy
     name: str
@@ -30,28 +30,28 @@ class LoadingPolicy:
         """Raise IllegalArgument for a size class that the policy does not know."""
 
     def requested(self, request: Request) -> None:
-        """A new request, which gets its first decision."""
+        """Receive a new request, which gets its first decision."""
         raise NotImplementedError
 
     def loaded(self, request: Request) -> None:
-        """The client says that the model is in memory; once is enough (NPU-LIF-015)."""
+        """Receive that a model is in memory; clients say so once (NPU-LIF-015)."""
         if request.state is not State.LOADED:
             request.state = State.LOADED
             self.decide(Decision(Kind.LOADED, request, "after its grant"))
 
     def released(self, requests: Iterable[Request]) -> None:
-        """Requests have ended and are out of the table: what they held is free."""
+        """Receive requests that have ended and are out of the table: what they held is free."""
         for request in requests:
             request.state = State.ENDED
 
     def rank_changes(self, uid: Uid) -> None:
-        """The rank of a uid is about to change."""
+        """Receive that the rank of a uid is about to change."""
 
     def rank_changed(self, uid: Uid, reason: UnloadReason) -> None:
-        """The rank of a uid has changed, after `rank_changes`."""
+        """Receive that the rank of a uid has changed, after `rank_changes`."""
 
     def turn_ended(self, uid: Uid) -> None:
-        """A uid has completed work, and its rank has changed with that, after `rank_changes`."""
+        """Receive that a uid has completed work, which has changed its rank, after `rank_changes`."""
 
     def set_pressure(self, pressure: Pressure) -> None:
-        """The pressure has changed, and with it what is left of the budget."""
+        """Receive a change of the pressure, and so of what is left of the budget."""

@@ -1,7 +1,7 @@
 """The reference NPU Manager: takes calls, keeps the table of requests, and carries out what the policy decides.
 
-Under the lock, decisions fall one after the other. What they say to clients is posted: no call waits for it
-(NPU-LIF-001), no lock is held while a client listens, and for each client it comes in the order of the decisions.
+Under the lock, decisions are made one after the other. Their messages to clients are posted: no call waits for them
+(NPU-LIF-001), no lock is held while a client handles one, and each client gets its own in the order of the decisions.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _HAL = "hal"
 class NpuManager(Manager):
     """The service `npu`. Every call needs the permission (NPU-ACC-004, -005).
 
-    watch: told of every decision as it falls, while the lock is held; None for nobody. flags: see Flag. opportunistic:
+    watch: called with every decision at once, while the lock is held; or None. flags: see Flag. opportunistic:
     the number of NPU_MODEL_PRIORITY_OPPORTUNISTIC.
     """
 
@@ -86,10 +86,10 @@ class NpuManager(Manager):
         self.table = Table(self.priorities.priority, opportunistic)
         self.policy = policies.make(Policy.STATUS_QUO, None, self._decide)
         self._lock = threading.RLock()
-        """Every app calls in a thread of its own."""
+        """Held by each call: every app calls in a thread of its own."""
 
     def request_can_load_model(self, request: ModelLoadRequest, callback: ModelLoadRequestCallback | None) -> None:
-        """Decide on a request. Errors: see the interface; nothing is kept of what is refused (NPU-REQ-011)."""
+        """Decide on a request. Errors: see the interface; nothing is kept of a rejected request (NPU-REQ-011)."""
         caller = self._authorised()
         if callback is None:
             raise IllegalArgument("a request needs a callback")
@@ -105,7 +105,7 @@ class NpuManager(Manager):
             self.policy.requested(entered)
 
     def cancel_model_load(self, request: ModelLoadRequest) -> None:
-        """End a request of the caller's uid as CANCELLED, loaded or not; an unknown one is ignored."""
+        """End a request of the caller's uid as CANCELLED, loaded or not; an unknown id has no effect."""
         self._end(self._authorised().uid, request.id, Kind.CANCEL, "the client cancelled it")
 
     def set_policy(self, policy: int, parameters: PolicyParameters | None) -> None:
@@ -129,7 +129,7 @@ class NpuManager(Manager):
         return self.allocators.create(self._caller(), callback)
 
     def dump(self) -> str:
-        """See dump.text. SecurityDenied: the caller lacks the dump permission."""
+        """See dump.text. Raises SecurityDenied where the caller lacks the dump permission."""
         caller = self._caller()
         if not self.apps.may(caller.uid, DUMP_PERMISSION):
             raise SecurityDenied(f"can't dump NpuManagerService from uid {caller.uid}: it lacks {DUMP_PERMISSION}")
@@ -146,7 +146,7 @@ class NpuManager(Manager):
         return shell.execute(arguments, self, self.hal, self._caller().uid)
 
     def model_loaded(self, identifier: int, owner: int) -> None:
-        """The client of a listener says that its model is in memory; said by another: no effect (NPU-LIF-024)."""
+        """Receive from the client of a listener that its model is in memory; from another: no effect (NPU-LIF-024)."""
         uid = self._authorised().uid
         with self._lock:
             request = self.table.find(uid, identifier)
@@ -154,25 +154,25 @@ class NpuManager(Manager):
                 self.policy.loaded(request)
 
     def model_unloaded(self, identifier: int, owner: int) -> None:
-        """The client of a listener says that its model has left memory."""
+        """Receive from the client of a listener that its model has left memory."""
         uid = self._authorised().uid
         if uid == owner:
             self._end(uid, identifier, Kind.COMPLETE, "the client unloaded it")
 
     def client_died(self, uid: int, pid: int = 0) -> None:
-        """The processes of a uid, or the one with this pid, are gone: so is what they asked for (NPU-LIF-019, -020)."""
+        """Drop the requests of a uid's processes, or of the one with this pid, which have died (NPU-LIF-019, -020)."""
         self.allocators.drop_client(uid, pid)
         with self._lock:
             self._remove_clients(self.table.clients_of(uid, pid))
 
     def connection_closed(self, caller: Caller) -> None:
-        """One connection is gone."""
+        """Drop the requests of one connection, which has closed."""
         with self._lock:
             if (client := self.table.known_client(caller)) is not None:
                 self._remove_clients([client])
 
     def forget_uid(self, uid: int) -> None:
-        """The app of a uid is gone, with its processes."""
+        """Forget a uid, whose app is gone with its processes."""
         with self._lock:
             self.client_died(uid)
             self.table.forget_uid(uid)
@@ -182,23 +182,23 @@ class NpuManager(Manager):
             self.hal.push_all()
 
     def importance_changed(self, uid: int, importance: int) -> None:
-        """First the HAL learns of it, then the policy acts on it (NPU-PRI-005)."""
+        """Take over a new importance: first the HAL learns of it, then the policy acts on it (NPU-PRI-005)."""
         self.priorities.set_importance(uid, importance)
         self.refresh(uid)
         self.rank(uid)
 
     def refresh(self, uid: int) -> None:
-        """Judge a uid anew, and push its config where that has changed."""
+        """Derive the config of a uid anew, and push it where it has changed."""
         if self.priorities.follow_app(uid):
             self.hal.push(lambda: self.priorities.configs((uid,)))
 
     def refresh_all(self) -> None:
-        """Judge every app anew, and push what has changed."""
+        """Derive the config of every app anew, and push those that have changed."""
         changed = [app.uid for app in self.apps if self.priorities.follow_app(app.uid)]
         self.hal.push(lambda: self.priorities.configs(changed))
 
     def set_pressure(self, pressure: Pressure) -> None:
-        """The device is hotter, or cooler, or has another amount of memory left."""
+        """Take over a new pressure: the device is hotter or cooler, or has another amount of memory left."""
         self.priorities.pressure = pressure
         changed = self.priorities.refresh_all()
         self.hal.push(lambda: self.priorities.configs(changed))
@@ -206,13 +206,13 @@ class NpuManager(Manager):
             self.policy.set_pressure(pressure)
 
     def work_seen(self, uid: int) -> None:
-        """A uid has work: it gets a config where it had none (NPU-PRI-008)."""
+        """Receive that a uid has work: it gets a config where it had none (NPU-PRI-008)."""
         with self._lock:
             if self.priorities.track(uid):
                 self._push_later(uid)
 
     def work_completed(self, number: int) -> None:
-        """A uid has completed work: it is the weakest of its equals now, and its turn is over."""
+        """Receive that a uid has completed work: it is the weakest of its equals now, and its turn is over."""
         with self._lock:
             uid = self.table.uid(number)
             self.policy.rank_changes(uid)
@@ -260,7 +260,7 @@ class NpuManager(Manager):
             self.policy.released(gone)
 
     def _decide(self, decision: Decision) -> None:
-        """Carry a decision out: keep it, and tell the client."""
+        """Carry a decision out: keep it, and notify the client."""
         request, kind = decision.request, decision.kind
         vlog.log("manager", lambda: f"{request}: {kind.value}, {decision.because}")
         if kind in _STATUSES:
@@ -294,7 +294,7 @@ class NpuManager(Manager):
         self.delivery.later(lambda: self._unload_is_due(request), self.unload_timeout_ns)
 
     def _unload_is_due(self, request: Request) -> None:
-        """Who has not answered loses the request: its room counts as free, for those who wait (NPU-LIF-027)."""
+        """End a request whose unload is overdue: its room counts as free for those that wait (NPU-LIF-027)."""
         with self._lock:
             if request.state is State.ASKED:
                 self._decide(Decision(Kind.IGNORED, request, f"for {self.unload_timeout_ns / 1e9:g} s"))
@@ -343,33 +343,33 @@ class StatusListener(ModelLoadStatusListener):
         self._owner = owner
 
     def notify_model_loaded(self, request: ModelLoadRequest) -> None:
-        """The model is resident; of another uid, unknown or completed: no effect."""
+        """Note that the model is in memory; no effect for a request that is another uid's, unknown or completed."""
         self._manager.model_loaded(request.id, self._owner)
 
     def notify_model_unloaded(self, request: ModelLoadRequest) -> None:
-        """Complete the request; of another uid, unknown or completed: no effect."""
+        """Complete the request; no effect for a request that is another uid's, unknown or completed."""
         self._manager.model_unloaded(request.id, self._owner)
 
 
 class WorkEvents(SchedulingCallback):
-    """What the HAL reports. Work counts for the uid that it was done for; -1 is the submitter itself."""
+    """The manager's callback at the HAL. Work counts for the uid for which it was done; -1 is the submitter itself."""
 
     def __init__(self, manager: NpuManager) -> None:
         self._manager = manager
 
     def on_work_requested(self, work: WorkInfo) -> None:
-        """Log it, and know its uid from now on."""
+        """Log the event, and know its uid from now on."""
         self._manager.metrics.work_requested(work)
         self._manager.works.requested(_worker(work))
         self._manager.work_seen(_worker(work))
 
     def on_work_started(self, work: WorkInfo, reason: int) -> None:
-        """Log it."""
+        """Log the event."""
         self._manager.works.started(_worker(work))
         self._manager.metrics.work_started(work, reason)
 
     def on_work_ended(self, work: WorkInfo, reason: int) -> None:
-        """Log it; only completion ends a turn (NPU-POL-019)."""
+        """Log the event; only completion ends a turn (NPU-POL-019)."""
         self._manager.works.ended(_worker(work), reason)
         self._manager.metrics.work_ended(work, reason)
         if reason == EndReason.COMPLETED:

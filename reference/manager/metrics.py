@@ -20,7 +20,7 @@ _SIZES: dict[int, int] = {size: size + 1 for size in ModelSize}
 _STATUSES: dict[int, int] = {status: status + 1 for status in LoadStatus}
 _STARTS: dict[int, int] = {reason: reason + 1 for reason in StartReason}
 _ENDS: dict[int, int] = {reason: reason + 3 for reason in EndReason}
-"""Numbers of the log, where those of the API begin with 0; what is none of them is logged as 0, unknown."""
+"""The numbers of the log, where those of the API begin with 0; any other number is logged as 0, unknown."""
 
 _REQUESTED, _STARTED, _ENDED = 1, 2, 3
 _LOADED, _UNLOADED = 1, 2
@@ -34,46 +34,46 @@ class Metrics:
         self._atoms: deque[Atom] = deque(maxlen=MOST_ATOMS)
 
     def take(self) -> tuple[Atom, ...]:
-        """What was logged since the last call."""
+        """Return the atoms that were logged since the last call."""
         taken = tuple(self._atoms)
         self._atoms.clear()
         return taken
 
     def requested(self, uid: int, model: ModelLoadRequest) -> None:
-        """An app asked to load a model."""
+        """Log that an app asked to load a model."""
         size, priority = _SIZES.get(model.size, 0), self._priorities.get(model.priority, 0)
         self._log("NpuModelLoadRequested", uid=uid, id=model.id, size=size, priority=priority)
 
     def responded(self, uid: int, identifier: int, status: int) -> None:
-        """The policy decided. status: LoadStatus."""
+        """Log that the policy decided. status: LoadStatus."""
         self._log("NpuModelLoadPolicyResponded", uid=uid, id=identifier, status=_STATUSES[status])
 
     def cancelled(self, uid: int, identifier: int) -> None:
-        """A request ended as cancelled."""
+        """Log that a request ended as cancelled."""
         self._log("NpuModelLoadRequestCancelled", uid=uid, id=identifier)
 
     def loaded(self, uid: int, identifier: int) -> None:
-        """A model came into memory."""
+        """Log that a model came into memory."""
         self._log("NpuModelLoadStateChanged", uid=uid, id=identifier, state=_LOADED)
 
     def unloaded(self, uid: int, identifier: int) -> None:
-        """A model left memory."""
+        """Log that a model left memory."""
         self._log("NpuModelLoadStateChanged", uid=uid, id=identifier, state=_UNLOADED)
 
     def blocked(self, uid: int) -> None:
-        """An app was denied direct access; the caller says so once for each app."""
+        """Log that an app was denied direct access; called once for each app."""
         self._log("NpuAppBlocked", uid=uid)
 
     def work_requested(self, work: WorkInfo) -> None:
-        """The HAL reports a request."""
+        """Log a request that the HAL reports."""
         self._work(work, _REQUESTED, 0)
 
     def work_started(self, work: WorkInfo, reason: int) -> None:
-        """The HAL reports a start."""
+        """Log a start that the HAL reports."""
         self._work(work, _STARTED, _STARTS.get(reason, 0))
 
     def work_ended(self, work: WorkInfo, reason: int) -> None:
-        """The HAL reports an end."""
+        """Log an end that the HAL reports."""
         self._work(work, _ENDED, _ENDS.get(reason, 0))
 
     def _work(self, work: WorkInfo, event: int, reason: int) -> None:

@@ -1,4 +1,4 @@
-"""The loading policies by number: status quo, turn taking and the budget, and how a budget is set up."""
+"""Makes the loading policies by their numbers: status quo, turn taking, and budget with its weights."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ class StatusQuo(LoadingPolicy):
     number, name = Policy.STATUS_QUO, "statusquo"
 
     def requested(self, request: Request) -> None:
-        """Grant it."""
+        """Grant the request."""
         request.state = State.GRANTED
         self.decide(Decision(Kind.GRANT, request, "status quo grants everything"))
 
 
 def make(policy: int, parameters: PolicyParameters | None, decide: Decide) -> LoadingPolicy:
-    """Make a policy. IllegalArgument: unknown number; under budget a maximum or weight that is not positive."""
+    """Make a policy. Raises IllegalArgument for an unknown number, or a maximum or weight that is not positive."""
     if policy == Policy.STATUS_QUO:
         return StatusQuo(decide)
     if policy == Policy.TURN_TAKING:

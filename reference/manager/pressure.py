@@ -1,4 +1,4 @@
-"""What thermal status and memory pressure do, as a rule.
+"""The rule by which thermal status and memory pressure act on budget and priorities.
 
 | thermal            | memory   | left of the budget | priorities of what is not in the foreground |
 |--------------------|----------|--------------------|---------------------------------------------|
@@ -34,11 +34,11 @@ _THERMAL = {
     ThermalStatus.SHUTDOWN: (0, 400),
 }
 _MEMORY = {MemoryPressure.LOW: (2, 100), MemoryPressure.CRITICAL: (1, 200)}
-"""Quarters that are left of the budget, and by how much priorities are weaker."""
+"""The quarters that are left of the budget, and by how much priorities are weaker."""
 
 
 class Pressure(NamedTuple):
-    """The state of the device."""
+    """The thermal status and the memory pressure of the device."""
 
     thermal: ThermalStatus = ThermalStatus.NONE
     memory: MemoryPressure = MemoryPressure.NONE
@@ -65,14 +65,14 @@ class Pressure(NamedTuple):
 
 
 def thermal(level: int) -> ThermalStatus:
-    """The status of a number; IllegalArgument where there is none."""
+    """The status of a number. Raises IllegalArgument for an unknown one."""
     if level not in tuple(ThermalStatus):
         raise IllegalArgument(f"unknown thermal status {level}")
     return ThermalStatus(level)
 
 
 def memory(level: int) -> MemoryPressure:
-    """The pressure of a number; IllegalArgument where there is none."""
+    """The pressure of a number. Raises IllegalArgument for an unknown one."""
     if level not in tuple(MemoryPressure):
         raise IllegalArgument(f"unknown memory pressure {level}")
     return MemoryPressure(level)

@@ -24,7 +24,7 @@ class Priorities:
 
     Tracked are the fixed uids, apps that declare the feature, apps that are blocked, and everyone seen to work or to
     ask for a model. declared_only: the public page's profile, in which apps that do not declare the feature stay at
-    1000 (NPU-PRI-014). blocking: whether the flag is on. on_blocked: told of an app when it is first denied access.
+    1000 (NPU-PRI-014). blocking: whether the flag is on. on_blocked: called with an app when it is first denied access.
     """
 
     def __init__(
@@ -54,41 +54,41 @@ class Priorities:
         return self._importance.get(uid, MAX_PRIORITY)
 
     def set_importance(self, uid: int, importance: int) -> None:
-        """Note what the activity manager says."""
+        """Take over the importance that the activity manager reports."""
         self._importance[uid] = importance
 
     def track(self, uid: int) -> bool:
-        """Give a uid a config; false where it has one."""
+        """Give a uid a config; return False where it has one."""
         if uid in self._table:
             return False
         self._table[uid] = self._judge(uid)
         return True
 
     def follow_app(self, uid: int) -> bool:
-        """Track an installed or updated app where it is one that has to be; true where the table changed."""
+        """Track an installed or updated app if it has to be tracked; return True where the table changed."""
         app = self._apps.get(uid)
         if app is not None and (app.declares_feature or self._is_blocked(uid)):
             return self.track(uid) or self.refresh(uid)
         return self.refresh(uid)
 
     def forget(self, uid: int) -> bool:
-        """The app is gone: end tracking (NPU-PRI-010); true where it was tracked."""
+        """End the tracking of an app that is gone (NPU-PRI-010); return True where it was tracked."""
         self._importance.pop(uid, None)
         return uid not in FIXED and self._table.pop(uid, None) is not None
 
     def refresh(self, uid: int) -> bool:
-        """Judge a tracked uid anew; true where its config changed."""
+        """Derive the config of a tracked uid anew; return True where it changed."""
         if uid not in self._table:
             return False
         before, self._table[uid] = self._table[uid], self._judge(uid)
         return self._table[uid] != before
 
     def refresh_all(self) -> tuple[int, ...]:
-        """Judge all anew; return the uids whose configs changed."""
+        """Derive all configs anew; return the uids whose configs changed."""
         return tuple(uid for uid in tuple(self._table) if self.refresh(uid))
 
     def configs(self, uids: Iterable[int] | None = None) -> tuple[SchedulingConfig, ...]:
-        """The configs of these uids as far as they are tracked, or the whole table."""
+        """The configs of those of these uids that are tracked, or the whole table."""
         if uids is None:
             return tuple(self._table.values())
         return tuple(self._table[uid] for uid in dict.fromkeys(uids) if uid in self._table)

@@ -10,11 +10,11 @@ from npu_conformance.reference.clock import Action
 from npu_conformance.reference.real_time import RealTimers, run_safely
 
 MOST_WAITING = 10_000
-"""How many messages a lane may have that its client has not taken."""
+"""How many messages of a lane may wait for its client."""
 
 
 class RealDelivery:
-    """Real time. Each lane that has something to do has a thread, so that a slow client delays only itself."""
+    """Delivery in real time. Each lane with messages has a thread, so that a slow client delays only itself."""
 
     def __init__(self) -> None:
         self._changed = threading.Lock()

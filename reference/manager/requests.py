@@ -1,4 +1,4 @@
-"""What the manager knows of uids and their requests, and the two ways to find a request: by its name, by its client."""
+"""The records of uids, clients and requests, and the two ways to find a request: by its id, and by its client."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _WEAKEST = 2**31
 
 
 class State(enum.Enum):
-    """Where a live request stands (NPU-LIF-004, -009, -016)."""
+    """The state of a live request (NPU-LIF-004, -009, -016)."""
 
     NEW = "new"
     PARKED = "not prioritized"
@@ -32,7 +32,7 @@ class State(enum.Enum):
 
 @dataclass(eq=False, slots=True)
 class Uid:
-    """A uid as the policies see it. completed: number of its newest completion of work among all, 0 for none."""
+    """A uid as the policies see it. completed: the number of its newest completion of work among all, or 0."""
 
     number: int
     priority: int
@@ -41,13 +41,13 @@ class Uid:
 
     @property
     def rank(self) -> tuple[int, int]:
-        """Smaller is stronger: priority, then who completed work least recently (NPU-POL-017, -023)."""
+        """Its place in the order of strength: the priority, then the oldest completion (NPU-POL-017, -023)."""
         return self.priority, self.completed
 
 
 @dataclass(eq=False, slots=True)
 class Client:
-    """One connection of an app. alive: false once it has closed or its process was killed."""
+    """One connection of an app. alive: False once it has closed or its process was killed."""
 
     caller: Caller
     alive: bool = True
@@ -91,7 +91,7 @@ Entry = tuple[int, int, int, int, Request | None]
 class Table:
     """All uids, clients and live requests. A request is known by the uid and the id (NPU-REQ-009).
 
-    priority_of: what is known of a uid whose record is made. opportunistic: the number of that priority, which is the
+    priority_of: the priority of a uid whose record is made. opportunistic: the number of that priority, which is the
     weakest whatever its number is (NPU-REQ-004).
     """
 
@@ -104,7 +104,7 @@ class Table:
         self._completions = itertools.count(1)
 
     def uid(self, number: int) -> Uid:
-        """The record of a uid, made where it is missing."""
+        """The record of a uid, which is made where it is missing."""
         found = self._uids.get(number)
         if found is None:
             found = self._uids[number] = Uid(number, self._priority_of(number))
@@ -115,7 +115,7 @@ class Table:
         self._uids.pop(number, None)
 
     def client(self, caller: Caller) -> Client:
-        """The record of a connection, made where it is missing."""
+        """The record of a connection, which is made where it is missing."""
         same = self._clients.setdefault(caller.uid, {})
         found = same.get(caller)
         if found is None:
@@ -123,15 +123,15 @@ class Table:
         return found
 
     def known_uid(self, number: int) -> Uid | None:
-        """The record of a uid that there is."""
+        """The record of a uid, or None."""
         return self._uids.get(number)
 
     def known_client(self, caller: Caller) -> Client | None:
-        """The record of a connection that there is."""
+        """The record of a connection, or None."""
         return self._clients.get(caller.uid, {}).get(caller)
 
     def clients_of(self, number: int, pid: int) -> list[Client]:
-        """The clients of a uid, or with a pid that is not 0 of that process alone."""
+        """The clients of a uid, or only those of the process whose pid is given (not 0)."""
         same = self._clients.get(number, {}).values()
         return [client for client in same if pid in (0, client.caller.pid)]
 
@@ -153,7 +153,7 @@ class Table:
         del request.uid.requests[request.model.id], request.client.requests[request.model.id]
 
     def remove_client(self, client: Client) -> list[Request]:
-        """Forget a dead client; return what it had."""
+        """Forget a dead client; return its requests."""
         client.alive = False
         same = self._clients.get(client.caller.uid, {})
         same.pop(client.caller, None)

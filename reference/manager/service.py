@@ -18,7 +18,7 @@ from npu_conformance.specs.plugin import Context
 
 
 def opportunistic(options: Mapping[str, str]) -> int:
-    """The number of NPU_MODEL_PRIORITY_OPPORTUNISTIC, by the option of this name. ValueError: it is no free number."""
+    """The number of NPU_MODEL_PRIORITY_OPPORTUNISTIC, by the option of this name. Raises ValueError if it is none."""
     text = options.get("opportunistic", str(int(ModelPriority.OPPORTUNISTIC)))
     try:
         number = int(text)
@@ -37,9 +37,9 @@ def create(
     real_time: bool = False,
     declared_only: bool = False,
 ) -> tuple[NpuManager, Control]:
-    """Make a manager and what steers it.
+    """Make a manager and its control.
 
-    scheduling: the device's HAL. arrived: waits until what it has told is here; None where it tells at once.
+    scheduling: the device's HAL. arrived: waits until its events are here; None where they come at once.
     real_time: messages leave at once, each client's in a thread of its own; else they wait for the context's clock
     where that is virtual, or for a new one. declared_only: see Priorities.
     """
@@ -61,6 +61,6 @@ def create(
         clock.advance(duration_ns)
         if arrived is not None:
             arrived()
-            clock.advance(0)  # for what the manager says to what has arrived
+            clock.advance(0)  # for the manager's answers to the events
 
     return manager, Control(manager, scheduling, None if real_time else advance)

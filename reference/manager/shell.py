@@ -23,7 +23,7 @@ _POLICIES = {
 
 
 def execute(arguments: tuple[str, ...], manager: Manager, hal: HalLink, uid: int) -> ShellResult:
-    """Run one command as this uid. Exit code 1: usage, or a refusal, which the output names."""
+    """Run one command as this uid. The exit code is 1 for wrong usage or a rejection, which the output names."""
     try:
         output = _output(arguments, manager, hal, uid)
     except SecurityDenied as refusal:

@@ -1,4 +1,4 @@
-"""What the manager knows at one moment, for people who watch it."""
+"""Snapshots of what the manager knows at one moment, for people who watch it."""
 
 from __future__ import annotations
 
@@ -18,33 +18,33 @@ from npu_conformance.specs.npu.types import (
 
 
 class WorkLog:
-    """What each uid is doing, as the HAL reports it."""
+    """The work of each uid, as the HAL reports it."""
 
     def __init__(self) -> None:
         self._states: dict[int, str] = {}
         self._completed: dict[int, int] = {}
 
     def requested(self, uid: int) -> None:
-        """Work was queued."""
+        """Note that work was queued."""
         self._states[uid] = "requested"
 
     def started(self, uid: int) -> None:
-        """Work has the NPU."""
+        """Note that work has the NPU."""
         self._states[uid] = "running"
 
     def ended(self, uid: int, reason: int) -> None:
-        """Work has ended, or was paused."""
+        """Note that work has ended, or was paused."""
         self._states[uid] = "paused" if reason == EndReason.PAUSED else "idle"
         if reason == EndReason.COMPLETED:
             self._completed[uid] = self._completed.get(uid, 0) + 1
 
     def forget(self, uid: int) -> None:
-        """The app is gone."""
+        """Forget an app that is gone."""
         self._states.pop(uid, None)
         self._completed.pop(uid, None)
 
     def of(self, uid: int) -> tuple[str, int]:
-        """The state of its work, and how many works it has completed."""
+        """The state of a uid's work, and how many works it has completed."""
         return self._states.get(uid, "idle"), self._completed.get(uid, 0)
 
 
@@ -55,7 +55,7 @@ def take(
     apps: InstalledApps,
     works: WorkLog,
 ) -> ManagerSnapshot:
-    """Apps, strongest first, and requests."""
+    """Take a snapshot of the apps, strongest first, and the requests."""
     ascending = sorted(configs, key=lambda config: (config.priority, config.uid))
     return ManagerSnapshot(
         policy=policy.number,

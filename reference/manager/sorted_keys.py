@@ -1,4 +1,4 @@
-"""A sorted collection in blocks, so that adding and removing cost no more than a search, however many there are."""
+"""A sorted collection in blocks, in which adding and removing cost no more than a search, at any size."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 Item = TypeVar("Item", bound=tuple[Any, ...])
 
 _BLOCK = 512
-"""Items in a block before it is split in two."""
+"""How many items a block has before it is split in two."""
 
 
 class SortedKeys(Generic[Item]):

@@ -1,7 +1,7 @@
-"""The allocator of one client: a worker that does its requests one at a time, in order (NpuAllocator.java).
+"""The allocator of one client, whose worker carries out requests one at a time, in order (NpuAllocator.java).
 
-Memory is taken, and a file read, when a request is made: what waits for the worker takes no memory of its own. The
-answers come when it is done, in order.
+Memory is taken, and a file read, when a request is made: a request that waits for the worker takes no memory of its
+own. The answers come when it is done, in order.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ _ALL_PROTECTION = 7
 
 
 class OwnedBuffer(Buffer):
-    """A buffer whose owner hears of its preemption."""
+    """A buffer whose owner is notified of its preemption."""
 
     def __init__(self, request: AllocRequest, client: Client) -> None:
         super().__init__(request, client.heaps, client.exports)
         self._client = weakref.ref(client)
 
     def preempted(self, interrupted: State) -> None:
-        """Tell the client: first how what was under way ended, then of the loss (NPU-BUF-010)."""
+        """Notify the client: first of the end of a request under way, then of the loss (NPU-BUF-010)."""
         client = self._client()
         if client is not None:
             client.preempted(self, interrupted)
@@ -69,7 +69,7 @@ class Client:
         self._is_closed = False
 
     def get(self, request: AllocRequest) -> None:
-        """Take a request; each is answered once, in turn. Without the lock a file is read: its client may be slow."""
+        """Take a request; each is answered once, in turn. A file is read without the lock: its client may be slow."""
         try:
             self._check(request)
             content = self._content(request.file_segment, request.size)
@@ -80,14 +80,14 @@ class Client:
                 self._worker.add(partial(self._answer, request.id, None, error), 0)
 
     def put(self, ids: tuple[int, ...]) -> None:
-        """Free buffers. EINVAL: some are unknown; the others are freed all the same."""
+        """Free buffers. Return EINVAL where some are unknown; the others are freed all the same."""
         with self.heaps.lock:
             unknown = [identifier for identifier in ids if not self._free(identifier)]
         if unknown:
             raise ServiceError(Errno.EINVAL, f"no buffers {', '.join(map(str, unknown))}")
 
     def set_priority(self, identifier: int, priority: int) -> None:
-        """Change a priority. EINVAL: no such buffer, no such priority."""
+        """Change a priority. Return EINVAL for an unknown buffer or priority."""
         with self.heaps.lock:
             _check_priority(priority)
             self._known(identifier).priority = priority
@@ -112,7 +112,7 @@ class Client:
                 self._worker.add(partial(self._loaded, buffer), segment.length)
 
     def preempted(self, buffer: OwnedBuffer, interrupted: State) -> None:
-        """A heap took a buffer's memory."""
+        """Note that a heap took a buffer's memory."""
         identifier = buffer.request.id
         cancelled = ServiceError(Errno.ECANCELED, "preempted")
         if interrupted is State.ALLOCATING:
@@ -123,7 +123,7 @@ class Client:
         self._tell(lambda: self._callback.on_notify_preempted(identifier))
 
     def close(self) -> None:
-        """The client is gone: nothing of it stays, and nothing more is delivered to it."""
+        """Free all buffers of the client, which is gone; nothing more is delivered to it."""
         with self.heaps.lock:
             self._is_closed = True
             self._worker.clear()
@@ -228,11 +228,11 @@ class Client:
                 self.close()
 
         if not self._delivery.post(self, deliver):
-            self.close()  # it does not listen
+            self.close()  # the client accepts no callbacks
 
 
 class ClientAllocator(Allocator):
-    """What a client holds. When it is let go of, which a client's death does, everything behind it is freed."""
+    """The object that a client holds. Its release, by the client's death at the latest, frees all buffers."""
 
     def __init__(self, client: Client) -> None:
         self.client = client
@@ -271,13 +271,13 @@ class Allocators:
         self.clients: weakref.WeakSet[Client] = weakref.WeakSet()
 
     def create(self, caller: Caller, callback: AllocatorCallback) -> ClientAllocator:
-        """An allocator for a process."""
+        """Make an allocator for a process."""
         client = Client(caller, self._delivery, self.heaps, self._exports, self._files, callback)
         self.clients.add(client)
         return ClientAllocator(client)
 
     def drop_client(self, uid: int, pid: int = 0) -> None:
-        """The processes of a uid, or the one with this pid, died: free what they had."""
+        """Free the buffers of a uid's processes, or of the one with this pid, which have died."""
         for client in tuple(self.clients):
             if client.caller.uid == uid and pid in (0, client.caller.pid):
                 client.close()

@@ -1,4 +1,4 @@
-"""One buffer: its state, its memory, and who has it mapped."""
+"""One buffer: its state, its memory, and its mappings."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from npu_conformance.specs.plugin import Exports
 
 
 class State(enum.Enum):
-    """ALLOCATING to ALLOCATED; LOADING and back; from each to PREEMPTED. FREED: nothing of it is left."""
+    """From ALLOCATING to ALLOCATED, to LOADING and back, and from each to PREEMPTED. FREED: nothing is left."""
 
     ALLOCATING = enum.auto()
     ALLOCATED = enum.auto()
@@ -23,7 +23,7 @@ class State(enum.Enum):
 
 
 class Buffer(NpuBuffer):
-    """A buffer of one client. Calls that change it have the heaps' lock."""
+    """A buffer of one client. Calls that change it hold the heaps' lock."""
 
     def __init__(self, request: AllocRequest, heaps: Heaps, exports: Exports) -> None:
         self.request = request
@@ -37,7 +37,7 @@ class Buffer(NpuBuffer):
         self.mappings: set[int] = set()
 
     def reserve(self) -> bool:
-        """Take the memory from the heap; false where it is short of it."""
+        """Take the memory from the heap; return False where the heap is short of it."""
         if self.heap is None or not self.heap.take(self):
             return False
         # Anonymous and shared: it has no name that could outlive this process.
@@ -50,7 +50,7 @@ class Buffer(NpuBuffer):
         self.memory[segment.buffer_offset : segment.buffer_offset + len(content)] = content
 
     def free(self) -> None:
-        """Let go of everything."""
+        """Release everything."""
         if self.heap is not None:
             self.heap.give_back(self)
         self._drop(State.FREED)
@@ -66,7 +66,7 @@ class Buffer(NpuBuffer):
         self.preempted(interrupted)
 
     def preempted(self, interrupted: State) -> None:
-        """What follows from the loss of the memory: the owner's matter."""
+        """Called after the loss of the memory; an owner overrides this."""
 
     def map(self, length: int, protection: int, offset: int) -> Memory:
         """Make bytes reachable. See specs.npu.buffers.NpuBuffer."""

@@ -1,4 +1,4 @@
-"""Where the memory of buffers comes from: one heap for each device and type of buffer, with so many bytes."""
+"""Heaps from which buffers take their memory: one for each device and type of buffer, with a limited size."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class Occupant(Protocol):
     priority: int
 
     def is_mapped(self) -> bool:
-        """True: it cannot be taken away at the moment."""
+        """True where it cannot be taken away at the moment."""
         ...
 
     def preempt(self) -> None:
-        """Lose the memory; the heap has counted it back."""
+        """Lose the memory, which the heap has counted back."""
         ...
 
 
@@ -37,7 +37,7 @@ class Heap:
         self._occupants: dict[int, Occupant] = {}
 
     def take(self, buffer: Occupant) -> bool:
-        """Give a buffer its memory, taken from weaker ones where it is short; false where even that is too little."""
+        """Give a buffer its memory, taken from weaker ones if need be; return False where even that is too little."""
         victims = self._victims(buffer)
         if victims is None:
             return False
@@ -49,12 +49,12 @@ class Heap:
         return True
 
     def give_back(self, buffer: Occupant) -> None:
-        """Take a buffer's memory back; from one that has none, nothing."""
+        """Take a buffer's memory back, if it has any."""
         if self._occupants.pop(id(buffer), None) is not None:
             self.used -= buffer.size
 
     def _victims(self, buffer: Occupant) -> list[Occupant] | None:
-        """The weakest buffers, as many as it takes; None where that is not enough. A mapped one is not to be had."""
+        """The weakest buffers, as many as needed; None where they are not enough. A mapped one cannot be taken."""
         lacking = self.used + buffer.size - self.capacity
         weaker = [each for each in self._occupants.values() if each.priority > buffer.priority and not each.is_mapped()]
         victims = []
@@ -74,16 +74,16 @@ class Heaps:
         self.lock = threading.RLock()
 
     def of(self, request: AllocRequest) -> Heap | None:
-        """The heap for a request's device and type of buffer; None: not supported."""
+        """The heap for a request's device and type of buffer; None where they are not supported."""
         return self._heaps.get((request.device_number, request.buffer_type))
 
     def used(self) -> int:
-        """Bytes of all buffers that live."""
+        """The bytes of all living buffers."""
         return sum(heap.used for heap in self._heaps.values())
 
 
 def parse(text: str) -> Heaps:
-    """Read DEVICE:TYPE=MIB,..., or none. Raises ValueError with what is wrong."""
+    """Read `DEVICE:TYPE=MIB,...` or `none`. Raises ValueError with what is wrong."""
     return Heaps(dict(_parsed(text)) if text != NO_HEAPS else {})
 
 

@@ -10,7 +10,7 @@ from functools import partial
 from npu_conformance.reference.manager.delivery import Delivery
 
 NS_PER_BYTE = 0.25
-"""4 GB/s: how long the worker takes to clear or to load memory, on the virtual clock."""
+"""The speed at which the worker clears or loads memory on the virtual clock: 4 GB/s."""
 
 
 class Worker:
@@ -23,13 +23,13 @@ class Worker:
         self._is_busy = False
 
     def add(self, finish: Callable[[], None], size: int) -> None:
-        """Add a job over so many bytes. The caller has the lock, and so has `finish` when its turn comes."""
+        """Add a job over so many bytes. The lock is held by the caller, and around `finish` when its turn comes."""
         self._jobs.append((finish, size))
         if not self._is_busy:
             self._next()
 
     def clear(self) -> None:
-        """Forget what waits."""
+        """Forget the waiting jobs."""
         self._jobs.clear()
 
     def _next(self) -> None:

@@ -352,7 +352,7 @@ def test_a_run_whose_app_died_ends_unheard() -> None:
 
 def test_time_does_not_go_back() -> None:
     npu = Npu()
-    with pytest.raises(IllegalArgument, match="can not go back by 5 ns"):
+    with pytest.raises(IllegalArgument, match="cannot go back by 5 ns"):
         Control(npu.service).advance_clock(-5)
 
 

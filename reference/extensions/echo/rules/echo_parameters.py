@@ -1,4 +1,4 @@
-"""Rules of ECHO_PARAMETERS: what came of the parameters of an operand, whatever they are."""
+"""Rules of ECHO_PARAMETERS: length and checksum of the parameters of an operand, whatever they are."""
 
 from __future__ import annotations
 
