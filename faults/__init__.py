@@ -1,1 +1,1 @@
-"""Implementations wrong on purpose, which prove that the suites can see."""
+"""Implementations that are wrong on purpose, to prove that the suites detect violations."""

@@ -1,6 +1,6 @@
-"""Self-checks of the harness: little runs whose verdicts, counts and exit codes are known beforehand.
+"""Self-checks of the harness: small runs whose outcomes, counts and exit codes are known beforehand.
 
-They hold nothing of the harness for right: what they expect is written down here, and compared by `==` alone.
+They trust nothing of the harness: what they expect is written down here, and compared by `==` alone.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def one_for_each_case(_: CaseContext) -> None:
 
 @_checks.case("verdicts.interrupted")
 def interrupted(_: CaseContext) -> None:
-    """What an interrupt keeps from running is recorded as not-run, and is red."""
+    """Cases that an interrupt keeps from running are recorded as not-run, and are red."""
     little = run({"first": passing, "second": raising(KeyboardInterrupt()), "third": passing})
     _expect(little.outcomes(), {"first": "pass", "second": "not-run", "third": "not-run"}, "outcomes")
     _expect(little.results.exit_code != 0, True, "an interrupted run is red")
@@ -92,7 +92,7 @@ def interrupted(_: CaseContext) -> None:
 
 @_checks.case("verdicts.cut_off")
 def cut_off(_: CaseContext) -> None:
-    """Of a run that was killed, what has no verdict counts as not run, and is red."""
+    """After a run was killed, cases without a verdict count as not run, and are red."""
     events = run({"first": passing, "second": passing}).events
     found = build_results(events[:3])
     _expect((found.exit_code, len(found.not_run), found.conformant), (1, 1, False), "exit code, not run, conformant")
@@ -100,7 +100,7 @@ def cut_off(_: CaseContext) -> None:
 
 @_checks.case("verdicts.configurations")
 def configurations(_: CaseContext) -> None:
-    """The gravest configuration decides, and the case goes on behind it."""
+    """The gravest configuration decides, and the case goes on after it."""
 
     def body(context: CaseContext) -> None:
         for name, error in (("one", Failed("wrong")), ("two", None), ("three", NotApplicable("no"))):
@@ -144,7 +144,7 @@ def claims(_: CaseContext) -> None:
 
 @_checks.case("report.rule")
 def rule_of_a_failure(_: CaseContext) -> None:
-    """A failure says the sentence of the requirement that it is about, and where that is from."""
+    """A failure shows the sentence of the requirement that it violates, and the source of that."""
     bodies = {"case": raising(Failed("wrong", "a version", "nothing"))}
     verdict = run(bodies, requirements=("NNHAL-QUERY-011", "NNHAL-QUERY-013")).verdicts[0]
     found = [line for line in explain(verdict).splitlines() if line.startswith(("  requirement", "  source"))]
@@ -165,7 +165,7 @@ def exit_codes(_: CaseContext) -> None:
 
 @_checks.case("exit.skip_is_no_pass")
 def skip_is_no_pass(_: CaseContext) -> None:
-    """Where all is refused nothing is conformant, and what was left out is said."""
+    """Where everything is rejected nothing is conformant, and the run says what was left out."""
     little = run({"case": raising(NotSupported("no"))})
     _expect(little.results.conformant, False, "conformant with nothing passed")
     _expect(little.results.counts, {"not-supported": 1}, "counts")
@@ -182,7 +182,7 @@ def budget_leaves_out(_: CaseContext) -> None:
 
 @_checks.case("exit.baseline")
 def baseline(_: CaseContext) -> None:
-    """Against a baseline only what got worse is red, and a lost support is worse."""
+    """Against a baseline only regressions are red, and lost support is a regression."""
     before = run({"one": passing, "two": raising(Failed("wrong")), "three": passing}).results
     worse = {"one": raising(NotSupported("no")), "two": raising(Failed("wrong")), "three": raising(Failed("wrong"))}
     _expect(len(run(worse, baseline=Baseline(before)).results.red), 2, "regressions")
@@ -198,7 +198,7 @@ def restarts(_: CaseContext) -> None:
 
 @_checks.case("subject.quiet_death")
 def quiet_death(_: CaseContext) -> None:
-    """A death behind a case that passed is a crash of that case, and not of the next one."""
+    """A death after a case that passed is a crash of that case, and not of the next one."""
     subject = FakeSubject()
 
     def dies(context: CaseContext) -> None:
@@ -209,7 +209,7 @@ def quiet_death(_: CaseContext) -> None:
 
 @_checks.case("subject.pools_closed")
 def pools_closed(_: CaseContext) -> None:
-    """Pools of a case are closed, also where it failed."""
+    """Pools of a case are closed, even if it failed."""
     subject = FakeSubject()
 
     def body(context: CaseContext) -> None:
@@ -242,7 +242,7 @@ def expired_waiver(_: CaseContext) -> None:
 
 @_checks.case("waivers.not_needed")
 def waiver_not_needed(_: CaseContext) -> None:
-    """A waiver for what passes, and one for what is not there, turn the run red."""
+    """A waiver for a case that passes, or for one that does not exist, turns the run red."""
     _expect(run({"case": passing}, waivers=_waiver()).results.exit_code, 1, "exit code with a waiver of a pass")
     other = _waiver(id="self.little.run.other")
     _expect(run({"case": passing}, waivers=other).results.exit_code, 1, "exit code with a waiver of nothing")
@@ -299,7 +299,7 @@ def comparison_floor(_: CaseContext) -> None:
 
 @_checks.case("comparison.waived_tolerance")
 def waived_tolerance(_: CaseContext) -> None:
-    """A waiver's tolerance widens the floor as far as it says, and is seen."""
+    """A waiver's tolerance widens the floor as far as it says, and is shown."""
     waiver = _waiver(tolerance=WaivedTolerance(atol=0.5))
     near = _compared(1.25, 1.0, OperandType.TENSOR_FLOAT32, waiver)
     _expect((near.outcomes()["case"], near.results.waived), ("pass", 1), "inside the waived tolerance")

@@ -1,4 +1,4 @@
-"""Faults in driver-managed buffers and in hardware buffers that are not one line of the reference's source."""
+"""Faults in driver-managed buffers and in hardware buffers that are more than an edit of the reference's source."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class _WaitsForEver(_Locking):
 
 
 class _AloneOrNot(FaultyPreparedModel):
-    """Executes slowly, and notices others that use the same buffers meanwhile."""
+    """Executes slowly, and detects others that use the same buffers meanwhile."""
 
     def __init__(self, inner: hal.PreparedModel) -> None:
         super().__init__(inner)
@@ -130,9 +130,9 @@ FAULTS = (
           "vts.memory_domains.allocate.valid", _NullBuffer),
     fault("allocate-refuses-with-token-0", "A refusal is NONE with token 0.", "NNHAL-MEMDOMAIN-002",
           "vts.memory_domains.allocate.role_twice vts.memory_domains.allocate.no_roles", _RefusesWithToken0),
-    fault("pixels-read-elsewhere", "In place of a hardware buffer that can not be read another argument is.",
+    fault("pixels-read-elsewhere", "Another argument is read in place of a hardware buffer that cannot be read.",
           "NNHAL-MEMORY-007", "vts.memory.hardware_buffer.arguments", _ReadsPixelsElsewhere),
-    fault("buffer-of-one-reader", "A buffer that an execution reads can not be read by another.",
+    fault("buffer-of-one-reader", "A buffer that an execution reads cannot be read by another.",
           "NNHAL-MEMDOMAIN-030", f"{_CONCURRENT}.launched", _OneReader, Version.V1_3),
     fault("buffer-busy", "A buffer that one thread reads is busy for the others.", "NNHAL-MEMDOMAIN-030",
           f"{_CONCURRENT}.readers", _Busy),

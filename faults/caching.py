@@ -25,7 +25,7 @@ _NONE, _GENERAL, _INVALID = ErrorStatus.NONE, ErrorStatus.GENERAL_FAILURE, Error
 
 
 class _Restoring(FaultyDevice):
-    """Changes what prepareModelFromCache says, and nothing else. telling: true during a restoration."""
+    """Changes the answer of prepareModelFromCache alone. telling: True during a restoration."""
 
     telling = False
 
@@ -80,7 +80,7 @@ class _NotifiesAnotherError(_Restoring):
 
 
 class _ChecksLate(_Restoring):
-    """Says to the callback alone what the caller is to hear."""
+    """Reports to the callback alone what the caller is to receive."""
 
     def prepare_model_from_cache(self, *arguments: Any) -> None:
         try:
@@ -98,7 +98,7 @@ class _NullCallbackCrashes(FaultyDevice):
 
 
 class _RestoresOnce(FaultyDevice):
-    """Takes what it restored as used up."""
+    """Restores each cache only once."""
 
     def __init__(self, inner: hal.Device) -> None:
         super().__init__(inner)
@@ -136,7 +136,7 @@ class _Remembers(FaultyDevice):
 
 
 class _RestoresByToken(_Remembers):
-    """Restores what it remembers, whatever is in the files."""
+    """Restores the model that it remembers, whatever is in the files."""
 
     def prepare_model_from_cache(self, *arguments: Any) -> None:
         model_cache, data_cache, token, callback = arguments[1:]
@@ -178,7 +178,7 @@ class _RestoresWithoutFiles(_Remembers):
 
 
 class _TokenWithoutFiles(_Remembers):
-    """Takes two models with one token for one, also where no files are given."""
+    """Takes two models with one token for one model, also where no files are given."""
 
     def prepared(self, callback: hal.PreparedModelCallback, status: int, prepared_model: Any) -> None:
         known = self.models.get(self._token)
@@ -204,7 +204,7 @@ class _DeadlineBelowNone(FaultyDevice):
 
 
 class _NotCachingButInvalid(FaultyDevice):
-    """Says of a device without caching that the arguments are wrong."""
+    """Reports on a device without caching that the arguments are wrong."""
 
     def prepare_model_from_cache(self, *arguments: Any) -> None:
         arguments[-1].notify(_INVALID, None)
@@ -212,7 +212,7 @@ class _NotCachingButInvalid(FaultyDevice):
 
 
 class _NotCachingButStrict(FaultyDevice):
-    """Refuses a preparation because of files that it does not want."""
+    """Rejects a preparation because of files that it does not want."""
 
     def prepare_model(self, *arguments: Any) -> None:
         model_cache, data_cache, _, callback = arguments[4:]
@@ -229,7 +229,7 @@ class _SavesAtTheFirstExecution(ReferenceDevice):
         self.due = [token for handle in (*caches.model, *caches.data) for token in handle.descriptors]
 
     def write_due(self) -> None:
-        """What the first execution does before anything else."""
+        """Write the cache at the first execution, before anything else."""
         for token in self.due:
             try:
                 self._context.files.open(token).close()
@@ -238,7 +238,7 @@ class _SavesAtTheFirstExecution(ReferenceDevice):
 
 
 class _TwoFormats(ReferenceDevice):
-    """HIDL's part of the driver keeps constants the other way round, and nothing in the files tells."""
+    """HIDL's part of the driver keeps constants in reverse, and nothing in the files says so."""
 
     def _caches(self, *arguments: Any) -> CacheFiles:
         return replace(super()._caches(*arguments), owner=arguments[2])

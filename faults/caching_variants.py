@@ -29,7 +29,7 @@ class _NeverCaches(ReferenceDevice):
 
 
 class _CachesSome(ReferenceDevice):
-    """Caches models of three operations at most."""
+    """Caches only models of at most three operations."""
 
     def _save(self, model: types.Model, preference: int, priority: int, caches: CacheFiles) -> None:
         if len(model.main.operations) <= 3:
@@ -67,7 +67,7 @@ class _SavesLater(ReferenceDevice):
 
 
 class _BoundToProcess(ReferenceDevice):
-    """The key lives as long as the driver: a cache is of no use after a restart."""
+    """The key lives as long as the driver: no cache can be used after a restart."""
 
     def __init__(self, context: Context, version: Version) -> None:
         super().__init__(context, version)

@@ -1,4 +1,4 @@
-"""Conforming ways to serve: what a device makes of deadlines, of load, and of executions that are more urgent."""
+"""Conforming drivers that treat deadlines, load, and more urgent executions in other ways than the reference."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _is_short(deadline_ns: int) -> bool:
 
 
 def _aborting(status: int) -> FaultySubject:
-    """A device that thinks a second too short for anything."""
+    """A device that finds a second too short for anything."""
 
     class Model(FaultyPreparedModel):
         def execute(self, *arguments: Any) -> None:
@@ -98,7 +98,7 @@ class _OneAtATime(FaultyPreparedModel):
 
 
 class _HasRoomForOne(FaultyPreparedModel):
-    """Refuses what comes while something else runs; before 1.3 there is no better word for it than a failure."""
+    """Rejects what comes while something else runs; before 1.3 it can only report a failure."""
 
     room = threading.Semaphore(1)
 
@@ -113,7 +113,7 @@ class _HasRoomForOne(FaultyPreparedModel):
         super().execute(*arguments)
 
     def executed(self, callback: hal.ExecutionCallback, *answer: Any) -> None:
-        # A refused launch is notified, too.
+        # A rejected launch is notified, too.
         self.room.release()
         super().executed(callback, *answer)
 
@@ -127,7 +127,7 @@ class _HasRoomForOne(FaultyPreparedModel):
 
 
 class _RefusesAtLaunch(_HasRoomForOne):
-    """Refuses in the launch, too, what comes while something else runs."""
+    """Rejects, in the launch as well, what comes while something else runs."""
 
     def execute(self, *arguments: Any) -> None:
         told: list[int] = []
@@ -170,4 +170,4 @@ VARIANTS = (
     Variant("preemption-restart", "The reference begins again.", _with_preemption("restart"), Version.V1_3),
     Variant("preemption-none", "The reference lets executions end.", _with_preemption("none")),
 )  # fmt: skip
-"""Conforming ways to serve; strictly first come first served is in variants.json."""
+"""The conforming drivers; the one that serves in order of arrival is in variants.json."""

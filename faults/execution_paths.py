@@ -19,7 +19,7 @@ from npu_conformance.specs.versions import Version
 
 Result = types.ExecutionResult
 _A_WHILE = 0.02
-"""Seconds that make sure that two calls overlap where they are made at once."""
+"""How many seconds make sure that two concurrent calls overlap."""
 
 
 # Asynchronous
@@ -45,7 +45,7 @@ class _NotifiesBeforeItWrites(FaultyPreparedModel):
 
 
 class _Kept(hal.ExecutionCallback):
-    """Keeps what it is told, for the one who waits."""
+    """Keeps the answer for the caller that waits for it."""
 
     def __init__(self) -> None:
         self._answer: tuple[Any, ...] = ()
@@ -92,7 +92,7 @@ def _notified_twice(inner: hal.PreparedModel, arguments: tuple[Any, ...]) -> Non
 
 
 class _OneAtATime(FaultyPreparedModel):
-    """Keeps one request only: a second launch replaces what has not begun yet."""
+    """Keeps one request only: a second launch replaces one that has not begun yet."""
 
     _slot: tuple[Any, ...] = ()
 
@@ -124,7 +124,7 @@ class _ReturnsBeforeItIsDone(FaultyPreparedModel):
 
 
 class _FlipsEverySecond(FaultyPreparedModel):
-    """Every second result differs in a bit that no tolerance notices."""
+    """Every second result differs in a bit that no tolerance shows."""
 
     _count = 0
 
@@ -137,7 +137,7 @@ class _FlipsEverySecond(FaultyPreparedModel):
 
 
 class _AlignsDown(FaultyPreparedModel):
-    """Takes it for granted that inputs begin at multiples of 64 bytes."""
+    """Assumes that inputs begin at multiples of 64 bytes."""
 
     def execute_synchronously(self, request: types.Request, *rest: Any) -> Result:
         inputs = tuple(
@@ -148,7 +148,7 @@ class _AlignsDown(FaultyPreparedModel):
 
 
 class _NoPadding(FaultyPreparedModel):
-    """Counts the padding of an input to its data, of which there is too much then."""
+    """Counts the padding of an input as data, which is then too long."""
 
     def execute_synchronously(self, request: types.Request, *rest: Any) -> Result:
         if any(argument.location.padding for argument in request.inputs):
@@ -157,7 +157,7 @@ class _NoPadding(FaultyPreparedModel):
 
 
 class _MapsInputsWritable(FaultyPreparedModel):
-    """Maps every pool for writing, also one that may only be read."""
+    """Maps every pool for writing, even one that may only be read."""
 
     def execute_synchronously(self, request: types.Request, *rest: Any) -> Result:
         if any(pool.pool is not None and not pool.pool.prot & 2 for pool in request.pools):
@@ -169,7 +169,7 @@ class _MapsInputsWritable(FaultyPreparedModel):
 
 
 class _SharedRequest(FaultyPreparedModel):
-    """What is to be executed waits in a place that all callers share."""
+    """Requests wait in a place that all callers share."""
 
     _arguments: tuple[Any, ...] = ()
 
@@ -195,7 +195,7 @@ class _SharedScratch(FaultyPreparedModel):
 
 
 class _RefusesTheSecond(FaultyPreparedModel):
-    """Has room for one execution, and refuses another one meanwhile."""
+    """Has room for one execution, and rejects another one meanwhile."""
 
     _busy = False
 
@@ -249,7 +249,7 @@ FAULTS = (
           f"{_OURS}.layout.compact vts.generated.ADD.*", _AlignsDown),
     fault("execute-counts-padding", "Inputs with padding are too long.", "NNHAL-EXECUTE-011",
           f"{_OURS}.layout.padded {_ANY}", _NoPadding),
-    fault("execute-maps-inputs-writable", "A pool that may only be read can not be mapped.", "NNHAL-EXECUTE-010",
+    fault("execute-maps-inputs-writable", "A pool that may only be read cannot be mapped.", "NNHAL-EXECUTE-010",
           "vts.memory.inputs.read_only", _MapsInputsWritable),
     fault("concurrent-shared-request", "Executions at once share the place of their request.", "NNHAL-EXECUTE-007",
           f"{_OURS}.concurrent.one_prepared_model {_OURS}.concurrent.other_sizes", _SharedRequest),

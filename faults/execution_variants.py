@@ -1,4 +1,4 @@
-"""Conforming variants in the ways of execution."""
+"""Conforming variants of execution."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _A_MOMENT = 0.002
 
 
 class _NotifiesLater(FaultyPreparedModel):
-    """Executes in a thread of its own, a moment after the call has returned. Argument errors are told at once."""
+    """Executes in a thread of its own, a moment after the call has returned. Argument errors are reported at once."""
 
     def executed(self, callback: hal.ExecutionCallback, *answer: Any) -> None:
         if answer[0]:
@@ -29,7 +29,7 @@ class _NotifiesLater(FaultyPreparedModel):
 
 
 class _Refused(hal.Execution):
-    """A request that could not be bound, as is told at each run."""
+    """A request that could not be bound, which each run reports."""
 
     def __init__(self, error: ServiceError) -> None:
         self._error = error

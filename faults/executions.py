@@ -1,4 +1,4 @@
-"""Faults in executing: what an execution answers, whatever it computes, and what it does to memory.
+"""Faults in execution: in its answers, whatever it computes, and in what it does to memory.
 
 Those inside the reference are source edits, in executions.json.
 """
@@ -88,7 +88,7 @@ class _SaysGeneralFailure(FaultyPreparedModel):
 
 
 class _RefusesUnknownOutputs(FaultyPreparedModel):
-    """Takes outputs of unknown size for an argument error."""
+    """Reports outputs of unknown size as an argument error."""
 
     def execute_synchronously(self, request: types.Request, *rest: Any) -> Result:
         model: types.Model = self.inner.model  # type: ignore[attr-defined]
@@ -98,7 +98,7 @@ class _RefusesUnknownOutputs(FaultyPreparedModel):
 
 
 def _repairing(repair: Callable[[types.Request], types.Request]) -> type[FaultyPreparedModel]:
-    """Executions that put a request right instead of refusing it."""
+    """Executions that correct a request instead of rejecting it."""
 
     class Model(FaultyPreparedModel):
         def execute_synchronously(self, request: types.Request, *rest: Any) -> Result:

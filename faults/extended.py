@@ -18,11 +18,11 @@ class ExtendedDevice(FaultyDevice):
     """A device that takes each model as `seen`, and each configuration of a preparation as `hinted`."""
 
     def seen(self, model: types.Model) -> types.Model:
-        """What the device makes of a model."""
+        """The model as the device sees it."""
         return model
 
     def hinted(self, model: types.Model, config: types.PrepareModelConfig) -> types.PrepareModelConfig:
-        """What the device makes of a configuration; raises ServiceError for one that it refuses."""
+        """The configuration as the device sees it. Raises ServiceError for one that it rejects."""
         return config
 
     def get_supported_operations(self, model: types.Model) -> tuple[bool, ...]:

@@ -1,4 +1,4 @@
-"""Ways to get extensions wrong: models and answers that are changed on their way. The faults are in extensions.py."""
+"""Mechanisms of the faults in extensions.py: models and answers are changed on their way."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def with_data(change: Callable[[bytes], bytes | None]) -> FaultySubject:
 
 
 def with_parameters(change: Callable[[float, int], tuple[float, int]]) -> FaultySubject:
-    """Parameters of the quantised type are put right instead of being refused."""
+    """Parameters of the quantised type are corrected instead of being rejected."""
     return with_data(lambda data: struct.pack("<dq", *change(*struct.unpack("<dq", data))) if len(data) == 16 else data)
 
 
@@ -176,7 +176,7 @@ def without_high_bits(model: types.Model, *, operands: bool) -> types.Model:
 
 
 class SupportsUnknown(ExtendedDevice):
-    """Says yes to whatever it has never heard of."""
+    """Supports every operation that it does not know."""
 
     def get_supported_operations(self, model: types.Model) -> tuple[bool, ...]:
         answers = self.inner.get_supported_operations(model)
@@ -185,7 +185,7 @@ class SupportsUnknown(ExtendedDevice):
 
 
 class PreparesUnknown(ExtendedDevice):
-    """Knows what it does not support, and prepares it all the same, by the low bits."""
+    """Prepares, by the low bits, models that it reports as not supported."""
 
     def get_supported_operations(self, model: types.Model) -> tuple[bool, ...]:
         return self.inner.get_supported_operations(model)
@@ -323,7 +323,7 @@ def knows_oem(model: types.Model) -> types.Model:
 
 
 class RefusesOem(ExtendedDevice):
-    """Takes OEM codes for an error, in HIDL."""
+    """Reports OEM codes as an error, in HIDL."""
 
     def get_supported_operations(self, model: types.Model) -> tuple[bool, ...]:
         if any(operation.type == OperationType.OEM_OPERATION for operation in model.main.operations):
@@ -341,7 +341,7 @@ class HasOem(ExtendedDevice):
 
 
 def once_by(key: Callable[[types.ExtensionNameAndPrefix], object]) -> Callable[[Mapping], Mapping]:
-    """Of entries with one key the last stays."""
+    """Only the last of several entries with one key stays."""
     return lambda mapping: tuple({key(one): one for one in mapping}.values())
 
 

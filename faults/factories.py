@@ -16,18 +16,18 @@ from npu_conformance.specs.plugin import Context, Subject
 from npu_conformance.specs.versions import NEWEST, Version
 
 IMPATIENT = Deadlines(prepare=0.3, execute=0.3)
-"""For faults that never answer: the reference itself answers before a call returns."""
+"""Deadlines for faults that never answer: the reference itself answers before a call returns."""
 
 IMPATIENCE = 0.02
-"""time_scale of npu services that never call back, for which cases wait up to 30 s otherwise."""
+"""The time_scale of npu services that never call back, for which cases would wait up to 30 s."""
 PATIENT = Deadlines(prepare=500.0, execute=250.0, call=250.0, start=1500.0)
-"""Deadlines beside that: of calls, which are answered, as long as ever."""
+"""The deadlines beside that time_scale: calls are answered, and get the usual time."""
 
 
 def faulty_device(
     kind: Callable[[ReferenceDevice], FaultyDevice], *, plays: Version | None = None, deadlines: Deadlines | None = None
 ) -> FaultySubject:
-    """The reference driver behind this kind of boundary. plays: the version it is inside, whatever it says outside."""
+    """The reference driver behind this kind of boundary. plays: the version that it implements, whatever it reports."""
 
     def create(context: Context, version: Version) -> Subject:
         return Subject(device=kind(ReferenceDevice(context, plays or version)))
@@ -49,7 +49,7 @@ def faulty_models(kind: type[FaultyPreparedModel], *, deadlines: Deadlines | Non
 
 @contextlib.contextmanager
 def called_a_failure() -> Iterator[None]:
-    """What is refused inside is told as GENERAL_FAILURE, whatever is the matter."""
+    """Reports every rejection as GENERAL_FAILURE."""
     try:
         yield
     except ServiceError as error:

@@ -1,4 +1,4 @@
-"""A subject made of nothing, and a little run of the engine against it: what self-checks of the harness look at."""
+"""A fake subject, and small runs of the engine against it, for the self-checks of the harness."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class FakePool:
     memory: Memory = field(default_factory=lambda: Memory("ashmem", 1, 1))
 
     def close(self) -> None:
-        """Remember it."""
+        """Remember that it was closed."""
         self.closed = True
 
 
@@ -49,7 +49,7 @@ class FakeSubject:
 
     @property
     def memory(self) -> FakeSubject:
-        """Creates pools itself."""
+        """The fake is its own memory: it creates the pools."""
         return self
 
     def create(self, kind: str, size: int) -> FakePool:
@@ -58,11 +58,11 @@ class FakeSubject:
         return self.pools[-1]
 
     def alive(self) -> bool:
-        """What the check wants."""
+        """The answer that the check asks for."""
         return self.living
 
     def restart(self) -> None:
-        """Count, and live."""
+        """Count the restart, and live again."""
         self.restarts += 1
         self.living = True
 
@@ -77,7 +77,7 @@ class FakeSubject:
 
 @dataclass
 class Little:
-    """A little run: its events, and what the results say of them."""
+    """A small run: its events, and the results built from them."""
 
     events: list[Event]
     results: Results
@@ -115,7 +115,7 @@ def passing(context: CaseContext) -> None:
 
 
 def make_case(name: str, body: Body = passing, **fields: Any) -> Case:
-    """A case of the little run."""
+    """A case of the small run."""
     return Case(f"self.little.run.{name}", body, fields.pop("requirements", ("REQ-1",)), **fields)
 
 
@@ -144,7 +144,7 @@ def run(
 
 
 def build_results(events: Sequence[Event], waivers: Waivers | None = None, baseline: Baseline | None = None) -> Results:
-    """What the harness makes of a record."""
+    """The results that the harness builds from a record."""
     log = Log()
     for event in events:
         log.add(event)

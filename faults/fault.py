@@ -1,4 +1,4 @@
-"""What a fault is: one violation, what it breaks, who is expected to notice, and how it is brought about."""
+"""The definition of a fault: one violation, what it breaks, which cases have to detect it, and how it is made."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class FaultySubject:
 
 @dataclass(frozen=True)
 class EditedHarness:
-    """The harness with its source edited: the suite's own bookkeeping goes wrong, and self-checks have to notice."""
+    """The harness with its source edited: the suite's own bookkeeping goes wrong, and self-checks have to detect it."""
 
     edits: tuple[SourceEdit, ...]
 
@@ -56,7 +56,7 @@ class Fault:
     """One thing done wrong on purpose.
 
     breaks: ids of requirements, clauses or structural rules; for the harness itself a few words. caught_by: globs over
-    case ids; of each at least one case has to notice. hal: the version that the implementation plays. detected_as:
+    case ids, of each of which at least one case has to detect it. hal: the version of the implementation. detected_as:
     `quality-warning` where the public floor allows the result, so that no verdict may be red.
     """
 
@@ -71,7 +71,7 @@ class Fault:
 
 @dataclass(frozen=True)
 class Variant:
-    """An implementation that differs and conforms: every case has to stay green. hal: the version it plays."""
+    """An implementation that differs and conforms: every case has to stay green. hal: its version."""
 
     id: str
     description: str

@@ -22,7 +22,7 @@ Fences = tuple[hal.Fence | None, ...]
 
 
 class _FencedModel(FaultyPreparedModel):
-    """Both forms of fenced execution pass through `execute_fenced`."""
+    """A model of which both forms of fenced execution pass through `execute_fenced`."""
 
     def execute_fenced_with_config(
         self, request: types.Request, wait_for: Fences, config: types.ExecutionConfig, *times: int
@@ -33,7 +33,7 @@ class _FencedModel(FaultyPreparedModel):
 
 
 class _Callback(hal.FencedExecutionCallback):
-    """Answers what it is made with."""
+    """Answers with the values that it was made with."""
 
     def __init__(self, answer: Callable[[], hal.FencedExecutionInfo]) -> None:
         self._answer = answer
@@ -51,7 +51,7 @@ def _failed(fence: hal.Fence | None) -> bool:
 
 
 class _RefusesLater(_FencedModel):
-    """Takes every request, and tells by the callback what is wrong with it."""
+    """Accepts every request, and reports through the callback what is wrong with it."""
 
     def execute_fenced(self, *arguments: Any) -> Result:
         try:
@@ -173,7 +173,7 @@ class _TimesOfFailures(_FencedModel):
 
 
 class _ReadsEarly(_FencedModel):
-    """Inputs are those of the call: they are put back when the fences have signalled."""
+    """Reads the inputs in the call: they are put back when the fences have signalled."""
 
     def execute_fenced(self, request: types.Request, wait_for: Fences, *rest: Any) -> Result:
         gate = SettableFence()
@@ -192,7 +192,7 @@ class _ReadsEarly(_FencedModel):
 
 
 def _inputs(context: Context, request: types.Request) -> list[memoryview]:
-    """The bytes of a request's inputs, as far as there are any."""
+    """The bytes of a request's inputs, if there are any."""
     found = []
     for argument in request.inputs:
         place = argument.location
@@ -203,7 +203,7 @@ def _inputs(context: Context, request: types.Request) -> list[memoryview]:
 
 
 class _WaitsInTheCall(_FencedModel):
-    """As AOSP's sample driver: waits in the call, and returns no fence; a fence in error is GENERAL_FAILURE."""
+    """Waits in the call, as AOSP's sample driver does, and returns no fence; a fence in error is GENERAL_FAILURE."""
 
     def execute_fenced(self, request: types.Request, wait_for: Fences, *rest: Any) -> Result:
         # The arguments first: an open fence is no reason to keep an invalid request waiting.
@@ -223,7 +223,7 @@ class _WaitsInTheCall(_FencedModel):
 
 
 class _FailsInTheCall(_WaitsInTheCall):
-    """Waits in the call, and tells of a failed execution by the call as well."""
+    """Waits in the call, which also reports a failed execution."""
 
     def execute_fenced(self, request: types.Request, wait_for: Fences, *rest: Any) -> Result:
         result = super().execute_fenced(request, wait_for, *rest)
@@ -235,7 +235,7 @@ class _FailsInTheCall(_WaitsInTheCall):
 
 
 class _EmptyWhereFinished(_FencedModel):
-    """Returns no fence where nothing holds the work back, and one where something does."""
+    """Returns no fence where nothing holds the work back, and a fence otherwise."""
 
     def execute_fenced(self, request: types.Request, wait_for: Fences, *rest: Any) -> Result:
         result = self.inner.execute_fenced(request, wait_for, *rest)
@@ -277,7 +277,7 @@ class _InOrder(_FencedModel):
 
 
 def _either_way(fence: SettableFence) -> SettableFence:
-    """A fence that signals when another one ends, however that is."""
+    """A fence that signals when another one ends in either way."""
     ended = SettableFence()
     fence.watch(lambda _: ended.signal())
     return ended
@@ -310,7 +310,7 @@ class _FinishesLate(_FencedModel):
 
 
 class _RefusesErrorsGenerally(_FencedModel):
-    """A wait fence in error is GENERAL_FAILURE."""
+    """Reports a wait fence in error as GENERAL_FAILURE."""
 
     def execute_fenced(self, request: types.Request, wait_for: Fences, *rest: Any) -> Result:
         if any(map(_failed, wait_for)):

@@ -1,4 +1,4 @@
-"""Another legal rounding: sums of quantised products scaled by an integer multiplier and a shift, as 8-bit NPUs do."""
+"""Another legal rounding: an integer multiplier and a shift scale sums of quantised products, as in 8-bit NPUs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _BITS = 31
 def scaled(sums: Array, scale: Array | float, output_scale: float) -> Array:
     """Return sums * scale, rounded to multiples of output_scale by fixed-point arithmetic; floats (no scale) exactly.
 
-    sums: integers in the last axis' channels. scale: one for all, or one a channel.
+    sums: integers in the last axis' channels. scale: one for all, or one for each channel.
     """
     if output_scale == 0.0:
         return sums * scale

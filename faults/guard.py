@@ -1,8 +1,8 @@
-"""The guard: whatever an implementation raises is the death of its process, wherever it comes out, as behind a wire.
+"""The guard: an implementation dies of whatever it raises, wherever that comes out, as behind a wire.
 
-In the harness's own process nothing else tells a bug of the implementation from a bug of the suite. Exceptions come
-out of calls, of objects that calls and callbacks give (prepared models, allocators, listeners), of the callback that
-a manager registers at a HAL of the suite's, and of what an implementation does when a connection closes.
+In the harness's own process nothing else distinguishes a bug of the implementation from a bug of the suite. Exceptions
+come out of calls, of objects that calls and callbacks give (prepared models, allocators, listeners), of the callback
+that a manager registers at a HAL of the suite's, and of what an implementation does when a connection closes.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ Interface = TypeVar("Interface")
 
 
 class Life:
-    """That of one implementation. What has died stays dead: where nobody waits for an answer, the next call tells."""
+    """The life of one implementation. It stays dead: where nobody waits for an answer, the next call reports that."""
 
     def __init__(self) -> None:
         self._cause = ""
         self._guards: weakref.WeakValueDictionary[object, Guard] = weakref.WeakValueDictionary()
 
     def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Call the implementation. DeadObject: it dies of that, or is dead already."""
+        """Call the implementation. Raises DeadObject where it dies of that, or is dead already."""
         if self._cause:
             raise DeadObject(self._cause)
         try:
             return function(*arguments)
-        except (InterfaceError, CaseEnded):  # said on purpose; and what a callback of the suite's has found
+        except (InterfaceError, CaseEnded):  # raised on purpose; and what a callback of the suite's has found
             raise
         except Exception as error:
             self._cause = f"{type(error).__name__}: {error}"
@@ -46,7 +46,7 @@ class Life:
         return None if inner is None else cast(Interface, self.guarded(interface, inner, True))
 
     def guarded(self, interface: Any, inner: object, is_of_implementation: bool) -> object:
-        """What stands for an object, the same as long as somebody has it; on its way back the object itself.
+        """The stand-in of an object, the same one as long as somebody has it; on its way back the object itself.
 
         Fences stay what they are: the implementation gets its own back to wait for.
         """

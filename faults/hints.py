@@ -1,4 +1,4 @@
-"""Faults in what a driver makes of hints and of the calls that carry them, and conforming variants with extensions."""
+"""Faults in how a driver treats hints and the calls that carry them, and conforming variants with extensions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _INVALID, _GENERAL = ErrorStatus.INVALID_ARGUMENT, ErrorStatus.GENERAL_FAILURE
 Hints = Sequence[types.TokenValuePair]
 Mapping = Sequence[types.ExtensionNameAndPrefix]
 Judge = Callable[[Hints, Mapping], bool]
-"""True for hints that the driver makes trouble about."""
+"""A predicate: True for hints of which the driver makes an error."""
 
 
 def _unknown(hints: Hints, mapping: Mapping) -> bool:
@@ -79,7 +79,7 @@ def _negative(hints: Hints, mapping: Mapping) -> bool:
 
 
 def _breaks_rules(hints: Hints, mapping: Mapping) -> bool:
-    """What a client must not send."""
+    """True for hints that a client must not send."""
     tokens = {hint.token for hint in hints}
     names, prefixes = {one.name for one in mapping}, {one.prefix for one in mapping}
     is_doubled = len(tokens) < len(hints) or len(names) < len(mapping) or len(prefixes) < len(mapping)
@@ -91,7 +91,7 @@ def _is_count(value: bytes) -> bool:
 
 
 class _ServesConfigurations(ExtendedDevice):
-    """Tells a refusal of the boundary to the callback too."""
+    """Reports a rejection of the boundary to the callback as well."""
 
     def prepare_model_with_config(
         self, model: types.Model, config: types.PrepareModelConfig, callback: hal.PreparedModelCallback | None
@@ -136,7 +136,7 @@ class _DiesOfHugeHints(ExtendedDevice):
 
 
 class _MendsModels(ExtendedDevice):
-    """Does not check models that come with a configuration."""
+    """Prepares models that come with a configuration without checking them."""
 
     def prepare_model_with_config(self, model: types.Model, *rest: Any) -> None:
         operands = tuple(replace(one, zero_point=0) for one in model.main.operands)
@@ -152,7 +152,7 @@ class _NotifiesLateRefusals(ExtendedDevice):
 
 
 Execute = Callable[[Any, types.Request, types.ExecutionConfig, int], types.ExecutionResult]
-"""Gets the prepared model inside, and the arguments."""
+"""A function of the prepared model inside, and the arguments."""
 
 
 def _executing(execute: Execute) -> FaultySubject:
@@ -260,14 +260,14 @@ FAULTS = (
 
 
 class _Disregards(ExtendedDevice):
-    """Looks at no hint (NNHAL-PREPARE-021)."""
+    """Ignores every hint (NNHAL-PREPARE-021)."""
 
     def hinted(self, model: types.Model, config: types.PrepareModelConfig) -> types.PrepareModelConfig:
         return replace(config, compilation_hints=(), extension_name_to_prefix=())
 
 
 class _RefusesBrokenRules(FaultyPreparedModel):
-    """Refuses executions with hints that a client must not send."""
+    """Rejects executions with hints that a client must not send."""
 
     def execute_synchronously_with_config(
         self, request: types.Request, config: types.ExecutionConfig, *rest: Any
@@ -278,7 +278,7 @@ class _RefusesBrokenRules(FaultyPreparedModel):
 
 
 class _Strict(_ServesConfigurations):
-    """Refuses what a client must not send: tokens or mappings twice, negative tokens, prefixes that are too large."""
+    """Rejects what a client must not send: tokens or mappings twice, negative tokens, prefixes that are too large."""
 
     prepared_model = _RefusesBrokenRules
 
@@ -289,7 +289,7 @@ class _Strict(_ServesConfigurations):
 
 
 class _Careful(ExtendedDevice):
-    """Supports nothing in a model that maps an extension which it does not know."""
+    """Supports no operation of a model that maps an unknown extension."""
 
     def get_supported_operations(self, model: types.Model) -> tuple[bool, ...]:
         answers = self.inner.get_supported_operations(model)

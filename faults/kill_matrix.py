@@ -1,4 +1,4 @@
-"""Runs faults and conforming variants against the suites, each in a process of its own: who noticed what."""
+"""Runs faults and conforming variants against the suites, each in a process of its own, and notes who detects them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SECONDS = 300.0
 
 
 class Row(msgspec.Struct, frozen=True):
-    """What came of one fault. noticed: cases, in order of running. missed: globs of which no case noticed.
+    """The result of one fault. noticed: cases that detected it, in order. missed: globs of which no case did.
 
     wrong: cases that are red though only a quality warning is due. problem: why the fault could not be judged.
     """
@@ -46,12 +46,12 @@ class Row(msgspec.Struct, frozen=True):
 
     @property
     def is_caught(self) -> bool:
-        """True where every glob has a case that noticed, in the way that is due."""
+        """True where every glob has a case that detected the fault, in the way that is due."""
         return bool(self.noticed) and not (self.missed or self.wrong or self.problem)
 
 
 class VariantRow(msgspec.Struct, frozen=True):
-    """What came of one variant. red: cases with a message each."""
+    """The result of one variant. red: cases with a message each."""
 
     variant: str
     cases: int = 0
@@ -113,7 +113,7 @@ class _Noticed(msgspec.Struct):
 
 
 def _of_its_kind(fault: Fault, cases: Sequence[Case]) -> list[Case]:
-    """Cases that say something about what the fault is in."""
+    """The cases that judge what the fault is in."""
     if isinstance(fault.mechanism, EditedHarness):
         return [case for case in cases if case.id.startswith("self.")]
     interfaces = fault.mechanism.interfaces if isinstance(fault.mechanism, FaultySubject) else ("device",)
@@ -192,7 +192,7 @@ def _open(chosen: Fault | Variant, isolation: Isolation = "inprocess") -> Subjec
 
 class _Silent:
     def write(self, event: Event) -> None:
-        """Verdicts are looked at as run_case returns them."""
+        """Ignore the event: verdicts are looked at as run_case returns them."""
 
 
 def run_cases(subject: SubjectHandle, cases: Sequence[Case], look: Callable[[CaseResult], bool]) -> None:

@@ -19,7 +19,7 @@ Mistake = Callable[[Inputs, Sequence[Array]], list[Array]]
 
 _BLOCK = 16
 _LARGE = 512
-"""Elements of what is large."""
+"""How many elements a large tensor has."""
 
 _COARSE_BITS = 4
 _IMAGE_RANK = 4
@@ -111,7 +111,7 @@ def _in_whole(results: Sequence[Array]) -> list[Array]:
 
 
 def _without(result: Array, axis: int, end: int) -> Array:
-    """The elements before `end` along an axis; the others are what nobody has written: 0."""
+    """The elements before `end` along an axis; the others are 0, as if never written."""
     if end <= 0 or end >= result.shape[axis]:
         return result
     kept: Any = [slice(None)] * result.ndim

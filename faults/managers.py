@@ -1,4 +1,4 @@
-"""The NPU Managers wrong on purpose, and such that differ and conform, as faults and variants of the registry."""
+"""NPU Managers that are wrong on purpose, and those that differ and conform, as faults and variants of the registry."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _WITH_HAL: tuple[InterfaceName, ...] = ("scheduling", "workload", "scheduling_co
 Profile = Literal["page", "aosp"]
 
 EDITED = source_edits.read(_FOLDER / "faults.json")
-"""Faults of the reference's source, in the public page's profile."""
+"""The faults of the reference's source, in the public page's profile."""
 EDITED_AOSP = source_edits.read(_FOLDER / "faults_aosp.json")
-"""Faults that show in AOSP's profile only."""
+"""The faults that show in AOSP's profile only."""
 EDITED_AT_WORK = source_edits.read(_FOLDER / "faults_at_work.json")
-"""Faults that show in inferences on the device's own HAL."""
+"""The faults that show in inferences on the device's own HAL."""
 EDITED_VARIANTS = source_edits.read(_FOLDER / "variants.json")
-"""Conforming ones."""
+"""The conforming variants."""
 
 
 def _edited(row: EditedFault, profile: Profile = "page") -> FaultySubject:
@@ -43,7 +43,7 @@ def _edited(row: EditedFault, profile: Profile = "page") -> FaultySubject:
 
 
 def _at_work(row: EditedFault) -> FaultySubject:
-    """The same with the reference's scheduling HAL below, on which apps run inferences."""
+    """The same above the reference's scheduling HAL, on which apps run inferences."""
 
     def create(context: Context, _: Version) -> Subject:
         source_edits.apply(row.edits)
@@ -96,7 +96,7 @@ FAULTS = (
 
 
 VARIANTS = (
-    Variant("manager-boundary-alone", "Nothing is bent.", faulty_manager(FaultyManager)),
+    Variant("manager-boundary-alone", "Nothing is changed.", faulty_manager(FaultyManager)),
     Variant("manager-aosp-profile", "Apps that declare nothing are ranked as others.", _plain("aosp")),
     Variant("manager-opportunistic-500", "Opportunistic has a number between normal and background.", _numbered(500)),
     Variant("manager-opportunistic-negative", "Opportunistic has a number below normal.", _numbered(-1)),

@@ -58,7 +58,7 @@ def manifest(options: Mapping[str, str]) -> Manifest:
 
 
 def create(context: Context) -> Subject:
-    """Make the chosen implementation. Source edits stay in the process: it is meant to be a host of its own."""
+    """Make the chosen implementation. Source edits stay in the process, which should be a host of its own."""
     chosen = _chosen(context.options)
     version = _version(context.options, chosen)
     if isinstance(chosen.mechanism, FaultySubject):

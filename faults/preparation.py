@@ -1,4 +1,4 @@
-"""Faults in saying what is supported, and in preparing models."""
+"""Faults in getSupportedOperations, and in preparing models."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class _OneAnswerTooFew(FaultyDevice):
 
 
 class _NoFloat16(FaultyDevice):
-    """Does not support TENSOR_FLOAT16, and says so."""
+    """Supports no TENSOR_FLOAT16, and reports that."""
 
     def get_supported_operations(self, model: types.Model) -> tuple[bool, ...]:
         answers = self.inner.get_supported_operations(model)
@@ -134,7 +134,7 @@ class _SaysGeneralFailure(_NotifiesAnotherError):
 
 
 class _LaunchesNothingUnsupported(_NoFloat16):
-    """Tells the caller at once what only the callback is to hear."""
+    """Returns to the caller at once what only the callback is to receive."""
 
     def prepare_model(self, model: types.Model, *rest: Any) -> None:
         super().prepare_model(model, *rest)
@@ -169,7 +169,7 @@ FAULTS = (
     fault("prepare-config-launches-the-invalid", "prepareModelWithConfig notifies an argument error and returns none.",
           "NNHAL-PREPARE-018", "vts.validation.RELU.operand_type vts.validation.arguments.*",
           _ConfigLaunchesTheInvalid),
-    fault("prepare-config-without-callback", "prepareModelWithConfig does nothing where nobody would be told.",
+    fault("prepare-config-without-callback", "prepareModelWithConfig does nothing where nobody would be notified.",
           "NNHAL-PREPARE-022", "vts.models.config.callback_null", _ConfigWithoutCallback),
     fault("prepare-does-not-notify-refusals", "An argument error is returned, but not notified.",
           "NNHAL-PREPARE-002", "vts.validation.model.cycle", _DoesNotNotifyRefusals),

@@ -47,13 +47,13 @@ def _raising(status: int) -> Callable[[hal.PreparedModel, tuple[Any, ...]], Resu
 
 
 def _unwritten(inner: hal.PreparedModel, arguments: tuple[Any, ...]) -> Result:
-    """A success of which nothing was written."""
+    """A success without written outputs."""
     unavailable = inner.version.unavailable_time  # type: ignore[attr-defined]
     return Result(True, (), types.Timing(unavailable, unavailable))
 
 
 class _HalfWritten(FaultyPreparedModel):
-    """Has written half of each output when the deadline passes, and says that it has succeeded."""
+    """Has written half of each output when the deadline passes, and reports success."""
 
     def execute_synchronously(
         self, request: types.Request, measure_timing: bool, deadline_ns: int, *rest: Any
@@ -73,7 +73,7 @@ class _HalfWritten(FaultyPreparedModel):
 
 
 class _RemembersTheDeadline(FaultyPreparedModel):
-    """A deadline that was missed once is missed by every later execution."""
+    """Lets every execution after a missed deadline miss it, too."""
 
     _missed: ServiceError | None = None
 
@@ -114,7 +114,7 @@ class _RefusesToExecute(FaultyPreparedModel):
 
 
 class _SaysMissedBefore1Dot3(FaultyPreparedModel):
-    """Has a status of 1.3 for an execution beside others, at every version."""
+    """Rejects an execution beside others with a status of 1.3, at every version."""
 
     running = 0
 
@@ -152,7 +152,7 @@ def _preparing(notify: Callable[[hal.PreparedModelCallback, int, hal.PreparedMod
 
 
 class _GivesAModelAllTheSame(FaultyDevice):
-    """Notifies the missed deadline, and the model that was ready after it."""
+    """Reports the missed deadline together with the model that was ready after it."""
 
     def prepare_model(self, model: types.Model, *rest: Any) -> None:
         self._model = model
@@ -173,7 +173,7 @@ class _GivesAModelAllTheSame(FaultyDevice):
 
 
 class _RefusesToLaunch(FaultyDevice):
-    """Tells the caller what only the callback is to hear: the deadline has passed."""
+    """Returns to the caller what only the callback is to receive: the deadline has passed."""
 
     def prepare_model(self, *arguments: Any) -> None:
         super().prepare_model(*arguments)
@@ -192,7 +192,7 @@ class _NoLowPriority(FaultyDevice):
 
 
 class _CacheInventsADeadline(FaultyDevice):
-    """Caches nothing, and misses a deadline that there is not where it prepares from a cache."""
+    """Caches nothing, and misses a deadline that does not exist when it prepares from a cache."""
 
     def get_number_of_cache_files_needed(self) -> types.NumberOfCacheFiles:
         return types.NumberOfCacheFiles(0, 0)

@@ -43,13 +43,13 @@ _FAULTS = (
     caching, quality_of_service, execution_paths, reusable, shapes_and_times, npu_scheduling,
     npu_buffers,
 )  # fmt: skip
-"""Modules with FAULTS; source edits of the reference are in files beside them."""
+"""The modules with FAULTS; source edits of the reference are in files beside them."""
 
 _VARIANTS = (
     variants, fenced, hints, caching_variants, conforming_drivers, execution_variants, npu_scheduling, managers,
     npu_buffers,
 )  # fmt: skip
-"""Modules with VARIANTS."""
+"""The modules with VARIANTS."""
 
 
 @functools.cache

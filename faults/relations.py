@@ -1,4 +1,4 @@
-"""Faults that only large shapes show, in single operations: what the relations of vts are to notice."""
+"""Faults of single operations that only large shapes show, for the metamorphic relations of vts to detect."""
 
 from __future__ import annotations
 
@@ -119,10 +119,10 @@ _OPERATIONS = (
     ("short_tail", "BIDIRECTIONAL_SEQUENCE_LSTM", "BIDIRECTIONAL_SEQUENCE_LSTM.forward_half"),
     ("short_tail", "SVDF", "SVDF.memory_of_one"),
 )  # fmt: skip
-"""Mistake, operation, and the relations that notice it, as `operation.relation`."""
+"""Mistake, operation, and the relations that detect it, as `operation.relation`."""
 
 _GRAPH_OPERATIONS = (("short_tail", "IF", "IF.branch"), ("short_tail", "WHILE", "WHILE.unrolled"))
-"""The same of operations that execute graphs."""
+"""The same for operations that execute graphs."""
 
 _ALWAYS = "True"
 _EXECUTIONS = (
@@ -139,7 +139,7 @@ _EXECUTIONS = (
     ("coarse", "CONV_2D", "relaxed_conv_2d", "self._relaxed"),
     ("coarse", "TANH", "relaxed_tanh", "self._relaxed"),
 )
-"""Mistake, operation, the relation that notices it, and in which executions it is made."""
+"""Mistake, operation, the relation that detects it, and in which executions it is made."""
 
 _BREAKS = {
     "open_shapes": "NNHAL-SHAPE-002",

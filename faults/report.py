@@ -1,4 +1,4 @@
-"""The kill matrix and runs of mutants in words and as JSON-able data. Holes are in capitals."""
+"""The kill matrix and runs of mutants as text and as JSON-able data. Holes are in capitals."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _WIDTH = 60
 
 
 def fault_line(row: Row) -> str:
-    """One fault: what it breaks, who noticed first, how many did."""
+    """One fault: what it breaks, which case detected it first, how many did."""
     head = f"{row.fault}  ({' '.join(row.breaks)})"
     if row.is_caught:
         return f"caught  {head}: {len(row.noticed)} of {row.cases} cases, first {row.noticed[0]}, {row.seconds:.2f} s"
@@ -19,7 +19,7 @@ def fault_line(row: Row) -> str:
         return f"HOLE    {head}: {row.problem.upper()}"
     if row.wrong:
         return f"HOLE    {head}: RED WHERE ONLY A WARNING IS DUE: {' '.join(row.wrong[:3])}"
-    return f"HOLE    {head}: NOT CAUGHT BY {' '.join(row.missed)} ({row.cases} cases, {len(row.noticed)} noticed)"
+    return f"HOLE    {head}: NOT CAUGHT BY {' '.join(row.missed)} ({row.cases} cases, {len(row.noticed)} detected it)"
 
 
 def variant_lines(row: VariantRow) -> list[str]:
@@ -32,7 +32,7 @@ def variant_lines(row: VariantRow) -> list[str]:
 
 
 def faults_summary(rows: Sequence[Row]) -> str:
-    """How many were caught."""
+    """How many faults were caught."""
     caught = sum(row.is_caught for row in rows)
     seconds = sum(row.seconds for row in rows)
     holes = len(rows) - caught

@@ -17,11 +17,11 @@ from npu_conformance.specs.neuralnetworks.enums import ErrorStatus
 
 Result = types.ExecutionResult
 _A_WHILE = 0.02
-"""Seconds that make sure that two calls overlap where they are made at once."""
+"""How many seconds make sure that two concurrent calls overlap."""
 
 
 class _WithConfig(FaultyPreparedModel):
-    """Executions with a configuration that `changed` makes of the client's."""
+    """Executes with the configuration that `changed` makes of the client's."""
 
     def changed(self, config: types.ExecutionConfig) -> types.ExecutionConfig:
         return config
@@ -142,7 +142,7 @@ def _reusable(kind: type[FaultyExecution]) -> FaultySubject:
 
 
 class _Nothing(hal.Execution):
-    """Says that it has executed what it could not even read. times: how often it says the truth first."""
+    """Reports success for what it could not even read. times: how often it reports the truth first."""
 
     def __init__(self, error: ServiceError, times: int) -> None:
         self._error = error
@@ -156,7 +156,7 @@ class _Nothing(hal.Execution):
 
 
 def _refusing(times: int, status: int = ErrorStatus.INVALID_ARGUMENT) -> type[FaultyPreparedModel]:
-    """Reusable executions whose invalid request is refused so many times, with this status, when they are run."""
+    """Reusable executions whose invalid request is rejected so many times, with this status, when they are run."""
 
     class Model(FaultyPreparedModel):
         def create_reusable_execution(self, request: types.Request, config: types.ExecutionConfig) -> hal.Execution:

@@ -1,4 +1,4 @@
-"""Faults in what clients of one driver feel of each other, and in what is left behind."""
+"""Faults in the separation of clients of one driver, and leaks."""
 
 from __future__ import annotations
 

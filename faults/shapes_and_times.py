@@ -1,4 +1,4 @@
-"""Faults in what an execution says beside its results: shapes of outputs, and times."""
+"""Faults in what an execution reports beside its results: shapes of outputs, and times."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Shapes = tuple[types.OutputShape, ...]
 
 
 def _usual(change: Callable[[types.Request, Result], Result]) -> type[FaultyPreparedModel]:
-    """The usual path, with another result."""
+    """The synchronous path with another result."""
 
     class Model(FaultyPreparedModel):
         def execute_synchronously(self, request: types.Request, *rest: Any) -> Result:
@@ -30,7 +30,7 @@ def _usual(change: Callable[[types.Request, Result], Result]) -> type[FaultyPrep
 
 
 def _of_insufficient(change: Callable[[types.Request, Shapes], Shapes]) -> type[FaultyPreparedModel]:
-    """The shapes that are told where an output does not fit."""
+    """The synchronous path with other shapes where an output does not fit."""
 
     def whole(request: types.Request, result: Result) -> Result:
         if result.output_sufficient_size:
@@ -50,7 +50,7 @@ def _no_flags(request: types.Request, shapes: Shapes) -> Shapes:
 
 
 def _one_less(request: types.Request, shapes: Shapes) -> Shapes:
-    """As many elements as have room."""
+    """A shape of as many elements as fit."""
     return tuple(
         shape
         if shape.is_sufficient or not shape.dimensions
@@ -72,7 +72,7 @@ class _InsufficientIsAnError(FaultyPreparedModel):
 
 
 class _UsesPadding(FaultyPreparedModel):
-    """Takes padding for room."""
+    """Uses padding as room for output data."""
 
     def execute_synchronously(self, request: types.Request, *rest: Any) -> Result:
         def roomy(argument: types.RequestArgument) -> types.RequestArgument:
@@ -85,7 +85,7 @@ class _UsesPadding(FaultyPreparedModel):
 
 
 class _WritesWhatFits(FaultyPreparedModel):
-    """Goes on behind an output that does not fit, to the next multiple of four bytes."""
+    """Writes beyond an output that does not fit, up to the next multiple of four bytes."""
 
     def execute_synchronously(self, request: types.Request, *rest: Any) -> Result:
         result = self.inner.execute_synchronously(request, *rest)
@@ -99,7 +99,7 @@ class _WritesWhatFits(FaultyPreparedModel):
 
 
 class _WritesZeroSized(FaultyPreparedModel):
-    """Clears the first byte of every output, also where it has no elements."""
+    """Clears the first byte of every output, even of one without elements."""
 
     def execute_synchronously(self, request: types.Request, *rest: Any) -> Result:
         result = self.inner.execute_synchronously(request, *rest)
@@ -111,7 +111,7 @@ class _WritesZeroSized(FaultyPreparedModel):
 
 
 class _ShapesOfBefore(FaultyPreparedModel):
-    """Tells the shapes of the execution before."""
+    """Reports the shapes of the execution before."""
 
     _known: Shapes = ()
 
@@ -149,7 +149,7 @@ def _empty_is_one(request: types.Request, result: Result) -> Result:
 
 
 class _Timed(FaultyPreparedModel):
-    """Once measured, always measured."""
+    """Measures every execution after one that was to be measured."""
 
     _last: types.Timing | None = None
 
@@ -173,7 +173,7 @@ def _scaled(numerator: int, denominator: int) -> type[FaultyPreparedModel]:
 
 
 class _AsynchronousTimesOfRefusals(FaultyPreparedModel):
-    """A refused asynchronous execution tells shapes or times."""
+    """Reports shapes or times of a rejected asynchronous execution."""
 
     told: tuple[Shapes, types.Timing | None] = ((), types.Timing(3, 4))
 
@@ -186,7 +186,7 @@ class _AsynchronousShapesOfRefusals(_AsynchronousTimesOfRefusals):
 
 
 class _StatusAndMore(FaultyPreparedModel):
-    """An execution of HAL 1.1 tells shapes, as later versions do."""
+    """Reports shapes from an execution of HAL 1.1, as later versions do."""
 
     def executed(self, callback: hal.ExecutionCallback, status: int, *rest: Any) -> None:
         callback.notify(status, (types.OutputShape((2,), True),), None)
@@ -200,7 +200,7 @@ FAULTS = (
           "NNHAL-SHAPE-005", f"{_SHAPES}.insufficient vts.generated.SPLIT.*", _of_insufficient(_flags_swapped)),
     fault("insufficient-marks-none", "An output does not fit, and none is marked.", "NNHAL-SHAPE-005",
           f"{_SHAPES}.insufficient {_ANY}", _of_insufficient(_no_flags)),
-    fault("insufficient-shape-of-the-buffer", "The size told is that for which there is room.", "NNHAL-SHAPE-006",
+    fault("insufficient-shape-of-the-buffer", "The size reported is that for which there is room.", "NNHAL-SHAPE-006",
           f"{_SHAPES}.insufficient {_ANY}", _of_insufficient(_one_less)),
     fault("insufficient-loses-rank", "The rank of an output that does not fit is lost.", "NNHAL-SHAPE-006",
           f"{_SHAPES}.insufficient {_ANY}", _of_insufficient(_without_rank)),
@@ -214,9 +214,9 @@ FAULTS = (
           f"{_SHAPES}.other_sizes", _ShapesOfBefore),
     fault("shapes-of-the-first-request", "Unknown sizes are those of the first execution for ever.",
           "NNHAL-PREPARE-014", f"{_SHAPES}.other_sizes", _SizesOfTheFirst),
-    fault("shapes-of-rank-2-at-least", "Vectors are told as matrices of one row.", "NNHAL-SHAPE-002",
+    fault("shapes-of-rank-2-at-least", "Vectors are reported as matrices of one row.", "NNHAL-SHAPE-002",
           f"{_SHAPES}.unknown {_SHAPES}.specified", _usual(_flat_where_unranked)),
-    fault("shapes-of-nothing", "An output without elements is told to have one.", "NNHAL-SHAPE-010",
+    fault("shapes-of-nothing", "An output without elements is reported to have one.", "NNHAL-SHAPE-010",
           f"{_SHAPES}.zero_sized vts.generated.*zero_sized vts.generated.*batch_zero*", _usual(_empty_is_one)),
     fault("shapes-of-nothing-written", "A byte is written for an output without elements.", "NNHAL-SHAPE-010",
           f"{_SHAPES}.zero_sized", _WritesZeroSized),

@@ -18,7 +18,7 @@ from npu_conformance.specs.versions import NEWEST, Version
 PACKAGE = "npu_conformance"
 
 DetectedAs = Literal["red", "quality-warning"]
-"""How cases show a fault."""
+"""How cases detect a fault."""
 
 
 class EditError(Exception):
@@ -50,7 +50,7 @@ class EditedFault(Document, frozen=True):
 
 
 class EditedFaultFile(Document, frozen=True):
-    """The content of such a file."""
+    """The content of a file of faults."""
 
     faults: tuple[EditedFault, ...]
 
@@ -96,7 +96,7 @@ def apply(edits: Iterable[SourceEdit]) -> list[Swap]:
 
 @contextmanager
 def applied(edits: Iterable[SourceEdit]) -> Iterator[None]:
-    """Have the edits while the block runs."""
+    """Apply the edits while the block runs."""
     chosen = list(edits)
     undo = apply(chosen)
     try:

@@ -30,11 +30,11 @@ _QUANTISED = {
     OperandType.TENSOR_QUANT16_SYMM,
 }
 _PARAMETERS = {OperandType.INT32, OperandType.BOOL, OperandType.TENSOR_INT32}
-"""Types of what configures an operation."""
+"""The types of operands that configure an operation."""
 
 
 class _Choosy(FaultyDevice):
-    """Supports some operations, and says so: a model with another one ends in GENERAL_FAILURE."""
+    """Supports only some operations, and reports so: a model with another one ends in GENERAL_FAILURE."""
 
     def supports(self, main: types.Subgraph, operation: types.Operation) -> bool:
         """True for operations of the main graph that are supported."""
@@ -63,7 +63,7 @@ class _Tiny(_Choosy):
 
 
 class _QuantisedOnly(_Choosy):
-    """Computes with quantised tensors alone."""
+    """Computes only with quantised tensors."""
 
     def supports(self, main: types.Subgraph, operation: types.Operation) -> bool:
         parameters = _kinds(main, operation.inputs) - _QUANTISED
@@ -71,7 +71,7 @@ class _QuantisedOnly(_Choosy):
 
 
 class _Float16Only(_Choosy):
-    """Computes with float16 alone."""
+    """Computes only with float16."""
 
     def supports(self, main: types.Subgraph, operation: types.Operation) -> bool:
         parameters = _kinds(main, operation.inputs) - {OperandType.TENSOR_FLOAT16, OperandType.FLOAT16}
@@ -88,7 +88,7 @@ class _DeclinesUnknownOutputs(FaultyPreparedModel):
     def execute_synchronously(self, request: types.Request, *rest: Any) -> types.ExecutionResult:
         main = self.inner.model.main  # type: ignore[attr-defined]
         unknown = [index for index, operand in enumerate(main.operands) if 0 in operand.dimensions]
-        # Where sizes inside the graph are unknown too, they are so on purpose, and no other answer is allowed.
+        # Where sizes inside the graph are unknown too, a case means them to be, and no other answer is allowed.
         declined = bool(unknown) and set(unknown) <= set(main.output_indexes)
         result = self.inner.execute_synchronously(request, *rest)
         if declined or not result.output_sufficient_size:
@@ -97,7 +97,7 @@ class _DeclinesUnknownOutputs(FaultyPreparedModel):
 
 
 class _Terse(FaultyPreparedModel):
-    """Says no more than it must: no times, no shapes where they are known, no sizes where an output does not fit."""
+    """Reports no more than it must: no times, no known shapes, no sizes where an output does not fit."""
 
     def execute_synchronously(self, *arguments: Any) -> types.ExecutionResult:
         result = self.inner.execute_synchronously(*arguments)
@@ -117,7 +117,7 @@ def _is_known(operand: types.Operand) -> bool:
 
 
 class _NotifiesLater(FaultyDevice):
-    """Tells how a preparation ended from a thread of its own, after the call has returned."""
+    """Notifies the end of a preparation from a thread of its own, after the call has returned."""
 
     def prepared(self, callback: hal.PreparedModelCallback, status: int, prepared_model: Any) -> None:
         if status == ErrorStatus.INVALID_ARGUMENT:
@@ -127,7 +127,7 @@ class _NotifiesLater(FaultyDevice):
 
 
 class _StrictMemory(FaultyDevice):
-    """Takes nothing but what every device must take: no constants in pools, no hardware buffers."""
+    """Accepts only what every device must accept: no constants in pools, no hardware buffers."""
 
     _has_pools = False
 
@@ -154,7 +154,7 @@ class _DeclinesBuffers(FaultyDevice):
 
 
 class _ReadsPixels(FaultyPreparedModel):
-    """Executes on hardware buffers of any format, which it takes for rows of bytes."""
+    """Executes on hardware buffers of any format, which it reads as rows of bytes."""
 
     def execute_synchronously(self, request: types.Request, *rest: Any) -> types.ExecutionResult:
         return self.inner.execute_synchronously(_in_bytes(request), *rest)
@@ -184,7 +184,7 @@ class _SlowClock(RealClock):
     """A millisecond passes whenever somebody looks; time is the client's all the same, as deadlines are."""
 
     def now_ns(self) -> int:
-        """Nanoseconds."""
+        """The nanoseconds of the slow clock."""
         time.sleep(0.001)
         return super().now_ns()
 
@@ -205,7 +205,7 @@ VARIANTS = (
     Variant("float16-only", "Supports float16 alone.", faulty_device(_Float16Only)),
     Variant("declines-unknown-outputs", "GENERAL_FAILURE where output sizes are unknown or too small.",
             faulty_models(_DeclinesUnknownOutputs)),
-    Variant("terse", "No times, and no shapes but those that must be told.", faulty_models(_Terse)),
+    Variant("terse", "No times, and no shapes but those that must be reported.", faulty_models(_Terse)),
     Variant("notifies-later", "Preparations end in a thread of their own.", faulty_device(_NotifiesLater)),
     Variant("strict-memory", "No model with memory pools is supported.", faulty_device(_StrictMemory)),
     Variant("no-buffers", "GENERAL_FAILURE to every allocation.", faulty_device(_DeclinesBuffers)),

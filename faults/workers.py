@@ -1,4 +1,4 @@
-"""Runs work in forked children: what it changes, breaks or never finishes stays there."""
+"""Runs work in forked children, to which its changes, crashes and hangs are confined."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def in_child(work: Callable[[], Answer], kind: type[Answer], seconds: float) -> 
 def in_children(
     works: Iterable[Callable[[], Answer]], kind: type[Answer], seconds: float, at_once: int
 ) -> Iterator[tuple[int, Answer | Ended]]:
-    """The same for each of `works`, `at_once` of them side by side: place in `works` and answer, in order of ending."""
+    """Run each of `works` so, `at_once` of them in parallel: yield its place and answer, in order of ending."""
     waiting = iter(enumerate(works))
     running: dict[int, tuple[int, _Child]] = {}
     try:
@@ -97,7 +97,7 @@ class _Child:
         return time.monotonic() >= self.deadline
 
     def end(self) -> int:
-        """Make sure that it has ended; return its status."""
+        """Make sure that the child has ended; return its status."""
         os.close(self.reading)
         if os.waitid(os.P_PID, self._pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
             os.kill(self._pid, signal.SIGKILL)
@@ -113,9 +113,9 @@ class _Child:
 
 
 def _serve(work: Callable[[], Any], writing: int) -> None:
-    """Never returns: nothing of the parent's, such as its open files or exit handlers, may run twice."""
+    """Serve, and never return: nothing of the parent's, like its open files or exit handlers, may run twice."""
     code = 1
-    threading.excepthook = lambda _: None  # what the threads of a fault die of is part of the fault
+    threading.excepthook = lambda _: None  # exceptions in the threads of a fault are part of the fault
     try:
         data = memoryview(msgspec.json.encode(work()))
         while data:

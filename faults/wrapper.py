@@ -1,4 +1,4 @@
-"""The one wrapper of the faults and of the guard: it forwards an interface, as the interface's declaration says.
+"""The wrapper of the faults and of the guard: it forwards an interface by the interface's declaration.
 
 A wrapper stands between the harness and an object of the reference. Each method that its class does not define goes
 to `inner`; the objects that go along or come back pass through `given` and `taken`.
@@ -18,11 +18,11 @@ from npu_conformance.specs.interfaces import Method, describe, is_interface
 
 Kind = TypeVar("Kind", bound=type)
 Change = Callable[[type, Any], Any]
-"""What becomes of an object of an interface."""
+"""A function that changes an object of an interface."""
 
 
 class Wrapper:
-    """Stands for `inner`. A class that `forwarding` fills overrides what it does otherwise."""
+    """Stands for `inner`. `forwarding` fills its subclasses, which override what they do otherwise."""
 
     def __init__(self, inner: Any) -> None:
         self.inner = inner
@@ -80,7 +80,7 @@ def _forward(method: Method) -> Callable[..., Any]:
 
 
 def _replaced(hint: Any, value: Any, change: Change) -> Any:
-    """The value with changed objects, where its type has any: it is one, a tuple of them, or a struct that has some."""
+    """The value with changed objects: it may be an object, a tuple of them, or a struct that has some."""
     interface = _interface_in(hint)
     if interface is None:
         struct: Any = type(value)

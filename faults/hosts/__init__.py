@@ -1,4 +1,4 @@
-"""Host processes that misbehave: their faults cross no interface, they break the process or the wire."""
+"""Host processes that misbehave: their faults break the process or the wire, and cross no interface."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """A host that misbehaves: `python -m npu_conformance.faults.hosts.hostile BEHAVIOUR`, started by the harness.
 
-It answers the handshake honestly, getVersionString too, and misbehaves at getType, or at a getSupportedOperations that
+It answers the handshake and getVersionString correctly, and misbehaves at getType, or at a getSupportedOperations that
 is not as it should be. It shares no code with the harness.
 """
 
@@ -90,7 +90,7 @@ class _Host:
         try:
             self._connection.sendall(data)
         except BrokenPipeError:
-            sys.exit(0)  # the harness has had enough
+            sys.exit(0)  # the harness has closed the connection
 
 
 def _is_sound(params: dict[str, Any]) -> bool:

@@ -1,1 +1,1 @@
-"""Automatic source mutants of the reference: small edits that nobody thought of, to measure what the cases see."""
+"""Automatic source mutants of the reference: small edits that nobody chose, which measure what the cases detect."""

@@ -1,4 +1,4 @@
-"""Runs a sample of mutants, each in a fork, against the cases that reach its line, until one notices."""
+"""Runs a sample of mutants, each in a fork, against the cases that reach its line, until a case detects it."""
 
 from __future__ import annotations
 
@@ -32,29 +32,29 @@ _SECONDS = 900.0
 _CASE_SECONDS = 20
 _FIRST_CASES = 200
 _CASES = 1500
-"""Witnesses a mutant is run against: the first ones, and where they do not notice so many in all."""
+"""How many witnesses a mutant is run against: first, and in all where the first ones do not detect it."""
 
 _RED = (Outcome.FAIL, Outcome.CRASH, Outcome.HANG)
 
 End = Literal["killed", "killed by claims", "support lost", "warned", "survived", "unreached", "equivalent"]
 """killed: a case is red. killed by claims: a case is red for a device that claims the operations it supports.
-support lost: one that passed is not supported now, and no claim can cover it; --baseline makes that red.
+support lost: a case that passed is not supported now, and no claim can cover it; --baseline makes that red.
 warned: a case has a quality warning, the public floor allowing the result.
 unreached: no case executes the line. equivalent: argued so in equivalent_mutants/."""
 
 CAUGHT: tuple[End, ...] = ("killed", "killed by claims")
 ENOUGH, ENOUGH_OF_ONE = 95.0, 90.0
-"""Percent of all mutants, and of each operation's, that are to be killed (DESIGN 8)."""
+"""The percentage of all mutants, and of each operation's, that is to be killed."""
 
 
 class EquivalentMutant(Document, frozen=True):
-    """A mutant that computes the same. mutant: its id, with `*` for the edit all those of one function. reason: why."""
+    """A mutant that computes the same. mutant: its id; with `*` for the edit, all of one function. reason: why."""
 
     mutant: str
     reason: str
 
     def covers(self, mutant: Mutant) -> bool:
-        """True for the mutant that it names, or that is of the function."""
+        """True for the mutant that it names, or for one of the function."""
         function, _, edit = self.mutant.rpartition(": ")
         return mutant.id.startswith(f"{function}: ") if edit == "*" else mutant.id == self.mutant
 
@@ -66,7 +66,7 @@ class EquivalentMutants(Document, frozen=True):
 
 
 class Verdict(msgspec.Struct, frozen=True):
-    """What came of one mutant. by: the case that noticed first; of a survivor the case that the suite failed in."""
+    """The verdict of one mutant. by: the first case that detected it; for a survivor the case that broke the suite."""
 
     module: str
     line: int
@@ -83,7 +83,7 @@ class Verdict(msgspec.Struct, frozen=True):
 class Share(msgspec.Struct, frozen=True):
     """How many mutants of a part of the reference, or of an operation's own modules, were killed.
 
-    judged: those not equivalent. caught: killed, with claims; killed: without them.
+    judged: those not equivalent. caught: killed with claims; killed: without them.
     """
 
     name: str
@@ -108,12 +108,12 @@ class MutationRun(msgspec.Struct, frozen=True):
     operations: tuple[Share, ...] = ()
 
     def count(self, *ends: End) -> int:
-        """How many ended so."""
+        """How many mutants ended so."""
         return sum(verdict.end in ends for verdict in self.verdicts)
 
     @property
     def judged(self) -> int:
-        """All but the equivalent ones."""
+        """All mutants but the equivalent ones."""
         return len(self.verdicts) - self.count("equivalent")
 
     def interval(self, *ends: End) -> tuple[float, float]:
@@ -189,7 +189,7 @@ def _generator(seed: int, name: str) -> random.Random:
 
 
 def equivalent_mutants() -> list[EquivalentMutant]:
-    """All that are on a list. Raises DocumentError."""
+    """All equivalent mutants on the lists. Raises DocumentError."""
     files = sorted(EQUIVALENT.glob("*.json"))
     return [one for file in files for one in documents.read(file, EquivalentMutants).mutants]
 
@@ -254,7 +254,7 @@ def _verdict(mutant: Mutant, answer: _Kill | Ended) -> Verdict:
 class _Kill(msgspec.Struct):
     """A case that is red; that is red with claims; that passed and is not supported now; that warns.
 
-    broken: one that ended in a suite error, which notices nothing. invalid: why there is no mutant at all.
+    broken: one that ended in a suite error, which detects nothing. invalid: why there is no mutant at all.
     """
 
     red: str = ""
@@ -272,7 +272,7 @@ class _Kill(msgspec.Struct):
 
 
 def _kill(mutant: Mutant, witnesses: Sequence[Witness]) -> _Kill:
-    """Run the first witnesses; the others too where none of them noticed. Runs in a child."""
+    """Run the first witnesses; the others too where none of them detected it. Runs in a child."""
     found = _Kill()
     started = time.monotonic()
     try:

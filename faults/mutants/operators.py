@@ -1,4 +1,4 @@
-"""The edits: each makes one small change to one node of a function's syntax tree."""
+"""The mutation operators: each makes one small change to one node of a function's syntax tree."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Mutant:
 
     @property
     def id(self) -> str:
-        """How lists of equivalent mutants name it: what it changes, not where the line is."""
+        """The name in lists of equivalent mutants: what it changes, not where the line is."""
         return f"{self.module}: {self.edit}"
 
     def tree(self) -> ast.Module:
@@ -80,7 +80,7 @@ def _statements(tree: ast.Module) -> dict[int, int]:
 
 
 def _inside_functions(node: ast.AST, place: _Place, function: str) -> Iterator[tuple[_Place, ast.AST, str]]:
-    """Nodes of function bodies with places and function; annotations, decorators and what is only said are skipped."""
+    """Nodes of function bodies with places and function; annotations, decorators and messages are skipped."""
     if function:
         yield place, node, function
     if isinstance(node, ast.JoinedStr | ast.Raise | ast.Assert) or _is_strictness(node):
@@ -102,7 +102,7 @@ def _is_strictness(node: ast.AST) -> bool:
 
 
 def _named(node: ast.AST) -> str:
-    """What a node that has a function's body is called; empty for any other node."""
+    """The name of a node that has a function's body; empty for any other node."""
     if isinstance(node, ast.Lambda):
         return "lambda"
     return node.name if isinstance(node, ast.FunctionDef) else ""

@@ -1,4 +1,4 @@
-"""What is mutated, which lines cases reach, and how a mutant takes the place of the original."""
+"""Selects the modules to mutate, traces which lines cases reach, and installs mutants."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from npu_conformance.faults.mutants.operators import Mutant
 
 _ROOT = Path(__file__).parent.parent.parent
 _DRIVER = {"executor", "shortage"}
-"""Modules of the device that belong to the driver: they hold no part of a kernel, but what runs them."""
+"""The modules of the device that belong to the driver: they run kernels, and are no part of one."""
 
 _NEITHER = {"registry", "tensors"}
-"""Modules of the device that are bookkeeping of both."""
+"""The modules of the device that are bookkeeping of both."""
 
 _FREE = {"compute_unit", "device_work"}
-"""Modules of which hardly a line is bound by the HAL, which knows no order of service; tests of their own hold them."""
+"""Modules that the HAL, which prescribes no order of service, hardly binds; they have tests of their own."""
 
 _NPU = (
     "reference/hal/scheduling*.py",
@@ -30,26 +30,26 @@ _NPU = (
     "reference/manager/*.py",
     "reference/npu_buffers/*.py",
 )
-"""Files of the npu scheduling HAL, and of the NPU Manager with its buffers."""
+"""The files of the npu scheduling HAL, and of the NPU Manager with its buffers."""
 
 _WITH_TESTS_OF_THEIR_OWN = {"sorted_keys", "real_delivery", "heaps", "worker", "snapshot"}
-"""Of these a collection, which is held to a plain list; delivery in real time, which no virtual clock reaches; which
-buffers go where memory runs short, and how long an allocation takes, which nothing published binds; and what only
-people look at."""
+"""Those of them that are left out: a collection, which a test compares with a plain list; delivery in real time, which
+no virtual clock reaches; which buffers go where memory runs short, and how long an allocation takes, which nothing
+published binds; and what only people look at."""
 
 _KERNELS, _RULES = "reference.device.kernels", "specs.neuralnetworks.rules"
 
 DRIVER, NPU = "driver", "npu"
 PARTS = ("kernels", "rules", "shared kernels", "shared rules", "validator", DRIVER, NPU)
-"""Parts of the reference. driver: the HAL's objects, and what runs a model on the device. npu: the npu scheduling HAL
-and the NPU Manager, which have witnesses of their own and are mutated by themselves."""
+"""The parts of the reference. driver: the HAL's objects, and what runs a model on the device. npu: the npu scheduling
+HAL and the NPU Manager, which have witnesses of their own and are mutated by themselves."""
 
 Lines = set[tuple[str, int]]
-"""Module and line."""
+"""A module and a line of it."""
 
 
 def modules(operation: str = "", part_name: str = "") -> list[str]:
-    """Names below npu_conformance of what is mutated: an operation's own modules, one of the parts, or all but NPU."""
+    """The names below npu_conformance of modules to mutate: an operation's own, one of the parts, or all but NPU."""
     if operation:
         pattern = f"{operation.lower()}.py"
         return [_name(file) for folder in (_KERNELS, _RULES) for file in sorted(_folder(folder).glob(pattern))]
@@ -77,13 +77,13 @@ def _name(file: Path) -> str:
 
 
 def operation(name: str) -> str:
-    """The operation whose own module it is; empty for what several share."""
+    """The operation whose own module it is; empty for a module that several share."""
     folder, _, stem = name.rpartition(".")
     return stem.upper() if folder in (_KERNELS, _RULES) and stem != "clause" else ""
 
 
 def part(name: str) -> str:
-    """Which part of the reference a module is of."""
+    """The part of the reference to which a module belongs."""
     folder, _, stem = name.rpartition(".")
     if name in _npu():
         return NPU
@@ -109,7 +109,7 @@ class Tracer:
         self._seen: dict[str, set[int]] = {}
 
     def start(self) -> None:
-        """Begin with an empty set."""
+        """Start with an empty set."""
         self._seen = {file: set() for file in self._modules}
         threading.settrace(self._enter)
         sys.settrace(self._enter)
@@ -133,7 +133,7 @@ class Tracer:
         return step
 
     def at_import(self) -> Lines:
-        """The lines in functions that run when a module is imported: what they leave behind no swap can change."""
+        """The lines in functions that run when a module is imported: no swap can change their effects."""
         found: Lines = set()
         for file, name in self._modules.items():
             code = compile(code_swap.source_of(load(name)), file, "exec", dont_inherit=True)

@@ -1,4 +1,4 @@
-"""Which cases execute which lines of the reference, under which HAL version: the witnesses of a mutant."""
+"""Finds the witnesses of mutants: which cases execute which lines of the reference, under which HAL version."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ _EVERYTHING = Claim(operations=())
 """The claim of a device that supports every operation, as the reference does."""
 
 _RULES = ("vts.structure.", "vts.request_structure.")
-"""Cases whose subject is the rules of the validator, which nearly every other case reaches by the way."""
+"""Cases about the rules of the validator, which nearly every other case reaches as well."""
 
 _VECTORS = ("vts.generated.", "vts.relations.", "vts.validation.")
 """Cases about operations, of which there are thousands."""
 
 
 _NPU_PROFILES = {NEWEST: "npu", Version.FL7: "manager-aosp-profile"}
-"""The versions of the Neural Networks HAL do not concern the npu services: two of them stand for their profiles."""
+"""The profiles of the npu services, named by versions of the Neural Networks HAL, which do not concern them."""
 
 
 @dataclass(frozen=True)
 class Witness:
     """A case that executes a line of a reference of version `hal`.
 
-    passed: it does, and the device may claim it. warned: with a quality warning, which then tells nothing of a mutant.
+    passed: it does, and the device may claim it. warned: with a quality warning, which then says nothing of a mutant.
     """
 
     case: Case
@@ -65,7 +65,7 @@ class Reached:
 
 
 class _Reach(msgspec.Struct):
-    """What one case reaches: places in the list of lines."""
+    """The lines that one case reaches, as places in the list of lines."""
 
     case: str
     lines: list[int]
@@ -83,7 +83,7 @@ class _Traced(msgspec.Struct):
 def open_reference(hal: str, cases: Sequence[Case]) -> SubjectHandle:
     """The reference that these cases are about, of this HAL version, in this process.
 
-    For a device's it has its extensions, and the process knows them from then on.
+    For a device's cases it has its extensions, and the process knows them from then on.
     """
     about_npu = cases[0].interface != "device"
     fault = _NPU_PROFILES[Version(hal)] if about_npu else "two-extensions"
@@ -91,7 +91,7 @@ def open_reference(hal: str, cases: Sequence[Case]) -> SubjectHandle:
 
 
 def claimed(result: CaseResult, hal: str) -> Outcome:
-    """What the case ends in for a device that claims every operation: refusing is a failure."""
+    """The outcome of the case for a device that claims every operation: rejecting is a failure."""
     return claims.enforce(result, (_EVERYTHING,), Version(hal)).outcome
 
 
@@ -118,7 +118,7 @@ def _chosen(cases: Sequence[Case], hal: Version) -> list[Case]:
 
 
 def is_of(part: str, names: Sequence[str]) -> bool:
-    """True where all these modules are of the part."""
+    """True where all these modules belong to the part."""
     return all(targets.part(name) == part for name in names)
 
 
@@ -153,17 +153,17 @@ def _is_variation(case: Case) -> bool:
 
 
 def _is_taken(case: Case) -> bool:
-    """True for the variations of one vector in five: the others repeat what these show, and would double the work."""
+    """True for the variations of one vector in five: the others repeat what these show, at twice the work."""
     return _hash(case) % 5 == 0
 
 
 def _hash(case: Case) -> int:
-    """A number that a vector and its variations share."""
+    """A hash that a vector and its variations share."""
     return zlib.crc32(case.id.partition("[")[0].encode())
 
 
 def _parts(cases: list[Case]) -> list[list[Case]]:
-    """One part a core, each with a fair share of every operation."""
+    """One part for each core, with a fair share of every operation."""
     return [part for part in (cases[start::CORES] for start in range(CORES)) if part]
 
 
@@ -185,7 +185,7 @@ def _trace(hal: str, cases: list[Case], names: list[str]) -> _Traced:
             warned = Disposition.QUALITY_WARNING in result.dispositions
             reached.append(_Reach(result.case, lines, claimed(result, hal) is Outcome.PASS, warned))
         for clear in forget:
-            # What an earlier case left in a cache would hide that this one needs it too.
+            # A cache filled by an earlier case would hide that this one needs its content too.
             clear()
         tracer.start()
         return False
@@ -193,7 +193,7 @@ def _trace(hal: str, cases: list[Case], names: list[str]) -> _Traced:
     tracer.start()
     subject = open_reference(hal, cases)
     created = tracer.stop() if is_of(targets.NPU, names) else set()
-    """What runs when the objects are made serves all cases: the NPU's make theirs once, a device at each call."""
+    """Note what runs when the objects are made for all cases: the NPU's are made once, a device's at each call."""
     tracer.start()
     run_cases(subject, cases, look)
     tracer.stop()
@@ -202,7 +202,7 @@ def _trace(hal: str, cases: list[Case], names: list[str]) -> _Traced:
 
 
 def _witnesses(traced: Sequence[_Traced], cases: dict[str, Case]) -> dict[Line, list[Witness]]:
-    """What reaches little comes first: it says more about it. Never by time: a sample has to end the same each time."""
+    """Order by how little a case reaches: it says more about that. Never by time: samples have to be repeatable."""
     ranked = [
         (
             _is_variation(cases[reach.case]),

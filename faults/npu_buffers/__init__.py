@@ -1,4 +1,4 @@
-"""Allocators wrong on purpose, and such that differ and conform: the reference's, each with one thing changed."""
+"""Allocators that are wrong on purpose, and those that differ and conform: the reference's with one thing changed."""
 
 from __future__ import annotations
 

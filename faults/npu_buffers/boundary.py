@@ -25,7 +25,7 @@ from npu_conformance.specs.versions import Version
 
 @forwarding(Manager)
 class AllocatingManager(Wrapper, Manager):
-    """The reference manager, whose allocators are of a faulty kind. allocators: those that live."""
+    """The reference manager, whose allocators are of a faulty kind. allocators: the living ones."""
 
     inner: NpuManager
 
@@ -104,7 +104,7 @@ class _Callback(Relay, AllocatorCallback):
     """The client's callback as the reference sees it."""
 
     def call(self, name: str, *arguments: Any) -> Any:
-        """Let the allocator make the call: it has this callback only. What has died tells nobody."""
+        """Let the allocator make the call: it has this callback only. A dead one calls nobody."""
         allocator = self.boundary()
         return None if allocator is None else getattr(allocator, name)(*arguments)
 

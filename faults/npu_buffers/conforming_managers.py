@@ -111,7 +111,7 @@ VARIANTS = (
                    _QueuesLoads),
     buffer_variant("says-invalid-beyond-the-protection", "Refuses mappings beyond the protection with EINVAL.",
                    _SaysInvalidBeyondTheProtection),
-    buffer_variant("real-time", "Time passes by itself, and each client is told in a thread of its own.", _RealTime),
+    buffer_variant("real-time", "Time passes by itself; each client is notified in a thread of its own.", _RealTime),
     buffer_variant("few-heaps", "Has memory for caches of its second device alone.", _FewHeaps),
     buffer_variant("no-allocator", "Has no allocator at all.", _NoAllocator),
     buffer_variant("no-protected-buffers", "Says ENOSYS to whoever wants an allocator.", _NoProtectedBuffers),

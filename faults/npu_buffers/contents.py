@@ -1,4 +1,4 @@
-"""Faults in mapping and loading: what is in a buffer, and who may see it."""
+"""Faults in mapping and loading: in the content of a buffer, and in who may see it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""NPU Managers wrong on purpose: the reference one behind a boundary at which one thing is changed."""
+"""NPU Managers that are wrong on purpose: the reference behind a boundary at which one thing is changed."""
 
 from __future__ import annotations
 

@@ -28,12 +28,12 @@ from npu_conformance.specs.versions import Version
 INTERFACES: tuple[InterfaceName, ...] = ("manager", "manager_control")
 
 Key = tuple[int, int]
-"""uid and id of a request."""
+"""The uid and the id of a request."""
 
 
 @forwarding(Manager)
 class FaultyManager(Wrapper, Manager):
-    """A manager behind the boundary. inner, inner_control: the reference's; control: what the client steers it by.
+    """A manager behind the boundary. inner, inner_control: the reference's; control: the one that the client gets.
 
     Calls of callbacks and listeners pass through the methods of their names.
     """
@@ -49,12 +49,12 @@ class FaultyManager(Wrapper, Manager):
 
     @property
     def uid(self) -> int:
-        """Who calls, as the manager behind the boundary is told."""
+        """The caller, as the manager behind the boundary sees it."""
         return self._caller().uid
 
     @contextmanager
     def playing(self, uid: int) -> Iterator[None]:
-        """Make calls to the manager behind the boundary under another uid."""
+        """Call the manager behind the boundary under another uid."""
         self._played = uid
         try:
             yield

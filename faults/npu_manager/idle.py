@@ -1,4 +1,4 @@
-"""An NPU Manager that checks its arguments and does nothing else: it stores nothing, answers nobody, shows nothing."""
+"""An NPU Manager that only checks its arguments: it stores nothing, answers nobody, and shows nothing."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class IdleManager(Manager):
 
 
 class _Indulgent(ManagerControl):
-    """Lets a test arrange what it likes, of which the manager takes no notice."""
+    """Lets a test arrange what it likes, which the manager ignores."""
 
     def __init__(self, manager: Manager) -> None:
         self._manager = manager
@@ -79,4 +79,4 @@ plugin = Plugin(
     Manifest(name="npu-manager-idle", vendor="npu-conformance-faults", version="1", interfaces=("manager",)),
     lambda context: Subject(manager=IdleManager()),
 )
-"""The manager alone. Without a control no case can be red, and none shows that it does anything."""
+"""The manager alone. Without a control no case can be red, nor show that the manager does anything."""

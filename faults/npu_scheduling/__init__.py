@@ -1,4 +1,4 @@
-"""Npu scheduling HALs that are wrong on purpose, and such that differ and conform."""
+"""Npu scheduling HALs that are wrong on purpose, and those that differ and conform."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _FOLDER = Path(__file__).parent
 _ALL: tuple[InterfaceName, ...] = ("scheduling", "workload", "scheduling_control")
 
 EDITED = source_edits.read(_FOLDER / "faults.json")
-"""Faults of the reference's source."""
+"""The faults of the reference's source."""
 
 EDITED_VARIANTS = source_edits.read(_FOLDER / "variants.json")
-"""Conforming ones."""
+"""The conforming variants by source edits."""
 
 EXECUTIONS = source_edits.read(_FOLDER / "executions.json")
-"""Faults of a device whose executions are work of the HAL."""
+"""The faults of a device whose executions are work of the HAL."""
 
 
 def _edited(row: EditedFault, promise: int | None = 10) -> FaultySubject:

@@ -1,4 +1,4 @@
-"""A scheduling HAL that checks its arguments and does nothing else: it stores nothing and calls nobody back."""
+"""A scheduling HAL that only checks its arguments: it stores nothing and calls nobody back."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ def _check(configs: tuple[SchedulingConfig, ...]) -> None:
 
 
 class _Unscheduled(Workload):
-    """Work that succeeds at once, whatever the HAL was told."""
+    """Work that succeeds at once, whatever the configs of the HAL."""
 
     def run_test_inference(self, run: InferenceRun, callback: WorkloadCallback) -> None:
         callback.on_run_ended(True)
 
 
 def with_work(context: Context) -> Subject:
-    """The HAL beside work that knows nothing of it."""
+    """The HAL beside a workload that does not use it."""
     return Subject(scheduling=IdleScheduling(), workload=_Unscheduled())
 
 
@@ -48,4 +48,4 @@ plugin = Plugin(
     Manifest(name="npu-scheduling-idle", vendor="npu-conformance-faults", version="1", interfaces=("scheduling",)),
     lambda context: Subject(scheduling=IdleScheduling()),
 )
-"""The HAL alone. Without work no case can be red, and none shows that it does anything."""
+"""The HAL alone. Without work no case can be red, nor show that the HAL does anything."""

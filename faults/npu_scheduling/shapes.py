@@ -29,7 +29,7 @@ from npu_conformance.specs.npu.workload import OWN_WORK, InferenceRun, Workload,
 from npu_conformance.specs.plugin import Caller, Context, Subject
 
 _SHORT, _LONG = 5, 15
-"""Inferences of a run in real time: a fifth of a second; where a process is started for it, more than half a second."""
+"""How many inferences a run in real time has: a fifth of a second; with a process for it, over half a second."""
 
 Shape = Callable[[Context], Subject]
 
@@ -83,13 +83,13 @@ def aosp(context: Context) -> Subject:
 
 
 def without_workload(context: Context) -> Subject:
-    """AOSP's interface, and nothing that brings work."""
+    """AOSP's interface, and no workload."""
     return Subject(scheduling=aosp(context).scheduling)
 
 
 @forwarding(SchedulingCallback)
 class _NoOriginal(Wrapper, SchedulingCallback):
-    """Tells of work of an app for itself as Cuttlefish does."""
+    """Reports work of an app for itself as Cuttlefish does."""
 
     def call(self, name: str, work: WorkInfo, *reason: int) -> None:
         super().call(name, _without_original(work), *reason)
@@ -112,7 +112,7 @@ def cuttlefish(context: Context) -> Subject:
 
 
 class _ToolLike(Wrapper, Workload):
-    """Has the choices of AOSP's tool alone, and refuses by failing, as an exit code does."""
+    """Has only the options of AOSP's tool, and rejects by failing, as an exit code does."""
 
     inner: Workload
 
@@ -128,7 +128,7 @@ class _ToolLike(Wrapper, Workload):
 
 
 def narrow(context: Context) -> Subject:
-    """AOSP's interface, a workload with the choices of the tool, and a clock: nothing can be cancelled or broken."""
+    """AOSP's interface, a workload with the options of the tool, and a clock: nothing can be cancelled or broken."""
     found = aosp(context)
     assert found.workload is not None
     return with_fields(found, workload=_ToolLike(found.workload))
@@ -170,7 +170,7 @@ def _real_service() -> SchedulingService:
 
 
 def in_real_time(context: Context) -> Subject:
-    """A HAL on which time passes by itself: a device."""
+    """A HAL on which time passes by itself, as on a device."""
     service = _real_service()
     return Subject(scheduling=_AsInAosp(service), workload=TestInferences(service, context.caller, _SHORT))
 
@@ -182,7 +182,7 @@ def with_device(context: Context) -> Subject:
 
 
 def with_device_of_its_own(context: Context) -> Subject:
-    """The same, but for the device, which knows nothing of the HAL."""
+    """The same with a device that does not use the HAL."""
     return Subject(device=ReferenceDevice(context), scheduling=_real_service())
 
 

@@ -1,4 +1,4 @@
-"""A run-test-inference for the variant that has its work from a tool. Alone it imports nothing of the project."""
+"""A run-test-inference for the variant that has its work from a tool. It imports nothing of the project."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import sys
 
 
 def address() -> str:
-    """Where the HAL of this process listens."""
+    """The address at which the HAL of this process listens."""
     return f"\0npu-conformance-inference-{os.getpid()}"
 
 
 def main() -> int:
-    """Have inferences run, and return the exit code of AOSP's tool."""
+    """Let the HAL run inferences, and return the exit code of AOSP's tool."""
     parser = argparse.ArgumentParser()
     parser.add_argument("address")
     parser.add_argument("uid", type=int, help="who it acts for: a device would know")
