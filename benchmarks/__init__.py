@@ -1,1 +1,1 @@
-"""Benchmarks: `python -m benchmarks`. Ratios within one run; what is measured and what came out: docs/benchmarks.md."""
+"""Benchmarks: `python -m benchmarks`. They measure ratios within one run; the results are in docs/benchmarks.md."""

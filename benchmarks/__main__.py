@@ -28,7 +28,7 @@ from benchmarks import (
 from benchmarks.figures import Figure, busy
 
 _QUIET = 0.5
-"""Up to so many other processes a processor the machine counts as quiet."""
+"""The machine counts as quiet up to so many other processes for each processor."""
 
 
 GROUPS: dict[str, Callable[[], Iterable[Figure]]] = {

@@ -1,4 +1,4 @@
-"""What a burst saves: the same request through a burst and by executeSynchronously, in one run, over the wire."""
+"""Measures what a burst saves: the same request through a burst and by executeSynchronously, over the wire."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _ROUNDS, _TURNS = 30, 40
 
 
 def compared(one: Callable[[], Execution], other: Callable[[], Execution]) -> tuple[float, float]:
-    """Median microseconds of one execution each way, in turns, so that the machine's mood is the same for both."""
+    """Median microseconds of one execution each way, in turns, so that both meet the same load of the machine."""
     times: tuple[list[float], list[float]] = ([], [])
     for turn in range(_ROUNDS + 3):
         for found, execute in zip(times, (one, other), strict=True):

@@ -1,4 +1,4 @@
-"""One named case from a cold start to its verdict, by command and by pytest, and listing all ids."""
+"""Measures one named case from a cold start to its verdict, by command and by pytest, and the listing of all ids."""
 
 from __future__ import annotations
 

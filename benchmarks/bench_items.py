@@ -1,4 +1,4 @@
-"""What an item costs that does nothing: a case of ours against an ordinary test, in the same kind of pytest run."""
+"""Measures what an empty item costs: a case of the suite against an ordinary test, in the same kind of pytest run."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_nothing(number):
 
 
 def figures() -> Iterator[Figure]:
-    """Milliseconds for one item."""
+    """The milliseconds of one item."""
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "conftest.py").write_text(_TIMED + _OURS.replace("ITEMS", str(ITEMS)))
         Path(folder, "test_ordinary.py").write_text(_ORDINARY.replace("ITEMS", str(ITEMS)))

@@ -1,4 +1,4 @@
-"""What decisions of the NPU Manager cost on the virtual clock, how that grows with the apps, and what an app takes."""
+"""Measures the cost of the NPU Manager's decisions on the virtual clock, its growth with the apps, and their memory."""
 
 from __future__ import annotations
 

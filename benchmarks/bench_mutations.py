@@ -1,4 +1,4 @@
-"""Mutated models a second on one core: made, checked in process by the validator, refused through the wire."""
+"""Measures mutated models per second on one core: made, checked by the validator, and rejected through the wire."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _VERSIONS = (Version.V1_3, Version.FL8)
 
 
 def figures() -> Iterator[Figure]:
-    """One core for harness and host together, and seconds by the clock: what other processes take counts against us."""
+    """Harness and host share one core, by seconds of the clock, so that the load of other processes counts as well."""
     cores = sorted(os.sched_getaffinity(0))
     os.sched_setaffinity(0, cores[:1])
     try:
@@ -72,7 +72,7 @@ def _models(version: Version) -> list[Model]:
 
 
 def _a_second(models: Sequence[Model], work: Callable[[], object], times: int = 3) -> float:
-    """The best of several turns: the least disturbed one."""
+    """Return the best of several turns, the least disturbed one."""
     spent = []
     for _ in range(times):
         started = time.perf_counter()

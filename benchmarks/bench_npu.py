@@ -1,4 +1,4 @@
-"""What the npu scheduling HAL costs on the virtual clock: events a second, with few and with many apps."""
+"""Measures the npu scheduling HAL on the virtual clock: events per second, with few and with many apps."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class _Count(SchedulingCallback):
 
 
 def figures() -> Iterator[Figure]:
-    """Events a second with few and with many apps, all of which have work that waits."""
+    """The events per second with few and with many apps, all of which have work that waits."""
     few, many = (max(_events_per_second(apps) for _ in range(3)) for apps in (10, 10_000))
     yield Figure("npu events of 10 apps", few, "a second", aim=_EVENTS_PER_SECOND, at_least=True)
     yield Figure("npu events of 10,000 apps", many, "a second", aim=_EVENTS_PER_SECOND, at_least=True)

@@ -1,4 +1,4 @@
-"""How fast `npu simulate` is: a million events within a minute, the slowest policy counts."""
+"""Measures how fast `npu simulate` is: a million events within a minute; the slowest policy counts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _EVENTS_PER_SECOND = 1_000_000 / 60
 
 
 def figures() -> Iterator[Figure]:
-    """Events a second of processor time, putting apps together included, of each policy."""
+    """The events per second of processor time, putting apps together included, of each policy."""
     scenario = generate(_APPS, _SEED, _MINUTES)
     for choice in scenario.policies:
         started = time.process_time()

@@ -1,4 +1,4 @@
-"""Cases and sub-verdicts a second through process isolation on one core; -n 2 against -n 1; ONNX's backend tests."""
+"""Measures cases and sub-verdicts per second with process isolation on one core, -n 2, and ONNX's backend tests."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def figures(onnx_python: str | None) -> Iterator[Figure]:
 
 
 def _measured() -> tuple[float, float]:
-    """Cases and sub-verdicts a second of processor time between the first case and the last, both processes."""
+    """The cases and sub-verdicts per second of processor time between the first case and the last, both processes."""
     with tempfile.TemporaryDirectory() as folder:
         started = _processor_seconds()
         subprocess.run([*_RUN, *_POSITIVE, "--report", folder], check=True, stdout=subprocess.DEVNULL)

@@ -1,6 +1,7 @@
-"""What isolation costs, as ratios within one run.
+"""Measures what isolation costs, as ratios within one run.
 
-Bare round trip of a socket against ping and a 30-operand model; restart; memory of 4 KiB and 4 MiB by each transport.
+It compares the bare round trip of a socket with ping and a 30-operand model, and measures a restart, and memory of
+4 KiB and 4 MiB by each transport.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a benchmark hands to the runner, and how a command is timed."""
+"""The figures that a benchmark hands to the runner, and the timing of commands."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Cost:
-    """Seconds that a command took: on the clock, and on processors (its children's included)."""
+    """The seconds that a command took: by the clock, and on processors (its children's included)."""
 
     wall: float
     processor: float
@@ -64,5 +64,5 @@ def cost(command: Sequence[str], repeats: int = 7) -> Cost:
 
 
 def busy() -> float:
-    """Processes that want a processor, on average of the last minute, for each processor."""
+    """The processes that want a processor, on average of the last minute, for each processor."""
     return os.getloadavg()[0] / len(os.sched_getaffinity(0))

@@ -20,11 +20,11 @@ from npu_conformance.cli.main import main as npu_conformance
 from npu_conformance.harness.run import results
 
 Verdicts = dict[str, str]
-"""Outcome by the id of a case or configuration."""
+"""The outcome by the id of a case or configuration."""
 
 
 def verdicts(folder: Path) -> Verdicts:
-    """Outcome of every case and configuration of a run."""
+    """The outcome of every case and configuration of a run."""
     cases = results.read(folder / results.FILE).cases
     of_configurations = {
         f"{case.case}#{name}": outcome.value for case in cases for name, outcome in case.configurations.items()
@@ -33,7 +33,7 @@ def verdicts(folder: Path) -> Verdicts:
 
 
 def run(command: list[str], seed: int) -> Verdicts:
-    """One run in an order of its own, in this process."""
+    """Run once in a random order, in this process."""
     with tempfile.TemporaryDirectory() as folder:
         with open(os.devnull, "w") as nowhere, redirect_stdout(nowhere):
             npu_conformance([*command, "--seed", str(seed), "--shuffle", "--report", folder, "--quiet"])
@@ -41,7 +41,7 @@ def run(command: list[str], seed: int) -> Verdicts:
 
 
 def differences(first: Verdicts, other: Verdicts) -> list[str]:
-    """Ids whose verdicts differ. Seeds choose among mutations of a family: those of both runs count."""
+    """The ids whose verdicts differ. Seeds choose among mutations of a family: those of both runs count."""
     only = {name for name in set(first) ^ set(other) if "#" not in name}
     return sorted(only | {name for name in set(first) & set(other) if first[name] != other[name]})
 

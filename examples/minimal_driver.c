@@ -263,7 +263,7 @@ static void attach(const Value *id, const Value *params) {
     void *bytes = !is_there ? MAP_FAILED : mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     if (file >= 0) close(file);
     if (bytes == MAP_FAILED) {
-        send_error(id, MEMORY_UNREACHABLE, 0, "memory.attach: can not map");
+        send_error(id, MEMORY_UNREACHABLE, 0, "memory.attach: cannot map");
         return;
     }
     Memory *memory = allocate(sizeof *memory);
@@ -746,7 +746,7 @@ static int copy_outputs(const Model *model, const Value *request, Text *shapes) 
     return status;
 }
 
-/* The status for memory that is wrong, or that is used whole since it holds pixels, which this driver can not read. */
+/* The status for memory that is wrong, or that is used whole since it holds pixels, which this driver cannot read. */
 static int judge_memory(const Value *request) {
     static const char *const sides[] = {"inputs", "outputs"};
     const Value *pools = field(request, "pools");
@@ -860,7 +860,7 @@ static Model *model_of(const Value *params) {
 }
 
 static const char *complaint(int status) {
-    return status == INVALID_ARGUMENT ? "the request does not fit the model" : "memory that this driver can not read";
+    return status == INVALID_ARGUMENT ? "the request does not fit the model" : "memory that this driver cannot read";
 }
 
 static void execute_synchronously(const Value *id, const Value *params) {

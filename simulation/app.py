@@ -31,7 +31,7 @@ _IDS = 2**31
 
 
 class Device(Protocol):
-    """What an app meets on its device. caller: whose call it is that is being made."""
+    """The device as an app sees it. caller: who makes the present call."""
 
     caller: Caller
     clock: VirtualClock
@@ -52,7 +52,7 @@ class Device(Protocol):
 
 
 class SimulatedApp(ModelLoadRequestCallback):
-    """See the module. Whatever it has planned for a request is void once that is over."""
+    """The app that the module describes. Actions planned for a request are void once that is over."""
 
     def __init__(self, device: Device, uid: int, group: AppGroup, rng: random.Random) -> None:
         self._device = device
@@ -68,7 +68,7 @@ class SimulatedApp(ModelLoadRequestCallback):
         self._is_putting_off = False
         self._requests = 0
         self._plans = 0
-        """Number of the plans that count; what was planned under an earlier one is void."""
+        """The number of the valid plans; actions planned under an earlier number are void."""
         self._end_work: Callable[[EndReason], None] | None = None
         self._reset()
         self.importance = group.phases[self._phase].importance
@@ -86,11 +86,11 @@ class SimulatedApp(ModelLoadRequestCallback):
 
     @property
     def is_waiting(self) -> bool:
-        """It has a request without a grant."""
+        """True where it has a request without a grant."""
         return self.request is not None and not self.is_granted and not self._is_leaving
 
     def install(self) -> None:
-        """Come onto the device, and plan the first request."""
+        """Be installed on the device, and plan the first request."""
         self.enrol()
         self._enter_phase(self._rng.random() if self.group.shuffled else 1)
         self._plan(self.group.start_ms, self._ask)
@@ -143,7 +143,7 @@ class SimulatedApp(ModelLoadRequestCallback):
             self._device.manager.cancel_model_load(self.request)
 
     def on_can_load_model(self, request: ModelLoadRequest, status: int, listener: ModelLoadStatusListener) -> None:
-        """Load where that is allowed, else wait."""
+        """Load if that is allowed, else wait."""
         self._expect_live(request, "a decision")
         if self.is_granted:
             raise self._violation(f"status {status} after its grant")
@@ -161,7 +161,7 @@ class SimulatedApp(ModelLoadRequestCallback):
             self._device.meter.parked(self)
 
     def on_request_unload_model(self, request: ModelLoadRequest, reason: int | None) -> None:
-        """Answer as the group's habit is."""
+        """Answer by the group's habit."""
         self._expect_live(request, "an unload request")
         if not self._is_loaded or self._is_asked:
             raise self._violation("an unload request, but it is not loaded, or was asked before")
@@ -185,7 +185,7 @@ class SimulatedApp(ModelLoadRequestCallback):
         self._plan(self.group.again_ms, self._ask)
 
     def expect_decision(self) -> None:
-        """Raise Violation where a request has had no decision; every one has its first at once (NPU-LIF-001)."""
+        """Raise Violation for a request without a decision; every request gets its first at once (NPU-LIF-001)."""
         if self.request is not None and self._listener is None and not self._is_leaving:
             raise self._violation(f"request {self.request.id} has had no decision")
 
@@ -237,7 +237,7 @@ class SimulatedApp(ModelLoadRequestCallback):
         self._listener.notify_model_unloaded(self.request)
 
     def _stop(self) -> None:
-        """Stop what it does and plans for its request, which it is about to leave."""
+        """Stop all actions, and void those planned, for the present request."""
         self._plans += 1
         self._is_leaving = True
         if self._end_work is not None:
@@ -249,13 +249,13 @@ class SimulatedApp(ModelLoadRequestCallback):
         self._reset()
 
     def lose_manager(self) -> None:
-        """The manager has died: unload, and ask the next one."""
+        """Unload, since the manager has died, and ask the next one."""
         if self.request is not None:
             self._forget()
             self._plan(self.group.again_ms, self._ask)
 
     def die(self) -> None:
-        """End, and be back after the time that the group says."""
+        """Die, and be back after the time that the group says."""
         self._device.hal.end_work(self.uid, EndReason.CANCELLED_SYSTEM)
         self._is_putting_off = False
         self._plans += 1

@@ -9,9 +9,9 @@ from npu_conformance.specs.npu.types import Importance, ModelPriority, ThermalSt
 
 _MINUTE = 60_000
 _IN_USE = 6
-"""Apps that are in the foreground at a time, about, however many there are; chats and cameras ask only then."""
+"""About how many apps are in the foreground at a time, at any number of apps; chats and cameras ask only then."""
 _SHARES = {"llm": 35, "camera": 40, "indexer": 20, "stubborn": 3, "fragile": 2}
-"""Percent of the apps, give or take a quarter."""
+"""The share of each kind of app in percent, give or take a quarter."""
 
 
 def generate(apps: int, seed: int, minutes: int) -> Scenario:
@@ -52,7 +52,7 @@ def _phases(apps: int, rng: random.Random) -> tuple[Phase, ...]:
 
 
 def _llm(count: int, phases: tuple[Phase, ...]) -> AppGroup:
-    """A chat: a large model, answers of many inferences one after the other, and pauses to read them."""
+    """A chat has a large model, answers of many inferences one after the other, and pauses to read them."""
     return AppGroup(
         name="llm", count=count, phases=phases, shuffled=True, asks_up_to=Importance.FOREGROUND, size="greater_than_2g",
         start_ms=Times(least=0, most=2 * _MINUTE), load_ms=Times(least=1500, most=4000),
@@ -62,7 +62,7 @@ def _llm(count: int, phases: tuple[Phase, ...]) -> AppGroup:
 
 
 def _camera(count: int, phases: tuple[Phase, ...]) -> AppGroup:
-    """A view-finder: a small model, an inference for each frame, 30 a second; nobody waits long for a picture."""
+    """A view-finder has a small model and an inference for each frame, 30 per second; it gives a request up soon."""
     return AppGroup(
         name="camera", count=count, phases=phases, shuffled=True, asks_up_to=Importance.FOREGROUND,
         size="less_than_1gb", start_ms=Times(least=0, most=2 * _MINUTE), load_ms=Times(least=50, most=200),
@@ -73,7 +73,7 @@ def _camera(count: int, phases: tuple[Phase, ...]) -> AppGroup:
 
 
 def _indexer(count: int, phases: tuple[Phase, ...]) -> AppGroup:
-    """Work that can wait: long bursts, never in the foreground, and slow to unload."""
+    """An indexer has work that can wait: long bursts, never in the foreground, and slow unloads."""
     return AppGroup(
         name="indexer", count=count, phases=phases[1:], shuffled=True, size="between_1gb_and_2gb",
         model_priority=ModelPriority.BACKGROUND, start_ms=Times(least=0, most=5 * _MINUTE),
@@ -84,7 +84,7 @@ def _indexer(count: int, phases: tuple[Phase, ...]) -> AppGroup:
 
 
 def _stubborn(count: int, phases: tuple[Phase, ...]) -> AppGroup:
-    """It does not answer when it is asked to unload."""
+    """A stubborn app does not answer when it is asked to unload."""
     return AppGroup(
         name="stubborn", count=count, phases=phases, shuffled=True, start_ms=Times(least=0, most=2 * _MINUTE),
         load_ms=100, inferences=Counts(least=500, most=2000), inference_ms=Times(least=20, most=40),
@@ -93,7 +93,7 @@ def _stubborn(count: int, phases: tuple[Phase, ...]) -> AppGroup:
 
 
 def _fragile(count: int, phases: tuple[Phase, ...]) -> AppGroup:
-    """It dies when it is asked to unload, and is started anew."""
+    """A fragile app dies when it is asked to unload, and is started anew."""
     return AppGroup(
         name="fragile", count=count, phases=phases, shuffled=True, start_ms=Times(least=0, most=2 * _MINUTE),
         load_ms=100, inferences=Counts(least=100, most=500), inference_ms=Times(least=10, most=30),

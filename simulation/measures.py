@@ -1,4 +1,4 @@
-"""What is measured while a simulation runs, and how it is summed up."""
+"""Measures apps and work while a simulation runs, and sums the figures up."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def band(importance: int) -> str:
 
 
 class MeasuredApp(Protocol):
-    """What is measured of an app: who it is, and when its request came and was granted."""
+    """The app to measure: who it is, and when its request came and was granted."""
 
     uid: int
     group: AppGroup
@@ -37,7 +37,7 @@ class MeasuredApp(Protocol):
 
     @property
     def is_waiting(self) -> bool:
-        """It has a request without a grant."""
+        """True where it has a request without a grant."""
         ...
 
 
@@ -54,39 +54,39 @@ class AppMeter:
         self.waiting = 0
 
     def asked(self, app: MeasuredApp) -> None:
-        """It has made a request."""
+        """Count a request."""
         self.counts[app.group.name]["requests"] += 1
         self.waiting += 1
 
     def parked(self, app: MeasuredApp) -> None:
-        """It has received NOT_PRIORITIZED."""
+        """Count a NOT_PRIORITIZED."""
         self.counts[app.group.name]["parks"] += 1
 
     def queued(self, app: MeasuredApp) -> None:
-        """It has received WAIT_FOR_UNLOAD."""
+        """Count a WAIT_FOR_UNLOAD."""
         self.counts[app.group.name]["queued"] += 1
 
     def granted(self, app: MeasuredApp) -> None:
-        """It may load."""
+        """Count a grant."""
         self.counts[app.group.name]["grants"] += 1
         self.waits[app.group.name, band(app.asked_importance)].append(self._clock.now_ns() - app.asked_ns)
         self.served.add(app)
         self.waiting -= 1
 
     def asked_to_unload(self, app: MeasuredApp) -> None:
-        """It was asked to unload."""
+        """Count an unload request."""
         self.counts[app.group.name]["unloads_asked"] += 1
 
     def answered(self, app: MeasuredApp) -> None:
-        """It has unloaded after it was asked to."""
+        """Count an answered unload request."""
         self.counts[app.group.name]["unloads_answered"] += 1
 
     def inferred(self, app: MeasuredApp) -> None:
-        """An inference of it is complete."""
+        """Count a complete inference."""
         self.counts[app.group.name]["inferences"] += 1
 
     def ended(self, app: MeasuredApp) -> None:
-        """Its request is over."""
+        """Account for a request that is over."""
         if not app.is_granted:
             self.counts[app.group.name]["never_served"] += 1
             self.waiting -= 1
@@ -108,7 +108,7 @@ class WorkMeter(Observer):
         self._inner = inner
         self._running: dict[int, tuple[Work, int]] = {}
         self.busy_ns: Counter[int] = Counter()
-        """Device time by uid."""
+        """The device time by uid."""
         self.pauses: Counter[int] = Counter()
         self.events = 0
 
@@ -117,7 +117,7 @@ class WorkMeter(Observer):
         self._inner.requested(work)
 
     def started(self, work: Work, reason: StartReason) -> None:
-        """See Observer. Raises Violation where the device has other work."""
+        """See Observer. Raises Violation where the device is busy with other work."""
         self.events += 1
         if work.device_number in self._running:
             raise Violation(self._clock.now_ns(), f"two works have device {work.device_number} at once")
@@ -133,7 +133,7 @@ class WorkMeter(Observer):
         self._inner.ended(work, reason)
 
     def finish(self) -> None:
-        """Account for what still runs."""
+        """Account for work that still runs."""
         for work, _ in tuple(self._running.values()):
             self._account(work)
 
@@ -168,7 +168,7 @@ def percentile(ascending: Sequence[int], percent: int) -> int:
 
 
 def jain(shares: Sequence[float]) -> float | None:
-    """Jain's index of fairness; None where there is nothing to share."""
+    """Jain's index of fairness; None for no values."""
     squares = sum(share * share for share in shares)
     return sum(shares) ** 2 / (len(shares) * squares) if squares else None
 

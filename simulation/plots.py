@@ -11,13 +11,13 @@ _WIDTH, _HEIGHT = 860, 340
 _LEFT, _RIGHT, _TOP, _BOTTOM = 70, 150, 15, 55
 _FONT = 'font-family="sans-serif" font-size="12"'
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
-"""Told apart also by those who see few colours; dashes help where there are more series."""
+"""Colours that people with colour blindness can distinguish; dashes help where there are more series."""
 _DASHES = ("", "7 3", "2 3")
 
 
 @dataclass(frozen=True)
 class Axis:
-    """What an axis shows, with its unit. logarithmic_from: the left end of a logarithmic one; None: linear, from 0."""
+    """What an axis shows, with its unit. logarithmic_from: its left end if logarithmic; None for linear, from 0."""
 
     label: str
     logarithmic_from: float | None = None
@@ -50,7 +50,7 @@ class _Scale:
 
 
 def _ticks(most: float) -> list[float]:
-    """From 0 to at least `most`, in four to ten steps of 1, 2 or 5 times a power of ten."""
+    """Ticks from 0 to at least `most`, in four to ten steps of 1, 2 or 5 times a power of ten."""
     if most <= 0:
         return [0, 1]
     power = 10 ** math.floor(math.log10(most / 4))
@@ -59,13 +59,13 @@ def _ticks(most: float) -> list[float]:
 
 
 def _decades(least: float, most: float) -> list[float]:
-    """From the least to at least `most`, by powers of ten."""
+    """Ticks from the least to at least `most`, by powers of ten."""
     count = max(1, math.ceil(math.log10(max(most, least) / least) - 1e-9))
     return [least * 10**decade for decade in range(count + 1)]
 
 
 def lines(series: Sequence[Series], x_axis: Axis, y_axis: Axis) -> str:
-    """One line for each series; one without points keeps its colour free, so that plots of one page agree."""
+    """Draw a line for each series; one without points keeps its colour, so that the plots of one page agree."""
     drawn = [each for each in series if each.points]
     across = _Scale(
         max((x for each in drawn for x, _ in each.points), default=1),
@@ -87,7 +87,7 @@ def lines(series: Sequence[Series], x_axis: Axis, y_axis: Axis) -> str:
 
 
 def bars(values: Mapping[str, Mapping[str, float]], label: str) -> str:
-    """For each category the bars of all series. values: by series and category; what is missing has no bar."""
+    """Draw the bars of all series for each category. values: by series and category; a missing one has no bar."""
     categories = list(dict.fromkeys(category for each in values.values() for category in each))
     up = _Scale(max((value for each in values.values() for value in each.values()), default=1), _HEIGHT - _BOTTOM, _TOP)
     slot = (_WIDTH - _RIGHT - _LEFT) / max(1, len(categories))
@@ -108,7 +108,7 @@ def bars(values: Mapping[str, Mapping[str, float]], label: str) -> str:
 
 
 def _category(name: str, middle: float) -> list[str]:
-    """Its words below each other."""
+    """Draw the words of a category below each other."""
     words = name.split(", ")
     return [_text(middle, _HEIGHT - _BOTTOM + 16 + 14 * row, word, "middle") for row, word in enumerate(words)]
 

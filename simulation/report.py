@@ -1,4 +1,4 @@
-"""What a simulation reports. Times are in ms; the same scenario always has the same report."""
+"""The report of a simulation. Times are in ms; the same scenario always has the same report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What must never happen in a simulation, and what watches the budget."""
+"""The error for broken promises in a simulation, and the watch over the budget."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Violation(Exception):
 
 
 class BudgetWatch:
-    """Adds up what decisions have given away, by its own count: no grant may go beyond the ceiling (NPU-POL-010).
+    """Adds up by its own count what decisions have granted: no grant may go beyond the ceiling (NPU-POL-010).
 
     weights: by size class, and maximum: of the policy; None: it has no budget.
     """
@@ -28,13 +28,13 @@ class BudgetWatch:
         self._held: dict[tuple[int, int], int] = {}
         self._asked: set[tuple[int, int]] = set()
         self.used = self.staying = 0
-        """Weights of what is granted or loaded; of that, what was not asked to unload."""
+        """The weights of granted and loaded models; of those, the models that were not asked to unload."""
         self.decisions = 0
         self.ignored: list[int] = []
-        """uid of each unload request that ran out of time."""
+        """The uid of each unload request that ran out of time."""
 
     def __call__(self, record: Record) -> None:
-        """Take note of a decision. Raises Violation."""
+        """Count a decision. Raises Violation."""
         self.decisions += 1
         request = record.uid, record.id
         if record.kind is Kind.GRANT:
@@ -52,7 +52,7 @@ class BudgetWatch:
             self.ignored.append(record.uid)
 
     def forget(self) -> None:
-        """The manager has died, and with it all that it gave away."""
+        """Forget all grants: the manager has died."""
         self._held.clear()
         self._asked.clear()
         self.used = self.staying = 0

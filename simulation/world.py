@@ -21,13 +21,13 @@ from npu_conformance.specs.npu.types import ROOT_UID, EndReason, ModelSize, Poli
 from npu_conformance.specs.plugin import Caller, Context
 
 SAMPLES = 200
-"""Moments that are sampled, evenly over the duration."""
+"""How many moments are sampled, evenly over the duration."""
 _FIRST_UID = 10_001
 _ROOT = Caller(ROOT_UID, 1)
 
 
 class _NoMemory:
-    """Simulated apps bring no memory."""
+    """A memory map without memory: simulated apps bring none."""
 
     def map(self, memory: object) -> memoryview:
         """Raise Unsupported."""
@@ -37,7 +37,7 @@ class _NoMemory:
 def simulate(scenario: Scenario, on_report: Callable[[PolicyReport], None] = lambda report: None) -> Report:
     """Run the scenario under each of its policies. on_report: receives each policy's report as it is done.
 
-    Raises Violation where manager or HAL break a promise; its text then begins with the policy.
+    Raises Violation where manager or HAL break a promise; its text begins with the policy.
     """
     reports = []
     for choice in scenario.policies:
@@ -52,7 +52,7 @@ def simulate(scenario: Scenario, on_report: Callable[[PolicyReport], None] = lam
 
 
 class World:
-    """One device under one policy. caller: whose call it is that is being made."""
+    """One device under one policy. caller: who makes the present call."""
 
     def __init__(self, scenario: Scenario, choice: PolicyChoice) -> None:
         self._scenario = scenario
@@ -147,7 +147,7 @@ class World:
         self.clock.post(die, death.at_ms * NS_PER_MS)
 
     def _lose_hal(self, away_ns: int) -> None:
-        """What is to be done fails; the manager keeps its requests, and sends its table when the HAL is back."""
+        """Let the HAL die: its work fails; the manager keeps its requests, and sends its table when the HAL is back."""
         self._hal_back_ns = max(self._hal_back_ns, self.clock.now_ns() + away_ns)
         for app in self._apps:
             self.hal.end_work(app.uid, EndReason.FAILED)
@@ -160,7 +160,7 @@ class World:
         self.clock.post(come_back, away_ns)
 
     def _lose_manager(self, away_ns: int) -> None:
-        """All requests are lost, and the next manager knows of none; the HAL goes on by the configs that it has."""
+        """Let the manager die: all requests are lost, for the next one too; the HAL goes on by its present configs."""
         self._manager_back_ns = max(self._manager_back_ns, self.clock.now_ns() + away_ns)
         self.manager.watch = None
         self.manager.hal.lost()
@@ -181,7 +181,7 @@ class World:
         self.clock.post(come_back, away_ns)
 
     def run(self) -> PolicyReport:
-        """Let everything happen, and report. Raises Violation."""
+        """Run to the end, and report. Raises Violation."""
         self._sample(0)
         while self.clock.now_ns() < self._end_ns:
             self._run_until(len(self._samples) * self._end_ns // SAMPLES)
@@ -195,7 +195,7 @@ class World:
         return self._report()
 
     def _run_until(self, time_ns: int) -> None:
-        """Run what falls due, and sum up the budget over time."""
+        """Run the actions that fall due, and sum up the budget over time."""
         clock, policy = self.clock, self.manager.policy
         now, used, ceiling = clock.now_ns(), policy.used, policy.ceiling
         while clock.run_next(time_ns):
@@ -210,7 +210,7 @@ class World:
         self._ceiling_ns += ceiling * (time_ns - now)
 
     def _check(self) -> None:
-        """Nobody stays beyond the ceiling, or waits for a budget that nobody has (NPU-POL-021)."""
+        """Check that nobody stays beyond the ceiling, or waits for a budget that nobody has (NPU-POL-021)."""
         ceiling = self.manager.policy.ceiling
         self._watch.check(self.clock.now_ns(), ceiling)
         if ceiling == 0 or self._watch.used or not self.meter.waiting:

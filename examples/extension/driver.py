@@ -62,7 +62,7 @@ def _version(options: Mapping[str, str]) -> Version:
 
 
 def manifest(options: Mapping[str, str]) -> Manifest:
-    """What the plug-in says of itself."""
+    """The manifest of the plug-in."""
     return Manifest(
         name="example-extension",
         vendor="example",
@@ -73,4 +73,4 @@ def manifest(options: Mapping[str, str]) -> Manifest:
 
 
 plugin = Plugin(manifest, lambda context: Subject(device=ExampleDevice(context, _version(context.options))))
-"""The example driver. Option `hal`: the version it plays."""
+"""The example driver. Option `hal`: its version."""

@@ -1,4 +1,4 @@
-"""An app: `python -m npu_conformance.simulation.demo.app`, its plan and then commands on stdin, what happens on stdout.
+"""An app: `python -m npu_conformance.simulation.demo.app`, with its plan and commands on stdin, and events on stdout.
 
 It loads its model when the manager lets it, runs inferences and compares every output, and unloads when it is asked to;
 then it asks again. Where the manager dies it waits for the next one. It ends when stdin does.
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 _LOOK_SECONDS = 0.02
 """How often an app without work looks for commands, beside the callbacks that wake it."""
 _CONNECT_SECONDS = 30.0
-"""How long an app waits for a manager to come."""
+"""How long an app waits for a manager to appear."""
 Write = Callable[[AppEvent], None]
 
 
 class DemoApp(ModelLoadRequestCallback):
-    """What an app does. Callbacks are queued and handled between inferences, as by an executor of one thread."""
+    """The behaviour of an app. Callbacks are queued and handled between inferences, as by an executor of one thread."""
 
     def __init__(self, subject: SubjectHandle, plan: AppPlan, write: Write) -> None:
         service = subject.interfaces.manager
@@ -50,12 +50,12 @@ class DemoApp(ModelLoadRequestCallback):
         self._request: ModelLoadRequest | None = None
         self._listener: ModelLoadStatusListener | None = None
         self._inferences: Generator[int] | None = None
-        """Of the loaded model; it holds the model, which leaves memory with it."""
+        """Runs the loaded model; it holds the model, which leaves memory with it."""
         self._next_request = plan.first_request
         self._done = 0
 
     def work(self, commands: deque[bytes]) -> None:
-        """Follow commands and callbacks, and run inferences while the model is loaded, until told to finish."""
+        """Follow commands and callbacks, and run inferences while the model is loaded, until the command to finish."""
         while FINISH not in commands:
             if commands:
                 commands.popleft()
@@ -70,7 +70,7 @@ class DemoApp(ModelLoadRequestCallback):
         self._give_back()
 
     def on_can_load_model(self, request: ModelLoadRequest, status: int, listener: ModelLoadStatusListener) -> None:
-        """Load, where that is what the decision says."""
+        """Load, if the decision allows it."""
         self._report(Kind.DECISION, request.id, status=status)
         if status == LoadStatus.CAN_LOAD_NOW and request == self._request:
             self._listener = listener
@@ -84,7 +84,7 @@ class DemoApp(ModelLoadRequestCallback):
             self._ask()
 
     def on_model_load_request_complete(self, request: ModelLoadRequest, status: int) -> None:
-        """Where the manager has cancelled a request that is still wanted: unload what it was for, and ask again."""
+        """Unload and ask again, where the manager has cancelled a request that is still wanted."""
         self._report(Kind.COMPLETE, request.id, status=status)
         if request == self._request:
             self._drop()
@@ -112,7 +112,7 @@ class DemoApp(ModelLoadRequestCallback):
         plan, device = self._plan, self._subject.interfaces.device
         if not plan.additions:
             return vectors.load(plan.operation, plan.vector)
-        assert device is not None  # the scenario needs one, and its app the same
+        assert device is not None  # the scenario has to have one, and its app has the same
         return busy_vector.supported(device, self._subject.version, plan.additions)
 
     def _infer(self, inferences: Generator[int]) -> None:
@@ -157,7 +157,7 @@ class DemoApp(ModelLoadRequestCallback):
 
 
 def main() -> int:
-    """Carry out the plan; 1 where something failed, which the last event tells."""
+    """Carry out the plan; return 1 where something failed, which the last event reports."""
     with open(0, "rb", buffering=0, closefd=False) as stdin:  # unbuffered: what follows the plan is for the listener
         plan = documents.decode(stdin.readline(), AppPlan, "plan")
     try:
@@ -170,7 +170,7 @@ def main() -> int:
 
 
 def _live(plan: AppPlan, commands: deque[bytes]) -> None:
-    """Work; where the manager dies everything is lost, and the app begins again with the next one.
+    """Work. Where the manager dies everything is lost, and the app begins again with the next one.
 
     A ticket dies with the manager that gave it: then the app cannot come back.
     """
@@ -182,7 +182,7 @@ def _live(plan: AppPlan, commands: deque[bytes]) -> None:
 
 
 def _work(plan: AppPlan, commands: deque[bytes]) -> bool:
-    """Connect and follow commands to their end; false where the manager died meanwhile."""
+    """Connect and follow commands to their end; return False where the manager died meanwhile."""
     subject = _connect(plan, commands)
     try:
         _report(Kind.CONNECTED)

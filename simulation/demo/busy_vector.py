@@ -31,7 +31,7 @@ _TYPES = {
 
 
 def supported(device: Device, version: Version, additions: int) -> Vector:
-    """The chain in the first type in which the device supports it. NotSupported where there is none."""
+    """The chain in the first type in which the device supports it. Raises NotSupported where there is none."""
     for vector in _vectors(version, additions):
         if all(device.get_supported_operations(build_model(vector, version).model)):
             return vector

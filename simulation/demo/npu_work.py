@@ -1,4 +1,4 @@
-"""What the scheduling HAL reported of an app's work, from the manager's metrics log (NPU-OBS-006)."""
+"""Reads what the scheduling HAL reported of an app's work from the manager's metrics log (NPU-OBS-006)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ REASONS = {
 """Reasons by their number in the log."""
 _PAUSED = 5
 Span = tuple[str, int, int]
-"""Name, beginning and end in nanoseconds."""
+"""A name, and the beginning and end in nanoseconds."""
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ _CHUNK = 1 << 16
 
 
 class GoneError(Exception):
-    """A process has ended before its time, or has not reported in time what was waited for. One line."""
+    """A process has ended early, or has not reported in time what was waited for. The text is one line."""
 
 
 class _Process:
@@ -32,7 +32,7 @@ class _Process:
 
     @property
     def pid(self) -> int:
-        """Number of the process."""
+        """The number of the process."""
         return self._process.pid
 
     def fileno(self) -> int:
@@ -41,7 +41,7 @@ class _Process:
         return self._process.stdout.fileno()
 
     def kill(self) -> None:
-        """End it with kill -9, and wait until it is gone."""
+        """Kill it with signal 9, and wait until it is gone."""
         if self._process.poll() is None:
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
@@ -55,7 +55,7 @@ class _Process:
 
 
 class AppProcess(_Process):
-    """One app. events: all that it has reported so far, but for inferences, of which only the last number is kept."""
+    """The process of one app. events: its reports so far; of inferences only the last number is kept."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -66,11 +66,11 @@ class AppProcess(_Process):
         super().__init__(["npu_conformance.simulation.demo.app"], subprocess.PIPE)
 
     def has(self, kind: Kind, status: int | None = None) -> bool:
-        """True where it has reported this."""
+        """True where it has reported such an event."""
         return any(event.kind is kind and event.status == status for event in self.events)
 
     def start(self, plan: AppPlan) -> None:
-        """Tell it who it is."""
+        """Send it its plan."""
         self.send(encode(plan))
 
     def send(self, line: bytes) -> None:
@@ -90,7 +90,7 @@ class AppProcess(_Process):
         return events
 
     def hang(self) -> None:
-        """Stop it: it is there, and does nothing any more."""
+        """Stop it: it stays alive, and does nothing any more."""
         os.killpg(self._process.pid, signal.SIGSTOP)
 
 
@@ -117,7 +117,7 @@ def listen(
     seconds: float,
     receive: Callable[[AppProcess, AppEvent], None],
 ) -> None:
-    """Follow the apps until a condition holds. GoneError: it does not in time, or an app failed or died meanwhile.
+    """Follow the apps until a condition holds. Raises GoneError where it does not in time, or an app failed or died.
 
     step: what is waited for, in words.
     """
@@ -125,7 +125,7 @@ def listen(
     while not until():
         readable = select.select([app for app in apps if app.is_open], [], [], max(0.0, deadline - time.monotonic()))[0]
         if not readable or time.monotonic() > deadline:
-            raise GoneError(f"waited {seconds:g} s in vain: {step}")
+            raise GoneError(f"waited {seconds:g} s without success: {step}")
         received = [(app, event) for app in readable for event in app.receive()]
         for app, event in sorted(received, key=lambda each: each[1].time_ns):
             receive(app, event)

@@ -1,4 +1,4 @@
-"""What an app's process is given, and what it reports: lines of JSON."""
+"""The messages to and from an app's process: its plan, commands and events, as lines of JSON."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ ASK, FINISH = b"ask\n", b"finish\n"
 
 
 class AppPlan(Document, frozen=True):
-    """Which model an app uses: one of a stored vector. ticket: None where the app is who the kernel says it is.
+    """The model that an app uses, of a stored vector. ticket: None where the kernel says who the app is.
 
     first_request: the id that it begins with; processes of one uid share the ids. additions: where there are any, the
-    model is a chain of so many. folder: whose files the ticket lets it name; None for none.
+    model is a chain of so many. folder: of the files that the ticket lets it name, or None.
     """
 
     address: str
@@ -50,7 +50,7 @@ class Kind(enum.Enum):
 
 
 class AppEvent(Document, frozen=True):
-    """Something that happened. time_ns: of CLOCK_MONOTONIC, when it was over; duration_ns: how long it took.
+    """An event. time_ns: of CLOCK_MONOTONIC, when it was over; duration_ns: how long it took.
 
     request: the id. status: of a decision or a completion; the reason of an unload request. number: of an inference,
     from 1. message: what failed.
@@ -66,5 +66,5 @@ class AppEvent(Document, frozen=True):
 
 
 def encode(line: AppPlan | AppEvent) -> bytes:
-    """One message with its line end."""
+    """Encode one message with its line end."""
     return msgspec.json.encode(line) + b"\n"

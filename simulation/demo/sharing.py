@@ -20,7 +20,7 @@ TRANSLATOR = AppSpec("translator", 10_004, "ADD", ModelSize.LESS_THAN_1GB, Impor
 
 
 def run(scenario: TakeoverScenario, gallery: AppProcess, translator: AppProcess) -> None:
-    """Let the gallery work, the translator come and go, and the gallery go on. GoneError: see TakeoverScenario.run."""
+    """Let the gallery work, the translator come and go, and the gallery go on. Raises as TakeoverScenario.run."""
     apps = (gallery, translator)
     scenario.install((GALLERY, TRANSLATOR), "set-status-quo-policy")
     scenario.start(gallery, GALLERY)
@@ -50,12 +50,12 @@ def overtaken(transcript: Transcript) -> tuple[int, int]:
 
 
 def problems(transcript: Transcript, is_promised: bool) -> list[str]:
-    """What is wrong. is_promised: the manifest says that its executions are work of the scheduling HAL."""
+    """List what is wrong. is_promised: the manifest says that its executions are work of the scheduling HAL."""
     failed = [
         event for who in (GALLERY.name, TRANSLATOR.name) for event in transcript.of(who) if event.kind is Kind.FAILED
     ]
     found = [f"failed: {event.message}" for event in failed]
     ours, theirs = overtaken(transcript)
-    if is_promised and 4 * theirs > ours:  # what it has while the translator thinks is its own
+    if is_promised and 4 * theirs > ours:  # inferences while the translator thinks do not count
         found.append(f"the gallery in the background had {theirs} inferences while the translator had {ours}")
     return found

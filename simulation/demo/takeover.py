@@ -1,7 +1,8 @@
 """A foreground app takes the NPU over from a background one, and gives it back: run with real processes, and judged.
 
-The assistant has a large model loaded and works with it. The camera asks, from the background: no. The user opens it:
-the manager asks the assistant to unload, and the camera loads and works. When it is done, the assistant comes back.
+The assistant has a large model loaded and works with it. The camera asks from the background and is not prioritized.
+The user opens it: the manager asks the assistant to unload, and the camera loads and works. When it is done, the
+assistant comes back.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ CAMERA = AppSpec("camera", 10_001, "CONV_2D", ModelSize.LESS_THAN_1GB, Importanc
 
 @dataclass
 class Transcript:
-    """What has happened: the apps' events; moments: time in ns and text; budget: time in ns and what is used then.
+    """The record of a run. events: the apps'. moments: time in ns and text. budget: time in ns and what is used then.
 
     works: what the scheduling HAL reported, by uid.
     """
@@ -65,10 +66,10 @@ class Transcript:
 
 
 class TakeoverScenario:
-    """The take-over. print_event: gets the time in ns, who does something, and what, as text.
+    """The take-over. print_event: gets the time in ns, who acts, and how, as text.
 
-    inferences: of each app in each of its steps. seconds: how long each step may take. LoadError: the implementation
-    lacks what the scenario needs.
+    inferences: of each app in each of its steps. seconds: how long each step may take. Raises LoadError where the
+    implementation lacks what the scenario needs.
     """
 
     def __init__(
@@ -126,7 +127,7 @@ class TakeoverScenario:
         )
 
     def run(self, assistant: AppProcess, camera: AppProcess) -> None:
-        """Run all steps. GoneError: something did not happen in time, or an app failed."""
+        """Run all steps. Raises GoneError where something did not happen in time, or an app failed."""
         apps = (assistant, camera)
         assistant.send(ASK)
         self.until("the assistant works", apps, lambda: assistant.inferences >= self._inferences)
@@ -144,7 +145,7 @@ class TakeoverScenario:
         self.until("the assistant ends", apps, lambda: assistant.has(Kind.ENDED))
 
     def until(self, step: str, apps: Sequence[AppProcess], condition: Callable[[], bool]) -> None:
-        """Follow the apps until a condition holds. step: what is waited for, in words. GoneError: not in time."""
+        """Follow the apps until a condition holds. step: what is waited for, in words. Raises GoneError."""
         listen(step, apps, condition, self._seconds, self._receive)
 
     def _receive(self, app: AppProcess, event: AppEvent) -> None:
@@ -180,7 +181,7 @@ class TakeoverScenario:
 
 
 def vector_of(spec: AppSpec, version: Version, is_supported: Callable[[str, str], bool]) -> str:
-    """The first stored vector of a spec's operation that the device supports. GoneError: none."""
+    """The first stored vector of a spec's operation that the device supports. Raises GoneError where there is none."""
     for header in vectors.headers(spec.operation):
         usable = header.since <= version and header.rejected is None and not header.relaxed
         if usable and is_supported(spec.operation, header.name):
@@ -189,7 +190,7 @@ def vector_of(spec: AppSpec, version: Version, is_supported: Callable[[str, str]
 
 
 def words(event: AppEvent) -> str:
-    """An event for people."""
+    """Describe an event for people."""
     match event.kind:
         case Kind.ASKS:
             return f"asks to load its model (request {event.request})"

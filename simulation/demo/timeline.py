@@ -1,8 +1,8 @@
-"""What happened on a shared NPU as a trace for Perfetto or chrome://tracing: Chrome's JSON array of events.
+"""Writes what happened on a shared NPU as a trace for Perfetto or chrome://tracing: Chrome's JSON array of events.
 
 Each app is a process with three tracks: `model`, on which it waits, loads, has its model, and unloads, `inferences`,
-and `NPU`, what the scheduling HAL reported of its work.
-The manager is a process with the used budget as a counter and what happened around the apps as instants.
+and `NPU`, what the scheduling HAL reported of its work. The manager is a process with the used budget as a counter, and
+with the user's acts as instants.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from npu_conformance.specs.npu.types import LoadStatus
 
 _MODEL, _INFERENCES, _NPU = 1, 2, 3
 _MANAGER = 1
-"""Number of the manager's process in the trace, which no app has."""
+"""The number of the manager's process in the trace, which no app has."""
 _STATES = {
     Kind.ASKS: "asks",
     Kind.LOADED: "loaded",
@@ -26,7 +26,7 @@ _STATES = {
     Kind.UNLOADED: "",
     Kind.MANAGER_LOST: "",
 }
-"""What an app does from such an event on; empty: nothing with a model."""
+"""What an app does after each event; empty where it does nothing with a model."""
 _DECISIONS = {
     LoadStatus.CAN_LOAD_NOW: "loads",
     LoadStatus.WAIT_FOR_UNLOAD: "waits for unload",

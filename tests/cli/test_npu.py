@@ -137,7 +137,7 @@ def test_the_camera_takes_over_and_the_timeline_shows_it(tmp_path: Path, capsys:
 @pytest.mark.parametrize(
     ("plugin", "complaint"),
     [
-        ("generous", "wrong: waited 3 s in vain: the camera is refused"),
+        ("generous", "wrong: waited 3 s without success: the camera is refused"),
         ("wrong", "wrong: assistant died: Failed: inference 1, output"),
         ("dying", "wrong: managerControl.installApp: "),
         ("fair", "wrong: the gallery in the background had "),
